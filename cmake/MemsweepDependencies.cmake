@@ -1,0 +1,15 @@
+# Every library memsweep uses, found once. scripts/install_deps.sh installs the Debian packages named here.
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+find_package(fmt 9 REQUIRED)                 # libfmt-dev
+find_package(tl-expected REQUIRED)           # libexpected-dev
+find_package(nlohmann_json 3.11 REQUIRED)    # nlohmann-json3-dev
+find_package(CLI11 2.1 REQUIRED)             # libcli11-dev
+find_library(MEMSWEEP_LIBMD NAMES libmd.a md REQUIRED)   # libmd-dev: SHA-256
+if(MEMSWEEP_BUILD_BENCHMARKS)
+  find_package(benchmark 1.7 REQUIRED)       # libbenchmark-dev
+endif()
+if(MEMSWEEP_BUILD_TESTS)
+  find_package(Catch2 REQUIRED)              # catch2
+  find_package(valijson REQUIRED)            # libvalijson-dev
+endif()

@@ -1,0 +1,26 @@
+# One interface target that every target of ours links: warnings as errors, and the sanitizer of the preset.
+add_library(memsweep_flags INTERFACE)
+target_compile_options(memsweep_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor -Werror
+  -Wno-missing-field-initializers)  # designated initializers leave the rest to its defaults on purpose
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC 12 sees overlapping copies in std::string::insert and operator+ (GCC bug 105651).
+  target_compile_options(memsweep_flags INTERFACE -Wno-restrict)
+  # GCC 12 at -O3 takes an empty std::optional's storage for a read (GCC bug 80635).
+  target_compile_options(memsweep_flags INTERFACE $<$<CONFIG:Release>:-Wno-maybe-uninitialized>)
+endif()
+target_include_directories(memsweep_flags INTERFACE "${PROJECT_SOURCE_DIR}")
+
+if(MEMSWEEP_SANITIZE STREQUAL "address")
+  target_compile_options(memsweep_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1)
+  target_link_options(memsweep_flags INTERFACE -fsanitize=address,undefined)
+elseif(MEMSWEEP_SANITIZE STREQUAL "thread")
+  target_compile_options(memsweep_flags INTERFACE -fsanitize=thread -O1)
+  # GCC's TSan does not model atomic_thread_fence; none of ours is used.
+  target_link_options(memsweep_flags INTERFACE -fsanitize=thread)
+elseif(MEMSWEEP_SANITIZE STREQUAL "fuzzer")
+  target_compile_options(memsweep_flags INTERFACE -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
+  target_link_options(memsweep_flags INTERFACE -fsanitize=address,undefined)
+elseif(MEMSWEEP_SANITIZE)
+  message(FATAL_ERROR "MEMSWEEP_SANITIZE is '${MEMSWEEP_SANITIZE}'; it must be address, thread, fuzzer or empty")
+endif()

@@ -1,0 +1,10 @@
+find_program(GIT git)
+set(COMMIT "unknown")
+if(GIT)
+  execute_process(COMMAND ${GIT} -C ${SOURCE_DIR} describe --always --dirty --abbrev=12
+                  OUTPUT_VARIABLE described OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE rc)
+  if(rc EQUAL 0)
+    set(COMMIT "${described}")
+  endif()
+endif()
+configure_file(${SOURCE_DIR}/cmake/version.cpp.in ${OUTPUT} @ONLY)
