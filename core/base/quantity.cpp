@@ -1,0 +1,216 @@
+#include "core/base/quantity.hpp"
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "core/base/checked.hpp"
+
+namespace memsweep::base {
+namespace {
+
+struct Unit {
+    std::string_view name;
+    std::uint64_t factor;
+};
+
+constexpr std::array<Unit, 9> size_units{{{"B", 1},
+                                          {"KiB", 1ULL << 10},
+                                          {"MiB", 1ULL << 20},
+                                          {"GiB", 1ULL << 30},
+                                          {"TiB", 1ULL << 40},
+                                          {"kB", 1000},
+                                          {"MB", 1000'000},
+                                          {"GB", 1000'000'000},
+                                          {"TB", 1000'000'000'000}}};
+
+constexpr std::array<Unit, 6> duration_units{
+    {{"ns", 1}, {"us", 1000}, {"ms", 1000'000}, {"s", 1000'000'000}, {"m", 60'000'000'000}, {"h", 3600'000'000'000}}};
+
+struct Number {
+    std::uint64_t digits{};  // value without its point
+    std::uint64_t scale{1};  // 10^(digits after the point)
+};
+
+// Reads decimal digits with at most one point; removes them from `text`. Empty when there is no number or it is too
+// long.
+std::optional<Number> take_number(std::string_view& text)
+{
+    Number number;
+    bool any = false;
+    bool point = false;
+    while (!text.empty()) {
+        const char c = text.front();
+        if (c == '.' && !point && any) {
+            point = true;
+        } else if (c >= '0' && c <= '9') {
+            const auto digit = static_cast<std::uint64_t>(c - '0');
+            if (number.digits > (std::numeric_limits<std::uint64_t>::max() - digit) / 10 ||
+                number.scale > 1'000'000'000'000) {
+                return std::nullopt;
+            }
+            number.digits = number.digits * 10 + digit;
+            number.scale *= point ? 10 : 1;
+            any = true;
+        } else {
+            break;
+        }
+        text.remove_prefix(1);
+    }
+    return any ? std::optional{number} : std::nullopt;
+}
+
+// digits * factor / scale when that is whole and fits.
+std::optional<std::uint64_t> whole_product(const Number& number, std::uint64_t factor)
+{
+    const auto product = static_cast<uint128>(number.digits) * factor;
+    if (product % number.scale != 0 || product / number.scale > std::numeric_limits<std::uint64_t>::max()) {
+        return std::nullopt;
+    }
+    return static_cast<std::uint64_t>(product / number.scale);
+}
+
+const Unit* find_unit(std::span<const Unit> units, std::string_view name)
+{
+    for (const Unit& unit : units) {
+        if (unit.name == name) {
+            return &unit;
+        }
+    }
+    return nullptr;
+}
+
+tl::unexpected<Error> rejected(std::string_view kind, std::string_view text, std::string_view accepted)
+{
+    return fail(ErrorCode::invalid_input, fmt::format("\"{}\" is not a {}; write {}", text, kind, accepted));
+}
+
+constexpr std::string_view size_help =
+    "a number with B, KiB, MiB, GiB, TiB (1024) or kB, MB, GB, TB (1000), as in 8MiB";
+constexpr std::string_view duration_help = "a number with ns, us, ms, s, m or h, as in 5ms";
+constexpr std::string_view rate_help = "a number with a size unit per second, as in 12.5GB/s";
+
+// One decimal from 10 up, two below: at least three significant digits.
+std::string three_digits(double value)
+{
+    return std::fabs(value) >= 9.995 ? fmt::format("{:.1f}", value) : fmt::format("{:.2f}", value);
+}
+
+}  // namespace
+
+Expected<std::uint64_t> parse_size(std::string_view text)
+{
+    std::string_view rest = text;
+    const auto number = take_number(rest);
+    const Unit* unit = rest.empty() ? &size_units.front() : find_unit(size_units, rest);
+    if (!number || unit == nullptr) {
+        return rejected("size", text, size_help);
+    }
+    const auto bytes = whole_product(*number, unit->factor);
+    if (!bytes) {
+        return fail(ErrorCode::invalid_input, fmt::format("\"{}\" is not a whole number of bytes below 16 EiB", text));
+    }
+    return *bytes;
+}
+
+Expected<std::chrono::nanoseconds> parse_duration(std::string_view text)
+{
+    std::string_view rest = text;
+    const auto number = take_number(rest);
+    const Unit* unit = find_unit(duration_units, rest);
+    if (!number || unit == nullptr) {
+        return rejected("duration", text, duration_help);
+    }
+    const auto ns = whole_product(*number, unit->factor);
+    if (!ns || *ns > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+        return fail(ErrorCode::invalid_input,
+                    fmt::format("\"{}\" is not a whole number of nanoseconds below 292 years", text));
+    }
+    return std::chrono::nanoseconds{static_cast<std::int64_t>(*ns)};
+}
+
+Expected<double> parse_rate(std::string_view text)
+{
+    if (text.size() < 3 || text.substr(text.size() - 2) != "/s") {
+        return rejected("rate", text, rate_help);
+    }
+    std::string_view rest = text.substr(0, text.size() - 2);
+    const auto number = take_number(rest);
+    const Unit* unit = find_unit(size_units, rest);
+    if (!number || unit == nullptr) {
+        return rejected("rate", text, rate_help);
+    }
+    return static_cast<double>(number->digits) / static_cast<double>(number->scale) * static_cast<double>(unit->factor);
+}
+
+std::string format_size(double bytes)
+{
+    constexpr std::array<std::string_view, 5> names{"B", "KiB", "MiB", "GiB", "TiB"};
+    double value = bytes;
+    std::size_t unit = 0;
+    while (std::fabs(value) >= 1023.95 && unit + 1 < names.size()) {
+        value /= 1024;
+        ++unit;
+    }
+    return unit == 0 ? fmt::format("{:.0f} B", value) : fmt::format("{} {}", three_digits(value), names[unit]);
+}
+
+std::string format_duration(double seconds)
+{
+    const double magnitude = std::fabs(seconds);
+    if (magnitude >= 120) {
+        return fmt::format("{} min", three_digits(seconds / 60));
+    }
+    if (magnitude >= 0.9995) {
+        return fmt::format("{} s", three_digits(seconds));
+    }
+    if (magnitude >= 0.9995e-3) {
+        return fmt::format("{} ms", three_digits(seconds * 1e3));
+    }
+    if (magnitude >= 0.9995e-6) {
+        return fmt::format("{} us", three_digits(seconds * 1e6));
+    }
+    return seconds == 0 ? "0 s" : fmt::format("{} ns", three_digits(seconds * 1e9));
+}
+
+std::string format_rate(double bytes_per_second)
+{
+    constexpr std::array<std::string_view, 5> names{"B/s", "kB/s", "MB/s", "GB/s", "TB/s"};
+    double value = bytes_per_second;
+    std::size_t unit = 0;
+    while (std::fabs(value) >= 999.95 && unit + 1 < names.size()) {
+        value /= 1000;
+        ++unit;
+    }
+    return fmt::format("{} {}", three_digits(value), names[unit]);
+}
+
+std::string exact_size(std::uint64_t bytes)
+{
+    constexpr std::array<std::string_view, 5> names{"", "KiB", "MiB", "GiB", "TiB"};
+    std::size_t unit = 0;
+    while (bytes != 0 && bytes % 1024 == 0 && unit + 1 < names.size()) {
+        bytes /= 1024;
+        ++unit;
+    }
+    return fmt::format("{}{}", bytes, names[unit]);
+}
+
+std::string format_count(double count)
+{
+    if (count != std::floor(count) || std::fabs(count) >= 1e15) {
+        return three_digits(count);
+    }
+    std::string digits = fmt::format("{:.0f}", std::fabs(count));
+    for (std::size_t at = digits.size(); at > 3;) {
+        at -= 3;
+        digits.insert(at, ",");
+    }
+    return count < 0 ? "-" + digits : digits;
+}
+
+}  // namespace memsweep::base

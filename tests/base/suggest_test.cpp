@@ -1,0 +1,51 @@
+#include "core/base/suggest.hpp"
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "core/base/checked.hpp"
+#include "core/base/rng.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace memsweep;
+
+TEST_CASE("a mistyped word finds its neighbour", "[unit]")
+{
+    constexpr std::array<std::string_view, 3> known{"repetitions", "warmup", "timeout"};
+    CHECK(base::nearest("repetition", known) == "repetitions");
+    CHECK(base::nearest("timout", known) == "timeout");
+    CHECK(base::nearest("colour", known).empty());
+    CHECK(base::nearest(std::string(100'000, 'x'), known).empty());
+    CHECK(base::suggestion("warmpu", known) == "; did you mean \"warmup\"?");
+    CHECK(base::suggestion("zzz", known) == "; known: repetitions, warmup, timeout");
+    CHECK(base::suggestion("zzz", {}).empty());
+}
+
+TEST_CASE("arithmetic says when it overflows", "[unit]")
+{
+    CHECK(base::checked_add(1, 2) == 3);
+    CHECK(!base::checked_add(~0ULL, 1));
+    CHECK(base::checked_mul(1ULL << 32, 1ULL << 31) == 1ULL << 63);
+    CHECK(!base::checked_mul(1ULL << 32, 1ULL << 32));
+    CHECK(base::saturating_mul(1ULL << 40, 1ULL << 40) == ~0ULL);
+    CHECK(base::saturating_add(~0ULL, 7) == ~0ULL);
+}
+
+TEST_CASE("a seed gives the same order every time and every element stays", "[unit]")
+{
+    const auto shuffled = [](std::uint64_t seed) {
+        std::vector<int> values{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+        base::Rng{seed}.shuffle(values);
+        return values;
+    };
+    CHECK(shuffled(1) == shuffled(1));
+    CHECK(shuffled(1) != shuffled(2));
+    auto sorted = shuffled(3);
+    std::sort(sorted.begin(), sorted.end());
+    CHECK(sorted == std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+    base::Rng rng{42};
+    for (int i = 0; i < 1000; ++i) {
+        REQUIRE(rng.below(7) < 7);
+    }
+}
