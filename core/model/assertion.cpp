@@ -1,0 +1,325 @@
+#include "core/model/assertion.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/base/quantity.hpp"
+#include "core/base/suggest.hpp"
+
+namespace memsweep::model {
+
+template <>
+std::span<const Named<Severity>> names<Severity>()
+{
+    static constexpr std::array<Named<Severity>, 2> table{{
+        {Severity::fail, "fail", "a broken assertion fails its case and the run"},
+        {Severity::warn, "warn", "a broken assertion is reported and fails nothing"},
+    }};
+    return table;
+}
+
+namespace {
+
+using base::Expected;
+
+struct StatName {
+    std::string_view name;
+    Stat stat;
+};
+constexpr std::array<StatName, 9> stats{{{"min", Stat::min},
+                                         {"max", Stat::max},
+                                         {"mean", Stat::mean},
+                                         {"median", Stat::median},
+                                         {"p(95)", Stat::percentile},  // shown in messages; read by take_stat
+                                         {"mad", Stat::mad},
+                                         {"mdape", Stat::mdape},
+                                         {"ci_lo", Stat::ci_lo},
+                                         {"ci_hi", Stat::ci_hi}}};
+
+struct ComparisonName {
+    std::string_view name;
+    Comparison comparison;
+};
+// Two characters before one, so that "<=" is not read as "<".
+constexpr std::array<ComparisonName, 6> comparisons{{{"<=", Comparison::less_equal},
+                                                     {">=", Comparison::greater_equal},
+                                                     {"==", Comparison::equal},
+                                                     {"!=", Comparison::not_equal},
+                                                     {"<", Comparison::less},
+                                                     {">", Comparison::greater}}};
+
+constexpr std::string_view blanks = " \t\r\n";
+
+std::string_view trimmed(std::string_view text)
+{
+    const std::size_t first = text.find_first_not_of(blanks);
+    return first == text.npos ? std::string_view{} : text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+tl::unexpected<base::Error> problem(std::string message)
+{
+    return base::fail(base::ErrorCode::invalid_input, std::move(message));
+}
+
+// Reads tokens from the left; blanks between them are free.
+class Reader {
+  public:
+    explicit Reader(std::string_view text) : rest_{trimmed(text)} {}
+
+    bool take(std::string_view token)
+    {
+        const bool found = rest_.starts_with(token);
+        if (found) {
+            advance(token.size());
+        }
+        return found;
+    }
+
+    // A name: everything up to a blank or a sign of the grammar.
+    std::string_view word() { return until(" \t\r\n.,()<>=!"); }
+
+    std::string_view until(std::string_view stops)
+    {
+        const std::string_view taken = rest_.substr(0, rest_.find_first_of(stops));
+        advance(taken.size());
+        return trimmed(taken);
+    }
+
+    [[nodiscard]] std::string_view rest() const { return rest_; }
+
+  private:
+    void advance(std::size_t count) { rest_ = trimmed(rest_.substr(count)); }
+
+    std::string_view rest_;
+};
+
+std::optional<double> plain_number(std::string_view text)
+{
+    double value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool whole = error == std::errc{} && end == text.data() + text.size();
+    return whole && std::isfinite(value) ? std::optional{value} : std::nullopt;
+}
+
+Expected<void> take_percentile(Reader& reader, Expression& expression)
+{
+    const bool opened = reader.take("(");
+    const std::string_view text = reader.until(")");
+    const auto percent = plain_number(text);
+    if (!opened || !reader.take(")") || !percent || *percent < 0 || *percent > 100) {
+        return problem("a percentile is written p(NN) with NN from 0 to 100, as in p(95)");
+    }
+    expression.stat = Stat::percentile;
+    expression.percentile = *percent;
+    return {};
+}
+
+Expected<void> take_stat(Reader& reader, std::string_view name, Expression& expression)
+{
+    if (name == "p") {
+        return take_percentile(reader, expression);
+    }
+    const auto* found = std::ranges::find(stats, name, &StatName::name);
+    if (found == stats.end()) {
+        std::array<std::string_view, stats.size()> known{};
+        std::ranges::transform(stats, known.begin(), &StatName::name);
+        return problem(fmt::format("\"{}\" is not a statistic{}", name, base::suggestion(name, known)));
+    }
+    expression.stat = found->stat;
+    return {};
+}
+
+std::string unknown_metric(std::string_view name, bool at_point)
+{
+    const auto catalog = at_point ? point_catalog() : metric_catalog();
+    const auto other = at_point ? metric_catalog() : point_catalog();
+    if (find_metric(other, name) != nullptr) {
+        return at_point ? fmt::format("{0} covers a whole repetition and has no points; write {0}.median", name)
+                        : fmt::format("{0} is known only at sampled points; write POINT.{0}.max", name);
+    }
+    std::vector<std::string_view> known;
+    std::ranges::transform(catalog, std::back_inserter(known), &MetricInfo::name);
+    return fmt::format("unknown {}metric \"{}\"{}", at_point ? "point " : "", name, base::suggestion(name, known));
+}
+
+// mdape is a share of the median, whatever the metric's unit.
+Expected<void> resolve_metric(std::string_view point, std::string_view metric, Expression& expression)
+{
+    const bool at_point = !point.empty();
+    const MetricInfo* info = find_metric(at_point ? point_catalog() : metric_catalog(), metric);
+    if (info == nullptr) {
+        return problem(unknown_metric(metric, at_point));
+    }
+    expression.point = point;
+    expression.metric = metric;
+    expression.unit = expression.stat == Stat::mdape ? Unit::one : info->unit;
+    return {};
+}
+
+// [point "."] metric "." stat
+Expected<void> take_selector(Reader& reader, Expression& expression)
+{
+    std::vector<std::string_view> words;
+    do {
+        words.push_back(reader.word());
+    } while (!words.back().empty() && reader.take("."));
+    if (words.back().empty() || words.size() < 2 || words.size() > 3) {
+        return problem(
+            "expected METRIC.STAT or POINT.METRIC.STAT, as in wall_time.median or after_drop.live_bytes.max");
+    }
+    if (auto stat = take_stat(reader, words.back(), expression); !stat) {
+        return stat;
+    }
+    return resolve_metric(words.size() == 3 ? words.front() : std::string_view{}, words[words.size() - 2], expression);
+}
+
+Expected<RatioOf> take_side(Reader& reader)
+{
+    const std::string_view axis = reader.word();
+    const bool equals = reader.take("=");
+    const std::string_view value = reader.until(",)");
+    if (axis.empty() || !equals || value.empty() || value.front() == '=') {
+        return problem("the sides of a ratio are written AXIS=VALUE, as in mode=finalizer");
+    }
+    return RatioOf{std::string{axis}, std::string{value}};
+}
+
+// What follows "ratio(": a selector and the two sides.
+Expected<void> take_ratio(Reader& reader, Expression& expression)
+{
+    constexpr std::string_view form = "a ratio is written ratio(METRIC.STAT, AXIS=VALUE, AXIS=VALUE)";
+    if (auto selector = take_selector(reader, expression); !selector) {
+        return selector;
+    }
+    std::array<Expected<RatioOf>, 2> sides{RatioOf{}, RatioOf{}};
+    for (auto& side : sides) {
+        if (!reader.take(",")) {
+            return problem(std::string{form});
+        }
+        side = take_side(reader);
+        if (!side) {
+            return base::fail(side.error());
+        }
+    }
+    if (!reader.take(")")) {
+        return problem(std::string{form});
+    }
+    if (sides[0]->axis == sides[1]->axis && sides[0]->value == sides[1]->value) {
+        return problem("the two sides of the ratio are the same");
+    }
+    expression.ratio.emplace(std::move(*sides[0]), std::move(*sides[1]));
+    expression.unit = Unit::one;
+    return {};
+}
+
+Expected<void> take_left_side(Reader& reader, Expression& expression)
+{
+    Reader ahead = reader;
+    if (ahead.word() == "ratio" && ahead.take("(")) {
+        reader = ahead;
+        return take_ratio(reader, expression);
+    }
+    return take_selector(reader, expression);
+}
+
+Expected<void> take_comparison(Reader& reader, Expression& expression)
+{
+    for (const auto& [name, comparison] : comparisons) {
+        if (reader.take(name)) {
+            expression.comparison = comparison;
+            return {};
+        }
+    }
+    const std::string_view found = reader.rest();
+    return problem(found.empty() ? std::string{"a comparison is missing: <, <=, >, >=, == or !="}
+                                 : fmt::format("expected <, <=, >, >=, == or != before \"{}\"", found));
+}
+
+Expected<double> parse_seconds(std::string_view text)
+{
+    if (plain_number(text)) {
+        return problem(fmt::format("a duration is never bare: write {0}s, {0}ms, {0}us or {0}ns for \"{0}\"", text));
+    }
+    return base::parse_duration(text).map([](auto time) { return std::chrono::duration<double>{time}.count(); });
+}
+
+Expected<double> parse_count(std::string_view text, std::string_view suffix)
+{
+    const bool suffixed = text.ends_with(suffix);
+    const auto number = suffixed ? plain_number(text.substr(0, text.size() - suffix.size())) : std::nullopt;
+    if (!number) {
+        return problem(suffix.empty() ? fmt::format("\"{}\" is not a plain number, which this limit must be", text)
+                                      : fmt::format("\"{}\" is not a number with {}", text, suffix));
+    }
+    return *number;
+}
+
+Expected<double> parse_limit(std::string_view text, Unit unit)
+{
+    if (text.empty()) {
+        return problem("nothing to compare with after the comparison");
+    }
+    switch (unit) {
+    case Unit::bytes:
+        return base::parse_size(text).map([](std::uint64_t bytes) { return static_cast<double>(bytes); });
+    case Unit::seconds:
+        return parse_seconds(text);
+    case Unit::bytes_per_second:
+        return base::parse_rate(text);
+    case Unit::per_second:
+        return parse_count(text, "op/s");
+    case Unit::one:
+        break;
+    }
+    return parse_count(text, "");
+}
+
+Expected<Expression> parse(std::string_view text)
+{
+    Reader reader{text};
+    Expression expression;
+    for (const auto take : {take_left_side, take_comparison}) {
+        if (auto taken = take(reader, expression); !taken) {
+            return base::fail(taken.error());
+        }
+    }
+    return parse_limit(reader.rest(), expression.unit).map([&](double limit) {
+        expression.limit = limit;
+        return expression;
+    });
+}
+
+}  // namespace
+
+base::Expected<Expression> parse_expression(std::string_view text)
+{
+    return parse(text).map_error([&](base::Error error) {
+        error.message = fmt::format("assertion \"{}\": {}", text, error.message);
+        return error;
+    });
+}
+
+bool holds(Comparison comparison, double actual, double limit)
+{
+    switch (comparison) {
+    case Comparison::less:
+        return actual < limit;
+    case Comparison::less_equal:
+        return actual <= limit;
+    case Comparison::greater:
+        return actual > limit;
+    case Comparison::greater_equal:
+        return actual >= limit;
+    case Comparison::equal:
+        return actual == limit;
+    case Comparison::not_equal:
+        return actual != limit;
+    }
+    return false;
+}
+
+}  // namespace memsweep::model

@@ -1,0 +1,58 @@
+// What a scenario claims about its own outcome: `after_drop.live_bytes.max == 0B`,
+// `wall_time.median < 2ms`, `ratio(wall_time.median, mode=finalizer, mode=refcount) >= 1.2`.
+//
+// Grammar  [point "."] metric "." stat op number unit?  |  "ratio(" metric "." stat "," AXIS=V "," AXIS=V ")" op number
+//          stat = min|max|mean|median|p(NN)|mad|mdape|ci_lo|ci_hi; op = < <= > >= == !=
+// Errors   invalid_input: says which part does not parse, an unknown metric (with a suggestion), or a unit that does
+// not
+//          fit the metric.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/expected.hpp"
+#include "core/model/metric.hpp"
+#include "core/model/scalar.hpp"
+
+namespace memsweep::model {
+
+enum class Stat : std::uint8_t { min, max, mean, median, percentile, mad, mdape, ci_lo, ci_hi };
+enum class Comparison : std::uint8_t { less, less_equal, greater, greater_equal, equal, not_equal };
+enum class Severity : std::uint8_t { fail, warn };
+
+template <>
+std::span<const Named<Severity>> names<Severity>();
+
+struct RatioOf {
+    std::string axis;  // the same axis on both sides, or two different ones
+    std::string value;
+};
+
+struct Expression {
+    std::string point;  // empty: a metric of the whole repetition
+    std::string metric;
+    Stat stat{Stat::median};
+    double percentile{};  // of Stat::percentile, 0..100
+    std::optional<std::pair<RatioOf, RatioOf>> ratio;
+    Comparison comparison{};
+    double limit{};  // in the metric's own unit
+    Unit unit{Unit::one};
+};
+
+[[nodiscard]] base::Expected<Expression> parse_expression(std::string_view text);
+
+struct Assertion {
+    std::vector<Param> where;  // cases it applies to; empty: all
+    std::string text;
+    Expression expression;
+    Severity severity{Severity::fail};
+    bool abort{};       // a failure ends the run
+    std::string place;  // file:line:col
+};
+
+[[nodiscard]] bool holds(Comparison comparison, double actual, double limit);
+
+}  // namespace memsweep::model

@@ -1,0 +1,55 @@
+// One table per enumeration: the name users write, and what it means. The loader, `memsweep list`, the
+// documentation and the reports all read these tables, so that a name is spelled in one place.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace memsweep::model {
+
+template <typename Enum>
+struct Named {
+    Enum value;
+    std::string_view name;
+    std::string_view meaning;
+};
+
+// Specialised beside each enumeration: the whole table, in the order of the enumeration.
+template <typename Enum>
+[[nodiscard]] std::span<const Named<Enum>> names();
+
+template <typename Enum>
+[[nodiscard]] std::string_view name_of(Enum value)
+{
+    for (const auto& entry : names<Enum>()) {
+        if (entry.value == value) {
+            return entry.name;
+        }
+    }
+    return "?";
+}
+
+template <typename Enum>
+[[nodiscard]] std::optional<Enum> value_of(std::string_view name)
+{
+    for (const auto& entry : names<Enum>()) {
+        if (entry.name == name) {
+            return entry.value;
+        }
+    }
+    return std::nullopt;
+}
+
+template <typename Enum>
+[[nodiscard]] std::vector<std::string_view> all_names()
+{
+    std::vector<std::string_view> all;
+    for (const auto& entry : names<Enum>()) {
+        all.push_back(entry.name);
+    }
+    return all;
+}
+
+}  // namespace memsweep::model

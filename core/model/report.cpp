@@ -1,0 +1,80 @@
+#include "core/model/report.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace memsweep::model {
+
+template <>
+std::span<const Named<Status>> names<Status>()
+{
+    static constexpr std::array<Named<Status>, 5> table{{
+        {Status::ok, "ok", "measured"},
+        {Status::skipped, "skipped", "not tried: an unmet need, or above the memory budget"},
+        {Status::failed, "failed", "an assertion, wrong data or a limit"},
+        {Status::error, "error", "crashed or ran out of memory"},
+        {Status::timeout, "timeout", "killed after the time allowed to a repetition"},
+    }};
+    return table;
+}
+
+const std::optional<double>* point_field(const Point& point, std::string_view metric)
+{
+    using Field = std::optional<double> Point::*;
+    struct Entry {
+        std::string_view name;
+        Field field;
+    };
+    static constexpr std::array<Entry, 9> fields{{
+        {"live_bytes", &Point::live_bytes},
+        {"floating_bytes", &Point::floating_bytes},
+        {"working_set", &Point::working_set},
+        {"working_set_delta", &Point::working_set_delta},
+        {"minor_faults", &Point::minor_faults},
+        {"major_faults", &Point::major_faults},
+        {"queue_depth", &Point::queue_depth},
+        {"pool_idle_bytes", &Point::pool_idle_bytes},
+        {"huge_page_bytes", &Point::huge_page_bytes},
+    }};
+    const auto found = std::ranges::find(fields, metric, &Entry::name);
+    return found == fields.end() ? nullptr : &(point.*(found->field));
+}
+
+const Metric* find_metric(const CaseReport& report, std::string_view name)
+{
+    const auto found = std::ranges::find(report.metrics, name, &Metric::name);
+    return found == report.metrics.end() ? nullptr : &*found;
+}
+
+Counts count(const RunReport& report)
+{
+    Counts counts;
+    counts.cases = report.cases.size();
+    for (const CaseReport& one : report.cases) {
+        switch (one.status) {
+        case Status::ok:
+            ++counts.ok;
+            break;
+        case Status::skipped:
+            ++counts.skipped;
+            break;
+        case Status::failed:
+            ++counts.failed;
+            break;
+        case Status::error:
+            ++counts.errors;
+            break;
+        case Status::timeout:
+            ++counts.timeouts;
+            break;
+        }
+    }
+    for (const AssertionResult& assertion : report.assertions) {
+        if (!assertion.passed) {
+            ++(assertion.severity == Severity::fail ? counts.assertions_failed : counts.assertions_warned);
+        }
+    }
+    return counts;
+}
+
+}  // namespace memsweep::model

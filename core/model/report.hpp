@@ -1,0 +1,159 @@
+// A whole result: what ran, where, and everything that was measured. `format: memsweep-result`, version 1.
+//
+// Units    bytes, seconds, counts; times inside a repetition are seconds since its first step.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/model/metric.hpp"
+#include "core/model/plan.hpp"
+#include "core/model/tool_info.hpp"
+
+namespace memsweep::model {
+
+enum class Status : std::uint8_t {
+    ok,
+    skipped,  // an unmet need, or refused by the memory budget
+    failed,   // an assertion, wrong data or a limit
+    error,    // crashed or ran out of memory
+    timeout,
+};
+template <>
+std::span<const Named<Status>> names<Status>();
+
+// One named instant of a repetition. Empty fields were not measured there.
+struct Point {
+    std::uint32_t repetition{};
+    std::string name;
+    double t{};
+    std::optional<double> live_bytes;         // acquired minus released, exact
+    std::optional<double> floating_bytes;     // live, but unreachable for the program
+    std::optional<double> working_set;        // resident set, huge pages included
+    std::optional<double> working_set_delta;  // against the repetition's baseline
+    std::optional<double> minor_faults;       // since the repetition began
+    std::optional<double> major_faults;
+    std::optional<double> queue_depth;  // found unreachable, not released yet
+    std::optional<double> pool_idle_bytes;
+    std::optional<double> huge_page_bytes;  // AnonHugePages, against the baseline
+};
+
+// The field of a point by its metric name; nullptr for an unknown one.
+[[nodiscard]] const std::optional<double>* point_field(const Point& point, std::string_view metric);
+
+struct Phase {
+    std::uint32_t repetition{};
+    std::string name;
+    double start{};
+    double end{};
+    double time{};  // spent in it: less than end - start when it was entered several times
+    std::uint64_t entered{};
+    std::uint64_t minor_faults{};
+    std::uint64_t major_faults{};
+};
+
+struct Series {
+    std::string name;
+    Unit unit{};
+    std::uint32_t repetition{};
+    std::vector<double> t;
+    std::vector<double> v;
+};
+
+struct CaseReport {
+    std::string id;
+    std::string scenario;
+    std::vector<Param> params;
+    Status status{Status::ok};
+    std::string reason;           // why it is not ok; empty otherwise
+    std::uint32_t repetitions{};  // measured so far
+    std::uint32_t planned_repetitions{};
+    std::vector<Metric> metrics;
+    std::vector<Point> points;
+    std::vector<Phase> phases;
+    std::vector<Series> series;
+};
+
+[[nodiscard]] const Metric* find_metric(const CaseReport& report, std::string_view name);
+
+struct Warning {
+    std::string code;  // kebab-case, stable
+    std::string message;
+    std::string hint;
+};
+
+struct AssertionResult {
+    std::string case_id;  // empty for one over several cases
+    std::string expression;
+    std::optional<double> actual;  // empty: nothing to judge, which fails
+    Unit unit{Unit::one};
+    bool passed{};
+    Severity severity{Severity::fail};
+    std::string reason;  // why there is no actual value
+};
+
+struct Machine {
+    std::string host;
+    std::string kernel;
+    std::string cpu;
+    std::uint32_t cores{};
+    std::uint32_t numa_nodes{};
+    std::uint64_t page_size{};
+    std::string thp;         // always, madvise, never, or unknown
+    std::string overcommit;  // heuristic, always, never
+    std::uint64_t memory_bytes{};
+    std::optional<std::uint64_t> cgroup_memory_max;  // the tightest limit over this process, v1 or v2
+    std::string cgroup_version;                      // v1, v2, hybrid, none
+    std::string governor;                            // of cpu0; empty when the kernel shows none
+    std::string aslr;                                // full, partial, off
+    std::uint64_t swap_bytes{};
+    std::string virtualisation;  // kvm, vmware, ..., none
+    std::string damon;           // what DAMON does on this machine: "off", or its kdamonds' operations
+    std::vector<std::string> devices;
+    std::string fingerprint;  // of what makes two machines comparable
+};
+
+struct RunInfo {
+    std::string id;
+    std::string started;  // UTC, 2026-01-31T12:00:00.000Z
+    std::string ended;
+    std::vector<std::string> argv;
+    int exit_code{};
+    Order order{};
+    std::uint64_t seed{};
+    Isolation isolation{};
+    bool interrupted{true};  // until the last write says otherwise
+    std::string scenario_name, scenario_path, scenario_sha256, scenario_fingerprint;
+    std::string scenario_description;
+    std::map<std::string, std::string> overrides;
+    std::map<std::string, std::string> tags;
+};
+
+// What this machine and this harness cost, measured in the same run as the cases.
+struct Calibration {
+    std::optional<double> harness_seconds_per_op;  // an allocate and drop through the whole engine on the null resource
+    std::optional<double> clock_read_seconds;
+};
+
+struct Counts {
+    std::uint64_t cases{}, ok{}, skipped{}, failed{}, errors{}, timeouts{};
+    std::uint64_t assertions_failed{}, assertions_warned{};
+};
+
+struct RunReport {
+    ToolInfo tool;
+    RunInfo run;
+    Machine machine;
+    Calibration calibration;
+    std::vector<Warning> warnings;
+    std::vector<CaseReport> cases;
+    std::vector<AssertionResult> assertions;
+};
+
+[[nodiscard]] Counts count(const RunReport& report);
+
+}  // namespace memsweep::model

@@ -1,0 +1,72 @@
+#include "core/model/step.hpp"
+
+#include <array>
+
+#include "core/base/checked.hpp"
+
+namespace memsweep::model {
+
+template <>
+std::span<const Named<Touch>> names<Touch>()
+{
+    static constexpr std::array<Named<Touch>, 3> table{{
+        {Touch::none, "none", "nothing is written, so no page becomes resident"},
+        {Touch::page, "page", "one byte of each page is written"},
+        {Touch::full, "full", "every byte is written"},
+    }};
+    return table;
+}
+
+template <>
+std::span<const Named<Fill>> names<Fill>()
+{
+    static constexpr std::array<Named<Fill>, 4> table{{
+        {Fill::none, "none", "contents left as the allocator gives them"},
+        {Fill::zeros, "zeros", "zeros; untouched where the allocator can promise them (calloc)"},
+        {Fill::ones, "ones", "every element 1; needs touch full"},
+        {Fill::arange, "arange", "element i is i; needs touch full"},
+    }};
+    return table;
+}
+
+template <>
+std::span<const Named<BinaryFunction>> names<BinaryFunction>()
+{
+    static constexpr std::array<Named<BinaryFunction>, 2> table{{
+        {BinaryFunction::add, "add", "element-wise sum"},
+        {BinaryFunction::multiply, "multiply", "element-wise product"},
+    }};
+    return table;
+}
+
+std::span<const OperationInfo> operations()
+{
+    static constexpr std::array<OperationInfo, std::variant_size_v<Operation>> table{{
+        {"alloc", "allocate arrays under a name; a name in use is rebound, new arrays first"},
+        {"write", "write to the arrays of a name"},
+        {"binary", "add or multiply two arrays into a new one"},
+        {"drop", "drop the references to the arrays of a name"},
+        {"collect", "run a collection: unreachable arrays are found and queued for release"},
+        {"drain", "wait until everything found has been released"},
+        {"sample", "take a named point: live bytes, working set, faults, queue depth"},
+        {"idle", "do nothing for a while"},
+        {"repeat", "run nested steps several times"},
+    }};
+    return table;
+}
+
+std::string_view operation_name(const Operation& operation)
+{
+    return operations()[operation.index()].name;
+}
+
+std::optional<std::uint64_t> array_bytes(const AllocStep& step)
+{
+    std::optional<std::uint64_t> bytes = size_bytes(step.dtype);
+    for (const std::uint64_t extent : step.shape) {
+        bytes = bytes ? base::checked_mul(*bytes, extent) : std::nullopt;
+    }
+    return bytes;
+}
+
+}  // namespace memsweep::model

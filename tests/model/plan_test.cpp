@@ -1,0 +1,130 @@
+#include "core/model/plan.hpp"
+
+#include "tests/support/catch.hpp"
+
+using namespace memsweep::model;
+
+namespace {
+
+Step alloc(std::string as, std::uint64_t elements, std::uint64_t count = 1)
+{
+    AllocStep step;
+    step.as = std::move(as);
+    step.count = count;
+    step.dtype = DType::float64;
+    step.shape = {elements};
+    step.touch = Touch::full;
+    return {.operation = step};
+}
+
+Step drop(std::string target)
+{
+    return {.operation = DropStep{std::move(target)}};
+}
+
+Step repeat(std::uint64_t times, std::vector<Step> steps)
+{
+    return {.operation = RepeatStep{times, std::move(steps)}};
+}
+
+Case with(ReleaseSpec release, std::vector<Step> steps)
+{
+    Case one;
+    one.release = release;
+    one.steps = std::move(steps);
+    return one;
+}
+
+}  // namespace
+
+TEST_CASE("axes expand to every combination, sorted by name, less the exclusions", "[unit]")
+{
+    const std::vector<Axis> axes{{"size", {std::int64_t{1}, std::int64_t{2}}},
+                                 {"mode", {std::string{"a"}, std::string{"b"}}}};
+    const auto all = expand(axes, {}, 100);
+    REQUIRE(all);
+    REQUIRE(all->size() == 4);
+    CHECK(case_id("s", all->front()) == "s/mode=a/size=1");
+    CHECK(case_id("s", all->back()) == "s/mode=b/size=2");
+
+    const auto some = expand(axes, {{{"mode", std::string{"b"}}, {"size", std::int64_t{2}}}}, 100);
+    CHECK(some->size() == 3);
+    CHECK(!expand(axes, {}, 3));
+    CHECK(expand({}, {}, 1)->size() == 1);
+    CHECK(case_id("s", {}) == "s");
+}
+
+TEST_CASE("a pattern matches by text, whatever the type", "[unit]")
+{
+    const std::vector<Param> params{{"mode", std::string{"a"}}, {"size", std::int64_t{4096}}};
+    CHECK(matches(params, {}));
+    CHECK(matches(params, {{"size", std::string{"4096"}}}));
+    CHECK(!matches(params, {{"size", std::int64_t{1}}}));
+    CHECK(!matches(params, {{"threads", std::int64_t{1}}}));
+}
+
+TEST_CASE("the peak estimate follows the release mode", "[unit]")
+{
+    const std::vector<Step> churn{repeat(1000, {alloc("a", 1000), drop("a")})};
+    CHECK(estimated_peak_bytes(with({.mode = ReleaseMode::refcount}, churn)) == 8000);
+    CHECK(estimated_peak_bytes(with({.mode = ReleaseMode::leak}, churn)) == 8'000'000);
+    CHECK(estimated_peak_bytes(with({.mode = ReleaseMode::finalizer}, churn)) == 8'000'000);
+    CHECK(estimated_peak_bytes(with({.mode = ReleaseMode::deferred_batch, .batch = 16}, churn)) == 16 * 8000);
+    CHECK(estimated_peak_bytes(with({.mode = ReleaseMode::finalizer, .gated = true, .collect_every = 100}, churn)) ==
+          100 * 8000);
+}
+
+TEST_CASE("rebinding holds the old and the new arrays at once", "[unit]")
+{
+    CHECK(estimated_peak_bytes(with({}, {repeat(50, {alloc("a", 1000)})})) == 16'000);
+    CHECK(estimated_peak_bytes(with({}, {alloc("a", 1000, 100)})) == 800'000);
+}
+
+TEST_CASE("a drain empties the estimate only after a collection", "[unit]")
+{
+    const ReleaseSpec finalizer{.mode = ReleaseMode::finalizer};
+    const Step collect{.operation = CollectStep{}};
+    const Step drain{.operation = DrainStep{}};
+    CHECK(estimated_peak_bytes(with(finalizer, {alloc("a", 1000), drop("a"), collect, drain, alloc("a", 1000)})) ==
+          8000);
+    CHECK(estimated_peak_bytes(with(finalizer, {alloc("a", 1000), drop("a"), drain, alloc("a", 1000)})) == 16'000);
+}
+
+TEST_CASE("estimates saturate instead of wrapping", "[unit]")
+{
+    const std::vector<Step> absurd{repeat(1'000'000'000, {alloc("a", 1ULL << 50, 1'000'000'000)})};
+    CHECK(estimated_peak_bytes(with({.mode = ReleaseMode::leak}, absurd)) == ~0ULL);
+    CHECK(written_bytes(absurd) == ~0ULL);
+    CHECK(allocation_count({repeat(1ULL << 40, {repeat(1ULL << 40, absurd)})}) == ~0ULL);
+}
+
+TEST_CASE("the null resource and a limit bound the estimate", "[unit]")
+{
+    Case one = with({}, {alloc("a", 1000)});
+    one.memory.limit_bytes = 100;
+    CHECK(estimated_peak_bytes(one) == 100);
+    one.memory.resource = ResourceKind::null;
+    CHECK(estimated_peak_bytes(one) == 0);
+}
+
+TEST_CASE("written bytes and samples multiply through loops", "[unit]")
+{
+    const Step sample{.operation = SampleStep{"p"}};
+    const std::vector<Step> steps{repeat(10, {alloc("a", 1000), sample, {.operation = WriteStep{"a", Touch::full}}})};
+    CHECK(written_bytes(steps) == 160'000);
+    CHECK(sample_count(steps) == 10);
+    CHECK(allocation_count(steps) == 10);
+}
+
+TEST_CASE("every name table is complete and unambiguous", "[unit]")
+{
+    for (const auto& entry : names<DType>()) {
+        CHECK(value_of<DType>(entry.name) == entry.value);
+        CHECK(size_bytes(entry.value) != 0);
+    }
+    CHECK(value_of<ReleaseMode>("finalizer") == ReleaseMode::finalizer);
+    CHECK(!value_of<ReleaseMode>("finaliser"));
+    CHECK(operation_name(Operation{RepeatStep{}}) == "repeat");
+    CHECK(operation_name(Operation{AllocStep{}}) == "alloc");
+    CHECK(!array_bytes({.dtype = DType::float64, .shape = {1ULL << 62}}));
+}
