@@ -1,0 +1,119 @@
+#include "core/sys/channel.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include <sys/socket.h>
+
+#include "core/sys/wait_ready.hpp"
+
+namespace memsweep::sys {
+namespace {
+
+// Room for the control message of one descriptor.
+struct alignas(cmsghdr) ControlBuffer {
+    std::array<char, CMSG_SPACE(sizeof(int))> bytes{};
+};
+
+void attach(msghdr& message, ControlBuffer& control, int fd)
+{
+    message.msg_control = control.bytes.data();
+    message.msg_controllen = control.bytes.size();
+    cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(header), &fd, sizeof(int));
+}
+
+UniqueFd attached(msghdr& message)
+{
+    const cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    if (header == nullptr || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS ||
+        header->cmsg_len != CMSG_LEN(sizeof(int))) {
+        return {};
+    }
+    int fd = -1;
+    std::memcpy(&fd, CMSG_DATA(header), sizeof(int));
+    return UniqueFd{fd};
+}
+
+}  // namespace
+
+base::Expected<std::pair<Channel, Channel>> Channel::pair()
+{
+    std::array<int, 2> ends{-1, -1};
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+        return base::fail(base::os_error("socketpair", errno));
+    }
+    return std::pair{Channel{ends[0]}, Channel{ends[1]}};
+}
+
+base::Expected<void> Channel::send(std::string_view bytes, std::optional<int> fd) noexcept
+{
+    if (bytes.empty()) {
+        return base::fail(base::ErrorCode::invalid_input, "a message needs at least one byte");
+    }
+    iovec part{.iov_base = const_cast<char*>(bytes.data()), .iov_len = bytes.size()};  // sendmsg only reads it
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    ControlBuffer control;
+    if (fd) {
+        attach(message, control, *fd);
+    }
+    if (retry_interrupted([&] { return ::sendmsg(end_.get(), &message, MSG_NOSIGNAL); }) >= 0) {
+        return {};
+    }
+    base::Error error = base::os_error("sending a message", errno);
+    if (errno == EPIPE || errno == ECONNRESET) {
+        error = {base::ErrorCode::worker, "the other process has closed the connection", ""};
+    }
+    return base::fail(std::move(error));
+}
+
+base::Expected<Message> Channel::receive(std::span<char> buffer,
+                                         std::optional<std::chrono::nanoseconds> timeout) noexcept
+{
+    if (timeout) {
+        const auto ready = wait_readable(end_.get(), timeout);
+        if (!ready) {
+            return base::fail(ready.error());
+        }
+        if (!*ready) {
+            Message late;
+            late.timed_out = true;
+            return late;
+        }
+    }
+    iovec part{.iov_base = buffer.data(), .iov_len = buffer.size()};
+    ControlBuffer control;
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.bytes.data();
+    message.msg_controllen = CMSG_LEN(sizeof(int));  // CMSG_SPACE's padding has room for a second one, which would leak
+    const auto next = [&] { return ::recvmsg(end_.get(), &message, MSG_CMSG_CLOEXEC); };
+    ssize_t got = retry_interrupted(next);
+    if (got < 0 && errno == ECONNRESET) {
+        got = retry_interrupted(next);  // it closed with messages of ours unread: said once, before its own last ones
+    }
+    Message received;
+    if (got == 0) {
+        received.closed = true;
+        return received;
+    }
+    if (got < 0) {
+        return base::fail(base::os_error("receiving a message", errno));
+    }
+    received.fd = attached(message);
+    if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
+        return base::fail(base::ErrorCode::worker,
+                          "a message is longer than expected, or carries too many descriptors");
+    }
+    received.bytes = std::string_view{buffer.data(), static_cast<std::size_t>(got)};
+    return received;
+}
+
+}  // namespace memsweep::sys

@@ -1,0 +1,131 @@
+#include "core/sys/page_ops.hpp"
+
+#include <cerrno>
+#include <utility>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23  // NOLINT(readability-identifier-naming): the kernel's name, missing in older headers
+#endif
+
+namespace memsweep::sys {
+namespace {
+
+int advice_number(Advice advice)
+{
+    switch (advice) {
+    case Advice::no_huge_pages:
+        return MADV_NOHUGEPAGE;
+    case Advice::huge_pages:
+        return MADV_HUGEPAGE;
+    case Advice::dont_need:
+        return MADV_DONTNEED;
+    case Advice::populate_write:
+        return MADV_POPULATE_WRITE;
+    }
+    return -1;
+}
+
+const char* advice_name(Advice advice)
+{
+    switch (advice) {
+    case Advice::no_huge_pages:
+        return "madvise(MADV_NOHUGEPAGE)";
+    case Advice::huge_pages:
+        return "madvise(MADV_HUGEPAGE)";
+    case Advice::dont_need:
+        return "madvise(MADV_DONTNEED)";
+    case Advice::populate_write:
+        return "madvise(MADV_POPULATE_WRITE)";
+    }
+    return "madvise";
+}
+
+}  // namespace
+
+std::uint64_t page_size() noexcept
+{
+    static const auto size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    return size;
+}
+
+base::Expected<Mapping> Mapping::anonymous(std::uint64_t bytes) noexcept
+{
+    if (bytes == 0) {
+        return base::fail(base::ErrorCode::invalid_input, "a mapping needs at least one byte");
+    }
+    void* const data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data == MAP_FAILED) {
+        return base::fail(base::os_error("mmap", errno));
+    }
+    // The kernel has mapped whole pages and thereby shown that rounding up cannot overflow.
+    return Mapping{static_cast<std::byte*>(data), (bytes + page_size() - 1) / page_size() * page_size()};
+}
+
+Mapping::Mapping(Mapping&& other) noexcept
+    : data_{std::exchange(other.data_, nullptr)}, size_{std::exchange(other.size_, 0)}
+{
+}
+
+Mapping& Mapping::operator=(Mapping&& other) noexcept
+{
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+}
+
+Mapping::~Mapping()
+{
+    if (data_ != nullptr) {
+        ::munmap(data_, size_);
+    }
+}
+
+base::Expected<void> advise(void* ptr, std::uint64_t bytes, Advice advice) noexcept
+{
+    if (reinterpret_cast<std::uintptr_t>(ptr) % page_size() != 0) {
+        return base::fail(base::ErrorCode::invalid_input, "the memory does not start on a page boundary",
+                          advice_name(advice));
+    }
+    if (::madvise(ptr, bytes, advice_number(advice)) == 0) {
+        return {};
+    }
+    base::Error error = base::os_error(advice_name(advice), errno);
+    if (errno == EINVAL) {
+        error.code = base::ErrorCode::not_supported;
+    }
+    return base::fail(std::move(error));
+}
+
+std::uint64_t touch_pages(void* ptr, std::uint64_t bytes) noexcept
+{
+    const std::uint64_t page = page_size();
+    auto* const start = static_cast<std::byte*>(ptr);
+    std::uint64_t pages = 0;
+    // The first step ends at the next page boundary, all others are whole pages.
+    std::uint64_t step = page - reinterpret_cast<std::uintptr_t>(ptr) % page;
+    for (std::uint64_t at = 0; at < bytes; at += step, step = page) {
+        *static_cast<volatile std::byte*>(start + at) = std::byte{0};
+        ++pages;
+        if (bytes - at <= step) {
+            break;  // before `at` could wrap around
+        }
+    }
+    return pages;
+}
+
+base::Expected<std::uint64_t> prefault_machine_memory(std::uint64_t bytes) noexcept
+{
+    if (bytes == 0) {
+        return 0;
+    }
+    auto mapping = Mapping::anonymous(bytes);
+    if (!mapping) {
+        return base::fail(std::move(mapping).error());
+    }
+    return touch_pages(mapping->data(), mapping->size()) * page_size();
+}
+
+}  // namespace memsweep::sys

@@ -1,0 +1,142 @@
+#include "core/sys/proc_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include <fcntl.h>
+
+#include "core/base/checked.hpp"
+#include "core/sys/unique_fd.hpp"
+#include "core/sys/wait_ready.hpp"
+
+namespace memsweep::sys {
+namespace {
+
+constexpr std::string_view blanks = " \t\r\n";
+constexpr std::size_t largest_text_bytes = 16U << 20;  // /proc/cpuinfo of 8192 cpus takes about 12 MiB
+
+}  // namespace
+
+std::string_view trimmed(std::string_view text) noexcept
+{
+    const std::size_t first = text.find_first_not_of(blanks);
+    if (first == std::string_view::npos) {
+        return {};
+    }
+    return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+std::string_view take_line(std::string_view& text) noexcept
+{
+    const std::size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    return line;
+}
+
+std::string_view take_word(std::string_view& text) noexcept
+{
+    text = trimmed(text);
+    const std::size_t end = text.find_first_of(blanks);
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(word.size());
+    text = trimmed(text);
+    return word;
+}
+
+std::optional<std::uint64_t> parse_count(std::string_view text) noexcept
+{
+    std::uint64_t value{};
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    return error == std::errc{} && stop == end ? std::optional{value} : std::nullopt;
+}
+
+std::optional<std::string_view> find_field(std::string_view text, std::string_view key) noexcept
+{
+    for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+        std::string_view line = text.substr(0, end);
+        text.remove_prefix(end + 1);
+        if (line.starts_with(key)) {
+            line = trimmed(line.substr(key.size()));
+            if (line.starts_with(':')) {
+                return trimmed(line.substr(1));
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<std::uint64_t> find_kib_field(std::string_view text, std::string_view key) noexcept
+{
+    auto value = find_field(text, key);
+    if (!value || !value->ends_with(" kB")) {
+        return std::nullopt;
+    }
+    const auto kib = parse_count(take_word(*value));
+    return kib ? base::checked_mul(*kib, 1024) : std::nullopt;
+}
+
+std::optional<std::uint64_t> find_counter(std::string_view text, std::string_view key) noexcept
+{
+    while (!text.empty()) {
+        std::string_view line = take_line(text);
+        if (take_word(line) == key) {
+            return parse_count(line);
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<std::uint64_t> count_list(std::string_view list) noexcept
+{
+    std::uint64_t count = 0;
+    list = trimmed(list);
+    while (!list.empty()) {
+        const std::string_view range = list.substr(0, list.find(','));
+        list.remove_prefix(std::min(list.size(), range.size() + 1));
+        const std::size_t dash = range.find('-');
+        const auto first = parse_count(range.substr(0, dash));
+        const auto last = dash == std::string_view::npos ? first : parse_count(range.substr(dash + 1));
+        if (!first || !last || *last < *first) {
+            return std::nullopt;
+        }
+        count += *last - *first + 1;
+    }
+    return count != 0 ? std::optional{count} : std::nullopt;
+}
+
+std::optional<std::string_view> pread_text(int fd, std::span<char> buffer) noexcept
+{
+    const ssize_t got = retry_interrupted([&] { return ::pread(fd, buffer.data(), buffer.size(), 0); });
+    if (got < 0) {
+        return std::nullopt;
+    }
+    return std::string_view{buffer.data(), static_cast<std::size_t>(got)};
+}
+
+std::optional<std::string> read_kernel_text(const std::string& path)
+{
+    const UniqueFd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    std::string text;
+    std::array<char, 4096> block{};
+    while (file.valid() && text.size() < largest_text_bytes) {
+        const ssize_t got = retry_interrupted([&] { return ::read(file.get(), block.data(), block.size()); });
+        if (got < 0) {
+            return std::nullopt;
+        }
+        if (got == 0) {
+            return text;
+        }
+        text.append(block.data(), static_cast<std::size_t>(got));
+    }
+    return std::nullopt;
+}
+
+std::string read_word(const std::string& path)
+{
+    return std::string{trimmed(read_kernel_text(path).value_or(""))};
+}
+
+}  // namespace memsweep::sys

@@ -1,0 +1,120 @@
+#include "core/sys/process_probe.hpp"
+
+#include <array>
+#include <cerrno>
+#include <string_view>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+
+#include "core/sys/proc_text.hpp"
+#include "core/sys/smaps_rollup.hpp"
+#include "core/sys/wait_ready.hpp"
+
+namespace memsweep::sys {
+namespace {
+
+constexpr const char* rollup_path = "/proc/self/smaps_rollup";
+constexpr const char* status_path = "/proc/self/status";
+
+using TextBuffer = std::array<char, 8192>;
+
+rusage own_usage()
+{
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return usage;
+}
+
+base::Expected<UniqueFd> open_for_reading(const char* path)
+{
+    UniqueFd fd{::open(path, O_RDONLY | O_CLOEXEC)};
+    if (!fd.valid()) {
+        return base::fail(base::os_error("open", errno, path));
+    }
+    return fd;
+}
+
+}  // namespace
+
+OwnProcessProbe::OwnProcessProbe(UniqueFd smaps_rollup, UniqueFd status, UniqueFd clear_refs) noexcept
+    : smaps_rollup_{std::move(smaps_rollup)}, status_{std::move(status)}, clear_refs_{std::move(clear_refs)}
+{
+}
+
+base::Expected<OwnProcessProbe> OwnProcessProbe::open()
+{
+    auto rollup = open_for_reading(rollup_path);
+    if (!rollup) {
+        return base::fail(std::move(rollup).error());
+    }
+    auto status = open_for_reading(status_path);
+    if (!status) {
+        return base::fail(std::move(status).error());
+    }
+    OwnProcessProbe probe{std::move(*rollup), std::move(*status),
+                          UniqueFd{::open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC)}};
+    // Also touches the stack that later snapshots use, so that they cause no fault of their own.
+    if (const auto first = probe.snapshot(); !first) {
+        return base::fail(first.error());
+    }
+    if (const auto peak = probe.peak_bytes(); !peak) {
+        return base::fail(peak.error());
+    }
+    return probe;
+}
+
+base::Expected<MemorySnapshot> OwnProcessProbe::snapshot() noexcept
+{
+    TextBuffer buffer;  // not zeroed: that would cost as much as the rest
+    const auto text = pread_text(smaps_rollup_.get(), buffer);
+    if (!text) {
+        return base::fail(base::os_error("read", errno, rollup_path));
+    }
+    auto snapshot = parse_smaps_rollup(*text);
+    if (!snapshot) {
+        return snapshot;
+    }
+    const FaultCounts now = faults();
+    snapshot->minor_faults = now.minor;
+    snapshot->major_faults = now.major;
+    return snapshot;
+}
+
+FaultCounts OwnProcessProbe::faults() const noexcept
+{
+    const rusage usage = own_usage();
+    return {.minor = static_cast<std::uint64_t>(usage.ru_minflt),
+            .major = static_cast<std::uint64_t>(usage.ru_majflt),
+            .involuntary_switches = static_cast<std::uint64_t>(usage.ru_nivcsw)};
+}
+
+void OwnProcessProbe::reset_peak() noexcept
+{
+    constexpr std::string_view reset_high_water_mark = "5";
+    const ssize_t written = retry_interrupted(
+        [&] { return ::pwrite(clear_refs_.get(), reset_high_water_mark.data(), reset_high_water_mark.size(), 0); });
+    peak_stale_ = written != 1;
+}
+
+base::Expected<std::uint64_t> OwnProcessProbe::peak_bytes() noexcept
+{
+    if (peak_stale_) {
+        return base::fail(base::ErrorCode::not_supported, "this system does not let the peak resident set be reset",
+                          "/proc/self/clear_refs");
+    }
+    TextBuffer buffer;
+    const auto text = pread_text(status_.get(), buffer);
+    if (!text) {
+        return base::fail(base::os_error("read", errno, status_path));
+    }
+    const auto peak = find_kib_field(*text, "VmHWM");
+    if (!peak) {
+        return base::fail(base::ErrorCode::invalid_input, "the kernel does not show this field",
+                          "/proc/self/status: VmHWM");
+    }
+    return *peak + find_kib_field(*text, "HugetlbPages").value_or(0);  // absent where hugetlb is not built in
+}
+
+}  // namespace memsweep::sys

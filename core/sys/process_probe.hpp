@@ -1,0 +1,76 @@
+// What the kernel says about this process's memory, read at one instant.
+//
+// Units    bytes and event counts since process start; every field name carries its unit.
+// Sources  one per field, named beside it; no field is ever estimated.
+// Cost     snapshot walks the page tables: 3.5 ms per resident GiB of 4 KiB pages, 46 us with huge pages, so snapshots
+//          are taken between timed sections, never inside one. faults: 0.3 us; peak_bytes: 4 us, whatever the size.
+//          (Measured on a quiet 2-core VM, Linux 6.18.)
+// Memory   allocates nothing on success: a probe must not disturb what it measures.
+// Errors   os: a /proc file is missing or unreadable; invalid_input: its text lacks a field (`where` names both).
+// Threads  a probe belongs to the thread that samples; it reads the whole process. It does not survive a fork: the
+//          files it holds are those of the process that opened them.
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/expected.hpp"
+#include "core/sys/unique_fd.hpp"
+
+namespace memsweep::sys {
+
+struct MemorySnapshot {
+    std::uint64_t rss_bytes{};        // /proc/self/smaps_rollup: Rss (the counters behind statm and VmRSS may lag)
+    std::uint64_t hugetlb_bytes{};    // smaps_rollup: Private_Hugetlb + Shared_Hugetlb, which Rss leaves out
+    std::uint64_t anon_huge_bytes{};  // smaps_rollup: AnonHugePages, a part of Rss
+    std::uint64_t minor_faults{};     // getrusage(RUSAGE_SELF).ru_minflt
+    std::uint64_t major_faults{};     // getrusage(RUSAGE_SELF).ru_majflt
+
+    [[nodiscard]] std::uint64_t working_set_bytes() const noexcept { return rss_bytes + hugetlb_bytes; }
+};
+
+// getrusage(RUSAGE_SELF): ru_minflt, ru_majflt, ru_nivcsw.
+struct FaultCounts {
+    std::uint64_t minor{};
+    std::uint64_t major{};
+    std::uint64_t involuntary_switches{};  // the scheduler took the cpu away: such a repetition's time is suspect
+};
+
+class ProcessProbe {
+  public:
+    virtual ~ProcessProbe() = default;
+
+    [[nodiscard]] virtual base::Expected<MemorySnapshot> snapshot() noexcept = 0;
+    [[nodiscard]] virtual FaultCounts faults() const noexcept = 0;
+
+    // Lets the high-water mark of the resident set start anew from the present one.
+    virtual void reset_peak() noexcept = 0;
+
+    // The highest resident set since the last reset_peak (or process start), plus the hugetlb pages mapped now.
+    // Errors: not_supported when the last reset_peak was refused, since the mark would be an older one.
+    [[nodiscard]] virtual base::Expected<std::uint64_t> peak_bytes() noexcept = 0;
+
+  protected:
+    ProcessProbe() = default;
+    ProcessProbe(const ProcessProbe&) = default;
+    ProcessProbe& operator=(const ProcessProbe&) = default;
+};
+
+class OwnProcessProbe final : public ProcessProbe {
+  public:
+    [[nodiscard]] static base::Expected<OwnProcessProbe> open();
+
+    [[nodiscard]] base::Expected<MemorySnapshot> snapshot() noexcept override;
+    [[nodiscard]] FaultCounts faults() const noexcept override;
+    void reset_peak() noexcept override;
+    [[nodiscard]] base::Expected<std::uint64_t> peak_bytes() noexcept override;
+
+  private:
+    OwnProcessProbe(UniqueFd smaps_rollup, UniqueFd status, UniqueFd clear_refs) noexcept;
+
+    UniqueFd smaps_rollup_;
+    UniqueFd status_;      // VmHWM, HugetlbPages
+    UniqueFd clear_refs_;  // writing 5 resets VmHWM; not open where the sandbox refuses it
+    bool peak_stale_{};
+};
+
+}  // namespace memsweep::sys

@@ -1,0 +1,42 @@
+// Ctrl-C and its relatives as something to ask for, instead of something that strikes anywhere.
+//
+// Sources  SIGINT, SIGTERM and SIGHUP, blocked and read through a signalfd. One that is ignored stays so: under nohup,
+//          or in a shell's background job, it is not for us.
+// Errors   none: without a descriptor to spare fd() is -1, which poll() passes over, and pending() works all the same.
+// Threads  blocks in the constructing thread, and in those it starts later: make it in main, before any thread.
+// Ownership  the destructor restores the thread's signal mask; a signal that nobody has asked for by then takes effect
+//          at once, which by default ends the process.
+#pragma once
+
+#include <optional>
+
+#include <csignal>
+
+#include "core/sys/unique_fd.hpp"
+
+namespace memsweep::sys {
+
+class StopSignals {
+  public:
+    StopSignals() noexcept;
+    StopSignals(const StopSignals&) = delete;
+    StopSignals& operator=(const StopSignals&) = delete;
+    ~StopSignals();
+
+    // Takes the next stop signal that has arrived (SIGINT, ...); empty when there is none. Never waits.
+    [[nodiscard]] std::optional<int> pending() const noexcept;
+
+    // The signal that pending gave last, 0 before the first.
+    [[nodiscard]] int last() const noexcept { return last_; }
+
+    // For poll(): readable while a signal is pending. To be read by pending only.
+    [[nodiscard]] int fd() const noexcept { return fd_.get(); }
+
+  private:
+    sigset_t stop_{};
+    sigset_t mask_before_{};
+    UniqueFd fd_;
+    mutable int last_{};  // mutable, as pending: taking a signal changes the process, not which signals are held
+};
+
+}  // namespace memsweep::sys

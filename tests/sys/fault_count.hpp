@@ -1,0 +1,29 @@
+// How many minor faults something costs this process.
+#pragma once
+
+#include <cstdint>
+
+#include "core/sys/process_probe.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/sys/allocation_count.hpp"
+
+namespace memsweep::tests {
+
+inline std::uint64_t faults_of(const auto& action)
+{
+    const auto probe = sys::OwnProcessProbe::open();
+    REQUIRE(probe);
+    const auto before = probe->faults().minor;
+    action();
+    return probe->faults().minor - before;
+}
+
+// As many faults as pages, within 1 %.
+inline void check_close(std::uint64_t faults, std::uint64_t pages)
+{
+    CAPTURE(faults, pages);
+    CHECK(faults >= pages);
+    CHECK((sanitized || faults <= pages + pages / 100 + 1));
+}
+
+}  // namespace memsweep::tests

@@ -1,0 +1,75 @@
+#include "tests/sys/helper_role.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <unistd.h>
+
+#include "core/sys/channel.hpp"
+#include "core/sys/page_ops.hpp"
+#include "core/sys/shared_region.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace memsweep;
+
+namespace {
+
+constexpr std::chrono::seconds patience{30};
+
+// Says a word, then stays until it is killed or told to go.
+void say_and_wait(sys::Channel& channel, std::string_view word)
+{
+    if (!channel.send(word)) {
+        ::_exit(3);
+    }
+    std::array<char, 16> buffer{};
+    static_cast<void>(channel.receive(buffer, patience));
+}
+
+void be_parent_of_a_sleeper(sys::Channel& channel)
+{
+    const auto child = sys::ChildProcess::spawn({.argv = {"sleep", "600"}});
+    say_and_wait(channel, child ? std::to_string(child->pid()) : "none");
+}
+
+void touch_memory(sys::Channel& channel)
+{
+    say_and_wait(channel, "before");
+    const auto mapping = sys::Mapping::anonymous(64U << 20);
+    sys::touch_pages(mapping->data(), mapping->size());
+    say_and_wait(channel, "touched");
+}
+
+void count_in_shared_memory(sys::Channel& channel)
+{
+    std::array<char, 16> buffer{};
+    auto message = channel.receive(buffer, patience);
+    auto region = sys::SharedRegion::map(std::move(message->fd), 16);
+    *region->data<int>() += 1;
+    say_and_wait(channel, "done");
+}
+
+}  // namespace
+
+TEST_CASE("a role in a child of this executable", "[.helper]")
+{
+    const char* const name = std::getenv("MEMSWEEP_TEST_ROLE");
+    const std::string_view role = name != nullptr ? name : "";
+    sys::Channel channel{tests::helper_channel_fd};
+    if (role == "wait") {
+        say_and_wait(channel, "ready");
+    } else if (role == "parent") {
+        be_parent_of_a_sleeper(channel);
+    } else if (role == "touch") {
+        touch_memory(channel);
+    } else if (role == "share") {
+        count_in_shared_memory(channel);
+    } else {
+        ::_exit(2);
+    }
+    ::_exit(0);  // Catch2's report of this run is of no interest
+}

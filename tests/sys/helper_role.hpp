@@ -1,0 +1,27 @@
+// This test executable started again as a child of itself: a hidden test case plays the role that the environment
+// names.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "core/sys/child_process.hpp"
+
+namespace memsweep::tests {
+
+inline constexpr int helper_channel_fd = 7;  // the number that children find their end of the channel under
+
+// MEMSWEEP_TEST_ROLE=<role> test_sys "[.helper]"; `channel_fd` becomes helper_channel_fd there.
+inline sys::SpawnOptions helper(const std::string& role, int channel_fd)
+{
+    return {.argv = {"/proc/self/exe", "[.helper]", "--out", "/dev/null"},
+            .environment = {{"MEMSWEEP_TEST_ROLE", role}},
+            .inherit = {{channel_fd, helper_channel_fd}}};
+}
+
+inline sys::SpawnOptions shell(const std::string& script)
+{
+    return {.argv = {"sh", "-c", script}};
+}
+
+}  // namespace memsweep::tests
