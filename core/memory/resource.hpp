@@ -1,0 +1,45 @@
+// Where memory comes from. Small resources and adaptors compose; each adaptor takes an upstream.
+//
+// Units    bytes; alignment is a power of two, at least 1.
+// Errors   AllocStatus, in registers: no exception and no string, which would allocate inside the process whose
+//          memory is being measured.
+// Threads  every resource may be used by several threads at once; a block may be freed by another thread.
+// Ownership  deallocate takes exactly the pointer, size and alignment that allocate was given.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace memsweep::memory {
+
+enum class AllocStatus : std::uint8_t {
+    ok,
+    out_of_memory,  // the system has none left
+    over_limit,     // a limiting adaptor's bound
+    injected,       // a failing adaptor's doing
+    bad_request,    // an alignment or a size that no resource can serve
+};
+
+struct Allocation {
+    void* ptr{};
+    AllocStatus status{AllocStatus::ok};
+};
+
+class MemoryResource {
+  public:
+    MemoryResource() = default;
+    MemoryResource(const MemoryResource&) = delete;
+    MemoryResource& operator=(const MemoryResource&) = delete;
+    virtual ~MemoryResource() = default;
+
+    [[nodiscard]] virtual Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept = 0;
+
+    // Memory that reads as zeros, left untouched where the resource can promise that (calloc, fresh pages).
+    [[nodiscard]] virtual Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept = 0;
+
+    virtual void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept = 0;
+};
+
+[[nodiscard]] const char* describe(AllocStatus status) noexcept;
+
+}  // namespace memsweep::memory

@@ -1,0 +1,150 @@
+// What each adaptor alone promises, and how a stack composes them.
+#include <algorithm>
+#include <atomic>
+#include <set>
+#include <string>
+
+#include "core/memory/counting_adaptor.hpp"
+#include "core/memory/failing_adaptor.hpp"
+#include "core/memory/limiting_adaptor.hpp"
+#include "core/memory/malloc_resource.hpp"
+#include "core/memory/null_resource.hpp"
+#include "core/memory/stack.hpp"
+#include "tests/lifetime/threads.hpp"
+#include "tests/support/catch.hpp"
+
+namespace memsweep::memory {
+
+TEST_CASE("limiting: the limit itself fits, one byte more does not", "[unit]")
+{
+    NullResource null;
+    LimitingAdaptor limiting{null, 1000};
+    const Allocation first = limiting.allocate(600, 1);
+    CHECK(first.status == AllocStatus::ok);
+    CHECK(limiting.allocate(401, 1).status == AllocStatus::over_limit);
+    CHECK(limiting.allocate_zeroed(401, 1).status == AllocStatus::over_limit);
+    CHECK(limiting.allocate(~std::size_t{0}, 1).status == AllocStatus::over_limit);
+    const Allocation second = limiting.allocate_zeroed(400, 1);
+    CHECK(second.status == AllocStatus::ok);
+    CHECK(limiting.allocate(1, 1).status == AllocStatus::over_limit);
+    limiting.deallocate(first.ptr, 600, 1);
+    CHECK(limiting.allocate(600, 1).status == AllocStatus::ok);
+}
+
+TEST_CASE("limiting: what the upstream refuses takes no room", "[unit]")
+{
+    NullResource null;
+    FailingAdaptor failing{null, 1};
+    LimitingAdaptor limiting{failing, 1000};
+    for (int i = 0; i < 10; ++i) {
+        CHECK(limiting.allocate(1000, 1).status == AllocStatus::injected);
+        CHECK(limiting.allocate_zeroed(1000, 1).status == AllocStatus::injected);
+    }
+}
+
+TEST_CASE("limiting: never exceeded, and used to the last block, by eight threads", "[unit]")
+{
+    NullResource null;
+    Counters counters;
+    CountingAdaptor upstream{null, counters};
+    LimitingAdaptor limiting{upstream, 100 + 99};  // room for one block, so that any two threads race for it
+    tests::in_parallel(8, [&](std::size_t) {
+        for (int i = 0; i < 2'000'000; ++i) {
+            const Allocation allocation = limiting.allocate(100, 1);
+            if (allocation.status == AllocStatus::ok) {
+                limiting.deallocate(allocation.ptr, 100, 1);
+            }
+        }
+    });
+    CHECK(counters.live_bytes_peak == 100);
+    tests::in_parallel(8, [&](std::size_t) {
+        for (int i = 0; i < 20; ++i) {
+            static_cast<void>(limiting.allocate(100, 1));
+        }
+    });
+    CHECK(counters.live_bytes == 100);
+}
+
+TEST_CASE("failing: every third request is refused, whichever way it is made", "[unit]")
+{
+    NullResource null;
+    FailingAdaptor failing{null, 3};
+    for (int i = 1; i <= 30; ++i) {
+        const AllocStatus status = i % 2 == 0 ? failing.allocate(8, 8).status : failing.allocate_zeroed(8, 8).status;
+        CHECK(status == (i % 3 == 0 ? AllocStatus::injected : AllocStatus::ok));
+    }
+}
+
+TEST_CASE("failing: exactly one in N over eight threads", "[unit]")
+{
+    NullResource null;
+    FailingAdaptor failing{null, 7};
+    std::atomic<int> refused{0};
+    tests::in_parallel(8, [&](std::size_t) {
+        for (int i = 0; i < 7000; ++i) {
+            refused += failing.allocate(8, 8).status == AllocStatus::injected ? 1 : 0;
+        }
+    });
+    CHECK(refused == 8000);
+}
+
+TEST_CASE("counting: refusals, gross bytes and the peak", "[unit]")
+{
+    NullResource null;
+    LimitingAdaptor limiting{null, 1000};
+    Counters counters;
+    CountingAdaptor counting{limiting, counters};
+    const Allocation first = counting.allocate(700, 1);
+    static_cast<void>(counting.allocate(400, 1));
+    counting.deallocate(first.ptr, 700, 1);
+    const Allocation second = counting.allocate_zeroed(300, 1);
+    CHECK(counters.allocations == 2);
+    CHECK(counters.deallocations == 1);
+    CHECK(counters.refusals == 1);
+    CHECK(counters.allocated_bytes == 1000);
+    CHECK(counters.live_bytes == 300);
+    CHECK(counters.live_bytes_peak == 700);
+    counting.deallocate(second.ptr, 300, 1);
+    for (std::uint64_t live = 1; live <= 800; ++live) {
+        static_cast<void>(counting.allocate(1, 1));
+        REQUIRE(counters.live_bytes_peak == std::max<std::uint64_t>(live, 700));
+    }
+}
+
+TEST_CASE("a stack has the adaptors that its spec asks for, counting outermost", "[unit]")
+{
+    Counters counters;
+    ResourceStack stack{{model::ResourceKind::null, model::PageKind::system, 1000, 4}, counters};
+    CHECK(stack.top().allocate(600, 1).status == AllocStatus::ok);
+    CHECK(stack.top().allocate(600, 1).status == AllocStatus::over_limit);
+    CHECK(stack.top().allocate(100, 1).status == AllocStatus::ok);
+    CHECK(stack.top().allocate(100, 1).status == AllocStatus::injected);  // the 4th request, whatever became of the 2nd
+    CHECK(stack.top().allocate(300, 1).status == AllocStatus::ok);        // the injected one took no room
+    CHECK(counters.refusals == 2);
+    CHECK(counters.live_bytes == 1000);
+}
+
+TEST_CASE("a stack without limits refuses nothing, from any resource", "[unit]")
+{
+    for (const auto& kind : model::names<model::ResourceKind>()) {
+        Counters counters;
+        ResourceStack stack{{kind.value, model::PageKind::system, 0, 0}, counters};
+        for (int i = 0; i < 100; ++i) {
+            const Allocation allocation = stack.top().allocate(10'000, 16);
+            REQUIRE(allocation.status == AllocStatus::ok);
+            stack.top().deallocate(allocation.ptr, 10'000, 16);
+        }
+        CHECK(counters.deallocations == 100);
+    }
+}
+
+TEST_CASE("every status has words of its own", "[unit]")
+{
+    std::set<std::string> texts;
+    for (const auto status : {AllocStatus::ok, AllocStatus::out_of_memory, AllocStatus::over_limit,
+                              AllocStatus::injected, AllocStatus::bad_request}) {
+        CHECK(texts.insert(describe(status)).second);
+    }
+}
+
+}  // namespace memsweep::memory
