@@ -1,0 +1,141 @@
+#include "core/measure/assertions.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/measure/case_values.hpp"
+#include "core/measure/pairing.hpp"
+#include "core/measure/summary.hpp"
+
+namespace memsweep::measure {
+namespace {
+
+using model::Assertion;
+using model::AssertionResult;
+using model::CaseReport;
+using model::Expression;
+
+bool judged(const Assertion& assertion, const CaseReport& report)
+{
+    return report.status == model::Status::ok && model::matches(report.params, assertion.where);
+}
+
+std::string why_no_values(const Expression& expression, const CaseReport& report)
+{
+    if (expression.point.empty()) {
+        const model::Metric* metric = model::find_metric(report, expression.metric);
+        return metric != nullptr && !metric->reason.empty()
+                   ? fmt::format("no {}: {}", expression.metric, metric->reason)
+                   : fmt::format("{} was not measured", expression.metric);
+    }
+    const std::vector<std::string_view> points = point_names(report);
+    if (std::ranges::find(points, expression.point) == points.end()) {
+        return fmt::format("no point named {} was sampled; there are: {}", expression.point, fmt::join(points, ", "));
+    }
+    return fmt::format("{} was not measured at {}", expression.metric, expression.point);
+}
+
+std::string why_no_statistic(const Expression& expression, std::size_t values)
+{
+    if (expression.stat == model::Stat::mdape) {
+        return "mdape does not exist around a median of 0";
+    }
+    return fmt::format("the median's interval needs 6 values; there {} {}", values == 1 ? "is" : "are", values);
+}
+
+struct Value {
+    std::optional<double> value;
+    std::string reason;  // why there is none
+};
+
+Value value_in(const Expression& expression, const CaseReport& report)
+{
+    const auto values = case_values(report, expression.point, expression.metric);
+    const auto value = stat_of(values, expression.stat, expression.percentile);
+    if (value) {
+        return {value, {}};
+    }
+    const std::size_t count = present(values).size();
+    return {{}, count == 0 ? why_no_values(expression, report) : why_no_statistic(expression, count)};
+}
+
+Value ratio_of(const Expression& expression, const CaseReport& first, const CaseReport& second)
+{
+    const Value over = value_in(expression, first);
+    const Value under = value_in(expression, second);
+    if (!over.value) {
+        return {{}, fmt::format("{}: {}", first.id, over.reason)};
+    }
+    if (!under.value) {
+        return {{}, fmt::format("{}: {}", second.id, under.reason)};
+    }
+    if (*under.value == 0) {
+        return {{}, fmt::format("{}: the divisor is 0", second.id)};
+    }
+    return {*over.value / *under.value, {}};
+}
+
+AssertionResult result_of(const Assertion& assertion, const Value& value)
+{
+    const Expression& expression = assertion.expression;
+    AssertionResult result;
+    result.expression = assertion.text;
+    result.actual = value.value;
+    result.unit = expression.unit;
+    result.passed = value.value && model::holds(expression.comparison, *value.value, expression.limit);
+    result.severity = assertion.severity;
+    result.reason = value.reason;
+    return result;
+}
+
+void evaluate_cases(const Assertion& assertion, const std::vector<CaseReport>& cases,
+                    std::vector<AssertionResult>& results)
+{
+    for (const CaseReport& report : cases) {
+        if (judged(assertion, report)) {
+            results.push_back(result_of(assertion, value_in(assertion.expression, report)));
+            results.back().case_id = report.id;
+        }
+    }
+}
+
+std::vector<CasePair> judged_pairs(const Assertion& assertion, const std::vector<CaseReport>& cases)
+{
+    const auto& [first, second] = *assertion.expression.ratio;
+    std::vector<CasePair> pairs = pair_by_value(cases, second, first);
+    std::erase_if(pairs, [&](const CasePair& pair) {
+        return !judged(assertion, *pair.base) || !judged(assertion, *pair.candidate);
+    });
+    return pairs;
+}
+
+void evaluate_ratio(const Assertion& assertion, const std::vector<CaseReport>& cases,
+                    std::vector<AssertionResult>& results)
+{
+    const auto& [first, second] = *assertion.expression.ratio;
+    const std::vector<CasePair> pairs = judged_pairs(assertion, cases);
+    for (const CasePair& pair : pairs) {
+        results.push_back(result_of(assertion, ratio_of(assertion.expression, *pair.candidate, *pair.base)));
+        if (pairs.size() > 1) {
+            const std::array<std::string_view, 2> axes{first.axis, second.axis};
+            const auto shared = params_without(*pair.candidate, axes);
+            results.back().expression += fmt::format(" ({})", fmt::join(shared, ", "));
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<AssertionResult> evaluate(const std::vector<Assertion>& assertions, const std::vector<CaseReport>& cases)
+{
+    std::vector<AssertionResult> results;
+    for (const Assertion& assertion : assertions) {
+        (assertion.expression.ratio ? evaluate_ratio : evaluate_cases)(assertion, cases, results);
+    }
+    return results;
+}
+
+}  // namespace memsweep::measure

@@ -1,0 +1,186 @@
+#include "core/measure/compare.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "core/measure/multiple_testing.hpp"
+#include "core/measure/rank_test.hpp"
+#include "core/measure/summary.hpp"
+
+namespace memsweep::measure {
+namespace {
+
+using model::CaseReport;
+using model::Metric;
+using model::Status;
+
+bool failing(const CaseReport& report)
+{
+    return report.status != Status::ok && report.status != Status::skipped;
+}
+
+std::string status_text(const CaseReport& report)
+{
+    const std::string_view status = model::name_of(report.status);
+    return report.reason.empty() ? std::string{status} : fmt::format("{}: {}", status, report.reason);
+}
+
+Judgement judge_states(const CaseReport& base, const CaseReport& candidate)
+{
+    const std::string states = fmt::format("base {}; candidate {}", status_text(base), status_text(candidate));
+    if (base.status == Status::ok && failing(candidate)) {
+        return {Verdict::newly_failing, states};
+    }
+    if (failing(base) && candidate.status == Status::ok) {
+        return {Verdict::fixed, states};
+    }
+    return {Verdict::not_comparable, states};
+}
+
+class Comparer {
+  public:
+    explicit Comparer(const Thresholds& thresholds) : thresholds_{&thresholds} {}
+
+    void add(const CasePair& pair)
+    {
+        if (pair.base == nullptr || pair.candidate == nullptr) {
+            const bool added = pair.base == nullptr;
+            judged(added ? *pair.candidate : *pair.base,
+                   {added ? Verdict::added : Verdict::missing, added ? "not in the base" : "not in the candidate"});
+        } else if (pair.base->status != Status::ok || pair.candidate->status != Status::ok) {
+            judged(*pair.candidate, judge_states(*pair.base, *pair.candidate));
+        } else {
+            add_metrics(*pair.base, *pair.candidate);
+        }
+    }
+
+    std::vector<MetricComparison> finish()
+    {
+        std::vector<double> p;
+        for (const std::size_t index : noisy_) {
+            p.push_back(*results_[index].p);
+        }
+        const std::vector<double> q = benjamini_hochberg(p);
+        for (std::size_t i = 0; i < noisy_.size(); ++i) {
+            judge(results_[noisy_[i]], q[i]);
+        }
+        return std::move(results_);
+    }
+
+  private:
+    void judged(const CaseReport& report, Judgement judgement)
+    {
+        MetricComparison result;
+        result.scenario = report.scenario;
+        result.case_id = report.id;
+        result.verdict = judgement.verdict;
+        result.why = std::move(judgement.why);
+        results_.push_back(std::move(result));
+    }
+
+    void add_metrics(const CaseReport& base, const CaseReport& candidate)
+    {
+        for (const Metric& metric : base.metrics) {
+            add_metric(candidate, &metric, model::find_metric(candidate, metric.name));
+        }
+        for (const Metric& metric : candidate.metrics) {
+            if (model::find_metric(base, metric.name) == nullptr) {
+                add_metric(candidate, nullptr, &metric);
+            }
+        }
+    }
+
+    void add_metric(const CaseReport& report, const Metric* base, const Metric* candidate)
+    {
+        const std::vector<double> from = base != nullptr ? present(base->values) : std::vector<double>{};
+        const std::vector<double> to = candidate != nullptr ? present(candidate->values) : std::vector<double>{};
+        if (from.empty() && to.empty()) {
+            return;
+        }
+        describe(report, candidate != nullptr ? *candidate : *base, from, to);
+        MetricComparison& result = results_.back();
+        if (from.empty() || to.empty()) {
+            settle(result, one_sided(base, candidate));
+        } else if (base->unit != candidate->unit || base->better != candidate->better ||
+                   base->metric_class != candidate->metric_class) {
+            settle(result, {Verdict::not_comparable, "its unit, direction or class differs between the two"});
+        } else if (result.metric_class == model::MetricClass::exact) {
+            result.shift = hodges_lehmann(std::array{*result.base_median}, std::array{*result.candidate_median});
+            settle(result, judge_exact(observed(result)));
+        } else {
+            test(result, from, to);
+        }
+    }
+
+    void describe(const CaseReport& report, const Metric& metric, const std::vector<double>& from,
+                  const std::vector<double>& to)
+    {
+        MetricComparison& result = results_.emplace_back();
+        result.scenario = report.scenario;
+        result.case_id = report.id;
+        result.metric = metric.name;
+        result.unit = metric.unit;
+        result.better = metric.better;
+        result.metric_class = metric.metric_class;
+        result.threshold = threshold_for(*thresholds_, metric);
+        result.base_n = from.size();
+        result.candidate_n = to.size();
+        result.base_median = from.empty() ? std::nullopt : std::optional{median(from)};
+        result.candidate_median = to.empty() ? std::nullopt : std::optional{median(to)};
+    }
+
+    static Judgement one_sided(const Metric* base, const Metric* candidate)
+    {
+        if (base == nullptr || candidate == nullptr) {
+            return base == nullptr ? Judgement{Verdict::added, "not in the base"}
+                                   : Judgement{Verdict::missing, "not in the candidate"};
+        }
+        const bool base_lacks = present(base->values).empty();
+        const std::string& reason = (base_lacks ? base : candidate)->reason;
+        return {Verdict::not_comparable, fmt::format("no value in the {}{}{}", base_lacks ? "base" : "candidate",
+                                                     reason.empty() ? "" : ": ", reason)};
+    }
+
+    void test(MetricComparison& result, const std::vector<double>& from, const std::vector<double>& to)
+    {
+        result.shift = hodges_lehmann(from, to);
+        result.p = rank_test(from, to).p;
+        noisy_.push_back(static_cast<std::size_t>(&result - results_.data()));
+    }
+
+    void judge(MetricComparison& result, double q)
+    {
+        result.q = q;
+        const auto too_few = judge_sample_size(result.base_n, result.candidate_n, noisy_.size());
+        settle(result, too_few ? *too_few : judge_noisy(observed(result), *result.shift, q));
+    }
+
+    static Observed observed(const MetricComparison& result)
+    {
+        return {result.unit, result.better, result.threshold, *result.base_median, *result.candidate_median};
+    }
+
+    static void settle(MetricComparison& result, Judgement judgement)
+    {
+        result.verdict = judgement.verdict;
+        result.why = std::move(judgement.why);
+    }
+
+    const Thresholds* thresholds_;
+    std::vector<MetricComparison> results_;
+    std::vector<std::size_t> noisy_;  // results that wait for the whole family before they are judged
+};
+
+}  // namespace
+
+std::vector<MetricComparison> compare_cases(std::span<const CasePair> pairs, const Thresholds& thresholds)
+{
+    Comparer comparer{thresholds};
+    for (const CasePair& pair : pairs) {
+        comparer.add(pair);
+    }
+    return comparer.finish();
+}
+
+}  // namespace memsweep::measure

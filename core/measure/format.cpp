@@ -1,0 +1,50 @@
+#include "core/measure/format.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/quantity.hpp"
+
+namespace memsweep::measure {
+
+std::string format_value(model::Unit unit, double value)
+{
+    switch (unit) {
+    case model::Unit::bytes:
+        return base::format_size(value);
+    case model::Unit::seconds:
+        return base::format_duration(value);
+    case model::Unit::bytes_per_second:
+        return base::format_rate(value);
+    case model::Unit::per_second:
+        return base::format_count(value) + " op/s";
+    case model::Unit::one:
+        break;
+    }
+    return base::format_count(value);
+}
+
+std::string format_percent(double fraction)
+{
+    return fmt::format("{:.3g} %", fraction * 100);
+}
+
+std::string format_factor(double factor)
+{
+    if (factor >= 9.95) {
+        return fmt::format("{:.0f}", factor);
+    }
+    if (factor >= 1.995) {
+        return fmt::format("{:.1f}", factor);
+    }
+    return factor >= 0.0995 ? fmt::format("{:.2f}", factor) : fmt::format("{:.2g}", factor);
+}
+
+std::string spoken(std::string name)
+{
+    std::ranges::replace(name, '_', ' ');
+    return name;
+}
+
+}  // namespace memsweep::measure

@@ -1,0 +1,42 @@
+// What a handful of repetitions say about a quantity: location, spread, and how far the median can be trusted.
+//
+// Units    those of the values; percentiles in 0..100; mdape is a fraction of the median.
+// Sources  the median's interval: order statistics x(k)..x(n+1-k) for the largest k with 2 P(Bin(n, 1/2) < k) <= 5 %,
+//          which assumes no distribution (n = 6: x1..x6, 96.9 %); percentiles interpolate linearly (NumPy's default).
+// Cost     one sorted copy of the values.
+// Errors   none: what too few values cannot tell is absent.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/model/assertion.hpp"
+#include "core/model/metric.hpp"
+
+namespace memsweep::measure {
+
+// Further than this many robust standard deviations (1.4826 MAD) from the median is an outlier.
+inline constexpr double outlier_distance = 5 * 1.4826;
+
+// The values that are there, in their order.
+[[nodiscard]] std::vector<double> present(std::span<const std::optional<double>> values);
+
+// Empty when no value is there. Values are never dropped.
+[[nodiscard]] std::optional<model::Summary> summarize(std::span<const std::optional<double>> values);
+
+// Of at least one value in ascending order.
+[[nodiscard]] double percentile(std::span<const double> sorted, double percent);
+[[nodiscard]] double median_of_sorted(std::span<const double> sorted);
+[[nodiscard]] double median(std::vector<double> values);
+
+// The k of the median's interval x(k)..x(n+1-k); 0 when n values cannot reach 95 %.
+[[nodiscard]] std::size_t median_interval_rank(std::size_t n);
+
+// Empty when the values do not tell: none there, ci_lo and ci_hi below 6 values, mdape around a median of 0.
+[[nodiscard]] std::optional<double> stat_of(std::span<const std::optional<double>> values, model::Stat stat,
+                                            double percent);
+
+}  // namespace memsweep::measure

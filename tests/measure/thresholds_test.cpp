@@ -1,0 +1,53 @@
+#include "core/measure/thresholds.hpp"
+
+#include "tests/measure/samples.hpp"
+
+using namespace memsweep;
+using namespace memsweep::measure;
+
+TEST_CASE("every metric has the default threshold of its kind", "[unit]")
+{
+    const auto of = [](const char* name) { return default_threshold(metric(name, {})); };
+    CHECK(of("wall_time").relative == 0.05);
+    CHECK(of("wall_time").absolute == 0);
+    CHECK(of("working_set_peak").relative == 0.02);
+    CHECK(of("working_set_peak").absolute == 1048576);
+    CHECK(of("residual_working_set").absolute == 1048576);
+    CHECK(of("minor_faults").relative == 0.02);
+    CHECK(of("minor_faults").absolute == 64);
+    CHECK(of("major_faults").relative == 0);
+    CHECK(of("major_faults").absolute == 1);
+    CHECK(of("live_bytes_peak").relative == 0);
+    CHECK(of("live_bytes_peak").absolute == 0);
+    CHECK(of("allocations").absolute == 0);
+    model::Metric bandwidth = metric("bandwidth", {});
+    bandwidth.unit = model::Unit::bytes_per_second;
+    CHECK(default_threshold(bandwidth).relative == 0.05);
+}
+
+TEST_CASE("a chosen threshold replaces the default of its metric only", "[unit]")
+{
+    const Thresholds chosen{{"wall_time", {0.1, 0.001}}};
+    CHECK(threshold_for(chosen, metric("wall_time", {})).relative == 0.1);
+    CHECK(threshold_for(chosen, metric("cpu_time", {})).relative == 0.05);
+}
+
+TEST_CASE("a change must be beyond both thresholds", "[unit]")
+{
+    const Threshold both{0.02, 64};
+    CHECK_FALSE(beyond(both, 100, 63));     // +63 %, but only 63 faults
+    CHECK_FALSE(beyond(both, 10000, 200));  // exactly 2 %
+    CHECK(beyond(both, 10000, 201));
+    CHECK(beyond(both, 10000, -201));
+    CHECK(beyond(both, 0, 64));
+    CHECK(beyond({0, 1}, 5, 1));
+    CHECK_FALSE(beyond({0, 0}, 5, 0));
+    CHECK(beyond({0, 0}, 5, 1e-9));
+}
+
+TEST_CASE("thresholds are shown in their unit", "[unit]")
+{
+    CHECK(to_text({0.05, 0}, model::Unit::seconds) == "5 %");
+    CHECK(to_text({0.02, 1048576}, model::Unit::bytes) == "2 % and 1.00 MiB");
+    CHECK(to_text({0, 1}, model::Unit::one) == "1");
+}
