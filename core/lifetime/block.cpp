@@ -1,0 +1,47 @@
+#include "core/lifetime/block.hpp"
+
+namespace memsweep::lifetime {
+
+static_assert(sizeof(Block) == 64);
+static_assert(std::atomic<std::int64_t>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+
+void begin(Block& block) noexcept
+{
+    block.freed.store(false, std::memory_order_relaxed);
+    block.handles.store(1, std::memory_order_release);
+}
+
+bool try_add_handle(Block& block) noexcept
+{
+    std::int64_t handles = block.handles.load(std::memory_order_relaxed);
+    do {
+        if (handles < 0) {
+            return false;
+        }
+    } while (!block.handles.compare_exchange_weak(handles, handles + 1, std::memory_order_acquire,
+                                                  std::memory_order_relaxed));
+    return true;
+}
+
+Drop drop_handle(Block& block) noexcept
+{
+    // acq_rel: what every holder did to the buffer happens before it is freed.
+    std::int64_t left = block.handles.fetch_sub(1, std::memory_order_acq_rel) - 1;
+    const bool stray = left < 0;
+    if (stray) {
+        left = block.handles.fetch_add(1, std::memory_order_acq_rel) + 1;
+    }
+    // A stray release may fall between a last release's decrement and its swap, which then fails; the count is back at
+    // 0 once it is undone, and whoever put it there swaps.
+    std::int64_t none = 0;
+    const bool last = left == 0 && block.handles.compare_exchange_strong(none, released, std::memory_order_acq_rel,
+                                                                         std::memory_order_relaxed);
+    return {last, stray};
+}
+
+bool claim_free(Block& block) noexcept
+{
+    return !block.freed.exchange(true, std::memory_order_acq_rel);
+}
+
+}  // namespace memsweep::lifetime

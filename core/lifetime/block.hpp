@@ -1,0 +1,52 @@
+// The control block of one reference-counted buffer, and the rules by which its handles are counted.
+//
+// Sources  the rules of NumSharp's fix (commit da8d005e): every handle counts one and -1 means released. The last
+//          handle's drop swaps 0 for -1 and only the winner of that swap goes on to free.
+// Units    bytes.
+// Cost     one locked instruction to add a handle, one to drop it, two for the last one; 64 bytes, so that two blocks
+//          never share a cache line.
+// Threads  the count and the once-flag may be used by any thread at any time while the block's memory exists. The
+//          other fields belong to whoever created the block, then to whoever released it.
+// Ownership  a block of a heap lies in that heap's slab and its memory stays readable as long as the heap lives, so
+//          that an attempt to revive a released block fails instead of reading freed memory.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace memsweep::lifetime {
+
+class Discipline;
+
+inline constexpr std::int64_t released = -1;
+
+struct alignas(64) Block {
+    std::atomic<std::int64_t> handles{released};
+    void* data{};
+    std::uint64_t bytes{};
+    std::size_t alignment{1};
+    Discipline* discipline{};                // told when the last handle goes; none: an external owner's buffer
+    Block* next{};                           // in the list of released blocks it waits on
+    std::uint32_t index{};                   // its place in the slab
+    std::atomic<std::uint32_t> next_free{};  // in the slab's free list
+    std::atomic<bool> freed{};               // the once-flag
+};
+
+// A new life, with its first handle. A reused block is never seen at 0: a thread that dropped a handle in the block's
+// former life, and was overtaken before its swap, would release it.
+void begin(Block& block) noexcept;
+
+// Fails once the block is released: what is gone cannot be revived.
+[[nodiscard]] bool try_add_handle(Block& block) noexcept;
+
+struct Drop {
+    bool last{};   // the caller released the block and must see to its freeing
+    bool stray{};  // there was no handle left to drop; undone
+};
+[[nodiscard]] Drop drop_handle(Block& block) noexcept;
+
+// True for exactly one caller between two uses of a block: the guard of the free itself, whoever else comes to free.
+[[nodiscard]] bool claim_free(Block& block) noexcept;
+
+}  // namespace memsweep::lifetime

@@ -1,0 +1,24 @@
+// Never freed: the upper bound that every other discipline is compared with.
+//
+// Memory   what is dropped stays with the resource until the process ends, whatever is collected or drained.
+#pragma once
+
+#include "core/lifetime/discipline.hpp"
+#include "core/lifetime/floating_gauge.hpp"
+
+namespace memsweep::lifetime {
+
+class LeakDiscipline final : public Discipline {
+  public:
+    void before_allocate(std::uint64_t /*bytes*/) noexcept override {}
+    void unreachable(Block& block) noexcept override;
+    void collect() noexcept override {}
+    void drain() noexcept override {}
+    [[nodiscard]] DisciplineStats stats() const noexcept override;
+    void reset_peaks() noexcept override { floating_.reset_peak(); }
+
+  private:
+    FloatingGauge floating_;
+};
+
+}  // namespace memsweep::lifetime

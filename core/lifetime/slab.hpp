@@ -1,0 +1,55 @@
+// Where a heap's control blocks come from: mapped chunks and a free list, so that making a buffer leaves no trace in
+// the malloc heap that is being measured.
+//
+// Cost     two compare-and-swaps per block used; growing maps a chunk and writes all of it, so reserve first.
+// Memory   64 bytes per block in chunks of 1,024, 2,048, 4,096, ... blocks; given back only at the end.
+// Errors   a null pointer, or false, when the kernel refuses a chunk.
+// Threads  any; lock-free except while growing.
+// Ownership  owns every block; a block's memory exists until the slab goes, whether it is in use or not.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "core/lifetime/block.hpp"
+
+namespace memsweep::lifetime {
+
+class BlockSlab {
+  public:
+    BlockSlab() = default;
+    BlockSlab(const BlockSlab&) = delete;
+    BlockSlab& operator=(const BlockSlab&) = delete;
+    ~BlockSlab();
+
+    // A block that still counts as released: a late stray release finds it so until it is begun again.
+    [[nodiscard]] Block* acquire() noexcept;
+    void recycle(Block& block) noexcept;
+
+    // Afterwards this many can be acquired without growing.
+    [[nodiscard]] bool reserve(std::size_t blocks) noexcept;
+
+    // Blocks that somebody still has a handle on. Exact only while no other thread uses the slab.
+    [[nodiscard]] std::uint64_t held() const noexcept;
+
+  private:
+    static constexpr std::uint32_t first_chunk_blocks = 1024;
+    static constexpr std::size_t max_chunks = 22;  // 2^32 - 1024 blocks in all
+
+    [[nodiscard]] Block& at(std::uint32_t index) const noexcept;
+    [[nodiscard]] Block* pop() noexcept;
+    void push(Block& first, Block& last) noexcept;
+    [[nodiscard]] bool grow() noexcept;
+
+    // Low half: 1 + index of the first free block, 0 for none. High half: how often it was popped, so that a thread
+    // that slept through a pop and a push of the same block cannot mistake the list for the one it read (ABA).
+    std::atomic<std::uint64_t> head_{0};
+    std::array<std::atomic<Block*>, max_chunks> chunks_{};
+    std::size_t chunk_count_{};  // guarded by growing_
+    std::mutex growing_;
+};
+
+}  // namespace memsweep::lifetime

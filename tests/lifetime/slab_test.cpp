@@ -1,0 +1,132 @@
+// Control blocks: distinct, reused, reserved, and never taken from malloc.
+#include <atomic>
+#include <iostream>
+#include <set>
+#include <vector>
+
+#include <malloc.h>
+
+#include "core/lifetime/heap.hpp"
+#include "core/memory/page_resource.hpp"
+#include "tests/lifetime/threads.hpp"
+#include "tests/memory/residency.hpp"
+#include "tests/support/catch.hpp"
+
+namespace memsweep::lifetime {
+
+TEST_CASE("slab: blocks are distinct over several chunks and come back when recycled", "[unit]")
+{
+    BlockSlab slab;
+    std::set<Block*> seen;
+    std::set<std::uint32_t> indices;
+    for (int i = 0; i < 10'000; ++i) {
+        Block* const block = slab.acquire();
+        REQUIRE(block != nullptr);
+        REQUIRE(seen.insert(block).second);
+        REQUIRE(indices.insert(block->index).second);
+        REQUIRE(block->handles == released);
+    }
+    for (Block* const block : seen) {
+        slab.recycle(*block);
+    }
+    for (int i = 0; i < 10'000; ++i) {
+        seen.erase(slab.acquire());
+    }
+    CHECK(seen.empty());
+}
+
+TEST_CASE("slab: what is reserved is mapped then and not later", "[machine]")
+{
+    BlockSlab slab;
+    Block* const used = slab.acquire();
+    // Two chunks hold 3,072 blocks: one too few.
+    std::vector<Block*> blocks(3072);
+    REQUIRE(slab.reserve(blocks.size()));
+    const std::uint64_t before = tests::mapped_bytes();
+    for (Block*& block : blocks) {
+        block = slab.acquire();
+    }
+    CHECK(tests::mapped_bytes() - before < 200'000);  // a third chunk would be 256 KiB
+    blocks.push_back(used);
+    for (Block* const block : blocks) {
+        slab.recycle(*block);
+    }
+    CHECK(slab.held() == 0);
+}
+
+TEST_CASE("slab: held counts the blocks with a handle", "[unit]")
+{
+    BlockSlab slab;
+    Block* const first = slab.acquire();
+    Block* const second = slab.acquire();
+    CHECK(slab.held() == 0);
+    begin(*first);
+    CHECK(slab.held() == 1);
+    begin(*second);
+    CHECK(slab.held() == 2);
+    CHECK(drop_handle(*first).last);
+    CHECK(drop_handle(*second).last);
+    CHECK(slab.held() == 0);
+}
+
+TEST_CASE("slab: no block is handed to two threads at once", "[unit]")
+{
+    // Taking two and giving back the first is what would fool a list that compared its head alone: the head is again
+    // the block that another thread has read, but the block after it is in use.
+    BlockSlab slab;
+    std::vector<std::atomic<int>> holders(1024);
+    std::atomic<int> shared{0};
+    const auto take = [&] {
+        Block& block = *slab.acquire();
+        shared += holders.at(block.index).fetch_add(1) == 0 ? 0 : 1;
+        return &block;
+    };
+    const auto give = [&](Block& block) {
+        holders.at(block.index).fetch_sub(1);
+        slab.recycle(block);
+    };
+    tests::in_parallel(4, [&](std::size_t) {
+        for (int i = 0; i < 100'000; ++i) {
+            Block* const first = take();
+            Block* const second = take();
+            give(*first);
+            give(*second);
+        }
+    });
+    CHECK(shared == 0);
+}
+
+TEST_CASE("heap: buffers come and go without touching malloc", "[machine]")
+{
+    if (!tests::own_malloc) {
+        std::cout << "skipped: heap beside malloc: a sanitizer's allocator stands in for malloc\n";
+        return;
+    }
+    memory::PageResource pages{model::PageKind::small};
+    for (const auto& mode : model::names<model::ReleaseMode>()) {
+        if (mode.value == model::ReleaseMode::leak) {
+            continue;
+        }
+        INFO(mode.name);
+        model::ReleaseSpec spec;
+        spec.mode = mode.value;
+        spec.collect_every = 10;
+        Heap heap{pages, spec};
+        heap.reserve(2000);
+        heap.collect();
+        heap.drain();
+        const struct mallinfo2 before = ::mallinfo2();
+        for (int i = 0; i < 1000; ++i) {
+            Buffer buffer = heap.allocate(100, 16, true).buffer;
+            const Buffer copy = buffer;
+        }
+        heap.collect();
+        heap.drain();
+        const struct mallinfo2 after = ::mallinfo2();
+        CHECK(after.uordblks == before.uordblks);
+        CHECK(after.hblkhd == before.hblkhd);
+        CHECK(after.arena == before.arena);
+    }
+}
+
+}  // namespace memsweep::lifetime
