@@ -1,0 +1,172 @@
+#include "core/array/array.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "core/array/fill.hpp"
+#include "core/array/rows.hpp"
+#include "core/array/touch.hpp"
+#include "core/base/assert.hpp"
+#include "core/memory/barrier.hpp"
+
+namespace memsweep::array {
+namespace {
+
+using memory::AllocStatus;
+using model::DType;
+using model::Fill;
+using model::Touch;
+
+constexpr std::size_t array_alignment = alignof(std::max_align_t);  // what malloc and calloc give, as NumPy's arrays
+
+// Zeros that need not be written one by one come from the resource, as np.zeros takes them from calloc.
+bool wants_zeroed_memory(Fill fill, Touch touch)
+{
+    return fill == Fill::zeros && touch != Touch::full;
+}
+
+void write_elements(void* data, std::uint64_t elements, DType dtype, Fill fill_kind, Touch touch_kind)
+{
+    if (fill_kind == Fill::none || wants_zeroed_memory(fill_kind, touch_kind)) {
+        touch(data, elements * model::size_bytes(dtype), touch_kind);
+    } else {
+        fill(data, elements, dtype, fill_kind);
+    }
+}
+
+template <typename T>
+void gather(std::byte* out, const std::byte* from, std::int64_t stride_bytes, std::uint64_t elements)
+{
+    for (std::uint64_t i = 0; i < elements; ++i) {
+        std::memcpy(out + i * sizeof(T), from + static_cast<std::int64_t>(i) * stride_bytes, sizeof(T));
+    }
+}
+
+struct SixteenBytes {
+    std::uint64_t low, high;
+};
+
+void gather_row(std::byte* out, const std::byte* from, std::int64_t stride_bytes, std::uint64_t elements,
+                std::uint64_t element_bytes)
+{
+    switch (element_bytes) {
+    case 1:
+        return gather<std::uint8_t>(out, from, stride_bytes, elements);
+    case 2:
+        return gather<std::uint16_t>(out, from, stride_bytes, elements);
+    case 4:
+        return gather<std::uint32_t>(out, from, stride_bytes, elements);
+    case 8:
+        return gather<std::uint64_t>(out, from, stride_bytes, elements);
+    default:
+        return gather<SixteenBytes>(out, from, stride_bytes, elements);
+    }
+}
+
+}  // namespace
+
+Array::Result Array::create(lifetime::Heap& heap, DType dtype, Shape shape, Fill fill, Touch touch) noexcept
+{
+    const auto layout = contiguous_layout(shape, model::size_bytes(dtype));
+    if (!layout) {
+        return {{}, AllocStatus::bad_request};
+    }
+    const std::uint64_t elements = layout->elements();
+    auto allocated =
+        heap.allocate(elements * model::size_bytes(dtype), array_alignment, wants_zeroed_memory(fill, touch));
+    if (allocated.status != AllocStatus::ok) {
+        return {{}, allocated.status};
+    }
+    write_elements(allocated.buffer.data(), elements, dtype, fill, touch);
+    return {Array{std::move(allocated.buffer), dtype, *layout}, AllocStatus::ok};
+}
+
+Array::Result Array::over(lifetime::Buffer buffer, DType dtype, Shape shape) noexcept
+{
+    const auto layout = contiguous_layout(shape, model::size_bytes(dtype));
+    if (!layout || layout->elements() * model::size_bytes(dtype) > buffer.bytes()) {
+        return {{}, AllocStatus::bad_request};
+    }
+    return {Array{std::move(buffer), dtype, *layout}, AllocStatus::ok};
+}
+
+std::span<const std::int64_t> Array::strides_bytes() const noexcept
+{
+    return {layout_.strides_bytes.data(), layout_.dimensions};
+}
+
+void* Array::data() const noexcept
+{
+    return static_cast<std::byte*>(buffer_.data()) + layout_.offset_bytes;
+}
+
+void* Array::at(std::span<const std::uint64_t> index) const noexcept
+{
+    MEMSWEEP_ASSERT(index.size() == layout_.dimensions, "an index has one number per dimension");
+    std::int64_t offset = 0;
+    for (std::size_t axis = 0; axis < index.size(); ++axis) {
+        MEMSWEEP_ASSERT(index[axis] < layout_.shape[axis], "an index beyond its axis");
+        offset += static_cast<std::int64_t>(index[axis]) * layout_.strides_bytes[axis];
+    }
+    return static_cast<std::byte*>(data()) + offset;
+}
+
+Array Array::slice(std::size_t axis, std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
+                   std::int64_t step) const noexcept
+{
+    return Array{buffer_, dtype_, sliced(layout_, axis, start, stop, step)};
+}
+
+Array Array::transpose() const noexcept
+{
+    return Array{buffer_, dtype_, transposed(layout_)};
+}
+
+Array::Result Array::broadcast_to(Shape shape) const noexcept
+{
+    const auto layout = broadcast(layout_, shape);
+    if (!layout) {
+        return {{}, AllocStatus::bad_request};
+    }
+    return {Array{buffer_, dtype_, *layout}, AllocStatus::ok};
+}
+
+Array::Result Array::reshape(lifetime::Heap& heap, Shape shape) const noexcept
+{
+    auto layout = contiguous_layout(shape, model::size_bytes(dtype_));
+    if (!layout || layout->elements() != elements()) {
+        return {{}, AllocStatus::bad_request};
+    }
+    if (is_contiguous()) {
+        layout->offset_bytes = layout_.offset_bytes;
+        return {Array{buffer_, dtype_, *layout}, AllocStatus::ok};
+    }
+    Result copied = copy(heap);
+    if (copied.status == AllocStatus::ok) {
+        copied.array.layout_ = *layout;
+    }
+    return copied;
+}
+
+Array::Result Array::copy(lifetime::Heap& heap) const noexcept
+{
+    Result made = create(heap, dtype_, shape(), Fill::none, Touch::none);
+    if (made.status != AllocStatus::ok || elements() == 0) {
+        return made;
+    }
+    auto* const out = static_cast<std::byte*>(made.array.data());
+    if (is_contiguous()) {
+        std::memcpy(out, data(), bytes());
+    } else {
+        const std::uint64_t element_bytes = model::size_bytes(dtype_);
+        const auto* const base = static_cast<const std::byte*>(buffer_.data());
+        for_each_row(layout_, layout_, [&](const Row& row) {
+            gather_row(out + row.number * row.elements * element_bytes, base + row.left_bytes, row.left_stride_bytes,
+                       row.elements, element_bytes);
+        });
+    }
+    memory::keep_stores(out);
+    return made;
+}
+
+}  // namespace memsweep::array

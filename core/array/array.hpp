@@ -1,0 +1,79 @@
+// An n-dimensional array over a reference-counted buffer. Views share the buffer and count as handles on it.
+//
+// Units    shape in elements, strides in bytes; slowest-varying dimension first.
+// Cost     a view: one locked addition. An array: what its heap, its fill and its touch cost.
+// Memory   shape and strides lie inside the handle (8 dimensions at most), so views allocate nothing.
+// Errors   AllocStatus: bad_request for a shape that does not fit or does not match, otherwise the resource's. A broken
+//          axis or index is a bug.
+// Threads  as Buffer: a handle belongs to one thread at a time.
+// Ownership  every view keeps the whole buffer. A default or moved-from array has none.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "core/array/layout.hpp"
+#include "core/lifetime/heap.hpp"
+#include "core/model/dtype.hpp"
+#include "core/model/step.hpp"
+
+namespace memsweep::array {
+
+class Array {
+  public:
+    struct Result;
+    using Shape = std::span<const std::uint64_t>;
+
+    Array() noexcept = default;
+
+    // zeros with no touch, or one touch per page: zeroed memory as the resource has it, left otherwise untouched.
+    // zeros with full touch: plain memory, all of it written. ones and arange write everything, whatever the touch.
+    // No fill: plain memory, then the touch.
+    [[nodiscard]] static Result create(lifetime::Heap& heap, model::DType dtype, Shape shape, model::Fill fill,
+                                       model::Touch touch) noexcept;
+
+    // An array over memory that is already there; bad_request when the buffer is too small for the shape.
+    [[nodiscard]] static Result over(lifetime::Buffer buffer, model::DType dtype, Shape shape) noexcept;
+
+    [[nodiscard]] model::DType dtype() const noexcept { return dtype_; }
+    [[nodiscard]] std::size_t dimensions() const noexcept { return layout_.dimensions; }
+    [[nodiscard]] Shape shape() const noexcept { return {layout_.shape.data(), layout_.dimensions}; }
+    [[nodiscard]] std::span<const std::int64_t> strides_bytes() const noexcept;
+    [[nodiscard]] std::uint64_t elements() const noexcept { return layout_.elements(); }
+    [[nodiscard]] std::uint64_t bytes() const noexcept { return elements() * model::size_bytes(dtype_); }
+    [[nodiscard]] bool is_contiguous() const noexcept { return layout_.is_contiguous(model::size_bytes(dtype_)); }
+    [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(buffer_); }
+
+    // Element (0, 0, ...). [data(), data() + bytes()) is the array only if it is contiguous.
+    [[nodiscard]] void* data() const noexcept;
+    [[nodiscard]] void* at(std::span<const std::uint64_t> index) const noexcept;
+    [[nodiscard]] const lifetime::Buffer& buffer() const noexcept { return buffer_; }
+    [[nodiscard]] const Layout& layout() const noexcept { return layout_; }
+
+    // Views. A broadcast one has several elements at one address: it is for reading.
+    [[nodiscard]] Array slice(std::size_t axis, std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
+                              std::int64_t step = 1) const noexcept;
+    [[nodiscard]] Array transpose() const noexcept;
+    [[nodiscard]] Result broadcast_to(Shape shape) const noexcept;
+
+    // A view when this array is contiguous, otherwise a contiguous copy from the heap.
+    [[nodiscard]] Result reshape(lifetime::Heap& heap, Shape shape) const noexcept;
+    [[nodiscard]] Result copy(lifetime::Heap& heap) const noexcept;
+
+  private:
+    Array(lifetime::Buffer buffer, model::DType dtype, const Layout& layout) noexcept
+        : buffer_{std::move(buffer)}, layout_{layout}, dtype_{dtype}
+    {
+    }
+
+    lifetime::Buffer buffer_;
+    Layout layout_;
+    model::DType dtype_{model::DType::float64};
+};
+
+struct Array::Result {
+    Array array;
+    memory::AllocStatus status{memory::AllocStatus::ok};
+};
+
+}  // namespace memsweep::array

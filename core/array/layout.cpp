@@ -1,0 +1,125 @@
+#include "core/array/layout.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/base/assert.hpp"
+#include "core/base/checked.hpp"
+
+namespace memsweep::array {
+namespace {
+
+// Where a bound of a slice lies on an axis of `length`: between `lowest` and `highest`, which depend on the direction.
+std::int64_t clamped(std::int64_t bound, std::int64_t length, std::int64_t lowest, std::int64_t highest)
+{
+    return std::clamp(bound < 0 ? bound + length : bound, lowest, highest);
+}
+
+}  // namespace
+
+std::uint64_t Layout::elements() const noexcept
+{
+    std::uint64_t product = 1;
+    for (std::size_t axis = 0; axis < dimensions; ++axis) {
+        product *= shape[axis];
+    }
+    return product;
+}
+
+bool Layout::is_contiguous(std::uint64_t element_bytes) const noexcept
+{
+    auto expected = static_cast<std::int64_t>(element_bytes);
+    bool contiguous = true;
+    for (std::size_t axis = dimensions; axis-- > 0;) {
+        if (shape[axis] == 0) {
+            return true;
+        }
+        contiguous = contiguous && (shape[axis] == 1 || strides_bytes[axis] == expected);
+        expected *= static_cast<std::int64_t>(shape[axis]);
+    }
+    return contiguous;
+}
+
+std::optional<Layout> contiguous_layout(std::span<const std::uint64_t> shape, std::uint64_t element_bytes) noexcept
+{
+    constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    if (shape.size() > max_dimensions) {
+        return std::nullopt;
+    }
+    Layout layout;
+    layout.dimensions = shape.size();
+    std::uint64_t stride = element_bytes;
+    for (std::size_t axis = shape.size(); axis-- > 0;) {
+        layout.shape[axis] = shape[axis];
+        layout.strides_bytes[axis] = static_cast<std::int64_t>(stride);
+        // An empty axis makes the array empty but leaves the other strides what they would be.
+        const auto next = base::checked_mul(stride, std::max<std::uint64_t>(shape[axis], 1));
+        if (!next || *next > largest) {
+            return std::nullopt;
+        }
+        stride = *next;
+    }
+    return layout;
+}
+
+Layout sliced(Layout layout, std::size_t axis, std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
+              std::int64_t step) noexcept
+{
+    MEMSWEEP_ASSERT(axis < layout.dimensions, "a slice of an axis that the array does not have");
+    MEMSWEEP_ASSERT(step != 0 && step != std::numeric_limits<std::int64_t>::min(), "a slice's step is not 0");
+    const auto length = static_cast<std::int64_t>(layout.shape[axis]);
+    const bool forward = step > 0;
+    const std::int64_t lowest = forward ? 0 : -1;
+    const std::int64_t highest = forward ? length : length - 1;
+    const std::int64_t first = start ? clamped(*start, length, lowest, highest) : (forward ? lowest : highest);
+    const std::int64_t end = stop ? clamped(*stop, length, lowest, highest) : (forward ? highest : lowest);
+    const std::int64_t span = forward ? end - first : first - end;
+    const std::int64_t stride = forward ? step : -step;
+    layout.shape[axis] = span <= 0 ? 0 : static_cast<std::uint64_t>((span - 1) / stride + 1);
+    if (layout.shape[axis] != 0) {
+        const std::int64_t moved = static_cast<std::int64_t>(layout.offset_bytes) + first * layout.strides_bytes[axis];
+        layout.offset_bytes = static_cast<std::uint64_t>(moved);
+    }
+    // A stride is only ever multiplied by indices below the length; with fewer than two it may be anything.
+    layout.strides_bytes[axis] =
+        layout.shape[axis] > 1 ? layout.strides_bytes[axis] * step : layout.strides_bytes[axis];
+    return layout;
+}
+
+Layout transposed(const Layout& layout) noexcept
+{
+    Layout reversed = layout;
+    for (std::size_t axis = 0; axis < layout.dimensions; ++axis) {
+        const std::size_t from = layout.dimensions - 1 - axis;
+        reversed.shape[axis] = layout.shape[from];
+        reversed.strides_bytes[axis] = layout.strides_bytes[from];
+    }
+    return reversed;
+}
+
+std::optional<Layout> broadcast(const Layout& layout, std::span<const std::uint64_t> shape) noexcept
+{
+    constexpr std::uint64_t largest_element_bytes = 16;
+    if (shape.size() < layout.dimensions || !contiguous_layout(shape, largest_element_bytes)) {
+        return std::nullopt;
+    }
+    Layout wide;
+    wide.dimensions = shape.size();
+    wide.offset_bytes = layout.offset_bytes;
+    const std::size_t missing = shape.size() - layout.dimensions;
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+        wide.shape[axis] = shape[axis];
+        if (axis < missing) {
+            continue;  // stride 0
+        }
+        const std::uint64_t own = layout.shape[axis - missing];
+        if (own == shape[axis]) {
+            wide.strides_bytes[axis] = layout.strides_bytes[axis - missing];
+        } else if (own != 1) {
+            return std::nullopt;
+        }
+    }
+    return wide;
+}
+
+}  // namespace memsweep::array
