@@ -1,0 +1,240 @@
+#include "core/engine/case_metrics.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "core/base/assert.hpp"
+#include "core/measure/summary.hpp"
+
+namespace memsweep::engine {
+namespace {
+
+struct Context {
+    const Program& program;
+    const Outcome& outcome;
+    std::uint64_t page_bytes;
+    std::uint64_t huge_page_bytes;
+};
+
+using Value = std::optional<double>;
+
+double seconds(std::int64_t ns)
+{
+    return static_cast<double>(ns) * 1e-9;
+}
+
+double difference(std::uint64_t a, std::uint64_t b)
+{
+    return static_cast<double>(a) - static_cast<double>(b);
+}
+
+Value per_array(double total, std::uint64_t arrays)
+{
+    return arrays == 0 ? Value{} : total / static_cast<double>(arrays);
+}
+
+// The known answer: one fault per huge page, one per base page of the rest. Only while nothing was released, since
+// memory used twice faults once.
+Value faults_over_expected(const Context& context)
+{
+    const RepetitionRecord& record = context.outcome.record;
+    if (context.outcome.points.empty() || context.huge_page_bytes == 0) {
+        return std::nullopt;
+    }
+    const PointRecord& last = context.outcome.points.back();
+    if (last.live_bytes != record.allocated_bytes || record.pages_touched == 0) {
+        return std::nullopt;
+    }
+    const double huge_pages = difference(last.huge_page_bytes, record.baseline_huge_page_bytes) /
+                              static_cast<double>(context.huge_page_bytes);
+    const double pages_per_huge =
+        static_cast<double>(context.huge_page_bytes) / static_cast<double>(context.page_bytes);
+    const double expected = huge_pages + static_cast<double>(record.pages_touched) - huge_pages * pages_per_huge;
+    return expected > 0 ? Value{static_cast<double>(last.minor_faults) / expected} : std::nullopt;
+}
+
+struct Extractor {
+    std::string_view metric;
+    bool (*applies)(const Program&);
+    Value (*value)(const Context&);
+    std::string_view absent;  // why a value can be missing
+};
+
+bool always(const Program& /*program*/)
+{
+    return true;
+}
+
+bool has_op(const Program& program, OpCode op)
+{
+    return std::ranges::any_of(program.instructions, [op](const Instruction& one) { return one.op == op; });
+}
+
+bool makes_arrays(const Program& program)
+{
+    return program.arrays != 0;
+}
+
+bool drains(const Program& program)
+{
+    return has_op(program, OpCode::drain);
+}
+
+bool queues(const Program& program)
+{
+    return program.release.mode == model::ReleaseMode::finalizer;
+}
+
+bool maps_pages(const Program& program)
+{
+    return program.memory.resource == model::ResourceKind::pages && program.points != 0;
+}
+
+constexpr std::string_view no_arrays = "no array was allocated in the timed steps";
+
+constexpr auto extractors = std::to_array<Extractor>({
+    {"wall_time", always, [](const Context& c) -> Value { return seconds(c.outcome.record.wall_ns); }, ""},
+    {"cpu_time", always, [](const Context& c) -> Value { return seconds(c.outcome.record.cpu_ns); }, ""},
+    {"time_per_op", makes_arrays,
+     [](const Context& c) { return per_array(seconds(c.outcome.record.wall_ns), c.outcome.record.timed_arrays); },
+     no_arrays},
+    {"working_set_peak", always,
+     [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.peak_working_set_bytes); }, ""},
+    {"working_set_peak_delta", always,
+     [](const Context& c) -> Value {
+         return difference(c.outcome.record.peak_working_set_bytes, c.outcome.record.baseline_working_set_bytes);
+     },
+     ""},
+    {"residual_working_set", always,
+     [](const Context& c) -> Value {
+         return difference(c.outcome.record.end_working_set_bytes, c.outcome.record.baseline_working_set_bytes);
+     },
+     ""},
+    {"live_bytes_peak", always,
+     [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.live_bytes_peak); }, ""},
+    {"floating_bytes_peak", always,
+     [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.floating_bytes_peak); }, ""},
+    {"minor_faults", always,
+     [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.minor_faults); }, ""},
+    {"major_faults", always,
+     [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.major_faults); }, ""},
+    {"faults_per_op", makes_arrays,
+     [](const Context& c) {
+         return per_array(static_cast<double>(c.outcome.record.minor_faults), c.outcome.record.timed_arrays);
+     },
+     no_arrays},
+    {"allocations", always, [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.arrays); }, ""},
+    {"allocated_bytes", always,
+     [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.allocated_bytes); }, ""},
+    {"pages_touched", always,
+     [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.pages_touched); }, ""},
+    {"faults_over_expected", maps_pages, faults_over_expected,
+     "the known answer holds only while nothing was released before the last sample"},
+    {"collections", queues, [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.collections); },
+     ""},
+    {"drain_time", drains, [](const Context& c) -> Value { return seconds(c.outcome.record.drain_ns); }, ""},
+    {"queue_depth_peak", queues,
+     [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.queue_depth_peak); }, ""},
+    {"fault_cost", always,
+     [](const Context& c) -> Value {
+         const double cost = c.outcome.record.fault_cost_seconds;
+         return cost > 0 ? Value{cost} : std::nullopt;
+     },
+     "not measured beside this repetition"},
+});
+
+const Extractor& extractor_of(std::string_view metric)
+{
+    const auto found = std::ranges::find(extractors, metric, &Extractor::metric);
+    MEMSWEEP_ASSERT(found != extractors.end(), "every declared metric has an extractor");
+    return *found;
+}
+
+// Whether a finalizer's thread races the counters decides whether they repeat to the last digit.
+model::MetricClass class_of(const model::MetricInfo& info, const Program& program)
+{
+    const bool racing = program.release.mode == model::ReleaseMode::finalizer &&
+                        (info.name == "live_bytes_peak" || info.name == "floating_bytes_peak");
+    return racing ? model::MetricClass::noisy : info.metric_class;
+}
+
+void append_points(const Program& program, const Outcome& outcome, std::uint32_t repetition, model::CaseReport& report)
+{
+    const RepetitionRecord& record = outcome.record;
+    for (const PointRecord& from : outcome.points) {
+        model::Point point;
+        point.repetition = repetition;
+        point.name = program.sample_names[from.name];
+        point.t = seconds(from.t_ns);
+        point.live_bytes = static_cast<double>(from.live_bytes);
+        point.floating_bytes = static_cast<double>(from.floating_bytes);
+        point.minor_faults = static_cast<double>(from.minor_faults);
+        point.major_faults = static_cast<double>(from.major_faults);
+        point.queue_depth = static_cast<double>(from.queue_depth);
+        if (from.working_set_bytes != 0) {
+            point.working_set = static_cast<double>(from.working_set_bytes);
+            point.working_set_delta = difference(from.working_set_bytes, record.baseline_working_set_bytes);
+            point.huge_page_bytes = difference(from.huge_page_bytes, record.baseline_huge_page_bytes);
+        }
+        report.points.push_back(std::move(point));
+    }
+}
+
+void append_phases(const Program& program, const Outcome& outcome, std::uint32_t repetition, model::CaseReport& report)
+{
+    for (std::size_t i = 0; i < outcome.phases.size(); ++i) {
+        const PhaseRecord& from = outcome.phases[i];
+        if (from.entered != 0) {
+            report.phases.push_back({repetition, program.phase_names[i], seconds(from.first_start_ns),
+                                     seconds(from.last_end_ns), seconds(from.time_ns), from.entered, from.minor_faults,
+                                     from.major_faults});
+        }
+    }
+}
+
+}  // namespace
+
+void declare_metrics(const Program& program, model::CaseReport& report)
+{
+    for (const model::MetricInfo& info : model::metric_catalog()) {
+        if (extractor_of(info.name).applies(program)) {
+            model::Metric metric;
+            metric.name = info.name;
+            metric.unit = info.unit;
+            metric.better = info.better;
+            metric.metric_class = class_of(info, program);
+            metric.provenance = info.provenance;
+            report.metrics.push_back(std::move(metric));
+        }
+    }
+}
+
+void append_repetition(const Program& program, const Outcome& outcome, std::uint64_t page_bytes,
+                       std::uint64_t huge_page_bytes, model::CaseReport& report)
+{
+    const Context context{program, outcome, page_bytes, huge_page_bytes};
+    for (model::Metric& metric : report.metrics) {
+        const Extractor& extractor = extractor_of(metric.name);
+        metric.values.push_back(extractor.value(context));
+        if (!metric.values.back()) {
+            metric.reason = extractor.absent;
+        }
+    }
+    append_points(program, outcome, report.repetitions, report);
+    append_phases(program, outcome, report.repetitions, report);
+    for (model::Series series : outcome.series) {
+        series.repetition = report.repetitions;
+        report.series.push_back(std::move(series));
+    }
+    ++report.repetitions;
+}
+
+void summarize_metrics(model::CaseReport& report)
+{
+    for (model::Metric& metric : report.metrics) {
+        metric.summary = measure::summarize(metric.values);
+    }
+}
+
+}  // namespace memsweep::engine

@@ -1,0 +1,22 @@
+// Turns what a repetition recorded into the metrics, points, phases and series of its case.
+//
+// Units    seconds, bytes and counts, as model::metric_catalog() says.
+#pragma once
+
+#include "core/engine/executor.hpp"
+#include "core/engine/program.hpp"
+#include "core/model/report.hpp"
+
+namespace memsweep::engine {
+
+// Every metric that applies to the program, without values: call once, before the first repetition.
+void declare_metrics(const Program& program, model::CaseReport& report);
+
+// Appends one repetition's values; absent ones stay empty with a reason in the metric.
+void append_repetition(const Program& program, const Outcome& outcome, std::uint64_t page_bytes,
+                       std::uint64_t huge_page_bytes, model::CaseReport& report);
+
+// Brings every metric's summary up to date with its values.
+void summarize_metrics(model::CaseReport& report);
+
+}  // namespace memsweep::engine

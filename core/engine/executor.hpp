@@ -1,0 +1,54 @@
+// Runs one repetition of a compiled case somewhere, and says how it went.
+//
+// Implementations  WorkerExecutor: a worker process, fresh per repetition or kept (isolation none);
+//                  InProcessExecutor: the calling process, for tests and debuggers;
+//                  tests/support: a fake with invented times.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/engine/program.hpp"
+#include "core/engine/run_region.hpp"
+#include "core/model/report.hpp"
+
+namespace memsweep::engine {
+
+enum class Ending {
+    finished,
+    refused,  // the memory resource refused an allocation
+    crashed,  // the worker died
+    timed_out,
+    interrupted,  // the user asked to stop
+    broken,       // the harness itself failed
+};
+
+// Everything one repetition measured, complete only when `ending` is finished.
+struct Outcome {
+    Ending ending{Ending::broken};
+    std::string reason;
+    int pid{};
+    RepetitionRecord record;
+    std::vector<PointRecord> points;
+    std::vector<PhaseRecord> phases;
+    std::vector<model::Series> series;
+};
+
+struct RunLimits {
+    std::chrono::nanoseconds timeout{};
+    model::SeriesSpec series;
+    bool measure_fault_cost{};
+};
+
+class Executor {
+  public:
+    virtual ~Executor() = default;
+
+    // `started` is called with the worker's pid as soon as it exists, before it begins.
+    [[nodiscard]] virtual Outcome run(const Program& program, const RunLimits& limits,
+                                      const std::function<void(int pid)>& started) = 0;
+};
+
+}  // namespace memsweep::engine

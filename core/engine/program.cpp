@@ -1,0 +1,177 @@
+#include "core/engine/program.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "core/base/checked.hpp"
+
+namespace memsweep::engine {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+
+// Control blocks beyond this are made on demand: reserving them all would cost more memory than a case's arrays.
+constexpr std::uint64_t most_reserved_blocks = 1'000'000;
+constexpr std::size_t most_names = 60'000;
+constexpr std::size_t most_instructions = 1'000'000;
+
+class Compiler {
+  public:
+    explicit Compiler(Program& program) : program_{program} {}
+
+    void steps(const std::vector<model::Step>& steps, bool top_level)
+    {
+        for (const model::Step& step : steps) {
+            const std::size_t at = program_.instructions.size();
+            program_.instructions.emplace_back();
+            const Instruction made =
+                std::visit([&](const auto& operation) { return instruction(operation, at); }, step.operation);
+            Instruction& placed = program_.instructions[at];
+            placed = made;
+            placed.timed = step.timed;
+            placed.phase = phase_of(step, top_level);
+            program_.marked = program_.marked || step.timed;
+        }
+    }
+
+  private:
+    std::uint16_t phase_of(const model::Step& step, bool top_level)
+    {
+        if (!step.phase.empty()) {
+            return index_of(program_.phase_names, step.phase);
+        }
+        const bool own_phase = top_level && !std::holds_alternative<model::SampleStep>(step.operation);
+        return own_phase ? index_of(program_.phase_names, std::string{model::operation_name(step.operation)})
+                         : no_phase;
+    }
+
+    Instruction instruction(const model::AllocStep& step, std::size_t /*at*/)
+    {
+        Instruction made{.op = OpCode::alloc, .dtype = step.dtype, .fill = step.fill, .touch = step.touch};
+        made.slot = slot(step.as, step.count);
+        made.count = step.count;
+        made.dimensions = static_cast<std::uint8_t>(std::min(step.shape.size(), max_dimensions));
+        std::copy_n(step.shape.begin(), made.dimensions, made.shape.begin());
+        return made;
+    }
+
+    Instruction instruction(const model::WriteStep& step, std::size_t /*at*/)
+    {
+        return {.op = OpCode::write, .touch = step.touch, .slot = slot(step.target, 0)};
+    }
+
+    Instruction instruction(const model::BinaryStep& step, std::size_t /*at*/)
+    {
+        Instruction made{.op = OpCode::binary, .function = step.function};
+        made.left = slot(step.left, 0);
+        made.right = slot(step.right, 0);
+        made.slot = slot(step.as, 0);
+        return made;
+    }
+
+    Instruction instruction(const model::DropStep& step, std::size_t /*at*/)
+    {
+        return {.op = OpCode::drop, .slot = slot(step.target, 0)};
+    }
+
+    Instruction instruction(const model::CollectStep& /*step*/, std::size_t /*at*/) { return {.op = OpCode::collect}; }
+    Instruction instruction(const model::DrainStep& /*step*/, std::size_t /*at*/) { return {.op = OpCode::drain}; }
+
+    Instruction instruction(const model::SampleStep& step, std::size_t /*at*/)
+    {
+        return {.op = OpCode::sample, .name = index_of(program_.sample_names, step.name)};
+    }
+
+    Instruction instruction(const model::IdleStep& step, std::size_t /*at*/)
+    {
+        return {.op = OpCode::idle, .count = static_cast<std::uint64_t>(step.duration.count())};
+    }
+
+    Instruction instruction(const model::RepeatStep& step, std::size_t at)
+    {
+        steps(step.steps, false);
+        return {.op = OpCode::repeat,
+                .length = static_cast<std::uint32_t>(program_.instructions.size() - at - 1),
+                .count = step.times};
+    }
+
+    std::uint16_t slot(const std::string& name, std::uint64_t count)
+    {
+        const std::uint16_t index = index_of(program_.slot_names, name);
+        program_.slots.resize(program_.slot_names.size());
+        program_.slots[index].capacity = std::max(program_.slots[index].capacity, count);
+        return index;
+    }
+
+    // Indices past the last representable one are caught by compile(), which counts the names.
+    static std::uint16_t index_of(std::vector<std::string>& names, const std::string& name)
+    {
+        const auto found = std::ranges::find(names, name);
+        if (found == names.end()) {
+            names.push_back(name);
+            return static_cast<std::uint16_t>(names.size() - 1);
+        }
+        return static_cast<std::uint16_t>(found - names.begin());
+    }
+
+    Program& program_;
+};
+
+// A result holds as many arrays as its left operand; chains of results settle after at most one pass per slot.
+void settle_capacities(Program& program)
+{
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (const Instruction& instruction : program.instructions) {
+            if (instruction.op == OpCode::binary &&
+                program.slots[instruction.slot].capacity < program.slots[instruction.left].capacity) {
+                program.slots[instruction.slot].capacity = program.slots[instruction.left].capacity;
+                changed = true;
+            }
+        }
+    }
+}
+
+// With reference counts a name's old and new arrays live at once; other modes may delay every array's release.
+std::uint64_t blocks_to_reserve(const Program& program)
+{
+    std::uint64_t reachable = 0;
+    for (const Slot& slot : program.slots) {
+        reachable = base::saturating_add(reachable, base::saturating_mul(2, slot.capacity));
+    }
+    const bool prompt = program.release.mode == model::ReleaseMode::refcount;
+    return std::min({prompt ? reachable : program.arrays, program.arrays, most_reserved_blocks});
+}
+
+}  // namespace
+
+base::Expected<Program> compile(const model::Case& plan_case)
+{
+    Program program;
+    program.memory = plan_case.memory;
+    program.release = plan_case.release;
+    Compiler{program}.steps(plan_case.steps, true);
+    const std::uint64_t points = model::sample_count(plan_case.steps);
+    if (points > max_points) {
+        return fail(ErrorCode::invalid_input,
+                    fmt::format("a repetition would take {} samples; at most {} are kept: sample outside the loop",
+                                points, max_points),
+                    plan_case.id);
+    }
+    if (program.instructions.size() > most_instructions || program.slot_names.size() > most_names ||
+        program.phase_names.size() > most_names || program.sample_names.size() > most_names) {
+        return fail(ErrorCode::invalid_input,
+                    fmt::format("a case can have at most {} steps and {} names", most_instructions, most_names),
+                    plan_case.id);
+    }
+    settle_capacities(program);
+    program.points = static_cast<std::uint32_t>(points);
+    program.arrays = model::allocation_count(plan_case.steps);
+    program.reserved_blocks = blocks_to_reserve(program);
+    return program;
+}
+
+}  // namespace memsweep::engine

@@ -1,0 +1,62 @@
+// A case compiled to plain instructions: what a worker process receives as bytes, and what the interpreter walks.
+//
+// Every name is resolved to an index and every size is computed before the run, so that between two clock reads the
+// interpreter does nothing but the operation.
+// Units    bytes, elements, nanoseconds as named.
+// Errors   invalid_input: more names, samples or instructions than the result storage can hold.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/expected.hpp"
+#include "core/model/plan.hpp"
+
+namespace memsweep::engine {
+
+enum class OpCode : std::uint8_t { alloc, write, binary, drop, collect, drain, sample, idle, repeat };
+
+inline constexpr std::size_t max_dimensions = 8;
+inline constexpr std::uint16_t no_phase = 0xFFFF;
+inline constexpr std::uint32_t max_points = 100'000;  // samples of one repetition
+
+struct Instruction {
+    OpCode op{};
+    bool timed{};
+    model::DType dtype{};
+    model::Fill fill{};
+    model::Touch touch{};
+    model::BinaryFunction function{};
+    std::uint8_t dimensions{};
+    std::uint16_t slot{};           // the arrays made, written or dropped
+    std::uint16_t left{}, right{};  // operands of binary
+    std::uint16_t name{};           // of a sample
+    std::uint16_t phase{no_phase};
+    std::uint32_t length{};  // repeat: how many of the following instructions are its body
+    std::uint64_t count{};   // alloc: arrays; repeat: times; idle: nanoseconds
+    std::array<std::uint64_t, max_dimensions> shape{};
+};
+
+struct Slot {
+    std::uint64_t capacity{};  // the most arrays it ever holds
+};
+
+struct Program {
+    std::vector<Instruction> instructions;
+    std::vector<Slot> slots;
+    std::vector<std::string> slot_names;
+    std::vector<std::string> phase_names;
+    std::vector<std::string> sample_names;
+    std::uint32_t points{};           // samples of one repetition
+    bool marked{};                    // some step is marked as timed: wall_time covers only such steps
+    std::uint64_t arrays{};           // allocated over one repetition
+    std::uint64_t reserved_blocks{};  // control blocks to make before the baseline
+    model::MemorySpec memory;
+    model::ReleaseSpec release;
+};
+
+[[nodiscard]] base::Expected<Program> compile(const model::Case& plan_case);
+
+}  // namespace memsweep::engine

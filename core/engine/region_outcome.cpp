@@ -1,0 +1,52 @@
+#include "core/engine/region_outcome.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/quantity.hpp"
+
+namespace memsweep::engine {
+namespace {
+
+std::string refusal(const RepetitionRecord& record)
+{
+    const std::string what =
+        record.refused_bytes == 0
+            ? "an allocation"
+            : fmt::format("an allocation of {}", base::format_size(static_cast<double>(record.refused_bytes)));
+    return fmt::format("{} was refused with {} live: {}", what,
+                       base::format_size(static_cast<double>(record.refused_at_live_bytes)),
+                       memory::describe(record.refused));
+}
+
+}  // namespace
+
+void read_region(const RunRegion& region, Outcome& outcome)
+{
+    const RunState state = region.header->state.load(std::memory_order_acquire);
+    outcome.record = region.header->record;
+    const std::size_t points =
+        std::min<std::size_t>(region.header->points.load(std::memory_order_acquire), region.points.size());
+    outcome.points.assign(region.points.begin(), region.points.begin() + static_cast<std::ptrdiff_t>(points));
+    outcome.phases.assign(region.phases.begin(), region.phases.end());
+    switch (state) {
+    case RunState::finished:
+        outcome.ending = Ending::finished;
+        break;
+    case RunState::refused:
+        outcome.ending = Ending::refused;
+        outcome.reason = refusal(outcome.record);
+        break;
+    case RunState::harness_failed:
+        outcome.ending = Ending::broken;
+        outcome.reason = "the worker could not read its own memory accounting from /proc";
+        break;
+    case RunState::waiting:
+    case RunState::running:
+        outcome.ending = Ending::crashed;
+        break;
+    }
+}
+
+}  // namespace memsweep::engine

@@ -1,0 +1,89 @@
+#include "core/engine/run_region.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace memsweep::engine {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+
+// Changes with every change of the records above, so that a worker of another build is refused.
+constexpr std::uint64_t region_magic =
+    0x6D656D7377703031ULL ^ (sizeof(RunHeader) << 32) ^ sizeof(Instruction) ^ (sizeof(PointRecord) << 16);
+
+constexpr std::uint64_t aligned(std::uint64_t offset)
+{
+    return (offset + 63) & ~std::uint64_t{63};
+}
+
+template <typename T>
+std::span<T> view(const sys::SharedRegion& region, std::uint64_t offset, std::uint64_t count)
+{
+    return {reinterpret_cast<T*>(region.data<std::byte>() + offset), count};
+}
+
+bool fits(std::uint64_t offset, std::uint64_t count, std::uint64_t each, std::uint64_t size)
+{
+    return offset <= size && count <= (size - offset) / each;
+}
+
+tl::unexpected<base::Error> foreign_region()
+{
+    return fail(ErrorCode::invalid_input, "the run region was not written by this build of memsweep");
+}
+
+}  // namespace
+
+base::Expected<sys::SharedRegion> make_run_region(const Program& program, bool measure_fault_cost)
+{
+    RunOrder order{.magic = region_magic,
+                   .memory = program.memory,
+                   .release = program.release,
+                   .reserved_blocks = program.reserved_blocks,
+                   .marked = program.marked,
+                   .measure_fault_cost = measure_fault_cost,
+                   .instruction_count = program.instructions.size(),
+                   .slot_count = program.slots.size(),
+                   .phase_count = program.phase_names.size(),
+                   .point_capacity = program.points};
+    order.instructions_offset = aligned(sizeof(RunHeader));
+    order.slots_offset = aligned(order.instructions_offset + order.instruction_count * sizeof(Instruction));
+    order.phases_offset = aligned(order.slots_offset + order.slot_count * sizeof(Slot));
+    order.points_offset = aligned(order.phases_offset + order.phase_count * sizeof(PhaseRecord));
+    order.size_bytes = order.points_offset + order.point_capacity * sizeof(PointRecord);
+
+    auto region = sys::SharedRegion::create(order.size_bytes, "memsweep-run");
+    if (!region) {
+        return region;
+    }
+    (new (region->data<std::byte>()) RunHeader{})->order = order;
+    std::ranges::copy(program.instructions,
+                      view<Instruction>(*region, order.instructions_offset, order.instruction_count).begin());
+    std::ranges::copy(program.slots, view<Slot>(*region, order.slots_offset, order.slot_count).begin());
+    return region;
+}
+
+base::Expected<RunRegion> parse_run_region(const sys::SharedRegion& region)
+{
+    const std::uint64_t size = region.size();
+    auto* header = region.data<RunHeader>();
+    if (size < sizeof(RunHeader) || header->order.magic != region_magic) {
+        return foreign_region();
+    }
+    const RunOrder& order = header->order;
+    if (!fits(order.instructions_offset, order.instruction_count, sizeof(Instruction), size) ||
+        !fits(order.slots_offset, order.slot_count, sizeof(Slot), size) ||
+        !fits(order.phases_offset, order.phase_count, sizeof(PhaseRecord), size) ||
+        !fits(order.points_offset, order.point_capacity, sizeof(PointRecord), size)) {
+        return foreign_region();
+    }
+    return RunRegion{header, view<Instruction>(region, order.instructions_offset, order.instruction_count),
+                     view<Slot>(region, order.slots_offset, order.slot_count),
+                     view<PhaseRecord>(region, order.phases_offset, order.phase_count),
+                     view<PointRecord>(region, order.points_offset, order.point_capacity)};
+}
+
+}  // namespace memsweep::engine

@@ -1,0 +1,114 @@
+// The memory that the driver and a worker share for one repetition: the program going in, the measurements coming out.
+//
+// The worker writes results where the driver can read them at any time, so a crash loses nothing that was measured up
+// to it and no system call is made inside the measured part.
+//
+// Units    nanoseconds of CLOCK_MONOTONIC, bytes, counts.
+// Threads  the worker's interpreter writes the record; the driver reads `state`, `started_ns` and the gauges while it
+//          runs, and everything else only after `finished` or the worker's end.
+// Errors   invalid_input from parse: a region that this build did not write.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+
+#include "core/base/expected.hpp"
+#include "core/engine/program.hpp"
+#include "core/memory/counters.hpp"
+#include "core/memory/resource.hpp"
+#include "core/sys/shared_region.hpp"
+
+namespace memsweep::engine {
+
+struct PointRecord {
+    std::uint32_t name{};
+    std::int64_t t_ns{};
+    std::uint64_t live_bytes{};
+    std::uint64_t floating_bytes{};
+    std::uint64_t working_set_bytes{};
+    std::uint64_t huge_page_bytes{};
+    std::uint64_t minor_faults{};
+    std::uint64_t major_faults{};
+    std::uint64_t queue_depth{};
+};
+
+struct PhaseRecord {
+    std::int64_t first_start_ns{};
+    std::int64_t last_end_ns{};
+    std::int64_t time_ns{};
+    std::uint64_t entered{};
+    std::uint64_t minor_faults{};
+    std::uint64_t major_faults{};
+};
+
+// Of the timed steps, except where a name says otherwise.
+struct RepetitionRecord {
+    std::int64_t wall_ns{};
+    std::int64_t cpu_ns{};
+    std::uint64_t minor_faults{};
+    std::uint64_t major_faults{};
+    std::uint64_t timed_arrays{};      // allocated while the clock ran
+    std::uint64_t arrays{};            // allocated over the repetition
+    std::uint64_t allocated_bytes{};   // over the repetition
+    std::uint64_t pages_touched{};     // over the repetition
+    std::uint64_t all_minor_faults{};  // over the repetition, samples excluded
+    std::uint64_t baseline_working_set_bytes{};
+    std::uint64_t baseline_huge_page_bytes{};
+    std::uint64_t end_working_set_bytes{};
+    std::uint64_t peak_working_set_bytes{};  // VmHWM + hugetlb
+    std::uint64_t live_bytes_peak{};
+    std::uint64_t floating_bytes_peak{};
+    std::uint64_t queue_depth_peak{};
+    std::uint64_t collections{};
+    std::int64_t drain_ns{};
+    std::uint64_t drains{};
+    double fault_cost_seconds{};  // 0: could not be measured
+    memory::AllocStatus refused{memory::AllocStatus::ok};
+    std::uint64_t refused_bytes{};
+    std::uint64_t refused_at_live_bytes{};
+};
+
+enum class RunState : std::uint32_t { waiting, running, finished, refused, harness_failed };
+
+// Written by the driver, read by the worker.
+struct RunOrder {
+    std::uint64_t magic{};
+    std::uint64_t size_bytes{};
+    model::MemorySpec memory;
+    model::ReleaseSpec release;
+    std::uint64_t reserved_blocks{};
+    bool marked{};
+    bool measure_fault_cost{};
+    std::uint64_t instruction_count{}, slot_count{}, phase_count{}, point_capacity{};
+    std::uint64_t instructions_offset{}, slots_offset{}, phases_offset{}, points_offset{};
+};
+
+struct RunHeader {
+    RunOrder order;
+    std::atomic<RunState> state{RunState::waiting};
+    std::atomic<std::int64_t> started_ns{0};
+    std::atomic<std::uint32_t> points{0};  // records published
+    std::atomic<std::uint32_t> world{0};   // which Counters of the worker's Gauges this repetition counts in
+    RepetitionRecord record;
+};
+
+// Typed views of a mapped region.
+struct RunRegion {
+    RunHeader* header{};
+    std::span<Instruction> instructions;
+    std::span<Slot> slots;
+    std::span<PhaseRecord> phases;
+    std::span<PointRecord> points;
+};
+
+[[nodiscard]] base::Expected<sys::SharedRegion> make_run_region(const Program& program, bool measure_fault_cost);
+[[nodiscard]] base::Expected<RunRegion> parse_run_region(const sys::SharedRegion& region);
+
+// The counters a worker keeps for all its life, one set per world (a memory spec with a release spec).
+inline constexpr std::size_t max_worlds = 64;
+struct Gauges {
+    std::array<memory::Counters, max_worlds> worlds;
+};
+
+}  // namespace memsweep::engine

@@ -1,0 +1,274 @@
+#include "core/engine/runner.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/quantity.hpp"
+#include "core/base/rng.hpp"
+#include "core/engine/case_metrics.hpp"
+#include "core/measure/assertions.hpp"
+
+namespace memsweep::engine {
+namespace {
+
+// After this long without use a hypervisor may have taken free memory back (seen after about 30 s on cloud guests).
+constexpr std::chrono::seconds memory_cools_after{10};
+
+std::string size_text(std::uint64_t bytes)
+{
+    return base::format_size(static_cast<double>(bytes));
+}
+
+model::Status status_of(Ending ending)
+{
+    return ending == Ending::timed_out ? model::Status::timeout : model::Status::error;
+}
+
+}  // namespace
+
+Runner::Runner(const model::Plan& plan, Executor& executor, Observer& observer, const sys::Clock& clock,
+               const Capabilities& capabilities, RunOptions options)
+    : plan_{plan}, executor_{executor}, observer_{observer}, clock_{clock}, capabilities_{capabilities},
+      options_{std::move(options)}
+{
+}
+
+void Runner::run(model::RunReport& report)
+{
+    prepare(report);
+    std::uint64_t planned = 0;
+    for (const Entry& entry : entries_) {
+        planned += entry.ended ? 0 : plan_.settings.repetitions;
+    }
+    observer_.run_started(report, planned);
+    for (std::size_t index = 0; index < entries_.size(); ++index) {
+        if (entries_[index].ended && report.cases[index].repetitions == 0) {
+            observer_.case_ended(report.cases[index], report);  // refused
+        }
+    }
+    for_each_turn(
+        [&](std::size_t index, std::uint32_t number, bool warmup) { return take_turn(report, index, number, warmup); });
+    judge(report);
+    observer_.run_ended(report);
+}
+
+void Runner::prepare(model::RunReport& report)
+{
+    entries_.clear();
+    std::vector<model::CaseReport> earlier = std::exchange(report.cases, {});
+    for (const model::Case& plan_case : plan_.cases) {
+        const auto found = std::ranges::find(earlier, plan_case.id, &model::CaseReport::id);
+        const bool keep = found != earlier.end() && found->repetitions > 0 &&
+                          (found->status == model::Status::ok || found->status == model::Status::failed);
+        if (keep) {
+            report.cases.push_back(std::exchange(*found, {}));
+            report.cases.back().status = model::Status::ok;
+            report.cases.back().reason.clear();
+        } else {
+            report.cases.emplace_back();
+        }
+        prepare_case(report, plan_case);
+    }
+    // Cases of the earlier run that this one leaves out (by a filter) stay as they are, behind ours.
+    for (model::CaseReport& one : earlier) {
+        if (!one.id.empty() && std::ranges::find(report.cases, one.id, &model::CaseReport::id) == report.cases.end()) {
+            report.cases.push_back(std::move(one));
+        }
+    }
+}
+
+void Runner::prepare_case(model::RunReport& report, const model::Case& plan_case)
+{
+    model::CaseReport& case_report = report.cases.back();
+    case_report.id = plan_case.id;
+    case_report.scenario = plan_case.scenario;
+    case_report.params = plan_case.params;
+    case_report.planned_repetitions = plan_.settings.repetitions;
+
+    Entry entry{.plan_case = &plan_case};
+    const std::uint64_t estimate = model::estimated_peak_bytes(plan_case);
+    std::string reason = refusal(plan_case, estimate);
+    if (auto program = compile(plan_case)) {
+        entry.program = std::move(*program);
+    } else {
+        reason = program.error().message;
+    }
+    if (!reason.empty()) {
+        case_report.status = model::Status::skipped;
+        case_report.reason = std::move(reason);
+        entry.ended = true;
+    } else {
+        largest_estimate_bytes_ = std::max(largest_estimate_bytes_, estimate);
+        entry.ended = case_report.repetitions >= plan_.settings.repetitions;
+        if (case_report.repetitions == 0) {
+            case_report.status = model::Status::skipped;
+            case_report.reason = "not measured: the run has not reached it";
+            declare_metrics(entry.program, case_report);
+        }
+    }
+    entries_.push_back(std::move(entry));
+}
+
+std::string Runner::refusal(const model::Case& plan_case, std::uint64_t estimate_bytes) const
+{
+    const model::Requirements& needs = plan_.requirements;
+    if (needs.memory_bytes > capabilities_.memory_bytes) {
+        return fmt::format("requires {} of memory; {} is available", size_text(needs.memory_bytes),
+                           size_text(capabilities_.memory_bytes));
+    }
+    if (needs.numa_nodes > capabilities_.numa_nodes) {
+        return fmt::format("requires {} NUMA nodes; this machine has {}", needs.numa_nodes, capabilities_.numa_nodes);
+    }
+    if (needs.device && capabilities_.devices == 0) {
+        return "requires a device; this machine has none that memsweep can use";
+    }
+    if (plan_case.memory.pages == model::PageKind::thp && capabilities_.huge_page_bytes == 0) {
+        return "requires transparent huge pages; this kernel has them off "
+               "(/sys/kernel/mm/transparent_hugepage/enabled)";
+    }
+    if (options_.array_limit_bytes != 0 && estimate_bytes > options_.array_limit_bytes) {
+        return fmt::format("--quick skips cases that hold more than {}", size_text(options_.array_limit_bytes));
+    }
+    if (options_.memory_budget_bytes != 0 && estimate_bytes > options_.memory_budget_bytes) {
+        return fmt::format("would hold up to {} at once, above the budget of {} (--max-memory)",
+                           size_text(estimate_bytes), size_text(options_.memory_budget_bytes));
+    }
+    return {};
+}
+
+bool Runner::for_each_turn(const Turn& turn)
+{
+    const model::Settings& settings = plan_.settings;
+    if (settings.order == model::Order::sequential) {
+        for (std::size_t index = 0; index < entries_.size(); ++index) {
+            for (std::uint32_t i = 0; i < settings.warmup + settings.repetitions; ++i) {
+                const bool warmup = i < settings.warmup;
+                if (!turn(index, warmup ? i : i - settings.warmup, warmup)) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+    for (std::uint32_t i = 0; i < settings.warmup; ++i) {
+        if (!round(i, true, turn)) {
+            return false;
+        }
+    }
+    for (std::uint32_t i = 0; i < settings.repetitions; ++i) {
+        if (!round(i, false, turn)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool Runner::round(std::uint32_t number, bool warmup, const Turn& turn)
+{
+    std::vector<std::size_t> order(entries_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (plan_.settings.order == model::Order::shuffled) {
+        base::Rng{plan_.settings.seed + number + (warmup ? 1'000'000'007ULL : 0)}.shuffle(order);
+    }
+    return std::ranges::all_of(order, [&](std::size_t index) { return turn(index, number, warmup); });
+}
+
+bool Runner::take_turn(model::RunReport& report, std::size_t index, std::uint32_t number, bool warmup)
+{
+    Entry& entry = entries_[index];
+    if (entry.ended || (!warmup && number < report.cases[index].repetitions)) {
+        return true;
+    }
+    keep_memory_warm();
+    RepetitionStart start{.case_id = entry.plan_case->id, .repetition = number, .warmup = warmup};
+    const RunLimits limits{.timeout = plan_.settings.timeout,
+                           .series = warmup ? model::SeriesSpec{} : entry.plan_case->series,
+                           .measure_fault_cost = !warmup};
+    const Outcome outcome = executor_.run(entry.program, limits, [&](int pid) {
+        start.pid = pid;
+        observer_.repetition_started(start);
+    });
+    last_use_ = clock_.now();
+    accept(report, index, outcome, warmup);
+    observer_.repetition_ended(start, outcome, report);
+    if (entry.ended) {
+        end_case(report, index);
+    }
+    return !interrupted_ && !aborted_;
+}
+
+void Runner::accept(model::RunReport& report, std::size_t index, const Outcome& outcome, bool warmup)
+{
+    model::CaseReport& case_report = report.cases[index];
+    Entry& entry = entries_[index];
+    switch (outcome.ending) {
+    case Ending::interrupted:
+        interrupted_ = true;
+        return;
+    case Ending::finished:
+        if (!warmup) {
+            case_report.status = model::Status::ok;
+            case_report.reason.clear();
+            append_repetition(entry.program, outcome, capabilities_.page_bytes, capabilities_.huge_page_bytes,
+                              case_report);
+            summarize_metrics(case_report);
+            entry.ended = case_report.repetitions >= plan_.settings.repetitions;
+        }
+        return;
+    case Ending::refused:
+    case Ending::crashed:
+    case Ending::timed_out:
+    case Ending::broken:
+        case_report.status = status_of(outcome.ending);
+        case_report.reason = fmt::format("{} {}: {}", warmup ? "warm-up" : "repetition",
+                                         warmup ? 1 : case_report.repetitions + 1, outcome.reason);
+        entry.ended = true;
+        return;
+    }
+}
+
+void Runner::end_case(model::RunReport& report, std::size_t index)
+{
+    const model::CaseReport& ended = report.cases[index];
+    std::vector<model::Assertion> decisive;
+    std::ranges::copy_if(plan_.assertions, std::back_inserter(decisive), [this](const model::Assertion& assertion) {
+        const bool of_one_case = !assertion.expression.ratio;
+        return of_one_case && (assertion.abort || (options_.fail_fast && assertion.severity == model::Severity::fail));
+    });
+    const auto results = measure::evaluate(decisive, {ended});
+    const bool failed =
+        std::ranges::any_of(results, [](const model::AssertionResult& result) { return !result.passed; });
+    aborted_ =
+        failed || (options_.fail_fast && ended.status != model::Status::ok && ended.status != model::Status::skipped);
+    observer_.case_ended(ended, report);
+}
+
+// Assertions decide last, when every case they may compare has been measured.
+void Runner::judge(model::RunReport& report)
+{
+    report.assertions = measure::evaluate(plan_.assertions, report.cases);
+    for (const model::AssertionResult& result : report.assertions) {
+        if (result.passed || result.severity != model::Severity::fail) {
+            continue;
+        }
+        const auto found = std::ranges::find(report.cases, result.case_id, &model::CaseReport::id);
+        if (found != report.cases.end() && found->status == model::Status::ok) {
+            found->status = model::Status::failed;
+            found->reason = fmt::format("assertion failed: {}", result.expression);
+        }
+    }
+}
+
+void Runner::keep_memory_warm()
+{
+    if (!options_.prefault || (last_use_ && clock_.now() - *last_use_ < memory_cools_after)) {
+        return;
+    }
+    options_.prefault(largest_estimate_bytes_);
+    last_use_ = clock_.now();
+}
+
+}  // namespace memsweep::engine

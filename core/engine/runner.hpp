@@ -1,0 +1,82 @@
+// Runs a plan: the schedule of repetitions, the memory budget, and the report that grows with every repetition.
+//
+// Errors   a case that crashes, times out or runs out of memory ends alone, with a reason; the others go on.
+//          An interruption ends the run; what was measured stays in the report, which says `interrupted`.
+// Memory   before the cases are timed, and again after a pause, the machine's memory is touched once up to the largest
+//          estimate: on a virtual machine the first touch of a page ever costs several times a later one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/engine/executor.hpp"
+#include "core/engine/observer.hpp"
+#include "core/model/plan.hpp"
+#include "core/sys/clock.hpp"
+
+namespace memsweep::engine {
+
+struct RunOptions {
+    std::uint64_t memory_budget_bytes{};  // a case estimated above it is refused, never tried
+    std::uint64_t array_limit_bytes{};    // --quick: skip cases that hold more; 0: none
+    bool fail_fast{};                     // stop at the first case that is not ok, or the first failed assertion
+    std::function<void(std::uint64_t bytes)> prefault;  // makes the machine's memory ready; empty: nothing is done
+};
+
+// What this machine has, for a plan's `requires`.
+struct Capabilities {
+    std::uint64_t memory_bytes{};
+    std::uint64_t numa_nodes{};
+    std::uint64_t devices{};
+    std::uint64_t page_bytes{};
+    std::uint64_t huge_page_bytes{};  // 0: none
+};
+
+class Runner {
+  public:
+    Runner(const model::Plan& plan, Executor& executor, Observer& observer, const sys::Clock& clock,
+           const Capabilities& capabilities, RunOptions options);
+
+    // `report` comes with its run, tool and machine facts filled; cases of an earlier run that are found in it (resume)
+    // keep their values and are only completed.
+    void run(model::RunReport& report);
+
+    [[nodiscard]] bool interrupted() const { return interrupted_; }
+
+  private:
+    struct Entry {
+        const model::Case* plan_case{};
+        Program program;
+        bool ended{};
+    };
+    // A turn is one repetition of one case; the callee returns false to stop the run.
+    using Turn = std::function<bool(std::size_t index, std::uint32_t number, bool warmup)>;
+
+    void prepare(model::RunReport& report);
+    void prepare_case(model::RunReport& report, const model::Case& plan_case);
+    [[nodiscard]] std::string refusal(const model::Case& plan_case, std::uint64_t estimate_bytes) const;
+    bool for_each_turn(const Turn& turn);
+    bool round(std::uint32_t number, bool warmup, const Turn& turn);
+    bool take_turn(model::RunReport& report, std::size_t index, std::uint32_t number, bool warmup);
+    void accept(model::RunReport& report, std::size_t index, const Outcome& outcome, bool warmup);
+    void end_case(model::RunReport& report, std::size_t index);
+    void judge(model::RunReport& report);
+    void keep_memory_warm();
+
+    const model::Plan& plan_;
+    Executor& executor_;
+    Observer& observer_;
+    const sys::Clock& clock_;
+    Capabilities capabilities_;
+    RunOptions options_;
+    std::vector<Entry> entries_;  // as report.cases
+    std::uint64_t largest_estimate_bytes_{};
+    std::optional<std::chrono::nanoseconds> last_use_;  // when this run last had its memory in use
+    bool interrupted_{};
+    bool aborted_{};
+};
+
+}  // namespace memsweep::engine

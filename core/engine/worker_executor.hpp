@@ -1,0 +1,52 @@
+// Runs repetitions in worker processes and watches them from outside.
+//
+// While a repetition runs the driver samples the worker's resident set from /proc and its live bytes from the shared
+// counters, at the case's interval; the worker itself does nothing for the series.
+//
+// Units    series times are seconds since the repetition's first step (CLOCK_MONOTONIC of both processes is one clock).
+// Errors   a worker that dies, hangs past the timeout or breaks the protocol is an Outcome, never an exception.
+// Threads  one; the calling thread polls the worker's socket, the stop signals and the sampling interval.
+// Ownership  a worker never outlives its executor, nor the driver (PR_SET_PDEATHSIG), whatever kills the latter.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/engine/executor.hpp"
+#include "core/sys/channel.hpp"
+#include "core/sys/child_process.hpp"
+#include "core/sys/clock.hpp"
+#include "core/sys/signals.hpp"
+
+namespace memsweep::engine {
+
+class WorkerExecutor final : public Executor {
+  public:
+    struct Options {
+        std::vector<std::string> worker_command;  // the executable and its arguments; the socket's number is appended
+        model::Isolation isolation{model::Isolation::process};
+    };
+
+    WorkerExecutor(Options options, const sys::Clock& clock, const sys::StopSignals& signals);
+
+    [[nodiscard]] Outcome run(const Program& program, const RunLimits& limits,
+                              const std::function<void(int pid)>& started) override;
+
+  private:
+    struct Worker {
+        sys::ChildProcess process;
+        sys::Channel channel;
+        sys::SharedRegion gauges;
+    };
+
+    [[nodiscard]] base::Expected<void> ensure_worker();
+    void watch(const RunRegion& region, const RunLimits& limits, Outcome& outcome);
+    void finish(const RunRegion& region, const RunLimits& limits, Outcome& outcome);
+
+    Options options_;
+    const sys::Clock& clock_;
+    const sys::StopSignals& signals_;
+    std::optional<Worker> worker_;
+};
+
+}  // namespace memsweep::engine

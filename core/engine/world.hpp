@@ -1,0 +1,57 @@
+// The memory and the release discipline that a case's arrays live in.
+//
+// A worker keeps one world per (memory spec, release spec): within one process a later case meets the garbage that an
+// earlier one left, as in a real runtime. With process isolation a worker only ever has one.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/engine/run_region.hpp"
+#include "core/lifetime/heap.hpp"
+#include "core/memory/stack.hpp"
+
+namespace memsweep::engine {
+
+struct World {
+    World(const model::MemorySpec& memory_spec, const model::ReleaseSpec& release_spec,
+          memory::Counters& shared_counters, std::uint32_t world_index)
+        : memory{memory_spec}, release{release_spec}, counters{shared_counters}, index{world_index},
+          stack{memory_spec, shared_counters}, heap{stack.top(), release_spec}
+    {
+    }
+
+    model::MemorySpec memory;
+    model::ReleaseSpec release;
+    memory::Counters& counters;
+    std::uint32_t index;
+    memory::ResourceStack stack;
+    lifetime::Heap heap;
+};
+
+class Worlds {
+  public:
+    explicit Worlds(Gauges& gauges) : gauges_{gauges} {}
+
+    // nullptr when max_worlds are in use and none of them matches.
+    [[nodiscard]] World* find_or_make(const model::MemorySpec& memory, const model::ReleaseSpec& release)
+    {
+        for (const auto& world : worlds_) {
+            if (world->memory == memory && world->release == release) {
+                return world.get();
+            }
+        }
+        if (worlds_.size() == max_worlds) {
+            return nullptr;
+        }
+        const auto index = static_cast<std::uint32_t>(worlds_.size());
+        worlds_.push_back(std::make_unique<World>(memory, release, gauges_.worlds[index], index));
+        return worlds_.back().get();
+    }
+
+  private:
+    Gauges& gauges_;
+    std::vector<std::unique_ptr<World>> worlds_;
+};
+
+}  // namespace memsweep::engine

@@ -1,0 +1,198 @@
+#include "core/engine/interpreter.hpp"
+
+#include "core/engine/in_process_executor.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/fake_environment.hpp"
+
+using namespace memsweep;
+using engine::Ending;
+using model::Step;
+
+namespace {
+
+Step alloc(std::string as, std::uint64_t bytes, model::Touch touch = model::Touch::none, std::uint64_t count = 1)
+{
+    model::AllocStep step;
+    step.as = std::move(as);
+    step.count = count;
+    step.dtype = model::DType::uint8;
+    step.shape = {bytes};
+    step.touch = touch;
+    return {.operation = step};
+}
+
+Step drop(std::string target)
+{
+    return {.operation = model::DropStep{std::move(target)}};
+}
+
+Step sample(std::string name)
+{
+    return {.operation = model::SampleStep{std::move(name)}};
+}
+
+Step repeat(std::uint64_t times, std::vector<Step> steps)
+{
+    return {.operation = model::RepeatStep{times, std::move(steps)}};
+}
+
+const Step collect{.operation = model::CollectStep{}};
+const Step drain{.operation = model::DrainStep{}};
+
+Step timed(Step step)
+{
+    step.timed = true;
+    return step;
+}
+
+engine::Outcome run(std::vector<Step> steps, model::ReleaseSpec release = {}, model::MemorySpec memory = {})
+{
+    model::Case one;
+    one.id = "test";
+    one.steps = std::move(steps);
+    one.release = release;
+    one.memory = memory;
+    const tests::FakeClock clock;
+    tests::FakeProbe probe;
+    engine::InProcessExecutor executor{{clock, probe}};
+    const auto program = engine::compile(one);
+    REQUIRE(program);
+    return executor.run(*program, {}, [](int /*pid*/) {});
+}
+
+}  // namespace
+
+TEST_CASE("live bytes at named points follow the release mode exactly", "[unit]")
+{
+    const std::vector<Step> steps{alloc("a", 1000, model::Touch::full, 10),
+                                  sample("alloc"),
+                                  drop("a"),
+                                  sample("drop"),
+                                  collect,
+                                  drain,
+                                  sample("drain")};
+    const auto live = [&](model::ReleaseSpec release) {
+        const engine::Outcome outcome = run(steps, release);
+        REQUIRE(outcome.ending == Ending::finished);
+        REQUIRE(outcome.points.size() == 3);
+        return std::vector<std::uint64_t>{outcome.points[0].live_bytes, outcome.points[1].live_bytes,
+                                          outcome.points[2].live_bytes};
+    };
+    using Bytes = std::vector<std::uint64_t>;
+    CHECK(live({.mode = model::ReleaseMode::refcount}) == Bytes{10'000, 0, 0});
+    CHECK(live({.mode = model::ReleaseMode::finalizer}) == Bytes{10'000, 10'000, 0});
+    CHECK(live({.mode = model::ReleaseMode::deferred_batch, .batch = 4}) == Bytes{10'000, 2'000, 0});
+    CHECK(live({.mode = model::ReleaseMode::leak}) == Bytes{10'000, 10'000, 10'000});
+}
+
+TEST_CASE("floating bytes are the live bytes that the program cannot reach", "[unit]")
+{
+    const engine::Outcome outcome =
+        run({alloc("a", 1000), alloc("b", 500), drop("a"), sample("p")}, {.mode = model::ReleaseMode::finalizer});
+    CHECK(outcome.points[0].live_bytes == 1500);
+    CHECK(outcome.points[0].floating_bytes == 1000);
+    CHECK(outcome.record.floating_bytes_peak == 1000);
+}
+
+TEST_CASE("rebinding a name makes the new array before the old one goes", "[unit]")
+{
+    const engine::Outcome outcome = run({repeat(50, {alloc("a", 1000)}), sample("p")});
+    CHECK(outcome.record.live_bytes_peak == 2000);
+    CHECK(outcome.points[0].live_bytes == 1000);
+    CHECK(outcome.record.arrays == 50);
+    CHECK(outcome.record.allocated_bytes == 50'000);
+}
+
+TEST_CASE("samples are taken out of time and faults", "[unit]")
+{
+    const engine::Outcome without = run({alloc("a", 10), drop("a")});
+    const engine::Outcome with = run({alloc("a", 10), sample("x"), sample("y"), drop("a")});
+    CHECK(with.record.minor_faults == 0);  // the fake's snapshots cost three faults each
+    CHECK(without.record.minor_faults == 0);
+    CHECK(with.points[1].minor_faults == 0);
+    // Only the two clock readings that bracket each sample remain.
+    CHECK(with.record.wall_ns - without.record.wall_ns <= 2 * 2 * 1000);
+}
+
+TEST_CASE("marked steps alone are timed and counted", "[unit]")
+{
+    const engine::Outcome outcome =
+        run({repeat(5, {alloc("a", 10), drop("a")}), timed(repeat(7, {alloc("a", 10), drop("a")}))});
+    CHECK(outcome.record.arrays == 12);
+    CHECK(outcome.record.timed_arrays == 7);
+
+    const engine::Outcome nested = run({timed(repeat(3, {timed(alloc("a", 10))}))});
+    CHECK(nested.record.timed_arrays == 3);
+}
+
+TEST_CASE("every phase adds up over its entries", "[unit]")
+{
+    Step inner = alloc("a", 10);
+    inner.phase = "make";
+    const engine::Outcome outcome = run({repeat(4, {inner, drop("a")})});
+    REQUIRE(outcome.phases.size() == 2);
+    CHECK(outcome.phases[0].entered == 4);  // "make" is named first, inside the loop
+    CHECK(outcome.phases[1].entered == 1);  // the loop itself, named after its operation
+    CHECK(outcome.phases[1].time_ns >= outcome.phases[0].time_ns);
+}
+
+TEST_CASE("pages touched count each array's first write only", "[unit]")
+{
+    model::MemorySpec pages;
+    pages.resource = model::ResourceKind::pages;
+    const Step write{.operation = model::WriteStep{"a", model::Touch::page}};
+    CHECK(run({alloc("a", 40960, model::Touch::page), write, write}, {}, pages).record.pages_touched == 10);
+    CHECK(run({alloc("a", 40960), write, write}, {}, pages).record.pages_touched == 10);
+    CHECK(run({repeat(3, {alloc("a", 4096, model::Touch::full)})}, {}, pages).record.pages_touched == 3);
+}
+
+TEST_CASE("a refused allocation ends the repetition and says why", "[unit]")
+{
+    model::MemorySpec limited;
+    limited.limit_bytes = 3500;
+    const engine::Outcome outcome = run({repeat(10, {alloc("a", 1000)}), alloc("b", 3000)}, {}, limited);
+    CHECK(outcome.ending == Ending::refused);
+    CHECK(outcome.record.arrays == 10);
+    CHECK_THAT(outcome.reason, Catch::Contains("2.93 KiB") && Catch::Contains("1000 B live"));
+
+    model::MemorySpec failing;
+    failing.fail_every = 3;
+    CHECK(run({repeat(10, {alloc("a", 1000)})}, {}, failing).record.arrays == 2);
+}
+
+TEST_CASE("binary makes as many results as its operands have arrays", "[unit]")
+{
+    const Step add{.operation = model::BinaryStep{model::BinaryFunction::add, "c", "a", "b"}};
+    const Step again{.operation = model::BinaryStep{model::BinaryFunction::multiply, "c", "c", "b"}};
+    const engine::Outcome outcome =
+        run({alloc("a", 100, model::Touch::full, 3), alloc("b", 100, model::Touch::full, 3), add, again, sample("p")});
+    REQUIRE(outcome.ending == Ending::finished);
+    CHECK(outcome.record.arrays == 12);
+    CHECK(outcome.points[0].live_bytes == 900);
+}
+
+TEST_CASE("collect_every collects without being asked and gated waits", "[unit]")
+{
+    const model::ReleaseSpec gated{.mode = model::ReleaseMode::finalizer, .gated = true, .collect_every = 10};
+    const engine::Outcome outcome = run({repeat(100, {alloc("a", 1000), drop("a")})}, gated);
+    CHECK(outcome.record.live_bytes_peak == 10'000);
+    CHECK(outcome.record.collections == 9);
+}
+
+TEST_CASE("the null resource runs everything but touching", "[unit]")
+{
+    model::MemorySpec null;
+    null.resource = model::ResourceKind::null;
+    const engine::Outcome outcome = run({repeat(1000, {alloc("a", 1ULL << 40), drop("a")})}, {}, null);
+    CHECK(outcome.ending == Ending::finished);
+    CHECK(outcome.record.arrays == 1000);
+}
+
+TEST_CASE("a repetition cannot take more samples than are kept", "[unit]")
+{
+    model::Case one;
+    one.steps = {repeat(engine::max_points + 1, {sample("p")})};
+    const auto program = engine::compile(one);
+    REQUIRE(!program);
+    CHECK_THAT(program.error().message, Catch::Contains("100001 samples"));
+}

@@ -1,0 +1,210 @@
+#include "core/engine/runner.hpp"
+
+#include <algorithm>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/fake_environment.hpp"
+#include "tests/support/fake_executor.hpp"
+
+using namespace memsweep;
+using engine::Ending;
+
+namespace {
+
+model::Step alloc(std::uint64_t elements)
+{
+    model::AllocStep step;
+    step.as = "a";
+    step.shape = {elements};
+    step.dtype = model::DType::uint8;
+    return {.operation = step};
+}
+
+model::Plan plan_of(std::vector<std::string> ids)
+{
+    model::Plan plan;
+    plan.name = "p";
+    plan.settings.repetitions = 2;
+    plan.settings.warmup = 1;
+    for (std::string& id : ids) {
+        model::Case one;
+        one.id = std::move(id);
+        one.scenario = "p";
+        one.steps = {alloc(1000)};
+        plan.cases.push_back(std::move(one));
+    }
+    return plan;
+}
+
+struct Bench {
+    tests::FakeExecutor executor;
+    tests::RecordingObserver observer;
+    tests::FakeClock clock;
+    engine::Capabilities has{.memory_bytes = 1 << 30, .numa_nodes = 1, .page_bytes = 4096, .huge_page_bytes = 2 << 20};
+    model::RunReport report;
+    bool interrupted{};
+
+    void run(const model::Plan& plan, engine::RunOptions options = {})
+    {
+        engine::Runner runner{plan, executor, observer, clock, has, std::move(options)};
+        runner.run(report);
+        interrupted = runner.interrupted();
+    }
+};
+
+using Turns = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("interleaved repetitions go round-robin after the warm-up round", "[unit]")
+{
+    Bench bench;
+    bench.run(plan_of({"x", "y"}));
+    CHECK(bench.observer.turns == Turns{"x w0", "y w0", "x r0", "y r0", "x r1", "y r1"});
+    CHECK(bench.observer.ended_cases == Turns{"x", "y"});
+    for (const model::CaseReport& one : bench.report.cases) {
+        CHECK(one.status == model::Status::ok);
+        CHECK(one.repetitions == 2);
+        const model::Metric* wall = model::find_metric(one, "wall_time");
+        REQUIRE(wall != nullptr);
+        CHECK(wall->values.size() == 2);
+        CHECK(wall->summary->median == 1e-3);
+    }
+}
+
+TEST_CASE("sequential order finishes a case before the next", "[unit]")
+{
+    Bench bench;
+    model::Plan plan = plan_of({"x", "y"});
+    plan.settings.order = model::Order::sequential;
+    bench.run(plan);
+    CHECK(bench.observer.turns == Turns{"x w0", "x r0", "x r1", "y w0", "y r0", "y r1"});
+}
+
+TEST_CASE("a shuffled order is a permutation that its seed repeats", "[unit]")
+{
+    const auto turns = [](std::uint64_t seed) {
+        Bench bench;
+        model::Plan plan = plan_of({"a", "b", "c", "d", "e", "f"});
+        plan.settings.order = model::Order::shuffled;
+        plan.settings.seed = seed;
+        bench.run(plan);
+        return bench.observer.turns;
+    };
+    CHECK(turns(1) == turns(1));
+    CHECK(turns(1) != turns(2));
+    Turns sorted = turns(1);
+    std::ranges::sort(sorted);
+    CHECK(std::ranges::adjacent_find(sorted) == sorted.end());
+    CHECK(sorted.size() == 18);
+}
+
+TEST_CASE("a case that fails ends alone with its reason", "[unit]")
+{
+    const auto [ending, status] = GENERATE(table<Ending, model::Status>({{Ending::crashed, model::Status::error},
+                                                                         {Ending::refused, model::Status::error},
+                                                                         {Ending::broken, model::Status::error},
+                                                                         {Ending::timed_out, model::Status::timeout}}));
+    Bench bench;
+    bench.executor.scripted = {{}, {}, {}, {ending, "because"}};  // y's first measured repetition
+    bench.run(plan_of({"x", "y"}));
+    CHECK(bench.report.cases[0].status == model::Status::ok);
+    CHECK(bench.report.cases[0].repetitions == 2);
+    CHECK(bench.report.cases[1].status == status);
+    CHECK(bench.report.cases[1].reason == "repetition 1: because");
+    CHECK(bench.executor.runs == 5);  // y's second repetition is not tried
+    CHECK(bench.observer.ended_cases == Turns{"y", "x"});
+}
+
+TEST_CASE("an interruption keeps what was measured and ends no case", "[unit]")
+{
+    Bench bench;
+    bench.executor.scripted = {{}, {}, {}, {}, {Ending::interrupted, ""}};
+    bench.run(plan_of({"x", "y"}));
+    CHECK(bench.interrupted);
+    CHECK(bench.report.cases[0].repetitions == 1);
+    CHECK(bench.report.cases[1].repetitions == 1);
+    CHECK(bench.observer.ended_cases.empty());
+}
+
+TEST_CASE("a resumed run only adds what is missing", "[unit]")
+{
+    Bench bench;
+    bench.executor.scripted = {{}, {}, {}, {}, {}, {Ending::interrupted, ""}};
+    const model::Plan plan = plan_of({"x", "y"});
+    bench.run(plan);
+    REQUIRE(bench.report.cases[0].repetitions == 2);
+    REQUIRE(bench.report.cases[1].repetitions == 1);
+
+    bench.observer = {};
+    bench.run(plan);
+    CHECK(!bench.interrupted);
+    CHECK(bench.observer.turns == Turns{"y w0", "y r1"});
+    CHECK(bench.report.cases[0].repetitions == 2);
+    CHECK(bench.report.cases[1].repetitions == 2);
+    CHECK(model::find_metric(bench.report.cases[1], "wall_time")->values.size() == 2);
+}
+
+TEST_CASE("cases above the budget or with unmet needs are refused, never tried", "[unit]")
+{
+    Bench bench;
+    model::Plan plan = plan_of({"small", "large"});
+    plan.cases[1].steps = {alloc(1 << 20)};
+    bench.run(plan, {.memory_budget_bytes = 1 << 16});
+    CHECK(bench.report.cases[0].status == model::Status::ok);
+    CHECK(bench.report.cases[1].status == model::Status::skipped);
+    CHECK_THAT(bench.report.cases[1].reason, Catch::Contains("above the budget of 64.0 KiB"));
+    CHECK(bench.executor.runs == 3);
+
+    Bench needy;
+    plan = plan_of({"x"});
+    plan.requirements.memory_bytes = 1ULL << 40;
+    needy.run(plan);
+    CHECK(needy.report.cases[0].status == model::Status::skipped);
+    CHECK(needy.executor.runs == 0);
+}
+
+TEST_CASE("fail-fast stops at the first case that is not ok", "[unit]")
+{
+    Bench bench;
+    bench.executor.scripted = {{Ending::crashed, "died"}};
+    bench.run(plan_of({"x", "y"}), {.fail_fast = true});
+    CHECK(bench.executor.runs == 1);
+    CHECK(bench.report.cases[0].reason == "warm-up 1: died");
+}
+
+TEST_CASE("a failed assertion marks its case, an aborting one ends the run", "[unit]")
+{
+    model::Plan plan = plan_of({"x", "y"});
+    plan.settings.order = model::Order::sequential;
+    model::Assertion assertion;
+    assertion.text = "wall_time.median < 1us";
+    assertion.expression = model::parse_expression(assertion.text).value();
+    plan.assertions = {assertion};
+
+    Bench all;
+    all.run(plan);
+    CHECK(all.executor.runs == 6);
+    CHECK(all.report.cases[0].status == model::Status::failed);
+    CHECK(model::count(all.report).assertions_failed == 2);
+
+    plan.assertions[0].abort = true;
+    Bench aborting;
+    aborting.run(plan);
+    CHECK(aborting.executor.runs == 3);
+}
+
+TEST_CASE("the machine's memory is touched before the first repetition and after a pause", "[unit]")
+{
+    Bench bench;
+    std::vector<std::uint64_t> prefaults;
+    engine::RunOptions options{.prefault = [&](std::uint64_t bytes) { prefaults.push_back(bytes); }};
+    bench.run(plan_of({"x", "y"}), options);
+    CHECK(prefaults == std::vector<std::uint64_t>{1000});
+
+    Bench slow;
+    slow.clock.tick = std::chrono::seconds{11};
+    prefaults.clear();
+    slow.run(plan_of({"x", "y"}), options);
+    CHECK(prefaults.size() == 6);
+}

@@ -1,0 +1,187 @@
+// Real workers on the real kernel: they measure, die, hang and are stopped, and none of them stays behind.
+#include "core/engine/worker_executor.hpp"
+
+#include <csignal>
+
+#include <unistd.h>
+
+#include "core/engine/in_process_executor.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/sanitized.hpp"
+
+using namespace memsweep;
+using namespace std::chrono_literals;
+using engine::Ending;
+
+namespace {
+
+model::Step alloc(std::uint64_t bytes, std::uint64_t count, model::Touch touch)
+{
+    model::AllocStep step;
+    step.as = "a";
+    step.count = count;
+    step.dtype = model::DType::uint8;
+    step.shape = {bytes};
+    step.touch = touch;
+    return {.operation = step};
+}
+
+engine::Program program_of(std::vector<model::Step> steps, model::ReleaseSpec release = {},
+                           model::MemorySpec memory = {})
+{
+    model::Case one;
+    one.id = "test";
+    one.steps = std::move(steps);
+    one.release = release;
+    one.memory = memory;
+    auto program = engine::compile(one);
+    REQUIRE(program);
+    return *std::move(program);
+}
+
+engine::Program idle_for(std::chrono::nanoseconds duration)
+{
+    return program_of({{.operation = model::IdleStep{duration}}});
+}
+
+struct Bench {
+    explicit Bench(model::Isolation isolation = model::Isolation::process, std::string binary = MEMSWEEP_BINARY)
+        : executor{{{std::move(binary), "worker"}, isolation}, clock, signals}
+    {
+    }
+
+    engine::Outcome run(
+        const engine::Program& program, engine::RunLimits limits = {.timeout = 60s},
+        const std::function<void(int)>& started = [](int /*pid*/) {})
+    {
+        return executor.run(program, limits, started);
+    }
+
+    sys::SystemClock clock;
+    sys::StopSignals signals;
+    engine::WorkerExecutor executor;
+};
+
+bool gone(int pid)
+{
+    return kill(pid, 0) != 0;
+}
+
+}  // namespace
+
+TEST_CASE("a worker's counters, resident set and series agree on a finalizer's delay", "[machine]")
+{
+    constexpr std::uint64_t bytes = 4 << 20;
+    const model::Step idle{.operation = model::IdleStep{50ms}};
+    const auto sample = [](std::string name) { return model::Step{.operation = model::SampleStep{std::move(name)}}; };
+    const engine::Program program = program_of({alloc(bytes, 20, model::Touch::full),
+                                                {.operation = model::DropStep{"a"}},
+                                                sample("drop"),
+                                                idle,
+                                                {.operation = model::CollectStep{}},
+                                                {.operation = model::DrainStep{}},
+                                                sample("drain"),
+                                                idle},
+                                               {.mode = model::ReleaseMode::finalizer});
+    Bench bench;
+    const engine::Outcome outcome =
+        bench.run(program, {.timeout = 60s,
+                            .series = {.interval = 2ms, .working_set = true, .live_bytes = true},
+                            .measure_fault_cost = true});
+    REQUIRE(outcome.ending == Ending::finished);
+    REQUIRE(outcome.points.size() == 2);
+    CHECK(outcome.points[0].live_bytes == 20 * bytes);
+    CHECK(outcome.points[1].live_bytes == 0);
+    const double grown =
+        static_cast<double>(outcome.points[0].working_set_bytes - outcome.record.baseline_working_set_bytes);
+    CHECK(grown >= 0.97 * 20 * bytes);
+    CHECK((tests::sanitized || grown <= 1.03 * 20 * bytes));
+    CHECK(outcome.record.fault_cost_seconds > 0);
+
+    REQUIRE(outcome.series.size() == 2);
+    for (const model::Series& series : outcome.series) {
+        REQUIRE(series.t.size() == series.v.size());
+        CHECK(std::is_sorted(series.t.begin(), series.t.end()));
+        CHECK(*std::max_element(series.v.begin(), series.v.end()) >= 0.97 * 20 * bytes);
+    }
+    CHECK(outcome.series[1].v.back() == 0);
+    CHECK(gone(outcome.pid));
+}
+
+TEST_CASE("a worker that is killed is a crash with its signal", "[machine]")
+{
+    Bench bench;
+    const engine::Outcome outcome = bench.run(idle_for(30s), {.timeout = 60s}, [](int pid) { kill(pid, SIGKILL); });
+    CHECK(outcome.ending == Ending::crashed);
+    CHECK_THAT(outcome.reason, Catch::Contains("SIGKILL"));
+    CHECK(gone(outcome.pid));
+    CHECK(bench.run(idle_for(1ms)).ending == Ending::finished);
+}
+
+TEST_CASE("a worker that outlives its time is killed", "[machine]")
+{
+    Bench bench;
+    const engine::Outcome outcome = bench.run(idle_for(30s), {.timeout = 100ms});
+    CHECK(outcome.ending == Ending::timed_out);
+    CHECK(gone(outcome.pid));
+}
+
+TEST_CASE("a stop signal ends the repetition and its worker", "[machine]")
+{
+    Bench bench;
+    const engine::Outcome outcome = bench.run(idle_for(30s), {.timeout = 60s}, [](int /*pid*/) { raise(SIGTERM); });
+    CHECK(outcome.ending == Ending::interrupted);
+    CHECK(bench.signals.last() == SIGTERM);
+    CHECK(gone(outcome.pid));
+}
+
+TEST_CASE("isolation decides whether repetitions share a process", "[machine]")
+{
+    Bench fresh;
+    CHECK(fresh.run(idle_for(1ms)).pid != fresh.run(idle_for(1ms)).pid);
+    Bench kept{model::Isolation::none};
+    const engine::Outcome first = kept.run(idle_for(1ms));
+    CHECK(first.pid == kept.run(idle_for(1ms)).pid);
+    CHECK(!gone(first.pid));
+}
+
+TEST_CASE("a shared process keeps the garbage that an earlier case left", "[machine]")
+{
+    Bench bench{model::Isolation::none};
+    const engine::Program litter =
+        program_of({alloc(1000, 10, model::Touch::full), {.operation = model::DropStep{"a"}}},
+                   {.mode = model::ReleaseMode::finalizer});
+    const engine::Program look =
+        program_of({{.operation = model::SampleStep{"p"}}}, {.mode = model::ReleaseMode::finalizer});
+    REQUIRE(bench.run(litter).ending == Ending::finished);
+    CHECK(bench.run(look).points[0].live_bytes == 10'000);
+
+    Bench isolated;
+    REQUIRE(isolated.run(litter).ending == Ending::finished);
+    CHECK(isolated.run(look).points[0].live_bytes == 0);
+}
+
+TEST_CASE("a program that cannot be started is the harness's failure", "[machine]")
+{
+    Bench bench{model::Isolation::process, "/nonexistent/memsweep"};
+    const engine::Outcome outcome = bench.run(idle_for(1ms));
+    CHECK(outcome.ending == Ending::broken);
+    CHECK_THAT(outcome.reason, Catch::Contains("/nonexistent/memsweep"));
+}
+
+TEST_CASE("faults equal the base pages that are first written", "[machine]")
+{
+    model::MemorySpec pages;
+    pages.resource = model::ResourceKind::pages;
+    pages.pages = model::PageKind::small;
+    const sys::SystemClock clock;
+    auto probe = sys::OwnProcessProbe::open();
+    REQUIRE(probe);
+    engine::InProcessExecutor executor{{clock, *probe}};
+    const engine::Outcome outcome =
+        executor.run(program_of({alloc(64 << 20, 1, model::Touch::page)}, {}, pages), {}, [](int /*pid*/) {});
+    REQUIRE(outcome.ending == Ending::finished);
+    CHECK(outcome.record.pages_touched == 16'384);
+    CHECK(outcome.record.minor_faults >= 16'384);
+    CHECK((tests::sanitized || outcome.record.minor_faults <= 16'384 + 163));
+}
