@@ -1,0 +1,122 @@
+#include "scenarios/axes.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "scenarios/axis_values.hpp"
+#include "scenarios/limits.hpp"
+#include "scenarios/quote.hpp"
+#include "scenarios/text_check.hpp"
+
+namespace memsweep::scenarios {
+namespace {
+
+bool is_for_later(std::string_view name)
+{
+    return name == "allocator" || name == "placement";
+}
+
+std::string not_supported(std::string_view name)
+{
+    return fmt::format("the reserved axis \"{}\" is not supported by this version", name);
+}
+
+bool is_broken(const Axes& axes, std::string_view name)
+{
+    return std::find(axes.broken.begin(), axes.broken.end(), name) != axes.broken.end();
+}
+
+bool check_axis_name(const Member& member, const Reading& reading)
+{
+    if (is_for_later(member.key)) {
+        reading.diagnostics.add(member.key_place, not_supported(member.key));
+    } else if (!is_name(member.key)) {
+        reading.diagnostics.add(member.key_place,
+                                fmt::format("{} is no name for an axis: a lower-case letter, then letters, digits "
+                                            "and _, at most {}",
+                                            in_quotes(member.key), max_name_bytes));
+    }
+    return is_name(member.key) && !is_for_later(member.key);
+}
+
+void read_axis(const Member& member, const Reading& reading, Axes& axes)
+{
+    const bool named = check_axis_name(member, reading);
+    auto values = read_axis_values(member.value, reading);
+    if (axes.declared.size() == max_axes) {
+        reading.diagnostics.add(member.key_place, fmt::format("more than {} axes", max_axes));
+        values.reset();
+    }
+    if (named && values) {
+        axes.declared.push_back({member.key, std::move(*values)});
+    } else {
+        axes.broken.push_back(member.key);
+    }
+}
+
+std::string unknown_axis(const Axes& axes, std::string_view name)
+{
+    if (is_for_later(name)) {
+        return not_supported(name);
+    }
+    const auto known = axis_names(axes);
+    return known.empty()
+               ? std::string{"the scenario has no axes"}
+               : fmt::format("the scenario has no axis {}; its axes: {}", in_quotes(name), fmt::join(known, ", "));
+}
+
+void apply_override(const std::pair<std::string, std::string>& assignment, Sources& sources, const Reading& reading,
+                    Axes& axes)
+{
+    const auto& [name, text] = assignment;
+    const Place flag = sources.flag(fmt::format("-a {}", printable_assignment(name, text)));
+    const auto axis =
+        std::find_if(axes.used.begin(), axes.used.end(), [&](const auto& one) { return one.name == name; });
+    if (axis != axes.used.end()) {
+        axis->values = read_axis_text(text, flag, reading).value_or(axis->values);
+    } else if (!is_broken(axes, name)) {
+        reading.diagnostics.add(flag, unknown_axis(axes, name));
+    }
+}
+
+void remember_values(const std::vector<model::Axis>& list, Axes& axes)
+{
+    for (const model::Axis& axis : list) {
+        auto& texts = axes.values[axis.name];
+        for (const model::Scalar& value : axis.values) {
+            texts.insert(model::to_text(value));
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<std::string_view> axis_names(const Axes& axes)
+{
+    std::vector<std::string_view> names;
+    for (const model::Axis& axis : axes.declared) {
+        names.push_back(axis.name);
+    }
+    return names;
+}
+
+Axes read_axes(const Node* node, const Assignments& overrides, Sources& sources, const Reading& reading)
+{
+    Axes axes;
+    if (node != nullptr) {
+        const Fields fields{*node, "\"axes\"", reading};
+        fields.each([&](const Member& member) { read_axis(member, reading, axes); });
+    }
+    axes.used = axes.declared;
+    for (const auto& assignment : overrides) {
+        apply_override(assignment, sources, reading, axes);
+    }
+    remember_values(axes.declared, axes);
+    remember_values(axes.used, axes);
+    return axes;
+}
+
+}  // namespace memsweep::scenarios

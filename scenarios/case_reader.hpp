@@ -1,0 +1,29 @@
+// From axes to cases: every combination with its memory, release and steps substituted and typed.
+//
+// Errors   into Diagnostics. In a scenario that has errors only the first max_cases_with_errors cases are looked at.
+#pragma once
+
+#include <vector>
+
+#include "core/model/plan.hpp"
+#include "scenarios/axes.hpp"
+
+namespace memsweep::scenarios {
+
+// The parts of the file that differ between cases; null where the file has none.
+struct CaseParts {
+    const Node* axes{};
+    const Node* exclude{};
+    const Node* memory{};
+    const Node* release{};
+    const Node* steps{};
+};
+
+[[nodiscard]] model::MemorySpec read_memory(const Node& node, const Reading& reading);
+[[nodiscard]] model::ReleaseSpec read_release(const Node& node, const Reading& reading);
+
+// `reading` is that of the scenario; each case gets its own scope with its axes' values.
+[[nodiscard]] std::vector<model::Case> read_cases(const std::string& scenario, const CaseParts& parts, const Axes& axes,
+                                                  const model::SeriesSpec& series, const Reading& reading);
+
+}  // namespace memsweep::scenarios

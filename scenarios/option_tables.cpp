@@ -1,0 +1,175 @@
+// The tables of everything but steps: see option_tables_steps.cpp.
+#include <array>
+#include <limits>
+
+#include "core/model/assertion.hpp"
+#include "core/model/plan.hpp"
+#include "scenarios/limits.hpp"
+#include "scenarios/options.hpp"
+#include "scenarios/series_metrics.hpp"
+
+namespace memsweep::scenarios {
+namespace {
+
+using enum OptionKind;
+
+constexpr std::uint64_t thousand_million = 1'000'000'000;
+constexpr std::uint64_t ms = 1'000'000;
+constexpr std::uint64_t hour = 3600'000 * ms;
+constexpr std::uint64_t any_size = std::numeric_limits<std::int64_t>::max();
+
+// Shared by the scenario and the files it includes.
+constexpr OptionInfo schema_key{"$schema", text, false, "", 0, 0, nullptr, "for editors; not read"};
+constexpr OptionInfo description{"description", text, false, "", 0, 0, nullptr, "one sentence for lists and reports"};
+constexpr OptionInfo include{
+    "include", texts,
+    false,     "",
+    0,         0,
+    nullptr,   "files with settings, relative to this one; what this file says itself wins, then the later file"};
+constexpr OptionInfo repetitions{
+    "repetitions", integer, false, "10", 1, 100'000, nullptr, "measured runs of each case"};
+constexpr OptionInfo warmup{"warmup", integer, false, "1", 0, 1'000, nullptr, "runs before them that are not kept"};
+constexpr OptionInfo timeout{"timeout", duration, false, "60s", ms, 24 * hour, nullptr, "of one repetition"};
+constexpr OptionInfo order{"order",
+                           choice,
+                           false,
+                           "interleaved",
+                           0,
+                           0,
+                           model::all_names<model::Order>,
+                           "how the repetitions of the cases follow each other"};
+constexpr OptionInfo seed{
+    "seed", integer, false, "1", 0, std::numeric_limits<std::uint64_t>::max(), nullptr, "of everything random"};
+constexpr OptionInfo isolation{"isolation",
+                               choice,
+                               false,
+                               "process",
+                               0,
+                               0,
+                               model::all_names<model::Isolation>,
+                               "whether repetitions share a process"};
+constexpr OptionInfo series{"series", object, false, "", 0, 0, nullptr, "what is recorded over time"};
+
+constexpr std::array scenario_table{
+    schema_key,
+    OptionInfo{"format", text, true, "", 0, 0, nullptr, "\"memsweep-scenario\""},
+    OptionInfo{"version", integer, true, "", 1, 1, nullptr, "of the format"},
+    OptionInfo{"name", name, true, "", 0, 0, nullptr, "of the scenario; begins every case id"},
+    description,
+    include,
+    OptionInfo{"variables", object, false, "", 0, 0, nullptr, "names and values for ${NAME}; --set changes them"},
+    OptionInfo{"requires", object, false, "", 0, 0, nullptr, "what the machine must have"},
+    repetitions,
+    warmup,
+    timeout,
+    order,
+    seed,
+    isolation,
+    OptionInfo{"axes", object, false, "", 0, 0, nullptr,
+               "names and values; every combination is a case; -a changes them"},
+    OptionInfo{"exclude", list, false, "", 0, 0, nullptr, "combinations to leave out: axis names and values"},
+    OptionInfo{"memory", object, false, "", 0, 0, nullptr, "what arrays are made of"},
+    OptionInfo{"release", object, false, "", 0, 0, nullptr, "when memory that was dropped is freed"},
+    OptionInfo{"steps", list, true, "", 0, 0, nullptr, "what one repetition does, in order"},
+    series,
+    OptionInfo{"assert", list, false, "", 0, 0, nullptr, "what must hold"},
+};
+
+constexpr std::array settings_table{schema_key, description, include, repetitions, warmup,
+                                    timeout,    order,       seed,    isolation,   series};
+
+constexpr std::array requires_table{
+    OptionInfo{"memory", size, false, "0", 0, any_size, nullptr, "memory this machine or its cgroup must have"},
+    OptionInfo{"numa_nodes", integer, false, "0", 0, 1024, nullptr, "NUMA nodes it must have"},
+    OptionInfo{"device", null_value, false, "null", 0, 0, nullptr, "accelerator; only null, none, in this version"},
+};
+
+// `from`, `to` and `step` are integers or sizes, alike; read by axis_range.hpp.
+constexpr std::array axis_range_table{
+    OptionInfo{"from", size, true, "", 0, any_size, nullptr, "first value: an integer or a size"},
+    OptionInfo{"to", size, true, "", 0, any_size, nullptr, "last value, itself included when it is hit"},
+    OptionInfo{"factor", integer, false, "", 2, thousand_million, nullptr,
+               "each value is this many times the one before"},
+    OptionInfo{"step", size, false, "", 1, any_size, nullptr, "each value is this much more than the one before"},
+};
+
+constexpr std::array memory_table{
+    OptionInfo{"resource", choice, false, "malloc", 0, 0, model::all_names<model::ResourceKind>,
+               "where memory comes from"},
+    OptionInfo{"pages", choice, false, "system", 0, 0, model::all_names<model::PageKind>,
+               "page size; with resource pages only"},
+    OptionInfo{"limit", size, false, "0", 0, any_size, nullptr,
+               "refuse an allocation that would exceed it; 0: no limit"},
+    OptionInfo{"fail_every", integer, false, "0", 0, thousand_million, nullptr, "refuse every Nth allocation; 0: none"},
+};
+
+constexpr std::array release_table{
+    OptionInfo{"mode", choice, false, "refcount", 0, 0, model::all_names<model::ReleaseMode>, "who frees, and when"},
+    OptionInfo{"collect_every", integer, false, "0", 0, thousand_million, nullptr,
+               "finalizer: collect before an allocation when this many were made since the last; 0: only by collect"},
+    OptionInfo{"gated", boolean, false, "false", 0, 0, nullptr,
+               "finalizer: the allocation that triggers a collection waits until it is drained"},
+    OptionInfo{"finalizer_threads", integer, false, "1", 1, 64, nullptr, "finalizer: threads that free"},
+    OptionInfo{"release_cost", duration, false, "0ns", 0, 10'000 * ms, nullptr,
+               "finalizer: busy time added to each release"},
+    OptionInfo{"batch", integer, false, "16", 1, thousand_million, nullptr,
+               "deferred_batch: free when this many drops wait"},
+};
+
+constexpr std::array series_table{
+    OptionInfo{"interval", duration, true, "", ms, 60'000 * ms, nullptr, "time between two samples"},
+    OptionInfo{"metrics", choices, false, "working_set, live_bytes", 0, 0, series_metrics, "what is sampled"},
+};
+
+constexpr std::array assert_table{
+    OptionInfo{"where", object, false, "", 0, 0, nullptr, "axis names and values: the cases it is about; default: all"},
+    OptionInfo{"expr", text, true, "", 0, 0, nullptr,
+               "[POINT.]METRIC.STAT OP NUMBER[UNIT], or ratio(METRIC.STAT, AXIS=V, AXIS=V) OP NUMBER"},
+    OptionInfo{"severity", choice, false, "fail", 0, 0, model::all_names<model::Severity>,
+               "whether it sets the exit code"},
+    OptionInfo{"abort", boolean, false, "false", 0, 0, nullptr, "end the run when it does not hold"},
+};
+
+}  // namespace
+
+std::span<const OptionInfo> scenario_options()
+{
+    return scenario_table;
+}
+
+std::span<const OptionInfo> settings_options()
+{
+    return settings_table;
+}
+
+std::span<const OptionInfo> requires_options()
+{
+    return requires_table;
+}
+
+std::span<const OptionInfo> axis_range_options()
+{
+    return axis_range_table;
+}
+
+std::span<const OptionInfo> memory_options()
+{
+    return memory_table;
+}
+
+std::span<const OptionInfo> release_options()
+{
+    return release_table;
+}
+
+std::span<const OptionInfo> series_options()
+{
+    return series_table;
+}
+
+std::span<const OptionInfo> assert_options()
+{
+    return assert_table;
+}
+
+}  // namespace memsweep::scenarios

@@ -1,0 +1,110 @@
+// The tables of steps: what all carry, and one per operation.
+#include <array>
+#include <limits>
+
+#include "core/model/step.hpp"
+#include "scenarios/options.hpp"
+
+namespace memsweep::scenarios {
+namespace {
+
+using enum OptionKind;
+
+constexpr std::uint64_t thousand_million = 1'000'000'000;
+constexpr std::uint64_t largest_array =
+    std::numeric_limits<std::int64_t>::max();  // PTRDIFF_MAX: no allocator gives more
+
+std::vector<std::string_view> operation_names()
+{
+    std::vector<std::string_view> known;
+    for (const model::OperationInfo& operation : model::operations()) {
+        known.push_back(operation.name);
+    }
+    return known;
+}
+
+constexpr std::array step_table{
+    OptionInfo{"op", choice, true, "", 0, 0, operation_names, "what the step does"},
+    OptionInfo{"phase", name, false, "", 0, 0, nullptr, "what reports group it by; default: the operation"},
+    OptionInfo{"timed", boolean, false, "false", 0, 0, nullptr,
+               "wall_time covers the steps marked so; when none is, all but samples"},
+};
+
+constexpr std::array alloc_table{
+    OptionInfo{"as", name, true, "", 0, 0, nullptr,
+               "name of the new arrays; a name in use is rebound, new arrays first"},
+    OptionInfo{"count", integer, false, "1", 1, thousand_million, nullptr, "how many arrays"},
+    OptionInfo{"dtype", choice, false, "float64", 0, 0, model::all_names<model::DType>, "element type"},
+    OptionInfo{"shape", shape, false, "", 1, largest_array, nullptr, "extents, slowest-varying first"},
+    OptionInfo{"bytes", size, false, "", 1, largest_array, nullptr,
+               "instead of dtype and shape: a uint8 array of this size"},
+    OptionInfo{"fill", choice, false, "none", 0, 0, model::all_names<model::Fill>, "what the elements hold"},
+    OptionInfo{"touch", choice, false, "none", 0, 0, model::all_names<model::Touch>, "what is written at once"},
+};
+
+constexpr std::array write_table{
+    OptionInfo{"target", name, true, "", 0, 0, nullptr, "name of the arrays"},
+    OptionInfo{"touch", choice, false, "full", 0, 0, model::all_names<model::Touch>, "what is written"},
+};
+
+constexpr std::array binary_table{
+    OptionInfo{"function", choice, true, "", 0, 0, model::all_names<model::BinaryFunction>,
+               "what is computed per element"},
+    OptionInfo{"as", name, true, "", 0, 0, nullptr, "name of the new arrays"},
+    OptionInfo{"left", name, true, "", 0, 0, nullptr, "name of the first operands"},
+    OptionInfo{"right", name, true, "", 0, 0, nullptr,
+               "name of the second operands, of the same count, dtype and shape"},
+};
+
+constexpr std::array drop_table{
+    OptionInfo{"target", name, true, "", 0, 0, nullptr, "name whose arrays lose their reference"},
+};
+
+constexpr std::array sample_table{
+    OptionInfo{"name", name, true, "", 0, 0, nullptr, "of the point"},
+};
+
+constexpr std::array idle_table{
+    OptionInfo{"duration", duration, true, "", 0, 3600'000'000'000, nullptr, "how long nothing is done"},
+};
+
+constexpr std::array repeat_table{
+    OptionInfo{"times", integer, true, "", 1, thousand_million, nullptr, "how often"},
+    OptionInfo{"steps", list, true, "", 0, 0, nullptr, "what is repeated; at most 8 levels deep"},
+};
+
+struct OperationTable {
+    std::string_view op;
+    std::span<const OptionInfo> options;
+};
+
+constexpr std::array<OperationTable, std::variant_size_v<model::Operation>> operation_tables{{
+    {"alloc", alloc_table},
+    {"write", write_table},
+    {"binary", binary_table},
+    {"drop", drop_table},
+    {"collect", {}},
+    {"drain", {}},
+    {"sample", sample_table},
+    {"idle", idle_table},
+    {"repeat", repeat_table},
+}};
+
+}  // namespace
+
+std::span<const OptionInfo> step_options()
+{
+    return step_table;
+}
+
+std::span<const OptionInfo> operation_options(std::string_view op)
+{
+    for (const OperationTable& table : operation_tables) {
+        if (table.op == op) {
+            return table.options;
+        }
+    }
+    return {};
+}
+
+}  // namespace memsweep::scenarios

@@ -1,0 +1,14 @@
+// The command line's named settings, held to the same bounds as the file's.
+//
+// Errors   into Diagnostics, at the flag.
+#pragma once
+
+#include "scenarios/loader.hpp"
+#include "scenarios/settings.hpp"
+
+namespace memsweep::scenarios {
+
+void override_settings(const Overrides& overrides, model::Settings& settings, Sources& sources,
+                       Diagnostics& diagnostics);
+
+}  // namespace memsweep::scenarios

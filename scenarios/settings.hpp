@@ -1,0 +1,33 @@
+// What is read once per scenario: settings with their includes, what the machine must have, variables.
+//
+// Errors   into Diagnostics.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/model/plan.hpp"
+#include "scenarios/fields.hpp"
+#include "scenarios/sources.hpp"
+
+namespace memsweep::scenarios {
+
+struct RunSettings {
+    model::Settings settings;
+    model::SeriesSpec series;
+};
+
+// Reads what `fields` (a scenario or a settings file) says on top of what `run` holds.
+void read_settings(const Fields& fields, const Reading& reading, RunSettings& run);
+
+[[nodiscard]] model::SeriesSpec read_series(const Node& node, const Reading& reading);
+[[nodiscard]] model::Requirements read_requirements(const Node& node, const Reading& reading);
+
+using Assignments = std::vector<std::pair<std::string, std::string>>;  // NAME, VALUE as on the command line
+
+// `node` may be null: a scenario without variables. The environment and the reserved words may stand in values.
+[[nodiscard]] Variables read_variables(const Node* node, const Assignments& overrides, Sources& sources,
+                                       const Reading& reading);
+
+}  // namespace memsweep::scenarios

@@ -1,0 +1,115 @@
+#include "scenarios/step_reader.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/checked.hpp"
+#include "scenarios/limits.hpp"
+#include "scenarios/quote.hpp"
+#include "scenarios/values.hpp"
+
+namespace memsweep::scenarios {
+namespace {
+
+template <std::size_t... Index>  // NOLINT(readability-identifier-naming): a pack of values, named like the types
+model::Operation blank(std::size_t index, std::index_sequence<Index...> /*alternatives*/)
+{
+    using Make = model::Operation (*)();
+    static constexpr std::array<Make, sizeof...(Index)> makers{
+        [] { return model::Operation{std::in_place_index<Index>}; }...};
+    return makers[index]();
+}
+
+// The index of `name` in Operation's alternatives, which operations() lists in that order.
+std::size_t operation_index(std::string_view name)
+{
+    const auto known = model::operations();
+    const auto found = std::find_if(known.begin(), known.end(), [&](const auto& info) { return info.name == name; });
+    return static_cast<std::size_t>(found - known.begin());
+}
+
+}  // namespace
+
+std::size_t count_steps(const Node& steps)
+{
+    const List* list = steps.as<List>();
+    if (list == nullptr) {
+        return 0;
+    }
+    std::size_t total = 0;
+    for (const Node& step : *list) {
+        const Object* object = step.as<Object>();
+        const Node* nested = object == nullptr ? nullptr : find(*object, "steps");
+        total += 1 + (nested == nullptr ? 0 : count_steps(*nested));
+    }
+    return total;
+}
+
+StepReader::StepReader(const Reading& reading, const model::MemorySpec& memory)
+    : reading_{reading}, memory_{memory}, flow_{reading.diagnostics}
+{
+}
+
+std::vector<model::Step> StepReader::read(const Node& steps)
+{
+    std::vector<model::Step> read;
+    const List* list = steps.as<List>();
+    if (list == nullptr || list->empty()) {
+        reading_.diagnostics.add(
+            steps.place, list == nullptr ? fmt::format("\"steps\" must be a list of objects, not {}", describe(steps))
+                                         : "\"steps\" is empty");
+        return read;
+    }
+    read.reserve(list->size());
+    for (std::size_t i = 0; i < list->size() && !reading_.diagnostics.full(); ++i) {
+        if (auto step = read_step((*list)[i])) {
+            read.push_back(std::move(*step));
+        } else {
+            flow_.lose_track();
+        }
+    }
+    return read;
+}
+
+std::optional<model::Step> StepReader::read_step(const Node& node)
+{
+    Fields fields{node, "a step", reading_};
+    auto operation = blank_operation(fields);
+    if (!operation) {
+        return std::nullopt;
+    }
+    const auto name = model::operation_name(*operation);
+    Fields named{node, fmt::format("step \"{}\"", name), reading_};
+    named.check(step_options(), operation_options(name));
+    model::Step step{std::move(*operation), {}, false, to_text(node.place)};
+    named.read("phase", step.phase);
+    named.read("timed", step.timed);
+    std::visit([&](auto& alternative) { fill(named, alternative); }, step.operation);
+    return step;
+}
+
+// An operation decides which keys are known, so it is written out rather than substituted.
+std::optional<model::Operation> StepReader::blank_operation(const Fields& fields)
+{
+    const OptionInfo& option = step_options().front();
+    const Node* op = fields.raw(option.name);
+    if (!fields.is_object() || op == nullptr) {
+        if (fields.is_object()) {
+            fields.complain(fields.place("op"), "a step lacks \"op\": what the step does");
+        }
+        return std::nullopt;
+    }
+    const auto* text = op->as<std::string>();
+    if (text != nullptr && has_placeholder(*text)) {
+        fields.complain(op->place, "\"op\" is written out; it cannot hold a placeholder");
+        return std::nullopt;
+    }
+    const auto name = read_choice_name(*op, option, reading_);
+    constexpr auto alternatives = std::make_index_sequence<std::variant_size_v<model::Operation>>{};
+    return name ? std::optional{blank(operation_index(*name), alternatives)} : std::nullopt;
+}
+
+}  // namespace memsweep::scenarios

@@ -1,0 +1,55 @@
+// The steps of one case: substituted, typed, and checked against each other and the memory they run on.
+//
+// Errors   into Diagnostics: every key and value; names that hold no arrays; arrays too large for 64 bits; memory that
+//          cannot be touched; loops and samples beyond limits.hpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/model/specs.hpp"
+#include "core/model/step.hpp"
+#include "scenarios/fields.hpp"
+#include "scenarios/name_flow.hpp"
+
+namespace memsweep::scenarios {
+
+// Steps in a list, nested ones included, before anything is typed.
+[[nodiscard]] std::size_t count_steps(const Node& steps);
+
+class StepReader {
+  public:
+    StepReader(const Reading& reading, const model::MemorySpec& memory);
+
+    [[nodiscard]] std::vector<model::Step> read(const Node& steps);
+
+  private:
+    std::optional<model::Step> read_step(const Node& node);
+    std::optional<model::Operation> blank_operation(const Fields& fields);
+
+    void fill(const Fields& fields, model::AllocStep& step);
+    void fill(const Fields& fields, model::WriteStep& step);
+    void fill(const Fields& fields, model::BinaryStep& step);
+    void fill(const Fields& fields, model::DropStep& step);
+    void fill(const Fields& fields, model::CollectStep& step);
+    void fill(const Fields& fields, model::DrainStep& step);
+    void fill(const Fields& fields, model::SampleStep& step);
+    void fill(const Fields& fields, model::IdleStep& step);
+    void fill(const Fields& fields, model::RepeatStep& step);
+
+    void read_extents(const Fields& fields, model::AllocStep& step);
+    void check_alloc(const Fields& fields, const model::AllocStep& step);
+    void check_touchable(const Fields& fields, bool touches, std::string_view key);
+    void bind(const std::string& name, Arrays arrays);
+
+    Reading reading_;
+    model::MemorySpec memory_;
+    NameFlow flow_;
+    std::uint64_t passes_{1};  // of the loops around the current step
+    std::uint64_t samples_{};  // of one repetition, so far
+    std::size_t depth_{};
+};
+
+}  // namespace memsweep::scenarios

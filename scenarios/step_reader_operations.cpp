@@ -1,0 +1,167 @@
+// What each operation reads and must satisfy. A new alternative of model::Operation does not compile until it has
+// its `fill` here.
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/checked.hpp"
+#include "scenarios/limits.hpp"
+#include "scenarios/quote.hpp"
+#include "scenarios/step_reader.hpp"
+
+namespace memsweep::scenarios {
+
+void StepReader::fill(const Fields& fields, model::AllocStep& step)
+{
+    fields.read("as", step.as);
+    fields.read("count", step.count);
+    fields.read_choice("fill", step.fill);
+    fields.read_choice("touch", step.touch);
+    read_extents(fields, step);
+    check_alloc(fields, step);
+    bind(step.as, {step.count, step.dtype, step.shape});
+}
+
+void StepReader::fill(const Fields& fields, model::WriteStep& step)
+{
+    fields.read("target", step.target);
+    fields.read_choice("touch", step.touch);
+    check_touchable(fields, step.touch != model::Touch::none, "touch");
+    if (!step.target.empty()) {
+        flow_.use(step.target, fields.place("target"));
+    }
+}
+
+void StepReader::fill(const Fields& fields, model::BinaryStep& step)
+{
+    fields.read_choice("function", step.function);
+    fields.read("as", step.as);
+    fields.read("left", step.left);
+    fields.read("right", step.right);
+    check_touchable(fields, true, "op");
+    const Arrays* left = step.left.empty() ? nullptr : flow_.use(step.left, fields.place("left"));
+    const Arrays* right = step.right.empty() ? nullptr : flow_.use(step.right, fields.place("right"));
+    if (left != nullptr && right != nullptr && *left != *right) {
+        fields.complain(fields.place("right"), fmt::format("{} and {} differ in count, dtype or shape",
+                                                           in_quotes(step.left), in_quotes(step.right)));
+    }
+    if (left != nullptr && left->dtype == model::DType::decimal128) {
+        fields.complain(fields.place("left"),
+                        "decimal arrays hold opaque bytes: they can be neither added nor multiplied");
+    }
+    bind(step.as, left != nullptr ? *left : Arrays{});
+}
+
+void StepReader::fill(const Fields& fields, model::DropStep& step)
+{
+    fields.read("target", step.target);
+    if (!step.target.empty()) {
+        flow_.drop(step.target, fields.place("target"));
+    }
+}
+
+void StepReader::fill(const Fields& /*fields*/, model::CollectStep& /*step*/) {}
+
+void StepReader::fill(const Fields& /*fields*/, model::DrainStep& /*step*/) {}
+
+void StepReader::fill(const Fields& fields, model::SampleStep& step)
+{
+    fields.read("name", step.name);
+    const bool within = samples_ <= max_samples;
+    samples_ = base::saturating_add(samples_, passes_);
+    if (within && samples_ > max_samples) {
+        fields.complain(fields.place("name"), fmt::format("more than {} samples in one repetition", max_samples));
+    }
+}
+
+void StepReader::fill(const Fields& fields, model::IdleStep& step)
+{
+    fields.read("duration", step.duration);
+}
+
+void StepReader::fill(const Fields& fields, model::RepeatStep& step)
+{
+    fields.read("times", step.times);
+    const Node* nested = fields.raw("steps");
+    if (nested == nullptr) {
+        return;
+    }
+    if (depth_ == max_repeat_depth) {
+        fields.complain(nested->place, fmt::format("\"repeat\" nested deeper than {} levels", max_repeat_depth));
+        flow_.lose_track();
+        return;
+    }
+    const std::uint64_t outer = passes_;
+    passes_ = base::saturating_mul(passes_, step.times);
+    if (passes_ > max_loop_passes && outer <= max_loop_passes) {
+        fields.complain(fields.place("times"),
+                        fmt::format("more than {} passes, nested \"times\" multiplied", max_loop_passes));
+    }
+    ++depth_;
+    flow_.enter_loop();
+    step.steps = read(*nested);
+    flow_.leave_loop(step.times > 1);
+    --depth_;
+    passes_ = outer;
+}
+
+// Either dtype and shape, or bytes.
+void StepReader::read_extents(const Fields& fields, model::AllocStep& step)
+{
+    if (!fields.has("bytes")) {
+        fields.read_choice("dtype", step.dtype);
+        fields.read("shape", step.shape);
+        if (!fields.has("shape")) {
+            fields.complain(fields.place("shape"), "step \"alloc\" needs \"shape\" or \"bytes\"");
+        }
+        return;
+    }
+    for (const std::string_view key : {"dtype", "shape"}) {
+        if (const Node* node = fields.raw(key)) {
+            fields.complain(node->place,
+                            fmt::format("\"{}\" and \"bytes\" exclude each other: bytes makes a uint8 array", key));
+        }
+    }
+    step.dtype = model::DType::uint8;
+    step.shape = {1};
+    fields.read("bytes", step.shape.front());
+}
+
+void StepReader::check_alloc(const Fields& fields, const model::AllocStep& step)
+{
+    const bool computed = step.fill == model::Fill::ones || step.fill == model::Fill::arange;
+    if (computed && step.touch != model::Touch::full) {
+        fields.complain(
+            fields.place("fill"),
+            fmt::format("fill \"{}\" writes every element: it needs \"touch\": \"full\"", model::name_of(step.fill)));
+    }
+    check_touchable(fields, step.fill != model::Fill::none, "fill");
+    check_touchable(fields, step.touch != model::Touch::none, "touch");
+    constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    const auto bytes = model::array_bytes(step);
+    const auto total = bytes ? base::checked_mul(*bytes, step.count) : std::nullopt;
+    if (!total || *total > largest) {
+        fields.complain(fields.place(fields.has("bytes") ? "bytes" : "shape"),
+                        fmt::format("{} such arrays need more than {} bytes", step.count, largest));
+    }
+}
+
+void StepReader::check_touchable(const Fields& fields, bool touches, std::string_view key)
+{
+    if (touches && memory_.resource == model::ResourceKind::null) {
+        fields.complain(fields.place(key),
+                        "resource \"null\" gives no memory: its arrays can be neither read nor written");
+    }
+}
+
+void StepReader::bind(const std::string& name, Arrays arrays)
+{
+    if (name.empty()) {  // unreadable, reported
+        flow_.lose_track();
+        return;
+    }
+    flow_.bind(name, std::move(arrays));
+}
+
+}  // namespace memsweep::scenarios
