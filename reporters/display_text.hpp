@@ -1,0 +1,28 @@
+// Text measured in terminal columns.
+//
+// Sources  wide and zero-width ranges: Unicode 15, East Asian Width and general category, in coarse blocks.
+// Errors   none; expects text that inert_text() made.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace memsweep::reporters {
+
+[[nodiscard]] int display_width(std::string_view text);
+
+// At most `width` columns: the middle is left out and marked with one character, since the ends tell names apart.
+[[nodiscard]] std::string elided(const std::string& text, int width);
+
+// Lines of at most `width` columns, broken at blanks; a word that is longer than a line is cut.
+// Words may also be broken behind the characters of `break_after`: "after_", "collect".
+[[nodiscard]] std::vector<std::string> wrapped(std::string_view text, int width, std::string_view break_after = {});
+
+// The width of the widest part that wrapped() would have to cut.
+[[nodiscard]] int longest_word(std::string_view text, std::string_view break_after = {});
+
+[[nodiscard]] std::string padded_left(const std::string& text, int width);   // text at the right edge
+[[nodiscard]] std::string padded_right(const std::string& text, int width);  // text at the left edge
+
+}  // namespace memsweep::reporters

@@ -1,0 +1,53 @@
+#include "reporters/formats.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/base/suggest.hpp"
+#include "reporters/csv_writer.hpp"
+#include "reporters/html_writer.hpp"
+#include "reporters/json_writer.hpp"
+#include "reporters/terminal_writer.hpp"
+
+namespace memsweep::reporters {
+namespace {
+
+// As a file, not a terminal: everything, without colour.
+std::string to_text(const model::RunReport& report)
+{
+    return to_terminal(report, TerminalStyle{.width = 120, .color = false, .verbose = true});
+}
+
+}  // namespace
+
+std::span<const Format> formats()
+{
+    static constexpr std::array<Format, 6> table{{
+        {"text", ".txt", "what the terminal shows, 120 columns wide and in full", to_text},
+        {"json", ".json", "the whole result, format memsweep-result version 1; every other format is made from it",
+         to_json},
+        {"html", ".html", "one self-contained page: findings, cases, points, phases, assertions, machine", to_html},
+        {"csv", ".csv", "one row per repetition and metric", to_csv},
+        {"csv-summary", ".summary.csv", "one row per case and metric: median, interval, spread", to_csv_summary},
+        {"csv-series", ".series.csv", "the sampled curves: one row per case, repetition, series and time",
+         to_csv_series},
+    }};
+    return table;
+}
+
+base::Expected<Format> find_format(std::string_view name)
+{
+    const auto found = std::ranges::find(formats(), name, &Format::name);
+    if (found != formats().end()) {
+        return *found;
+    }
+    std::vector<std::string_view> known;
+    std::ranges::transform(formats(), std::back_inserter(known), &Format::name);
+    return base::fail(base::ErrorCode::invalid_input,
+                      fmt::format("unknown format \"{}\"{}", name, base::suggestion(name, known)));
+}
+
+}  // namespace memsweep::reporters

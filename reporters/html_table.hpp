@@ -1,0 +1,18 @@
+// A table as HTML: a caption, headers with their scope, inside a box that scrolls and can be reached by keyboard.
+#pragma once
+
+#include <string>
+
+#include "reporters/table.hpp"
+
+namespace memsweep::reporters {
+
+enum class Height { full, limited };  // limited: scrolls downwards too
+
+// `id` is unique in the page. A key that is the same over several rows becomes one cell over them.
+[[nodiscard]] std::string table_html(const Table& table, const std::string& id, Height height = Height::full);
+
+// Empty for a plain tone, else the class that the style sheet colours: "bad".
+[[nodiscard]] std::string_view tone_class(Tone tone);
+
+}  // namespace memsweep::reporters

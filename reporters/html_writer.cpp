@@ -1,0 +1,150 @@
+#include "reporters/html_writer.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/measure/findings.hpp"
+#include "reporters/headline.hpp"
+#include "reporters/html_series.hpp"
+#include "reporters/html_table.hpp"
+#include "reporters/html_text.hpp"
+#include "reporters/report_tables.hpp"
+#include "reporters/run_facts.hpp"
+#include "reporters/warning_groups.hpp"
+
+namespace memsweep::reporters {
+namespace {
+
+std::string head(const model::RunReport& report)
+{
+    return fmt::format(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+        "<meta name=\"color-scheme\" content=\"light dark\">\n"
+        "<title>{} · memsweep</title>\n<style>{}</style>\n</head>\n",
+        escaped(report.run.scenario_name), style_sheet());
+}
+
+std::string opening(const model::RunReport& report)
+{
+    return fmt::format("<header>\n<p>memsweep result, {}</p>\n<h1>{}</h1>\n<p>{}</p>\n</header>\n",
+                       escaped(report.run.started), escaped(report.run.scenario_name),
+                       escaped(report.run.scenario_description));
+}
+
+std::string verdict_section(const model::RunReport& report)
+{
+    const Headline line = headline(report);
+    std::string items;
+    for (const measure::Finding& finding : measure::findings(report)) {
+        const std::string_view tone = tone_class(tone_of(finding.importance));
+        const std::string text = escaped(finding.text);
+        items +=
+            tone.empty() ? fmt::format("<li>{}</li>\n", text) : fmt::format("<li class=\"{}\">{}</li>\n", tone, text);
+    }
+    const std::string list = items.empty() ? items : "<ul>\n" + items + "</ul>\n";
+    return fmt::format("<section class=\"verdict {}\">\n<h2>{}</h2>\n{}</section>\n", tone_class(line.tone),
+                       escaped(line.text), list);
+}
+
+// More cases than this would push everything below out of sight: their tables open on demand.
+constexpr std::size_t most_unfolded_cases = 24;
+
+std::string folded(const Table& table, const std::string& id)
+{
+    return fmt::format("<details><summary>{}</summary>\n{}</details>\n", escaped(table.title), table_html(table, id));
+}
+
+std::string optional_table(const std::optional<Table>& table, const std::string& id, bool fold)
+{
+    if (!table) {
+        return {};
+    }
+    return fold ? folded(*table, id) : table_html(*table, id);
+}
+
+std::string scenario_section(const ScenarioCases& group, std::size_t index, const std::string& page_title)
+{
+    const auto id = [&](std::string_view what) { return fmt::format("scenario-{}-{}", index, what); };
+    const bool fold = group.cases.size() > most_unfolded_cases;
+    std::string out = fmt::format("<h2>{}</h2>\n", group.scenario == page_title ? "Results" : escaped(group.scenario));
+    out += table_html(overview_table(group.cases), id("cases"));
+    out += optional_table(points_table(group.cases), id("points"), fold);
+    out += optional_table(phases_table(group.cases), id("phases"), fold);
+    return out + folded(metrics_table(group.cases), id("metrics"));
+}
+
+// In full, since a table cell has room for one word only.
+std::string not_ok_section(const model::RunReport& report)
+{
+    std::string items;
+    for (const model::CaseReport& one : report.cases) {
+        if (one.status != model::Status::ok) {
+            const std::string_view tone = one.status == model::Status::skipped ? "caution" : "bad";
+            items += fmt::format("<li>{} <span class=\"{}\">{}</span><p>{}</p></li>\n", escaped(one.id), tone,
+                                 model::name_of(one.status), escaped(one.reason));
+        }
+    }
+    return items.empty() ? items : "<h2>Cases that are not ok</h2>\n<ul class=\"plain\">\n" + items + "</ul>\n";
+}
+
+std::string assertion_section(const model::RunReport& report)
+{
+    const std::optional<Table> table = assertions_table(report);
+    return table ? "<h2>Assertions</h2>\n" + table_html(*table, "assertions") : std::string{};
+}
+
+// The first of a kind in the open, the others behind it.
+std::string warning_group_html(const WarningGroup& group)
+{
+    std::string out = fmt::format("<li><span class=\"caution\">{}</span>: {}", escaped(group.code),
+                                  escaped(group.warnings.front()->message));
+    out += group.hint.empty() ? std::string{} : fmt::format("<p class=\"muted\">{}</p>", escaped(group.hint));
+    if (group.warnings.size() > 1) {
+        out += fmt::format("<details><summary>{} more like it</summary>\n", group.warnings.size() - 1);
+        for (std::size_t i = 1; i < group.warnings.size(); ++i) {
+            out += fmt::format("<p>{}</p>\n", escaped(group.warnings[i]->message));
+        }
+        out += "</details>";
+    }
+    return out + "</li>\n";
+}
+
+std::string warning_section(const model::RunReport& report)
+{
+    std::string items;
+    for (const WarningGroup& group : warning_groups(report)) {
+        items += warning_group_html(group);
+    }
+    return items.empty() ? items : "<h2>Warnings</h2>\n<ul class=\"plain\">\n" + items + "</ul>\n";
+}
+
+std::string facts_section(std::string_view title, const std::vector<Fact>& facts)
+{
+    std::string out = fmt::format("<h2>{}</h2>\n<dl>\n", title);
+    for (const Fact& fact : facts) {
+        const bool is_code = fact.name == "Command";
+        const std::string text = is_code ? fmt::format("<code>{}</code>", escaped(fact.text)) : escaped(fact.text);
+        out += fmt::format("<dt>{}</dt><dd>{}</dd>\n", fact.name, text);
+    }
+    return out + "</dl>\n";
+}
+
+}  // namespace
+
+std::string to_html(const model::RunReport& report)
+{
+    std::string out = head(report) + "<body>\n" + opening(report) + "<main>\n" + verdict_section(report);
+    std::size_t index = 0;
+    for (const ScenarioCases& group : cases_by_scenario(report)) {
+        out += scenario_section(group, ++index, report.run.scenario_name);
+    }
+    out += not_ok_section(report) + assertion_section(report) + warning_section(report) + series_html(report);
+    out += facts_section("Run", run_facts(report)) + facts_section("Machine", machine_facts(report.machine));
+    return out + "</main>\n<footer>Every figure is in the JSON result that this page was made "
+                 "from.</footer>\n</body>\n</html>\n";
+}
+
+}  // namespace memsweep::reporters

@@ -1,0 +1,123 @@
+// A value inside a JSON document that knows the way to itself, for reading strictly with good messages.
+//
+// Errors   the first problem of a document is kept in its Problem, as "cases[3].status: ..."; later reads go on with
+//          empty values, so that a reader is written without a check after every field.
+// Ownership  a Node refers to the document, to its Problem and to its parent Node; all three outlive it.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "core/base/suggest.hpp"
+#include "core/model/names.hpp"
+#include "core/model/scalar.hpp"
+#include "reporters/json_text.hpp"
+
+namespace memsweep::reporters {
+
+using Problem = std::optional<std::string>;
+
+class Node {
+  public:
+    Node(const Json& document, Problem& problem) : value_{&document}, problem_{&problem} {}
+
+    [[nodiscard]] Node at(std::string_view key) const;   // a missing key is a problem, and reads as null
+    [[nodiscard]] bool has(std::string_view key) const;  // present, null or not
+    [[nodiscard]] bool is_null() const { return value_->is_null(); }
+
+    [[nodiscard]] std::string text() const;
+    [[nodiscard]] std::string text_or_empty() const;  // null is empty
+    [[nodiscard]] bool flag() const;
+    [[nodiscard]] double number() const;  // null is NaN, which is written as null again
+    [[nodiscard]] std::optional<double> optional_number() const;
+    [[nodiscard]] model::Scalar scalar() const;
+
+    template <typename Integer>
+    [[nodiscard]] Integer integer() const;
+    template <typename Enum>
+    [[nodiscard]] Enum named() const;
+
+    template <typename Visit>  // visit(Node)
+    void for_each_element(Visit visit) const;
+    template <typename Visit>  // visit(const std::string& key, Node)
+    void for_each_member(Visit visit) const;
+
+    void report(std::string_view message) const;
+
+  private:
+    Node(const Json& value, const Node& parent, std::string_view key)
+        : value_{&value}, problem_{parent.problem_}, parent_{&parent}, key_{key}
+    {
+    }
+    Node(const Json& value, const Node& parent, std::size_t index)
+        : value_{&value}, problem_{parent.problem_}, parent_{&parent}, index_{index}
+    {
+    }
+
+    [[nodiscard]] std::string path() const;
+    void report_type(std::string_view expected) const;
+
+    const Json* value_;
+    Problem* problem_;
+    const Node* parent_{};
+    std::string_view key_;  // of a member
+    std::size_t index_{};   // of an element
+};
+
+template <typename Integer>
+Integer Node::integer() const
+{
+    if (value_->is_number_unsigned() &&
+        value_->get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<Integer>::max())) {
+        return static_cast<Integer>(value_->get<std::uint64_t>());
+    }
+    if (std::numeric_limits<Integer>::is_signed && value_->is_number_integer() && !value_->is_number_unsigned() &&
+        value_->get<std::int64_t>() >= static_cast<std::int64_t>(std::numeric_limits<Integer>::min())) {
+        return static_cast<Integer>(value_->get<std::int64_t>());
+    }
+    report_type(fmt::format("a whole number from {} to {}", std::numeric_limits<Integer>::min(),
+                            std::numeric_limits<Integer>::max()));
+    return {};
+}
+
+template <typename Enum>
+Enum Node::named() const
+{
+    const std::string name = text();
+    if (const auto value = model::value_of<Enum>(name)) {
+        return *value;
+    }
+    report(fmt::format("unknown value \"{}\"{}", name, base::suggestion(name, model::all_names<Enum>())));
+    return {};
+}
+
+template <typename Visit>
+void Node::for_each_element(Visit visit) const
+{
+    if (!value_->is_array()) {
+        report_type("an array");
+        return;
+    }
+    for (std::size_t i = 0; i < value_->size(); ++i) {
+        visit(Node{(*value_)[i], *this, i});
+    }
+}
+
+template <typename Visit>
+void Node::for_each_member(Visit visit) const
+{
+    if (!value_->is_object()) {
+        report_type("an object");
+        return;
+    }
+    for (const auto& [key, value] : value_->items()) {
+        visit(key, Node{value, *this, std::string_view{key}});
+    }
+}
+
+}  // namespace memsweep::reporters

@@ -1,0 +1,25 @@
+// The parts of a result document that stand on their own.
+#pragma once
+
+#include "core/model/report.hpp"
+#include "reporters/json_text.hpp"
+
+namespace memsweep::reporters {
+
+[[nodiscard]] Json json_scalar(const model::Scalar& value);
+[[nodiscard]] Json json_params(const std::vector<model::Param>& params);
+[[nodiscard]] Json json_warning(const model::Warning& warning);
+[[nodiscard]] Json json_assertion(const model::AssertionResult& assertion);
+[[nodiscard]] Json json_case(const model::CaseReport& report);
+
+template <typename Item>
+[[nodiscard]] Json json_list(const std::vector<Item>& items, Json (*part)(const Item&))
+{
+    Json json = Json::array();
+    for (const Item& item : items) {
+        json.push_back(part(item));
+    }
+    return json;
+}
+
+}  // namespace memsweep::reporters

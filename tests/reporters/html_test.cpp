@@ -1,0 +1,163 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "reporters/html_text.hpp"
+#include "reporters/html_writer.hpp"
+#include "reporters/utf8.hpp"
+#include "tests/reporters/sample_report.hpp"
+#include "tests/support/catch.hpp"
+
+namespace memsweep::reporters {
+namespace {
+
+// Tag names in order, closing ones with their slash; fails on anything that is not a plain tag.
+std::vector<std::string> tags_of(const std::string& html)
+{
+    std::vector<std::string> tags;
+    for (std::size_t at = html.find('<'); at != std::string::npos; at = html.find('<', at + 1)) {
+        const std::size_t end = html.find('>', at);
+        REQUIRE(end != std::string::npos);
+        const std::string tag = html.substr(at + 1, end - at - 1);
+        REQUIRE(tag.find('<') == std::string::npos);
+        tags.push_back(tag.substr(0, tag.find(' ')));
+    }
+    return tags;
+}
+
+void check_balance(const std::vector<std::string>& tags)
+{
+    const std::set<std::string> without_end{"!doctype", "meta"};
+    std::vector<std::string> open;
+    for (const std::string& tag : tags) {
+        if (tag.front() == '/') {
+            REQUIRE_FALSE(open.empty());
+            CHECK(open.back() == tag.substr(1));
+            open.pop_back();
+        } else if (!without_end.contains(tag)) {
+            open.push_back(tag);
+        }
+    }
+    CHECK(open.empty());
+}
+
+double luminance(const std::string& hex)
+{
+    const auto channel = [&](std::size_t at) {
+        const double value = std::stoi(hex.substr(at, 2), nullptr, 16) / 255.0;
+        return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
+    };
+    return 0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5);
+}
+
+double contrast(const std::string& one, const std::string& other)
+{
+    const auto [dark, light] = std::minmax({luminance(one), luminance(other)});
+    return (light + 0.05) / (dark + 0.05);
+}
+
+// The custom properties of the n-th ":root {...}".
+std::map<std::string, std::string> theme(const std::string& css, std::size_t number)
+{
+    std::size_t at = css.find(":root {");
+    for (; number > 0; --number) {
+        at = css.find(":root {", at + 1);
+    }
+    const std::string block = css.substr(at, css.find('}', at) - at);
+    std::map<std::string, std::string> colours;
+    for (std::size_t name = block.find("--"); name != std::string::npos; name = block.find("--", name + 1)) {
+        colours[block.substr(name, block.find(':', name) - name)] = block.substr(block.find('#', name), 7);
+    }
+    return colours;
+}
+
+}  // namespace
+
+TEST_CASE("the page is balanced, has no script and fetches nothing", "[unit]")
+{
+    for (const model::RunReport& report : {sample_report(), hostile_report(), model::RunReport{}}) {
+        const std::string html = to_html(report);
+        const auto tags = tags_of(html);
+        check_balance(tags);
+        CHECK(std::ranges::count(tags, "script") == 0);
+        CHECK(std::ranges::count(tags, "a") == 0);
+        CHECK(std::ranges::count(tags, "img") == 0);
+        CHECK(std::ranges::count(tags, "link") == 0);
+        CHECK(std::ranges::count(tags, "h1") == 1);
+        CHECK(html.find("default-src 'none'; style-src 'unsafe-inline'\"") != std::string::npos);
+        CHECK(html.find("<html lang=\"en\">") != std::string::npos);
+        CHECK((repaired_utf8(html) == html));
+        CHECK(html.find("url(") == std::string::npos);
+        CHECK(html.find("@import") == std::string::npos);
+    }
+}
+
+TEST_CASE("a hostile page has the tags of a harmless one", "[unit]")
+{
+    CHECK(escaped("<b a=\"1\" c='2'>&\x1b") == "&lt;b a=&quot;1&quot; c=&#39;2&#39;&gt;&amp;\uFFFD");
+    model::RunReport plain = sample_report();
+    plain.run.argv.emplace_back("x");
+    std::set<std::string> expected;
+    std::ranges::for_each(tags_of(to_html(plain)), [&](const std::string& tag) { expected.insert(tag); });
+    for (const std::string& tag : tags_of(to_html(hostile_report()))) {
+        CHECK(expected.contains(tag));
+    }
+}
+
+TEST_CASE("every table has a caption that names its box, and headers with a scope", "[unit]")
+{
+    const std::string html = to_html(sample_report());
+    std::set<std::string> ids;
+    for (std::size_t at = html.find(" id=\""); at != std::string::npos; at = html.find(" id=\"", at + 1)) {
+        CHECK(ids.insert(html.substr(at + 5, html.find('"', at + 5) - at - 5)).second);
+    }
+    std::size_t boxes = 0;
+    for (std::size_t at = html.find("aria-labelledby=\""); at != std::string::npos;
+         at = html.find("aria-labelledby=\"", at + 1)) {
+        CHECK(ids.contains(html.substr(at + 17, html.find('"', at + 17) - at - 17)));
+        ++boxes;
+    }
+    CHECK(boxes == ids.size());
+    for (std::size_t at = html.find("<th"); at != std::string::npos; at = html.find("<th", at + 1)) {
+        CHECK((html.compare(at, 6, "<thead") == 0 || html.compare(at, 11, "<th scope=\"") == 0));
+    }
+}
+
+TEST_CASE("text has a contrast of at least 4.5 in both themes", "[unit]")
+{
+    const std::string css{style_sheet()};
+    for (const std::size_t number : {0U, 1U}) {
+        const auto colours = theme(css, number);
+        for (const char* text : {"--text", "--muted", "--good", "--caution", "--bad"}) {
+            for (const char* surface : {"--page", "--surface"}) {
+                INFO(text << " on " << surface << " in theme " << number);
+                CHECK(contrast(colours.at(text), colours.at(surface)) >= 4.5);
+            }
+        }
+    }
+}
+
+TEST_CASE("warnings of one kind are all in the page, the first in the open", "[unit]")
+{
+    model::RunReport report = sample_report();
+    for (int i = 0; i < 3; ++i) {
+        report.warnings.push_back({"noisy", "case " + std::to_string(i) + " scatters", ""});
+    }
+    const std::string html = to_html(report);
+    check_balance(tags_of(html));
+    CHECK(html.find("<summary>2 more like it</summary>\n<p>case 1 scatters</p>\n<p>case 2 scatters</p>") !=
+          std::string::npos);
+}
+
+TEST_CASE("long series are thinned in the page", "[unit]")
+{
+    model::RunReport report = sample_report();
+    const std::size_t before = to_html(report).size();
+    model::Series& series = report.cases[0].series[0];
+    series.t.assign(100'000, 0.5);
+    series.v.assign(100'000, 1.0);
+    CHECK(to_html(report).size() < before + 200 * 150);
+}
+
+}  // namespace memsweep::reporters

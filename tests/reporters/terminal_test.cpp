@@ -1,0 +1,149 @@
+#include <fmt/format.h>
+
+#include "reporters/display_text.hpp"
+#include "reporters/table_layout.hpp"
+#include "reporters/terminal_writer.hpp"
+#include "tests/reporters/sample_report.hpp"
+#include "tests/support/catch.hpp"
+
+namespace memsweep::reporters {
+namespace {
+
+std::string without_colour(const std::string& text)
+{
+    std::string plain;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '\x1b') {
+            i = text.find('m', i);
+        } else {
+            plain += text[i];
+        }
+    }
+    return plain;
+}
+
+std::vector<std::string> lines_of(const std::string& text)
+{
+    std::vector<std::string> lines;
+    for (std::size_t start = 0; start < text.size();) {
+        const std::size_t end = text.find('\n', start);
+        lines.push_back(text.substr(start, end - start));
+        start = end + 1;
+    }
+    return lines;
+}
+
+// Many axes, long names, many points and phases: more than any line can hold.
+model::RunReport wide_report()
+{
+    model::RunReport report = sample_report();
+    for (std::size_t number = 0; number < 30; ++number) {
+        model::CaseReport one = report.cases[number % 2];
+        one.id = fmt::format("{}/number={}", one.id, number);
+        for (std::size_t axis = 0; axis < 6; ++axis) {
+            one.params.push_back({fmt::format("axis_with_a_long_name_{}", axis),
+                                  fmt::format("value {} of {} and some more text", number, axis)});
+        }
+        one.params.push_back({"bytes", static_cast<std::int64_t>(number) * 1'000'000'007});
+        for (std::size_t name = 0; name < 12; ++name) {
+            model::Point point = one.points.front();
+            point.name = fmt::format("{}{}", std::string(name * 7, 'p'), name);
+            one.points.push_back(point);
+            model::Phase phase = one.phases.front();
+            phase.name = fmt::format("phase-{}-of_the_case", name);
+            one.phases.push_back(phase);
+        }
+        report.cases.push_back(std::move(one));
+    }
+    return report;
+}
+
+}  // namespace
+
+TEST_CASE("no line of the terminal report is wider than the terminal", "[unit]")
+{
+    const int width = GENERATE(40, 57, 80, 120, 200);
+    const bool verbose = GENERATE(false, true);
+    for (const model::RunReport& report : {sample_report(), hostile_report(), wide_report(), model::RunReport{}}) {
+        const std::string text = to_terminal(report, {.width = width, .color = false, .verbose = verbose});
+        for (const std::string& line : lines_of(text)) {
+            INFO(line);
+            CHECK(display_width(line) <= width);
+            CHECK(line.find_last_not_of(' ') + 1 == line.size());
+        }
+    }
+}
+
+TEST_CASE("a width below 40 is treated as 40", "[unit]")
+{
+    CHECK((to_terminal(sample_report(), {.width = -1, .color = false, .verbose = false}) ==
+           to_terminal(sample_report(), {.width = 40, .color = false, .verbose = false})));
+}
+
+TEST_CASE("colour only adds to the text", "[unit]")
+{
+    for (const model::RunReport& report : {sample_report(), wide_report()}) {
+        const std::string plain = to_terminal(report, {});
+        const std::string coloured = to_terminal(report, {.width = 80, .color = true, .verbose = false});
+        CHECK(plain.find('\x1b') == std::string::npos);
+        CHECK(coloured.find("\x1b[31m") != std::string::npos);
+        CHECK((without_colour(coloured) == plain));
+    }
+}
+
+TEST_CASE("names cannot steer the terminal", "[unit]")
+{
+    const std::string text = to_terminal(hostile_report(), {.width = 80, .color = false, .verbose = true});
+    for (const char c : text) {
+        CHECK((static_cast<unsigned char>(c) >= 0x20 || c == '\n'));
+    }
+    CHECK(text.find("\u202e") == std::string::npos);
+}
+
+TEST_CASE("every figure of a table survives splitting it", "[unit]")
+{
+    Table table{.title = "t", .columns = {{.title = "a long name for a key", .is_key = true}}};
+    std::vector<Cell> row{{.text = "an_extraordinarily_long_case_name_that_cannot_fit"}};
+    for (int column = 0; column < 9; ++column) {
+        table.columns.push_back({.title = fmt::format("column_{}", column), .is_number = true});
+        row.push_back({.text = fmt::format("1,234,567,8{} MiB", column)});
+    }
+    table.rows.push_back(row);
+    const TableLayout layout = lay_out(table, 80);
+    CHECK(layout.blocks.size() > 1);
+    std::size_t figures = 0;
+    for (const auto& block : layout.blocks) {
+        CHECK(block.front() == 0);
+        figures += block.size() - 1;
+    }
+    CHECK(figures == 9);
+    for (std::size_t column = 1; column < table.columns.size(); ++column) {
+        CHECK(layout.widths[column] >= display_width(row[column].text));
+    }
+}
+
+TEST_CASE("warnings that differ only in their case are shown twice and counted", "[unit]")
+{
+    model::RunReport report = sample_report();
+    for (int i = 0; i < 5; ++i) {
+        report.warnings.push_back({"noisy", fmt::format("case {} scatters", i), "quiet the machine"});
+    }
+    const std::string text = to_terminal(report, {});
+    CHECK(text.find("noisy: case 1 scatters\n  noisy: 3 more like it; -v shows them\n    quiet the machine\n") !=
+          std::string::npos);
+    CHECK(text.find("case 2 scatters") == std::string::npos);
+    CHECK(to_terminal(report, {.width = 80, .color = false, .verbose = true}).find("case 4 scatters") !=
+          std::string::npos);
+}
+
+TEST_CASE("many cases show their overview and say where the rest is", "[unit]")
+{
+    const std::string text = to_terminal(wide_report(), {});
+    CHECK(text.find("-v shows them") != std::string::npos);
+    CHECK(text.find("Memory at the named points") == std::string::npos);
+    CHECK(
+        to_terminal(wide_report(), {.width = 80, .color = false, .verbose = true}).find("Memory at the named points") !=
+        std::string::npos);
+}
+
+}  // namespace memsweep::reporters

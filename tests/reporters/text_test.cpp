@@ -1,0 +1,105 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "reporters/display_text.hpp"
+#include "reporters/number_text.hpp"
+#include "reporters/thinning.hpp"
+#include "reporters/utf8.hpp"
+#include "reporters/value_text.hpp"
+#include "tests/support/catch.hpp"
+
+namespace memsweep::reporters {
+
+using Lines = std::vector<std::string>;
+
+TEST_CASE("bytes that are no UTF-8 are replaced one by one, the rest is kept", "[unit]")
+{
+    CHECK(repaired_utf8("naïve 数组 🙂") == "naïve 数组 🙂");
+    CHECK(repaired_utf8("a\xff\xfe"
+                        "b") == "a\uFFFD\uFFFDb");
+    CHECK(repaired_utf8("\xc3") == "\uFFFD");
+    CHECK(repaired_utf8("\xc0\xaf") == "\uFFFD\uFFFD");                      // overlong
+    CHECK(repaired_utf8("\xed\xa0\x80") == "\uFFFD\uFFFD\uFFFD");            // a surrogate
+    CHECK(repaired_utf8("\xf4\x90\x80\x80") == "\uFFFD\uFFFD\uFFFD\uFFFD");  // above U+10FFFF
+    CHECK(repaired_utf8("\xe6\x95") == "\uFFFD\uFFFD");
+    CHECK(repaired_utf8("") == "");
+}
+
+TEST_CASE("inert text has one line and cannot steer a terminal", "[unit]")
+{
+    CHECK(inert_text("a\nb\tc\rd") == "a b c d");
+    CHECK(inert_text("\x1b[31m") == "\uFFFD[31m");
+    CHECK(inert_text(std::string("\0", 1)) == "\uFFFD");
+    CHECK(inert_text("\u009b31m \u202e \u2028") == "\uFFFD31m \uFFFD \uFFFD");
+}
+
+TEST_CASE("numbers are written shortest, and not at all when they are none", "[unit]")
+{
+    CHECK(number_text(195313) == "195313");
+    CHECK(number_text(-0.0) == "0");
+    CHECK(number_text(0.1) == "0.1");
+    CHECK(number_text(std::nan("")).empty());
+    CHECK(number_text(-std::numeric_limits<double>::infinity()).empty());
+}
+
+TEST_CASE("figures are rounded for people and kept in full beside it", "[unit]")
+{
+    const Cell cell = value_cell(800'000'000, model::Unit::bytes);
+    CHECK(cell.text == "762.9 MiB");
+    CHECK(cell.exact == "800,000,000 B");
+    CHECK(value_cell(std::nullopt, model::Unit::bytes).text.empty());
+    CHECK(value_cell(std::nan(""), model::Unit::seconds).text.empty());
+    CHECK(exact_text(0.00125, model::Unit::seconds) == "0.00125 s");
+    CHECK(percent_text(0.0079) == "0.8%");
+    CHECK(median_of({3, 1, std::nan(""), 2}) == 2.0);
+    CHECK(median_of({1, 2}) == 1.5);
+    CHECK_FALSE(median_of({std::nan("")}));
+}
+
+TEST_CASE("a command line can be pasted into a shell", "[unit]")
+{
+    CHECK(command_line({"memsweep", "run", "a b", "it's", "", "$HOME", "-a", "size=[4KiB:1MiB:*4]"}) ==
+          "memsweep run 'a b' 'it'\\''s' '' '$HOME' -a 'size=[4KiB:1MiB:*4]'");
+}
+
+TEST_CASE("names are elided in the middle", "[unit]")
+{
+    CHECK(elided("deferred_batch", 14) == "deferred_batch");
+    CHECK(elided("deferred_batch", 9) == "defe…atch");
+    CHECK(elided("deferred_batch", 1) == "…");
+    CHECK(display_width(elided("数组数组数组", 6)) <= 6);
+    CHECK(display_width("e\u0301") == 1);
+}
+
+TEST_CASE("text is wrapped at blanks, and words that are too long are cut", "[unit]")
+{
+    CHECK(wrapped("one two  three", 7) == Lines{"one two", "three"});
+    CHECK(wrapped("abcdefgh ij", 3) == Lines{"abc", "def", "gh", "ij"});
+    CHECK(wrapped("after_collect", 9, "_-") == Lines{"after_", "collect"});
+    CHECK(wrapped("after_collect", 20, "_-") == Lines{"after_collect"});
+    CHECK(wrapped("", 5).empty());
+    CHECK(longest_word("after_collect now", "_") == 7);
+}
+
+TEST_CASE("a thinned curve keeps its ends and its extremes", "[unit]")
+{
+    std::vector<double> values(10'000, 1.0);
+    values[1234] = 99;
+    values[7777] = -5;
+    values[5000] = std::nan("");
+    const auto kept = thinned(values, 200);
+    CHECK(kept.size() <= 200);
+    CHECK(std::ranges::is_sorted(kept));
+    CHECK(std::ranges::adjacent_find(kept) == kept.end());
+    CHECK(kept.front() == 0);
+    CHECK(kept.back() == values.size() - 1);
+    for (const std::size_t extreme : {std::size_t{1234}, std::size_t{7777}}) {
+        CHECK(std::ranges::find(kept, extreme) != kept.end());
+    }
+    CHECK(std::ranges::find(kept, std::size_t{5000}) == kept.end());
+    CHECK(thinned(std::vector<double>{1, 2, 3}, 200) == std::vector<std::size_t>{0, 1, 2});
+    CHECK(thinned({}, 200).empty());
+}
+
+}  // namespace memsweep::reporters
