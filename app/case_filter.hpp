@@ -1,0 +1,17 @@
+// Keeps the cases whose id matches --filter.
+//
+// Sources  POSIX extended regular expressions, matched anywhere in the id.
+// Errors   invalid_input: not a regular expression.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/expected.hpp"
+#include "core/model/plan.hpp"
+
+namespace memsweep::app {
+
+[[nodiscard]] base::Expected<void> keep_matching(std::vector<model::Plan>& plans, const std::string& expression);
+
+}  // namespace memsweep::app

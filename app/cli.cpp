@@ -1,0 +1,251 @@
+#include "app/cli.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "core/base/quantity.hpp"
+#include "core/base/suggest.hpp"
+#include "core/model/plan.hpp"
+
+namespace memsweep::app {
+namespace {
+
+// Texts as they come from the command line, before they are turned into values.
+struct RawRun {
+    std::vector<std::string> reports, axes, variables, tags;
+    std::string timeout, max_memory, isolation, seed;
+};
+
+std::pair<std::string, std::string> split_at_equals(const std::string& text, std::string_view flag)
+{
+    const std::size_t at = text.find('=');
+    if (at == std::string::npos || at == 0) {
+        throw CLI::ValidationError(std::string{flag}, fmt::format("\"{}\" is not NAME=VALUE", text));
+    }
+    return {text.substr(0, at), text.substr(at + 1)};
+}
+
+template <typename T>
+T value_or_throw(base::Expected<T> parsed, std::string_view flag)
+{
+    if (!parsed) {
+        throw CLI::ValidationError(std::string{flag}, parsed.error().message);
+    }
+    return *std::move(parsed);
+}
+
+// CLI11 would read -1 as 2^64 - 1 and cut what is beyond 64 bits.
+base::Expected<std::uint64_t> whole_number(const std::string& text)
+{
+    std::uint64_t value{};
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (problem != std::errc{} || end != text.data() + text.size()) {
+        return base::fail(base::ErrorCode::invalid_input, fmt::format("\"{}\" is not a whole number below 2^64", text));
+    }
+    return value;
+}
+
+void finish_run(RunCommand& run, const RawRun& raw)
+{
+    for (const std::string& text : raw.reports) {
+        const std::size_t at = text.find('=');
+        run.reports.push_back({text.substr(0, at), at == std::string::npos ? "" : text.substr(at + 1)});
+    }
+    for (const std::string& text : raw.axes) {
+        run.overrides.axes.push_back(split_at_equals(text, "--axis"));
+    }
+    for (const std::string& text : raw.variables) {
+        run.overrides.variables.push_back(split_at_equals(text, "--set"));
+    }
+    for (const std::string& text : raw.tags) {
+        run.tags.insert(split_at_equals(text, "--tag"));
+    }
+    if (!raw.timeout.empty()) {
+        run.overrides.timeout = value_or_throw(base::parse_duration(raw.timeout), "--timeout");
+    }
+    if (!raw.max_memory.empty()) {
+        run.max_memory_bytes = value_or_throw(base::parse_size(raw.max_memory), "--max-memory");
+    }
+    if (!raw.isolation.empty()) {
+        run.overrides.isolation = model::value_of<model::Isolation>(raw.isolation);
+    }
+    if (!raw.seed.empty()) {
+        run.overrides.seed = value_or_throw(whole_number(raw.seed), "--seed");
+    }
+    if (run.resume && (run.out.empty() || run.out == "-")) {
+        throw CLI::ValidationError("--resume", "needs -o FILE, the result to go on with");
+    }
+}
+
+void add_run(CLI::App& app, RunCommand& run, RawRun& raw)
+{
+    app.add_option("scenario", run.scenarios, "Scenario files; - reads one from stdin")->required()->type_name("FILE");
+    app.add_option(
+           "-o,--out", run.out,
+           "Result file (default results/<scenario>-<UTC>.json); %h host, %r rank, %s scenario, %t UTC; - is stdout")
+        ->type_name("FILE");
+    app.add_option("-r,--report", raw.reports, "Also write this format, to FILE or stdout (repeatable)")
+        ->type_name("FMT[=FILE]");
+    app.add_option("-a,--axis", raw.axes,
+                   "Replace an axis: size=[4KiB:1GiB:*4], mode=[refcount,leak], n=4 (repeatable)")
+        ->type_name("NAME=VALUES");
+    app.add_option("-s,--set", raw.variables, "Set a variable of the scenario (repeatable)")->type_name("VAR=VALUE");
+    app.add_option("-k,--filter", run.filter, "Only cases whose id matches this regular expression")
+        ->type_name("REGEX");
+    app.add_option("-n,--repetitions", run.overrides.repetitions, "Measured repetitions of each case")
+        ->type_name("N")
+        ->check(CLI::Range(1U, 1'000'000U));
+    app.add_option("--warmup", run.overrides.warmup, "Rounds run and discarded first")
+        ->type_name("N")
+        ->check(CLI::Range(0U, 1'000'000U));
+    app.add_option("--seed", raw.seed, "Seed of shuffled orders")->type_name("N");
+    app.add_option("--isolation", raw.isolation, "process: a fresh worker per repetition; none: all in one worker")
+        ->check(CLI::IsMember({"process", "none"}))
+        ->type_name("MODE");
+    app.add_option("--timeout", raw.timeout, "Time allowed to one repetition, as in 90s")->type_name("DURATION");
+    app.add_option("--max-memory", raw.max_memory,
+                   "Refuse cases that would hold more (default 80 % of what the machine or its cgroup has left)")
+        ->type_name("SIZE");
+    app.add_option("--tag", raw.tags, "Record a tag in the result (repeatable)")->type_name("KEY=VALUE");
+    app.add_option("--events", run.events, "Write events as NDJSON while they happen; - is stdout")->type_name("FILE");
+    app.add_flag("--resume", run.resume, "Go on with the result that -o names; its scenario must be the same");
+    app.add_flag("--fail-fast", run.fail_fast, "Stop at the first case that is not ok or assertion that fails");
+    app.add_flag("--dry-run", run.dry_run, "Print the cases, their memory and an estimate; measure nothing");
+    app.add_flag("--quick", run.quick,
+                 "1 repetition, no warm-up, no case above 64 MiB of arrays; assertions only warn");
+}
+
+void add_list(CLI::App& app, ListCommand& list)
+{
+    app.add_option("what", list.what, "scenarios, cases, metrics, ops, resources, disciplines, formats")
+        ->required()
+        ->check(CLI::IsMember({"scenarios", "cases", "metrics", "ops", "resources", "disciplines", "formats"}))
+        ->type_name("WHAT");
+    app.add_option("file", list.files, "Scenario files of `list cases`; the folder of `list scenarios`")
+        ->type_name("FILE");
+    app.add_flag("--json", list.json, "As JSON, with every key's type, unit, default and bounds");
+}
+
+const std::map<std::string, ColorMode> color_names{
+    {"auto", ColorMode::automatic}, {"always", ColorMode::always}, {"never", ColorMode::never}};
+const std::map<std::string, ProgressMode> progress_names{{"auto", ProgressMode::automatic},
+                                                         {"bar", ProgressMode::bar},
+                                                         {"plain", ProgressMode::plain},
+                                                         {"json", ProgressMode::json},
+                                                         {"none", ProgressMode::none}};
+
+void add_global(CLI::App& app, GlobalOptions& global)
+{
+    app.add_option("--color", global.color, "auto, always or never")
+        ->transform(CLI::CheckedTransformer(color_names))
+        ->type_name("WHEN")
+        ->envname("MEMSWEEP_COLOR");
+    app.add_option("--progress", global.progress, "auto, bar, plain, json or none")
+        ->transform(CLI::CheckedTransformer(progress_names))
+        ->type_name("HOW")
+        ->envname("MEMSWEEP_PROGRESS");
+    app.add_flag("-q,--quiet", global.quiet, "Neither progress nor the terminal report");
+    app.add_flag("-v,--verbose", global.verbose, "More detail in the terminal report");
+}
+
+ExitCode usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, const char* const* argv)
+{
+    std::string message = error.what();
+    std::ranges::replace(message, '\n', ' ');
+    std::vector<std::string> names;
+    for (const CLI::App* sub : app.get_subcommands([](const CLI::App* one) { return one->get_name() != "worker"; })) {
+        names.push_back(sub->get_name());
+    }
+    const std::vector<std::string_view> known{names.begin(), names.end()};
+    const bool command_given = argc > 1 && argv[1][0] != '-';
+    if (command_given && std::ranges::find(known, std::string_view{argv[1]}) == known.end()) {
+        message = fmt::format("unknown command \"{}\"{}", argv[1], base::suggestion(argv[1], known));
+    } else {
+        message += fmt::format("; see memsweep {}--help", command_given ? fmt::format("{} ", argv[1]) : "");
+    }
+    std::fprintf(stderr, "memsweep: error: %s\n", message.c_str());
+    return ExitCode::bad_input;
+}
+
+}  // namespace
+
+std::variant<Options, ExitCode> parse_command_line(int argc, const char* const* argv)
+{
+    CLI::App app{"Measures what a memory policy costs in time, working set, page faults and bandwidth, and why.",
+                 "memsweep"};
+    app.fallthrough();
+    app.require_subcommand(0, 1);
+    Options options;
+    bool version = false;
+    VersionCommand version_command;
+    add_global(app, options.global);
+    app.add_flag("-V,--version", version, "Print the version (--json: with commit, build and compiler)");
+    app.add_flag("--json", version_command.json, "With --version: as JSON")->group("");
+
+    RunCommand run;
+    RawRun raw;
+    CLI::App& run_app = *app.add_subcommand("run", "Run scenario files, print the report, write the result");
+    add_run(run_app, run, raw);
+    ReportCommand report;
+    CLI::App& report_app = *app.add_subcommand("report", "Convert a result to another format");
+    report_app.add_option("result", report.results, "Result files; - is stdin")->required()->type_name("RESULT");
+    report_app.add_option("-f,--format", report.format, "Format (memsweep list formats)")
+        ->capture_default_str()
+        ->type_name("FMT");
+    report_app.add_option("-o,--out", report.out, "Where to write (default stdout)")->type_name("FILE");
+    ValidateCommand validate;
+    CLI::App& validate_app =
+        *app.add_subcommand("validate", "Check scenario files and print every error with its place");
+    validate_app.add_option("file", validate.files, "Scenario files; - is stdin")->required()->type_name("FILE");
+    ListCommand list;
+    CLI::App& list_app =
+        *app.add_subcommand("list", "List scenarios, cases, metrics, ops, resources, disciplines or formats");
+    add_list(list_app, list);
+    SchemaCommand schema;
+    CLI::App& schema_app = *app.add_subcommand("schema", "Print the JSON Schema of scenario or result files");
+    schema_app.add_option("which", schema.which, "scenario or result")
+        ->required()
+        ->check(CLI::IsMember({"scenario", "result"}))
+        ->type_name("WHICH");
+    WorkerCommand worker;
+    CLI::App& worker_app = *app.add_subcommand("worker", "The process that cases run in")->group("");
+    worker_app.add_option("fd", worker.channel_fd)->required();
+
+    try {
+        app.parse(argc, argv);
+        if (run_app.parsed()) {
+            finish_run(run, raw);
+        }
+    } catch (const CLI::CallForHelp& help) {
+        return static_cast<ExitCode>(app.exit(help));
+    } catch (const CLI::ParseError& error) {
+        return usage_error(app, error, argc, argv);
+    }
+
+    options.global.argv.assign(argv, argv + argc);
+    if (version) {
+        options.command = version_command;
+    } else if (run_app.parsed()) {
+        options.command = run;
+    } else if (report_app.parsed()) {
+        options.command = report;
+    } else if (validate_app.parsed()) {
+        options.command = validate;
+    } else if (list_app.parsed()) {
+        options.command = list;
+    } else if (schema_app.parsed()) {
+        options.command = schema;
+    } else if (worker_app.parsed()) {
+        options.command = worker;
+    } else {
+        std::fputs(app.help().c_str(), stderr);
+        return ExitCode::bad_input;
+    }
+    return options;
+}
+
+}  // namespace memsweep::app

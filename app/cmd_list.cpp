@@ -1,0 +1,193 @@
+#include <array>
+#include <filesystem>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "app/commands.hpp"
+#include "app/this_machine.hpp"
+#include "core/model/metric.hpp"
+#include "core/model/specs.hpp"
+#include "core/model/step.hpp"
+#include "reporters/formats.hpp"
+#include "reporters/listing.hpp"
+#include "scenarios/catalog.hpp"
+#include "scenarios/loader.hpp"
+#include "scenarios/options.hpp"
+
+namespace memsweep::app {
+namespace {
+
+using base::Expected;
+using model::Scalar;
+using reporters::Listing;
+
+std::string text(std::string_view view)
+{
+    return std::string{view};
+}
+
+// The checkout we stand in, else what was installed beside the executable.
+std::string catalog_folder()
+{
+    const std::filesystem::path here = "scenarios/catalog";
+    std::error_code problem;
+    const std::filesystem::path executable = std::filesystem::read_symlink("/proc/self/exe", problem);
+    const std::filesystem::path installed = executable.parent_path() / "../share/memsweep" / here;
+    const bool use_installed =
+        !std::filesystem::is_directory(here, problem) && std::filesystem::is_directory(installed, problem);
+    return (use_installed ? installed.lexically_normal() : here).string();
+}
+
+Expected<Listing> list_scenarios(const ListCommand& command)
+{
+    const std::string folder = command.files.empty() ? catalog_folder() : command.files.front();
+    const auto entries = scenarios::list_catalog(folder, surroundings(this_machine()));
+    if (!entries) {
+        return base::fail(entries.error());
+    }
+    Listing listing{{"name", "cases", "path", "description"}, {}};
+    for (const scenarios::CatalogEntry& entry : *entries) {
+        const std::string description =
+            entry.errors.empty() ? entry.description : "invalid: " + base::describe(entry.errors.front());
+        listing.rows.push_back({entry.name, static_cast<std::int64_t>(entry.cases), entry.path, description});
+    }
+    return listing;
+}
+
+Expected<Listing> list_cases(const ListCommand& command)
+{
+    if (command.files.empty()) {
+        return base::fail(base::ErrorCode::invalid_input, "name the scenario files whose cases to list", "list cases");
+    }
+    const scenarios::Surroundings around = surroundings(this_machine());
+    Listing listing{{"case", "peak_bytes"}, {}};
+    for (const std::string& file : command.files) {
+        const auto plan = scenarios::load(file, {}, around);
+        if (!plan) {
+            return base::fail(plan.error().front());
+        }
+        for (const model::Case& one : plan->cases) {
+            listing.rows.push_back({one.id, static_cast<std::int64_t>(model::estimated_peak_bytes(one))});
+        }
+    }
+    return listing;
+}
+
+Expected<Listing> list_metrics(const ListCommand& /*command*/)
+{
+    Listing listing{{"name", "of", "unit", "better", "class", "provenance", "meaning"}, {}};
+    const auto add = [&listing](std::string_view of, std::span<const model::MetricInfo> catalog) {
+        for (const model::MetricInfo& info : catalog) {
+            listing.rows.push_back({text(info.name), text(of), text(name_of(info.unit)), text(name_of(info.better)),
+                                    text(name_of(info.metric_class)), text(name_of(info.provenance)),
+                                    text(info.meaning)});
+        }
+    };
+    add("repetition", model::metric_catalog());
+    add("point", model::point_catalog());
+    return listing;
+}
+
+// Every key of the sections whose name passes, as the loader reads them.
+Listing list_options(const std::function<bool(std::string_view section)>& wanted)
+{
+    Listing listing{{"section", "key", "type", "required", "default", "min", "max", "unit", "choices", "meaning"}, {}};
+    for (const scenarios::OptionSection& section : scenarios::option_sections()) {
+        if (!wanted(section.name)) {
+            continue;
+        }
+        for (const scenarios::OptionInfo& option : section.options) {
+            std::string choices;
+            for (const std::string_view choice :
+                 option.choices != nullptr ? option.choices() : std::vector<std::string_view>{}) {
+                choices += (choices.empty() ? "" : "|") + text(choice);
+            }
+            const bool bounded = scenarios::has_bounds(option.kind);
+            listing.rows.push_back({section.name, text(option.name), text(kind_name(option.kind)), option.required,
+                                    text(option.default_text), bounded ? fmt::format("{}", option.min) : "",
+                                    bounded ? fmt::format("{}", option.max) : "", text(unit_of(option.kind)), choices,
+                                    text(option.help)});
+        }
+    }
+    return listing;
+}
+
+Expected<Listing> list_ops(const ListCommand& command)
+{
+    if (command.json) {
+        return list_options([](std::string_view section) { return section.starts_with("step"); });
+    }
+    Listing listing{{"op", "meaning"}, {}};
+    for (const model::OperationInfo& info : model::operations()) {
+        listing.rows.push_back({text(info.name), text(info.meaning)});
+    }
+    return listing;
+}
+
+template <typename Enum>
+Listing list_names(std::string_view column)
+{
+    Listing listing{{text(column), "meaning"}, {}};
+    for (const auto& entry : model::names<Enum>()) {
+        listing.rows.push_back({text(entry.name), text(entry.meaning)});
+    }
+    return listing;
+}
+
+Expected<Listing> list_resources(const ListCommand& command)
+{
+    return command.json ? list_options([](std::string_view section) { return section == "memory"; })
+                        : list_names<model::ResourceKind>("resource");
+}
+
+Expected<Listing> list_disciplines(const ListCommand& command)
+{
+    return command.json ? list_options([](std::string_view section) { return section == "release"; })
+                        : list_names<model::ReleaseMode>("discipline");
+}
+
+Expected<Listing> list_formats(const ListCommand& /*command*/)
+{
+    Listing listing{{"format", "extension", "meaning"}, {}};
+    for (const reporters::Format& format : reporters::formats()) {
+        listing.rows.push_back({text(format.name), text(format.extension), text(format.description)});
+    }
+    return listing;
+}
+
+struct Subject {
+    std::string_view name;
+    Expected<Listing> (*make)(const ListCommand&);
+};
+
+constexpr std::array<Subject, 7> subjects{{
+    {"scenarios", list_scenarios},
+    {"cases", list_cases},
+    {"metrics", list_metrics},
+    {"ops", list_ops},
+    {"resources", list_resources},
+    {"disciplines", list_disciplines},
+    {"formats", list_formats},
+}};
+
+}  // namespace
+
+ExitCode execute(const ListCommand& command, const GlobalOptions& /*global*/)
+{
+    for (const Subject& subject : subjects) {
+        if (subject.name != command.what) {
+            continue;
+        }
+        const auto listing = subject.make(command);
+        if (!listing) {
+            print_error(listing.error());
+            return ExitCode::bad_input;
+        }
+        const std::string output = command.json ? reporters::listing_json(*listing) : reporters::listing_text(*listing);
+        return print_data(output) ? ExitCode::done : ExitCode::bad_input;
+    }
+    return ExitCode::bad_input;
+}
+
+}  // namespace memsweep::app

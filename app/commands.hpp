@@ -1,0 +1,27 @@
+// One function per command, in cmd_<command>.cpp. Data goes to stdout, everything else to stderr.
+#pragma once
+
+#include <string_view>
+
+#include "app/exit_code.hpp"
+#include "app/options.hpp"
+#include "core/base/error.hpp"
+
+namespace memsweep::app {
+
+[[nodiscard]] ExitCode execute(const RunCommand& command, const GlobalOptions& global);
+[[nodiscard]] ExitCode execute(const ReportCommand& command, const GlobalOptions& global);
+[[nodiscard]] ExitCode execute(const ValidateCommand& command, const GlobalOptions& global);
+[[nodiscard]] ExitCode execute(const ListCommand& command, const GlobalOptions& global);
+[[nodiscard]] ExitCode execute(const SchemaCommand& command, const GlobalOptions& global);
+[[nodiscard]] ExitCode execute(const VersionCommand& command, const GlobalOptions& global);
+[[nodiscard]] ExitCode execute(const WorkerCommand& command, const GlobalOptions& global);
+
+// "memsweep: error: where: message" on stderr.
+void print_error(const base::Error& error);
+void print_note(std::string_view message);
+
+// All of it, or false: a closed pipe or a full disk behind stdout must not look like success.
+[[nodiscard]] bool print_data(std::string_view text);
+
+}  // namespace memsweep::app

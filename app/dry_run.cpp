@@ -1,0 +1,43 @@
+#include "app/dry_run.hpp"
+
+#include <fmt/format.h>
+
+#include "core/base/quantity.hpp"
+
+namespace memsweep::app {
+namespace {
+
+// Rough on purpose: a worker's start, and memory written at the pace of first touches on a small virtual machine.
+constexpr double worker_seconds = 0.03;
+constexpr double written_bytes_per_second = 2e9;
+
+std::string size_text(std::uint64_t bytes)
+{
+    return base::format_size(static_cast<double>(bytes));
+}
+
+}  // namespace
+
+std::string dry_run_text(const std::vector<model::Plan>& plans, std::uint64_t budget_bytes)
+{
+    std::string text;
+    double seconds = 0;
+    for (const model::Plan& plan : plans) {
+        const double turns = plan.settings.repetitions + plan.settings.warmup;
+        text += fmt::format("{}: {} cases, {} repetitions after {} warm-up, {} order, isolation {}\n", plan.name,
+                            plan.cases.size(), plan.settings.repetitions, plan.settings.warmup,
+                            name_of(plan.settings.order), name_of(plan.settings.isolation));
+        for (const model::Case& one : plan.cases) {
+            const std::uint64_t peak = model::estimated_peak_bytes(one);
+            const std::uint64_t written = model::written_bytes(one.steps);
+            const bool refused = peak > budget_bytes;
+            text += fmt::format(
+                "  {}: holds up to {}, writes {} per repetition{}\n", one.id, size_text(peak), size_text(written),
+                refused ? fmt::format("; above the budget of {}, would be skipped", size_text(budget_bytes)) : "");
+            seconds += refused ? 0 : turns * (worker_seconds + static_cast<double>(written) / written_bytes_per_second);
+        }
+    }
+    return text + fmt::format("about {} in all\n", base::format_duration(seconds));
+}
+
+}  // namespace memsweep::app

@@ -1,0 +1,14 @@
+// Reads a result file for a command.
+#pragma once
+
+#include <string>
+
+#include "core/base/expected.hpp"
+#include "core/model/report.hpp"
+
+namespace memsweep::app {
+
+// Path "-" is the standard input. Errors name the path and the place within.
+[[nodiscard]] base::Expected<model::RunReport> read_result(const std::string& path);
+
+}  // namespace memsweep::app

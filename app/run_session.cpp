@@ -1,0 +1,248 @@
+#include "app/run_session.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <random>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/calibration.hpp"
+#include "app/commands.hpp"
+#include "app/read_result.hpp"
+#include "app/report_output.hpp"
+#include "app/result_file.hpp"
+#include "app/result_path.hpp"
+#include "app/run_observers.hpp"
+#include "core/engine/worker_executor.hpp"
+#include "core/measure/warnings.hpp"
+#include "core/sys/atomic_file.hpp"
+#include "core/sys/page_ops.hpp"
+
+namespace memsweep::app {
+namespace {
+
+constexpr std::uint64_t typical_result_bytes = 1ULL << 20;
+constexpr std::uint64_t quick_array_limit_bytes = 64ULL << 20;
+
+// From the entropy source of the system: two runs started in one millisecond on two hosts still differ.
+std::string new_run_id(const std::string& utc)
+{
+    std::random_device entropy;
+    return fmt::format("{}-{:08x}", utc, entropy());
+}
+
+std::map<std::string, std::string> recorded_overrides(const scenarios::Overrides& overrides)
+{
+    std::map<std::string, std::string> recorded;
+    for (const auto& [name, values] : overrides.axes) {
+        recorded["axis." + name] = values;
+    }
+    for (const auto& [name, value] : overrides.variables) {
+        recorded["variable." + name] = value;
+    }
+    return recorded;
+}
+
+model::Warning build_warning(const model::ToolInfo& tool)
+{
+    return {"slow-build",
+            fmt::format("this memsweep is a {} build{}", tool.build_type.empty() ? "plain" : tool.build_type,
+                        tool.sanitizer.empty() ? "" : fmt::format(" under the {} sanitizer", tool.sanitizer)),
+            "measure with the release preset: cmake --workflow --preset release"};
+}
+
+}  // namespace
+
+RunSession::RunSession(const RunCommand& command, const GlobalOptions& global, const model::Machine& machine,
+                       const engine::Capabilities& capabilities, std::uint64_t budget_bytes)
+    : command_{command}, global_{global}, machine_{machine}, capabilities_{capabilities}, budget_bytes_{budget_bytes}
+{
+}
+
+model::RunReport RunSession::new_report(const model::Plan& plan) const
+{
+    model::RunReport report;
+    report.tool = model::this_tool();
+    report.machine = machine_;
+    report.run.started = sys::utc_now();
+    report.run.id = new_run_id(report.run.started);
+    report.run.argv = global_.argv;
+    report.run.order = plan.settings.order;
+    report.run.seed = plan.settings.seed;
+    report.run.isolation = plan.settings.isolation;
+    report.run.scenario_name = plan.name;
+    report.run.scenario_description = plan.description;
+    report.run.scenario_path = plan.path;
+    report.run.scenario_sha256 = plan.sha256;
+    report.run.scenario_fingerprint = plan.fingerprint;
+    report.run.overrides = recorded_overrides(command_.overrides);
+    report.run.tags = command_.tags;
+    return report;
+}
+
+base::Expected<std::string> RunSession::result_path(const model::RunReport& report) const
+{
+    const std::string pattern = command_.out.empty() ? "results/%s-%t.json" : command_.out;
+    auto path = pattern == "-" ? base::Expected<std::string>{pattern}
+                               : expand_path(pattern, {machine_.host, report.run.scenario_name, report.run.started});
+    if (!path || *path == "-") {
+        return path;
+    }
+    if (auto writable = sys::check_writable(*path, typical_result_bytes); !writable) {
+        return base::fail(writable.error());
+    }
+    return path;
+}
+
+// The earlier run's own file, or what a younger run that was cut off left beside it.
+base::Expected<void> RunSession::take_over_earlier(const std::string& path, const model::Plan& plan,
+                                                   model::RunReport& report) const
+{
+    auto earlier = read_result(path);
+    auto partial = read_result(ResultFile::partial_path(path));
+    const bool partial_fits = partial && partial->run.scenario_fingerprint == plan.fingerprint;
+    if (partial_fits && (!earlier || partial->run.started >= earlier->run.started)) {
+        earlier = std::move(partial);
+    }
+    if (!earlier) {
+        return base::fail(earlier.error());
+    }
+    if (earlier->run.scenario_fingerprint != plan.fingerprint) {
+        return base::fail(
+            base::ErrorCode::invalid_input,
+            fmt::format(
+                "was measured with another scenario (fingerprint {:.12} there, {:.12} here); run without --resume, "
+                "or with another -o",
+                earlier->run.scenario_fingerprint, plan.fingerprint),
+            path);
+    }
+    report.cases = std::move(earlier->cases);
+    report.run.id = earlier->run.id;
+    report.run.started = earlier->run.started;
+    return {};
+}
+
+void RunSession::calibrate(engine::Executor& executor, model::RunReport& report) const
+{
+    report.calibration.clock_read_seconds = clock_read_seconds(clock_);
+    report.calibration.harness_seconds_per_op = harness_seconds_per_op(executor);
+}
+
+void RunSession::add_warnings(model::RunReport& report) const
+{
+    if (report.tool.build_type != "Release" || !report.tool.sanitizer.empty()) {
+        report.warnings.push_back(build_warning(report.tool));
+    }
+    for (const model::CaseReport& one : report.cases) {
+        for (model::Warning& warning : measure::noise_warnings(one)) {
+            report.warnings.push_back(std::move(warning));
+        }
+    }
+}
+
+ExitCode RunSession::exit_code(const model::RunReport& report, bool interrupted) const
+{
+    if (interrupted) {
+        return signals_.last() == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
+    }
+    const model::Counts counts = model::count(report);
+    ExitCode code = ExitCode::done;
+    if (counts.errors + counts.timeouts != 0) {
+        code = worse(code, ExitCode::case_failed);
+    }
+    if (counts.assertions_failed != 0) {
+        code = worse(code, ExitCode::finding);
+    }
+    const bool measured =
+        std::ranges::any_of(report.cases, [](const model::CaseReport& one) { return one.repetitions != 0; });
+    return measured ? code : worse(code, ExitCode::nothing_measured);
+}
+
+// The reports asked for, their paths expanded as the result's, and each proven writable before anything is measured.
+std::optional<std::vector<ReportTarget>> RunSession::report_targets(const model::RunReport& report) const
+{
+    std::vector<ReportTarget> targets = command_.reports;
+    for (ReportTarget& target : targets) {
+        if (!to_stdout(target)) {
+            auto path = expand_path(target.path, {machine_.host, report.run.scenario_name, report.run.started});
+            if (!path) {
+                print_error(path.error());
+                return std::nullopt;
+            }
+            target.path = *std::move(path);
+        }
+        if (check_target(target) != ExitCode::done) {
+            return std::nullopt;
+        }
+    }
+    return targets;
+}
+
+ExitCode RunSession::write_reports(const model::RunReport& report, const std::vector<ReportTarget>& targets,
+                                   const std::string& path) const
+{
+    ExitCode code = ExitCode::done;
+    bool stdout_taken = path == "-" || command_.events == "-";
+    for (const ReportTarget& target : targets) {
+        const ExitCode written = write_report(report, target, global_);
+        code = worse(code, written);
+        stdout_taken = stdout_taken || to_stdout(target);
+        if (written == ExitCode::done && !to_stdout(target)) {
+            print_note(fmt::format("{} report: {}", target.format, target.path));
+        }
+    }
+    if (!stdout_taken && !global_.quiet) {
+        code = worse(code, write_report(report, {"text", "-"}, global_));
+    }
+    return code;
+}
+
+ExitCode RunSession::run(const model::Plan& plan)
+{
+    model::RunReport report = new_report(plan);
+    const auto targets = report_targets(report);
+    if (!targets) {
+        return ExitCode::bad_input;
+    }
+    const auto path = result_path(report);
+    if (!path) {
+        print_error(path.error());
+        return ExitCode::bad_input;
+    }
+    if (command_.resume) {
+        if (const auto taken = take_over_earlier(*path, plan, report); !taken) {
+            print_error(taken.error());
+            return ExitCode::bad_input;
+        }
+    }
+    const auto observers = RunObservers::make(command_, global_, *path, std::exchange(events_begun_, true), clock_);
+    if (!observers) {
+        print_error(observers.error());
+        return ExitCode::bad_input;
+    }
+    engine::WorkerExecutor executor{{{"/proc/self/exe", "worker"}, plan.settings.isolation}, clock_, signals_};
+    calibrate(executor, report);
+    engine::RunOptions options{.memory_budget_bytes = budget_bytes_, .fail_fast = command_.fail_fast};
+    options.array_limit_bytes = command_.quick ? quick_array_limit_bytes : 0;
+    options.prefault = [](std::uint64_t bytes) { static_cast<void>(sys::prefault_machine_memory(bytes)); };
+    engine::Runner runner{plan, executor, (*observers)->all(), clock_, capabilities_, options};
+    runner.run(report);
+
+    add_warnings(report);
+    report.run.ended = sys::utc_now();
+    report.run.interrupted = runner.interrupted();
+    ExitCode code = exit_code(report, runner.interrupted());
+    report.run.exit_code = static_cast<int>(code);
+    const std::optional<std::string> saved = (*observers)->finish(report);
+    if (!saved) {
+        code = worse(code, ExitCode::bad_input);
+    }
+    code = worse(code, write_reports(report, *targets, *path));
+    if (saved && *saved != "-") {
+        print_note(fmt::format("result: {}", *saved));
+    }
+    return code;
+}
+
+}  // namespace memsweep::app
