@@ -1,0 +1,236 @@
+"""Full disks, read-only folders, closed pipes: found before measuring where that is possible, and never paid for with a result."""
+
+import os
+import subprocess
+import unittest
+
+from memsweep_cli import BINARY, MIB, CliTest, alloc, default_signals, drop, environment, event_lines, idle
+
+
+class OutputTest(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.refuge = self.folder / "refuge"
+        self.refuge.mkdir()
+        self.env = environment(TMPDIR=str(self.refuge))
+
+    def expect_nothing_run(self, *args, **options):
+        outcome = self.expect(2, "run", *args, "--events", os.fspath(self.folder / "events"), env=self.env, **options)
+        self.assertEqual(outcome.out, b"")
+        self.assertRegex(outcome.errors, r"^memsweep: error: ")
+        self.assertFalse((self.folder / "events").exists(), f"something was run\n{outcome}")
+        return outcome
+
+    def saved_in_refuge(self, outcome):
+        saved = list(self.refuge.iterdir())
+        self.assertEqual(len(saved), 1, f"the result was saved nowhere\n{outcome}")
+        self.assertIn(str(saved[0]), outcome.errors, "stderr says where the result is")
+        return self.result(saved[0])
+
+
+class FullDisk(OutputTest):
+    def fill(self, disk):
+        with open(disk / "filler", "ab", buffering=0) as filler:
+            for size in (MIB, 4096, 1):
+                try:
+                    while True:
+                        filler.write(bytes(size))
+                except OSError:
+                    continue
+        free = os.statvfs(disk)
+        self.assertEqual(free.f_bavail, 0, "the disk is full")
+
+    def test_found_before_measuring(self):
+        disk = self.new_tmpfs("2m")
+        self.small()
+        self.fill(disk)
+        outcome = self.expect_nothing_run("small.json", "-o", "disk/r.json")
+        self.assertIn("disk/r.json", outcome.errors)
+        self.assertIn("No space left", outcome.errors)
+        outcome = self.expect_nothing_run("small.json", "-o", "r.json", "-r", "html=disk/r.html")
+        self.assertIn("disk/r.html", outcome.errors)
+        self.assertEqual(os.listdir(disk), ["filler"])
+
+    def test_found_before_measuring_keeps_the_earlier_result(self):
+        disk = self.new_tmpfs("2m")
+        self.small()
+        self.expect(0, "run", "small.json", "-q", "-o", "disk/r.json")
+        before = (disk / "r.json").read_bytes()
+        self.fill(disk)
+        self.expect_nothing_run("small.json", "-o", "disk/r.json")
+        self.assertEqual((disk / "r.json").read_bytes(), before)
+
+    def fill_while_running(self, with_earlier):
+        disk = self.new_tmpfs("3m")
+        self.small(axes={"n": [1, 2, 3]}, steps=[alloc(count="${axis.n}"), idle("300ms"), drop()])
+        if with_earlier:
+            self.expect(0, "run", "small.json", "-q", "-o", "disk/r.json")
+        before = (disk / "r.json").read_bytes() if with_earlier else None
+        driver = self.start("small.json", "-q", "-o", "disk/r.json", env=self.env)
+        driver.wait_for("case_start")
+        self.fill(disk)
+        outcome = driver.finish()
+        self.assertEqual(outcome.code, 2, f"\n{outcome}")
+        self.assertIn("No space left", outcome.errors)
+        said = [line for line in outcome.errors.splitlines() if "No space left" in line]
+        self.assertLessEqual(len(said), 2, f"once while running and once at the end\n{outcome}")
+        result = self.saved_in_refuge(outcome)
+        self.assertEqual([(case["status"], case["repetitions"]) for case in result["cases"]], [("ok", 1)] * 3)
+        if with_earlier:
+            self.assertEqual((disk / "r.json").read_bytes(), before, "the earlier result is damaged")
+        else:
+            self.assertFalse((disk / "r.json").exists(), "half a file")
+        self.assertEqual([path.name for path in disk.glob(".memsweep*")], [], "temporary files stay on the full disk")
+        self.assertNotIn("result: disk/r.json", outcome.errors, "claims a result that is not there")
+
+    def test_that_fills_during_the_run(self):
+        self.fill_while_running(with_earlier=False)
+
+    def test_that_fills_during_the_run_with_an_earlier_result(self):
+        self.fill_while_running(with_earlier=True)
+
+    def test_that_has_room_again_before_the_end(self):
+        disk = self.new_tmpfs("3m")
+        self.small(axes={"n": [1, 2]}, steps=[alloc(count="${axis.n}"), idle("500ms"), drop()])
+        driver = self.start("small.json", "-q", "-o", "disk/r.json", env=self.env)
+        driver.wait_for("case_start")
+        self.fill(disk)
+        driver.wait_for("case_start", case="small/n=2")
+        (disk / "filler").unlink()
+        outcome = driver.finish()
+        self.assertEqual(outcome.code, 0, f"\n{outcome}")
+        self.assertEqual(self.result("disk/r.json")["summary"]["ok"], 2)
+
+    def test_events_on_a_full_disk_do_not_stop_the_run(self):
+        self.small()
+        outcome = self.memsweep("run", "small.json", "-q", "-o", "r.json", "--events", "/dev/full")
+        self.assertIn(outcome.code, (0, 2), f"\n{outcome}")
+        self.assertIn("cannot write events", outcome.errors)
+        self.assertEqual(self.result()["summary"]["ok"], 1)
+
+    def test_dev_full(self):
+        self.small()
+        outcome = self.expect(2, "run", "small.json", "-q", "-o", "/dev/full", env=self.env)
+        self.assertIn("/dev/full: cannot write: No space left", outcome.errors)
+        self.assertEqual(self.saved_in_refuge(outcome)["summary"]["ok"], 1)
+        self.assertNotIn("result: /dev/full", outcome.errors, "claims a result that is not there")
+
+    def test_reports_on_dev_full(self):
+        self.small()
+        outcome = self.expect(2, "run", "small.json", "-q", "-o", "r.json", "-r", "csv=/dev/full")
+        self.assertIn("/dev/full", outcome.errors)
+        self.assertNotIn("csv report: /dev/full", outcome.errors, "claims a report that is not there")
+        self.assertEqual(self.result()["summary"]["ok"], 1)
+        self.assertIn("/dev/full", self.expect(2, "report", "r.json", "-f", "html", "-o", "/dev/full").errors)
+
+    def test_a_file_size_limit(self):
+        import resource
+
+        self.small(axes={"n": [1, 2]}, steps=[alloc(count="${axis.n}"), drop()])
+        outcome = self.memsweep("run", "small.json", "-q", "-o", "r.json", limits=[(resource.RLIMIT_FSIZE, 4096)], env=self.env)
+        self.assertEqual(outcome.code, 2, f"no signal, an error\n{outcome}")
+        self.assertIn("r.json", outcome.errors)
+
+
+class ReadOnly(OutputTest):
+    def read_only_folder(self):
+        """Root may write in any folder but that of a file system mounted read-only."""
+        if os.geteuid() != 0:
+            folder = self.folder / "disk"
+            folder.mkdir()
+            self.make_files(folder)
+            folder.chmod(0o555)
+            self.addCleanup(folder.chmod, 0o755)
+            return folder
+        folder = self.new_tmpfs("4m")
+        self.make_files(folder)
+        subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
+        return folder
+
+    def make_files(self, folder):
+        self.small()
+        self.expect(0, "run", "small.json", "-q", "-o", os.fspath(folder / "earlier.json"))
+
+    def test_folder(self):
+        folder = self.read_only_folder()
+        before = (folder / "earlier.json").read_bytes()
+        for name in ("r.json", "earlier.json", "new/r.json"):
+            with self.subTest(name):
+                outcome = self.expect_nothing_run("small.json", "-o", f"disk/{name}")
+                self.assertRegex(outcome.errors, f"disk/{name}: .*(Read-only|denied)")
+        self.expect_nothing_run("small.json", "-o", "r.json", "-r", "csv=disk/r.csv")
+        self.assertEqual(os.listdir(folder), ["earlier.json"])
+        self.assertEqual((folder / "earlier.json").read_bytes(), before)
+
+    def test_working_directory_with_the_default_name(self):
+        folder = self.read_only_folder()
+        outcome = self.expect_nothing_run(os.fspath(self.folder / "small.json"), cwd=folder)
+        self.assertRegex(outcome.errors, "results.*(Read-only|denied)")
+        self.expect(0, "run", os.fspath(self.folder / "small.json"), "-o", os.fspath(self.folder / "r.json"), cwd=folder)
+
+    def test_file_that_is_a_link(self):
+        self.small()
+        real = self.folder / "real"
+        real.mkdir()
+        (self.folder / "link.json").symlink_to(real / "r.json")
+        self.expect(0, "run", "small.json", "-q", "-o", "link.json")
+        self.assertTrue((self.folder / "link.json").is_symlink(), "a link is followed, not replaced")
+        self.assertEqual(self.result("real/r.json")["summary"]["ok"], 1)
+
+
+class ClosedOutput(OutputTest):
+    """A reader that has gone, or descriptors that were never open, must neither crash nor hang it, nor cost the result."""
+
+    def setUp(self):
+        super().setUp()
+        self.small(axes={"n": [1, 2]}, steps=[alloc(count="${axis.n}"), drop()])
+
+    def shell(self, command):
+        done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}", "bash", os.fspath(BINARY)], cwd=self.folder, env=self.env,
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False, preexec_fn=default_signals)
+        self.assertNotIn(b"internal error", done.stderr, command)
+        return done
+
+    def test_reader_that_leaves(self):
+        for command in ('"$1" run small.json -o r.json | head -1', '"$1" run small.json -o r.json -r html | head -c 1',
+                        '"$1" run small.json -o r.json -r json | true'):
+            with self.subTest(command):
+                done = self.shell(command)
+                self.assertIn(done.returncode, (0, 2), done.stderr)
+                self.assertEqual(self.result()["summary"]["ok"], 2)
+        for command in ("--help", "list ops --json", "schema result", "report r.json -f html", "run small.json --dry-run"):
+            with self.subTest(command):
+                self.assertIn(self.shell(f'"$1" {command} | true').returncode, (0, 2))
+
+    def test_result_on_stdout_that_nobody_reads(self):
+        done = self.shell('"$1" run small.json -o - | true')
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn(b"cannot write to standard output", done.stderr)
+
+    def test_descriptors_that_are_not_open(self):
+        for redirection in ("<&-", ">&-", "2>&-", "<&- >&-", "<&- 2>&-", "<&- >&- 2>&-"):
+            with self.subTest(redirection):
+                done = self.shell(f'"$1" run small.json -o r.json -r csv=r.csv --events e {redirection}')
+                self.assertIn(done.returncode, (0, 2), f"{redirection}: {done.stderr.decode()}")
+                self.assertEqual(self.result()["summary"]["ok"], 2)
+                self.assertTrue((self.folder / "r.csv").read_text().startswith("run_id,"), "another text got into the report")
+                foreign = [line for line in (self.folder / "e").read_text().splitlines() if not line.startswith("{")]
+                self.assertEqual(foreign, [], "other output got into the events")
+                self.assertEqual(event_lines(self.folder / "e")[-1]["type"], "run_end")
+
+    def test_full_stdout(self):
+        for command in ("--version --json", "list metrics", "schema scenario", "validate small.json", "run small.json --dry-run",
+                        "run small.json -o r.json", "--version"):
+            with self.subTest(command):
+                done = self.shell(f'"$1" {command} > /dev/full')
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(b"cannot write to standard output", done.stderr)
+
+    def test_stderr_that_nobody_reads(self):
+        done = self.shell('"$1" run small.json -o r.json 2> >(true) > /dev/null')
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(self.result()["summary"]["ok"], 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,67 @@
+// Any bytes as a scenario file, as the file it includes, and their first line as what the command line may say.
+//
+// Errors   a broken promise of the loader ends the process: a failure without a reason, a plan without cases.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/assert.hpp"
+#include "core/model/assertion.hpp"
+#include "scenarios/axis_syntax.hpp"
+#include "scenarios/loader.hpp"
+
+namespace {
+
+using namespace memsweep;
+
+scenarios::Surroundings surroundings_with(std::string_view included)
+{
+    scenarios::Surroundings fake;
+    fake.ncpus = 4;
+    fake.memory_bytes = 1ULL << 34U;
+    fake.environment = [](const std::string& name) {
+        return name == "A" ? std::optional<std::string>{"4"} : std::nullopt;
+    };
+    fake.read_file = [included](const std::string&) { return base::Expected<std::string>{std::string{included}}; };
+    return fake;
+}
+
+void check(const scenarios::Loaded& loaded)
+{
+    if (loaded) {
+        MEMSWEEP_ASSERT(!loaded->cases.empty(), "a plan has cases");
+        MEMSWEEP_ASSERT(loaded->fingerprint.size() == 64 && loaded->sha256.size() == 64, "a plan has digests");
+        return;
+    }
+    MEMSWEEP_ASSERT(!loaded.error().empty(), "a failure has a reason");
+    for (const base::Error& error : loaded.error()) {
+        MEMSWEEP_ASSERT(!error.message.empty() && error.message.size() < 4096, "a reason is text of readable length");
+    }
+}
+
+void check_command_line(std::string_view text, std::string_view line, const scenarios::Surroundings& surroundings)
+{
+    scenarios::Overrides overrides;
+    if (auto assignment = scenarios::split_assignment(line)) {
+        overrides.axes.push_back(*assignment);
+        overrides.variables.push_back(std::move(*assignment));
+        check(scenarios::load_text("f", text, overrides, surroundings));
+    }
+    static_cast<void>(scenarios::parse_axis_values(line));
+    static_cast<void>(model::parse_expression(line));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    const std::string_view text{reinterpret_cast<const char*>(data), size};
+    const std::string_view line = text.substr(0, text.find('\n'));
+    const scenarios::Surroundings surroundings = surroundings_with(text);
+    check(scenarios::load_text("f", text, {}, surroundings));
+    if (line.size() < text.size()) {
+        check_command_line(text.substr(line.size()), line, surroundings);
+    }
+    return 0;
+}

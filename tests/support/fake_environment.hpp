@@ -1,0 +1,39 @@
+// A clock that advances by a fixed amount at each reading, and a process probe with invented counts.
+#pragma once
+
+#include "core/sys/clock.hpp"
+#include "core/sys/process_probe.hpp"
+
+namespace memsweep::tests {
+
+class FakeClock final : public sys::Clock {
+  public:
+    [[nodiscard]] std::chrono::nanoseconds now() const noexcept override { return now_ += tick; }
+    [[nodiscard]] std::chrono::nanoseconds process_cpu() const noexcept override { return cpu_ += tick / 2; }
+    void sleep_for(std::chrono::nanoseconds duration) const noexcept override { now_ += duration; }
+
+    std::chrono::nanoseconds tick{1000};
+
+  private:
+    mutable std::chrono::nanoseconds now_{1'000'000};
+    mutable std::chrono::nanoseconds cpu_{};
+};
+
+// Every snapshot costs three minor faults, as a real one might; every fault count read costs none.
+class FakeProbe final : public sys::ProcessProbe {
+  public:
+    [[nodiscard]] base::Expected<sys::MemorySnapshot> snapshot() noexcept override
+    {
+        minor_faults += 3;
+        return sys::MemorySnapshot{.rss_bytes = rss_bytes, .minor_faults = minor_faults};
+    }
+    [[nodiscard]] sys::FaultCounts faults() const noexcept override { return {minor_faults, 0, 0}; }
+    void reset_peak() noexcept override {}
+    [[nodiscard]] base::Expected<std::uint64_t> peak_bytes() noexcept override { return peak; }
+
+    std::uint64_t rss_bytes{10 << 20};
+    std::uint64_t peak{50 << 20};
+    std::uint64_t minor_faults{100};
+};
+
+}  // namespace memsweep::tests

@@ -1,0 +1,62 @@
+// An executor with invented outcomes, and an observer that writes down what it is told.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "core/engine/executor.hpp"
+#include "core/engine/observer.hpp"
+
+namespace memsweep::tests {
+
+// Each run takes the next scripted outcome; when there is none, a finished repetition of `wall_ns`.
+class FakeExecutor final : public engine::Executor {
+  public:
+    [[nodiscard]] engine::Outcome run(const engine::Program& program, const engine::RunLimits& limits,
+                                      const std::function<void(int pid)>& started) override
+    {
+        ++runs;
+        last_limits = limits;
+        started(1000 + runs);
+        engine::Outcome outcome;
+        outcome.ending = engine::Ending::finished;
+        outcome.pid = 1000 + runs;
+        outcome.record.wall_ns = wall_ns;
+        outcome.record.timed_arrays = program.arrays;
+        outcome.phases.resize(program.phase_names.size());
+        if (!scripted.empty()) {
+            outcome.ending = scripted.front().ending;
+            outcome.reason = scripted.front().reason;
+            scripted.pop_front();
+        }
+        return outcome;
+    }
+
+    struct Scripted {
+        engine::Ending ending{engine::Ending::finished};
+        std::string reason;
+    };
+    std::deque<Scripted> scripted;
+    std::int64_t wall_ns{1'000'000};
+    int runs{};
+    engine::RunLimits last_limits;
+};
+
+class RecordingObserver final : public engine::Observer {
+  public:
+    void repetition_started(const engine::RepetitionStart& start) override
+    {
+        turns.push_back(std::string{start.case_id} + (start.warmup ? " w" : " r") + std::to_string(start.repetition));
+    }
+
+    void case_ended(const model::CaseReport& ended, const model::RunReport& /*report*/) override
+    {
+        ended_cases.push_back(ended.id);
+    }
+
+    std::vector<std::string> turns;
+    std::vector<std::string> ended_cases;
+};
+
+}  // namespace memsweep::tests

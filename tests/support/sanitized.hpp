@@ -1,0 +1,12 @@
+// Sanitizers keep shadow memory: the resident set and its faults then exceed what the program touched.
+#pragma once
+
+namespace memsweep::tests {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool sanitized = true;
+#else
+inline constexpr bool sanitized = false;
+#endif
+
+}  // namespace memsweep::tests
