@@ -1,0 +1,158 @@
+#!/usr/bin/env bash
+# Installs what memsweep needs, on Debian and Ubuntu, through apt. Where everything is there already it says so and
+# touches neither the network nor sudo.
+#
+#   scripts/install_deps.sh             what building and testing need
+#   scripts/install_deps.sh --check     also what scripts/check.sh and the fuzz preset need
+#   scripts/install_deps.sh --all       also everything optional
+#   scripts/install_deps.sh --missing   with any of the above: only name what is missing; exit 1 when there is something
+#
+# Exit codes  0 everything is there; 1 apt failed, or --missing found something; 2 wrong usage, or a system where
+#             nothing can be installed (not Debian, or neither root nor sudo): then it names what is missing.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# package | group | what proves it is there, on a system without dpkg: a command or a <header> | who needs it
+#   build     building and testing: without one of these nothing works
+#   check     scripts/check.sh, the fuzz preset
+#   optional  what some tests or targets use when it is there
+package_table() {
+    cat <<'TABLE'
+g++                 build     g++                       the compiler, GCC 12 or newer; brings the sanitizers' runtimes
+cmake               build     cmake                     the build: 3.25 or newer
+ninja-build         build     ninja                     the generator of every preset
+ccache              build     ccache                    makes rebuilding after a switch of branches fast
+git                 build     git                       the commit that a result records
+python3             build     python3                   scripts/check_layers.py, scripts/test.sh
+libfmt-dev          build     <fmt/core.h>              formatting
+libexpected-dev     build     <tl/expected.hpp>         values or errors
+nlohmann-json3-dev  build     <nlohmann/json.hpp>       scenario files, results
+libcli11-dev        build     <CLI/CLI.hpp>             the command line
+libmd-dev           build     <sha2.h>                  SHA-256 of scenario files
+catch2              build     <tests/support/catch.hpp> tests
+libvalijson-dev     build     <valijson/schema.hpp>     tests of the JSON Schemas
+libbenchmark-dev    build     <benchmark/benchmark.h>   memsweep_bench
+clang-format-16     check     clang-format-16           scripts/check.sh
+clang-tidy-16       check     clang-tidy-16             scripts/check.sh
+shellcheck          check     shellcheck                scripts/check.sh
+clang-16            check     clang++-16                the fuzz preset
+libclang-rt-16-dev  check     clang++-16                the fuzz preset: libFuzzer and the sanitizers
+python3-jsonschema  optional  jsonschema                scenario tests: results against their schema
+dpkg-dev            optional  dpkg-shlibdeps            cpack -G DEB: finds the package's library dependencies
+file                optional  file                      cpack -G DEB: tells binaries from other files
+TABLE
+}
+
+usage() {
+    sed -n '2,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+}
+
+say() {
+    printf 'install_deps: %s\n' "$*"
+}
+
+groups=(build)
+only_name=false
+for argument in "$@"; do
+    case "$argument" in
+    --check) groups+=(check) ;;
+    --all) groups+=(check optional) ;;
+    --missing) only_name=true ;;
+    -h | --help)
+        usage
+        exit 0
+        ;;
+    *)
+        say "unknown argument '$argument'" >&2
+        usage >&2
+        exit 2
+        ;;
+    esac
+done
+
+in_debian() {
+    command -v dpkg-query >/dev/null && command -v apt-get >/dev/null
+}
+
+# Elsewhere: is the command on the PATH, or does the compiler find the header?
+is_found() {
+    local proof=$1
+    if [[ $proof == \<* ]]; then
+        g++ -I "$root" -x c++ -E - <<<"#include $proof" >/dev/null 2>&1
+    else
+        command -v "$proof" >/dev/null
+    fi
+}
+
+is_there() {
+    local package=$1 proof=$2
+    if in_debian; then
+        [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null) == installed ]]
+    else
+        is_found "$proof"
+    fi
+}
+
+# The wanted packages that are not there, one "package group reason" a line.
+missing_rows() {
+    local package group proof reason
+    while read -r package group proof reason; do
+        if [[ " ${groups[*]} " == *" $group "* ]] && ! is_there "$package" "$proof"; then
+            printf '%s %s %s\n' "$package" "$group" "$reason"
+        fi
+    done < <(package_table)
+}
+
+print_rows() {
+    local package reason
+    while read -r package _ reason; do
+        printf '  %-20s %s\n' "$package" "$reason"
+    done
+}
+
+missing=$(missing_rows)
+if [[ -z $missing ]]; then
+    "$only_name" || say "everything is there"
+    exit 0
+fi
+if "$only_name"; then
+    print_rows <<<"$missing"
+    exit 1
+fi
+
+if ! in_debian; then
+    say "this is not Debian or Ubuntu; install by its own means (Debian's package names):" >&2
+    print_rows <<<"$missing" >&2
+    exit 2
+fi
+
+as_root=()
+if [[ $(id -u) != 0 ]]; then
+    if ! command -v sudo >/dev/null; then
+        say "missing, and neither root nor sudo to install it:" >&2
+        print_rows <<<"$missing" >&2
+        exit 2
+    fi
+    as_root=(sudo)
+fi
+apt() {
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 "$@" </dev/null
+}
+
+say "installing:"
+print_rows <<<"$missing"
+apt update || say "apt-get update failed; trying with the package lists that are here" >&2
+
+# A package that this release of the system lacks stops the build group; elsewhere it is named and left out.
+wanted=()
+while read -r package group reason; do
+    if [[ $group != build ]] && ! apt-cache show "$package" >/dev/null 2>&1; then
+        say "this system has no package $package ($reason): left out" >&2
+        continue
+    fi
+    wanted+=("$package")
+done <<<"$missing"
+if [[ ${#wanted[@]} -gt 0 ]]; then
+    apt install --no-install-recommends "${wanted[@]}" || exit 1
+fi
+say "done"

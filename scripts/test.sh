@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Builds the release preset and runs every test that this machine can run; then lists by name what was left out and why.
+#
+#   scripts/test.sh [--all]      --all first installs the optional components that some tests use
+#
+# Rings: unit tests run in parallel; tests that measure or load the machine carry CTest's RUN_SERIAL and run alone.
+# Exit code  0 every test that ran passed; otherwise that of the step that failed (a run without any test fails).
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+packages=()
+for argument in "$@"; do
+    case "$argument" in
+    --all) packages=(--all) ;;
+    -h | --help)
+        sed -n '2,7s/^# \{0,1\}//p' scripts/test.sh
+        exit 0
+        ;;
+    *)
+        echo "test: unknown argument '$argument'; usage: scripts/test.sh [--all]" >&2
+        exit 2
+        ;;
+    esac
+done
+
+scripts/install_deps.sh ${packages[@]+"${packages[@]}"}
+scripts/build.sh release
+
+results=$PWD/build/release/ctest.xml
+log=$PWD/build/release/ctest.log
+rm -f "$results"
+status=0
+ctest --preset release --parallel "$(nproc)" --no-tests=error --test-output-size-passed 65536 \
+    --output-junit "$results" 2>&1 | tee "$log" || status=$?
+
+if [[ -e $results ]]; then
+    python3 scripts/left_out_tests.py "$results" || status=1
+fi
+if components=$(scripts/install_deps.sh --all --missing); then
+    :
+elif [[ -n $components ]]; then
+    printf '\nNot installed (scripts/test.sh --all installs them):\n%s\n' "$components"
+fi
+
+printf '\n'
+grep -E '^[0-9]+% tests passed' "$log" || status=1
+exit "$status"
