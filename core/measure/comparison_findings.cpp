@@ -99,8 +99,12 @@ Finding case_finding(const Comparison& comparison, const CasePair& pair, const C
     const bool slower = std::ranges::any_of(metrics, [](const MetricComparison* metric) {
         return metric->verdict == Verdict::regressed && is_time(*metric);
     });
-    std::vector<std::string> parts{metrics_part(metrics, Verdict::regressed), metrics_part(metrics, Verdict::improved),
-                                   names_part(metrics, Verdict::missing), names_part(metrics, Verdict::added)};
+    std::vector<const MetricComparison*> rest = metrics;
+    if (comparison.is_between) {  // the time is what the sentence begins with
+        std::erase_if(rest, [](const MetricComparison* metric) { return is_time(*metric); });
+    }
+    std::vector<std::string> parts{metrics_part(rest, Verdict::regressed), metrics_part(rest, Verdict::improved),
+                                   names_part(rest, Verdict::missing), names_part(rest, Verdict::added)};
     parts.insert(parts.begin() + (comparison.is_between ? 0 : 1), time_sentence(comparison, pair, slower));
     std::erase(parts, std::string{});
     return {importance_of(metrics), fmt::format("{}: {}", name, fmt::join(parts, "; "))};

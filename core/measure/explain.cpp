@@ -54,12 +54,12 @@ double worst_fraction(const MetricComparison& metric)
     return std::fabs(change);
 }
 
-// "11%": the least whole percentage, or tenth of one below 1 %, that allows the change.
+// "11%": the next whole percentage, or tenth of one below 1 %, above the change.
 std::string allowing_percent(double fraction)
 {
     const double percent = fraction * 100;
-    return percent < 1 ? fmt::format("{:.1f}%", std::ceil(percent * 10) / 10)
-                       : fmt::format("{:.0f}%", std::ceil(percent));
+    return percent < 1 ? fmt::format("{:.1f}%", std::floor(percent * 10 + 1) / 10)
+                       : fmt::format("{:.0f}%", std::floor(percent + 1));
 }
 
 std::string threshold_advice(const MetricComparison& metric)
