@@ -76,6 +76,9 @@ void finish_run(RunCommand& run, const RawRun& raw)
     if (!raw.seed.empty()) {
         run.overrides.seed = value_or_throw(whole_number(raw.seed), "--seed");
     }
+    if (!run.gate.empty() && run.baseline.empty()) {
+        throw CLI::ValidationError("--gate", "needs --baseline RESULT, the result to compare with");
+    }
     if (run.resume && (run.out.empty() || run.out == "-")) {
         throw CLI::ValidationError("--resume", "needs -o FILE, the result to go on with");
     }
@@ -112,11 +115,65 @@ void add_run(CLI::App& app, RunCommand& run, RawRun& raw)
         ->type_name("SIZE");
     app.add_option("--tag", raw.tags, "Record a tag in the result (repeatable)")->type_name("KEY=VALUE");
     app.add_option("--events", run.events, "Write events as NDJSON while they happen; - is stdout")->type_name("FILE");
+    app.add_option("--baseline", run.baseline,
+                   "Compare with this result of the same scenario and machine; a regression is exit code 1")
+        ->type_name("RESULT");
+    app.add_option("--gate", run.gate, "Judge the comparison by this gate file, or one that ships (memory)")
+        ->type_name("FILE");
     app.add_flag("--resume", run.resume, "Go on with the result that -o names; its scenario must be the same");
     app.add_flag("--fail-fast", run.fail_fast, "Stop at the first case that is not ok or assertion that fails");
     app.add_flag("--dry-run", run.dry_run, "Print the cases, their memory and an estimate; measure nothing");
     app.add_flag("--quick", run.quick,
                  "1 repetition, no warm-up, no case above 64 MiB of arrays; assertions only warn");
+}
+
+// Texts of `compare` before they are turned into values.
+struct RawCompare {
+    std::vector<std::string> between, thresholds;
+};
+
+void finish_compare(CompareCommand& compare, const RawCompare& raw)
+{
+    for (const std::string& text : raw.between) {
+        compare.between.push_back(split_at_equals(text, "--between"));
+    }
+    for (const std::string& text : raw.thresholds) {
+        compare.thresholds.push_back(split_at_equals(text, "--threshold"));
+    }
+    if (!compare.between.empty() && compare.results.size() != 1) {
+        throw CLI::ValidationError("--between", "compares the cases of one result; name exactly one");
+    }
+    if (compare.between.empty() && compare.results.size() < 2) {
+        throw CLI::ValidationError("RESULT", "name a base and at least one candidate, or one result and --between");
+    }
+}
+
+void add_compare(CLI::App& app, CompareCommand& compare, RawCompare& raw)
+{
+    app.add_option("result", compare.results, "The base, then its candidates; with --between one result; - is stdin")
+        ->required()
+        ->type_name("RESULT");
+    app.add_option("--between", raw.between,
+                   "Compare two case families of one result: mode=refcount mode=finalizer; the first is the base")
+        ->expected(2)
+        ->type_name("AXIS=VALUE AXIS=VALUE");
+    app.add_option("--metric", compare.metrics, "Only this metric (repeatable; memsweep list metrics)")
+        ->allow_extra_args(false)
+        ->type_name("METRIC");
+    app.add_option("--threshold", raw.thresholds,
+                   "How much a metric may change: wall_time=5%, working_set_peak=2%,1MiB (repeatable)")
+        ->allow_extra_args(false)
+        ->type_name("METRIC=PERCENT[,ABS]");
+    app.add_option("--gate", compare.gate, "Take thresholds from a gate file, or one that ships (memory)")
+        ->type_name("FILE");
+    app.add_flag("--no-gate", compare.no_gate, "Show regressions, but exit with 0");
+    app.add_flag("--only-changed", compare.only_changed, "Leave out what is the same or cannot be told");
+    app.add_flag("--explain", compare.explain, "Say how each verdict came about, and what would have changed it");
+    app.add_flag("--force", compare.force, "Compare different scenarios or machines all the same");
+    app.add_option("-f,--format", compare.format, "text, md, json or junit")->capture_default_str()->type_name("FMT");
+    app.add_option("-o,--out", compare.out, "Where to write (default stdout)")->type_name("FILE");
+    app.footer("Exit codes: 0 no regression; 1 a metric regressed or a case began to fail; 2 unreadable, or not\n"
+               "comparable; 5 no verdict: too few repetitions.");
 }
 
 void add_list(CLI::App& app, ListCommand& list)
@@ -190,6 +247,10 @@ std::variant<Options, ExitCode> parse_command_line(int argc, const char* const* 
     RawRun raw;
     CLI::App& run_app = *app.add_subcommand("run", "Run scenario files, print the report, write the result");
     add_run(run_app, run, raw);
+    CompareCommand compare;
+    RawCompare raw_compare;
+    CLI::App& compare_app = *app.add_subcommand("compare", "Compare results, or two case families of one");
+    add_compare(compare_app, compare, raw_compare);
     ReportCommand report;
     CLI::App& report_app = *app.add_subcommand("report", "Convert a result to another format");
     report_app.add_option("result", report.results, "Result files; - is stdin")->required()->type_name("RESULT");
@@ -220,6 +281,9 @@ std::variant<Options, ExitCode> parse_command_line(int argc, const char* const* 
         if (run_app.parsed()) {
             finish_run(run, raw);
         }
+        if (compare_app.parsed()) {
+            finish_compare(compare, raw_compare);
+        }
     } catch (const CLI::CallForHelp& help) {
         return static_cast<ExitCode>(app.exit(help));
     } catch (const CLI::ParseError& error) {
@@ -231,6 +295,8 @@ std::variant<Options, ExitCode> parse_command_line(int argc, const char* const* 
         options.command = version_command;
     } else if (run_app.parsed()) {
         options.command = run;
+    } else if (compare_app.parsed()) {
+        options.command = compare;
     } else if (report_app.parsed()) {
         options.command = report;
     } else if (validate_app.parsed()) {

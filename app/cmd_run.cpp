@@ -79,12 +79,14 @@ bool output_is_ambiguous(const RunCommand& command)
         return !path.empty() && path != "-" && path.find("%s") == std::string::npos;
     };
     const bool shared =
-        command.scenarios.size() > 1 && ((!command.out.empty() && command.out.find("%s") == std::string::npos) ||
-                                         std::ranges::any_of(command.reports, names_one_file, &ReportTarget::path));
+        command.scenarios.size() > 1 &&
+        (names_one_file(command.baseline) || (!command.out.empty() && command.out.find("%s") == std::string::npos) ||
+         std::ranges::any_of(command.reports, names_one_file, &ReportTarget::path));
     if (shared) {
-        print_error({base::ErrorCode::invalid_input,
-                     "several scenarios need %s in the names of their results and reports, as in results/%s.json",
-                     "--out, --report"});
+        print_error(
+            {base::ErrorCode::invalid_input,
+             "several scenarios need %s in the names of their results, reports and baselines, as in results/%s.json",
+             "--out, --report, --baseline"});
     }
     return shared;
 }

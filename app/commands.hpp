@@ -10,6 +10,7 @@
 namespace memsweep::app {
 
 [[nodiscard]] ExitCode execute(const RunCommand& command, const GlobalOptions& global);
+[[nodiscard]] ExitCode execute(const CompareCommand& command, const GlobalOptions& global);
 [[nodiscard]] ExitCode execute(const ReportCommand& command, const GlobalOptions& global);
 [[nodiscard]] ExitCode execute(const ValidateCommand& command, const GlobalOptions& global);
 [[nodiscard]] ExitCode execute(const ListCommand& command, const GlobalOptions& global);

@@ -38,6 +38,8 @@ struct RunCommand {
     std::optional<std::uint64_t> max_memory_bytes;
     std::map<std::string, std::string> tags;
     std::string events;
+    std::string baseline;  // a result to compare with; %h %r %s %t as in `out`
+    std::string gate;      // of the comparison
     bool resume{};
     bool fail_fast{};
     bool dry_run{};
@@ -48,6 +50,20 @@ struct ReportCommand {
     std::vector<std::string> results;
     std::string format{"text"};
     std::string out;
+};
+
+struct CompareCommand {
+    std::vector<std::string> results;
+    std::vector<std::pair<std::string, std::string>> between;     // AXIS, VALUE: the base, then the candidate; or empty
+    std::vector<std::string> metrics;                             // empty: all
+    std::vector<std::pair<std::string, std::string>> thresholds;  // METRIC, "5%,1MiB"
+    std::string gate;                                             // a file or the name of one that ships
+    std::string format{"text"};
+    std::string out;
+    bool no_gate{};
+    bool only_changed{};
+    bool explain{};
+    bool force{};
 };
 
 struct ValidateCommand {
@@ -72,8 +88,8 @@ struct WorkerCommand {
     int channel_fd{};
 };
 
-using Command =
-    std::variant<RunCommand, ReportCommand, ValidateCommand, ListCommand, SchemaCommand, VersionCommand, WorkerCommand>;
+using Command = std::variant<RunCommand, CompareCommand, ReportCommand, ValidateCommand, ListCommand, SchemaCommand,
+                             VersionCommand, WorkerCommand>;
 
 struct Options {
     GlobalOptions global;

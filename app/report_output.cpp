@@ -1,13 +1,7 @@
 #include "app/report_output.hpp"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cstdlib>
-#include <string_view>
-
 #include "app/commands.hpp"
+#include "app/terminal_style.hpp"
 #include "core/sys/atomic_file.hpp"
 #include "reporters/formats.hpp"
 #include "reporters/terminal_writer.hpp"
@@ -15,43 +9,11 @@
 namespace memsweep::app {
 namespace {
 
-bool is_set(const char* variable)
-{
-    const char* value = std::getenv(variable);
-    return value != nullptr && *value != '\0';
-}
-
-bool wants_color(ColorMode mode)
-{
-    if (mode != ColorMode::automatic) {
-        return mode == ColorMode::always;
-    }
-    if (is_set("NO_COLOR")) {
-        return false;
-    }
-    if (is_set("CLICOLOR_FORCE") && std::string_view{std::getenv("CLICOLOR_FORCE")} != "0") {
-        return true;
-    }
-    const char* term = std::getenv("TERM");
-    return isatty(STDOUT_FILENO) == 1 && (term == nullptr || std::string_view{term} != "dumb");
-}
-
-int terminal_width()
-{
-    constexpr int narrowest = 60;
-    constexpr int widest = 160;
-    winsize size{};
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
-        return 80;
-    }
-    return std::clamp(static_cast<int>(size.ws_col), narrowest, widest);
-}
-
 std::string rendered(const model::RunReport& report, const reporters::Format& format, const ReportTarget& target,
                      const GlobalOptions& global)
 {
     if (format.name == "text" && to_stdout(target)) {
-        return reporters::to_terminal(report, {terminal_width(), wants_color(global.color), global.verbose});
+        return reporters::to_terminal(report, terminal_style(global));
     }
     return format.write(report);
 }
@@ -70,11 +32,15 @@ ExitCode write_report(const model::RunReport& report, const ReportTarget& target
         print_error(format.error());
         return ExitCode::bad_input;
     }
-    const std::string text = rendered(report, *format, target, global);
-    if (to_stdout(target)) {
+    return write_text(rendered(report, *format, target, global), target.path);
+}
+
+ExitCode write_text(const std::string& text, const std::string& path)
+{
+    if (path.empty() || path == "-") {
         return print_data(text) ? ExitCode::done : ExitCode::bad_input;
     }
-    if (const auto written = sys::write_file_atomically(target.path, text); !written) {
+    if (const auto written = sys::write_file_atomically(path, text); !written) {
         print_error(written.error());
         return ExitCode::bad_input;
     }

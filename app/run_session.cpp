@@ -9,6 +9,7 @@
 
 #include "app/calibration.hpp"
 #include "app/commands.hpp"
+#include "app/comparing.hpp"
 #include "app/read_result.hpp"
 #include "app/report_output.hpp"
 #include "app/result_file.hpp"
@@ -198,11 +199,64 @@ ExitCode RunSession::write_reports(const model::RunReport& report, const std::ve
     return code;
 }
 
+// True too when no baseline was asked for.
+bool RunSession::open_baseline(const model::Plan& plan, const model::RunReport& report)
+{
+    baseline_.reset();
+    comparison_.reset();
+    if (command_.baseline.empty()) {
+        return true;
+    }
+    auto criteria = gate_criteria(command_.gate);
+    if (!criteria) {
+        return false;
+    }
+    const auto path = expand_path(command_.baseline, {machine_.host, report.run.scenario_name, report.run.started});
+    auto opened = path ? Baseline::open(*path, report, plan, *std::move(criteria))
+                       : base::Expected<Baseline>{base::fail(path.error())};
+    if (!opened) {
+        print_error(opened.error());
+        return false;
+    }
+    baseline_ = *std::move(opened);
+    return true;
+}
+
+// A quick run is compared, but never gates.
+ExitCode RunSession::compare_with_baseline(const model::RunReport& report)
+{
+    if (!baseline_) {
+        return ExitCode::done;
+    }
+    auto comparison = baseline_->compare(report);
+    if (!comparison) {
+        print_error(comparison.error());
+        return ExitCode::bad_input;
+    }
+    comparison_ = *std::move(comparison);
+    return command_.quick ? ExitCode::done : exit_code_of(*comparison_, true);
+}
+
+// Beside the report, or as a line on stderr where stdout is taken or the command is quiet.
+ExitCode RunSession::write_comparison(const std::vector<ReportTarget>& targets, const std::string& path) const
+{
+    if (!comparison_) {
+        return ExitCode::done;
+    }
+    const bool stdout_taken = path == "-" || command_.events == "-" || std::ranges::any_of(targets, to_stdout);
+    if (stdout_taken || global_.quiet) {
+        print_note(fmt::format("against {}: {}", comparison_->base.name, baseline_line(*comparison_)));
+        return ExitCode::done;
+    }
+    const std::string text = "\nAgainst the baseline\n" + baseline_text(*comparison_, !command_.quick, global_);
+    return print_data(text) ? ExitCode::done : ExitCode::bad_input;
+}
+
 ExitCode RunSession::run(const model::Plan& plan)
 {
     model::RunReport report = new_report(plan);
     const auto targets = report_targets(report);
-    if (!targets) {
+    if (!targets || !open_baseline(plan, report)) {
         return ExitCode::bad_input;
     }
     const auto path = result_path(report);
@@ -233,12 +287,14 @@ ExitCode RunSession::run(const model::Plan& plan)
     report.run.ended = sys::utc_now();
     report.run.interrupted = runner.interrupted();
     ExitCode code = exit_code(report, runner.interrupted());
+    code = runner.interrupted() ? code : worse(code, compare_with_baseline(report));
     report.run.exit_code = static_cast<int>(code);
     const std::optional<std::string> saved = (*observers)->finish(report);
     if (!saved) {
         code = worse(code, ExitCode::bad_input);
     }
     code = worse(code, write_reports(report, *targets, *path));
+    code = worse(code, write_comparison(*targets, *path));
     if (saved && *saved != "-") {
         print_note(fmt::format("result: {}", *saved));
     }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/baseline.hpp"
 #include "app/exit_code.hpp"
 #include "app/options.hpp"
 #include "core/engine/runner.hpp"
@@ -35,6 +36,9 @@ class RunSession {
     [[nodiscard]] std::optional<std::vector<ReportTarget>> report_targets(const model::RunReport& report) const;
     [[nodiscard]] ExitCode write_reports(const model::RunReport& report, const std::vector<ReportTarget>& targets,
                                          const std::string& path) const;
+    [[nodiscard]] bool open_baseline(const model::Plan& plan, const model::RunReport& report);
+    [[nodiscard]] ExitCode compare_with_baseline(const model::RunReport& report);
+    [[nodiscard]] ExitCode write_comparison(const std::vector<ReportTarget>& targets, const std::string& path) const;
 
     const RunCommand& command_;
     const GlobalOptions& global_;
@@ -44,6 +48,8 @@ class RunSession {
     sys::SystemClock clock_;
     sys::StopSignals signals_;
     bool events_begun_{};
+    std::optional<Baseline> baseline_;  // of the plan that runs
+    std::optional<measure::Comparison> comparison_;
 };
 
 }  // namespace memsweep::app

@@ -18,6 +18,7 @@ using Columns = std::vector<std::size_t>;
 // A copy that a terminal can show: no control characters, and a mark where there is no value.
 Table shown(Table table)
 {
+    table.title = inert_text(table.title);
     for (Column& column : table.columns) {
         column.title = inert_text(column.title);
     }
@@ -149,7 +150,7 @@ std::string table_text(const Table& original, const TerminalStyle& style)
         table = with_one_key(table);
         layout = lay_out(table, width);
     }
-    std::string out = heading(table.title, style);
+    std::string out = heading(elided(table.title, width), style);
     out += table.note.empty() ? "\n" : note_text(table, width, style);
     for (const Columns& block : layout.blocks) {
         out += (&block == &layout.blocks.front() ? "" : "\n") + block_text(table, block, layout, style);

@@ -40,10 +40,11 @@ Judgement judge_states(const CaseReport& base, const CaseReport& candidate)
 
 class Comparer {
   public:
-    explicit Comparer(const Thresholds& thresholds) : thresholds_{&thresholds} {}
+    explicit Comparer(const Criteria& criteria) : criteria_{&criteria} {}
 
-    void add(const CasePair& pair)
+    void add(const CasePair& pair, std::size_t index)
     {
+        pair_ = index;
         if (pair.base == nullptr || pair.candidate == nullptr) {
             const bool added = pair.base == nullptr;
             judged(added ? *pair.candidate : *pair.base,
@@ -72,6 +73,7 @@ class Comparer {
     void judged(const CaseReport& report, Judgement judgement)
     {
         MetricComparison result;
+        result.pair = pair_;
         result.scenario = report.scenario;
         result.case_id = report.id;
         result.verdict = judgement.verdict;
@@ -93,6 +95,9 @@ class Comparer {
 
     void add_metric(const CaseReport& report, const Metric* base, const Metric* candidate)
     {
+        if (!wanted(base != nullptr ? base->name : candidate->name)) {
+            return;
+        }
         const std::vector<double> from = base != nullptr ? present(base->values) : std::vector<double>{};
         const std::vector<double> to = candidate != nullptr ? present(candidate->values) : std::vector<double>{};
         if (from.empty() && to.empty()) {
@@ -105,6 +110,11 @@ class Comparer {
         } else if (base->unit != candidate->unit || base->better != candidate->better ||
                    base->metric_class != candidate->metric_class) {
             settle(result, {Verdict::not_comparable, "its unit, direction or class differs between the two"});
+        } else if (informational(result.metric)) {
+            result.shift = hodges_lehmann(from, to);
+            settle(result, {Verdict::informational, model::describes_machine(result.metric)
+                                                        ? "what the machine costs, not what the case does"
+                                                        : "asked to be shown only"});
         } else if (result.metric_class == model::MetricClass::exact) {
             result.shift = hodges_lehmann(std::array{*result.base_median}, std::array{*result.candidate_median});
             settle(result, judge_exact(observed(result)));
@@ -113,17 +123,28 @@ class Comparer {
         }
     }
 
+    [[nodiscard]] bool wanted(const std::string& metric) const
+    {
+        return criteria_->only.empty() || criteria_->only.contains(metric);
+    }
+
+    [[nodiscard]] bool informational(const std::string& metric) const
+    {
+        return model::describes_machine(metric) || criteria_->informational.contains(metric);
+    }
+
     void describe(const CaseReport& report, const Metric& metric, const std::vector<double>& from,
                   const std::vector<double>& to)
     {
         MetricComparison& result = results_.emplace_back();
+        result.pair = pair_;
         result.scenario = report.scenario;
         result.case_id = report.id;
         result.metric = metric.name;
         result.unit = metric.unit;
         result.better = metric.better;
         result.metric_class = metric.metric_class;
-        result.threshold = threshold_for(*thresholds_, metric);
+        result.threshold = threshold_for(criteria_->thresholds, metric);
         result.base_n = from.size();
         result.candidate_n = to.size();
         result.base_median = from.empty() ? std::nullopt : std::optional{median(from)};
@@ -167,18 +188,19 @@ class Comparer {
         result.why = std::move(judgement.why);
     }
 
-    const Thresholds* thresholds_;
+    const Criteria* criteria_;
+    std::size_t pair_{};
     std::vector<MetricComparison> results_;
     std::vector<std::size_t> noisy_;  // results that wait for the whole family before they are judged
 };
 
 }  // namespace
 
-std::vector<MetricComparison> compare_cases(std::span<const CasePair> pairs, const Thresholds& thresholds)
+std::vector<MetricComparison> compare_cases(std::span<const CasePair> pairs, const Criteria& criteria)
 {
-    Comparer comparer{thresholds};
-    for (const CasePair& pair : pairs) {
-        comparer.add(pair);
+    Comparer comparer{criteria};
+    for (std::size_t index = 0; index < pairs.size(); ++index) {
+        comparer.add(pairs[index], index);
     }
     return comparer.finish();
 }

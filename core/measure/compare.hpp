@@ -7,8 +7,11 @@
 // Errors   none: what cannot be compared is a verdict with its reason.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,7 +21,17 @@
 
 namespace memsweep::measure {
 
+using MetricNames = std::set<std::string, std::less<>>;
+
+// What is judged, and by how much it may change.
+struct Criteria {
+    Thresholds thresholds;
+    MetricNames only;           // empty: every metric
+    MetricNames informational;  // shown and never judged, beside those that describe the machine
+};
+
 struct MetricComparison {
+    std::size_t pair{};  // of the pairs compared: its index
     std::string scenario;
     std::string case_id;  // the candidate's; the base's when there is no candidate
     std::string metric;   // empty: the verdict is on the whole case
@@ -35,8 +48,7 @@ struct MetricComparison {
 };
 
 // In the order of the pairs, each case's metrics in the base's order, then those only the candidate has. Metrics with
-// no value on either side are left out.
-[[nodiscard]] std::vector<MetricComparison> compare_cases(std::span<const CasePair> pairs,
-                                                          const Thresholds& thresholds);
+// no value on either side are left out. Informational metrics do not count among the noisy ones that adjust each other.
+[[nodiscard]] std::vector<MetricComparison> compare_cases(std::span<const CasePair> pairs, const Criteria& criteria);
 
 }  // namespace memsweep::measure

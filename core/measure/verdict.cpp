@@ -15,7 +15,7 @@ using measure::Verdict;
 template <>
 std::span<const Named<Verdict>> names<Verdict>()
 {
-    static constexpr std::array<Named<Verdict>, 10> table{{
+    static constexpr std::array<Named<Verdict>, 11> table{{
         {Verdict::regressed, "regressed", "worse beyond the threshold, and not by chance"},
         {Verdict::improved, "improved", "better beyond the threshold, and not by chance"},
         {Verdict::same, "same", "no change beyond the threshold"},
@@ -26,6 +26,7 @@ std::span<const Named<Verdict>> names<Verdict>()
         {Verdict::newly_failing, "newly-failing", "ran in the base, fails in the candidate"},
         {Verdict::fixed, "fixed", "failed in the base, runs in the candidate"},
         {Verdict::not_comparable, "not-comparable", "measured differently, or not measured on one side"},
+        {Verdict::informational, "informational", "shown, never judged"},
     }};
     return table;
 }
@@ -57,7 +58,7 @@ Change worsening(const Observed& observed, const Shift& shift)
 std::string signed_change(const Observed& observed, const Shift& shift, double value)
 {
     if (shift.is_ratio) {
-        return fmt::format("{:+.1f} %", (value - 1) * 100);
+        return value >= 2 ? format_factor(value) + "x" : fmt::format("{:+.1f} %", (value - 1) * 100);
     }
     return (value > 0 ? "+" : "") + format_value(observed.unit, value);
 }
@@ -82,6 +83,18 @@ std::string doubt(const Observed& observed, bool beyond_threshold, double q)
     }
     return q > significance ? fmt::format("more than the {} allowed, but chance could do it (q = {:.2g})", allowed, q)
                             : fmt::format("more than the {} allowed, but the interval reaches no change", allowed);
+}
+
+// Two values of an exact counter; in full where rounding would hide that they differ.
+std::string instead_of(const Observed& observed)
+{
+    const std::string to = format_value(observed.unit, observed.candidate_median);
+    const std::string from = format_value(observed.unit, observed.base_median);
+    if (to != from) {
+        return fmt::format("{} instead of {}", to, from);
+    }
+    return fmt::format("{} instead of {} {}", observed.candidate_median, observed.base_median,
+                       model::name_of(observed.unit));
 }
 
 // The least p that Mann-Whitney's test can give: both arrangements in which the samples do not overlap.
@@ -109,8 +122,7 @@ bool gates(Verdict verdict)
 Judgement judge_exact(const Observed& observed)
 {
     const double change = observed.candidate_median - observed.base_median;
-    const std::string shown = fmt::format("{} instead of {}", format_value(observed.unit, observed.candidate_median),
-                                          format_value(observed.unit, observed.base_median));
+    const std::string shown = instead_of(observed);
     if (!beyond(observed.threshold, observed.base_median, change)) {
         return {Verdict::same, change != 0 ? shown + ", which is allowed" : std::string{"no change"}};
     }

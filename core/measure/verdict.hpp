@@ -28,6 +28,7 @@ enum class Verdict : std::uint8_t {
     newly_failing,
     fixed,
     not_comparable,
+    informational,  // shown, never judged
 };
 
 // True for the verdicts that make `compare` fail: regressed and newly_failing.

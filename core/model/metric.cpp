@@ -135,4 +135,9 @@ const MetricInfo* find_metric(std::span<const MetricInfo> catalog, std::string_v
     return found == catalog.end() ? nullptr : &*found;
 }
 
+bool describes_machine(std::string_view metric)
+{
+    return metric == "fault_cost";
+}
+
 }  // namespace memsweep::model

@@ -62,4 +62,7 @@ struct MetricInfo {
 [[nodiscard]] std::span<const MetricInfo> point_catalog();   // of a named point
 [[nodiscard]] const MetricInfo* find_metric(std::span<const MetricInfo> catalog, std::string_view name);
 
+// Says what this machine costs rather than what the case does: shown beside a comparison, never judged by it.
+[[nodiscard]] bool describes_machine(std::string_view metric);
+
 }  // namespace memsweep::model

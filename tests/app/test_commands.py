@@ -10,7 +10,7 @@ import unittest
 from memsweep_cli import (BINARY, CATALOG, UTC, CliTest, alloc, drop, environment, event_lines, execute, idle, sample, scenario,
                           strict_json)
 
-COMMANDS = ("run", "report", "validate", "list", "schema")
+COMMANDS = ("run", "compare", "report", "validate", "list", "schema")
 SUBJECTS = ("scenarios", "cases", "metrics", "ops", "resources", "disciplines", "formats")
 ESCAPE, RETURN = b"\x1b", b"\r"
 
@@ -32,7 +32,7 @@ class Helping(CliTest):
                 self.assertIn(f"memsweep {command}", outcome.text)
                 self.assertEqual(self.expect(0, command, "-h").out, outcome.out)
         self.assertLessEqual({"--out", "--report", "--axis", "--set", "--filter", "--repetitions", "--warmup", "--seed", "--isolation",
-                              "--timeout", "--max-memory", "--tag", "--events", "--resume", "--fail-fast", "--dry-run", "--quick"},
+                              "--timeout", "--max-memory", "--tag", "--events", "--resume", "--fail-fast", "--dry-run", "--quick", "--baseline"},
                              set(re.findall(r"--[a-z-]+", self.expect(0, "run", "--help").text)))
 
     def test_hints_name_only_commands_that_exist(self):

@@ -1,0 +1,204 @@
+#include "core/measure/comparison_findings.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/measure/format.hpp"
+#include "core/measure/time_contrast.hpp"
+
+namespace memsweep::measure {
+namespace {
+
+constexpr std::size_t most_metrics = 4;  // named in one sentence
+constexpr std::size_t most_cases = 12;
+
+std::string signed_value(model::Unit unit, double value)
+{
+    return (value > 0 ? "+" : "") + format_value(unit, value);
+}
+
+// "wall_time 1.10x (...), cpu_time 1.08x (...) and 3 more regressed"; empty when no metric has that verdict.
+std::string metrics_part(const std::vector<const MetricComparison*>& metrics, Verdict verdict)
+{
+    std::vector<std::string> texts;
+    std::size_t found = 0;
+    for (const MetricComparison* metric : metrics) {
+        if (metric->verdict == verdict && ++found <= most_metrics) {
+            texts.push_back(fmt::format("{} {}", metric->metric, effect_text(*metric)));
+        }
+    }
+    if (found == 0) {
+        return {};
+    }
+    const std::string more = found > most_metrics ? fmt::format(" and {} more", found - most_metrics) : std::string{};
+    return fmt::format("{}{} {}", fmt::join(texts, ", "), more, model::name_of(verdict));
+}
+
+std::string names_part(const std::vector<const MetricComparison*>& metrics, Verdict verdict)
+{
+    std::vector<std::string_view> names;
+    for (const MetricComparison* metric : metrics) {
+        if (metric->verdict == verdict) {
+            names.push_back(metric->metric);
+        }
+    }
+    return names.empty() ? std::string{} : fmt::format("{} {}", fmt::join(names, ", "), model::name_of(verdict));
+}
+
+std::string case_name(const Comparison& comparison, const ComparedCase& one)
+{
+    if (!comparison.is_between) {
+        return one.label;
+    }
+    return one.label.empty() ? comparison.candidate.name : fmt::format("{} ({})", comparison.candidate.name, one.label);
+}
+
+// Why it is slower, where page faults say so; between two values of an axis also by how much.
+std::string time_sentence(const Comparison& comparison, const CasePair& pair, bool slower)
+{
+    const auto time = time_contrast(*pair.base, *pair.candidate);
+    if (!time) {
+        return {};
+    }
+    const std::string faults =
+        slower || comparison.is_between ? fault_part(*time, *pair.base, *pair.candidate) : std::string{};
+    if (!comparison.is_between) {
+        return faults;
+    }
+    const std::string factor = time_part(*time, comparison.base.name);
+    return faults.empty() ? factor : factor + "; " + faults;
+}
+
+bool is_time(const MetricComparison& metric)
+{
+    return metric.metric == "wall_time" || metric.metric == "time_per_op";
+}
+
+Importance importance_of(const std::vector<const MetricComparison*>& metrics)
+{
+    const auto has = [&](auto predicate) {
+        return std::ranges::any_of(metrics, predicate, [](const MetricComparison* metric) { return metric->verdict; });
+    };
+    if (has(gates)) {
+        return Importance::failure;
+    }
+    return has([](Verdict verdict) { return verdict == Verdict::missing; }) ? Importance::warning : Importance::note;
+}
+
+Finding case_finding(const Comparison& comparison, const CasePair& pair, const ComparedCase& one,
+                     const std::vector<const MetricComparison*>& metrics)
+{
+    const std::string name = case_name(comparison, one);
+    if (metrics.size() == 1 && metrics.front()->metric.empty()) {
+        return {importance_of(metrics),
+                fmt::format("{}: {}: {}", name, model::name_of(metrics.front()->verdict), metrics.front()->why)};
+    }
+    const bool slower = std::ranges::any_of(metrics, [](const MetricComparison* metric) {
+        return metric->verdict == Verdict::regressed && is_time(*metric);
+    });
+    std::vector<const MetricComparison*> rest = metrics;
+    if (comparison.is_between) {  // the time is what the sentence begins with
+        std::erase_if(rest, [](const MetricComparison* metric) { return is_time(*metric); });
+    }
+    std::vector<std::string> parts{metrics_part(rest, Verdict::regressed), metrics_part(rest, Verdict::improved),
+                                   names_part(rest, Verdict::missing), names_part(rest, Verdict::added)};
+    parts.insert(parts.begin() + (comparison.is_between ? 0 : 1), time_sentence(comparison, pair, slower));
+    std::erase(parts, std::string{});
+    return {importance_of(metrics), fmt::format("{}: {}", name, fmt::join(parts, "; "))};
+}
+
+void add_cases(const Comparison& comparison, std::span<const CasePair> pairs, std::vector<Finding>& findings)
+{
+    std::vector<std::vector<const MetricComparison*>> of_case(pairs.size());
+    for (const MetricComparison& metric : comparison.metrics) {
+        of_case[metric.pair].push_back(&metric);
+    }
+    std::vector<Finding> found;
+    for (std::size_t index = 0; index < pairs.size(); ++index) {
+        const bool changed = std::ranges::any_of(
+            of_case[index], [](const MetricComparison* metric) { return is_change(metric->verdict); });
+        if (changed || (comparison.is_between && pairs[index].base->status == model::Status::ok &&
+                        pairs[index].candidate->status == model::Status::ok)) {
+            found.push_back(case_finding(comparison, pairs[index], comparison.cases[index], of_case[index]));
+        }
+    }
+    std::ranges::stable_sort(found, {}, &Finding::importance);
+    if (found.size() > most_cases) {
+        const std::size_t more = found.size() - most_cases;
+        found.resize(most_cases);
+        found.push_back({Importance::note, fmt::format("{} more cases changed; the tables show them", more)});
+    }
+    findings.insert(findings.end(), found.begin(), found.end());
+}
+
+void add_too_few(const Comparison& comparison, std::vector<Finding>& findings)
+{
+    const std::size_t metrics = count(comparison, Verdict::insufficient);
+    if (metrics > 0) {
+        findings.push_back({Importance::warning,
+                            fmt::format("too few repetitions for {} of {} noisy metrics: {} of each side can show a "
+                                        "change (-n {})",
+                                        metrics, comparison.noisy_metrics, repetitions_needed(comparison.noisy_metrics),
+                                        repetitions_needed(comparison.noisy_metrics))});
+    }
+}
+
+// A machine that became slower or faster itself: told once, by the case that shows it most.
+void add_machine(const Comparison& comparison, std::vector<Finding>& findings)
+{
+    const MetricComparison* most = nullptr;
+    const auto distance = [](const MetricComparison& metric) {
+        return std::max(metric.shift->estimate, 1 / metric.shift->estimate);
+    };
+    for (const MetricComparison& metric : comparison.metrics) {
+        if (!model::describes_machine(metric.metric) || !metric.shift || !metric.shift->is_ratio ||
+            !metric.shift->interval || comparison.is_between) {
+            continue;
+        }
+        const double change = (metric.shift->estimate - 1) * *metric.base_median;
+        const bool excludes_none = (*metric.shift->interval)[0] > 1 || (*metric.shift->interval)[1] < 1;
+        if (excludes_none && beyond(metric.threshold, *metric.base_median, change) &&
+            (most == nullptr || distance(metric) > distance(*most))) {
+            most = &metric;
+        }
+    }
+    if (most != nullptr) {
+        findings.push_back({Importance::warning,
+                            fmt::format("the machine itself differs: {} is {} in {}, so times may differ for that "
+                                        "reason alone",
+                                        most->metric, effect_text(*most), most->case_id)});
+    }
+}
+
+}  // namespace
+
+std::string effect_text(const MetricComparison& metric)
+{
+    if (!metric.shift) {
+        return {};
+    }
+    if (!metric.shift->interval) {
+        return fmt::format("{} instead of {}", format_value(metric.unit, *metric.candidate_median),
+                           format_value(metric.unit, *metric.base_median));
+    }
+    const auto shown = [&](double value) {
+        return metric.shift->is_ratio ? format_factor(value) : signed_value(metric.unit, value);
+    };
+    return fmt::format("{}{} (95 % interval {} to {})", shown(metric.shift->estimate),
+                       metric.shift->is_ratio ? "x" : "", shown((*metric.shift->interval)[0]),
+                       shown((*metric.shift->interval)[1]));
+}
+
+std::vector<Finding> comparison_findings(const Comparison& comparison, std::span<const CasePair> pairs)
+{
+    std::vector<Finding> findings;
+    add_cases(comparison, pairs, findings);
+    add_too_few(comparison, findings);
+    add_machine(comparison, findings);
+    return findings;
+}
+
+}  // namespace memsweep::measure

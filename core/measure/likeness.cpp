@@ -1,0 +1,141 @@
+#include "core/measure/likeness.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/quantity.hpp"
+
+namespace memsweep::measure {
+namespace {
+
+using Parts = std::vector<std::string>;
+
+template <typename Value>
+void add_if_unlike(Parts& parts, std::string_view what, const Value& base, const Value& candidate)
+{
+    if (base != candidate) {
+        parts.push_back(fmt::format("{} {} against {}", what, base, candidate));
+    }
+}
+
+std::uint64_t whole_gib(std::uint64_t bytes)
+{
+    return (bytes + (1ULL << 29)) >> 30;
+}
+
+std::string quoted(const std::string& text)
+{
+    return text.empty() ? std::string{"nothing"} : fmt::format("\"{}\"", text);
+}
+
+void add_overrides(Parts& parts, const ScenarioFacts& base, const ScenarioFacts& candidate)
+{
+    std::set<std::string> names;
+    for (const auto* facts : {&base, &candidate}) {
+        for (const auto& [name, value] : facts->overrides) {
+            names.insert(name);
+        }
+    }
+    const auto value_in = [](const ScenarioFacts& facts, const std::string& name) {
+        const auto found = facts.overrides.find(name);
+        return found == facts.overrides.end() ? std::string{"as in the file"} : quoted(found->second);
+    };
+    for (const std::string& name : names) {
+        add_if_unlike(parts, name, value_in(base, name), value_in(candidate, name));
+    }
+}
+
+// The ids that only one of the two has: the first few of them.
+Parts only_in(const std::vector<std::string>& some, const std::vector<std::string>& others)
+{
+    constexpr std::size_t most = 3;
+    const std::set<std::string_view> known{others.begin(), others.end()};
+    Parts found;
+    for (const std::string& id : some) {
+        if (!known.contains(id)) {
+            found.push_back(id);
+        }
+    }
+    if (found.size() > most) {
+        const std::size_t more = found.size() - most;
+        found.resize(most);
+        found.push_back(fmt::format("{} more", more));
+    }
+    return found;
+}
+
+void add_cases(Parts& parts, const ScenarioFacts& base, const ScenarioFacts& candidate)
+{
+    if (const Parts only = only_in(base.case_ids, candidate.case_ids); !only.empty()) {
+        parts.push_back(fmt::format("only the base has {}", fmt::join(only, ", ")));
+    }
+    if (const Parts only = only_in(candidate.case_ids, base.case_ids); !only.empty()) {
+        parts.push_back(fmt::format("only the candidate has {}", fmt::join(only, ", ")));
+    }
+}
+
+std::string short_print(const std::string& fingerprint)
+{
+    return fingerprint.empty() ? std::string{"none"} : fingerprint.substr(0, 12);
+}
+
+}  // namespace
+
+ScenarioFacts scenario_facts(const model::RunReport& report)
+{
+    ScenarioFacts facts{report.run.scenario_name, report.run.scenario_fingerprint, {}, report.run.overrides};
+    std::ranges::transform(report.cases, std::back_inserter(facts.case_ids), &model::CaseReport::id);
+    return facts;
+}
+
+std::string scenario_difference(const ScenarioFacts& base, const ScenarioFacts& candidate)
+{
+    if (base.fingerprint == candidate.fingerprint && !base.fingerprint.empty()) {
+        return {};
+    }
+    Parts parts;
+    add_if_unlike(parts, "scenario", quoted(base.name), quoted(candidate.name));
+    if (parts.empty()) {
+        add_overrides(parts, base, candidate);
+        add_cases(parts, base, candidate);
+    }
+    if (parts.empty()) {
+        parts.emplace_back("the same cases, but other memory, release, steps or assertions");
+    }
+    return fmt::format("the scenarios differ: {} (fingerprint {} against {})", fmt::join(parts, "; "),
+                       short_print(base.fingerprint), short_print(candidate.fingerprint));
+}
+
+std::string machine_difference(const model::Machine& base, const model::Machine& candidate)
+{
+    if (base.fingerprint == candidate.fingerprint && !base.fingerprint.empty()) {
+        return {};
+    }
+    Parts parts;
+    add_if_unlike(parts, "CPU", quoted(base.cpu), quoted(candidate.cpu));
+    add_if_unlike(parts, "cores", base.cores, candidate.cores);
+    add_if_unlike(parts, "NUMA nodes", base.numa_nodes, candidate.numa_nodes);
+    add_if_unlike(parts, "page size", base::exact_size(base.page_size), base::exact_size(candidate.page_size));
+    add_if_unlike(parts, "memory in GiB", whole_gib(base.memory_bytes), whole_gib(candidate.memory_bytes));
+    add_if_unlike(parts, "devices", quoted(fmt::format("{}", fmt::join(base.devices, ", "))),
+                  quoted(fmt::format("{}", fmt::join(candidate.devices, ", "))));
+    if (parts.empty()) {
+        parts.push_back(fmt::format("fingerprint {} against {}", short_print(base.fingerprint),
+                                    short_print(candidate.fingerprint)));
+    }
+    return fmt::format("the machines differ: {}", fmt::join(parts, "; "));
+}
+
+std::vector<std::string> differences(const model::RunReport& base, const model::RunReport& candidate)
+{
+    std::vector<std::string> found{scenario_difference(scenario_facts(base), scenario_facts(candidate)),
+                                   machine_difference(base.machine, candidate.machine)};
+    std::erase_if(found, [](const std::string& text) { return text.empty(); });
+    return found;
+}
+
+}  // namespace memsweep::measure

@@ -1,0 +1,33 @@
+// Whether two results may be compared at all: the same scenario, on the same kind of machine.
+//
+// Sources  the fingerprints decide; what differs is named from the facts that went into them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/model/report.hpp"
+
+namespace memsweep::measure {
+
+// A scenario as results know it.
+struct ScenarioFacts {
+    std::string name;
+    std::string fingerprint;
+    std::vector<std::string> case_ids;
+    std::map<std::string, std::string> overrides;
+};
+
+[[nodiscard]] ScenarioFacts scenario_facts(const model::RunReport& report);
+
+// "the scenarios differ: ..."; empty when the fingerprints agree.
+[[nodiscard]] std::string scenario_difference(const ScenarioFacts& base, const ScenarioFacts& candidate);
+
+// "the machines differ: 2 cores against 4, ..."; empty when the fingerprints agree.
+[[nodiscard]] std::string machine_difference(const model::Machine& base, const model::Machine& candidate);
+
+// Both of the above, as far as they are not empty.
+[[nodiscard]] std::vector<std::string> differences(const model::RunReport& base, const model::RunReport& candidate);
+
+}  // namespace memsweep::measure

@@ -1,0 +1,181 @@
+#include "core/measure/comparison.hpp"
+
+#include <algorithm>
+
+#include "core/measure/explain.hpp"
+#include "tests/measure/samples.hpp"
+
+using namespace memsweep;
+using namespace memsweep::measure;
+using Catch::Matchers::Contains;
+
+namespace {
+
+const std::vector<double> ten{1.00, 1.01, 0.99, 1.02, 0.98, 1.005, 0.995, 1.015, 0.985, 1.001};
+
+std::vector<double> scaled(std::vector<double> values, double factor)
+{
+    std::ranges::transform(values, values.begin(), [&](double value) { return value * factor; });
+    return values;
+}
+
+model::RunReport report(std::vector<model::CaseReport> cases)
+{
+    model::RunReport made;
+    made.run.scenario_name = "demo";
+    made.cases = std::move(cases);
+    return made;
+}
+
+Comparison compare(const std::vector<model::Metric>& base, const std::vector<model::Metric>& candidate,
+                   const Criteria& criteria = {})
+{
+    return *compare_reports(report({case_report({}, base)}), report({case_report({}, candidate)}), criteria);
+}
+
+const MetricComparison& only(const Comparison& comparison)
+{
+    REQUIRE(comparison.metrics.size() == 1);
+    return comparison.metrics.front();
+}
+
+std::string joined(const std::vector<std::string>& sentences)
+{
+    std::string text;
+    for (const std::string& sentence : sentences) {
+        text += sentence + "\n";
+    }
+    return text;
+}
+
+std::string why_of(const Comparison& comparison)
+{
+    return joined(explanation(only(comparison), comparison.noisy_metrics));
+}
+
+}  // namespace
+
+TEST_CASE("an outcome is the worst of the verdicts", "[unit]")
+{
+    const model::Metric slow = metric("wall_time", scaled(ten, 1.2));
+    CHECK(outcome(compare({metric("wall_time", ten)}, {slow})) == Outcome::regressed);
+    CHECK(outcome(compare({slow}, {metric("wall_time", ten)})) == Outcome::passed);
+    CHECK(outcome(compare({metric("wall_time", {1, 1})}, {metric("wall_time", {1, 1})})) == Outcome::no_verdict);
+    const Comparison both = compare({metric("wall_time", {1, 1}), metric("allocations", {4})},
+                                    {metric("wall_time", {1, 1}), metric("allocations", {5})});
+    CHECK(outcome(both) == Outcome::regressed);
+    const auto failed = case_report({}, {}, model::Status::error);
+    CHECK(outcome(*compare_reports(report({case_report({}, {slow})}), report({failed}), {})) == Outcome::regressed);
+    CHECK(outcome(*compare_reports(report({failed}), report({failed}), {})) == Outcome::no_verdict);
+}
+
+TEST_CASE("what describes the machine is shown, and neither judged nor counted", "[unit]")
+{
+    const Comparison comparison = compare({metric("wall_time", ten), metric("fault_cost", ten)},
+                                          {metric("wall_time", ten), metric("fault_cost", scaled(ten, 3))});
+    CHECK(outcome(comparison) == Outcome::passed);
+    CHECK(comparison.noisy_metrics == 1);
+    CHECK(count(comparison, Verdict::informational) == 1);
+    REQUIRE(comparison.findings.size() == 1);
+    CHECK_THAT(comparison.findings.front().text, Contains("the machine itself differs: fault_cost is 3.0x"));
+}
+
+TEST_CASE("criteria choose the metrics and silence some", "[unit]")
+{
+    const std::vector<model::Metric> base{metric("wall_time", ten), metric("cpu_time", ten)};
+    const std::vector<model::Metric> slow{metric("wall_time", scaled(ten, 2)), metric("cpu_time", scaled(ten, 2))};
+    CHECK(only(compare(base, slow, {.thresholds = {}, .only = {"cpu_time"}, .informational = {}})).metric ==
+          "cpu_time");
+    const Comparison silenced =
+        compare(base, slow, {.thresholds = {}, .only = {}, .informational = {"wall_time", "cpu_time"}});
+    CHECK(count(silenced, Verdict::informational) == 2);
+    CHECK_FALSE(outcome(silenced) == Outcome::regressed);
+}
+
+TEST_CASE("two results without a case in common are no comparison", "[unit]")
+{
+    const auto refused =
+        compare_reports(report({case_report({{"n", "1"}}, {})}), report({case_report({{"n", "2"}}, {})}), {});
+    REQUIRE_FALSE(refused);
+    CHECK_THAT(refused.error().message, Contains("no case is in both"));
+}
+
+TEST_CASE("two values of an axis are compared within one result", "[unit]")
+{
+    const auto one = [](const char* mode, const char* n, double factor) {
+        return case_report({{"mode", mode}, {"n", n}}, {metric("wall_time", scaled(ten, factor))});
+    };
+    const model::RunReport all =
+        report({one("refcount", "1", 1), one("refcount", "2", 1), one("finalizer", "1", 3), one("finalizer", "3", 1)});
+    const auto comparison = compare_families(all, {"mode", "refcount"}, {"mode", "finalizer"}, {});
+    REQUIRE(comparison);
+    REQUIRE(comparison->cases.size() == 1);
+    CHECK(comparison->cases[0].label == "n=1");
+    CHECK(comparison->cases[0].base_id == "demo/mode=refcount/n=1");
+    CHECK(comparison->cases[0].candidate_id == "demo/mode=finalizer/n=1");
+    CHECK(only(*comparison).shift->estimate == Approx(3));
+    REQUIRE_FALSE(comparison->findings.empty());
+    CHECK_THAT(comparison->findings.front().text,
+               Contains("mode=finalizer (n=1): 3.0x the time of mode=refcount (95 % interval"));
+    const auto unknown = compare_families(all, {"mode", "refcount"}, {"mode", "leak"}, {});
+    REQUIRE_FALSE(unknown);
+    CHECK_THAT(unknown.error().message, Contains("no case has mode=leak") && Contains("mode=finalizer, mode=refcount"));
+    CHECK_THAT(compare_families(all, {"mod", "x"}, {"mode", "leak"}, {}).error().message, Contains("axes: mode, n"));
+    CHECK_FALSE(compare_families(all, {"n", "2"}, {"n", "3"}, {}));
+}
+
+TEST_CASE("findings name what changed, the worst case first", "[unit]")
+{
+    const auto one = [](const char* n, double factor) {
+        return case_report({{"n", n}}, {metric("wall_time", scaled(ten, factor)), metric("cpu_time", ten)});
+    };
+    const auto comparison = compare_reports(report({one("1", 1), one("2", 1), one("3", 1)}),
+                                            report({one("1", 0.5), one("2", 1), one("3", 2)}), {});
+    REQUIRE(comparison);
+    REQUIRE(comparison->findings.size() == 2);
+    CHECK(comparison->findings[0].importance == Importance::failure);
+    CHECK_THAT(comparison->findings[0].text, Contains("demo/n=3: wall_time 2.0x") && Contains("regressed"));
+    CHECK_THAT(comparison->findings[1].text, Contains("demo/n=1: wall_time 0.50x") && Contains("improved"));
+}
+
+TEST_CASE("an explanation says what it rests on and what would change it", "[unit]")
+{
+    const std::string slower = why_of(compare({metric("wall_time", ten)}, {metric("wall_time", scaled(ten, 1.2))}));
+    CHECK_THAT(slower, Contains("n = 10") && Contains("Mann-Whitney p = ") && Contains("among 1 noisy metric") &&
+                           Contains("allowed: 5 %") && Contains("95 % interval"));
+    CHECK_THAT(slower, Contains("--threshold wall_time=2"));
+    CHECK_THAT(why_of(compare({metric("wall_time", {1, 1})}, {metric("wall_time", {1, 1})})),
+               Contains("5 repetitions of each side (-n 5)"));
+    CHECK_THAT(why_of(compare({metric("allocations", {4})}, {metric("allocations", {5})})),
+               Contains("an exact counter needs no interval"));
+    const Comparison doubtful = compare({metric("wall_time", ten)}, {metric("wall_time", scaled(ten, 1.045))});
+    CHECK(only(doubtful).verdict == Verdict::inconclusive);
+    CHECK_THAT(why_of(doubtful), Contains("needed: about"));
+}
+
+TEST_CASE("the repetitions that an explanation asks for would settle it", "[unit]")
+{
+    // The same scatter, more often: what is told must be enough when the samples are as they were.
+    const auto spread = [](std::size_t n, double factor) {
+        std::vector<double> values;
+        for (std::size_t i = 0; i < n; ++i) {
+            values.push_back(factor * (0.98 + 0.04 * (static_cast<double>(i) + 0.5) / static_cast<double>(n)));
+        }
+        return values;
+    };
+    const auto at = [&](std::size_t n) {
+        return compare({metric("wall_time", spread(n, 1))}, {metric("wall_time", spread(n, 1.03))});
+    };
+    const Comparison doubtful = at(5);
+    REQUIRE(only(doubtful).verdict == Verdict::inconclusive);
+    const std::size_t needed = repetitions_to_settle(only(doubtful), doubtful.noisy_metrics);
+    REQUIRE(needed > 5);
+    CHECK(only(at(needed)).verdict == Verdict::same);
+    CHECK(repetitions_to_settle(only(at(needed)), 1) == 0);
+}
+
+TEST_CASE("a counter that differs by less than is shown is shown in full", "[unit]")
+{
+    const auto more = compare({metric("live_bytes_peak", {800'000'000})}, {metric("live_bytes_peak", {800'000'001})});
+    CHECK_THAT(only(more).why, Contains("800000001 instead of 800000000 B"));
+}

@@ -1,0 +1,82 @@
+#include "core/measure/likeness.hpp"
+
+#include "tests/measure/samples.hpp"
+
+using namespace memsweep;
+using namespace memsweep::measure;
+using Catch::Matchers::Contains;
+
+namespace {
+
+model::RunReport report()
+{
+    model::RunReport made;
+    made.run.scenario_name = "demo";
+    made.run.scenario_fingerprint = "aaaaaaaaaaaaaaaa";
+    made.machine.fingerprint = "mmmmmmmmmmmmmmmm";
+    made.machine.cores = 2;
+    made.machine.memory_bytes = 8ULL << 30;
+    made.cases = {case_report({{"mode", "a"}}, {}), case_report({{"mode", "b"}}, {})};
+    return made;
+}
+
+std::string told(const model::RunReport& base, const model::RunReport& candidate)
+{
+    const auto found = differences(base, candidate);
+    REQUIRE(found.size() == 1);
+    return found.front();
+}
+
+}  // namespace
+
+TEST_CASE("equal fingerprints are alike, whatever else differs", "[unit]")
+{
+    model::RunReport other = report();
+    other.machine.host = "elsewhere";
+    other.run.seed = 7;
+    other.cases.pop_back();
+    CHECK(differences(report(), other).empty());
+}
+
+TEST_CASE("unlike machines are told by what makes them unlike", "[unit]")
+{
+    model::RunReport other = report();
+    other.machine.fingerprint = "nnnn";
+    CHECK_THAT(told(report(), other), Contains("the machines differ") && Contains("mmmmmmmmmmmm against nnnn"));
+    other.machine.cores = 4;
+    other.machine.memory_bytes = 16ULL << 30;
+    CHECK(told(report(), other) == "the machines differ: cores 2 against 4; memory in GiB 8 against 16");
+}
+
+TEST_CASE("unlike scenarios are told by name, settings or cases", "[unit]")
+{
+    model::RunReport other = report();
+    other.run.scenario_fingerprint = "bbbbbbbbbbbbbbbb";
+    CHECK_THAT(told(report(), other), Contains("other memory, release, steps or assertions"));
+    other.run.overrides = {{"variable.count", "7"}};
+    CHECK_THAT(told(report(), other), Contains("variable.count as in the file against \"7\""));
+    other.cases[1] = case_report({{"mode", "c"}}, {});
+    CHECK_THAT(told(report(), other),
+               Contains("only the base has demo/mode=b") && Contains("only the candidate has demo/mode=c"));
+    other.run.scenario_name = "other";
+    CHECK_THAT(told(report(), other), Contains("scenario \"demo\" against \"other\""));
+}
+
+TEST_CASE("a result without a fingerprint is like nothing, not even itself", "[unit]")
+{
+    model::RunReport none = report();
+    none.machine.fingerprint.clear();
+    CHECK_THAT(told(none, none), Contains("fingerprint none against none"));
+}
+
+TEST_CASE("many cases on one side are counted, not listed", "[unit]")
+{
+    model::RunReport base = report();
+    model::RunReport other = report();
+    other.run.scenario_fingerprint = "bb";
+    for (int i = 0; i < 1000; ++i) {
+        base.cases.push_back(case_report({{"n", std::to_string(i)}}, {}));
+    }
+    CHECK_THAT(told(base, other), Contains("997 more"));
+    CHECK(told(base, other).size() < 300);
+}

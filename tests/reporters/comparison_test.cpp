@@ -1,0 +1,90 @@
+#include "reporters/comparison_formats.hpp"
+
+#include <fmt/format.h>
+
+#include "core/measure/comparison.hpp"
+#include "reporters/comparison_terminal.hpp"
+#include "reporters/display_text.hpp"
+#include "tests/reporters/golden.hpp"
+#include "tests/reporters/sample_report.hpp"
+#include "tests/support/catch.hpp"
+
+namespace memsweep::reporters {
+namespace {
+
+// Slower, with fewer faults, without a counter, and with a case that breaks off.
+model::RunReport changed(model::RunReport report)
+{
+    for (model::Metric& metric : report.cases.front().metrics) {
+        for (auto& value : metric.values) {
+            if (value && metric.name == "wall_time") {
+                *value *= 1.5;
+            } else if (value && metric.name == "minor_faults") {
+                *value -= 1000;
+            }
+        }
+    }
+    std::erase_if(report.cases.front().metrics,
+                  [](const model::Metric& metric) { return metric.name == "floating_bytes_peak"; });
+    report.cases[1].status = model::Status::error;
+    report.cases[1].reason = "killed by signal 11";
+    return report;
+}
+
+ComparisonReport comparison_of(const model::RunReport& base, const model::RunReport& candidate)
+{
+    ComparisonReport report;
+    report.tool.name = "memsweep";
+    report.tool.version = "0.0.0";
+    report.comparisons = {*measure::compare_reports(base, candidate, {})};
+    report.comparisons[0].base.name = "base.json";
+    report.comparisons[0].candidate.name = "candidate.json";
+    report.explain = true;
+    return report;
+}
+
+}  // namespace
+
+TEST_CASE("every format of a comparison writes its golden file", "[unit]")
+{
+    const ComparisonReport report = comparison_of(sample_report(), changed(sample_report()));
+    for (const ComparisonFormat& format : comparison_formats()) {
+        check_golden(fmt::format("comparison.{}", format.name), format.write(report));
+    }
+    check_golden("comparison.color.text", to_terminal(report, {.width = 80, .color = true, .verbose = false}));
+}
+
+TEST_CASE("no line of a comparison is wider than the terminal", "[unit]")
+{
+    const int width = GENERATE(40, 57, 80, 120);
+    for (const model::RunReport& base : {sample_report(), hostile_report()}) {
+        const std::string text =
+            to_terminal(comparison_of(base, changed(base)), {.width = width, .color = false, .verbose = false});
+        for (std::size_t start = 0; start < text.size();) {
+            const std::size_t end = text.find('\n', start);
+            const std::string line = text.substr(start, end - start);
+            INFO(line);
+            CHECK(display_width(line) <= width);
+            start = end + 1;
+        }
+    }
+}
+
+TEST_CASE("a regression without a gate is shown and fails nothing", "[unit]")
+{
+    ComparisonReport report = comparison_of(sample_report(), changed(sample_report()));
+    report.gate = false;
+    CHECK_THAT(find_comparison_format("text")->write(report), Catch::Matchers::Contains("the gate is off"));
+    CHECK_THAT(find_comparison_format("junit")->write(report), !Catch::Matchers::Contains("<failure"));
+    CHECK_THAT(find_comparison_format("json")->write(report), !Catch::Matchers::Contains("\"gates\": true"));
+}
+
+TEST_CASE("a format of a comparison is found by its name, and a mistyped one gets a suggestion", "[unit]")
+{
+    CHECK(find_comparison_format("junit"));
+    const auto unknown = find_comparison_format("jnuit");
+    REQUIRE_FALSE(unknown);
+    CHECK(unknown.error().message == "unknown format \"jnuit\"; did you mean \"junit\"?");
+}
+
+}  // namespace memsweep::reporters

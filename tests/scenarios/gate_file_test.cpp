@@ -1,0 +1,90 @@
+#include "scenarios/gate_file.hpp"
+
+#include <filesystem>
+
+#include "tests/support/catch.hpp"
+
+namespace memsweep::scenarios {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> errors_of(std::string_view text)
+{
+    std::vector<std::string> texts;
+    const LoadedGate loaded = load_gate_text("g.json", text);
+    if (!loaded) {
+        for (const base::Error& error : loaded.error()) {
+            texts.push_back(base::describe(error));
+        }
+    }
+    return texts;
+}
+
+std::string only_error(std::string_view text)
+{
+    const auto errors = errors_of(text);
+    REQUIRE(errors.size() == 1);
+    return errors.front();
+}
+
+std::string gate(const std::string& members)
+{
+    return R"({ "format": "memsweep-gate", "version": 1, )" + members + " }";
+}
+
+}  // namespace
+
+TEST_CASE("a gate holds thresholds, a choice of metrics, and those that never gate", "[unit]")
+{
+    const LoadedGate loaded = load_gate_text("g.json", R"({ // comments are fine
+        "format": "memsweep-gate", "version": 1, "description": "d", "x-owner": 1,
+        "only": ["wall_time", "working_set_peak"], "informational": ["wall_time"],
+        "thresholds": { "wall_time": "10%", "working_set_peak": "2%,1MiB" } })");
+    REQUIRE(loaded);
+    CHECK(loaded->only == measure::MetricNames{"wall_time", "working_set_peak"});
+    CHECK(loaded->informational == measure::MetricNames{"wall_time"});
+    CHECK(loaded->thresholds.at("wall_time").relative == 0.1);
+    CHECK(loaded->thresholds.at("working_set_peak").absolute == 1048576);
+}
+
+TEST_CASE("what is wrong with a gate is told in its place", "[unit]")
+{
+    CHECK(only_error(gate(R"("treshold": {})")) ==
+          "g.json:1:44: unknown key \"treshold\" in a gate; did you mean \"thresholds\"?");
+    CHECK(only_error(gate(R"("only": ["wal_time"])")) ==
+          "g.json:1:53: unknown metric \"wal_time\"; did you mean \"wall_time\"?");
+    CHECK(only_error(gate(R"("thresholds": { "wall_time": "5" })")) ==
+          "g.json:1:73: \"5\" is not a threshold; write 5% or 5%,2ms");
+    CHECK(only_error(gate(R"("thresholds": { "wall_time": 5 })")) ==
+          "g.json:1:73: a threshold is text such as \"5%\" or \"2%,1MiB\", not 5");
+    CHECK(only_error(gate(R"("only": [])")) ==
+          "g.json:1:52: \"only\" must be a list of metric names, not an empty one");
+    CHECK(only_error(gate(R"("only": ["wall_time", "wall_time"])")) == "g.json:1:66: \"wall_time\" is there twice");
+    CHECK(only_error(R"({ "format": "memsweep-scenario", "version": 1, "steps": [] })") ==
+          "g.json:1:13: \"format\" must be \"memsweep-gate\", not \"memsweep-scenario\"");
+    CHECK(errors_of(R"({ "version": 2 })").size() == 2);
+    CHECK(errors_of("{").size() == 1);
+    CHECK(errors_of("[]").size() == 1);
+}
+
+TEST_CASE("several mistakes come at once", "[unit]")
+{
+    CHECK(errors_of(gate(R"("only": [1, "x"], "thresholds": { "y": "5%", "wall_time": null })")).size() == 4);
+}
+
+TEST_CASE("every gate that ships loads", "[unit]")
+{
+    const fs::path folder = fs::path{__FILE__}.parent_path().parent_path().parent_path() / "configs/gates";
+    std::size_t found = 0;
+    for (const auto& entry : fs::directory_iterator{folder}) {
+        CAPTURE(entry.path());
+        const LoadedGate loaded = load_gate(entry.path().string());
+        CHECK(loaded);
+        ++found;
+    }
+    CHECK(found >= 2);
+    CHECK_FALSE(load_gate("/nonexistent/gate.json"));
+}
+
+}  // namespace memsweep::scenarios
