@@ -47,13 +47,15 @@ int terminal_width()
     return std::clamp(static_cast<int>(size.ws_col), narrowest, widest);
 }
 
-std::string rendered(const model::RunReport& report, const reporters::Format& format, const ReportTarget& target,
-                     const GlobalOptions& global)
+ExitCode print_report(const model::RunReport& report, const reporters::Format& format, const GlobalOptions& global)
 {
-    if (format.name == "text" && to_stdout(target)) {
-        return reporters::to_terminal(report, {terminal_width(), wants_color(global.color), global.verbose});
+    reporters::TextSink sink{print_data};
+    if (format.name == "text") {
+        sink.add(reporters::to_terminal(report, {terminal_width(), wants_color(global.color), global.verbose}));
+    } else {
+        format.write(report, sink);
     }
-    return format.write(report);
+    return sink.finish() ? ExitCode::done : ExitCode::bad_input;
 }
 
 }  // namespace
@@ -70,11 +72,10 @@ ExitCode write_report(const model::RunReport& report, const ReportTarget& target
         print_error(format.error());
         return ExitCode::bad_input;
     }
-    const std::string text = rendered(report, *format, target, global);
     if (to_stdout(target)) {
-        return print_data(text) ? ExitCode::done : ExitCode::bad_input;
+        return print_report(report, *format, global);
     }
-    if (const auto written = sys::write_file_atomically(target.path, text); !written) {
+    if (const auto written = sys::write_file_atomically(target.path, text_in(*format, report)); !written) {
         print_error(written.error());
         return ExitCode::bad_input;
     }

@@ -15,6 +15,12 @@
 namespace memsweep::reporters {
 namespace {
 
+template <std::string (*to_text)(const model::RunReport&)>
+void write_whole(const model::RunReport& report, TextSink& sink)
+{
+    sink.add(to_text(report));
+}
+
 // As a file, not a terminal: everything, without colour.
 std::string to_text(const model::RunReport& report)
 {
@@ -26,16 +32,22 @@ std::string to_text(const model::RunReport& report)
 std::span<const Format> formats()
 {
     static constexpr std::array<Format, 6> table{{
-        {"text", ".txt", "what the terminal shows, 120 columns wide and in full", to_text},
+        {"text", ".txt", "what the terminal shows, 120 columns wide and in full", write_whole<to_text>},
         {"json", ".json", "the whole result, format memsweep-result version 1; every other format is made from it",
-         to_json},
-        {"html", ".html", "one self-contained page: findings, cases, points, phases, assertions, machine", to_html},
-        {"csv", ".csv", "one row per repetition and metric", to_csv},
-        {"csv-summary", ".summary.csv", "one row per case and metric: median, interval, spread", to_csv_summary},
+         write_whole<to_json>},
+        {"html", ".html", "one self-contained page: findings, cases, points, phases, assertions, machine",
+         write_whole<to_html>},
+        {"csv", ".csv", "one row per repetition and metric", write_csv},
+        {"csv-summary", ".summary.csv", "one row per case and metric: median, interval, spread", write_csv_summary},
         {"csv-series", ".series.csv", "the sampled curves: one row per case, repetition, series and time",
-         to_csv_series},
+         write_csv_series},
     }};
     return table;
+}
+
+std::string text_in(const Format& format, const model::RunReport& report)
+{
+    return whole_text([&](TextSink& sink) { format.write(report, sink); });
 }
 
 base::Expected<Format> find_format(std::string_view name)
