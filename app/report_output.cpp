@@ -5,7 +5,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "app/commands.hpp"
 #include "core/sys/atomic_file.hpp"
@@ -47,6 +51,32 @@ int terminal_width()
     return std::clamp(static_cast<int>(size.ws_col), narrowest, widest);
 }
 
+// A pipe or a device, which has no files beside it.
+bool is_stream(const std::string& path)
+{
+    std::error_code ignored;
+    const auto kind = std::filesystem::status(path, ignored).type();
+    return kind == std::filesystem::file_type::character || kind == std::filesystem::file_type::fifo ||
+           kind == std::filesystem::file_type::socket;
+}
+
+std::vector<reporters::FormatFile> files_for(const reporters::Format& format, const std::string& path)
+{
+    return is_stream(path) ? std::vector{reporters::FormatFile{path, format}} : reporters::files_of(format, path);
+}
+
+ExitCode check_one_text(const model::RunReport& report, const reporters::Format& format)
+{
+    if (format.fits_one_text == nullptr || format.fits_one_text(report)) {
+        return ExitCode::done;
+    }
+    print_error({base::ErrorCode::invalid_input,
+                 fmt::format("this result needs several files in format {}: name one with -o or {}=FILE, or choose {}",
+                             format.name, format.name, fmt::join(format.parts, " or ")),
+                 "stdout"});
+    return ExitCode::bad_input;
+}
+
 ExitCode print_report(const model::RunReport& report, const reporters::Format& format, const GlobalOptions& global)
 {
     reporters::TextSink sink{print_data};
@@ -72,12 +102,17 @@ ExitCode write_report(const model::RunReport& report, const ReportTarget& target
         print_error(format.error());
         return ExitCode::bad_input;
     }
+    if ((to_stdout(target) || is_stream(target.path)) && check_one_text(report, *format) != ExitCode::done) {
+        return ExitCode::bad_input;
+    }
     if (to_stdout(target)) {
         return print_report(report, *format, global);
     }
-    if (const auto written = sys::write_file_atomically(target.path, text_in(*format, report)); !written) {
-        print_error(written.error());
-        return ExitCode::bad_input;
+    for (const reporters::FormatFile& file : files_for(*format, target.path)) {
+        if (const auto written = sys::write_file_atomically(file.path, text_in(file.format, report)); !written) {
+            print_error(written.error());
+            return ExitCode::bad_input;
+        }
     }
     return ExitCode::done;
 }
@@ -93,9 +128,11 @@ ExitCode check_target(const ReportTarget& target)
     if (to_stdout(target)) {
         return ExitCode::done;
     }
-    if (const auto writable = sys::check_writable(target.path, typical_report_bytes); !writable) {
-        print_error(writable.error());
-        return ExitCode::bad_input;
+    for (const reporters::FormatFile& file : files_for(*format, target.path)) {
+        if (const auto writable = sys::check_writable(file.path, typical_report_bytes); !writable) {
+            print_error(writable.error());
+            return ExitCode::bad_input;
+        }
     }
     return ExitCode::done;
 }

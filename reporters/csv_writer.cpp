@@ -124,4 +124,9 @@ void write_csv_series(const model::RunReport& report, TextSink& sink)
     }
 }
 
+void write_csv_matrix(const model::RunReport& /*report*/, TextSink& sink)
+{
+    sink.add("matrix,row,col,value,unit\r\n");
+}
+
 }  // namespace memsweep::reporters

@@ -26,4 +26,8 @@ void write_csv_summary(const model::RunReport& report, TextSink& sink);
 // run_id,case,repetition,series,t,value
 void write_csv_series(const model::RunReport& report, TextSink& sink);
 
+// matrix,row,col,value,unit
+// Only this header: nothing that this version measures is a matrix.
+void write_csv_matrix(const model::RunReport& report, TextSink& sink);
+
 }  // namespace memsweep::reporters

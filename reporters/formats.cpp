@@ -27,20 +27,28 @@ std::string to_text(const model::RunReport& report)
     return to_terminal(report, TerminalStyle{.width = 120, .color = false, .verbose = true});
 }
 
+constexpr std::array<std::string_view, 3> csv_parts{"csv-summary", "csv-series", "csv-matrix"};
+
+std::string without_ending(const std::string& path, std::string_view ending)
+{
+    return path.ends_with(ending) ? path.substr(0, path.size() - ending.size()) : path;
+}
+
 }  // namespace
 
 std::span<const Format> formats()
 {
-    static constexpr std::array<Format, 6> table{{
+    static constexpr std::array<Format, 7> table{{
         {"text", ".txt", "what the terminal shows, 120 columns wide and in full", write_whole<to_text>},
         {"json", ".json", "the whole result, format memsweep-result version 1; every other format is made from it",
          write_whole<to_json>},
         {"html", ".html", "one self-contained page: findings, cases, points, phases, assertions, machine",
          write_whole<to_html>},
-        {"csv", ".csv", "one row per repetition and metric", write_csv},
+        {"csv", ".csv", "one row per repetition and metric", write_csv, csv_parts},
         {"csv-summary", ".summary.csv", "one row per case and metric: median, interval, spread", write_csv_summary},
         {"csv-series", ".series.csv", "the sampled curves: one row per case, repetition, series and time",
          write_csv_series},
+        {"csv-matrix", ".matrix.csv", "quantities between every two places: one row per pair", write_csv_matrix},
     }};
     return table;
 }
@@ -48,6 +56,19 @@ std::span<const Format> formats()
 std::string text_in(const Format& format, const model::RunReport& report)
 {
     return whole_text([&](TextSink& sink) { format.write(report, sink); });
+}
+
+std::vector<FormatFile> files_of(const Format& format, const std::string& path)
+{
+    std::vector<FormatFile> files;
+    if (format.fits_one_text == nullptr) {
+        files.push_back({path, format});
+    }
+    for (const std::string_view part : format.parts) {
+        const Format& of_part = *std::ranges::find(formats(), part, &Format::name);
+        files.push_back({fmt::format("{}{}", without_ending(path, format.extension), of_part.extension), of_part});
+    }
+    return files;
 }
 
 base::Expected<Format> find_format(std::string_view name)
