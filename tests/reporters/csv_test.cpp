@@ -50,7 +50,7 @@ bool are_rectangular(const std::vector<Row>& rows)
 TEST_CASE("csv has one row per repetition and metric, and one for a case without values", "[unit]")
 {
     const auto rows = parsed(text(write_csv, sample_report()));
-    REQUIRE(rows.size() == 1 + 2 * 8 * 6 + 2);
+    REQUIRE(rows.size() == 1 + 2 * 9 * 6 + 2);
     CHECK(rows[0] == Row{"run_id", "started", "host", "scenario", "case", "params", "metric", "unit", "better",
                          "repetition", "value", "status"});
     CHECK(rows[2] == Row{"20260131T120000Z-4f2a", "2026-01-31T12:00:00.000Z", "bench-1", "finalizer_repro",
@@ -64,7 +64,7 @@ TEST_CASE("csv has one row per repetition and metric, and one for a case without
 TEST_CASE("csv-summary has one row per case and metric", "[unit]")
 {
     const auto rows = parsed(text(write_csv_summary, sample_report()));
-    REQUIRE(rows.size() == 1 + 2 * 8 + 2);
+    REQUIRE(rows.size() == 1 + 2 * 9 + 2);
     CHECK(are_rectangular(rows));
     const auto absent = std::ranges::find_if(rows, [](const Row& row) { return row[6] == "fault_cost"; });
     REQUIRE(absent != rows.end());
