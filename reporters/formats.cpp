@@ -7,7 +7,10 @@
 #include <fmt/format.h>
 
 #include "core/base/suggest.hpp"
+#include "reporters/bmf_writer.hpp"
 #include "reporters/csv_writer.hpp"
+#include "reporters/gbench_writer.hpp"
+#include "reporters/gha_writer.hpp"
 #include "reporters/html_writer.hpp"
 #include "reporters/json_writer.hpp"
 #include "reporters/terminal_writer.hpp"
@@ -28,6 +31,7 @@ std::string to_text(const model::RunReport& report)
 }
 
 constexpr std::array<std::string_view, 3> csv_parts{"csv-summary", "csv-series", "csv-matrix"};
+constexpr std::array<std::string_view, 2> gha_parts{"gha-smaller", "gha-bigger"};
 
 std::string without_ending(const std::string& path, std::string_view ending)
 {
@@ -38,7 +42,7 @@ std::string without_ending(const std::string& path, std::string_view ending)
 
 std::span<const Format> formats()
 {
-    static constexpr std::array<Format, 7> table{{
+    static constexpr std::array<Format, 12> table{{
         {"text", ".txt", "what the terminal shows, 120 columns wide and in full", write_whole<to_text>},
         {"json", ".json", "the whole result, format memsweep-result version 1; every other format is made from it",
          write_whole<to_json>},
@@ -49,6 +53,13 @@ std::span<const Format> formats()
         {"csv-series", ".series.csv", "the sampled curves: one row per case, repetition, series and time",
          write_csv_series},
         {"csv-matrix", ".matrix.csv", "quantities between every two places: one row per pair", write_csv_matrix},
+        {"gbench", ".gbench.json", "Google Benchmark's JSON: one entry per repetition, for its compare.py",
+         write_gbench},
+        {"gha", ".json", "github-action-benchmark: medians, one file per direction", write_gha_smaller, gha_parts,
+         gha_fits_one_file},
+        {"gha-smaller", ".smaller.json", "what gha writes for customSmallerIsBetter", write_gha_smaller},
+        {"gha-bigger", ".bigger.json", "what gha writes for customBiggerIsBetter", write_gha_bigger},
+        {"bmf", ".bmf.json", "Bencher Metric Format: medians with their intervals", write_bmf},
     }};
     return table;
 }
