@@ -13,6 +13,7 @@
 #include "reporters/gha_writer.hpp"
 #include "reporters/html_writer.hpp"
 #include "reporters/json_writer.hpp"
+#include "reporters/prom_writer.hpp"
 #include "reporters/terminal_writer.hpp"
 
 namespace memsweep::reporters {
@@ -42,7 +43,7 @@ std::string without_ending(const std::string& path, std::string_view ending)
 
 std::span<const Format> formats()
 {
-    static constexpr std::array<Format, 12> table{{
+    static constexpr std::array<Format, 14> table{{
         {"text", ".txt", "what the terminal shows, 120 columns wide and in full", write_whole<to_text>},
         {"json", ".json", "the whole result, format memsweep-result version 1; every other format is made from it",
          write_whole<to_json>},
@@ -60,6 +61,8 @@ std::span<const Format> formats()
         {"gha-smaller", ".smaller.json", "what gha writes for customSmallerIsBetter", write_gha_smaller},
         {"gha-bigger", ".bigger.json", "what gha writes for customBiggerIsBetter", write_gha_bigger},
         {"bmf", ".bmf.json", "Bencher Metric Format: medians with their intervals", write_bmf},
+        {"prom", ".prom", "medians for node_exporter's textfile collector", write_prom},
+        {"openmetrics", ".metrics.txt", "medians as OpenMetrics 1.0", write_openmetrics},
     }};
     return table;
 }
