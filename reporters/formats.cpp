@@ -13,6 +13,7 @@
 #include "reporters/gha_writer.hpp"
 #include "reporters/html_writer.hpp"
 #include "reporters/json_writer.hpp"
+#include "reporters/junit_writer.hpp"
 #include "reporters/prom_writer.hpp"
 #include "reporters/terminal_writer.hpp"
 
@@ -43,7 +44,7 @@ std::string without_ending(const std::string& path, std::string_view ending)
 
 std::span<const Format> formats()
 {
-    static constexpr std::array<Format, 14> table{{
+    static constexpr std::array<Format, 15> table{{
         {"text", ".txt", "what the terminal shows, 120 columns wide and in full", write_whole<to_text>},
         {"json", ".json", "the whole result, format memsweep-result version 1; every other format is made from it",
          write_whole<to_json>},
@@ -63,6 +64,7 @@ std::span<const Format> formats()
         {"bmf", ".bmf.json", "Bencher Metric Format: medians with their intervals", write_bmf},
         {"prom", ".prom", "medians for node_exporter's textfile collector", write_prom},
         {"openmetrics", ".metrics.txt", "medians as OpenMetrics 1.0", write_openmetrics},
+        {"junit", ".junit.xml", "JUnit XML: a test case per assertion", write_junit},
     }};
     return table;
 }
