@@ -14,6 +14,7 @@
 #include "reporters/html_writer.hpp"
 #include "reporters/json_writer.hpp"
 #include "reporters/junit_writer.hpp"
+#include "reporters/markdown_writer.hpp"
 #include "reporters/prom_writer.hpp"
 #include "reporters/terminal_writer.hpp"
 #include "reporters/trace_writer.hpp"
@@ -45,7 +46,7 @@ std::string without_ending(const std::string& path, std::string_view ending)
 
 std::span<const Format> formats()
 {
-    static constexpr std::array<Format, 16> table{{
+    static constexpr std::array<Format, 17> table{{
         {"text", ".txt", "what the terminal shows, 120 columns wide and in full", write_whole<to_text>},
         {"json", ".json", "the whole result, format memsweep-result version 1; every other format is made from it",
          write_whole<to_json>},
@@ -67,6 +68,7 @@ std::span<const Format> formats()
         {"openmetrics", ".metrics.txt", "medians as OpenMetrics 1.0", write_openmetrics},
         {"junit", ".junit.xml", "JUnit XML: a test case per assertion", write_junit},
         {"trace", ".trace.json", "Chrome trace events for Perfetto: phases, curves, named points", write_trace},
+        {"md", ".md", "Markdown for a GitHub job summary: the verdict first", write_markdown},
     }};
     return table;
 }
