@@ -10,6 +10,7 @@
 #include "core/base/quantity.hpp"
 #include "core/base/suggest.hpp"
 #include "core/model/plan.hpp"
+#include "reporters/formats.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -91,7 +92,8 @@ void add_run(CLI::App& app, RunCommand& run, RawRun& raw)
            "-o,--out", run.out,
            "Result file (default results/<scenario>-<UTC>.json); %h host, %r rank, %s scenario, %t UTC; - is stdout")
         ->type_name("FILE");
-    app.add_option("-r,--report", raw.reports, "Also write this format, to FILE or stdout (repeatable)")
+    app.add_option("-r,--report", raw.reports,
+                   "Also write this format (memsweep list formats), to FILE or stdout (repeatable)")
         ->type_name("FMT[=FILE]");
     app.add_option("-a,--axis", raw.axes,
                    "Replace an axis: size=[4KiB:1GiB:*4], mode=[refcount,leak], n=4 (repeatable)")
@@ -176,6 +178,27 @@ void add_compare(CLI::App& app, CompareCommand& compare, RawCompare& raw)
                "comparable; 5 no verdict: too few repetitions.");
 }
 
+std::string format_names()
+{
+    std::string names;
+    for (const reporters::Format& format : reporters::formats()) {
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", format.name);
+    }
+    return names;
+}
+
+void add_report(CLI::App& app, ReportCommand& report)
+{
+    app.add_option("result", report.results, "Result files; - is stdin")->required()->type_name("RESULT");
+    app.add_option("-f,--format", report.format,
+                   fmt::format("{} (memsweep list formats explains them)", format_names()))
+        ->capture_default_str()
+        ->type_name("FMT");
+    app.add_option("-o,--out", report.out,
+                   "Where to write (default stdout); csv and gha write a file per part beside it")
+        ->type_name("FILE");
+}
+
 void add_list(CLI::App& app, ListCommand& list)
 {
     app.add_option("what", list.what, "scenarios, cases, metrics, ops, resources, disciplines, formats")
@@ -253,11 +276,7 @@ std::variant<Options, ExitCode> parse_command_line(int argc, const char* const* 
     add_compare(compare_app, compare, raw_compare);
     ReportCommand report;
     CLI::App& report_app = *app.add_subcommand("report", "Convert a result to another format");
-    report_app.add_option("result", report.results, "Result files; - is stdin")->required()->type_name("RESULT");
-    report_app.add_option("-f,--format", report.format, "Format (memsweep list formats)")
-        ->capture_default_str()
-        ->type_name("FMT");
-    report_app.add_option("-o,--out", report.out, "Where to write (default stdout)")->type_name("FILE");
+    add_report(report_app, report);
     ValidateCommand validate;
     CLI::App& validate_app =
         *app.add_subcommand("validate", "Check scenario files and print every error with its place");
