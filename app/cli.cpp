@@ -18,7 +18,7 @@ namespace {
 // Texts as they come from the command line, before they are turned into values.
 struct RawRun {
     std::vector<std::string> reports, axes, variables, tags;
-    std::string timeout, max_memory, isolation, seed;
+    std::string timeout, max_memory, isolation, seed, detect;
 };
 
 std::pair<std::string, std::string> split_at_equals(const std::string& text, std::string_view flag)
@@ -70,6 +70,9 @@ void finish_run(RunCommand& run, const RawRun& raw)
     }
     if (!raw.max_memory.empty()) {
         run.max_memory_bytes = value_or_throw(base::parse_size(raw.max_memory), "--max-memory");
+    }
+    if (!raw.detect.empty()) {
+        run.overrides.detect = model::value_of<model::Detection>(raw.detect);
     }
     if (!raw.isolation.empty()) {
         run.overrides.isolation = model::value_of<model::Isolation>(raw.isolation);
@@ -125,6 +128,12 @@ void add_run(CLI::App& app, RunCommand& run, RawRun& raw)
     app.add_flag("--resume", run.resume, "Go on with the result that -o names; its scenario must be the same");
     app.add_flag("--fail-fast", run.fail_fast, "Stop at the first case that is not ok or assertion that fails");
     app.add_flag("--dry-run", run.dry_run, "Print the cases, their memory and an estimate; measure nothing");
+    app.add_option("--detect", raw.detect, "How a use of freed memory is noticed: off, null, flag, quarantine, unmap")
+        ->check(CLI::IsMember(model::all_names<model::Detection>()))
+        ->type_name("LEVEL");
+    app.add_flag("--guard-pages", run.overrides.guard_pages, "End each array against an inaccessible page");
+    app.add_flag("--ignore-manual-free", run.overrides.ignore_manual_free,
+                 "Disregard manual frees: a collector frees all; the results must not change");
     app.add_flag("--quick", run.quick,
                  "1 repetition, no warm-up, no case above 64 MiB of arrays; assertions only warn");
 }

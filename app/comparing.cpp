@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "app/commands.hpp"
+#include "app/shipped.hpp"
 #include "core/measure/likeness.hpp"
 #include "scenarios/gate_file.hpp"
 
@@ -21,18 +22,14 @@ bool is_file(const fs::path& path)
     return fs::is_regular_file(path, problem);
 }
 
-// What names no file may name one that ships: in the checkout we stand in, else installed beside the executable.
+// What names no file may name one that ships.
 std::string gate_path(const std::string& gate)
 {
     const bool is_name = gate.find('/') == std::string::npos && !gate.ends_with(".json");
     if (!is_name || is_file(gate)) {
         return gate;
     }
-    std::error_code problem;
-    const fs::path here = fs::path{"configs/gates"} / (gate + ".json");
-    const fs::path executable = fs::read_symlink("/proc/self/exe", problem);
-    const fs::path installed = executable.parent_path() / "../share/memsweep" / here;
-    return !is_file(here) && is_file(installed) ? installed.lexically_normal().string() : here.string();
+    return shipped("configs/gates/" + gate + ".json");
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "scenarios/catalog.hpp"
 #include "scenarios/quote.hpp"
 #include "scenarios/text_check.hpp"
 
@@ -87,6 +87,21 @@ void read_keys(const Fields& fields, model::ReleaseSpec& release)
     fields.read("stack", release.cache.stack_bytes);
 }
 
+// "; there are a, b", or nothing.
+std::string names_in(const std::string& folder)
+{
+    std::vector<std::string> names;
+    std::error_code problem;
+    for (auto entry = fs::directory_iterator{folder, problem}; !problem && entry != fs::directory_iterator{};
+         entry.increment(problem)) {
+        if (entry->path().extension() == ".json") {
+            names.push_back(entry->path().stem().string());
+        }
+    }
+    std::sort(names.begin(), names.end());
+    return names.empty() ? "" : fmt::format("; there are {}", fmt::join(names, ", "));
+}
+
 bool is_path(const std::string& name)
 {
     return name.find('/') != std::string::npos || name.ends_with(".json");
@@ -149,25 +164,25 @@ const Node* ReleaseReader::open(const std::string& name, const Place& place, con
     const std::string path = path_of(name, place, reading);
     const auto known = opened_.find(path);
     if (known != opened_.end()) {
-        return known->second.root;
+        return known->second;
     }
     const auto text = reading.scope.surroundings.read_file(path);
     if (!text) {
-        const std::string known_names = is_path(name) ? "" : profile_names(reading.scope.surroundings.profile_folder);
+        const std::string hint = is_path(name) ? "" : names_in(reading.scope.surroundings.profile_folder);
         reading.diagnostics.add(place, fmt::format("no profile {}: cannot read {}: {}{}", in_quotes(name),
-                                                   in_quotes(path), text.error().message, known_names));
+                                                   in_quotes(path), text.error().message, hint));
     }
     const Node* root = text ? sources_.add(path, *text) : nullptr;
-    opened_[path] = {root};
+    opened_[path] = root;
     return root;
 }
 
-std::string ReleaseReader::path_of(const std::string& name, const Place& place, const Reading& reading) const
+std::string ReleaseReader::path_of(const std::string& name, const Place& place, const Reading& reading)
 {
     if (is_path(name)) {
         const fs::path wanted{name};
-        return wanted.is_absolute() ? name
-                                    : (fs::path{std::string{place.file}}.parent_path() / wanted).lexically_normal().string();
+        const fs::path beside = fs::path{place.name}.parent_path() / wanted;
+        return wanted.is_absolute() ? name : beside.lexically_normal().string();
     }
     return (fs::path{reading.scope.surroundings.profile_folder} / (name + ".json")).string();
 }

@@ -23,15 +23,12 @@ class ReleaseReader {
     void read(const Node& node, const Reading& reading, model::Case& plan_case);
 
   private:
-    struct Profile {
-        const Node* root{};  // null: unreadable, reported
-    };
     void apply_profile(const std::string& name, const Place& place, const Reading& reading, model::Case& plan_case);
     const Node* open(const std::string& name, const Place& place, const Reading& reading);
-    [[nodiscard]] std::string path_of(const std::string& name, const Place& place, const Reading& reading) const;
+    [[nodiscard]] static std::string path_of(const std::string& name, const Place& place, const Reading& reading);
 
     Sources& sources_;
-    std::map<std::string, Profile> opened_;  // by path
+    std::map<std::string, const Node*> opened_;  // by path; null: unreadable, reported
     std::vector<std::string> chain_;         // of profiles being applied
 };
 

@@ -130,9 +130,19 @@ bool queues(const Program& program)
            (model::frees_manually(release) && fallback);
 }
 
+bool keeps(const Program& program)
+{
+    using model::ReleaseMode;
+    const ReleaseMode mode = program.release.mode;
+    return mode == ReleaseMode::pool || mode == ReleaseMode::preallocated || mode == ReleaseMode::tls_cache ||
+           mode == ReleaseMode::forward;
+}
+
 bool collects(const Program& program)
 {
-    return model::is_collected(program.release) || program.release.mode == model::ReleaseMode::deferred_batch;
+    const model::ReleaseSpec& release = program.release;
+    const bool pressed = keeps(program) && release.pressure.rule != model::PressureRule::none;
+    return model::is_collected(release) || release.mode == model::ReleaseMode::deferred_batch || pressed;
 }
 
 bool delays(const Program& program)
@@ -158,14 +168,6 @@ bool capped(const Program& program)
 bool bumps(const Program& program)
 {
     return is_arena(program) || program.release.mode == model::ReleaseMode::stack;
-}
-
-bool keeps(const Program& program)
-{
-    using model::ReleaseMode;
-    const ReleaseMode mode = program.release.mode;
-    return mode == ReleaseMode::pool || mode == ReleaseMode::preallocated || mode == ReleaseMode::tls_cache ||
-           mode == ReleaseMode::forward;
 }
 
 bool reads(const Program& program)
@@ -292,6 +294,28 @@ model::Provenance provenance_of(const model::MetricInfo& info, const Program& pr
     return program.release.modelled && by_rule ? model::Provenance::modelled : info.provenance;
 }
 
+// What the slots say is wrong. Only what nobody will ever free is a leak: collectors and open arenas still may.
+void append_defects(const Program& program, const Outcome& outcome, std::uint32_t repetition, model::CaseReport& report)
+{
+    using model::DefectKind;
+    const bool loses = model::frees_manually(program.release) && !model::is_collected(program.release);
+    const bool leaks = loses || outcome.record.discipline.skipped_restores != 0;
+    for (std::size_t i = 0; i < outcome.slots.size(); ++i) {
+        const SlotRecord& slot = outcome.slots[i];
+        const auto add = [&](DefectKind kind, std::uint64_t count, std::uint64_t bytes = 0, std::int64_t age_ns = 0) {
+            if (count != 0) {
+                report.defects.push_back({kind, program.slot_names[i], repetition, count, bytes, seconds(age_ns)});
+            }
+        };
+        add(DefectKind::use_after_free, slot.uses_after_free);
+        add(DefectKind::double_free, slot.double_frees);
+        add(DefectKind::aliased_free, slot.aliased_frees);
+        add(DefectKind::stray_release, slot.stray_releases);
+        add(DefectKind::overrun, slot.overruns);
+        add(DefectKind::leak, leaks ? slot.unreleased : 0, slot.unreleased_bytes, slot.oldest_ns);
+    }
+}
+
 void append_points(const Program& program, const Outcome& outcome, std::uint32_t repetition, model::CaseReport& report)
 {
     const RepetitionRecord& record = outcome.record;
@@ -357,6 +381,7 @@ void append_repetition(const Program& program, const Outcome& outcome, std::uint
     }
     append_points(program, outcome, report.repetitions, report);
     append_phases(program, outcome, report.repetitions, report);
+    append_defects(program, outcome, report.repetitions, report);
     for (model::Series series : outcome.series) {
         series.repetition = report.repetitions;
         report.series.push_back(std::move(series));

@@ -128,6 +128,7 @@ void ArenaDiscipline::leave_scope(bool by_exception) noexcept
     const Checkpoint checkpoint = checkpoints_.back();
     checkpoints_.pop_back();
     if (by_exception && !spec_.arena.restore_on_throw) {
+        ++skipped_restores_;
         return;
     }
     restore(checkpoint);
@@ -205,6 +206,7 @@ DisciplineStats ArenaDiscipline::stats() const noexcept
     stats.bumped_bytes = bumped_bytes_;
     stats.slabs = slabs_acquired_;
     stats.escapes = escapes_;
+    stats.skipped_restores = skipped_restores_;
     return stats;
 }
 
@@ -215,6 +217,7 @@ void ArenaDiscipline::reset_counts() noexcept
     bumped_bytes_ = 0;
     slabs_acquired_ = 0;
     escapes_ = 0;
+    skipped_restores_ = 0;
 }
 
 }  // namespace memsweep::lifetime

@@ -74,6 +74,7 @@ class ArenaDiscipline final : public Discipline {
     std::uint64_t bumped_bytes_{};
     std::uint64_t slabs_acquired_{};
     std::uint64_t escapes_{};
+    std::uint64_t skipped_restores_{};
 };
 
 }  // namespace memsweep::lifetime

@@ -3,6 +3,8 @@
 #include <bit>
 #include <cstring>
 
+#include "core/lifetime/clock.hpp"
+
 namespace memsweep::lifetime {
 namespace {
 
@@ -13,7 +15,7 @@ constexpr std::uint64_t largest_class = std::uint64_t{1} << 30U;
 using model::ReleaseMode;
 
 CachingDiscipline::CachingDiscipline(const model::ReleaseSpec& spec, Reclaimer& reclaimer) noexcept
-    : Discipline{reclaimer}, spec_{spec}
+    : Discipline{reclaimer}, spec_{spec}, collector_{spec, false}
 {
 }
 
@@ -73,7 +75,16 @@ Block* CachingDiscipline::reuse(std::uint64_t bytes, std::size_t alignment, bool
 memory::AllocStatus CachingDiscipline::acquire(Block& block, std::uint64_t bytes, std::size_t alignment,
                                                bool zeroed) noexcept
 {
+    register_pressure(stored_bytes(bytes));
     return Discipline::acquire(block, stored_bytes(bytes), alignment, zeroed);
+}
+
+void CachingDiscipline::register_pressure(std::uint64_t bytes) noexcept
+{
+    if (collector_.before_allocate(bytes) != Due::no) {
+        const std::int64_t began = collector_.begin_pause();
+        collector_.finish({began, steady_ns(), 0, false}, true);
+    }
 }
 
 bool CachingDiscipline::keep(Block& block) noexcept
@@ -99,10 +110,15 @@ bool CachingDiscipline::keep(Block& block) noexcept
 // A full shelf frees what comes back. The forwarding slot takes the newest: it is the warm one.
 void CachingDiscipline::unreachable(Block& block) noexcept
 {
+    const std::uint64_t bytes = block.bytes;
     if (keep(block)) {
+        if (spec_.pressure.counts_idle) {
+            register_pressure(bytes);
+        }
         return;
     }
     if (spec_.mode != ReleaseMode::forward) {
+        collector_.freed(bytes);
         reclaimer().free(block);
         return;
     }
@@ -126,8 +142,9 @@ void CachingDiscipline::unreachable(Block& block) noexcept
 
 DisciplineStats CachingDiscipline::stats() const noexcept
 {
-    const std::lock_guard lock{mutex_};
     DisciplineStats stats;
+    collector_.add_to(stats);
+    const std::lock_guard lock{mutex_};
     stats.cache_hits = hits_;
     stats.cache_misses = misses_;
     stats.idle_bytes = idle_bytes_;
@@ -136,6 +153,7 @@ DisciplineStats CachingDiscipline::stats() const noexcept
 
 void CachingDiscipline::reset_counts() noexcept
 {
+    collector_.reset_counts();
     const std::lock_guard lock{mutex_};
     hits_ = 0;
     misses_ = 0;

@@ -4,6 +4,9 @@
 // preallocated  exact sizes, any number: what was made once is never given back
 // forward       one slot: the last buffer dropped, if the next one has exactly its size
 //
+// With a pressure rule, memory acquired from the resource is registered with a collector, and removed when it is freed; a
+// collection costs its pause and finds nothing. pressure_on_idle registers what is returned once more.
+//
 // Reused memory holds its former contents; zeros are written when they are asked for.
 // Cost     a lock and a table look-up per allocation and per drop.
 // Memory   at most limit_bytes lie idle (preallocated: no bound); 16 KiB for the table.
@@ -14,6 +17,7 @@
 #include <cstddef>
 #include <mutex>
 
+#include "core/lifetime/collector.hpp"
 #include "core/lifetime/discipline.hpp"
 
 namespace memsweep::lifetime {
@@ -40,8 +44,10 @@ class CachingDiscipline final : public Discipline {
     [[nodiscard]] std::uint64_t stored_bytes(std::uint64_t bytes) const noexcept;
     [[nodiscard]] Shelf& shelf_of(std::uint64_t stored) noexcept;
     [[nodiscard]] bool keep(Block& block) noexcept;
+    void register_pressure(std::uint64_t bytes) noexcept;
 
     const model::ReleaseSpec spec_;
+    Collector collector_;
     mutable std::mutex mutex_;  // guards everything below
     std::array<Shelf, shelves> shelves_{};
     std::uint64_t idle_bytes_{};

@@ -40,6 +40,7 @@ struct DisciplineStats {
     std::uint64_t double_frees{};   // freed by the program twice
     std::uint64_t aliased_frees{};  // must_free: refused, other handles exist
     std::uint64_t escapes{};        // handles that outlived their arena's scope
+    std::uint64_t skipped_restores{};  // scopes that an exception left, whose memory stayed
     std::uint64_t bumped_bytes{};
     std::uint64_t slabs{};  // acquired by an arena
     std::uint64_t cache_hits{};
