@@ -47,7 +47,14 @@ struct OperationJson {
     json operator()(const model::DropStep& step) const { return {{"target", step.target}}; }
     json operator()(const model::CollectStep& /*step*/) const { return json::object(); }
     json operator()(const model::DrainStep& /*step*/) const { return json::object(); }
-    json operator()(const model::SampleStep& step) const { return {{"name", step.name}}; }
+    json operator()(const model::SampleStep& step) const
+    {
+        json object{{"name", step.name}};
+        if (step.counters_only) {
+            object["counters_only"] = true;
+        }
+        return object;
+    }
     json operator()(const model::IdleStep& step) const { return {{"duration_ns", step.duration.count()}}; }
     json operator()(const model::RepeatStep& step) const
     {

@@ -68,6 +68,8 @@ constexpr std::array drop_table{
 
 constexpr std::array sample_table{
     OptionInfo{"name", name, true, "", 0, 0, nullptr, "of the point"},
+    OptionInfo{"counters_only", boolean, false, "false", 0, 0, nullptr,
+               "only the exact counters, no resident set: cheap enough for every turn of a loop"},
 };
 
 constexpr std::array idle_table{

@@ -98,6 +98,7 @@ void StepReader::fill(const Fields& /*fields*/, model::DrainStep& /*step*/) {}
 void StepReader::fill(const Fields& fields, model::SampleStep& step)
 {
     fields.read("name", step.name);
+    fields.read("counters_only", step.counters_only);
     const bool within = samples_ <= max_samples;
     samples_ = base::saturating_add(samples_, passes_);
     if (within && samples_ > max_samples) {

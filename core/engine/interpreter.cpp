@@ -429,6 +429,9 @@ class Interpreter {
         point.idle_bytes = stats.idle_bytes;
         point.minor_faults = faults.minor;
         point.major_faults = faults.major;
+        if (instruction.count != 0) {
+            return;
+        }
         if (const auto snapshot = probe_.snapshot()) {
             point.working_set_bytes = snapshot->working_set_bytes();
             point.huge_page_bytes = snapshot->anon_huge_bytes;

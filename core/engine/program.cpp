@@ -100,7 +100,9 @@ class Compiler {
 
     Instruction instruction(const model::SampleStep& step, std::size_t /*at*/)
     {
-        return {.op = OpCode::sample, .name = index_of(program_.sample_names, step.name)};
+        return {.op = OpCode::sample,
+                .name = index_of(program_.sample_names, step.name),
+                .count = step.counters_only ? 1U : 0U};
     }
 
     Instruction instruction(const model::IdleStep& step, std::size_t /*at*/)

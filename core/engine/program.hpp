@@ -50,7 +50,8 @@ struct Instruction {
     std::uint16_t name{};           // of a sample
     std::uint16_t phase{no_phase};
     std::uint32_t length{};  // repeat, scope: how many of the following instructions are its body
-    std::uint64_t count{};   // alloc: arrays; repeat: times; idle: nanoseconds; write: overrun; exception: every Nth
+    std::uint64_t count{};   // alloc: arrays; repeat: times; idle: nanoseconds; write: overrun; exception: every Nth;
+                             // sample: 1 for counters only
     std::array<std::uint64_t, max_dimensions> shape{};
 };
 

@@ -79,6 +79,7 @@ struct CollectStep {};  // find what is unreachable; with a finalizer this only 
 struct DrainStep {};    // wait until everything found has been released
 struct SampleStep {
     std::string name;
+    bool counters_only{};  // nothing is read from /proc: cheap enough for every turn of a loop
 };
 struct IdleStep {
     std::chrono::nanoseconds duration{};
