@@ -133,7 +133,9 @@ json release_json(const model::ReleaseSpec& release)
     }
     switch (release.mode) {
     case ReleaseMode::refcount:
-        object["atomic"] = release.atomic;
+        if (!release.atomic) {
+            object["atomic"] = false;
+        }
         break;
     case ReleaseMode::deferred_batch:
         object["batch"] = release.batch;
