@@ -21,17 +21,17 @@ bool try_add_handle(Block& block) noexcept
     return true;
 }
 
-Drop drop_shared_handle(Block& block) noexcept
+Drop drop_local_handle(Block& block) noexcept
 {
-    if (block.local) {
-        const std::int64_t handles = block.handles.load(std::memory_order_relaxed);
-        if (handles > 0) {
-            block.handles.store(handles == 1 ? released : handles - 1, std::memory_order_relaxed);
-        }
-        return {handles == 1, handles <= 0};
+    const std::int64_t handles = block.handles.load(std::memory_order_relaxed);
+    if (handles > 0) {
+        block.handles.store(handles == 1 ? released : handles - 1, std::memory_order_relaxed);
     }
-    // acq_rel: what every holder did to the buffer happens before it is freed.
-    std::int64_t left = block.handles.fetch_sub(1, std::memory_order_acq_rel) - 1;
+    return {handles == 1, handles <= 0};
+}
+
+Drop finish_drop(Block& block, std::int64_t left) noexcept
+{
     const bool stray = left < 0;
     if (stray) {
         left = block.handles.fetch_add(1, std::memory_order_acq_rel) + 1;

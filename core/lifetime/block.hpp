@@ -19,6 +19,7 @@
 namespace memsweep::lifetime {
 
 class Discipline;
+class ThreadCache;
 
 inline constexpr std::int64_t released = -1;
 
@@ -28,7 +29,10 @@ struct alignas(64) Block {
     std::uint64_t bytes{};     // as the resource granted them: a pool's class may hold more than was asked for
     Discipline* discipline{};  // told when the last handle goes; none: an external owner's buffer
     Block* next{};             // in the list of blocks it waits on
-    std::int64_t since_ns{};   // steady clock: made, when ages are asked for; then dropped
+    union {
+        std::int64_t since_ns{};  // steady clock: dropped
+        ThreadCache* cache;       // with `cached`: where it goes instead; such a block never floats
+    };
     std::uint32_t index{};     // its place in the slab
     std::atomic<std::uint32_t> next_free{};  // in the slab's free list
     std::uint16_t tag{};                     // whose it is, for reports
@@ -37,6 +41,7 @@ struct alignas(64) Block {
     std::atomic<bool> freed{true};     // the once-flag
     std::atomic<bool> watched{false};  // somebody keeps a pointer to the block without holding a handle
     bool resurrected{};                // a finalizer has kept it alive once
+    bool cached{};
 
     [[nodiscard]] std::size_t alignment() const noexcept { return std::size_t{1} << alignment_log2; }
 };
@@ -54,11 +59,23 @@ inline void begin(Block& block) noexcept
 // Fails once the block is released: what is gone cannot be revived.
 [[nodiscard]] bool try_add_handle(Block& block) noexcept;
 
+// By somebody who holds a handle, so that the block cannot be gone. False when it is all the same: somebody released a
+// handle that was not theirs.
+[[nodiscard]] inline bool add_handle(Block& block) noexcept
+{
+    if (block.local) {
+        return try_add_handle(block);
+    }
+    return block.handles.fetch_add(1, std::memory_order_relaxed) > 0;
+}
+
 struct Drop {
     bool last{};   // the caller released the block and must see to its freeing
     bool stray{};  // there was no handle left to drop; undone
 };
-[[nodiscard]] Drop drop_shared_handle(Block& block) noexcept;
+// The rarer parts of drop_handle: a count without locked instructions, and a count that others may see at or below 0.
+[[nodiscard]] Drop drop_local_handle(Block& block) noexcept;
+[[nodiscard]] Drop finish_drop(Block& block, std::int64_t left) noexcept;
 
 // Who holds the only handle on a block that nobody watches is alone with it: no other thread can add one.
 [[nodiscard]] inline Drop drop_handle(Block& block) noexcept
@@ -67,7 +84,12 @@ struct Drop {
         block.handles.store(released, std::memory_order_relaxed);
         return {true, false};
     }
-    return drop_shared_handle(block);
+    if (block.local) {
+        return drop_local_handle(block);
+    }
+    // acq_rel: what every holder did to the buffer happens before it is freed.
+    const std::int64_t left = block.handles.fetch_sub(1, std::memory_order_acq_rel) - 1;
+    return left > 0 ? Drop{} : finish_drop(block, left);
 }
 
 // True for exactly one caller between two uses of a block: the guard of the free itself, whoever else comes to free.

@@ -24,27 +24,19 @@ void release_external(ExternalBlock* block) noexcept
 
 }  // namespace
 
-void release_handle(Block& block) noexcept
+void last_handle_gone(Block& block) noexcept
 {
-    Discipline* const discipline = block.discipline;  // read first: after the drop the block may be another buffer's
-    const Drop drop = drop_handle(block);
-    if (drop.stray && discipline != nullptr) {
-        discipline->count_stray_release();
-    }
-    if (!drop.last) {
-        return;
-    }
-    if (discipline != nullptr) {
-        discipline->unreachable(block);
+    if (block.discipline != nullptr) {
+        block.discipline->unreachable(block);
     } else {
         release_external(static_cast<ExternalBlock*>(&block));
     }
 }
 
-Buffer::Buffer(const Buffer& other) noexcept : block_{other.block_}, data_{other.data_}, bytes_{other.bytes_}
+void count_stray_release(Discipline* discipline) noexcept
 {
-    if (block_ != nullptr) {
-        MEMSWEEP_ASSERT(try_add_handle(*block_), "a copy of a handle whose buffer was released behind its back");
+    if (discipline != nullptr) {
+        discipline->count_stray_release();
     }
 }
 

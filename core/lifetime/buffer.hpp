@@ -13,20 +13,42 @@
 #include <cstdint>
 #include <utility>
 
+#include "core/base/assert.hpp"
 #include "core/lifetime/block.hpp"
+#include "core/lifetime/thread_cache.hpp"
 
 namespace memsweep::lifetime {
 
-// Drops one handle and sees to what follows: the last one hands the block to its discipline or its deleter, a stray
-// one is counted by the discipline.
-void release_handle(Block& block) noexcept;
+// Where a block goes whose last handle has been dropped, and who counts what nobody held.
+void last_handle_gone(Block& block) noexcept;
+void count_stray_release(Discipline* discipline) noexcept;
+
+// Drops one handle and sees to what follows: the last one hands the block to its cache, its discipline or its deleter, a
+// stray one is counted by the discipline.
+inline void release_handle(Block& block) noexcept
+{
+    Discipline* const discipline = block.discipline;  // read first: after the drop the block may be another buffer's
+    const Drop drop = drop_handle(block);
+    if (drop.last) {
+        if (!block.cached || !block.cache->put(block)) {
+            last_handle_gone(block);
+        }
+    } else if (drop.stray) {
+        count_stray_release(discipline);
+    }
+}
 
 class Buffer {
   public:
     using Deleter = void (*)(void* context, void* data, std::uint64_t bytes) noexcept;
 
     Buffer() noexcept = default;
-    Buffer(const Buffer& other) noexcept;
+    Buffer(const Buffer& other) noexcept : block_{other.block_}, data_{other.data_}, bytes_{other.bytes_}
+    {
+        if (block_ != nullptr) {
+            MEMSWEEP_ASSERT(add_handle(*block_), "a copy of a handle whose buffer was released behind its back");
+        }
+    }
     Buffer(Buffer&& other) noexcept
         : block_{std::exchange(other.block_, nullptr)}, data_{std::exchange(other.data_, nullptr)},
           bytes_{std::exchange(other.bytes_, 0)}

@@ -58,6 +58,8 @@ enum class ManualFree : std::uint8_t {
     aliased,  // refused: other handles exist
 };
 
+class ThreadCache;
+
 class Discipline {
   public:
     explicit Discipline(Reclaimer& reclaimer) noexcept : reclaimer_{reclaimer} {}
@@ -76,6 +78,9 @@ class Discipline {
     {
         return nullptr;
     }
+
+    // Where handles may put blocks of theirs back themselves, and the heap take them; nullptr: nowhere.
+    [[nodiscard]] virtual ThreadCache* thread_cache() noexcept { return nullptr; }
 
     // Fills data, bytes and alignment of a new block.
     [[nodiscard]] virtual memory::AllocStatus acquire(Block& block, std::uint64_t bytes, std::size_t alignment,

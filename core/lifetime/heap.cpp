@@ -9,15 +9,14 @@ using model::ReleaseMode;
 
 bool keeps_for_reuse(ReleaseMode mode)
 {
-    return mode == ReleaseMode::pool || mode == ReleaseMode::preallocated || mode == ReleaseMode::tls_cache ||
-           mode == ReleaseMode::forward;
+    return mode == ReleaseMode::pool || mode == ReleaseMode::preallocated || mode == ReleaseMode::forward;
 }
 
 }  // namespace
 
 Heap::Heap(memory::MemoryResource& resource, const model::ReleaseSpec& release)
     : release_{release}, reclaimer_{resource, slab_}, discipline_{make_discipline(release, reclaimer_)},
-      reuses_{keeps_for_reuse(release.mode)}
+      cache_{discipline_->thread_cache()}, reuses_{keeps_for_reuse(release.mode)}
 {
 }
 
@@ -29,7 +28,7 @@ Heap::~Heap()
     MEMSWEEP_ASSERT(!held, "a buffer outlives its heap");
 }
 
-Heap::Result Heap::allocate(std::uint64_t bytes, std::size_t alignment, bool zeroed) noexcept
+Heap::Result Heap::allocate_new(std::uint64_t bytes, std::size_t alignment, bool zeroed) noexcept
 {
     if (reuses_) {
         if (Block* const idle = discipline_->reuse(bytes, alignment, zeroed); idle != nullptr) {
@@ -51,6 +50,10 @@ Heap::Result Heap::allocate(std::uint64_t bytes, std::size_t alignment, bool zer
     }
     block->discipline = discipline_.get();
     block->tag = tag_;
+    block->cached = cache_ != nullptr;
+    if (block->cached) {
+        block->cache = cache_;
+    }
     block->local = !release_.atomic || release_.mode == ReleaseMode::immediate;
     return {Buffer::begin(*block, bytes), memory::AllocStatus::ok};
 }

@@ -9,12 +9,14 @@
 //          that outlives its heap is a bug and stops the process.
 #pragma once
 
+#include <cstring>
 #include <memory>
 
 #include "core/lifetime/buffer.hpp"
 #include "core/lifetime/discipline.hpp"
 #include "core/lifetime/reclaimer.hpp"
 #include "core/lifetime/slab.hpp"
+#include "core/lifetime/thread_cache.hpp"
 #include "core/memory/resource.hpp"
 
 namespace memsweep::lifetime {
@@ -30,7 +32,19 @@ class Heap {
         Buffer buffer;
         memory::AllocStatus status{memory::AllocStatus::ok};
     };
-    [[nodiscard]] Result allocate(std::uint64_t bytes, std::size_t alignment, bool zeroed) noexcept;
+    [[nodiscard]] Result allocate(std::uint64_t bytes, std::size_t alignment, bool zeroed) noexcept
+    {
+        if (cache_ != nullptr) {
+            if (Block* const idle = cache_->take(bytes, alignment); idle != nullptr) {
+                if (zeroed) {
+                    std::memset(idle->data, 0, bytes);
+                }
+                idle->tag = tag_;
+                return {Buffer::begin(*idle, bytes), memory::AllocStatus::ok};
+            }
+        }
+        return allocate_new(bytes, alignment, zeroed);
+    }
 
     // Control blocks for this many more buffers, so that making them maps nothing.
     void reserve(std::size_t blocks) noexcept;
@@ -74,10 +88,13 @@ class Heap {
     }
 
   private:
+    [[nodiscard]] Result allocate_new(std::uint64_t bytes, std::size_t alignment, bool zeroed) noexcept;
+
     const model::ReleaseSpec release_;
     BlockSlab slab_;
     Reclaimer reclaimer_;
     std::unique_ptr<Discipline> discipline_;
+    ThreadCache* cache_;  // the discipline's
     bool reuses_;
     std::uint16_t tag_{};
 };

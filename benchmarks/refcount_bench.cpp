@@ -1,0 +1,140 @@
+// What a handle costs: one copied and dropped, beside std::shared_ptr and a plain intrusive count, while a second thread
+// lives (libstdc++ counts without locked instructions until there is one); and a whole array made and dropped from a
+// thread's cache.
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <thread>
+
+#include <benchmark/benchmark.h>
+
+#include "core/array/array.hpp"
+#include "core/lifetime/heap.hpp"
+#include "core/memory/malloc_resource.hpp"
+
+namespace memsweep {
+namespace {
+
+class SecondThread {
+  public:
+    SecondThread() : thread_{[this] { asleep_.wait(true); }} {}
+    SecondThread(const SecondThread&) = delete;
+    SecondThread& operator=(const SecondThread&) = delete;
+    ~SecondThread()
+    {
+        asleep_.store(false);
+        asleep_.notify_one();
+        thread_.join();
+    }
+
+  private:
+    std::atomic<bool> asleep_{true};
+    std::thread thread_;
+};
+
+struct Counted {
+    std::atomic<std::int64_t> count{1};
+    std::int64_t payload{};
+};
+
+// The least that a thread-safe count can do.
+class Intrusive {
+  public:
+    explicit Intrusive(Counted* counted) noexcept : counted_{counted} {}
+    Intrusive(const Intrusive& other) noexcept : counted_{other.counted_}
+    {
+        counted_->count.fetch_add(1, std::memory_order_relaxed);
+    }
+    Intrusive& operator=(const Intrusive&) = delete;
+    ~Intrusive()
+    {
+        if (counted_->count.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+            delete counted_;
+        }
+    }
+
+  private:
+    Counted* counted_;
+};
+
+void copy_and_drop(benchmark::State& state, const auto& handle)
+{
+    const SecondThread second;
+    for (auto _ : state) {
+        auto copy = handle;
+        benchmark::DoNotOptimize(copy);
+    }
+}
+
+void buffer_handle(benchmark::State& state)
+{
+    memory::MallocResource resource;
+    lifetime::Heap heap{resource, {}};
+    const lifetime::Buffer buffer = heap.allocate(4096, 16, false).buffer;
+    copy_and_drop(state, buffer);
+}
+
+void local_buffer_handle(benchmark::State& state)
+{
+    memory::MallocResource resource;
+    lifetime::Heap heap{resource, {.atomic = false}};
+    const lifetime::Buffer buffer = heap.allocate(4096, 16, false).buffer;
+    copy_and_drop(state, buffer);
+}
+
+void shared_ptr_handle(benchmark::State& state)
+{
+    copy_and_drop(state, std::make_shared<Counted>());
+}
+
+void intrusive_handle(benchmark::State& state)
+{
+    copy_and_drop(state, Intrusive{new Counted});
+}
+
+void make_and_drop_array(benchmark::State& state, model::ReleaseMode mode)
+{
+    const SecondThread second;
+    memory::MallocResource resource;
+    lifetime::Heap heap{resource, {.mode = mode}};
+    constexpr std::array<std::uint64_t, 1> shape{512};
+    for (auto _ : state) {
+        auto made =
+            array::Array::create(heap, model::DType::float64, shape, model::Fill::none, model::Touch::none);
+        benchmark::DoNotOptimize(made.array);
+    }
+}
+
+void make_and_drop_buffer(benchmark::State& state, model::ReleaseMode mode)
+{
+    const SecondThread second;
+    memory::MallocResource resource;
+    lifetime::Heap heap{resource, {.mode = mode}};
+    for (auto _ : state) {
+        auto made = heap.allocate(4096, 16, false);
+        benchmark::DoNotOptimize(made.buffer);
+    }
+}
+
+void make_and_drop_shared(benchmark::State& state)
+{
+    const SecondThread second;
+    for (auto _ : state) {
+        auto made = std::make_shared<std::array<std::byte, 4096>>();
+        benchmark::DoNotOptimize(made);
+    }
+}
+
+BENCHMARK(buffer_handle)->Name("refcount/buffer");
+BENCHMARK(local_buffer_handle)->Name("refcount/buffer_not_atomic");
+BENCHMARK(intrusive_handle)->Name("refcount/intrusive");
+BENCHMARK(shared_ptr_handle)->Name("refcount/shared_ptr");
+// An array's memory and its count; "with_layout" adds shape and strides of up to eight dimensions.
+BENCHMARK_CAPTURE(make_and_drop_buffer, pooled, model::ReleaseMode::tls_cache)->Name("array_create_free/pooled");
+BENCHMARK_CAPTURE(make_and_drop_array, pooled, model::ReleaseMode::tls_cache)
+    ->Name("array_create_free/pooled_with_layout");
+BENCHMARK_CAPTURE(make_and_drop_buffer, malloc, model::ReleaseMode::refcount)->Name("array_create_free/malloc");
+BENCHMARK(make_and_drop_shared)->Name("array_create_free/make_shared");
+
+}  // namespace
+}  // namespace memsweep

@@ -1,0 +1,84 @@
+#include "core/lifetime/thread_cache.hpp"
+
+#include <algorithm>
+
+namespace memsweep::lifetime {
+namespace {
+
+std::atomic<std::uint64_t> caches_made{0};
+
+}  // namespace
+
+thread_local constinit ThreadCache::Recent ThreadCache::recent_{};
+
+ThreadCache::ThreadCache(std::uint32_t per_size, std::uint64_t limit_bytes)
+    : identity_{caches_made.fetch_add(1, relaxed) + 1}, per_size_{per_size}, limit_bytes_{limit_bytes},
+      always_fits_{limit_bytes / std::max<std::uint64_t>(per_size, 1)},
+      shards_{std::make_unique<std::array<Shard, most_threads>>()}
+{
+}
+
+// A thread that alternates between caches takes a new shard each time it comes back, until there is none.
+ThreadCache::Shard* ThreadCache::take_shard() noexcept
+{
+    recent_ = {identity_, nullptr};
+    for (Shard& shard : *shards_) {
+        if (!shard.taken.load(relaxed) && !shard.taken.exchange(true, std::memory_order_acq_rel)) {
+            recent_.shard = &shard;
+            break;
+        }
+    }
+    return recent_.shard;
+}
+
+Block* ThreadCache::take_any() noexcept
+{
+    for (Shard& shard : *shards_) {
+        for (Entry& entry : shard.table) {
+            if (Block* const block = entry.first; block != nullptr) {
+                entry.first = block->next;
+                return block;
+            }
+        }
+    }
+    return nullptr;
+}
+
+std::uint64_t ThreadCache::hits() const noexcept
+{
+    std::uint64_t sum = 0;
+    for (const Shard& shard : *shards_) {
+        sum += shard.hits.load(relaxed);
+    }
+    return sum;
+}
+
+std::uint64_t ThreadCache::misses() const noexcept
+{
+    std::uint64_t sum = 0;
+    for (const Shard& shard : *shards_) {
+        sum += shard.misses.load(relaxed);
+    }
+    return sum;
+}
+
+std::uint64_t ThreadCache::idle_bytes() const noexcept
+{
+    std::uint64_t sum = 0;
+    for (const Shard& shard : *shards_) {
+        for (const Entry& entry : shard.table) {
+            sum += entry.count.load(relaxed) * entry.bytes.load(relaxed);
+        }
+    }
+    return sum;
+}
+
+void ThreadCache::reset_counts() noexcept
+{
+    for (Shard& shard : *shards_) {
+        shard.hits.store(0, relaxed);
+        shard.misses.store(0, relaxed);
+    }
+}
+
+}  // namespace memsweep::lifetime

@@ -1,0 +1,120 @@
+// Blocks with their memory, kept by the thread that dropped them and handed out again from there by exact size: no lock,
+// no locked instruction and no call on the way.
+//
+// Cost     a thread-local look-up, a hash and a list operation: a few nanoseconds to take or to put.
+// Memory   256 entries per thread, each for one size at a time; at most 64 threads have a shard, others none.
+// Threads  any; a shard belongs to one thread, and stays until the cache goes.
+// Ownership  what is kept is the owner's to free: see take_any.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "core/lifetime/block.hpp"
+
+namespace memsweep::lifetime {
+
+class ThreadCache {
+  public:
+    ThreadCache(std::uint32_t per_size, std::uint64_t limit_bytes);
+
+    // A block of exactly this size, still marked as freed; nullptr: there is none, or not so well aligned.
+    [[nodiscard]] Block* take(std::uint64_t bytes, std::size_t alignment) noexcept
+    {
+        Shard* const shard = own_shard();
+        if (shard == nullptr) {
+            return nullptr;
+        }
+        Entry& entry = entry_of(*shard, bytes);
+        Block* const block = entry.first;
+        if (block == nullptr || block->bytes != bytes || block->alignment() < alignment) {
+            add_one(shard->misses);
+            return nullptr;
+        }
+        entry.first = block->next;
+        entry.count.store(entry.count.load(relaxed) - 1, relaxed);
+        add_one(shard->hits);
+        return block;
+    }
+
+    // Keeps a block without handles; false: there is no room for it.
+    [[nodiscard]] bool put(Block& block) noexcept
+    {
+        Shard* const shard = own_shard();
+        if (shard == nullptr) {
+            return false;
+        }
+        Entry& entry = entry_of(*shard, block.bytes);
+        const std::uint32_t count = entry.count.load(relaxed);
+        if (count == 0) {
+            entry.bytes.store(block.bytes, relaxed);
+        }
+        if (entry.bytes.load(relaxed) != block.bytes || count >= limit_of(block.bytes)) {
+            return false;
+        }
+        block.freed.store(true, relaxed);  // idle: nobody's
+        block.next = entry.first;
+        entry.first = &block;
+        entry.count.store(count + 1, relaxed);
+        return true;
+    }
+
+    // Empties the cache, one block per call; nullptr at the end. For when no other thread uses it.
+    [[nodiscard]] Block* take_any() noexcept;
+
+    [[nodiscard]] std::uint64_t hits() const noexcept;
+    [[nodiscard]] std::uint64_t misses() const noexcept;
+    [[nodiscard]] std::uint64_t idle_bytes() const noexcept;
+    void reset_counts() noexcept;
+
+  private:
+    static constexpr auto relaxed = std::memory_order_relaxed;
+    static constexpr std::size_t entries = 256;
+    static constexpr std::size_t most_threads = 64;
+
+    struct Entry {
+        Block* first{};
+        std::atomic<std::uint32_t> count{0};
+        std::atomic<std::uint64_t> bytes{0};
+    };
+    // Written by its thread alone; what others may read is atomic.
+    struct alignas(64) Shard {
+        std::array<Entry, entries> table{};
+        std::atomic<std::uint64_t> hits{0};
+        std::atomic<std::uint64_t> misses{0};
+        std::atomic<bool> taken{false};
+    };
+    // The shard this thread last used, and whose it was: a cache is known by a number that no other ever has.
+    struct Recent {
+        std::uint64_t identity{};
+        Shard* shard{};
+    };
+    static thread_local constinit Recent recent_;
+
+    static void add_one(std::atomic<std::uint64_t>& own) noexcept { own.store(own.load(relaxed) + 1, relaxed); }
+
+    [[nodiscard]] static Entry& entry_of(Shard& shard, std::uint64_t bytes) noexcept
+    {
+        constexpr std::uint64_t golden = 0x9E37'79B9'7F4A'7C15;
+        return shard.table[(bytes * golden) >> 56U];
+    }
+
+    [[nodiscard]] std::uint64_t limit_of(std::uint64_t bytes) const noexcept
+    {
+        return bytes <= always_fits_ ? per_size_ : limit_bytes_ / bytes;
+    }
+
+    [[nodiscard]] Shard* own_shard() noexcept { return recent_.identity == identity_ ? recent_.shard : take_shard(); }
+    [[nodiscard]] Shard* take_shard() noexcept;
+
+    const std::uint64_t identity_;
+    const std::uint64_t per_size_;
+    const std::uint64_t limit_bytes_;
+    const std::uint64_t always_fits_;  // blocks up to this size: per_size of them stay below the limit
+    std::unique_ptr<std::array<Shard, most_threads>> shards_;
+};
+
+}  // namespace memsweep::lifetime
