@@ -66,6 +66,7 @@ constexpr std::array release_table{
     bytes_of("region", "0", "objects do not cross regions of this size; 0: there are none"),
     bytes_of("large_from", "0", "objects from this size on are counted apart; 0: none are"),
     bytes_of("large_budget", "0", "of these: a collection once it is passed; 0: they trigger none"),
+    bytes_of("promoted", "0", "survives the first collection of the nursery, and counts with the large objects"),
 
     OptionInfo{"pressure", choice, false, "none", 0, 0, model::all_names<model::PressureRule>,
                "what native memory triggers"},

@@ -31,6 +31,7 @@ void read_triggers(const Fields& fields, model::ReleaseSpec& release)
     fields.read("region", release.managed.region);
     fields.read("large_from", release.managed.large_from);
     fields.read("large_budget", release.managed.large);
+    fields.read("promoted", release.managed.promoted);
     fields.read_choice("pressure", release.pressure.rule);
     fields.read("min_budget", release.pressure.min_budget);
     fields.read("max_ratio", release.pressure.max_ratio);

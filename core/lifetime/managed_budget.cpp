@@ -61,6 +61,8 @@ void ManagedBudgetTrigger::collected(const Collection& /*collection*/) noexcept
     young_ = asked ? young_per_array_ : 0;
     if (!asked) {
         large_ = 0;
+    } else if (collections_ == 1) {
+        large_ += budget_.promoted;
     }
 }
 

@@ -75,6 +75,7 @@ struct ManagedBudget {
     std::uint64_t region{};           // objects do not cross regions of this size
     std::uint64_t large_from{};       // objects from this size on have a budget of their own; 0: none do
     std::uint64_t large{};            // that budget; a collection comes once it is passed
+    std::uint64_t promoted{};         // survives the first young collection, and counts with the large objects
     friend bool operator==(const ManagedBudget&, const ManagedBudget&) = default;
 };
 

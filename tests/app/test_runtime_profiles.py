@@ -1,0 +1,119 @@
+"""The profiles on the work of the recorded runtimes: as many buffers unreleased at the peak and at the end, and as many
+collections, as the recordings in tests/runtimes have.
+
+Where only the collector's own heap decides, buffers are smaller than in the recording: what counts is how many there are.
+"""
+
+import csv
+import os
+import pathlib
+import unittest
+
+from memsweep_cli import SOURCE, CliTest
+
+RECORDINGS = pathlib.Path(SOURCE) / "tests" / "runtimes" / "recordings"
+SMALL = 100_000
+FULL = 8_000_000
+
+
+def recorded(curve):
+    """(peak, end, collections after the first row) of a recording."""
+    with open(RECORDINGS / f"{curve}.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    unreleased = [int(row["unreleased"]) for row in rows]
+    return max(unreleased), unreleased[-1], int(rows[-1]["gc0"]) - int(rows[0]["gc0"])
+
+
+class Profiles(CliTest):
+    def model(self, scenario, mode, *args, bytes_each=SMALL, code=0):
+        path = os.path.join(SOURCE, "scenarios", "catalog", f"{scenario}.json")
+        self.expect(code, "run", path, "-q", "-n", "1", "-o", "r.json", "-a", f"mode=[{mode}]", "--set", f"bytes={bytes_each}", *args)
+        (case,) = self.result("r.json")["cases"]
+        if case["status"] == "skipped":
+            self.leave_out(self.id(), case["reason"])
+        unreleased = [round(point["live_bytes"] / bytes_each) for point in case["points"] if point["name"] == "i"]
+        collections = case["metrics"]["collections"]["values"][0] - (1 if code == 0 else 0)  # one is the scenario's own, at the end
+        return max(unreleased), unreleased[-1], collections, case
+
+    def agree(self, curve, found, own_buffers=0, slack=3):
+        """Within 10 % or so many buffers (those on their way through a finalizer's hands); collections within 1 or 20 %."""
+        peak, end, collections = recorded(curve)
+        for name, of, value in (("peak", peak - own_buffers, found[0]), ("end", end - own_buffers, found[1])):
+            self.assertLessEqual(abs(value - of), max(0.1 * of, slack), f"{curve}: {name} {value}, recorded {of}")
+        self.assertLessEqual(abs(found[2] - collections), max(1, 0.2 * collections), f"{curve}: collections")
+
+    def test_mono_with_garbage(self):
+        for garbage, name in ((65536, "64k"), (262144, "256k"), (524288, "512k"), (1048576, "1m")):
+            with self.subTest(name):
+                found = self.model("runtime_mono", "finalizer", "-a", f"garbage=[{garbage}]")
+                self.agree(f"mono_loop_nopressure_garbage{name}", found)
+                self.assertEqual(found[3]["release"], {"mode": "finalizer", "profile": "mono", "modelled": True, "verified": True})
+                self.assertEqual(found[3]["metrics"]["collections"]["provenance"], "modelled")
+
+    def test_mono_without_garbage_never_collects(self):
+        self.agree("mono_loop_nopressure", self.model("runtime_mono", "finalizer", "-a", "garbage=[0]"))
+
+    def test_mono_with_small_garbage_collects_the_nursery_too(self):
+        found = self.model("runtime_mono", "finalizer", "-a", "garbage=[8192]", "--set", "count=20000", bytes_each=4096)
+        self.agree("mono_loop_200kB_garbage8k", found)
+
+    def test_jvm_serial_cleaner(self):
+        for garbage, name in ((0, ""), (65536, "_garbage64k"), (262144, "_garbage256k"), (524288, "_garbage512k")):
+            with self.subTest(name):
+                found = self.model("runtime_jvm_cleaner", "cleaner", "-a", f"garbage=[{garbage}]", "-a", "profile=[jvm-cleaner]")
+                self.agree(f"java_Serial_loop_cleaner{name}", found, slack=5)
+
+    def test_jvm_g1_cleaner(self):
+        for garbage, name in ((0, ""), (65536, "_garbage64k"), (262144, "_garbage256k")):
+            with self.subTest(name):
+                found = self.model("runtime_jvm_cleaner", "cleaner", "-a", f"garbage=[{garbage}]", "-a", "profile=[jvm-cleaner-g1]")
+                self.agree(f"java_G1_loop_cleaner{name}", found)
+
+    def test_jvm_finalize(self):
+        for profile, collector in (("jvm-cleaner", "Serial"), ("jvm-cleaner-g1", "G1")):
+            with self.subTest(collector):
+                found = self.model("runtime_jvm_cleaner", "cleaner", "-a", "garbage=[262144]", "-a", f"profile=[{profile}]")
+                self.agree(f"java_{collector}_loop_finalize_garbage256k", found)
+
+    def test_jvm_direct_buffers_under_their_cap(self):
+        for profile, collector in (("jvm-directbuffer", "Serial"), ("jvm-directbuffer-g1", "G1")):
+            for garbage, name in ((0, "max512m"), (262144, "max512m_garbage256k")):
+                with self.subTest(f"{collector} {name}"):
+                    found = self.model("runtime_jvm_direct", "cleaner", "-a", f"garbage=[{garbage}]", "-a", f"profile=[{profile}]",
+                                       bytes_each=FULL)
+                    self.agree(f"java_{collector}_loop_direct_{name}", found, own_buffers=1)
+
+    def test_jvm_without_explicit_collections_fails_on_the_135th_buffer(self):
+        found = self.model("runtime_jvm_direct", "cleaner", "-a", "garbage=[0]", "-a", "profile=[jvm-directbuffer]",
+                           "--set", "cap=1GiB", "--set", "explicit_gc=false", bytes_each=FULL, code=3)
+        case = found[3]
+        self.assertEqual(case["status"], "error")
+        self.assertEqual(sum(point["name"] == "i" for point in case["points"]), 134)
+        self.assertIn("after 134 arrays", case["reason"])
+        self.assertIn("9 sleeps", case["reason"])
+        self.assertEqual(case["metrics"]["reserve_sleeps"]["values"], [9])
+        self.assertGreaterEqual(case["metrics"]["reserve_sleep_time"]["values"][0], 0.511)
+        self.assertEqual(case["metrics"]["collections"]["values"], [0])
+
+    def test_cpython_counts_containers_and_not_bytes(self):
+        self.agree("python_loop_cycle", self.model("runtime_cpython", "cycle"), slack=0)
+        self.agree("python_loop_cycle_garbage50", self.model("runtime_cpython", "cycle", "--set", "temporary_containers=106"), slack=1)
+        self.agree("python_loop_cycle_80kB", self.model("runtime_cpython", "cycle", "--set", "count=1800"), slack=1)
+
+    def test_what_is_freed_at_once_never_piles_up(self):
+        for scenario, more in (("runtime_mono", ("-a", "garbage=[0]")), ("runtime_cpython", ())):
+            path = os.path.join(SOURCE, "scenarios", "catalog", f"{scenario}.json")
+            self.expect(0, "run", path, "-q", "-n", "1", "-o", "r.json", "-a", "mode=[refcount]", "--set", f"bytes={SMALL}", *more)
+            (case,) = self.result("r.json")["cases"]
+            self.assertEqual(case["metrics"]["live_bytes_peak"]["values"], [SMALL])
+
+    def test_profiles_nobody_has_confirmed_say_so(self):
+        path = os.path.join(SOURCE, "scenarios", "catalog", "runtime_julia.json")
+        self.expect(0, "run", path, "-q", "-n", "1", "-o", "r.json", "-a", "profile=[julia]", "--set", f"bytes={SMALL}")
+        result = self.result("r.json")
+        self.assertFalse(result["cases"][0]["release"]["verified"])
+        self.assertIn("unverified-profile", [warning["code"] for warning in result["warnings"]])
+
+
+if __name__ == "__main__":
+    unittest.main()
