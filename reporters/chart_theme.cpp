@@ -58,9 +58,7 @@ Json page_chart_theme()
     for (int number = 1; number <= 8; ++number) {
         series.push_back(fmt::format("var(--series-{})", number));
     }
-    Json made = theme({nullptr, "var(--text)", "var(--muted)", "var(--line)", "var(--phase)", "var(--bad)", series});
-    made["aria"] = false;  // the element around a chart says what it shows
-    return made;
+    return theme({nullptr, "var(--text)", "var(--muted)", "var(--line)", "var(--phase)", "var(--bad)", series});
 }
 
 Json plain_chart_theme()

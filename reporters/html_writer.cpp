@@ -62,7 +62,7 @@ std::string verdict_section(const model::RunReport& report)
                        escaped(line.text), list, more);
 }
 
-// More cases than this would push everything below out of sight: their tables open on demand.
+// More cases than this would push everything below out of sight: their tables scroll or open on demand.
 constexpr std::size_t most_unfolded_cases = 24;
 
 std::string folded(const Table& table, const std::string& id)
@@ -91,7 +91,7 @@ std::string scenario_section(const ScenarioCases& group, const CurveDetail& deta
     const auto id = [&](std::string_view what) { return fmt::format("scenario-{}-{}", index, what); };
     const bool fold = group.cases.size() > most_unfolded_cases;
     std::string out = fmt::format("<h2>{}</h2>\n", group.scenario == page_title ? "Results" : escaped(group.scenario));
-    out += table_html(overview_table(group.cases), id("cases"), {.is_sortable = true});
+    out += table_html(overview_table(group.cases), id("cases"), {.is_tall = fold, .is_sortable = true});
     out += charts_html(chart_sections(group.cases, detail), numbers.chart);
     out += optional_table(points_table(group.cases), id("points"), fold);
     out += optional_table(phases_table(group.cases), id("phases"), fold);

@@ -1,4 +1,4 @@
-// What a report's page does beyond HTML: draws its charts when they come into view, and lets its tables be sorted.
+// What a report's page does beyond HTML: draws its charts, those in view first, and lets its tables be sorted.
 // Vega runs on its interpreter, so the page's policy needs no eval.
 'use strict';
 
@@ -88,6 +88,7 @@
     });
     views.set(figure, view);
     view.run();
+    plot.querySelector('svg').setAttribute('aria-hidden', 'true'); // the element around it says what it shows
     if (zoomSignal(view)) zoomButtons(figure, view);
   }
 
@@ -106,6 +107,19 @@
       { rootMargin: '300px' },
     );
     figures.forEach((figure) => seen.observe(figure));
+  }
+
+  // The others one by one while nothing else is to be done; those in closed parts wait until they are opened.
+  function drawWhenIdle() {
+    const next = figures.find((figure) => !views.has(figure) && !figure.closest('details:not([open])'));
+    if (!next) return;
+    requestIdleCallback(
+      () => {
+        if (!views.has(next)) draw(next);
+        drawWhenIdle();
+      },
+      { timeout: 1000 },
+    );
   }
 
   function redrawWhenResized() {
@@ -187,6 +201,7 @@
   if (charts) {
     document.body.append(tip);
     drawWhenSeen();
+    if (globalThis.requestIdleCallback) drawWhenIdle();
     redrawWhenResized();
     openForPrint();
   }
