@@ -4,7 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after, before, describe, test } from 'node:test';
 import { chromium } from 'playwright-core';
-import { empty, hostile, long, many, names, pageOf, reference, swept } from './reports.mjs';
+import { empty, hostile, long, many, names, pageOf, reference, specOf, swept } from './reports.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const flags = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
@@ -206,6 +206,24 @@ test('charts are drawn again when the window gets another width', () =>
     const wide = await width();
     await page.setViewportSize({ width: 700, height: 700 });
     await page.waitForFunction((before) => Number(document.querySelector('.plot svg').getAttribute('width')) < before, wide);
+  }));
+
+test('vega: Vega-Lite draws the whole specification, without a warning', () =>
+  opened(pages.modes, {}, async (page) => {
+    for (const [name, result] of Object.entries({ churn: reference('churn'), hostile: hostile(), swept: swept(), empty: empty() })) {
+      const spec = specOf(result);
+      const { drawn, warnings } = await page.evaluate(async (spec) => {
+        const warnings = [];
+        const note = (...text) => warnings.push(text.join(' '));
+        const logger = { level: () => logger, error: note, warn: note, info: () => logger, debug: () => logger };
+        const { compile, expressionInterpreter, parse, View } = globalThis.memsweepCharts;
+        const view = new View(parse(compile(spec, { logger }).spec, null, { ast: true }), { expr: expressionInterpreter, renderer: 'none' });
+        return { drawn: await view.toSVG(), warnings };
+      }, spec);
+      assert.deepEqual(warnings, [], name);
+      assert.doesNotMatch(drawn, /NaN|undefined/);
+      for (const { title } of spec.vconcat) assert.ok(name === 'hostile' || drawn.includes(title), title);
+    }
   }));
 
 test('long curves and many cases stay small', () => {

@@ -27,6 +27,13 @@ export function pageOf(name, result) {
   return html;
 }
 
+// What `-f vega` writes of a result.
+export function specOf(result) {
+  const json = join(folder, 'spec.json');
+  writeFileSync(json, JSON.stringify(result));
+  return JSON.parse(execFileSync(process.env.MEMSWEEP, ['report', json, '-f', 'vega'], { maxBuffer: 1 << 28 }));
+}
+
 export function hostile() {
   const result = reference('churn');
   let next = 0;
