@@ -70,7 +70,8 @@
   }
 
   function zoomSignal(view) {
-    return Object.keys(view.getState({ signals: (name) => /^zoom_[a-z]+$/.test(name) && !/tuple|modify|toggle/.test(name), data: () => false }).signals)[0];
+    const isZoom = (name) => name === 'zoom_t' || name === 'zoom_x';
+    return Object.keys(view.getState({ signals: isZoom, data: () => false }).signals)[0];
   }
 
   function draw(figure) {

@@ -70,7 +70,7 @@ std::string group_text(const ChartGroup& group, const std::vector<Line>& lines, 
     }
     const int room = usable_width(style) - label_width - peak_width - gaps;
     const int columns = std::min(room, widest_curve);
-    const std::string frame = fmt::format("{}{}0 to {}, peaks at the right", inert_text(group.title),
+    const std::string frame = fmt::format("{}{}first repetition, 0 to {}, peaks at the right", inert_text(group.title),
                                           group.title.empty() ? "" : ": ", value_text(end, model::Unit::seconds));
     std::string out = paragraph(frame, "", style, Tone::muted);
     for (const Line& line : lines) {

@@ -126,6 +126,10 @@ test('paper is light, whatever the screen', () =>
     await page.emulateMedia({ media: 'screen', colorScheme: 'light' });
     assert.deepEqual(printed, await colours());
     printed.forEach((colour, i) => assert.notEqual(colour, dark[i]));
+    await page.setViewportSize({ width: 700, height: 900 });
+    await page.evaluate(() => document.querySelectorAll('details').forEach((details) => (details.open = true)));
+    await page.emulateMedia({ media: 'print' });
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 700, 'fits the width of A4');
   }));
 
 test('printing draws charts that were not seen yet, and opens what opens on demand', () =>
@@ -186,6 +190,20 @@ for (const name of ['modes', 'swept']) {
       assert.equal(await line(), whole);
     }));
 }
+
+test('the wheel zooms with Ctrl alone, so that a page can be scrolled over its charts', () =>
+  opened(pages.modes, {}, async (page) => {
+    await drawAll(page);
+    const line = page.locator('figure').first().locator('.plot .mark-line path').first();
+    const whole = await line.getAttribute('d');
+    await page.locator('figure .plot svg').first().hover();
+    await page.mouse.wheel(0, 40);
+    await page.waitForFunction(() => scrollY > 0);
+    assert.equal(await line.getAttribute('d'), whole);
+    await page.keyboard.down('Control');
+    await page.mouse.wheel(0, -200);
+    await page.waitForFunction((before) => document.querySelector('figure .mark-line path').getAttribute('d') !== before, whole);
+  }));
 
 test('a click on a header sorts the table by it, a second one turns it round', () =>
   opened(pages.churn, {}, async (page) => {

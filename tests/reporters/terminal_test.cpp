@@ -152,7 +152,8 @@ TEST_CASE("a sparkline is as high as its samples and ends where they end", "[uni
 TEST_CASE("each mode has its working set over time, on one time axis", "[unit]")
 {
     const std::string text = to_terminal(sample_report(), {});
-    const std::size_t at = text.find("Working set over time\n0 to 173.8 ms, peaks at the right\nrefcount   ");
+    const std::size_t at =
+        text.find("Working set over time\nfirst repetition, 0 to 173.8 ms, peaks at the right\nrefcount   ");
     REQUIRE(at != std::string::npos);
     CHECK(text.find("\nfinalizer  ", at) != std::string::npos);
     CHECK(text.find("2 of 4 cases ok") < at);
