@@ -18,6 +18,7 @@
 #include "reporters/prom_writer.hpp"
 #include "reporters/terminal_writer.hpp"
 #include "reporters/trace_writer.hpp"
+#include "reporters/vega_writer.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -46,11 +47,11 @@ std::string without_ending(const std::string& path, std::string_view ending)
 
 std::span<const Format> formats()
 {
-    static constexpr std::array<Format, 17> table{{
+    static constexpr std::array<Format, 18> table{{
         {"text", ".txt", "what the terminal shows, 120 columns wide and in full", write_whole<to_text>},
         {"json", ".json", "the whole result, format memsweep-result version 1; every other format is made from it",
          write_whole<to_json>},
-        {"html", ".html", "one self-contained page: findings, cases, points, phases, assertions, machine",
+        {"html", ".html", "one self-contained page: findings, charts, cases, points, phases, assertions, machine",
          write_whole<to_html>},
         {"csv", ".csv", "one row per repetition and metric", write_csv, csv_parts},
         {"csv-summary", ".summary.csv", "one row per case and metric: median, interval, spread", write_csv_summary},
@@ -68,6 +69,7 @@ std::span<const Format> formats()
         {"openmetrics", ".metrics.txt", "medians as OpenMetrics 1.0", write_openmetrics},
         {"junit", ".junit.xml", "JUnit XML: a test case per assertion", write_junit},
         {"trace", ".trace.json", "Chrome trace events for Perfetto: phases, curves, named points", write_trace},
+        {"vega", ".vl.json", "the charts of html alone, as one Vega-Lite specification", write_whole<to_vega>},
         {"md", ".md", "Markdown for a GitHub job summary: the verdict first", write_markdown},
     }};
     return table;

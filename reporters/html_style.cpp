@@ -8,10 +8,13 @@ std::string_view style_sheet()
 {
     return R"css(
 :root { color-scheme: light; --page: #f4f6f8; --surface: #ffffff; --text: #1a2129; --muted: #55606d; --line: #d8dee6;
-  --bar: #7aa7d9; --good: #17653a; --caution: #805200; --bad: #ae1f17; --focus: #0b5fad; }
+  --bar: #7aa7d9; --good: #17653a; --caution: #805200; --bad: #ae1f17; --focus: #0b5fad;
+  --phase: #f1f4f8; --series-1: #1f5fa8; --series-2: #b3541e; --series-3: #2a7a4b; --series-4: #8a3fa0; --series-5: #a3324f;
+  --series-6: #4d5b68; --series-7: #7a6a00; --series-8: #00757a; }
 @media screen and (prefers-color-scheme: dark) { :root { color-scheme: dark; --page: #11151a; --surface: #191f27;
   --text: #e5e9ee; --muted: #a4afbb; --line: #343e4a; --bar: #4f7fb5; --good: #74d096; --caution: #e6b65e; --bad: #ff968c;
-  --focus: #86bdf3; } }
+  --focus: #86bdf3; --phase: #1f262f; --series-1: #6fb1f0; --series-2: #f0a068; --series-3: #6fd09a; --series-4: #cf9be6;
+  --series-5: #f08ca6; --series-6: #b5c0cb; --series-7: #d8c65a; --series-8: #5fcfd4; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--text);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
@@ -49,6 +52,25 @@ details { margin: 0 0 1rem; }
 summary { cursor: pointer; padding: 0.25rem 0; font-weight: 600; overflow-wrap: anywhere; }
 .pair { display: flex; flex-wrap: wrap; gap: 1rem; align-items: flex-start; }
 .pair .scroll { flex: 0 1 22rem; }
+figure { margin: 0 0 1.25rem; padding: 0.7rem 0.9rem; background: var(--surface); border: 1px solid var(--line);
+  border-radius: 6px; }
+figcaption { margin-bottom: 0.6rem; }
+figcaption h3 { margin: 0; font-size: 1rem; } figcaption p { margin: 0; font-size: 0.87rem; }
+figure .pair { margin-top: 0.5rem; } figure details { margin: 0.4rem 0 0; }
+p.group { margin: 1.25rem 0 0.5rem; font-weight: 600; overflow-wrap: anywhere; }
+.plot { overflow-x: auto; } .plot:empty { display: none; }
+.plot svg { display: block; max-width: 100%; height: auto; touch-action: pan-y; }
+.tip { position: fixed; z-index: 1; max-width: 22rem; padding: 0.35rem 0.6rem; background: var(--text); color: var(--page);
+  border-radius: 4px; font-size: 0.87rem; pointer-events: none; overflow-wrap: anywhere; }
+.tip[hidden] { display: none; } .tip span { opacity: 0.8; }
+.zoom { margin: 0.3rem 0 0; color: var(--muted); font-size: 0.87rem; }
+.zoom button { margin-right: 0.35rem; padding: 0.1rem 0.6rem; border: 1px solid var(--line); border-radius: 4px;
+  background: var(--page); }
+button { color: inherit; font: inherit; cursor: pointer; }
+th button { padding: 0; border: 0; background: none; text-align: inherit; font-weight: inherit; }
+th button::after { content: "\2195"; margin-left: 0.25em; opacity: 0.45; }
+th[aria-sort] button::after { opacity: 1; content: "\2191"; } th[aria-sort="descending"] button::after { content: "\2193"; }
+button:focus-visible { outline: 2px solid var(--focus); outline-offset: 2px; }
 ul.plain { margin: 0; padding: 0; list-style: none; }
 ul.plain li { padding: 0.6rem 0.9rem; background: var(--surface); border: 1px solid var(--line); border-radius: 6px;
   margin-bottom: 0.5rem; overflow-wrap: anywhere; }
@@ -60,9 +82,12 @@ dt { color: var(--muted); } dd { margin: 0; overflow-wrap: anywhere; }
 code { font: 0.93em/1.5 ui-monospace, "Cascadia Mono", "DejaVu Sans Mono", Menlo, monospace; }
 footer { padding-top: 1.5rem; padding-bottom: 2rem; color: var(--muted); font-size: 0.87rem; }
 @media (max-width: 40rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: 0.5rem; } }
-@media print { body { background: #fff; font-size: 10pt; } .scroll { overflow: visible; max-height: none; border: 0; }
+@media print { body { background: #fff; font-size: 10pt; } table { font-size: 8pt; }
+  th, td { padding: 0.2rem 0.4rem; } tbody th, td.num { white-space: normal; } th, td { overflow-wrap: anywhere; }
+  .scroll { overflow: visible; max-height: none; border: 0; }
   header, main, footer { max-width: none; padding-left: 0; padding-right: 0; } tr, li { break-inside: avoid; }
-  thead { display: table-header-group; } td.bar { print-color-adjust: exact; } }
+  thead { display: table-header-group; } figure { border: 0; padding: 0; break-inside: avoid; }
+  .zoom, .tip, th button::after, details.long { display: none; } td.bar { print-color-adjust: exact; } }
 )css";
 }
 

@@ -111,12 +111,12 @@ std::string_view tone_class(Tone tone)
     return {};
 }
 
-std::string table_html(const Table& table, const std::string& id, Height height)
+std::string table_html(const Table& table, const std::string& id, TableLook look)
 {
     const std::string note = table.note.empty() ? std::string{} : fmt::format("<span>{}</span>", escaped(table.note));
     std::string out =
-        fmt::format("<div class=\"scroll{}\" role=\"region\" aria-labelledby=\"{}\" tabindex=\"0\">\n<table>\n",
-                    height == Height::limited ? " tall" : "", id);
+        fmt::format("<div class=\"scroll{}\" role=\"group\" aria-labelledby=\"{}\" tabindex=\"0\">\n<table{}>\n",
+                    look.is_tall ? " tall" : "", id, look.is_sortable ? " class=\"sortable\"" : "");
     out += fmt::format("<caption id=\"{}\">{}{}</caption>\n", id, escaped(table.title), note);
     out += head_html(table) + "<tbody>\n";
     for (std::size_t row = 0; row < table.rows.size(); ++row) {

@@ -7,10 +7,13 @@
 
 namespace memsweep::reporters {
 
-enum class Height { full, limited };  // limited: scrolls downwards too
+struct TableLook {
+    bool is_tall{};      // scrolls downwards too
+    bool is_sortable{};  // the page's script lets its headers sort it
+};
 
 // `id` is unique in the page. A key that is the same over several rows becomes one cell over them.
-[[nodiscard]] std::string table_html(const Table& table, const std::string& id, Height height = Height::full);
+[[nodiscard]] std::string table_html(const Table& table, const std::string& id, TableLook look = {});
 
 // Empty for a plain tone, else the class that the style sheet colours: "bad".
 [[nodiscard]] std::string_view tone_class(Tone tone);

@@ -5,8 +5,9 @@
 #include <fmt/format.h>
 
 #include "core/measure/findings.hpp"
+#include "reporters/charts.hpp"
 #include "reporters/headline.hpp"
-#include "reporters/html_series.hpp"
+#include "reporters/html_charts.hpp"
 #include "reporters/html_table.hpp"
 #include "reporters/html_text.hpp"
 #include "reporters/report_tables.hpp"
@@ -16,15 +17,14 @@
 namespace memsweep::reporters {
 namespace {
 
-std::string head(const model::RunReport& report)
+std::string head(const model::RunReport& report, bool with_charts)
 {
-    return fmt::format(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-        "<meta name=\"color-scheme\" content=\"light dark\">\n"
-        "<title>{} · memsweep</title>\n<style>{}</style>\n</head>\n",
-        escaped(report.run.scenario_name), style_sheet());
+    return fmt::format("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                       "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
+                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                       "<meta name=\"color-scheme\" content=\"light dark\">\n"
+                       "<title>{} · memsweep</title>\n<style>{}</style>\n</head>\n",
+                       content_policy(with_charts), escaped(report.run.scenario_name), style_sheet());
 }
 
 std::string opening(const model::RunReport& report)
@@ -34,27 +34,41 @@ std::string opening(const model::RunReport& report)
                        escaped(report.run.scenario_description));
 }
 
-std::string verdict_section(const model::RunReport& report)
+std::string finding_html(const measure::Finding& finding)
 {
-    const Headline line = headline(report);
-    std::string items;
-    for (const measure::Finding& finding : measure::findings(report)) {
-        const std::string_view tone = tone_class(tone_of(finding.importance));
-        const std::string text = escaped(finding.text);
-        items +=
-            tone.empty() ? fmt::format("<li>{}</li>\n", text) : fmt::format("<li class=\"{}\">{}</li>\n", tone, text);
-    }
-    const std::string list = items.empty() ? items : "<ul>\n" + items + "</ul>\n";
-    return fmt::format("<section class=\"verdict {}\">\n<h2>{}</h2>\n{}</section>\n", tone_class(line.tone),
-                       escaped(line.text), list);
+    const std::string_view tone = tone_class(tone_of(finding.importance));
+    const std::string text = escaped(finding.text);
+    return tone.empty() ? fmt::format("<li>{}</li>\n", text) : fmt::format("<li class=\"{}\">{}</li>\n", tone, text);
 }
 
-// More cases than this would push everything below out of sight: their tables open on demand.
+// However much went wrong, what the modes cost stays on the first screen: failures beyond a few open on demand.
+std::string verdict_section(const model::RunReport& report)
+{
+    constexpr std::size_t most_alarms = 4;
+    const Headline line = headline(report);
+    std::string items;
+    std::string rest;
+    std::size_t alarms = 0;
+    for (const measure::Finding& finding : measure::findings(report)) {
+        const bool is_alarm = finding.importance != measure::Importance::note;
+        (is_alarm && ++alarms > most_alarms ? rest : items) += finding_html(finding);
+    }
+    const std::string list = items.empty() ? items : "<ul>\n" + items + "</ul>\n";
+    const std::string more = rest.empty() ? rest
+                                          : fmt::format("<details><summary>{} more that went wrong</summary>\n<ul>\n{}"
+                                                        "</ul>\n</details>\n",
+                                                        alarms - most_alarms, rest);
+    return fmt::format("<section class=\"verdict {}\">\n<h2>{}</h2>\n{}{}</section>\n", tone_class(line.tone),
+                       escaped(line.text), list, more);
+}
+
+// More cases than this would push everything below out of sight: their tables scroll or open on demand.
 constexpr std::size_t most_unfolded_cases = 24;
 
 std::string folded(const Table& table, const std::string& id)
 {
-    return fmt::format("<details><summary>{}</summary>\n{}</details>\n", escaped(table.title), table_html(table, id));
+    return fmt::format("<details class=\"data\"><summary>{}</summary>\n{}</details>\n", escaped(table.title),
+                       table_html(table, id, {.is_sortable = true}));
 }
 
 std::string optional_table(const std::optional<Table>& table, const std::string& id, bool fold)
@@ -65,12 +79,20 @@ std::string optional_table(const std::optional<Table>& table, const std::string&
     return fold ? folded(*table, id) : table_html(*table, id);
 }
 
-std::string scenario_section(const ScenarioCases& group, std::size_t index, const std::string& page_title)
+struct Numbers {
+    std::size_t scenario{};
+    std::size_t chart{};
+};
+
+std::string scenario_section(const ScenarioCases& group, const CurveDetail& detail, const std::string& page_title,
+                             Numbers& numbers)
 {
+    const std::size_t index = ++numbers.scenario;
     const auto id = [&](std::string_view what) { return fmt::format("scenario-{}-{}", index, what); };
     const bool fold = group.cases.size() > most_unfolded_cases;
     std::string out = fmt::format("<h2>{}</h2>\n", group.scenario == page_title ? "Results" : escaped(group.scenario));
-    out += table_html(overview_table(group.cases), id("cases"));
+    out += table_html(overview_table(group.cases), id("cases"), {.is_tall = fold, .is_sortable = true});
+    out += charts_html(chart_sections(group.cases, detail), numbers.chart);
     out += optional_table(points_table(group.cases), id("points"), fold);
     out += optional_table(phases_table(group.cases), id("phases"), fold);
     return out + folded(metrics_table(group.cases), id("metrics"));
@@ -136,15 +158,18 @@ std::string facts_section(std::string_view title, const std::vector<Fact>& facts
 
 std::string to_html(const model::RunReport& report)
 {
-    std::string out = head(report) + "<body>\n" + opening(report) + "<main>\n" + verdict_section(report);
-    std::size_t index = 0;
+    const CurveDetail detail = curve_detail(report);
+    std::string results;
+    Numbers numbers;
     for (const ScenarioCases& group : cases_by_scenario(report)) {
-        out += scenario_section(group, ++index, report.run.scenario_name);
+        results += scenario_section(group, detail, report.run.scenario_name, numbers);
     }
-    out += not_ok_section(report) + assertion_section(report) + warning_section(report) + series_html(report);
+    const bool with_charts = numbers.chart > 0;
+    std::string out = head(report, with_charts) + "<body>\n" + opening(report) + "<main>\n" + verdict_section(report);
+    out += results + not_ok_section(report) + assertion_section(report) + warning_section(report);
     out += facts_section("Run", run_facts(report)) + facts_section("Machine", machine_facts(report.machine));
-    return out + "</main>\n<footer>Every figure is in the JSON result that this page was made "
-                 "from.</footer>\n</body>\n</html>\n";
+    return out + "</main>\n<footer>Every figure is in the JSON result that this page was made from.</footer>\n" +
+           scripts_html(with_charts) + "</body>\n</html>\n";
 }
 
 }  // namespace memsweep::reporters

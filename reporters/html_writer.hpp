@@ -1,5 +1,6 @@
-// A result as one HTML file that needs nothing else: no network, no script, no font. It reads well where scripts are
-// forbidden (CI artifact viewers), in light and dark, on paper and on a narrow screen.
+// A result as one HTML file that needs nothing else: no network, no font. Its own scripts draw the charts and sort the
+// tables; it reads well where scripts are forbidden (CI artifact viewers), in light and dark, on paper and on a narrow
+// screen.
 //
 // Units    as in the terminal report; exact values are in each cell's title where a figure was rounded.
 // Errors   none: every name is escaped, and text that is not UTF-8 is repaired with U+FFFD.
@@ -11,7 +12,7 @@
 
 namespace memsweep::reporters {
 
-// Series are thinned to at most 200 rows each, keeping the minimum and maximum of every stretch.
+// Curves are thinned as curve_chart.hpp says.
 [[nodiscard]] std::string to_html(const model::RunReport& report);
 
 }  // namespace memsweep::reporters

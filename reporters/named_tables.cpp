@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <map>
 #include <span>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/measure/case_values.hpp"
+#include "reporters/phase_medians.hpp"
 #include "reporters/report_tables.hpp"
 #include "reporters/value_text.hpp"
 
@@ -23,21 +23,6 @@ struct Quantity {
     bool only_if_any{};  // leave its rows out of the table when it is zero everywhere
     bool has_bar{};
 };
-
-// A phase that appears several times in a repetition counts as their sum.
-template <typename Field>
-std::optional<double> phase_median(const model::CaseReport& report, const std::string& name, Field model::Phase::*field)
-{
-    std::map<std::uint32_t, double> sums;
-    for (const model::Phase& phase : report.phases) {
-        if (phase.name == name) {
-            sums[phase.repetition] += static_cast<double>(phase.*field);
-        }
-    }
-    std::vector<double> values;
-    std::ranges::transform(sums, std::back_inserter(values), [](const auto& entry) { return entry.second; });
-    return median_of(std::move(values));
-}
 
 constexpr std::array<Quantity, 3> point_quantities{{
     {"working set", model::Unit::bytes,
@@ -62,20 +47,6 @@ constexpr std::array<Quantity, 3> phase_quantities{{
      [](const auto& report, const auto& name) { return phase_median(report, name, &model::Phase::time); }, false,
      false},
 }};
-
-template <typename Named>
-std::vector<std::string> names_in_order(const Cases& cases, const std::vector<Named> model::CaseReport::*list)
-{
-    std::vector<std::string> names;
-    for (const model::CaseReport* report : cases) {
-        for (const Named& item : report->*list) {
-            if (std::ranges::find(names, item.name) == names.end()) {
-                names.push_back(item.name);
-            }
-        }
-    }
-    return names;
-}
 
 bool any_nonzero(const Cases& cases, const Quantity& quantity, const std::vector<std::string>& names)
 {

@@ -9,6 +9,7 @@
 #include "reporters/headline.hpp"
 #include "reporters/report_tables.hpp"
 #include "reporters/run_facts.hpp"
+#include "reporters/terminal_curves.hpp"
 #include "reporters/terminal_ink.hpp"
 #include "reporters/terminal_table.hpp"
 #include "reporters/utf8.hpp"
@@ -56,11 +57,12 @@ std::string details(const ScenarioCases& group, const TerminalStyle& style)
 {
     if (group.cases.size() > most_detailed_cases && !style.verbose) {
         const std::string note =
-            fmt::format("Points and phases of {} cases are not shown here; -v shows them.", group.cases.size());
+            fmt::format("Curves, points and phases of {} cases are not shown here; -v shows them.", group.cases.size());
         return "\n" + paragraph(note, "", style);
     }
-    std::string out =
-        optional_table(points_table(group.cases), style) + optional_table(phases_table(group.cases), style);
+    const std::string curves = curves_text(group.cases, style);
+    std::string out = (curves.empty() ? "" : "\n" + curves) + optional_table(points_table(group.cases), style) +
+                      optional_table(phases_table(group.cases), style);
     return style.verbose ? out + optional_table(metrics_table(group.cases), style) : out;
 }
 

@@ -43,6 +43,9 @@ python3-scipy       optional  import:scipy              scenario tests: the U te
 prometheus          optional  promtool                  scenario tests: prom, read by promtool
 python3-prometheus-client optional import:prometheus_client scenario tests: openmetrics, read by its parser
 libxml2-utils       optional  xmllint                   scenario tests: junit, read by xmllint
+chromium            optional  chromium                  scenario tests: html, in a browser
+nodejs              optional  node                      scenario tests: html, drives the browser
+npm                 optional  npm                       scenario tests: html, installs what tests/browser/package-lock.json pins
 dpkg-dev            optional  dpkg-shlibdeps            cpack -G DEB: finds the package's library dependencies
 file                optional  file                      cpack -G DEB: tells binaries from other files
 TABLE

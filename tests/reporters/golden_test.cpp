@@ -1,10 +1,31 @@
+#include <string>
+
 #include "reporters/formats.hpp"
+#include "reporters/page_assets.hpp"
 #include "reporters/terminal_writer.hpp"
 #include "tests/reporters/golden.hpp"
 #include "tests/reporters/sample_report.hpp"
 #include "tests/support/catch.hpp"
 
 namespace memsweep::reporters {
+namespace {
+
+// A page without the text of its scripts, which have files of their own; their hashes in its policy are names for them.
+std::string without_scripts(std::string text)
+{
+    const auto replace = [&](const std::string& part, const std::string& name) {
+        if (const std::size_t at = text.find(part); at != std::string::npos) {
+            text.replace(at, part.size(), name);
+        }
+    };
+    replace(std::string{chart_library()}, "[vega.bundle.js]");
+    replace(std::string{page_script()}, "[report_page.js]");
+    replace(script_hash(chart_library()), "[hash of vega.bundle.js]");
+    replace(script_hash(page_script()), "[hash of report_page.js]");
+    return text;
+}
+
+}  // namespace
 
 TEST_CASE("every format writes its golden file", "[unit]")
 {
@@ -14,7 +35,7 @@ TEST_CASE("every format writes its golden file", "[unit]")
         if (format.fits_one_text != nullptr) {
             continue;  // its parts have theirs
         }
-        check_golden("sample" + std::string{format.extension}, text);
+        check_golden("sample" + std::string{format.extension}, without_scripts(text));
         CHECK((text == text_in(format, report)));
     }
     check_golden("sample.terminal.txt", to_terminal(report, TerminalStyle{}));

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "reporters/display_text.hpp"
+#include "reporters/sparkline.hpp"
 #include "reporters/table_layout.hpp"
 #include "reporters/terminal_writer.hpp"
 #include "tests/reporters/sample_report.hpp"
@@ -134,6 +135,33 @@ TEST_CASE("warnings that differ only in their case are shown twice and counted",
     CHECK(text.find("case 2 scatters") == std::string::npos);
     CHECK(to_terminal(report, {.width = 80, .color = false, .verbose = true}).find("case 4 scatters") !=
           std::string::npos);
+}
+
+TEST_CASE("a sparkline is as high as its samples and ends where they end", "[unit]")
+{
+    const model::Series series{"working_set", model::Unit::bytes, 0, {0, 1, 2, 3}, {0, 50, 100, 25}};
+    CHECK(sparkline(series, 4, 100, 4) == "▁▅█▃");
+    CHECK(sparkline(series, 8, 100, 8) == "▁▅█▃");
+    CHECK(sparkline(series, 4, 100, 8) == "▁▁▅▅██▃");
+    CHECK(sparkline(series, 4, 100, 2) == "▅█");
+    CHECK(sparkline(series, 0, 100, 4).empty());
+    CHECK(sparkline({}, 4, 100, 4).empty());
+    CHECK(sparkline(series, 4, 0, 4) == "▁▁▁▁");
+}
+
+TEST_CASE("each mode has its working set over time, on one time axis", "[unit]")
+{
+    const std::string text = to_terminal(sample_report(), {});
+    const std::size_t at =
+        text.find("Working set over time\nfirst repetition, 0 to 173.8 ms, peaks at the right\nrefcount   ");
+    REQUIRE(at != std::string::npos);
+    CHECK(text.find("\nfinalizer  ", at) != std::string::npos);
+    CHECK(text.find("2 of 4 cases ok") < at);
+    model::RunReport without = sample_report();
+    for (model::CaseReport& one : without.cases) {
+        one.series.clear();
+    }
+    CHECK(to_terminal(without, {}).find("over time") == std::string::npos);
 }
 
 TEST_CASE("many cases show their overview and say where the rest is", "[unit]")

@@ -1,0 +1,209 @@
+// What a report's page does beyond HTML: draws its charts, those in view first, and lets its tables be sorted.
+// Vega runs on its interpreter, so the page's policy needs no eval.
+'use strict';
+
+(() => {
+  const charts = globalThis.memsweepCharts;
+  const views = new Map(); // of a figure
+
+  const tip = document.createElement('div');
+  tip.className = 'tip';
+  tip.hidden = true;
+
+  function showTip(event, value) {
+    tip.replaceChildren();
+    for (const [name, text] of Object.entries(value)) {
+      if (text === '' || text === undefined) continue;
+      const row = tip.appendChild(document.createElement('div'));
+      row.appendChild(document.createElement('span')).textContent = name;
+      row.append(` ${text}`);
+    }
+    tip.hidden = false;
+    const left = Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8);
+    const above = event.clientY - tip.offsetHeight - 12;
+    tip.style.left = `${Math.max(8, left)}px`;
+    tip.style.top = `${above > 8 ? above : event.clientY + 18}px`;
+  }
+
+  function tooltip(_, event, item, value) {
+    if (value === null || value === undefined || value === '') {
+      tip.hidden = true;
+    } else {
+      showTip(event, typeof value === 'object' ? value : { '': value });
+    }
+  }
+
+  // Axis labels and numbers beside marks need their room; what is left is the plot's.
+  function sized(spec, figure) {
+    const faceted = spec.spec !== undefined;
+    const room = spec.usermeta?.room ?? 70;
+    const width = Math.max(200, Math.floor(figure.querySelector('figcaption').clientWidth) - room);
+    const unit = faceted ? spec.spec : spec;
+    unit.width = width;
+    if (faceted) spec.facet.row.header.labelLimit = width + room - 10;
+    return spec;
+  }
+
+  function zoomButtons(figure, view) {
+    if (figure.querySelector('.zoom')) return;
+    const box = document.createElement('p');
+    box.className = 'zoom';
+    const button = (text, act) => {
+      const made = box.appendChild(document.createElement('button'));
+      made.type = 'button';
+      made.textContent = text;
+      made.addEventListener('click', act);
+    };
+    const scale = (factor) => {
+      const current = views.get(figure);
+      const x = current.scale('x');
+      const [low, high] = x.range();
+      const middle = (low + high) / 2;
+      const half = ((high - low) / 2) * factor;
+      current.signal(zoomSignal(current), [x.invert(middle - half), x.invert(middle + half)]).run();
+    };
+    button('Zoom in', () => scale(0.5));
+    button('Zoom out', () => scale(2));
+    button('Whole', () => views.get(figure).signal(zoomSignal(views.get(figure)), null).run());
+    box.append(' or Ctrl and wheel; drag to move');
+    figure.querySelector('.plot').after(box);
+  }
+
+  function zoomSignal(view) {
+    const isZoom = (name) => name === 'zoom_t' || name === 'zoom_x';
+    return Object.keys(view.getState({ signals: isZoom, data: () => false }).signals)[0];
+  }
+
+  function draw(figure) {
+    const plot = figure.querySelector('.plot');
+    const spec = JSON.parse(figure.querySelector('script[type="application/json"]').textContent);
+    const config = JSON.parse(document.getElementById('chart-theme').textContent);
+    const compiled = charts.compile(sized(spec, figure), { config }).spec;
+    views.get(figure)?.finalize();
+    const view = new charts.View(charts.parse(compiled, null, { ast: true }), {
+      container: plot,
+      expr: charts.expressionInterpreter,
+      hover: true,
+      renderer: 'svg',
+      tooltip,
+    });
+    views.set(figure, view);
+    view.run();
+    plot.querySelector('svg').setAttribute('aria-hidden', 'true'); // the element around it says what it shows
+    if (zoomSignal(view)) zoomButtons(figure, view);
+  }
+
+  const figures = [...document.querySelectorAll('figure')];
+
+  function drawWhenSeen() {
+    const seen = new IntersectionObserver(
+      (entries) => {
+        for (const entry of entries) {
+          if (entry.isIntersecting) {
+            seen.unobserve(entry.target);
+            if (!views.has(entry.target)) draw(entry.target);
+          }
+        }
+      },
+      { rootMargin: '300px' },
+    );
+    figures.forEach((figure) => seen.observe(figure));
+  }
+
+  // The others one by one while nothing else is to be done; those in closed parts wait until they are opened.
+  function drawWhenIdle() {
+    const next = figures.find((figure) => !views.has(figure) && !figure.closest('details:not([open])'));
+    if (!next) return;
+    requestIdleCallback(
+      () => {
+        if (!views.has(next)) draw(next);
+        drawWhenIdle();
+      },
+      { timeout: 1000 },
+    );
+  }
+
+  function redrawWhenResized() {
+    let width = innerWidth;
+    let timer = 0;
+    addEventListener('resize', () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        if (innerWidth === width) return;
+        width = innerWidth;
+        views.forEach((_, figure) => draw(figure));
+      }, 150);
+    });
+  }
+
+  // On paper there is nothing to click: what opens on demand is open, but for the long lists of samples.
+  function openForPrint() {
+    let opened = [];
+    addEventListener('beforeprint', () => {
+      opened = [...document.querySelectorAll('details:not([open]):not(.long)')];
+      opened.forEach((details) => (details.open = true));
+      figures.filter((figure) => !views.has(figure)).forEach(draw);
+    });
+    addEventListener('afterprint', () => opened.forEach((details) => (details.open = false)));
+  }
+
+  // The exact value where a cell rounds it, a number where it is one.
+  function sortKey(cell) {
+    const text = cell.title || cell.textContent;
+    const number = parseFloat(text.replaceAll(',', ''));
+    return Number.isNaN(number) ? text : number;
+  }
+
+  function before(a, b) {
+    if (typeof a === 'number' && typeof b === 'number') return a - b;
+    if (typeof a === 'number' || typeof b === 'number') return typeof a === 'number' ? -1 : 1;
+    return a.localeCompare(b);
+  }
+
+  // A cell over several rows becomes one in each, so that rows can move.
+  function splitRows(table) {
+    const rows = [...table.tBodies[0].rows];
+    rows.forEach((row, index) => {
+      [...row.cells].forEach((cell) => {
+        const span = cell.rowSpan;
+        if (span < 2) return;
+        cell.removeAttribute('rowspan');
+        cell.scope = 'row';
+        const column = cell.cellIndex;
+        for (let below = index + 1; below < index + span; ++below) {
+          rows[below].insertBefore(cell.cloneNode(true), rows[below].cells[column] ?? null);
+        }
+      });
+    });
+  }
+
+  function sortBy(table, header) {
+    splitRows(table);
+    const column = header.cellIndex;
+    const down = header.getAttribute('aria-sort') === 'ascending';
+    for (const other of table.tHead.rows[0].cells) other.removeAttribute('aria-sort');
+    header.setAttribute('aria-sort', down ? 'descending' : 'ascending');
+    const rows = [...table.tBodies[0].rows].map((row) => [sortKey(row.cells[column]), row]);
+    rows.sort((a, b) => (down ? before(b[0], a[0]) : before(a[0], b[0])));
+    table.tBodies[0].append(...rows.map(([, row]) => row));
+  }
+
+  for (const table of document.querySelectorAll('table.sortable')) {
+    if (table.tBodies[0].rows.length < 2) continue;
+    for (const header of table.tHead.rows[0].cells) {
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.append(...header.childNodes);
+      button.addEventListener('click', () => sortBy(table, header));
+      header.append(button);
+    }
+  }
+
+  if (charts) {
+    document.body.append(tip);
+    drawWhenSeen();
+    if (globalThis.requestIdleCallback) drawWhenIdle();
+    redrawWhenResized();
+    openForPrint();
+  }
+})();

@@ -1,0 +1,259 @@
+// What Chromium makes of an HTML report: whether it is drawn, fetches nothing, can be used and read by everyone.
+import assert from 'node:assert/strict';
+import { readFileSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { after, before, describe, test } from 'node:test';
+import { chromium } from 'playwright-core';
+import { empty, hostile, long, many, names, pageOf, reference, specOf, swept } from './reports.mjs';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const flags = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+  '--disable-component-update', '--disable-sync'];
+
+let browser;
+before(async () => {
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: flags });
+});
+after(() => browser.close());
+
+const pages = {
+  modes: pageOf('modes', reference('finalizer_repro')),
+  churn: pageOf('churn', reference('churn')),
+  hostile: pageOf('hostile', hostile()),
+  many: pageOf('many', many()),
+  long: pageOf('long', long()),
+  swept: pageOf('swept', swept()),
+  empty: pageOf('empty', empty()),
+};
+
+// Opens a page, lets `act` do something with it, and fails on anything that went wrong meanwhile.
+async function opened(file, options, act) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, ...options });
+  const page = await context.newPage();
+  const trouble = [];
+  page.on('console', (message) => trouble.push(`${message.type()}: ${message.text()}`));
+  page.on('pageerror', (error) => trouble.push(`error: ${error.message}`));
+  page.on('dialog', (dialog) => trouble.push(`dialog: ${dialog.message()}`));
+  page.on('request', (request) => {
+    if (request.url() !== `file://${file}`) trouble.push(`request: ${request.url()}`);
+  });
+  try {
+    await page.goto(`file://${file}`);
+    await act(page);
+    assert.deepEqual(trouble, []);
+  } finally {
+    await context.close();
+  }
+}
+
+// Every chart has been in view once, in closed parts of the page too.
+async function drawAll(page) {
+  await page.evaluate(async () => {
+    for (const details of document.querySelectorAll('details')) details.open = true;
+    for (const figure of document.querySelectorAll('figure')) {
+      figure.scrollIntoView();
+      for (let tries = 0; tries < 100 && !figure.querySelector('.plot svg'); ++tries) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    }
+    scrollTo(0, 0);
+  });
+}
+
+const violations = async (page) => {
+  await page.evaluate(axe);
+  const found = await page.evaluate(() => globalThis.axe.run(document));
+  return found.violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 200)).join(' | ')}`);
+};
+
+describe('every page', () => {
+  for (const [name, file] of Object.entries(pages)) {
+    test(`${name}: draws each of its charts, without an error or a request`, () =>
+      opened(file, {}, async (page) => {
+        await drawAll(page);
+        const figures = await page.locator('figure').count();
+        assert.equal(await page.locator('figure .plot svg').count(), figures);
+        assert.equal(figures > 0, name !== 'empty');
+        for (const text of await page.locator('figure .plot svg').allTextContents()) {
+          assert.doesNotMatch(text, /NaN|undefined|Infinity|\[object/);
+        }
+      }));
+
+    test(`${name}: nothing sticks out of a narrow screen`, () =>
+      opened(file, { viewport: { width: 390, height: 800 } }, async (page) => {
+        await drawAll(page);
+        assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+      }));
+  }
+
+  for (const name of ['modes', 'hostile', 'swept', 'empty']) {
+    for (const colorScheme of ['light', 'dark']) {
+      test(`${name}: is accessible in ${colorScheme}`, () =>
+        opened(pages[name], { colorScheme }, async (page) => {
+          await drawAll(page);
+          assert.deepEqual(await violations(page), []);
+        }));
+    }
+  }
+});
+
+test('the first screen says who is slower, by how much, how sure that is, and why', () =>
+  opened(pages.churn, {}, async (page) => {
+    const seen = await page.evaluate(() =>
+      [...document.querySelectorAll('.verdict h2, .verdict li')]
+        .filter((item) => item.getBoundingClientRect().bottom <= innerHeight)
+        .map((item) => item.textContent)
+        .join('\n'),
+    );
+    assert.match(seen, /assertions hold/);
+    assert.match(seen, /finalizer .*: \d+x the time per array of refcount \(95 % interval \d+ to \d+\)/);
+    assert.match(seen, /page faults explain \d+ % of the extra time/);
+  }));
+
+test('paper is light, whatever the screen', () =>
+  opened(pages.modes, { colorScheme: 'dark' }, async (page) => {
+    await drawAll(page);
+    const colours = () =>
+      page.evaluate(() => [
+        getComputedStyle(document.body).color,
+        getComputedStyle(document.querySelector('.plot .role-axis-label text')).fill,
+        getComputedStyle(document.querySelector('.plot .mark-line path')).stroke,
+      ]);
+    const dark = await colours();
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    const printed = await colours();
+    assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), 'rgb(255, 255, 255)');
+    await page.emulateMedia({ media: 'screen', colorScheme: 'light' });
+    assert.deepEqual(printed, await colours());
+    printed.forEach((colour, i) => assert.notEqual(colour, dark[i]));
+    await page.setViewportSize({ width: 700, height: 900 });
+    await page.evaluate(() => document.querySelectorAll('details').forEach((details) => (details.open = true)));
+    await page.emulateMedia({ media: 'print' });
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 700, 'fits the width of A4');
+  }));
+
+test('printing draws charts that were not seen yet, and opens what opens on demand', () =>
+  opened(pages.churn, {}, async (page) => {
+    await page.pdf();
+    const figures = await page.locator('figure').count();
+    assert.equal(await page.locator('figure .plot svg').count(), figures);
+    assert.equal(await page.locator('details[open]').count(), 0, 'closed again afterwards');
+  }));
+
+test('without script the verdict and every figure are there', () =>
+  opened(pages.modes, { javaScriptEnabled: false }, async (page) => {
+    assert.ok(await page.getByText('All 3 cases were measured.').isVisible());
+    assert.ok(await page.getByRole('cell', { name: '762.9 MiB' }).first().isVisible());
+    const summary = page.locator('figure summary').first();
+    const table = page.locator('figure table').first();
+    assert.ok(!(await table.isVisible()));
+    await summary.click();
+    assert.ok(await table.isVisible());
+    assert.ok((await table.locator('tbody tr').count()) > 20);
+  }));
+
+test('hostile names are text and nothing else', () =>
+  opened(pages.hostile, {}, async (page) => {
+    await drawAll(page);
+    assert.equal(await page.evaluate(() => globalThis.pwned), undefined);
+    assert.equal(await page.locator('img').count(), 0);
+    assert.equal(await page.locator('script:not([type="application/json"])').count(), 2);
+    const text = await page.locator('body').innerText();
+    for (const name of [names[0], names[1], names[2]]) assert.ok(text.includes(name), name);
+    assert.ok(!text.includes('\u202e'));
+    await page.locator('.plot svg .mark-rect path').last().hover({ force: true });
+    assert.equal(await page.evaluate(() => globalThis.pwned), undefined);
+  }));
+
+test('the pointer shows the values of the nearest sample', () =>
+  opened(pages.modes, {}, async (page) => {
+    await drawAll(page);
+    const slice = page.locator('figure').first().locator('.mark-rect.child_layer_4_marks path').nth(20);
+    await slice.hover({ force: true });
+    assert.match(await page.locator('.tip').innerText(), /time [\d.]+ ms\nworking set [\d.]+ MiB\nlive bytes [\d.]+ MiB/);
+    await page.mouse.move(2, 2);
+    assert.ok(!(await page.locator('.tip').isVisible()));
+  }));
+
+for (const name of ['modes', 'swept']) {
+  test(`${name}: buttons zoom in and back`, () =>
+    opened(pages[name], {}, async (page) => {
+      await drawAll(page);
+      const figure = page.locator('figure').first();
+      const line = () => figure.locator('.plot .mark-line path').first().getAttribute('d');
+      const whole = await line();
+      await figure.getByRole('button', { name: 'Zoom in' }).click();
+      const zoomed = await line();
+      assert.notEqual(zoomed, whole);
+      await figure.getByRole('button', { name: 'Zoom out' }).click();
+      await figure.getByRole('button', { name: 'Whole' }).click();
+      assert.equal(await line(), whole);
+    }));
+}
+
+test('the wheel zooms with Ctrl alone, so that a page can be scrolled over its charts', () =>
+  opened(pages.modes, {}, async (page) => {
+    await drawAll(page);
+    const line = page.locator('figure').first().locator('.plot .mark-line path').first();
+    const whole = await line.getAttribute('d');
+    await page.locator('figure .plot svg').first().hover();
+    await page.mouse.wheel(0, 40);
+    await page.waitForFunction(() => scrollY > 0);
+    assert.equal(await line.getAttribute('d'), whole);
+    await page.keyboard.down('Control');
+    await page.mouse.wheel(0, -200);
+    await page.waitForFunction((before) => document.querySelector('figure .mark-line path').getAttribute('d') !== before, whole);
+  }));
+
+test('a click on a header sorts the table by it, a second one turns it round', () =>
+  opened(pages.churn, {}, async (page) => {
+    const table = page.locator('table.sortable').first();
+    const peaks = () => table.locator('tbody tr').evaluateAll((rows) => rows.map((row) => parseFloat(row.cells[4].title.replaceAll(',', ''))));
+    const up = (await peaks()).sort((a, b) => a - b);
+    await table.getByRole('button', { name: 'working set peak' }).first().click();
+    assert.deepEqual(await peaks(), up);
+    assert.equal(await table.locator('th[aria-sort="ascending"]').count(), 1);
+    await table.getByRole('button', { name: 'working set peak' }).first().click();
+    assert.deepEqual(await peaks(), up.reverse());
+  }));
+
+test('charts are drawn again when the window gets another width', () =>
+  opened(pages.modes, {}, async (page) => {
+    await drawAll(page);
+    const width = async () => Number(await page.locator('.plot svg').first().getAttribute('width'));
+    const wide = await width();
+    await page.setViewportSize({ width: 700, height: 700 });
+    await page.waitForFunction((before) => Number(document.querySelector('.plot svg').getAttribute('width')) < before, wide);
+  }));
+
+test('vega: Vega-Lite draws the whole specification, without a warning', () =>
+  opened(pages.modes, {}, async (page) => {
+    for (const [name, result] of Object.entries({ churn: reference('churn'), hostile: hostile(), swept: swept(), empty: empty() })) {
+      const spec = specOf(result);
+      const { drawn, warnings } = await page.evaluate(async (spec) => {
+        const warnings = [];
+        const note = (...text) => warnings.push(text.join(' '));
+        const logger = { level: () => logger, error: note, warn: note, info: () => logger, debug: () => logger };
+        const { compile, expressionInterpreter, parse, View } = globalThis.memsweepCharts;
+        const view = new View(parse(compile(spec, { logger }).spec, null, { ast: true }), { expr: expressionInterpreter, renderer: 'none' });
+        return { drawn: await view.toSVG(), warnings };
+      }, spec);
+      assert.deepEqual(warnings, [], name);
+      assert.doesNotMatch(drawn, /NaN|undefined/);
+      for (const { title } of spec.vconcat) assert.ok(name === 'hostile' || drawn.includes(title), title);
+    }
+  }));
+
+test('long curves and many cases stay small', () => {
+  for (const name of ['long', 'many']) assert.ok(statSync(pages[name]).size < 8e6, `${name}: ${statSync(pages[name]).size}`);
+});
+
+test('80 cases with curves: what is open is drawn without being scrolled to', async (context) => {
+  const start = performance.now();
+  await opened(pages.many, {}, async (page) => {
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll('figure')].every((figure) => figure.closest('details') || figure.querySelector('svg')),
+    );
+    context.diagnostic(`${Math.round(performance.now() - start)} ms, ${statSync(pages.many).size} bytes`);
+  });
+});

@@ -1,0 +1,179 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "reporters/chart_numbers.hpp"
+#include "reporters/charts.hpp"
+#include "reporters/sweep_axis.hpp"
+#include "reporters/sweep_chart.hpp"
+#include "reporters/vega_writer.hpp"
+#include "tests/reporters/sample_report.hpp"
+#include "tests/support/catch.hpp"
+
+namespace memsweep::reporters {
+namespace {
+
+Cases all_of(const model::RunReport& report)
+{
+    Cases cases;
+    std::ranges::transform(report.cases, std::back_inserter(cases), [](const auto& one) { return &one; });
+    return cases;
+}
+
+std::vector<ChartSection> sections_of(const model::RunReport& report)
+{
+    return chart_sections(all_of(report), curve_detail(report));
+}
+
+std::size_t records(const Chart& chart, const char* kind)
+{
+    const Json& values = chart.spec["data"]["values"];
+    return static_cast<std::size_t>(
+        std::ranges::count_if(values, [&](const Json& value) { return value.value("is", "") == kind; }));
+}
+
+model::RunReport swept_report(const std::vector<model::Scalar>& sizes)
+{
+    model::RunReport report;
+    for (const char* touch : {"none", "page"}) {
+        for (const model::Scalar& size : sizes) {
+            model::CaseReport one = sample_report().cases[0];
+            one.params = {{"size", size}, {"touch", std::string{touch}}};
+            one.id = fmt::format("sweep/size={}/touch={}", model::to_text(size), touch);
+            report.cases.push_back(one);
+        }
+    }
+    return report;
+}
+
+}  // namespace
+
+TEST_CASE("modes share a chart on one time axis, and each strip says what was found", "[unit]")
+{
+    const auto sections = sections_of(sample_report());
+    REQUIRE(sections.size() == 1);
+    REQUIRE(sections[0].charts.size() == 2);
+    const Chart& curves = sections[0].charts[0];
+    const Json& strips = curves.spec["facet"]["row"]["sort"];
+    REQUIRE(strips.size() == 2);
+    CHECK(strips[0] == "refcount: peak 769.1 MiB");
+    CHECK(strips[1].get<std::string>().starts_with("finalizer: peak 769.1 MiB; holds 762.9 MiB after drop"));
+    CHECK(curves.spoken.find("finalizer: peak") != std::string::npos);
+    CHECK(records(curves, "sample") == 2 * (4 + 3));
+    CHECK(records(curves, "phase") == 2 * 4);
+    CHECK(curves.data.size() == 4);
+    CHECK(curves.spec["spec"]["layer"][3]["encoding"]["x"]["scale"]["domain"] == Json({0, 173.8}));
+    CHECK(sections[0].charts[1].title == "Page faults by phase");
+}
+
+TEST_CASE("phases without a page fault are named, not drawn", "[unit]")
+{
+    const Chart faults = sections_of(sample_report())[0].charts[1];
+    CHECK(faults.spec["facet"]["row"]["sort"] == Json({"alloc", "collect", "drain"}));
+    CHECK(faults.about.find("No page faults in drop.") != std::string::npos);
+    model::RunReport without = sample_report();
+    for (model::CaseReport& one : without.cases) {
+        for (model::Phase& phase : one.phases) {
+            phase.minor_faults = 0;
+        }
+    }
+    CHECK(sections_of(without)[0].charts.size() == 1);
+    for (model::Phase& phase : without.cases[0].phases) {
+        phase.major_faults = 6;
+    }
+    REQUIRE(sections_of(without)[0].charts.size() == 2);
+    CHECK(sections_of(without)[0].charts[1].about.find("Major faults") != std::string::npos);
+}
+
+TEST_CASE("a long curve keeps at most 2,000 samples and its extremes", "[unit]")
+{
+    model::RunReport report = sample_report();
+    for (model::CaseReport& one : report.cases) {
+        for (model::Series& series : one.series) {
+            series.t.clear();
+            series.v.clear();
+            for (int i = 0; i < 100'000; ++i) {
+                series.t.push_back(i * 1e-5);
+                series.v.push_back(i == 54'321 ? 0x1p30 : 0x1p20);
+            }
+        }
+    }
+    const Chart curves = sections_of(report)[0].charts[0];
+    CHECK(records(curves, "sample") <= 4 * 2'000);
+    CHECK(records(curves, "slice") <= 2 * 150);
+    const Json& values = curves.spec["data"]["values"];
+    CHECK(std::ranges::any_of(values, [](const Json& value) { return value.contains("v") && value["v"] == 1; }));
+    for (const Table& table : curves.data) {
+        CHECK(table.rows.size() <= 200);
+    }
+}
+
+TEST_CASE("many curves are kept in less detail each", "[unit]")
+{
+    model::RunReport report = sample_report();
+    for (int i = 0; i < 80; ++i) {
+        report.cases.push_back(report.cases[0]);
+    }
+    const CurveDetail detail = curve_detail(report);
+    CHECK(detail.samples < 300);
+    CHECK(detail.samples >= 100);
+    CHECK(detail.rows >= 20);
+}
+
+TEST_CASE("the swept axis is found, and is a size when it speaks of one", "[unit]")
+{
+    const auto axis_of = [](const std::vector<model::Scalar>& sizes) {
+        const model::RunReport report = swept_report(sizes);
+        return sweep_axis(all_of(report));
+    };
+    const auto axis = axis_of({std::string{"4KiB"}, std::string{"64KiB"}, std::string{"1MiB"}});
+    REQUIRE(axis);
+    CHECK(axis->name == "size");
+    CHECK(axis->unit == model::Unit::bytes);
+    CHECK(axis_of({std::int64_t{1}, std::int64_t{2}, std::int64_t{4}}));
+    CHECK_FALSE(axis_of({std::int64_t{1}, std::int64_t{8}}));
+    CHECK_FALSE(axis_of({std::int64_t{10}, std::int64_t{11}, std::int64_t{12}}));
+    CHECK_FALSE(axis_of({std::int64_t{0}, std::int64_t{4}, std::int64_t{16}}));
+    CHECK_FALSE(axis_of({std::string{"small"}, std::string{"large"}, std::string{"huge"}}));
+}
+
+TEST_CASE("a sweep is drawn with logarithmic axes and the interval of every median", "[unit]")
+{
+    const model::RunReport report = swept_report({std::string{"4KiB"}, std::string{"64KiB"}, std::string{"1MiB"}});
+    const auto charts = sweep_charts(all_of(report));
+    REQUIRE(charts.size() == 1);
+    const Chart& chart = charts[0];
+    CHECK(chart.title == "Time per op by size");
+    CHECK(chart.spec["encoding"]["x"]["scale"]["type"] == "log");
+    CHECK(chart.spec["layer"][0]["encoding"]["y"]["scale"]["type"] == "log");
+    CHECK(chart.spec["encoding"]["color"]["scale"]["domain"] == Json({"none", "page"}));
+    const Json& values = chart.spec["data"]["values"];
+    REQUIRE(values.size() == 6);
+    CHECK(values[0]["x"] == 4096);
+    CHECK(values[0]["low"] < values[0]["y"]);
+    CHECK(values[0]["high"] > values[0]["y"]);
+    CHECK(chart.data[0].rows.size() == 6);
+}
+
+TEST_CASE("chart units leave one to four digits before the point", "[unit]")
+{
+    CHECK(chart_unit(model::Unit::bytes, 800e6).name == "MiB");
+    CHECK(chart_unit(model::Unit::seconds, 0.38).name == "ms");
+    CHECK(chart_unit(model::Unit::bytes, 0).name == "B");
+    CHECK(chart_number(1.0 / 3) == 0.333333);
+    CHECK(chart_number(1.0 / 0.0).is_null());
+}
+
+TEST_CASE("vega writes every chart once, and parameters of no two have the same name", "[unit]")
+{
+    const Json spec = Json::parse(to_vega(sample_report()));
+    CHECK(spec["$schema"].get<std::string>().ends_with("/vega-lite/v6.json"));
+    REQUIRE(spec["vconcat"].size() == 2);
+    CHECK(spec["vconcat"][0]["title"] == "Working set over time: finalizer_repro");
+    CHECK(spec["vconcat"][0]["spec"]["layer"][3]["params"][0]["name"] == "zoom_0");
+    CHECK(spec["vconcat"][0]["spec"]["layer"][4]["encoding"]["opacity"]["condition"]["param"] == "pointed_0");
+    CHECK(Json::parse(to_vega({}))["vconcat"].empty());
+    CHECK(Json::accept(to_vega(hostile_report())));
+}
+
+}  // namespace memsweep::reporters
