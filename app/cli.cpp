@@ -187,6 +187,13 @@ void add_list(CLI::App& app, ListCommand& list)
     app.add_flag("--json", list.json, "As JSON, with every key's type, unit, default and bounds");
 }
 
+void add_doctor(CLI::App& app, DoctorCommand& doctor)
+{
+    app.add_flag("--json", doctor.json, "As JSON: every check with its status, value, reason and command");
+    app.footer(
+        "Exit codes: 0 nothing would spoil numbers; 1 something would, and the command that changes it is shown.");
+}
+
 const std::map<std::string, ColorMode> color_names{
     {"auto", ColorMode::automatic}, {"always", ColorMode::always}, {"never", ColorMode::never}};
 const std::map<std::string, ProgressMode> progress_names{{"auto", ProgressMode::automatic},
@@ -272,6 +279,9 @@ std::variant<Options, ExitCode> parse_command_line(int argc, const char* const* 
         ->required()
         ->check(CLI::IsMember({"scenario", "result"}))
         ->type_name("WHICH");
+    DoctorCommand doctor;
+    CLI::App& doctor_app = *app.add_subcommand("doctor", "Is this machine fit to measure on? What spoils numbers here");
+    add_doctor(doctor_app, doctor);
     WorkerCommand worker;
     CLI::App& worker_app = *app.add_subcommand("worker", "The process that cases run in")->group("");
     worker_app.add_option("fd", worker.channel_fd)->required();
@@ -305,6 +315,8 @@ std::variant<Options, ExitCode> parse_command_line(int argc, const char* const* 
         options.command = list;
     } else if (schema_app.parsed()) {
         options.command = schema;
+    } else if (doctor_app.parsed()) {
+        options.command = doctor;
     } else if (worker_app.parsed()) {
         options.command = worker;
     } else {

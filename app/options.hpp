@@ -80,6 +80,10 @@ struct SchemaCommand {
     std::string which;
 };
 
+struct DoctorCommand {
+    bool json{};
+};
+
 struct VersionCommand {
     bool json{};
 };
@@ -89,7 +93,7 @@ struct WorkerCommand {
 };
 
 using Command = std::variant<RunCommand, CompareCommand, ReportCommand, ValidateCommand, ListCommand, SchemaCommand,
-                             VersionCommand, WorkerCommand>;
+                             DoctorCommand, VersionCommand, WorkerCommand>;
 
 struct Options {
     GlobalOptions global;
