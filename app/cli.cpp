@@ -187,6 +187,19 @@ void add_list(CLI::App& app, ListCommand& list)
     app.add_flag("--json", list.json, "As JSON, with every key's type, unit, default and bounds");
 }
 
+void add_merge(CLI::App& app, MergeCommand& merge)
+{
+    app.add_option("result", merge.results, "Results of one scenario on one kind of machine; - is stdin")
+        ->required()
+        ->type_name("RESULT");
+    app.add_option("-o,--out", merge.out, "Where to write the merged result; - is stdout")
+        ->required()
+        ->type_name("FILE");
+    app.add_flag("--force", merge.force, "Merge different scenarios or machines all the same");
+    app.footer("Exit codes: 0 merged; 2 unreadable, or not to be merged: other scenarios, machines or units, or a run\n"
+               "that is given twice.");
+}
+
 void add_doctor(CLI::App& app, DoctorCommand& doctor)
 {
     app.add_flag("--json", doctor.json, "As JSON: every check with its status, value, reason and command");
@@ -279,6 +292,9 @@ std::variant<Options, ExitCode> parse_command_line(int argc, const char* const* 
         ->required()
         ->check(CLI::IsMember({"scenario", "result"}))
         ->type_name("WHICH");
+    MergeCommand merge;
+    CLI::App& merge_app = *app.add_subcommand("merge", "Join results of one scenario into one");
+    add_merge(merge_app, merge);
     DoctorCommand doctor;
     CLI::App& doctor_app = *app.add_subcommand("doctor", "Is this machine fit to measure on? What spoils numbers here");
     add_doctor(doctor_app, doctor);
@@ -315,6 +331,8 @@ std::variant<Options, ExitCode> parse_command_line(int argc, const char* const* 
         options.command = list;
     } else if (schema_app.parsed()) {
         options.command = schema;
+    } else if (merge_app.parsed()) {
+        options.command = merge;
     } else if (doctor_app.parsed()) {
         options.command = doctor;
     } else if (worker_app.parsed()) {

@@ -80,6 +80,12 @@ struct SchemaCommand {
     std::string which;
 };
 
+struct MergeCommand {
+    std::vector<std::string> results;
+    std::string out;
+    bool force{};
+};
+
 struct DoctorCommand {
     bool json{};
 };
@@ -93,7 +99,7 @@ struct WorkerCommand {
 };
 
 using Command = std::variant<RunCommand, CompareCommand, ReportCommand, ValidateCommand, ListCommand, SchemaCommand,
-                             DoctorCommand, VersionCommand, WorkerCommand>;
+                             MergeCommand, DoctorCommand, VersionCommand, WorkerCommand>;
 
 struct Options {
     GlobalOptions global;

@@ -10,7 +10,7 @@ import unittest
 from memsweep_cli import (BINARY, CATALOG, UTC, CliTest, alloc, drop, environment, event_lines, execute, idle, sample, scenario,
                           strict_json)
 
-COMMANDS = ("run", "compare", "report", "validate", "list", "schema", "doctor")
+COMMANDS = ("run", "compare", "report", "validate", "list", "schema", "merge", "doctor")
 SUBJECTS = ("scenarios", "cases", "metrics", "ops", "resources", "disciplines", "formats")
 ESCAPE, RETURN = b"\x1b", b"\r"
 
