@@ -1,10 +1,10 @@
 #include <array>
-#include <filesystem>
 #include <functional>
 
 #include <fmt/format.h>
 
 #include "app/commands.hpp"
+#include "app/shipped_files.hpp"
 #include "app/this_machine.hpp"
 #include "core/model/metric.hpp"
 #include "core/model/specs.hpp"
@@ -27,21 +27,9 @@ std::string text(std::string_view view)
     return std::string{view};
 }
 
-// The checkout we stand in, else what was installed beside the executable.
-std::string catalog_folder()
-{
-    const std::filesystem::path here = "scenarios/catalog";
-    std::error_code problem;
-    const std::filesystem::path executable = std::filesystem::read_symlink("/proc/self/exe", problem);
-    const std::filesystem::path installed = executable.parent_path() / "../share/memsweep" / here;
-    const bool use_installed =
-        !std::filesystem::is_directory(here, problem) && std::filesystem::is_directory(installed, problem);
-    return (use_installed ? installed.lexically_normal() : here).string();
-}
-
 Expected<Listing> list_scenarios(const ListCommand& command)
 {
-    const std::string folder = command.files.empty() ? catalog_folder() : command.files.front();
+    const std::string folder = command.files.empty() ? shipped_path("scenarios/catalog") : command.files.front();
     const auto entries = scenarios::list_catalog(folder, surroundings(this_machine()));
     if (!entries) {
         return base::fail(entries.error());
@@ -63,7 +51,7 @@ Expected<Listing> list_cases(const ListCommand& command)
     const scenarios::Surroundings around = surroundings(this_machine());
     Listing listing{{"case", "peak_bytes"}, {}};
     for (const std::string& file : command.files) {
-        const auto plan = scenarios::load(file, {}, around);
+        const auto plan = scenarios::load(scenario_path(file), {}, around);
         if (!plan) {
             return base::fail(plan.error().front());
         }

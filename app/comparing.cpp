@@ -1,42 +1,16 @@
 #include "app/comparing.hpp"
 
 #include <cstdio>
-#include <filesystem>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "app/commands.hpp"
+#include "app/shipped_files.hpp"
 #include "core/measure/likeness.hpp"
 #include "scenarios/gate_file.hpp"
 
 namespace memsweep::app {
-namespace {
-
-namespace fs = std::filesystem;
-
-bool is_file(const fs::path& path)
-{
-    std::error_code problem;
-    return fs::is_regular_file(path, problem);
-}
-
-// What names no file may name one that ships: in the checkout we stand in, else installed beside the executable.
-std::string gate_path(const std::string& gate)
-{
-    const bool is_name = gate.find('/') == std::string::npos && !gate.ends_with(".json");
-    if (!is_name || is_file(gate)) {
-        return gate;
-    }
-    std::error_code problem;
-    const fs::path here = fs::path{"configs/gates"} / (gate + ".json");
-    const fs::path executable = fs::read_symlink("/proc/self/exe", problem);
-    const fs::path installed = executable.parent_path() / "../share/memsweep" / here;
-    return !is_file(here) && is_file(installed) ? installed.lexically_normal().string() : here.string();
-}
-
-}  // namespace
-
 std::optional<measure::Criteria> gate_criteria(const std::string& gate)
 {
     if (gate.empty()) {

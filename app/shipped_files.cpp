@@ -1,0 +1,47 @@
+#include "app/shipped_files.hpp"
+
+#include <filesystem>
+
+namespace memsweep::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_there(const fs::path& path)
+{
+    std::error_code problem;
+    return fs::exists(path, problem);
+}
+
+std::string named_file(const std::string& argument, const std::string& folder)
+{
+    const bool is_name = argument.find('/') == std::string::npos && argument.find('.') == std::string::npos &&
+                         argument != "-" && !argument.empty();
+    if (!is_name || is_there(argument)) {
+        return argument;
+    }
+    const std::string path = shipped_path(folder + "/" + argument + ".json");
+    return is_there(path) ? path : argument;
+}
+
+}  // namespace
+
+std::string shipped_path(const std::string& relative)
+{
+    std::error_code problem;
+    const fs::path executable = fs::read_symlink("/proc/self/exe", problem);
+    const fs::path installed = executable.parent_path() / "../share/memsweep" / relative;
+    return !is_there(relative) && is_there(installed) ? installed.lexically_normal().string() : relative;
+}
+
+std::string scenario_path(const std::string& argument)
+{
+    return named_file(argument, "scenarios/catalog");
+}
+
+std::string gate_path(const std::string& argument)
+{
+    return named_file(argument, "configs/gates");
+}
+
+}  // namespace memsweep::app
