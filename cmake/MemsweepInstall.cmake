@@ -11,12 +11,14 @@ install(DIRECTORY configs DESTINATION ${CMAKE_INSTALL_DATADIR}/memsweep FILES_MA
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
-install(FILES ${MEMSWEEP_MANUALS}/memsweep.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-install(FILES ${MEMSWEEP_MANUALS}/memsweep-scenario.5 ${MEMSWEEP_MANUALS}/memsweep-result.5
-        DESTINATION ${CMAKE_INSTALL_MANDIR}/man5)
-install(FILES ${MEMSWEEP_COMPLETIONS}/memsweep DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-install(FILES ${MEMSWEEP_COMPLETIONS}/_memsweep DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
-install(FILES ${MEMSWEEP_COMPLETIONS}/memsweep.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+if(NOT MEMSWEEP_SANITIZE)
+  install(FILES ${MEMSWEEP_MANUALS}/memsweep.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${MEMSWEEP_MANUALS}/memsweep-scenario.5 ${MEMSWEEP_MANUALS}/memsweep-result.5
+          DESTINATION ${CMAKE_INSTALL_MANDIR}/man5)
+  install(FILES ${MEMSWEEP_COMPLETIONS}/memsweep DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${MEMSWEEP_COMPLETIONS}/_memsweep DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
+  install(FILES ${MEMSWEEP_COMPLETIONS}/memsweep.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
 
 # The layers below the file formats, for programs that measure themselves: find_package(memsweep), memsweep::core.
 # Headers keep their paths below core/, in a folder of their own.
