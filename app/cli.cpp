@@ -10,6 +10,7 @@
 #include "core/base/quantity.hpp"
 #include "core/base/suggest.hpp"
 #include "core/model/plan.hpp"
+#include "reporters/formats.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 // Texts as they come from the command line, before they are turned into values.
 struct RawRun {
     std::vector<std::string> reports, axes, variables, tags;
-    std::string timeout, max_memory, isolation, seed;
+    std::string timeout, max_memory, isolation, seed, detect;
 };
 
 std::pair<std::string, std::string> split_at_equals(const std::string& text, std::string_view flag)
@@ -70,6 +71,9 @@ void finish_run(RunCommand& run, const RawRun& raw)
     if (!raw.max_memory.empty()) {
         run.max_memory_bytes = value_or_throw(base::parse_size(raw.max_memory), "--max-memory");
     }
+    if (!raw.detect.empty()) {
+        run.overrides.detect = model::value_of<model::Detection>(raw.detect);
+    }
     if (!raw.isolation.empty()) {
         run.overrides.isolation = model::value_of<model::Isolation>(raw.isolation);
     }
@@ -94,7 +98,8 @@ void add_run(CLI::App& app, RunCommand& run, RawRun& raw)
            "-o,--out", run.out,
            "Result file (default results/<scenario>-<UTC>.json); %h host, %r rank, %s scenario, %t UTC; - is stdout")
         ->type_name("FILE");
-    app.add_option("-r,--report", raw.reports, "Also write this format, to FILE or stdout (repeatable)")
+    app.add_option("-r,--report", raw.reports,
+                   "Also write this format (memsweep list formats), to FILE or stdout (repeatable)")
         ->type_name("FMT[=FILE]");
     app.add_option("-a,--axis", raw.axes,
                    "Replace an axis: size=[4KiB:1GiB:*4], mode=[refcount,leak], n=4 (repeatable)")
@@ -126,6 +131,12 @@ void add_run(CLI::App& app, RunCommand& run, RawRun& raw)
     app.add_flag("--resume", run.resume, "Go on with the result that -o names; its scenario must be the same");
     app.add_flag("--fail-fast", run.fail_fast, "Stop at the first case that is not ok or assertion that fails");
     app.add_flag("--dry-run", run.dry_run, "Print the cases, their memory and an estimate; measure nothing");
+    app.add_option("--detect", raw.detect, "How a use of freed memory is noticed: off, null, flag, quarantine, unmap")
+        ->check(CLI::IsMember(model::all_names<model::Detection>()))
+        ->type_name("LEVEL");
+    app.add_flag("--guard-pages", run.overrides.guard_pages, "End each array against an inaccessible page");
+    app.add_flag("--ignore-manual-free", run.overrides.ignore_manual_free,
+                 "Disregard manual frees: a collector frees all; the results must not change");
     app.add_flag("--quick", run.quick,
                  "1 repetition, no warm-up, no case above 64 MiB of arrays; assertions only warn");
 }
@@ -177,6 +188,27 @@ void add_compare(CLI::App& app, CompareCommand& compare, RawCompare& raw)
     app.add_option("-o,--out", compare.out, "Where to write (default stdout)")->type_name("FILE");
     app.footer("Exit codes: 0 no regression; 1 a metric regressed or a case began to fail; 2 unreadable, or not\n"
                "comparable; 5 no verdict: too few repetitions.");
+}
+
+std::string format_names()
+{
+    std::string names;
+    for (const reporters::Format& format : reporters::formats()) {
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", format.name);
+    }
+    return names;
+}
+
+void add_report(CLI::App& app, ReportCommand& report)
+{
+    app.add_option("result", report.results, "Result files; - is stdin")->required()->type_name("RESULT");
+    app.add_option("-f,--format", report.format,
+                   fmt::format("{} (memsweep list formats explains them)", format_names()))
+        ->capture_default_str()
+        ->type_name("FMT");
+    app.add_option("-o,--out", report.out,
+                   "Where to write (default stdout); csv and gha write a file per part beside it")
+        ->type_name("FILE");
 }
 
 void add_list(CLI::App& app, ListCommand& list)
@@ -285,11 +317,7 @@ std::variant<Options, ExitCode> parse_command_line(int argc, const char* const* 
     add_compare(compare_app, compare, raw_compare);
     ReportCommand report;
     CLI::App& report_app = *app.add_subcommand("report", "Convert a result to another format");
-    report_app.add_option("result", report.results, "Result files; - is stdin")->required()->type_name("RESULT");
-    report_app.add_option("-f,--format", report.format, "Format (memsweep list formats)")
-        ->capture_default_str()
-        ->type_name("FMT");
-    report_app.add_option("-o,--out", report.out, "Where to write (default stdout)")->type_name("FILE");
+    add_report(report_app, report);
     ValidateCommand validate;
     CLI::App& validate_app =
         *app.add_subcommand("validate", "Check scenario files and print every error with its place");

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "app/commands.hpp"
-#include "app/shipped_files.hpp"
+#include "app/shipped.hpp"
 #include "app/this_machine.hpp"
 #include "core/model/metric.hpp"
 #include "core/model/specs.hpp"
@@ -29,7 +29,7 @@ std::string text(std::string_view view)
 
 Expected<Listing> list_scenarios(const ListCommand& command)
 {
-    const std::string folder = command.files.empty() ? shipped_path("scenarios/catalog") : command.files.front();
+    const std::string folder = command.files.empty() ? shipped("scenarios/catalog") : command.files.front();
     const auto entries = scenarios::list_catalog(folder, surroundings(this_machine()));
     if (!entries) {
         return base::fail(entries.error());

@@ -8,7 +8,7 @@
 #include "app/commands.hpp"
 #include "app/dry_run.hpp"
 #include "app/run_session.hpp"
-#include "app/shipped_files.hpp"
+#include "app/shipped.hpp"
 #include "app/this_machine.hpp"
 
 namespace memsweep::app {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "app/commands.hpp"
-#include "app/shipped_files.hpp"
+#include "app/shipped.hpp"
 #include "app/this_machine.hpp"
 #include "scenarios/loader.hpp"
 

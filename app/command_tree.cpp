@@ -6,7 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "app/shipped_files.hpp"
+#include "app/shipped.hpp"
 #include "core/model/metric.hpp"
 #include "reporters/comparison_formats.hpp"
 #include "reporters/formats.hpp"
@@ -46,7 +46,7 @@ std::vector<std::string> shipped_gates()
 {
     std::vector<std::string> names;
     std::error_code problem;
-    for (const auto& entry : std::filesystem::directory_iterator{shipped_path("configs/gates"), problem}) {
+    for (const auto& entry : std::filesystem::directory_iterator{shipped("configs/gates"), problem}) {
         names.push_back(entry.path().stem().string());
     }
     std::ranges::sort(names);

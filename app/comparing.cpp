@@ -6,7 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "app/commands.hpp"
-#include "app/shipped_files.hpp"
+#include "app/shipped.hpp"
 #include "core/measure/likeness.hpp"
 #include "scenarios/gate_file.hpp"
 

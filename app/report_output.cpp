@@ -1,5 +1,10 @@
 #include "app/report_output.hpp"
 
+#include <filesystem>
+#include <vector>
+
+#include <fmt/format.h>
+
 #include "app/commands.hpp"
 #include "app/terminal_style.hpp"
 #include "core/sys/atomic_file.hpp"
@@ -9,13 +14,41 @@
 namespace memsweep::app {
 namespace {
 
-std::string rendered(const model::RunReport& report, const reporters::Format& format, const ReportTarget& target,
-                     const GlobalOptions& global)
+// A pipe or a device, which has no files beside it.
+bool is_stream(const std::string& path)
 {
-    if (format.name == "text" && to_stdout(target)) {
-        return reporters::to_terminal(report, terminal_style(global));
+    std::error_code ignored;
+    const auto kind = std::filesystem::status(path, ignored).type();
+    return kind == std::filesystem::file_type::character || kind == std::filesystem::file_type::fifo ||
+           kind == std::filesystem::file_type::socket;
+}
+
+std::vector<reporters::FormatFile> files_for(const reporters::Format& format, const std::string& path)
+{
+    return is_stream(path) ? std::vector{reporters::FormatFile{path, format}} : reporters::files_of(format, path);
+}
+
+ExitCode check_one_text(const model::RunReport& report, const reporters::Format& format)
+{
+    if (format.fits_one_text == nullptr || format.fits_one_text(report)) {
+        return ExitCode::done;
     }
-    return format.write(report);
+    print_error({base::ErrorCode::invalid_input,
+                 fmt::format("this result needs several files in format {}: name one with -o or {}=FILE, or choose {}",
+                             format.name, format.name, fmt::join(format.parts, " or ")),
+                 "stdout"});
+    return ExitCode::bad_input;
+}
+
+ExitCode print_report(const model::RunReport& report, const reporters::Format& format, const GlobalOptions& global)
+{
+    reporters::TextSink sink{print_data};
+    if (format.name == "text") {
+        sink.add(reporters::to_terminal(report, terminal_style(global)));
+    } else {
+        format.write(report, sink);
+    }
+    return sink.finish() ? ExitCode::done : ExitCode::bad_input;
 }
 
 }  // namespace
@@ -32,7 +65,19 @@ ExitCode write_report(const model::RunReport& report, const ReportTarget& target
         print_error(format.error());
         return ExitCode::bad_input;
     }
-    return write_text(rendered(report, *format, target, global), target.path);
+    if ((to_stdout(target) || is_stream(target.path)) && check_one_text(report, *format) != ExitCode::done) {
+        return ExitCode::bad_input;
+    }
+    if (to_stdout(target)) {
+        return print_report(report, *format, global);
+    }
+    for (const reporters::FormatFile& file : files_for(*format, target.path)) {
+        if (const auto written = sys::write_file_atomically(file.path, text_in(file.format, report)); !written) {
+            print_error(written.error());
+            return ExitCode::bad_input;
+        }
+    }
+    return ExitCode::done;
 }
 
 ExitCode write_text(const std::string& text, const std::string& path)
@@ -58,9 +103,11 @@ ExitCode check_target(const ReportTarget& target)
     if (to_stdout(target)) {
         return ExitCode::done;
     }
-    if (const auto writable = sys::check_writable(target.path, typical_report_bytes); !writable) {
-        print_error(writable.error());
-        return ExitCode::bad_input;
+    for (const reporters::FormatFile& file : files_for(*format, target.path)) {
+        if (const auto writable = sys::check_writable(file.path, typical_report_bytes); !writable) {
+            print_error(writable.error());
+            return ExitCode::bad_input;
+        }
     }
     return ExitCode::done;
 }

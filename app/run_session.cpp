@@ -39,6 +39,15 @@ std::map<std::string, std::string> recorded_overrides(const scenarios::Overrides
     for (const auto& [name, values] : overrides.axes) {
         recorded["axis." + name] = values;
     }
+    if (overrides.detect) {
+        recorded["--detect"] = model::name_of(*overrides.detect);
+    }
+    if (overrides.guard_pages) {
+        recorded["--guard-pages"] = "true";
+    }
+    if (overrides.ignore_manual_free) {
+        recorded["--ignore-manual-free"] = "true";
+    }
     for (const auto& [name, value] : overrides.variables) {
         recorded["variable." + name] = value;
     }
@@ -136,6 +145,9 @@ void RunSession::add_warnings(model::RunReport& report) const
         report.warnings.push_back(build_warning(report.tool));
     }
     for (const model::CaseReport& one : report.cases) {
+        if (auto warning = measure::profile_warning(one)) {
+            report.warnings.push_back(*std::move(warning));
+        }
         for (model::Warning& warning : measure::noise_warnings(one)) {
             report.warnings.push_back(std::move(warning));
         }
@@ -152,7 +164,9 @@ ExitCode RunSession::exit_code(const model::RunReport& report, bool interrupted)
     if (counts.errors + counts.timeouts != 0) {
         code = worse(code, ExitCode::case_failed);
     }
-    if (counts.assertions_failed != 0) {
+    const bool defects =
+        std::ranges::any_of(report.cases, [](const model::CaseReport& one) { return !one.defects.empty(); });
+    if (counts.assertions_failed != 0 || defects) {
         code = worse(code, ExitCode::finding);
     }
     const bool measured =

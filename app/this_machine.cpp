@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/shipped.hpp"
 #include "core/sys/machine_facts.hpp"
 #include "scenarios/fingerprint.hpp"
 
@@ -28,6 +29,7 @@ scenarios::Surroundings surroundings(const model::Machine& machine)
     around.memory_bytes = std::min(machine.memory_bytes, machine.cgroup_memory_max.value_or(machine.memory_bytes));
     around.numa_nodes = machine.numa_nodes;
     around.devices = machine.devices.size();
+    around.profile_folder = shipped("configs/runtimes");
     return around;
 }
 

@@ -1,7 +1,7 @@
 #include "reporters/csv_writer.hpp"
 
 #include <algorithm>
-#include <initializer_list>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -30,17 +30,6 @@ std::string number(std::optional<double> value)
     return value ? number_text(*value) : std::string{};
 }
 
-std::string whole(std::uint64_t value)
-{
-    return fmt::format("{}", value);
-}
-
-// Fields that are written already.
-std::string row(std::initializer_list<std::string_view> fields)
-{
-    return fmt::format("{}\r\n", fmt::join(fields, ","));
-}
-
 // The columns that every row of a case begins with.
 std::string case_fields(const model::RunInfo& run, const std::string& host, const model::CaseReport& report)
 {
@@ -54,17 +43,21 @@ std::string metric_fields(const model::Metric& metric)
                        field(model::name_of(metric.better)));
 }
 
-std::string value_rows(const std::string& case_part, const model::CaseReport& report)
+// What is the same in many rows is written once and copied.
+void write_values(TextSink& sink, const std::string& case_part, const model::CaseReport& report)
 {
     const std::string status = field(model::name_of(report.status));
-    std::string out;
+    bool has_rows = false;
     for (const model::Metric& metric : report.metrics) {
-        const std::string metric_part = metric_fields(metric);
+        const std::string metric_part = fmt::format("{},{},", case_part, metric_fields(metric));
         for (std::size_t repetition = 0; repetition < metric.values.size(); ++repetition) {
-            out += row({case_part, metric_part, whole(repetition), number(metric.values[repetition]), status});
+            sink.print("{}{},{},{}\r\n", metric_part, repetition, number(metric.values[repetition]), status);
+            has_rows = true;
         }
     }
-    return out.empty() ? row({case_part, ",,,,", status}) : out;
+    if (!has_rows) {
+        sink.print("{},,,,,,{}\r\n", case_part, status);
+    }
 }
 
 std::string summary_fields(const model::Summary& summary)
@@ -75,64 +68,65 @@ std::string summary_fields(const model::Summary& summary)
         low = (*summary.ci95)[0];
         high = (*summary.ci95)[1];
     }
-    return fmt::format("{},{},{},{},{},{},{},{}", whole(summary.n), number(summary.min), number(summary.median),
-                       number(summary.mad), number(low), number(high), number(summary.mdape), whole(summary.outliers));
+    return fmt::format("{},{},{},{},{},{},{},{}", summary.n, number(summary.min), number(summary.median),
+                       number(summary.mad), number(low), number(high), number(summary.mdape), summary.outliers);
 }
 
-std::string summary_rows(const std::string& case_part, const model::CaseReport& report)
+void write_summaries(TextSink& sink, const std::string& case_part, const model::CaseReport& report)
 {
     const std::string status = field(model::name_of(report.status));
-    std::string out;
     for (const model::Metric& metric : report.metrics) {
         const std::string summary = metric.summary ? summary_fields(*metric.summary) : "0,,,,,,,0";
-        out += row({case_part, metric_fields(metric), summary, status});
+        sink.print("{},{},{},{}\r\n", case_part, metric_fields(metric), summary, status);
     }
-    return out.empty() ? row({case_part, ",,,,,,,,,,", status}) : out;
+    if (report.metrics.empty()) {
+        sink.print("{},,,,,,,,,,,,{}\r\n", case_part, status);
+    }
 }
 
-std::string series_rows(const std::string& run_part, const model::CaseReport& report)
+void write_samples(TextSink& sink, const std::string& run_part, const model::CaseReport& report)
 {
     const std::string case_part = field(report.id);
-    std::string out;
     for (const model::Series& series : report.series) {
-        const std::string repetition = whole(series.repetition);
-        const std::string name = field(series.name);
+        const std::string before =
+            fmt::format("{},{},{},{},", run_part, case_part, series.repetition, field(series.name));
         for (std::size_t i = 0; i < std::min(series.t.size(), series.v.size()); ++i) {
-            out += row({run_part, case_part, repetition, name, number(series.t[i]), number(series.v[i])});
+            sink.print("{}{},{}\r\n", before, number(series.t[i]), number(series.v[i]));
         }
     }
-    return out;
 }
 
 }  // namespace
 
-std::string to_csv(const model::RunReport& report)
+void write_csv(const model::RunReport& report, TextSink& sink)
 {
-    std::string out = "run_id,started,host,scenario,case,params,metric,unit,better,repetition,value,status\r\n";
+    sink.add("run_id,started,host,scenario,case,params,metric,unit,better,repetition,value,status\r\n");
     for (const model::CaseReport& one : report.cases) {
-        out += value_rows(case_fields(report.run, report.machine.host, one), one);
+        write_values(sink, case_fields(report.run, report.machine.host, one), one);
     }
-    return out;
 }
 
-std::string to_csv_summary(const model::RunReport& report)
+void write_csv_summary(const model::RunReport& report, TextSink& sink)
 {
-    std::string out = "run_id,started,host,scenario,case,params,metric,unit,better,n,min,median,mad,ci_lo,ci_hi,mdape,"
-                      "outliers,status\r\n";
+    sink.add("run_id,started,host,scenario,case,params,metric,unit,better,n,min,median,mad,ci_lo,ci_hi,mdape,"
+             "outliers,status\r\n");
     for (const model::CaseReport& one : report.cases) {
-        out += summary_rows(case_fields(report.run, report.machine.host, one), one);
+        write_summaries(sink, case_fields(report.run, report.machine.host, one), one);
     }
-    return out;
 }
 
-std::string to_csv_series(const model::RunReport& report)
+void write_csv_series(const model::RunReport& report, TextSink& sink)
 {
-    std::string out = "run_id,case,repetition,series,t,value\r\n";
+    sink.add("run_id,case,repetition,series,t,value\r\n");
     const std::string run_part = field(report.run.id);
     for (const model::CaseReport& one : report.cases) {
-        out += series_rows(run_part, one);
+        write_samples(sink, run_part, one);
     }
-    return out;
+}
+
+void write_csv_matrix(const model::RunReport& /*report*/, TextSink& sink)
+{
+    sink.add("matrix,row,col,value,unit\r\n");
 }
 
 }  // namespace memsweep::reporters

@@ -159,9 +159,27 @@ Json json_assertion(const model::AssertionResult& assertion)
             {"reason", json_text_or_null(assertion.reason)}};
 }
 
+Json json_release(const model::ReleaseInfo& release)
+{
+    return {{"mode", json_text(release.mode)},
+            {"profile", json_text_or_null(release.profile)},
+            {"modelled", release.modelled},
+            {"verified", release.verified}};
+}
+
+Json json_defect(const model::Defect& defect)
+{
+    return {{"kind", json_name(defect.kind)},
+            {"target", json_text(defect.target)},
+            {"repetition", defect.repetition},
+            {"count", defect.count},
+            {"bytes", defect.bytes},
+            {"oldest", json_number(defect.oldest_seconds)}};
+}
+
 Json json_case(const model::CaseReport& report)
 {
-    return {{"id", json_text(report.id)},
+    Json json{{"id", json_text(report.id)},
             {"scenario", json_text(report.scenario)},
             {"params", json_params(report.params)},
             {"status", json_name(report.status)},
@@ -172,6 +190,13 @@ Json json_case(const model::CaseReport& report)
             {"points", json_list(report.points, json_point)},
             {"phases", json_list(report.phases, json_phase)},
             {"series", json_list(report.series, json_series)}};
+    if (!report.release.mode.empty()) {
+        json["release"] = json_release(report.release);
+    }
+    if (!report.defects.empty()) {
+        json["defects"] = json_list(report.defects, json_defect);
+    }
+    return json;
 }
 
 }  // namespace memsweep::reporters

@@ -106,6 +106,24 @@ model::Series read_series(const Node& node)
     return series;
 }
 
+model::ReleaseInfo read_release(const Node& node)
+{
+    return {node.at("mode").text(), node.at("profile").text_or_empty(), node.at("modelled").flag(),
+            node.at("verified").flag()};
+}
+
+model::Defect read_defect(const Node& node)
+{
+    model::Defect defect;
+    defect.kind = node.at("kind").named<model::DefectKind>();
+    defect.target = node.at("target").text();
+    defect.repetition = node.at("repetition").integer<std::uint32_t>();
+    defect.count = node.at("count").integer<std::uint64_t>();
+    defect.bytes = node.at("bytes").integer<std::uint64_t>();
+    defect.oldest_seconds = node.at("oldest").number();
+    return defect;
+}
+
 }  // namespace
 
 model::CaseReport read_case(const Node& node)
@@ -126,6 +144,12 @@ model::CaseReport read_case(const Node& node)
     report.points = read_list(node.at("points"), read_point);
     report.phases = read_list(node.at("phases"), read_phase);
     report.series = read_list(node.at("series"), read_series);
+    if (node.has("release")) {
+        report.release = read_release(node.at("release"));
+    }
+    if (node.has("defects")) {
+        report.defects = read_list(node.at("defects"), read_defect);
+    }
     return report;
 }
 

@@ -78,8 +78,8 @@ void collect_points(const std::vector<model::Step>& steps, std::set<std::string>
     for (const model::Step& step : steps) {
         if (const auto* sample = std::get_if<model::SampleStep>(&step.operation)) {
             points.insert(sample->name);
-        } else if (const auto* repeat = std::get_if<model::RepeatStep>(&step.operation)) {
-            collect_points(repeat->steps, points);
+        } else if (const model::Nested inner = model::nested(step.operation); inner.steps != nullptr) {
+            collect_points(*inner.steps, points);
         }
     }
 }

@@ -1,4 +1,4 @@
-// The memory and release blocks of one case.
+// The memory and safety blocks of one case.
 #include <fmt/format.h>
 
 #include "scenarios/case_reader.hpp"
@@ -22,19 +22,16 @@ model::MemorySpec read_memory(const Node& node, const Reading& reading)
     return memory;
 }
 
-// Keys of a mode that is not selected are read and checked all the same: an axis over modes shares one block.
-model::ReleaseSpec read_release(const Node& node, const Reading& reading)
+model::SafetySpec read_safety(const Node& node, const Reading& reading)
 {
-    Fields fields{node, "\"release\"", reading};
-    fields.check(release_options());
-    model::ReleaseSpec release;
-    fields.read_choice("mode", release.mode);
-    fields.read("finalizer_threads", release.finalizer_threads);
-    fields.read("gated", release.gated);
-    fields.read("collect_every", release.collect_every);
-    fields.read("release_cost", release.release_cost_ns);
-    fields.read("batch", release.batch);
-    return release;
+    Fields fields{node, "\"safety\"", reading};
+    fields.check(safety_options());
+    model::SafetySpec safety;
+    fields.read_choice("detect", safety.detect);
+    fields.read("quarantine", safety.quarantine_bytes);
+    fields.read("guard_pages", safety.guard_pages);
+    fields.read("ignore_manual_free", safety.ignore_manual_free);
+    return safety;
 }
 
 }  // namespace memsweep::scenarios

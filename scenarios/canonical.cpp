@@ -28,8 +28,17 @@ struct OperationJson {
     }
     json operator()(const model::WriteStep& step) const
     {
-        return {{"target", step.target}, {"touch", model::name_of(step.touch)}};
+        json object{{"target", step.target}, {"touch", model::name_of(step.touch)}};
+        if (step.overrun_bytes != 0) {
+            object["overrun_bytes"] = step.overrun_bytes;
+        }
+        return object;
     }
+    json operator()(const model::ReadStep& step) const { return {{"target", step.target}}; }
+    json operator()(const model::FreeStep& step) const { return {{"target", step.target}}; }
+    json operator()(const model::ReleaseStep& step) const { return {{"target", step.target}}; }
+    json operator()(const model::ScopeStep& step) const { return {{"steps", steps_json(step.steps)}}; }
+    json operator()(const model::ThrowStep& step) const { return {{"every", step.every}}; }
     json operator()(const model::BinaryStep& step) const
     {
         return {
@@ -38,7 +47,14 @@ struct OperationJson {
     json operator()(const model::DropStep& step) const { return {{"target", step.target}}; }
     json operator()(const model::CollectStep& /*step*/) const { return json::object(); }
     json operator()(const model::DrainStep& /*step*/) const { return json::object(); }
-    json operator()(const model::SampleStep& step) const { return {{"name", step.name}}; }
+    json operator()(const model::SampleStep& step) const
+    {
+        json object{{"name", step.name}};
+        if (step.counters_only) {
+            object["counters_only"] = true;
+        }
+        return object;
+    }
     json operator()(const model::IdleStep& step) const { return {{"duration_ns", step.duration.count()}}; }
     json operator()(const model::RepeatStep& step) const
     {
@@ -67,17 +83,83 @@ json memory_json(const model::MemorySpec& memory)
             {"fail_every", memory.fail_every}};
 }
 
+json trigger_json(const model::ReleaseSpec& release)
+{
+    const model::ManagedBudget& managed = release.managed;
+    const model::Pressure& pressure = release.pressure;
+    const model::HeapTarget& target = release.target;
+    const model::CycleThresholds& cycle = release.cycle;
+    return {{"gc", {release.collect_every, release.gated, release.gc_pause_ns, release.gc_duration_ns}},
+            {"managed",
+             {managed.bytes_per_array, managed.garbage, managed.header, managed.first, managed.second, managed.steady,
+              managed.used_at_start, managed.tlab, managed.region, managed.large_from, managed.large}},
+            {"pressure",
+             {model::name_of(pressure.rule), pressure.min_budget, pressure.max_ratio, pressure.managed_heap,
+              pressure.heap_share, pressure.duty, pressure.capacity, pressure.threshold, pressure.max_gc_share}},
+            {"cap", {release.cap.bytes, release.cap.explicit_gc, release.cap.sleeps, release.cap.first_sleep_ns}},
+            {"target",
+             {target.initial, target.min_growth, target.min_bytes, target.tuning, target.smooth_alloc, target.smooth_gc,
+              target.max_heap, target.counts_from}},
+            {"cycle",
+             {cycle.generation0, cycle.generation1, cycle.generation2, cycle.containers_per_array,
+              cycle.temporary_containers, cycle.containers_at_start, cycle.cyclic_fraction}},
+            {"finalizer",
+             {release.finalizer_threads, release.finalizer_objects, release.finalizer_nice, release.release_cost_ns,
+              release.resurrect_every}}};
+}
+
+json arena_json(const model::ArenaSpec& arena)
+{
+    return {arena.slab_bytes,    arena.alignment, arena.restore_on_throw, arena.initial_bytes,
+            arena.history, arena.headroom};
+}
+
+json safety_json(const model::SafetySpec& safety)
+{
+    return {model::name_of(safety.detect), safety.quarantine_bytes, safety.guard_pages, safety.ignore_manual_free};
+}
+
 // Keys of other modes than the selected one are accepted and mean nothing, so they do not count either.
 json release_json(const model::ReleaseSpec& release)
 {
+    using model::ReleaseMode;
     json object{{"mode", model::name_of(release.mode)}};
-    if (release.mode == model::ReleaseMode::finalizer) {
-        object["finalizer_threads"] = release.finalizer_threads;
-        object["gated"] = release.gated;
-        object["collect_every"] = release.collect_every;
-        object["release_cost_ns"] = release.release_cost_ns;
-    } else if (release.mode == model::ReleaseMode::deferred_batch) {
+    if (model::frees_manually(release)) {
+        object["free_fraction"] = release.free_fraction;
+        object["fallback"] = model::name_of(release.fallback);
+    }
+    if (model::is_collected(release)) {
+        object["triggers"] = trigger_json(release);
+    }
+    switch (release.mode) {
+    case ReleaseMode::refcount:
+        if (!release.atomic) {
+            object["atomic"] = false;
+        }
+        break;
+    case ReleaseMode::deferred_batch:
         object["batch"] = release.batch;
+        break;
+    case ReleaseMode::arena:
+    case ReleaseMode::arena_autoscale:
+    case ReleaseMode::arena_checked:
+        object["arena"] = arena_json(release.arena);
+        break;
+    case ReleaseMode::pool:
+    case ReleaseMode::preallocated:
+    case ReleaseMode::tls_cache:
+    case ReleaseMode::forward:
+        object["cache"] = {release.cache.per_size, release.cache.limit_bytes, release.pressure.counts_idle};
+        object["triggers"] = trigger_json(release);
+        break;
+    case ReleaseMode::stack:
+        object["stack_bytes"] = release.cache.stack_bytes;
+        break;
+    default:
+        break;
+    }
+    if (release.safety != model::SafetySpec{}) {
+        object["safety"] = safety_json(release.safety);
     }
     return object;
 }
@@ -114,7 +196,7 @@ json canonical_assertion(const model::Assertion& assertion)
                 {"limit", expression.limit}};
     if (expression.ratio) {
         const auto& [first, second] = *expression.ratio;
-        object["ratio"] = {{first.axis, first.value}, {second.axis, second.value}};
+        object[expression.slope_length != 0 ? "slope" : "ratio"] = {{first.axis, first.value}, {second.axis, second.value}};
     }
     return object;
 }

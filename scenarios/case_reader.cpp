@@ -6,6 +6,7 @@
 
 #include "core/base/checked.hpp"
 #include "scenarios/limits.hpp"
+#include "scenarios/release_reader.hpp"
 #include "scenarios/step_reader.hpp"
 
 namespace memsweep::scenarios {
@@ -82,7 +83,7 @@ Combinations combine(const CaseParts& parts, const Axes& axes, const Reading& re
 }
 
 model::Case read_case(const std::string& scenario, std::vector<model::Param> params, const CaseParts& parts,
-                      const Axes& axes, const Reading& plan)
+                      const Axes& axes, ReleaseReader& releases, const Reading& plan)
 {
     model::Case plan_case;
     plan_case.scenario = scenario;
@@ -94,10 +95,13 @@ model::Case read_case(const std::string& scenario, std::vector<model::Param> par
         plan_case.memory = read_memory(*parts.memory, reading);
     }
     if (parts.release != nullptr) {
-        plan_case.release = read_release(*parts.release, reading);
+        releases.read(*parts.release, reading, plan_case);
+    }
+    if (parts.safety != nullptr) {
+        plan_case.release.safety = read_safety(*parts.safety, reading);
     }
     if (parts.steps != nullptr) {
-        plan_case.steps = StepReader{reading, plan_case.memory}.read(*parts.steps);
+        plan_case.steps = StepReader{reading, plan_case.memory, plan_case.release}.read(*parts.steps);
     }
     return plan_case;
 }
@@ -105,8 +109,9 @@ model::Case read_case(const std::string& scenario, std::vector<model::Param> par
 }  // namespace
 
 std::vector<model::Case> read_cases(const std::string& scenario, const CaseParts& parts, const Axes& axes,
-                                    const model::SeriesSpec& series, const Reading& reading)
+                                    const model::SeriesSpec& series, Sources& sources, const Reading& reading)
 {
+    ReleaseReader releases{sources};
     auto combinations = combine(parts, axes, reading);
     std::vector<model::Case> cases;
     cases.reserve(combinations.size());
@@ -115,7 +120,7 @@ std::vector<model::Case> read_cases(const std::string& scenario, const CaseParts
             break;
         }
         reading.diagnostics.begin_case();
-        cases.push_back(read_case(scenario, std::move(params), parts, axes, reading));
+        cases.push_back(read_case(scenario, std::move(params), parts, axes, releases, reading));
         cases.back().series = series;
     }
     return cases;

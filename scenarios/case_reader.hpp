@@ -16,14 +16,16 @@ struct CaseParts {
     const Node* exclude{};
     const Node* memory{};
     const Node* release{};
+    const Node* safety{};
     const Node* steps{};
 };
 
 [[nodiscard]] model::MemorySpec read_memory(const Node& node, const Reading& reading);
-[[nodiscard]] model::ReleaseSpec read_release(const Node& node, const Reading& reading);
+[[nodiscard]] model::SafetySpec read_safety(const Node& node, const Reading& reading);
 
 // `reading` is that of the scenario; each case gets its own scope with its axes' values.
 [[nodiscard]] std::vector<model::Case> read_cases(const std::string& scenario, const CaseParts& parts, const Axes& axes,
-                                                  const model::SeriesSpec& series, const Reading& reading);
+                                                  const model::SeriesSpec& series, Sources& sources,
+                                                  const Reading& reading);
 
 }  // namespace memsweep::scenarios

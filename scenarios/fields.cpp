@@ -80,6 +80,13 @@ void Fields::read(std::string_view key, std::chrono::nanoseconds& into) const
     into = std::chrono::nanoseconds{static_cast<std::int64_t>(value)};
 }
 
+void Fields::read(std::string_view key, double& into) const
+{
+    if (const Node* node = raw(key)) {
+        into = read_number(*node, option(key), reading_).value_or(into);
+    }
+}
+
 void Fields::read(std::string_view key, bool& into) const
 {
     if (const Node* node = raw(key)) {

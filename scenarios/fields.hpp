@@ -41,6 +41,7 @@ class Fields {
     void read(std::string_view key, std::uint64_t& into) const;  // size or integer, as the table says
     void read(std::string_view key, std::uint32_t& into) const;
     void read(std::string_view key, std::chrono::nanoseconds& into) const;
+    void read(std::string_view key, double& into) const;  // number
     void read(std::string_view key, bool& into) const;
     bool read(std::string_view key, std::string& into) const;                 // name or text; true when it was read
     void read(std::string_view key, std::vector<std::uint64_t>& into) const;  // shape

@@ -74,8 +74,9 @@ class Loading {
     {
         Axes axes = read_axes(top.raw("axes"), overrides_.axes, sources_, reading);
         const CaseParts parts{top.raw("axes"), top.raw("exclude"), top.raw("memory"), top.raw("release"),
-                              top.raw("steps")};
-        plan_.cases = read_cases(plan_.name, parts, axes, series, reading);
+                              top.raw("safety"), top.raw("steps")};
+        plan_.cases = read_cases(plan_.name, parts, axes, series, sources_, reading);
+        override_safety(overrides_, plan_.cases);
         if (const Node* claims = top.raw("assert")) {
             plan_.assertions = read_assertions(*claims, axes, points(parts), reading);
         }

@@ -33,6 +33,9 @@ struct Overrides {
     std::optional<std::uint64_t> seed;
     std::optional<model::Isolation> isolation;
     std::optional<std::chrono::nanoseconds> timeout;
+    std::optional<model::Detection> detect;
+    bool guard_pages{};         // turns them on
+    bool ignore_manual_free{};  // turns it on
 };
 
 using Loaded = tl::expected<model::Plan, std::vector<base::Error>>;

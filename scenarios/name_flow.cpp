@@ -1,5 +1,6 @@
 #include "scenarios/name_flow.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -57,6 +58,28 @@ void NameFlow::leave_loop(bool more_passes)
             complain(event.place,
                      fmt::format("{} is dropped by the first pass of the repeat around it, so the second has none",
                                  in_quotes(name)));
+        }
+    }
+}
+
+void NameFlow::enter_scope()
+{
+    std::vector<std::string> live;
+    for (const auto& [name, state] : names_) {
+        if (state.live) {
+            live.push_back(name);
+        }
+    }
+    outer_names_.push_back(std::move(live));
+}
+
+void NameFlow::leave_scope(const Place& place)
+{
+    const std::vector<std::string> outer = std::move(outer_names_.back());
+    outer_names_.pop_back();
+    for (auto& [name, state] : names_) {
+        if (state.live && !std::binary_search(outer.begin(), outer.end(), name)) {
+            state = State{false, {}, place};
         }
     }
 }

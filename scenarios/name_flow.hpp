@@ -35,6 +35,10 @@ class NameFlow {
     void enter_loop();
     void leave_loop(bool more_passes);
 
+    // Names that held no arrays when the scope began end with it.
+    void enter_scope();
+    void leave_scope(const Place& place);
+
     // A step could not be read, so names may exist that were not seen: no more complaints about unknown ones.
     void lose_track() { complete_ = false; }
 
@@ -54,6 +58,7 @@ class NameFlow {
     Diagnostics& diagnostics_;
     std::map<std::string, State, std::less<>> names_;
     std::vector<std::map<std::string, FirstEvent>> loops_;
+    std::vector<std::vector<std::string>> outer_names_;  // per scope: those that held arrays when it began
     bool complete_{true};
 };
 

@@ -1,4 +1,4 @@
-// The tables of everything but steps: see option_tables_steps.cpp.
+// The tables of everything but steps and release: see option_tables_steps.cpp, option_tables_release.cpp.
 #include <array>
 #include <limits>
 
@@ -70,6 +70,7 @@ constexpr std::array scenario_table{
     OptionInfo{"exclude", list, false, "", 0, 0, nullptr, "combinations to leave out: axis names and values"},
     OptionInfo{"memory", object, false, "", 0, 0, nullptr, "what arrays are made of"},
     OptionInfo{"release", object, false, "", 0, 0, nullptr, "when memory that was dropped is freed"},
+    OptionInfo{"safety", object, false, "", 0, 0, nullptr, "what looks for mistakes in the use of memory"},
     OptionInfo{"steps", list, true, "", 0, 0, nullptr, "what one repetition does, in order"},
     series,
     OptionInfo{"assert", list, false, "", 0, 0, nullptr, "what must hold"},
@@ -103,17 +104,27 @@ constexpr std::array memory_table{
     OptionInfo{"fail_every", integer, false, "0", 0, thousand_million, nullptr, "refuse every Nth allocation; 0: none"},
 };
 
-constexpr std::array release_table{
-    OptionInfo{"mode", choice, false, "refcount", 0, 0, model::all_names<model::ReleaseMode>, "who frees, and when"},
-    OptionInfo{"collect_every", integer, false, "0", 0, thousand_million, nullptr,
-               "finalizer: collect before an allocation when this many were made since the last; 0: only by collect"},
-    OptionInfo{"gated", boolean, false, "false", 0, 0, nullptr,
-               "finalizer: the allocation that triggers a collection waits until it is drained"},
-    OptionInfo{"finalizer_threads", integer, false, "1", 1, 64, nullptr, "finalizer: threads that free"},
-    OptionInfo{"release_cost", duration, false, "0ns", 0, 10'000 * ms, nullptr,
-               "finalizer: busy time added to each release"},
-    OptionInfo{"batch", integer, false, "16", 1, thousand_million, nullptr,
-               "deferred_batch: free when this many drops wait"},
+constexpr std::array safety_table{
+    OptionInfo{"detect", choice, false, "off", 0, 0, model::all_names<model::Detection>,
+               "how a use of freed memory is noticed"},
+    OptionInfo{"quarantine", size, false, "256MiB", 1, any_size, nullptr,
+               "detect quarantine: how much freed memory is held back"},
+    OptionInfo{"guard_pages", boolean, false, "false", 0, 0, nullptr,
+               "each array ends against an inaccessible page, so that an overrun traps"},
+    OptionInfo{"ignore_manual_free", boolean, false, "false", 0, 0, nullptr,
+               "manual frees are disregarded: the results must not change"},
+};
+
+constexpr std::array profile_table{
+    schema_key,
+    OptionInfo{"format", text, true, "", 0, 0, nullptr, "\"memsweep-profile\""},
+    OptionInfo{"version", integer, true, "", 1, 1, nullptr, "of the format"},
+    OptionInfo{"name", text, true, "", 0, 0, nullptr, "as the file is named"},
+    OptionInfo{"description", text, true, "", 0, 0, nullptr, "which runtime it stands for, and from where"},
+    OptionInfo{"inherits", text, false, "", 0, 0, nullptr, "another profile, whose keys stand where this one has none"},
+    OptionInfo{"verified", boolean, false, "false", 0, 0, nullptr,
+               "recorded runs of that runtime have confirmed when it collects"},
+    OptionInfo{"release", object, true, "", 0, 0, nullptr, "keys of \"release\""},
 };
 
 constexpr std::array series_table{
@@ -157,9 +168,14 @@ std::span<const OptionInfo> memory_options()
     return memory_table;
 }
 
-std::span<const OptionInfo> release_options()
+std::span<const OptionInfo> safety_options()
 {
-    return release_table;
+    return safety_table;
+}
+
+std::span<const OptionInfo> profile_options()
+{
+    return profile_table;
 }
 
 std::span<const OptionInfo> series_options()

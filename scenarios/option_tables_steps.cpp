@@ -45,6 +45,12 @@ constexpr std::array alloc_table{
 constexpr std::array write_table{
     OptionInfo{"target", name, true, "", 0, 0, nullptr, "name of the arrays"},
     OptionInfo{"touch", choice, false, "full", 0, 0, model::all_names<model::Touch>, "what is written"},
+    OptionInfo{"overrun", size, false, "0", 0, 4096, nullptr,
+               "written past the end as well: a planted mistake, for guard pages to catch"},
+};
+
+constexpr std::array target_table{
+    OptionInfo{"target", name, true, "", 0, 0, nullptr, "name of the arrays"},
 };
 
 constexpr std::array binary_table{
@@ -62,6 +68,8 @@ constexpr std::array drop_table{
 
 constexpr std::array sample_table{
     OptionInfo{"name", name, true, "", 0, 0, nullptr, "of the point"},
+    OptionInfo{"counters_only", boolean, false, "false", 0, 0, nullptr,
+               "only the exact counters, no resident set: cheap enough for every turn of a loop"},
 };
 
 constexpr std::array idle_table{
@@ -73,6 +81,14 @@ constexpr std::array repeat_table{
     OptionInfo{"steps", list, true, "", 0, 0, nullptr, "what is repeated; at most 8 levels deep"},
 };
 
+constexpr std::array scope_table{
+    OptionInfo{"steps", list, true, "", 0, 0, nullptr, "what the block does"},
+};
+
+constexpr std::array throw_table{
+    OptionInfo{"every", integer, false, "1", 1, thousand_million, nullptr, "every Nth time it is reached"},
+};
+
 struct OperationTable {
     std::string_view op;
     std::span<const OptionInfo> options;
@@ -81,13 +97,18 @@ struct OperationTable {
 constexpr std::array<OperationTable, std::variant_size_v<model::Operation>> operation_tables{{
     {"alloc", alloc_table},
     {"write", write_table},
+    {"read", target_table},
     {"binary", binary_table},
+    {"free", target_table},
+    {"release", target_table},
     {"drop", drop_table},
     {"collect", {}},
     {"drain", {}},
     {"sample", sample_table},
     {"idle", idle_table},
     {"repeat", repeat_table},
+    {"scope", scope_table},
+    {"throw", throw_table},
 }};
 
 }  // namespace

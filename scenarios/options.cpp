@@ -44,6 +44,8 @@ std::string_view kind_name(OptionKind kind)
         return "duration";
     case OptionKind::integer:
         return "integer";
+    case OptionKind::number:
+        return "number";
     case OptionKind::boolean:
         return "boolean";
     case OptionKind::choice:
@@ -76,6 +78,7 @@ std::string_view unit_of(OptionKind kind)
     case OptionKind::duration:
         return "ns";
     case OptionKind::integer:
+    case OptionKind::number:
     case OptionKind::shape:
         return "1";
     default:
@@ -112,6 +115,8 @@ std::string accepted(const OptionInfo& option)
         return fmt::format("a duration from {}", bounds());
     case OptionKind::integer:
         return fmt::format("an integer from {}", bounds());
+    case OptionKind::number:
+        return fmt::format("a number from {}", bounds());
     case OptionKind::shape:
         return fmt::format("a list of integers from {}", bounds());
     case OptionKind::boolean:
@@ -145,6 +150,8 @@ std::vector<OptionSection> option_sections()
         {"axes: range", "an axis given as a range instead of a list", axis_range_options()},
         {"memory", "what arrays are made of", memory_options()},
         {"release", "when memory that was dropped is freed", release_options()},
+        {"safety", "what looks for mistakes in the use of memory", safety_options()},
+        {"profile", "the top level of a runtime profile, configs/runtimes/*.json", profile_options()},
         {"series", "what is recorded over time", series_options()},
         {"assert", "what must hold", assert_options()},
         {"step", "what every step may carry", step_options()},

@@ -17,6 +17,7 @@ enum class OptionKind : std::uint8_t {
     size,        // "4KiB", or a bare number of bytes
     duration,    // "5ms", never bare
     integer,     // a whole number
+    number,      // a decimal number
     boolean,     // true or false
     choice,      // one of a table of names
     choices,     // a list of such names
@@ -34,7 +35,7 @@ struct OptionInfo {
     OptionKind kind{};
     bool required{};
     std::string_view default_text;  // as written in a file, less the quotes; empty: no default
-    std::uint64_t min{};            // of size, duration, integer; of each extent of a shape
+    std::uint64_t min{};            // of size, duration, integer, number; of each extent of a shape
     std::uint64_t max{};
     std::vector<std::string_view> (*choices)(){};  // of choice and choices
     std::string_view help;
@@ -54,6 +55,8 @@ unit_of(OptionKind kind);  // of min, max: "B", "ns", "1"; empty where there are
 [[nodiscard]] std::span<const OptionInfo> axis_range_options();
 [[nodiscard]] std::span<const OptionInfo> memory_options();
 [[nodiscard]] std::span<const OptionInfo> release_options();
+[[nodiscard]] std::span<const OptionInfo> safety_options();
+[[nodiscard]] std::span<const OptionInfo> profile_options();  // the top level of a runtime profile
 [[nodiscard]] std::span<const OptionInfo> series_options();
 [[nodiscard]] std::span<const OptionInfo> assert_options();
 [[nodiscard]] std::span<const OptionInfo> step_options();  // what every step may carry

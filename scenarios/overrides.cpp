@@ -55,4 +55,14 @@ void override_settings(const Overrides& overrides, model::Settings& settings, So
     }
 }
 
+void override_safety(const Overrides& overrides, std::vector<model::Case>& cases)
+{
+    for (model::Case& plan_case : cases) {
+        model::SafetySpec& safety = plan_case.release.safety;
+        safety.detect = overrides.detect.value_or(safety.detect);
+        safety.guard_pages = safety.guard_pages || overrides.guard_pages;
+        safety.ignore_manual_free = safety.ignore_manual_free || overrides.ignore_manual_free;
+    }
+}
+
 }  // namespace memsweep::scenarios

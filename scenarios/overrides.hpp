@@ -11,4 +11,6 @@ namespace memsweep::scenarios {
 void override_settings(const Overrides& overrides, model::Settings& settings, Sources& sources,
                        Diagnostics& diagnostics);
 
+void override_safety(const Overrides& overrides, std::vector<model::Case>& cases);
+
 }  // namespace memsweep::scenarios

@@ -48,8 +48,8 @@ std::size_t count_steps(const Node& steps)
     return total;
 }
 
-StepReader::StepReader(const Reading& reading, const model::MemorySpec& memory)
-    : reading_{reading}, memory_{memory}, flow_{reading.diagnostics}
+StepReader::StepReader(const Reading& reading, const model::MemorySpec& memory, const model::ReleaseSpec& release)
+    : reading_{reading}, memory_{memory}, release_{release}, flow_{reading.diagnostics}
 {
 }
 

@@ -21,7 +21,7 @@ namespace memsweep::scenarios {
 
 class StepReader {
   public:
-    StepReader(const Reading& reading, const model::MemorySpec& memory);
+    StepReader(const Reading& reading, const model::MemorySpec& memory, const model::ReleaseSpec& release);
 
     [[nodiscard]] std::vector<model::Step> read(const Node& steps);
 
@@ -31,13 +31,19 @@ class StepReader {
 
     void fill(const Fields& fields, model::AllocStep& step);
     void fill(const Fields& fields, model::WriteStep& step);
+    void fill(const Fields& fields, model::ReadStep& step);
     void fill(const Fields& fields, model::BinaryStep& step);
+    void fill(const Fields& fields, model::FreeStep& step);
+    void fill(const Fields& fields, model::ReleaseStep& step);
     void fill(const Fields& fields, model::DropStep& step);
     void fill(const Fields& fields, model::CollectStep& step);
     void fill(const Fields& fields, model::DrainStep& step);
     void fill(const Fields& fields, model::SampleStep& step);
     void fill(const Fields& fields, model::IdleStep& step);
     void fill(const Fields& fields, model::RepeatStep& step);
+    void fill(const Fields& fields, model::ScopeStep& step);
+    void fill(const Fields& fields, model::ThrowStep& step);
+    [[nodiscard]] bool enter_nested(const Node& steps);
 
     void read_extents(const Fields& fields, model::AllocStep& step);
     void check_alloc(const Fields& fields, const model::AllocStep& step);
@@ -46,10 +52,12 @@ class StepReader {
 
     Reading reading_;
     model::MemorySpec memory_;
+    model::ReleaseSpec release_;
     NameFlow flow_;
     std::uint64_t passes_{1};  // of the loops around the current step
     std::uint64_t samples_{};  // of one repetition, so far
     std::size_t depth_{};
+    std::size_t scopes_{};  // around the current step
 };
 
 }  // namespace memsweep::scenarios

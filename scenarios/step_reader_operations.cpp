@@ -27,7 +27,37 @@ void StepReader::fill(const Fields& fields, model::WriteStep& step)
 {
     fields.read("target", step.target);
     fields.read_choice("touch", step.touch);
+    fields.read("overrun", step.overrun_bytes);
     check_touchable(fields, step.touch != model::Touch::none, "touch");
+    if (!step.target.empty()) {
+        flow_.use(step.target, fields.place("target"));
+    }
+    if (step.overrun_bytes != 0 && !release_.safety.guard_pages) {
+        fields.complain(fields.place("overrun"),
+                        "an overrun would destroy other arrays: it needs \"safety\": {\"guard_pages\": true}");
+    }
+}
+
+void StepReader::fill(const Fields& fields, model::ReadStep& step)
+{
+    fields.read("target", step.target);
+    check_touchable(fields, true, "op");
+    if (!step.target.empty()) {
+        flow_.use(step.target, fields.place("target"));
+    }
+}
+
+void StepReader::fill(const Fields& fields, model::FreeStep& step)
+{
+    fields.read("target", step.target);
+    if (!step.target.empty()) {
+        flow_.use(step.target, fields.place("target"));
+    }
+}
+
+void StepReader::fill(const Fields& fields, model::ReleaseStep& step)
+{
+    fields.read("target", step.target);
     if (!step.target.empty()) {
         flow_.use(step.target, fields.place("target"));
     }
@@ -68,6 +98,7 @@ void StepReader::fill(const Fields& /*fields*/, model::DrainStep& /*step*/) {}
 void StepReader::fill(const Fields& fields, model::SampleStep& step)
 {
     fields.read("name", step.name);
+    fields.read("counters_only", step.counters_only);
     const bool within = samples_ <= max_samples;
     samples_ = base::saturating_add(samples_, passes_);
     if (within && samples_ > max_samples) {
@@ -87,9 +118,7 @@ void StepReader::fill(const Fields& fields, model::RepeatStep& step)
     if (nested == nullptr) {
         return;
     }
-    if (depth_ == max_repeat_depth) {
-        fields.complain(nested->place, fmt::format("\"repeat\" nested deeper than {} levels", max_repeat_depth));
-        flow_.lose_track();
+    if (!enter_nested(*nested)) {
         return;
     }
     const std::uint64_t outer = passes_;
@@ -98,12 +127,44 @@ void StepReader::fill(const Fields& fields, model::RepeatStep& step)
         fields.complain(fields.place("times"),
                         fmt::format("more than {} passes, nested \"times\" multiplied", max_loop_passes));
     }
-    ++depth_;
     flow_.enter_loop();
     step.steps = read(*nested);
     flow_.leave_loop(step.times > 1);
     --depth_;
     passes_ = outer;
+}
+
+void StepReader::fill(const Fields& fields, model::ScopeStep& step)
+{
+    const Node* nested = fields.raw("steps");
+    if (nested == nullptr || !enter_nested(*nested)) {
+        return;
+    }
+    ++scopes_;
+    flow_.enter_scope();
+    step.steps = read(*nested);
+    flow_.leave_scope(nested->place);
+    --scopes_;
+    --depth_;
+}
+
+void StepReader::fill(const Fields& fields, model::ThrowStep& step)
+{
+    fields.read("every", step.every);
+    if (scopes_ == 0) {
+        fields.complain(fields.place("op"), "\"throw\" leaves a scope: it stands among the steps of one");
+    }
+}
+
+bool StepReader::enter_nested(const Node& steps)
+{
+    if (depth_ == max_repeat_depth) {
+        reading_.diagnostics.add(steps.place, fmt::format("steps nested deeper than {} levels", max_repeat_depth));
+        flow_.lose_track();
+        return false;
+    }
+    ++depth_;
+    return true;
 }
 
 // Either dtype and shape, or bytes.

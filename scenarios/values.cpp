@@ -79,6 +79,26 @@ Whole read_whole(const Node& node, const OptionInfo& option, const Reading& read
     return value;
 }
 
+std::optional<double> read_number(const Node& node, const OptionInfo& option, const Reading& reading)
+{
+    Node storage;
+    const Node* read = resolve(node, storage, reading.scope, reading.diagnostics);
+    if (read == nullptr) {
+        return std::nullopt;
+    }
+    std::optional<double> value;
+    if (const auto* decimal = read->as<double>()) {
+        value = *decimal;
+    } else if (const Whole whole = whole_number(*read)) {
+        value = static_cast<double>(*whole);
+    }
+    if (!value || !(*value >= static_cast<double>(option.min) && *value <= static_cast<double>(option.max))) {
+        reading.diagnostics.add(node.place, must_be(option, node, *read));
+        return std::nullopt;
+    }
+    return value;
+}
+
 std::optional<bool> read_boolean(const Node& node, const OptionInfo& option, const Reading& reading)
 {
     Node storage;

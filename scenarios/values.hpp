@@ -14,6 +14,7 @@ namespace memsweep::scenarios {
 // Bytes, nanoseconds or a count, within the option's bounds.
 [[nodiscard]] std::optional<std::uint64_t> read_whole(const Node& node, const OptionInfo& option,
                                                       const Reading& reading);
+[[nodiscard]] std::optional<double> read_number(const Node& node, const OptionInfo& option, const Reading& reading);
 [[nodiscard]] std::optional<bool> read_boolean(const Node& node, const OptionInfo& option, const Reading& reading);
 [[nodiscard]] std::optional<std::string> read_text(const Node& node, const OptionInfo& option, const Reading& reading);
 [[nodiscard]] std::optional<std::string> read_choice_name(const Node& node, const OptionInfo& option,

@@ -12,7 +12,7 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# package | group | what proves it is there, on a system without dpkg: a command or a <header> | who needs it
+# package | group | what proves it is there, on a system without dpkg: a command, a <header> or import:MODULE | who needs it
 #   build     building and testing: without one of these nothing works
 #   check     scripts/check.sh, the fuzz preset
 #   optional  what some tests or targets use when it is there
@@ -37,7 +37,12 @@ clang-tidy-16       check     clang-tidy-16             scripts/check.sh
 shellcheck          check     shellcheck                scripts/check.sh
 clang-16            check     clang++-16                the fuzz preset
 libclang-rt-16-dev  check     clang++-16                the fuzz preset: libFuzzer and the sanitizers
-python3-jsonschema  optional  jsonschema                scenario tests: results against their schema
+python3-jsonschema  optional  import:jsonschema         scenario tests: results against their schema
+libbenchmark-tools  optional  compare.py                scenario tests: gbench, read by compare.py
+python3-scipy       optional  import:scipy              scenario tests: the U test of compare.py
+prometheus          optional  promtool                  scenario tests: prom, read by promtool
+python3-prometheus-client optional import:prometheus_client scenario tests: openmetrics, read by its parser
+libxml2-utils       optional  xmllint                   scenario tests: junit, read by xmllint
 dpkg-dev            optional  dpkg-shlibdeps            cpack -G DEB: finds the package's library dependencies
 file                optional  file                      cpack -G DEB: tells binaries from other files
 man-db              optional  man                       scenario tests: manual pages render without a warning
@@ -78,11 +83,13 @@ in_debian() {
     command -v dpkg-query >/dev/null && command -v apt-get >/dev/null
 }
 
-# Elsewhere: is the command on the PATH, or does the compiler find the header?
+# Elsewhere: is the command on the PATH, does the compiler find the header, or Python the module?
 is_found() {
     local proof=$1
     if [[ $proof == \<* ]]; then
         g++ -I "$root" -x c++ -E - <<<"#include $proof" >/dev/null 2>&1
+    elif [[ $proof == import:* ]]; then
+        python3 -c "import ${proof#import:}" 2>/dev/null
     else
         command -v "$proof" >/dev/null
     fi
@@ -110,7 +117,7 @@ missing_rows() {
 print_rows() {
     local package reason
     while read -r package _ reason; do
-        printf '  %-20s %s\n' "$package" "$reason"
+        printf '  %-25s %s\n' "$package" "$reason"
     done
 }
 

@@ -48,6 +48,8 @@ class Array {
     [[nodiscard]] void* data() const noexcept;
     [[nodiscard]] void* at(std::span<const std::uint64_t> index) const noexcept;
     [[nodiscard]] const lifetime::Buffer& buffer() const noexcept { return buffer_; }
+    [[nodiscard]] lifetime::Buffer& handle() noexcept { return buffer_; }  // for a manual free
+    [[nodiscard]] bool is_freed() const noexcept { return buffer_.is_freed(); }
     [[nodiscard]] const Layout& layout() const noexcept { return layout_; }
 
     // Views. A broadcast one has several elements at one address: it is for reading.

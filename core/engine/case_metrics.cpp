@@ -54,6 +54,37 @@ Value faults_over_expected(const Context& context)
     return expected > 0 ? Value{static_cast<double>(last.minor_faults) / expected} : std::nullopt;
 }
 
+Value count(std::uint64_t value)
+{
+    return static_cast<double>(value);
+}
+
+Value nanoseconds(std::uint64_t ns)
+{
+    return static_cast<double>(ns) * 1e-9;
+}
+
+Value waited(const Context& context, std::uint64_t ns)
+{
+    return context.outcome.record.discipline.release_latency.count == 0 ? std::nullopt : nanoseconds(ns);
+}
+
+Value pool_hit_rate(const Context& context)
+{
+    const lifetime::DisciplineStats& stats = context.outcome.record.discipline;
+    const std::uint64_t made = stats.cache_hits + stats.cache_misses;
+    return made == 0 ? Value{} : static_cast<double>(stats.cache_hits) / static_cast<double>(made);
+}
+
+std::uint64_t total(const Context& context, std::uint64_t SlotRecord::* field)
+{
+    std::uint64_t sum = 0;
+    for (const SlotRecord& slot : context.outcome.slots) {
+        sum += slot.*field;
+    }
+    return sum;
+}
+
 struct Extractor {
     std::string_view metric;
     bool (*applies)(const Program&);
@@ -71,6 +102,13 @@ bool has_op(const Program& program, OpCode op)
     return std::ranges::any_of(program.instructions, [op](const Instruction& one) { return one.op == op; });
 }
 
+bool is_arena(const Program& program)
+{
+    using model::ReleaseMode;
+    const ReleaseMode mode = program.release.mode;
+    return mode == ReleaseMode::arena || mode == ReleaseMode::arena_autoscale || mode == ReleaseMode::arena_checked;
+}
+
 bool makes_arrays(const Program& program)
 {
     return program.arrays != 0;
@@ -81,9 +119,66 @@ bool drains(const Program& program)
     return has_op(program, OpCode::drain);
 }
 
+// Whether a thread of its own frees what a collection has found.
 bool queues(const Program& program)
 {
-    return program.release.mode == model::ReleaseMode::finalizer;
+    using model::Fallback;
+    using model::ReleaseMode;
+    const model::ReleaseSpec& release = program.release;
+    const bool fallback = release.fallback == Fallback::finalizer || release.fallback == Fallback::cleaner;
+    return release.mode == ReleaseMode::finalizer || release.mode == ReleaseMode::cleaner ||
+           (model::frees_manually(release) && fallback);
+}
+
+bool keeps(const Program& program)
+{
+    using model::ReleaseMode;
+    const ReleaseMode mode = program.release.mode;
+    return mode == ReleaseMode::pool || mode == ReleaseMode::preallocated || mode == ReleaseMode::tls_cache ||
+           mode == ReleaseMode::forward;
+}
+
+bool collects(const Program& program)
+{
+    const model::ReleaseSpec& release = program.release;
+    const bool pressed = keeps(program) && release.pressure.rule != model::PressureRule::none;
+    return model::is_collected(release) || release.mode == model::ReleaseMode::deferred_batch || pressed;
+}
+
+bool delays(const Program& program)
+{
+    return collects(program) || is_arena(program);
+}
+
+bool frees_by_hand(const Program& program)
+{
+    return model::frees_manually(program.release);
+}
+
+bool spares_collections(const Program& program)
+{
+    return frees_by_hand(program) && model::is_collected(program.release);
+}
+
+bool capped(const Program& program)
+{
+    return collects(program) && program.release.cap.bytes != 0;
+}
+
+bool bumps(const Program& program)
+{
+    return is_arena(program) || program.release.mode == model::ReleaseMode::stack;
+}
+
+bool reads(const Program& program)
+{
+    return has_op(program, OpCode::read);
+}
+
+bool looks_for_uses(const Program& program)
+{
+    return program.release.safety.detect != model::Detection::off ||
+           program.release.mode == model::ReleaseMode::arena_checked;
 }
 
 bool maps_pages(const Program& program)
@@ -91,6 +186,7 @@ bool maps_pages(const Program& program)
     return program.memory.resource == model::ResourceKind::pages && program.points != 0;
 }
 
+constexpr std::string_view none_freed = "nothing that was dropped was freed in this repetition";
 constexpr std::string_view no_arrays = "no array was allocated in the timed steps";
 
 constexpr auto extractors = std::to_array<Extractor>({
@@ -114,7 +210,7 @@ constexpr auto extractors = std::to_array<Extractor>({
     {"live_bytes_peak", always,
      [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.live_bytes_peak); }, ""},
     {"floating_bytes_peak", always,
-     [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.floating_bytes_peak); }, ""},
+     [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.discipline.floating_bytes_peak); }, ""},
     {"minor_faults", always,
      [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.minor_faults); }, ""},
     {"major_faults", always,
@@ -131,11 +227,38 @@ constexpr auto extractors = std::to_array<Extractor>({
      [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.pages_touched); }, ""},
     {"faults_over_expected", maps_pages, faults_over_expected,
      "the known answer holds only while nothing was released before the last sample"},
-    {"collections", queues, [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.collections); },
-     ""},
+    {"collections", collects,
+     [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.discipline.collections); }, ""},
     {"drain_time", drains, [](const Context& c) -> Value { return seconds(c.outcome.record.drain_ns); }, ""},
     {"queue_depth_peak", queues,
-     [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.queue_depth_peak); }, ""},
+     [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.discipline.queue_depth_peak); }, ""},
+    {"release_latency", delays,
+     [](const Context& c) { return waited(c, c.outcome.record.discipline.release_latency.median_ns); }, none_freed},
+    {"release_latency_p95", delays,
+     [](const Context& c) { return waited(c, c.outcome.record.discipline.release_latency.p95_ns); }, none_freed},
+    {"release_latency_max", delays,
+     [](const Context& c) { return waited(c, c.outcome.record.discipline.release_latency.max_ns); }, none_freed},
+    {"gc_pause_time", collects, [](const Context& c) { return nanoseconds(c.outcome.record.discipline.pause_ns); }, ""},
+    {"gc_pause_max", collects, [](const Context& c) { return nanoseconds(c.outcome.record.discipline.pause_max_ns); },
+     ""},
+    {"gc_avoided", spares_collections,
+     [](const Context& c) { return count(c.outcome.record.discipline.collections_avoided); }, ""},
+    {"freed_early", frees_by_hand, [](const Context& c) { return count(c.outcome.record.discipline.freed_early); }, ""},
+    {"finalizers_registered", queues,
+     [](const Context& c) { return count(c.outcome.record.discipline.finalizers_registered); }, ""},
+    {"reserve_sleeps", capped, [](const Context& c) { return count(c.outcome.record.discipline.stalls); }, ""},
+    {"reserve_sleep_time", capped, [](const Context& c) { return nanoseconds(c.outcome.record.discipline.stall_ns); },
+     ""},
+    {"arena_bytes", bumps, [](const Context& c) { return count(c.outcome.record.discipline.bumped_bytes); }, ""},
+    {"arena_slabs", is_arena, [](const Context& c) { return count(c.outcome.record.discipline.slabs); }, ""},
+    {"arena_escapes", is_arena, [](const Context& c) { return count(c.outcome.record.discipline.escapes); }, ""},
+    {"pool_hit_rate", keeps, pool_hit_rate, "no array was made"},
+    {"outstanding", always, [](const Context& c) { return count(c.outcome.record.outstanding); }, ""},
+    {"checksum", reads, [](const Context& c) { return count(c.outcome.record.checksum); }, ""},
+    {"use_after_free", looks_for_uses, [](const Context& c) { return count(total(c, &SlotRecord::uses_after_free)); },
+     ""},
+    {"double_frees", frees_by_hand, [](const Context& c) { return count(total(c, &SlotRecord::double_frees)); }, ""},
+    {"stray_releases", always, [](const Context& c) { return count(c.outcome.record.stray_releases); }, ""},
     {"fault_cost", always,
      [](const Context& c) -> Value {
          const double cost = c.outcome.record.fault_cost_seconds;
@@ -154,9 +277,43 @@ const Extractor& extractor_of(std::string_view metric)
 // Whether a finalizer's thread races the counters decides whether they repeat to the last digit.
 model::MetricClass class_of(const model::MetricInfo& info, const Program& program)
 {
-    const bool racing = program.release.mode == model::ReleaseMode::finalizer &&
-                        (info.name == "live_bytes_peak" || info.name == "floating_bytes_peak");
-    return racing ? model::MetricClass::noisy : info.metric_class;
+    const bool racing = queues(program) && (info.name == "live_bytes_peak" || info.name == "floating_bytes_peak" ||
+                                            info.name == "outstanding");
+    const bool timed_trigger = program.release.target.initial != 0 ||
+                               program.release.pressure.rule != model::PressureRule::none;
+    const bool follows_time = timed_trigger && (info.name == "collections" || info.name == "floating_bytes_peak" ||
+                                                info.name == "live_bytes_peak" || info.name == "outstanding");
+    return racing || follows_time ? model::MetricClass::noisy : info.metric_class;
+}
+
+// Under a profile collections come when a rule says so, and pause the program as long as it says.
+model::Provenance provenance_of(const model::MetricInfo& info, const Program& program)
+{
+    const bool by_rule = info.name == "collections" || info.name == "gc_pause_time" || info.name == "gc_pause_max" ||
+                         info.name == "reserve_sleeps" || info.name == "reserve_sleep_time";
+    return program.release.modelled && by_rule ? model::Provenance::modelled : info.provenance;
+}
+
+// What the slots say is wrong. Only what nobody will ever free is a leak: collectors and open arenas still may.
+void append_defects(const Program& program, const Outcome& outcome, std::uint32_t repetition, model::CaseReport& report)
+{
+    using model::DefectKind;
+    const bool loses = model::frees_manually(program.release) && !model::is_collected(program.release);
+    const bool leaks = loses || outcome.record.discipline.skipped_restores != 0;
+    for (std::size_t i = 0; i < outcome.slots.size(); ++i) {
+        const SlotRecord& slot = outcome.slots[i];
+        const auto add = [&](DefectKind kind, std::uint64_t count, std::uint64_t bytes = 0, std::int64_t age_ns = 0) {
+            if (count != 0) {
+                report.defects.push_back({kind, program.slot_names[i], repetition, count, bytes, seconds(age_ns)});
+            }
+        };
+        add(DefectKind::use_after_free, slot.uses_after_free);
+        add(DefectKind::double_free, slot.double_frees);
+        add(DefectKind::aliased_free, slot.aliased_frees);
+        add(DefectKind::stray_release, slot.stray_releases);
+        add(DefectKind::overrun, slot.overruns);
+        add(DefectKind::leak, leaks ? slot.unreleased : 0, slot.unreleased_bytes, slot.oldest_ns);
+    }
 }
 
 void append_points(const Program& program, const Outcome& outcome, std::uint32_t repetition, model::CaseReport& report)
@@ -172,6 +329,7 @@ void append_points(const Program& program, const Outcome& outcome, std::uint32_t
         point.minor_faults = static_cast<double>(from.minor_faults);
         point.major_faults = static_cast<double>(from.major_faults);
         point.queue_depth = static_cast<double>(from.queue_depth);
+        point.pool_idle_bytes = static_cast<double>(from.idle_bytes);
         if (from.working_set_bytes != 0) {
             point.working_set = static_cast<double>(from.working_set_bytes);
             point.working_set_delta = difference(from.working_set_bytes, record.baseline_working_set_bytes);
@@ -204,7 +362,7 @@ void declare_metrics(const Program& program, model::CaseReport& report)
             metric.unit = info.unit;
             metric.better = info.better;
             metric.metric_class = class_of(info, program);
-            metric.provenance = info.provenance;
+            metric.provenance = provenance_of(info, program);
             report.metrics.push_back(std::move(metric));
         }
     }
@@ -223,6 +381,7 @@ void append_repetition(const Program& program, const Outcome& outcome, std::uint
     }
     append_points(program, outcome, report.repetitions, report);
     append_phases(program, outcome, report.repetitions, report);
+    append_defects(program, outcome, report.repetitions, report);
     for (model::Series series : outcome.series) {
         series.repetition = report.repetitions;
         report.series.push_back(std::move(series));

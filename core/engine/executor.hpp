@@ -33,6 +33,7 @@ struct Outcome {
     RepetitionRecord record;
     std::vector<PointRecord> points;
     std::vector<PhaseRecord> phases;
+    std::vector<SlotRecord> slots;
     std::vector<model::Series> series;
 };
 

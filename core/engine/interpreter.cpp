@@ -7,7 +7,11 @@
 
 #include "core/array/array.hpp"
 #include "core/array/binary.hpp"
+#include "core/array/checksum.hpp"
 #include "core/array/touch.hpp"
+#include "core/engine/accesses.hpp"
+#include "core/engine/stopwatch.hpp"
+#include "core/lifetime/clock.hpp"
 #include "core/sys/page_ops.hpp"
 
 namespace memsweep::engine {
@@ -15,26 +19,15 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// One reading of everything that is accumulated over the timed steps, less what samples took of it.
-struct Reading {
-    nanoseconds wall{};
-    nanoseconds cpu{};
-    std::uint64_t minor_faults{};
-    std::uint64_t major_faults{};
-    std::uint64_t arrays{};
-};
-
-struct PhaseStart {
-    nanoseconds wall{};
-    std::uint64_t minor_faults{};
-    std::uint64_t major_faults{};
-};
+// How a run of instructions ended.
+enum class Flow { done, refused, thrown };
 
 class Interpreter {
   public:
     Interpreter(const RunRegion& region, World& world, Environment environment)
         : region_{region}, record_{region.header->record}, world_{world}, clock_{environment.clock},
-          probe_{environment.probe}, page_bytes_{sys::page_size()}
+          probe_{environment.probe}, stopwatch_{environment, record_},
+          accesses_{world, region.slot_records}, page_bytes_{sys::page_size()}
     {
         make_handles();
         world_.heap.reserve(region_.header->order.reserved_blocks);
@@ -48,13 +41,14 @@ class Interpreter {
         }
         const bool marked = region_.header->order.marked;
         if (!marked) {
-            start_watch();
+            stopwatch_.start(arrays_);
         }
-        const bool completed = run_range(0, region_.instructions.size());
-        if (watching_) {
-            stop_watch();
+        const Flow flow = run_range(0, region_.instructions.size());
+        if (stopwatch_.running()) {
+            stopwatch_.stop(arrays_);
         }
-        finish(take_end() ? (completed ? RunState::finished : RunState::refused) : RunState::harness_failed);
+        finish(take_end() ? (flow == Flow::refused ? RunState::refused : RunState::finished)
+                          : RunState::harness_failed);
     }
 
   private:
@@ -73,6 +67,7 @@ class Interpreter {
             handles_[i].current.resize(region_.slots[i].capacity);
             handles_[i].fresh.resize(region_.slots[i].capacity);
         }
+        throws_reached_.resize(region_.instructions.size());
     }
 
     // Runs the code of an allocation, a touch, a drop and a reading once, in a world of its own, so that the faults of
@@ -92,21 +87,22 @@ class Interpreter {
         }
         static_cast<void>(probe_.snapshot());
         static_cast<void>(probe_.peak_bytes());
-        static_cast<void>(faults_so_far());
+        static_cast<void>(stopwatch_.faults_so_far());
         static_cast<void>(clock_.process_cpu());
         static_cast<void>(clock_.now());
         std::ranges::fill(region_.points, PointRecord{});
         std::ranges::fill(region_.phases, PhaseRecord{});
+        std::ranges::fill(region_.slot_records, SlotRecord{});
     }
 
     bool take_baseline()
     {
         world_.counters.live_bytes_peak.store(world_.counters.live_bytes.load(std::memory_order_relaxed),
                                               std::memory_order_relaxed);
-        world_.heap.reset_peaks();
+        world_.heap.reset_counts();
         allocations_before_ = world_.counters.allocations.load(std::memory_order_relaxed);
         bytes_before_ = world_.counters.allocated_bytes.load(std::memory_order_relaxed);
-        collections_before_ = world_.heap.stats().collections;
+        strays_before_ = world_.heap.stray_releases();
         probe_.reset_peak();
         const auto snapshot = probe_.snapshot();
         if (!snapshot) {
@@ -114,25 +110,24 @@ class Interpreter {
         }
         record_.baseline_working_set_bytes = snapshot->working_set_bytes();
         record_.baseline_huge_page_bytes = snapshot->anon_huge_bytes;
-        faults_at_start_ = probe_.faults();
-        started_ = clock_.now();
-        region_.header->started_ns.store(started_.count(), std::memory_order_relaxed);
+        stopwatch_.begin();
+        region_.header->started_ns.store(stopwatch_.started().count(), std::memory_order_relaxed);
         region_.header->state.store(RunState::running, std::memory_order_release);
         return true;
     }
 
     bool take_end()
     {
-        record_.all_minor_faults = faults_so_far().minor;
+        record_.all_minor_faults = stopwatch_.faults_so_far().minor;
         const auto peak = probe_.peak_bytes();
         const auto snapshot = probe_.snapshot();
-        const lifetime::DisciplineStats stats = world_.heap.stats();
         record_.live_bytes_peak = world_.counters.live_bytes_peak.load(std::memory_order_relaxed);
         record_.arrays = world_.counters.allocations.load(std::memory_order_relaxed) - allocations_before_;
         record_.allocated_bytes = world_.counters.allocated_bytes.load(std::memory_order_relaxed) - bytes_before_;
-        record_.floating_bytes_peak = stats.floating_bytes_peak;
-        record_.queue_depth_peak = stats.queue_depth_peak;
-        record_.collections = stats.collections - collections_before_;
+        record_.discipline = world_.heap.stats();
+        record_.stray_releases = world_.heap.stray_releases() - strays_before_;
+        count_outstanding();
+        accesses_.report_broken_poison();
         if (!snapshot || !peak) {
             return false;
         }
@@ -141,82 +136,136 @@ class Interpreter {
         return true;
     }
 
+    void count_outstanding()
+    {
+        const std::int64_t now = lifetime::steady_ns();
+        world_.heap.each_outstanding([&](const lifetime::Heap::Outstanding& one) {
+            ++record_.outstanding;
+            if (!one.reachable && one.tag < region_.slot_records.size()) {
+                SlotRecord& slot = region_.slot_records[one.tag];
+                ++slot.unreleased;
+                slot.unreleased_bytes += one.bytes;
+                slot.oldest_ns = std::max(slot.oldest_ns, now - one.since_ns);
+            }
+        });
+    }
+
     void finish(RunState state) { region_.header->state.store(state, std::memory_order_release); }
 
-    bool run_range(std::size_t begin, std::size_t end)
+    Flow run_range(std::size_t begin, std::size_t end)
     {
         for (std::size_t at = begin; at < end;) {
             const Instruction& instruction = region_.instructions[at];
-            if (!run_one(instruction, at)) {
-                return false;
+            if (const Flow flow = run_one(instruction, at); flow != Flow::done) {
+                return flow;
             }
             at += 1 + instruction.length;
         }
-        return true;
+        return Flow::done;
     }
 
-    bool run_one(const Instruction& instruction, std::size_t at)
+    Flow run_one(const Instruction& instruction, std::size_t at)
     {
-        const bool starts_watch = instruction.timed && !watching_;
-        const PhaseStart phase = instruction.phase == no_phase ? PhaseStart{} : enter_phase();
+        const bool starts_watch = instruction.timed && !stopwatch_.running();
+        const auto phase = instruction.phase == no_phase ? Stopwatch::PhaseStart{} : stopwatch_.enter_phase();
         if (starts_watch) {
-            start_watch();
+            stopwatch_.start(arrays_);
         }
-        const bool completed = execute(instruction, at);
+        const Flow flow = execute(instruction, at);
         if (starts_watch) {
-            stop_watch();
+            stopwatch_.stop(arrays_);
         }
         if (instruction.phase != no_phase) {
-            leave_phase(region_.phases[instruction.phase], phase);
+            stopwatch_.leave_phase(region_.phases[instruction.phase], phase);
         }
-        return completed;
+        return flow;
     }
 
-    bool execute(const Instruction& instruction, std::size_t at)
+    Flow execute(const Instruction& instruction, std::size_t at)
     {
         switch (instruction.op) {
         case OpCode::alloc:
             return allocate(instruction);
         case OpCode::write:
             write(instruction);
-            return true;
+            return Flow::done;
+        case OpCode::read:
+            read(handles_[instruction.slot], instruction.slot);
+            return Flow::done;
         case OpCode::binary:
             return compute(instruction);
+        case OpCode::free:
+            free_by_hand(handles_[instruction.slot], instruction.slot);
+            return Flow::done;
+        case OpCode::release:
+            release_strays(handles_[instruction.slot], instruction.slot);
+            return Flow::done;
         case OpCode::drop:
-            drop(handles_[instruction.slot]);
-            return true;
+            drop(handles_[instruction.slot], instruction.slot);
+            return Flow::done;
         case OpCode::collect:
             world_.heap.collect();
-            return true;
+            return Flow::done;
         case OpCode::drain:
             drain();
-            return true;
+            return Flow::done;
         case OpCode::sample:
             sample(instruction);
-            return true;
+            return Flow::done;
         case OpCode::idle:
             clock_.sleep_for(nanoseconds{static_cast<std::int64_t>(instruction.count)});
-            return true;
+            return Flow::done;
         case OpCode::repeat:
-            for (std::uint64_t turn = 0; turn < instruction.count; ++turn) {
-                if (!run_range(at + 1, at + 1 + instruction.length)) {
-                    return false;
-                }
-            }
-            return true;
+            return repeat(instruction, at);
+        case OpCode::scope:
+            return run_scope(instruction, at);
+        case OpCode::leave_by_exception:
+            return ++throws_reached_[at] % instruction.count == 0 ? Flow::thrown : Flow::done;
         }
-        return false;
+        return Flow::done;
     }
 
-    bool allocate(const Instruction& instruction)
+    Flow repeat(const Instruction& instruction, std::size_t at)
+    {
+        for (std::uint64_t turn = 0; turn < instruction.count; ++turn) {
+            if (const Flow flow = run_range(at + 1, at + 1 + instruction.length); flow != Flow::done) {
+                return flow;
+            }
+        }
+        return Flow::done;
+    }
+
+    // Names that were free when the scope began end with it. Going out of scope is no manual free.
+    Flow run_scope(const Instruction& instruction, std::size_t at)
+    {
+        std::array<std::uint16_t, 64> local{};
+        std::size_t locals = 0;
+        for (std::size_t i = at + 1; i <= at + instruction.length && locals < local.size(); ++i) {
+            const Instruction& inner = region_.instructions[i];
+            const bool makes = inner.op == OpCode::alloc || inner.op == OpCode::binary;
+            if (makes && handles_[inner.slot].in_use == 0) {
+                local[locals++] = inner.slot;
+            }
+        }
+        world_.heap.enter_scope();
+        const Flow flow = run_range(at + 1, at + 1 + instruction.length);
+        for (std::size_t i = 0; i < locals; ++i) {
+            forget(handles_[local[i]]);
+        }
+        world_.heap.leave_scope(flow == Flow::thrown);
+        return flow == Flow::thrown ? Flow::done : flow;
+    }
+
+    Flow allocate(const Instruction& instruction)
     {
         Handles& handles = handles_[instruction.slot];
+        world_.heap.tag_next(instruction.slot);
         for (std::uint64_t i = 0; i < instruction.count; ++i) {
             auto made =
                 array::Array::create(world_.heap, instruction.dtype, {instruction.shape.data(), instruction.dimensions},
                                      instruction.fill, instruction.touch);
             if (made.status != memory::AllocStatus::ok) {
-                return refused(made.status, instruction);
+                return refused(made.status, instruction, i);
             }
             handles.fresh[i] = std::move(made.array);
         }
@@ -225,26 +274,32 @@ class Interpreter {
         if (instruction.touch != model::Touch::none) {
             count_first_touch(handles);
         }
-        return true;
+        return Flow::done;
     }
 
-    bool compute(const Instruction& instruction)
+    Flow compute(const Instruction& instruction)
     {
         Handles& result = handles_[instruction.slot];
         const Handles& left = handles_[instruction.left];
         const Handles& right = handles_[instruction.right];
         const std::size_t count = std::min(left.in_use, right.in_use);
+        std::size_t made_count = 0;
+        world_.heap.tag_next(instruction.slot);
         for (std::size_t i = 0; i < count; ++i) {
+            if (!accesses_.allowed(left.current[i], instruction.left) ||
+                !accesses_.allowed(right.current[i], instruction.right)) {
+                continue;
+            }
             auto made = array::binary(world_.heap, instruction.function, left.current[i], right.current[i]);
             if (made.status != memory::AllocStatus::ok) {
-                return refused(made.status, instruction);
+                return refused(made.status, instruction, i);
             }
-            result.fresh[i] = std::move(made.array);
+            result.fresh[made_count++] = std::move(made.array);
         }
-        rebind(result, count);
+        rebind(result, made_count);
         result.written = false;
         count_first_touch(result);
-        return true;
+        return Flow::done;
     }
 
     // The names now mean the new arrays; only then do the old ones go, one by one, as an interpreter's list would.
@@ -259,7 +314,21 @@ class Interpreter {
         }
     }
 
-    static void drop(Handles& handles)
+    // Where the program frees by hand, it does so before it drops.
+    void drop(Handles& handles, std::uint16_t slot)
+    {
+        if (world_.frees_manually) {
+            for (std::size_t i = 0; i < handles.in_use; ++i) {
+                if (!handles.current[i].is_freed()) {
+                    accesses_.free(handles.current[i], slot);
+                }
+            }
+        }
+        accesses_.about_to_release(slot);
+        forget(handles);
+    }
+
+    static void forget(Handles& handles)
     {
         for (std::size_t i = 0; i < handles.in_use; ++i) {
             handles.current[i] = array::Array{};
@@ -267,13 +336,41 @@ class Interpreter {
         handles.in_use = 0;
     }
 
+    void free_by_hand(Handles& handles, std::uint16_t slot)
+    {
+        for (std::size_t i = 0; i < handles.in_use; ++i) {
+            accesses_.free(handles.current[i], slot);
+        }
+    }
+
+    void release_strays(const Handles& handles, std::uint16_t slot)
+    {
+        for (std::size_t i = 0; i < handles.in_use; ++i) {
+            accesses_.release_stray(handles.current[i], slot);
+        }
+    }
+
     void write(const Instruction& instruction)
     {
         Handles& handles = handles_[instruction.slot];
         for (std::size_t i = 0; i < handles.in_use; ++i) {
-            array::touch(handles.current[i].data(), handles.current[i].bytes(), instruction.touch);
+            array::Array& one = handles.current[i];
+            accesses_.run(one, instruction.slot, instruction.count,
+                          [&] { array::touch(one.data(), one.bytes() + instruction.count, instruction.touch); });
         }
         count_first_touch(handles);
+    }
+
+    void read(Handles& handles, std::uint16_t slot)
+    {
+        for (std::size_t i = 0; i < handles.in_use; ++i) {
+            array::Array& one = handles.current[i];
+            std::uint64_t sum = 0;
+            accesses_.run(one, slot, 0, [&] { sum = array::checksum(one.data(), one.bytes()); });
+            accesses_.look_for_poison(one, slot);
+            record_.checksum = array::chained(record_.checksum, sum);
+            ++record_.reads;
+        }
     }
 
     void drain()
@@ -284,7 +381,7 @@ class Interpreter {
         ++record_.drains;
     }
 
-    bool refused(memory::AllocStatus status, const Instruction& instruction)
+    Flow refused(memory::AllocStatus status, const Instruction& instruction, std::uint64_t made)
     {
         std::uint64_t bytes = model::size_bytes(instruction.dtype);
         for (std::uint8_t i = 0; i < instruction.dimensions; ++i) {
@@ -293,7 +390,8 @@ class Interpreter {
         record_.refused = status;
         record_.refused_bytes = instruction.op == OpCode::alloc ? bytes : 0;
         record_.refused_at_live_bytes = world_.counters.live_bytes.load(std::memory_order_relaxed);
-        return false;
+        record_.refused_after_arrays = arrays_ + made;
+        return Flow::refused;
     }
 
     void count_first_touch(Handles& handles)
@@ -310,87 +408,34 @@ class Interpreter {
     // What a sample costs is taken out of every time and fault count that encloses it.
     void sample(const Instruction& instruction)
     {
-        const nanoseconds before = clock_.now();
-        const nanoseconds cpu_before = clock_.process_cpu();
-        const sys::FaultCounts faults_before = probe_.faults();
+        const Stopwatch::Pause pause = stopwatch_.pause();
         const std::uint32_t index = region_.header->points.load(std::memory_order_relaxed);
         if (index < region_.points.size()) {
-            fill_point(region_.points[index], instruction, before);
+            fill_point(region_.points[index], instruction, pause.wall);
             region_.header->points.store(index + 1, std::memory_order_release);
         }
-        const sys::FaultCounts faults_after = probe_.faults();
-        excluded_.minor_faults += faults_after.minor - faults_before.minor;
-        excluded_.major_faults += faults_after.major - faults_before.major;
-        excluded_.cpu += clock_.process_cpu() - cpu_before;
-        excluded_.wall += clock_.now() - before;
+        stopwatch_.resume(pause);
     }
 
     void fill_point(PointRecord& point, const Instruction& instruction, nanoseconds now)
     {
         const lifetime::DisciplineStats stats = world_.heap.stats();
-        const sys::FaultCounts faults = faults_so_far();
+        const sys::FaultCounts faults = stopwatch_.faults_so_far();
         point.name = instruction.name;
-        point.t_ns = (now - started_).count();
+        point.t_ns = (now - stopwatch_.started()).count();
         point.live_bytes = world_.counters.live_bytes.load(std::memory_order_relaxed);
         point.floating_bytes = stats.floating_bytes;
         point.queue_depth = stats.queue_depth;
+        point.idle_bytes = stats.idle_bytes;
         point.minor_faults = faults.minor;
         point.major_faults = faults.major;
+        if (instruction.count != 0) {
+            return;
+        }
         if (const auto snapshot = probe_.snapshot()) {
             point.working_set_bytes = snapshot->working_set_bytes();
             point.huge_page_bytes = snapshot->anon_huge_bytes;
         }
-    }
-
-    [[nodiscard]] sys::FaultCounts faults_so_far() const
-    {
-        sys::FaultCounts now = probe_.faults();
-        now.minor -= faults_at_start_.minor + excluded_.minor_faults;
-        now.major -= faults_at_start_.major + excluded_.major_faults;
-        return now;
-    }
-
-    void start_watch()
-    {
-        watching_ = true;
-        watch_.arrays = arrays_;
-        watch_.cpu = clock_.process_cpu() - excluded_.cpu;
-        const sys::FaultCounts faults = faults_so_far();
-        watch_.minor_faults = faults.minor;
-        watch_.major_faults = faults.major;
-        watch_.wall = clock_.now() - excluded_.wall;
-    }
-
-    void stop_watch()
-    {
-        const nanoseconds now = clock_.now() - excluded_.wall;
-        const sys::FaultCounts faults = faults_so_far();
-        const nanoseconds cpu = clock_.process_cpu() - excluded_.cpu;
-        watching_ = false;
-        record_.wall_ns += (now - watch_.wall).count();
-        record_.cpu_ns += (cpu - watch_.cpu).count();
-        record_.minor_faults += faults.minor - watch_.minor_faults;
-        record_.major_faults += faults.major - watch_.major_faults;
-        record_.timed_arrays += arrays_ - watch_.arrays;
-    }
-
-    [[nodiscard]] PhaseStart enter_phase() const
-    {
-        const sys::FaultCounts faults = faults_so_far();
-        return {clock_.now() - excluded_.wall, faults.minor, faults.major};
-    }
-
-    void leave_phase(PhaseRecord& phase, const PhaseStart& start)
-    {
-        const nanoseconds now = clock_.now();
-        const sys::FaultCounts faults = faults_so_far();
-        if (phase.entered++ == 0) {
-            phase.first_start_ns = (start.wall + excluded_.wall - started_).count();
-        }
-        phase.last_end_ns = (now - started_).count();
-        phase.time_ns += (now - excluded_.wall - start.wall).count();
-        phase.minor_faults += faults.minor - start.minor_faults;
-        phase.major_faults += faults.major - start.major_faults;
     }
 
     const RunRegion& region_;
@@ -398,18 +443,16 @@ class Interpreter {
     World& world_;
     const sys::Clock& clock_;
     sys::ProcessProbe& probe_;
+    Stopwatch stopwatch_;
+    Accesses accesses_;
     std::uint64_t page_bytes_;
 
     std::vector<Handles> handles_;
+    std::vector<std::uint64_t> throws_reached_;  // per instruction
     std::uint64_t arrays_{};
-    bool watching_{};
-    Reading watch_;
-    Reading excluded_;
-    nanoseconds started_{};
-    sys::FaultCounts faults_at_start_;
     std::uint64_t allocations_before_{};
     std::uint64_t bytes_before_{};
-    std::uint64_t collections_before_{};
+    std::uint64_t strays_before_{};
 };
 
 }  // namespace

@@ -60,7 +60,25 @@ class Compiler {
 
     Instruction instruction(const model::WriteStep& step, std::size_t /*at*/)
     {
-        return {.op = OpCode::write, .touch = step.touch, .slot = slot(step.target, 0)};
+        return {.op = OpCode::write,
+                .touch = step.touch,
+                .slot = slot(step.target, 0),
+                .count = step.overrun_bytes};
+    }
+
+    Instruction instruction(const model::ReadStep& step, std::size_t /*at*/)
+    {
+        return {.op = OpCode::read, .slot = slot(step.target, 0)};
+    }
+
+    Instruction instruction(const model::FreeStep& step, std::size_t /*at*/)
+    {
+        return {.op = OpCode::free, .slot = slot(step.target, 0)};
+    }
+
+    Instruction instruction(const model::ReleaseStep& step, std::size_t /*at*/)
+    {
+        return {.op = OpCode::release, .slot = slot(step.target, 0)};
     }
 
     Instruction instruction(const model::BinaryStep& step, std::size_t /*at*/)
@@ -82,7 +100,9 @@ class Compiler {
 
     Instruction instruction(const model::SampleStep& step, std::size_t /*at*/)
     {
-        return {.op = OpCode::sample, .name = index_of(program_.sample_names, step.name)};
+        return {.op = OpCode::sample,
+                .name = index_of(program_.sample_names, step.name),
+                .count = step.counters_only ? 1U : 0U};
     }
 
     Instruction instruction(const model::IdleStep& step, std::size_t /*at*/)
@@ -96,6 +116,17 @@ class Compiler {
         return {.op = OpCode::repeat,
                 .length = static_cast<std::uint32_t>(program_.instructions.size() - at - 1),
                 .count = step.times};
+    }
+
+    Instruction instruction(const model::ScopeStep& step, std::size_t at)
+    {
+        steps(step.steps, false);
+        return {.op = OpCode::scope, .length = static_cast<std::uint32_t>(program_.instructions.size() - at - 1)};
+    }
+
+    Instruction instruction(const model::ThrowStep& step, std::size_t /*at*/)
+    {
+        return {.op = OpCode::leave_by_exception, .count = step.every};
     }
 
     std::uint16_t slot(const std::string& name, std::uint64_t count)
@@ -142,7 +173,7 @@ std::uint64_t blocks_to_reserve(const Program& program)
     for (const Slot& slot : program.slots) {
         reachable = base::saturating_add(reachable, base::saturating_mul(2, slot.capacity));
     }
-    const bool prompt = program.release.mode == model::ReleaseMode::refcount;
+    const bool prompt = program.release.mode == model::ReleaseMode::refcount && !model::is_collected(program.release);
     return std::min({prompt ? reachable : program.arrays, program.arrays, most_reserved_blocks});
 }
 

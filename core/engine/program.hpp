@@ -16,7 +16,22 @@
 
 namespace memsweep::engine {
 
-enum class OpCode : std::uint8_t { alloc, write, binary, drop, collect, drain, sample, idle, repeat };
+enum class OpCode : std::uint8_t {
+    alloc,
+    write,
+    read,
+    binary,
+    free,
+    release,
+    drop,
+    collect,
+    drain,
+    sample,
+    idle,
+    repeat,
+    scope,
+    leave_by_exception,
+};
 
 inline constexpr std::size_t max_dimensions = 8;
 inline constexpr std::uint16_t no_phase = 0xFFFF;
@@ -30,12 +45,13 @@ struct Instruction {
     model::Touch touch{};
     model::BinaryFunction function{};
     std::uint8_t dimensions{};
-    std::uint16_t slot{};           // the arrays made, written or dropped
+    std::uint16_t slot{};           // the arrays made, accessed, freed or dropped
     std::uint16_t left{}, right{};  // operands of binary
     std::uint16_t name{};           // of a sample
     std::uint16_t phase{no_phase};
-    std::uint32_t length{};  // repeat: how many of the following instructions are its body
-    std::uint64_t count{};   // alloc: arrays; repeat: times; idle: nanoseconds
+    std::uint32_t length{};  // repeat, scope: how many of the following instructions are its body
+    std::uint64_t count{};   // alloc: arrays; repeat: times; idle: nanoseconds; write: overrun; exception: every Nth;
+                             // sample: 1 for counters only
     std::array<std::uint64_t, max_dimensions> shape{};
 };
 

@@ -15,9 +15,15 @@ std::string refusal(const RepetitionRecord& record)
         record.refused_bytes == 0
             ? "an allocation"
             : fmt::format("an allocation of {}", base::format_size(static_cast<double>(record.refused_bytes)));
-    return fmt::format("{} was refused with {} live: {}", what,
-                       base::format_size(static_cast<double>(record.refused_at_live_bytes)),
-                       memory::describe(record.refused));
+    std::string text = fmt::format("{} was refused with {} live, after {} arrays: {}", what,
+                                   base::format_size(static_cast<double>(record.refused_at_live_bytes)),
+                                   base::format_count(static_cast<double>(record.refused_after_arrays)),
+                                   memory::describe(record.refused));
+    if (record.discipline.stalls != 0) {
+        text += fmt::format("; it had waited through {} sleeps, {} in all", record.discipline.stalls,
+                            base::format_duration(static_cast<double>(record.discipline.stall_ns) * 1e-9));
+    }
+    return text;
 }
 
 }  // namespace
@@ -30,6 +36,7 @@ void read_region(const RunRegion& region, Outcome& outcome)
         std::min<std::size_t>(region.header->points.load(std::memory_order_acquire), region.points.size());
     outcome.points.assign(region.points.begin(), region.points.begin() + static_cast<std::ptrdiff_t>(points));
     outcome.phases.assign(region.phases.begin(), region.phases.end());
+    outcome.slots.assign(region.slot_records.begin(), region.slot_records.end());
     switch (state) {
     case RunState::finished:
         outcome.ending = Ending::finished;

@@ -51,7 +51,8 @@ base::Expected<sys::SharedRegion> make_run_region(const Program& program, bool m
                    .point_capacity = program.points};
     order.instructions_offset = aligned(sizeof(RunHeader));
     order.slots_offset = aligned(order.instructions_offset + order.instruction_count * sizeof(Instruction));
-    order.phases_offset = aligned(order.slots_offset + order.slot_count * sizeof(Slot));
+    order.slot_records_offset = aligned(order.slots_offset + order.slot_count * sizeof(Slot));
+    order.phases_offset = aligned(order.slot_records_offset + order.slot_count * sizeof(SlotRecord));
     order.points_offset = aligned(order.phases_offset + order.phase_count * sizeof(PhaseRecord));
     order.size_bytes = order.points_offset + order.point_capacity * sizeof(PointRecord);
 
@@ -76,12 +77,14 @@ base::Expected<RunRegion> parse_run_region(const sys::SharedRegion& region)
     const RunOrder& order = header->order;
     if (!fits(order.instructions_offset, order.instruction_count, sizeof(Instruction), size) ||
         !fits(order.slots_offset, order.slot_count, sizeof(Slot), size) ||
+        !fits(order.slot_records_offset, order.slot_count, sizeof(SlotRecord), size) ||
         !fits(order.phases_offset, order.phase_count, sizeof(PhaseRecord), size) ||
         !fits(order.points_offset, order.point_capacity, sizeof(PointRecord), size)) {
         return foreign_region();
     }
     return RunRegion{header, view<Instruction>(region, order.instructions_offset, order.instruction_count),
                      view<Slot>(region, order.slots_offset, order.slot_count),
+                     view<SlotRecord>(region, order.slot_records_offset, order.slot_count),
                      view<PhaseRecord>(region, order.phases_offset, order.phase_count),
                      view<PointRecord>(region, order.points_offset, order.point_capacity)};
 }

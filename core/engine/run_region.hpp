@@ -15,6 +15,7 @@
 
 #include "core/base/expected.hpp"
 #include "core/engine/program.hpp"
+#include "core/lifetime/discipline.hpp"
 #include "core/memory/counters.hpp"
 #include "core/memory/resource.hpp"
 #include "core/sys/shared_region.hpp"
@@ -31,6 +32,7 @@ struct PointRecord {
     std::uint64_t minor_faults{};
     std::uint64_t major_faults{};
     std::uint64_t queue_depth{};
+    std::uint64_t idle_bytes{};
 };
 
 struct PhaseRecord {
@@ -40,6 +42,18 @@ struct PhaseRecord {
     std::uint64_t entered{};
     std::uint64_t minor_faults{};
     std::uint64_t major_faults{};
+};
+
+// What was found wrong with, or left over of, the arrays of one name.
+struct SlotRecord {
+    std::uint64_t uses_after_free{};
+    std::uint64_t double_frees{};
+    std::uint64_t aliased_frees{};
+    std::uint64_t stray_releases{};
+    std::uint64_t overruns{};
+    std::uint64_t unreleased{};  // at the end: unreachable, not freed
+    std::uint64_t unreleased_bytes{};
+    std::int64_t oldest_ns{};  // since the first of them was dropped
 };
 
 // Of the timed steps, except where a name says otherwise.
@@ -58,15 +72,18 @@ struct RepetitionRecord {
     std::uint64_t end_working_set_bytes{};
     std::uint64_t peak_working_set_bytes{};  // VmHWM + hugetlb
     std::uint64_t live_bytes_peak{};
-    std::uint64_t floating_bytes_peak{};
-    std::uint64_t queue_depth_peak{};
-    std::uint64_t collections{};
+    lifetime::DisciplineStats discipline;  // at the end
+    std::uint64_t stray_releases{};
+    std::uint64_t outstanding{};  // arrays acquired and not released, at the end
+    std::uint64_t checksum{};
+    std::uint64_t reads{};
     std::int64_t drain_ns{};
     std::uint64_t drains{};
     double fault_cost_seconds{};  // 0: could not be measured
     memory::AllocStatus refused{memory::AllocStatus::ok};
     std::uint64_t refused_bytes{};
     std::uint64_t refused_at_live_bytes{};
+    std::uint64_t refused_after_arrays{};  // made before it
 };
 
 enum class RunState : std::uint32_t { waiting, running, finished, refused, harness_failed };
@@ -81,6 +98,7 @@ struct RunOrder {
     bool marked{};
     bool measure_fault_cost{};
     std::uint64_t instruction_count{}, slot_count{}, phase_count{}, point_capacity{};
+    std::uint64_t slot_records_offset{};
     std::uint64_t instructions_offset{}, slots_offset{}, phases_offset{}, points_offset{};
 };
 
@@ -98,6 +116,7 @@ struct RunRegion {
     RunHeader* header{};
     std::span<Instruction> instructions;
     std::span<Slot> slots;
+    std::span<SlotRecord> slot_records;
     std::span<PhaseRecord> phases;
     std::span<PointRecord> points;
 };

@@ -27,6 +27,21 @@ model::Status status_of(Ending ending)
     return ending == Ending::timed_out ? model::Status::timeout : model::Status::error;
 }
 
+// Each kind and name once, as its first repetition met it.
+std::string defects_text(const model::CaseReport& report)
+{
+    std::string text;
+    std::vector<std::pair<model::DefectKind, std::string>> seen;
+    for (const model::Defect& defect : report.defects) {
+        const std::pair<model::DefectKind, std::string> key{defect.kind, defect.target};
+        if (std::ranges::find(seen, key) == seen.end()) {
+            seen.push_back(key);
+            text += (text.empty() ? "" : "; ") + model::describe(defect);
+        }
+    }
+    return text;
+}
+
 }  // namespace
 
 Runner::Runner(const model::Plan& plan, Executor& executor, Observer& observer, const sys::Clock& clock,
@@ -86,6 +101,9 @@ void Runner::prepare_case(model::RunReport& report, const model::Case& plan_case
     case_report.id = plan_case.id;
     case_report.scenario = plan_case.scenario;
     case_report.params = plan_case.params;
+    const model::ReleaseSpec& release = plan_case.release;
+    case_report.release = {std::string{model::name_of(release.mode)}, plan_case.profile, release.modelled,
+                           release.modelled && !release.unverified};
     case_report.planned_repetitions = plan_.settings.repetitions;
 
     Entry entry{.plan_case = &plan_case};
@@ -192,7 +210,7 @@ bool Runner::take_turn(model::RunReport& report, std::size_t index, std::uint32_
         observer_.repetition_started(start);
     });
     last_use_ = clock_.now();
-    accept(report, index, outcome, warmup);
+    accept(report, index, outcome, number, warmup);
     observer_.repetition_ended(start, outcome, report);
     if (entry.ended) {
         end_case(report, index);
@@ -200,7 +218,8 @@ bool Runner::take_turn(model::RunReport& report, std::size_t index, std::uint32_
     return !interrupted_ && !aborted_;
 }
 
-void Runner::accept(model::RunReport& report, std::size_t index, const Outcome& outcome, bool warmup)
+void Runner::accept(model::RunReport& report, std::size_t index, const Outcome& outcome, std::uint32_t number,
+                    bool warmup)
 {
     model::CaseReport& case_report = report.cases[index];
     Entry& entry = entries_[index];
@@ -219,12 +238,18 @@ void Runner::accept(model::RunReport& report, std::size_t index, const Outcome& 
         }
         return;
     case Ending::refused:
+        if (!warmup) {  // its record is complete: what led to the refusal is worth keeping
+            append_repetition(entry.program, outcome, capabilities_.page_bytes, capabilities_.huge_page_bytes,
+                              case_report);
+            summarize_metrics(case_report);
+        }
+        [[fallthrough]];
     case Ending::crashed:
     case Ending::timed_out:
     case Ending::broken:
         case_report.status = status_of(outcome.ending);
         case_report.reason = fmt::format("{} {}: {}", warmup ? "warm-up" : "repetition",
-                                         warmup ? 1 : case_report.repetitions + 1, outcome.reason);
+                                         warmup ? 1 : number + 1, outcome.reason);
         entry.ended = true;
         return;
     }
@@ -250,6 +275,12 @@ void Runner::end_case(model::RunReport& report, std::size_t index)
 void Runner::judge(model::RunReport& report)
 {
     report.assertions = measure::evaluate(plan_.assertions, report.cases);
+    for (model::CaseReport& one : report.cases) {
+        if (one.status == model::Status::ok && !one.defects.empty()) {
+            one.status = model::Status::failed;
+            one.reason = defects_text(one);
+        }
+    }
     for (const model::AssertionResult& result : report.assertions) {
         if (result.passed || result.severity != model::Severity::fail) {
             continue;

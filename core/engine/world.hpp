@@ -17,7 +17,10 @@ struct World {
     World(const model::MemorySpec& memory_spec, const model::ReleaseSpec& release_spec,
           memory::Counters& shared_counters, std::uint32_t world_index)
         : memory{memory_spec}, release{release_spec}, counters{shared_counters}, index{world_index},
-          stack{memory_spec, shared_counters}, heap{stack.top(), release_spec}
+          stack{memory_spec, release_spec.safety, shared_counters}, heap{stack.top(), release_spec},
+          frees_manually{model::frees_manually(release_spec)},
+          tolerates_double_free{release_spec.mode == model::ReleaseMode::unsafe_free ||
+                                release_spec.mode == model::ReleaseMode::refcount}
     {
     }
 
@@ -27,6 +30,8 @@ struct World {
     std::uint32_t index;
     memory::ResourceStack stack;
     lifetime::Heap heap;
+    bool frees_manually;         // a drop begins with a free by hand
+    bool tolerates_double_free;  // a second free of one buffer is harmless
 };
 
 class Worlds {

@@ -5,15 +5,13 @@ namespace memsweep::lifetime {
 static_assert(sizeof(Block) == 64);
 static_assert(std::atomic<std::int64_t>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
-void begin(Block& block) noexcept
-{
-    block.freed.store(false, std::memory_order_relaxed);
-    block.handles.store(1, std::memory_order_release);
-}
-
 bool try_add_handle(Block& block) noexcept
 {
     std::int64_t handles = block.handles.load(std::memory_order_relaxed);
+    if (block.local) {
+        block.handles.store(handles < 0 ? handles : handles + 1, std::memory_order_relaxed);
+        return handles >= 0;
+    }
     do {
         if (handles < 0) {
             return false;
@@ -23,8 +21,15 @@ bool try_add_handle(Block& block) noexcept
     return true;
 }
 
-Drop drop_handle(Block& block) noexcept
+Drop drop_shared_handle(Block& block) noexcept
 {
+    if (block.local) {
+        const std::int64_t handles = block.handles.load(std::memory_order_relaxed);
+        if (handles > 0) {
+            block.handles.store(handles == 1 ? released : handles - 1, std::memory_order_relaxed);
+        }
+        return {handles == 1, handles <= 0};
+    }
     // acq_rel: what every holder did to the buffer happens before it is freed.
     std::int64_t left = block.handles.fetch_sub(1, std::memory_order_acq_rel) - 1;
     const bool stray = left < 0;
@@ -37,11 +42,6 @@ Drop drop_handle(Block& block) noexcept
     const bool last = left == 0 && block.handles.compare_exchange_strong(none, released, std::memory_order_acq_rel,
                                                                          std::memory_order_relaxed);
     return {last, stray};
-}
-
-bool claim_free(Block& block) noexcept
-{
-    return !block.freed.exchange(true, std::memory_order_acq_rel);
 }
 
 }  // namespace memsweep::lifetime

@@ -3,8 +3,9 @@
 // Sources  the rules of NumSharp's fix (commit da8d005e): every handle counts one and -1 means released. The last
 //          handle's drop swaps 0 for -1 and only the winner of that swap goes on to free.
 // Units    bytes.
-// Cost     one locked instruction to add a handle, one to drop it, two for the last one; 64 bytes, so that two blocks
-//          never share a cache line.
+// Cost     one locked instruction to add a handle, one to drop it, two for the last one; none at all for a sole owner
+//          whose block nobody watches, nor where the count is local to a thread. 64 bytes, so that two blocks never
+//          share a cache line.
 // Threads  the count and the once-flag may be used by any thread at any time while the block's memory exists. The
 //          other fields belong to whoever created the block, then to whoever released it.
 // Ownership  a block of a heap lies in that heap's slab and its memory stays readable as long as the heap lives, so
@@ -24,18 +25,31 @@ inline constexpr std::int64_t released = -1;
 struct alignas(64) Block {
     std::atomic<std::int64_t> handles{released};
     void* data{};
-    std::uint64_t bytes{};
-    std::size_t alignment{1};
-    Discipline* discipline{};                // told when the last handle goes; none: an external owner's buffer
-    Block* next{};                           // in the list of released blocks it waits on
-    std::uint32_t index{};                   // its place in the slab
+    std::uint64_t bytes{};     // as the resource granted them: a pool's class may hold more than was asked for
+    Discipline* discipline{};  // told when the last handle goes; none: an external owner's buffer
+    Block* next{};             // in the list of blocks it waits on
+    std::int64_t since_ns{};   // steady clock: made, when ages are asked for; then dropped
+    std::uint32_t index{};     // its place in the slab
     std::atomic<std::uint32_t> next_free{};  // in the slab's free list
-    std::atomic<bool> freed{};               // the once-flag
+    std::uint16_t tag{};                     // whose it is, for reports
+    std::uint8_t alignment_log2{};
+    bool local{};                      // one thread counts its handles, without locked instructions
+    std::atomic<bool> freed{true};     // the once-flag
+    std::atomic<bool> watched{false};  // somebody keeps a pointer to the block without holding a handle
+    bool resurrected{};                // a finalizer has kept it alive once
+
+    [[nodiscard]] std::size_t alignment() const noexcept { return std::size_t{1} << alignment_log2; }
 };
 
 // A new life, with its first handle. A reused block is never seen at 0: a thread that dropped a handle in the block's
 // former life, and was overtaken before its swap, would release it.
-void begin(Block& block) noexcept;
+inline void begin(Block& block) noexcept
+{
+    block.freed.store(false, std::memory_order_relaxed);
+    block.watched.store(false, std::memory_order_relaxed);
+    block.resurrected = false;
+    block.handles.store(1, std::memory_order_release);
+}
 
 // Fails once the block is released: what is gone cannot be revived.
 [[nodiscard]] bool try_add_handle(Block& block) noexcept;
@@ -44,9 +58,22 @@ struct Drop {
     bool last{};   // the caller released the block and must see to its freeing
     bool stray{};  // there was no handle left to drop; undone
 };
-[[nodiscard]] Drop drop_handle(Block& block) noexcept;
+[[nodiscard]] Drop drop_shared_handle(Block& block) noexcept;
+
+// Who holds the only handle on a block that nobody watches is alone with it: no other thread can add one.
+[[nodiscard]] inline Drop drop_handle(Block& block) noexcept
+{
+    if (block.handles.load(std::memory_order_acquire) == 1 && !block.watched.load(std::memory_order_relaxed)) {
+        block.handles.store(released, std::memory_order_relaxed);
+        return {true, false};
+    }
+    return drop_shared_handle(block);
+}
 
 // True for exactly one caller between two uses of a block: the guard of the free itself, whoever else comes to free.
-[[nodiscard]] bool claim_free(Block& block) noexcept;
+[[nodiscard]] inline bool claim_free(Block& block) noexcept
+{
+    return !block.freed.exchange(true, std::memory_order_acq_rel);
+}
 
 }  // namespace memsweep::lifetime

@@ -65,12 +65,6 @@ Buffer& Buffer::operator=(Buffer&& other) noexcept
     return *this;
 }
 
-Buffer Buffer::begin(Block& block) noexcept
-{
-    lifetime::begin(block);
-    return Buffer{&block, block.data, block.bytes};
-}
-
 Buffer Buffer::wrap(void* data, std::uint64_t bytes) noexcept
 {
     return Buffer{nullptr, data, bytes};
@@ -86,16 +80,7 @@ Buffer Buffer::adopt(void* data, std::uint64_t bytes, Deleter deleter, void* con
     block->bytes = bytes;
     block->deleter = deleter;
     block->context = context;
-    return begin(*block);
-}
-
-void Buffer::reset() noexcept
-{
-    data_ = nullptr;
-    bytes_ = 0;
-    if (Block* const block = std::exchange(block_, nullptr); block != nullptr) {
-        release_handle(*block);
-    }
+    return begin(*block, bytes);
 }
 
 std::uint64_t Buffer::use_count() const noexcept

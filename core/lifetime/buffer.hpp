@@ -2,7 +2,7 @@
 // memory is really freed.
 //
 // Units    bytes.
-// Cost     one locked instruction to copy, one to destroy (the last: two and a virtual call); moving costs none.
+// Cost     one locked instruction to copy, one to destroy (a sole owner: none, and a virtual call); moving costs none.
 // Memory   a handle allocates nothing; adopt() allocates one control block from the process's heap.
 // Errors   adopt: an empty handle when there is no memory for the control block; the buffer then stays the caller's.
 // Threads  a handle belongs to one thread at a time, the buffer to any number: make a copy per thread.
@@ -16,6 +16,10 @@
 #include "core/lifetime/block.hpp"
 
 namespace memsweep::lifetime {
+
+// Drops one handle and sees to what follows: the last one hands the block to its discipline or its deleter, a stray
+// one is counted by the discipline.
+void release_handle(Block& block) noexcept;
 
 class Buffer {
   public:
@@ -32,32 +36,54 @@ class Buffer {
     Buffer& operator=(Buffer&& other) noexcept;
     ~Buffer() { reset(); }
 
-    // The first handle on a block whose data, bytes, alignment and discipline are set.
-    [[nodiscard]] static Buffer begin(Block& block) noexcept;
+    // The first handle on a block whose data, alignment and discipline are set, `bytes` of which are the buffer.
+    [[nodiscard]] static Buffer begin(Block& block, std::uint64_t bytes) noexcept
+    {
+        lifetime::begin(block);
+        return Buffer{&block, block.data, bytes};
+    }
     [[nodiscard]] static Buffer wrap(void* data, std::uint64_t bytes) noexcept;
     [[nodiscard]] static Buffer adopt(void* data, std::uint64_t bytes, Deleter deleter, void* context) noexcept;
 
-    void reset() noexcept;
+    void reset() noexcept
+    {
+        data_ = nullptr;
+        bytes_ = 0;
+        if (Block* const block = std::exchange(block_, nullptr); block != nullptr) {
+            release_handle(*block);
+        }
+    }
+
+    // The handle stays, what it points to does not: a program that clears its pointer when it frees.
+    void clear_pointer() noexcept { data_ = nullptr; }
 
     [[nodiscard]] void* data() const noexcept { return data_; }
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
     [[nodiscard]] std::uint64_t use_count() const noexcept;  // 0: empty, or a wrap
+    [[nodiscard]] bool is_freed() const noexcept  // by hand, while this handle exists
+    {
+        return block_ != nullptr && block_->freed.load(std::memory_order_acquire);
+    }
     [[nodiscard]] bool unique() const noexcept { return use_count() == 1; }
     [[nodiscard]] explicit operator bool() const noexcept { return data_ != nullptr; }
 
-    // For those who keep count without a handle; nullptr: empty, or a wrap.
-    [[nodiscard]] Block* block() const noexcept { return block_; }
+    // For those who keep count without a handle, from now on: the block is watched. nullptr: empty, or a wrap.
+    [[nodiscard]] Block* block() const noexcept
+    {
+        if (block_ != nullptr && !block_->watched.load(std::memory_order_relaxed)) {
+            block_->watched.store(true, std::memory_order_relaxed);
+        }
+        return block_;
+    }
 
   private:
+    friend class Heap;
+
     Buffer(Block* block, void* data, std::uint64_t bytes) noexcept : block_{block}, data_{data}, bytes_{bytes} {}
 
     Block* block_{};
     void* data_{};
     std::uint64_t bytes_{};
 };
-
-// Drops one handle and sees to what follows: the last one hands the block to its discipline or its deleter, a stray
-// one is counted by the discipline.
-void release_handle(Block& block) noexcept;
 
 }  // namespace memsweep::lifetime

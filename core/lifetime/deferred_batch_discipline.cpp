@@ -5,7 +5,7 @@
 namespace memsweep::lifetime {
 
 DeferredBatchDiscipline::DeferredBatchDiscipline(std::uint64_t batch, Reclaimer& reclaimer) noexcept
-    : batch_{static_cast<std::int64_t>(batch)}, reclaimer_{reclaimer}
+    : Discipline{reclaimer}, batch_{static_cast<std::int64_t>(batch)}
 {
     MEMSWEEP_ASSERT(batch_ > 0, "a batch holds at least one block");
 }
@@ -17,7 +17,7 @@ DeferredBatchDiscipline::~DeferredBatchDiscipline()
 
 void DeferredBatchDiscipline::unreachable(Block& block) noexcept
 {
-    floating_.add(block.bytes);
+    floating_.add(block);
     pending_.push(block);
     if (waiting_.fetch_add(1, std::memory_order_relaxed) + 1 >= batch_) {
         free_waiting();
@@ -34,9 +34,9 @@ void DeferredBatchDiscipline::free_waiting() noexcept
     waiting_.fetch_sub(taken, std::memory_order_relaxed);
     while (block != nullptr) {
         Block* const next = block->next;
-        const std::uint64_t bytes = block->bytes;
-        reclaimer_.free(*block);
-        floating_.remove(bytes);
+        const FloatingGauge::Leaving left = FloatingGauge::leaving(*block);
+        reclaimer().free(*block);
+        floating_.remove(left);
         block = next;
     }
 }
@@ -59,7 +59,14 @@ DisciplineStats DeferredBatchDiscipline::stats() const noexcept
     stats.floating_blocks = floating_.blocks();
     stats.floating_bytes_peak = floating_.peak_bytes();
     stats.collections = collections_.load(std::memory_order_relaxed);
+    stats.release_latency = floating_.latency();
     return stats;
+}
+
+void DeferredBatchDiscipline::reset_counts() noexcept
+{
+    floating_.reset();
+    collections_.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace memsweep::lifetime

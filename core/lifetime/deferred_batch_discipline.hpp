@@ -16,18 +16,16 @@ class DeferredBatchDiscipline final : public Discipline {
     DeferredBatchDiscipline(std::uint64_t batch, Reclaimer& reclaimer) noexcept;
     ~DeferredBatchDiscipline() override;
 
-    void before_allocate(std::uint64_t /*bytes*/) noexcept override {}
     void unreachable(Block& block) noexcept override;
     void collect() noexcept override;
     void drain() noexcept override;
     [[nodiscard]] DisciplineStats stats() const noexcept override;
-    void reset_peaks() noexcept override { floating_.reset_peak(); }
+    void reset_counts() noexcept override;
 
   private:
     void free_waiting() noexcept;
 
     std::int64_t batch_;
-    Reclaimer& reclaimer_;
     PendingList pending_;
     std::atomic<std::int64_t> waiting_{0};  // briefly below 0 when a block is freed before its drop has counted it
     FloatingGauge floating_;

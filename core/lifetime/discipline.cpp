@@ -1,26 +1,92 @@
 #include "core/lifetime/discipline.hpp"
 
+#include <bit>
+
 #include "core/base/assert.hpp"
+#include "core/lifetime/arena_discipline.hpp"
+#include "core/lifetime/caching_discipline.hpp"
 #include "core/lifetime/deferred_batch_discipline.hpp"
+#include "core/lifetime/early_free_discipline.hpp"
 #include "core/lifetime/finalizer_discipline.hpp"
 #include "core/lifetime/leak_discipline.hpp"
 #include "core/lifetime/refcount_discipline.hpp"
+#include "core/lifetime/stack_discipline.hpp"
+#include "core/lifetime/sweep_discipline.hpp"
+#include "core/lifetime/tls_cache_discipline.hpp"
 
 namespace memsweep::lifetime {
+namespace {
+
+using model::Fallback;
+using model::ReleaseMode;
+
+std::unique_ptr<Discipline> make_fallback(const model::ReleaseSpec& spec, Reclaimer& reclaimer)
+{
+    // Frees that are to be ignored need somebody who frees in their place.
+    const bool must_free = spec.safety.ignore_manual_free && spec.fallback == Fallback::none;
+    switch (must_free ? Fallback::sweep : spec.fallback) {
+    case Fallback::none:
+        return nullptr;
+    case Fallback::finalizer:
+    case Fallback::cleaner:
+        return std::make_unique<FinalizerDiscipline>(spec, true, reclaimer);
+    case Fallback::sweep:
+    case Fallback::cycle:
+        return std::make_unique<SweepDiscipline>(spec, 1.0, true, reclaimer);
+    }
+    MEMSWEEP_ASSERT(false, "a fallback outside its enumeration");
+}
+
+std::unique_ptr<Discipline> make_early_free(const model::ReleaseSpec& spec, Reclaimer& reclaimer)
+{
+    return std::make_unique<EarlyFreeDiscipline>(spec, make_fallback(spec, reclaimer), reclaimer);
+}
+
+}  // namespace
+
+memory::AllocStatus Discipline::acquire(Block& block, std::uint64_t bytes, std::size_t alignment, bool zeroed) noexcept
+{
+    memory::MemoryResource& resource = reclaimer_.resource();
+    const memory::Allocation made =
+        zeroed ? resource.allocate_zeroed(bytes, alignment) : resource.allocate(bytes, alignment);
+    block.data = made.ptr;
+    block.bytes = bytes;
+    block.alignment_log2 = static_cast<std::uint8_t>(std::countr_zero(alignment));
+    return made.status;
+}
 
 std::unique_ptr<Discipline> make_discipline(const model::ReleaseSpec& spec, Reclaimer& reclaimer)
 {
-    switch (spec.mode) {
-    case model::ReleaseMode::refcount:
-        return std::make_unique<RefcountDiscipline>(reclaimer);
-    case model::ReleaseMode::finalizer:
-        return std::make_unique<FinalizerDiscipline>(spec, reclaimer);
-    case model::ReleaseMode::deferred_batch:
-        return std::make_unique<DeferredBatchDiscipline>(spec.batch, reclaimer);
-    case model::ReleaseMode::leak:
-        return std::make_unique<LeakDiscipline>();
+    if (model::frees_manually(spec)) {
+        return make_early_free(spec, reclaimer);
     }
-    MEMSWEEP_ASSERT(false, "a release mode outside its enumeration");
+    switch (spec.mode) {
+    case ReleaseMode::finalizer:
+    case ReleaseMode::cleaner:
+        return std::make_unique<FinalizerDiscipline>(spec, false, reclaimer);
+    case ReleaseMode::sweep:
+        return std::make_unique<SweepDiscipline>(spec, 1.0, false, reclaimer);
+    case ReleaseMode::cycle:
+        return std::make_unique<SweepDiscipline>(spec, spec.cycle.cyclic_fraction, false, reclaimer);
+    case ReleaseMode::arena:
+    case ReleaseMode::arena_autoscale:
+    case ReleaseMode::arena_checked:
+        return std::make_unique<ArenaDiscipline>(spec, reclaimer);
+    case ReleaseMode::pool:
+    case ReleaseMode::preallocated:
+    case ReleaseMode::forward:
+        return std::make_unique<CachingDiscipline>(spec, reclaimer);
+    case ReleaseMode::tls_cache:
+        return std::make_unique<TlsCacheDiscipline>(spec, reclaimer);
+    case ReleaseMode::deferred_batch:
+        return std::make_unique<DeferredBatchDiscipline>(spec.batch, reclaimer);
+    case ReleaseMode::stack:
+        return std::make_unique<StackDiscipline>(spec, reclaimer);
+    case ReleaseMode::leak:
+        return std::make_unique<LeakDiscipline>(reclaimer);
+    default:
+        return std::make_unique<RefcountDiscipline>(reclaimer);
+    }
 }
 
 }  // namespace memsweep::lifetime

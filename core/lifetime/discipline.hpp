@@ -1,11 +1,13 @@
 // When a buffer whose last handle is gone is really freed, and by whom.
 //
-// A discipline can only delay a real deallocate; it never fakes one.
+// A discipline can only delay a real deallocate; it never fakes one. Those that reuse memory (pools, arenas) also
+// decide where a new buffer comes from.
 //
-// Units    bytes, blocks, counts.
-// Cost     unreachable() lies on the measured path: refcount pays the free itself, the others a list push and counters.
-// Threads  every call may come from any thread at any time.
-// Ownership  holds the blocks it delays; all but leak free them when they are destroyed.
+// Units    bytes, blocks, counts, nanoseconds of the steady clock.
+// Cost     unreachable() lies on the measured path: refcount pays the free itself, the others a list push, a clock read
+//          and counters.
+// Threads  every call may come from any thread at any time, save those of scopes: scopes belong to one thread.
+// Ownership  holds the blocks it delays; all but those that lose memory by definition free them when destroyed.
 #pragma once
 
 #include <atomic>
@@ -14,43 +16,103 @@
 
 #include "core/lifetime/block.hpp"
 #include "core/lifetime/reclaimer.hpp"
+#include "core/lifetime/release_latency.hpp"
+#include "core/memory/resource.hpp"
 #include "core/model/specs.hpp"
 
 namespace memsweep::lifetime {
 
-// Each field is exact; while other threads work they are not all of one instant.
+// Each field is exact; while other threads work they are not all of one instant. Sums are since the last reset_counts.
 struct DisciplineStats {
     std::uint64_t floating_bytes{};  // last handle gone, not freed yet
     std::uint64_t floating_blocks{};
+    std::uint64_t floating_bytes_peak{};
     std::uint64_t queue_depth{};  // of these: found by a collection, their release not completed
     std::uint64_t queue_depth_peak{};
-    std::uint64_t floating_bytes_peak{};
     std::uint64_t collections{};
+    std::uint64_t collections_avoided{};  // more would have come without the manual frees
+    std::uint64_t pause_ns{};             // of the program, by collections
+    std::uint64_t pause_max_ns{};
+    std::uint64_t stalls{};  // sleeps of allocations that waited for memory under a cap
+    std::uint64_t stall_ns{};
+    std::uint64_t finalizers_registered{};
+    std::uint64_t freed_early{};    // by the program itself
+    std::uint64_t double_frees{};   // freed by the program twice
+    std::uint64_t aliased_frees{};  // must_free: refused, other handles exist
+    std::uint64_t escapes{};        // handles that outlived their arena's scope
+    std::uint64_t skipped_restores{};  // scopes that an exception left, whose memory stayed
+    std::uint64_t bumped_bytes{};
+    std::uint64_t slabs{};  // acquired by an arena
+    std::uint64_t cache_hits{};
+    std::uint64_t cache_misses{};
+    std::uint64_t idle_bytes{};  // kept for reuse
+    LatencySummary release_latency;
+};
+
+// What became of a manual free.
+enum class ManualFree : std::uint8_t {
+    disregarded,  // nothing happened: the mode knows no manual free, or was told to ignore it
+    done,
+    kept,     // left to the fallback, or to the handles that remain
+    twice,    // freed already
+    aliased,  // refused: other handles exist
 };
 
 class Discipline {
   public:
-    Discipline() = default;
+    explicit Discipline(Reclaimer& reclaimer) noexcept : reclaimer_{reclaimer} {}
     Discipline(const Discipline&) = delete;
     Discipline& operator=(const Discipline&) = delete;
     virtual ~Discipline() = default;
 
-    // An allocation of this size is about to be made: where a collector's trigger would fire.
-    virtual void before_allocate(std::uint64_t bytes) noexcept = 0;
+    // An allocation of this size is about to be made: where a collector's trigger fires, and where a cap refuses.
+    [[nodiscard]] virtual memory::AllocStatus before_allocate(std::uint64_t /*bytes*/) noexcept
+    {
+        return memory::AllocStatus::ok;
+    }
+
+    // A block with memory for this size that lay idle; nullptr: there is none.
+    [[nodiscard]] virtual Block* reuse(std::uint64_t /*bytes*/, std::size_t /*alignment*/, bool /*zeroed*/) noexcept
+    {
+        return nullptr;
+    }
+
+    // Fills data, bytes and alignment of a new block.
+    [[nodiscard]] virtual memory::AllocStatus acquire(Block& block, std::uint64_t bytes, std::size_t alignment,
+                                                      bool zeroed) noexcept;
+
+    // The allocation that before_allocate let pass did not come about.
+    virtual void allocation_failed(std::uint64_t /*bytes*/) noexcept {}
 
     // The last handle on this block has just been dropped, in this thread.
     virtual void unreachable(Block& block) noexcept = 0;
 
+    // The program frees the block itself, handles or not.
+    [[nodiscard]] virtual ManualFree free(Block& /*block*/) noexcept { return ManualFree::disregarded; }
+
+    // Memory that this discipline would have had to free was freed by the program.
+    virtual void freed_early(std::uint64_t /*bytes*/) noexcept {}
+
+    // The extent of an arena's allocations. An exception leaves a scope as well.
+    virtual void enter_scope() noexcept {}
+    virtual void leave_scope(bool /*by_exception*/) noexcept {}
+
+    // Whether the block's memory may still be used; asked before each access where accesses are checked.
+    [[nodiscard]] virtual bool accessible(const Block& block) noexcept
+    {
+        return !block.freed.load(std::memory_order_acquire);
+    }
+
     // Finds what is unreachable. With finalizers this only queues it.
-    virtual void collect() noexcept = 0;
+    virtual void collect() noexcept {}
 
     // Returns once everything found before the call has really been freed. It does not find more.
-    virtual void drain() noexcept = 0;
+    virtual void drain() noexcept {}
 
-    [[nodiscard]] virtual DisciplineStats stats() const noexcept = 0;
+    [[nodiscard]] virtual DisciplineStats stats() const noexcept { return {}; }
 
-    // The peaks start again from the present values.
-    virtual void reset_peaks() noexcept = 0;
+    // Peaks start again from the present values, sums from 0.
+    virtual void reset_counts() noexcept {}
 
     void count_stray_release() noexcept { stray_releases_.fetch_add(1, std::memory_order_relaxed); }
     [[nodiscard]] std::uint64_t stray_releases() const noexcept
@@ -58,7 +120,11 @@ class Discipline {
         return stray_releases_.load(std::memory_order_relaxed);
     }
 
+  protected:
+    [[nodiscard]] Reclaimer& reclaimer() const noexcept { return reclaimer_; }
+
   private:
+    Reclaimer& reclaimer_;
     std::atomic<std::uint64_t> stray_releases_{0};
 };
 

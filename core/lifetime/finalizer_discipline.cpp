@@ -3,23 +3,16 @@
 #include <chrono>
 #include <system_error>
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include "core/base/assert.hpp"
+#include "core/lifetime/clock.hpp"
 
 namespace memsweep::lifetime {
-namespace {
 
-void spin_for(std::uint64_t duration_ns)
-{
-    using Clock = std::chrono::steady_clock;
-    const Clock::time_point end = Clock::now() + std::chrono::nanoseconds{static_cast<std::int64_t>(duration_ns)};
-    while (Clock::now() < end) {
-    }
-}
-
-}  // namespace
-
-FinalizerDiscipline::FinalizerDiscipline(const model::ReleaseSpec& spec, Reclaimer& reclaimer)
-    : spec_{spec}, reclaimer_{reclaimer}, queue_{spec.finalizer_threads}
+FinalizerDiscipline::FinalizerDiscipline(const model::ReleaseSpec& spec, bool shadowed, Reclaimer& reclaimer)
+    : Discipline{reclaimer}, spec_{spec}, collector_{spec, shadowed}, cap_{spec.cap}, queue_{spec.finalizer_threads}
 {
     MEMSWEEP_ASSERT(spec.finalizer_threads != 0, "without a finalizer thread nothing would ever be freed");
     start_threads();
@@ -32,98 +25,185 @@ void FinalizerDiscipline::start_threads()
         for (std::size_t consumer = 0; consumer < spec_.finalizer_threads; ++consumer) {
             threads_.emplace_back([this, consumer] { finalize(consumer); });
         }
+        if (spec_.gc_duration_ns != 0) {
+            background_ = std::thread{[this] { find_beside_the_program(); }};
+        }
     } catch (const std::system_error&) {
-        MEMSWEEP_ASSERT(threads_.size() == spec_.finalizer_threads, "the kernel refused a finalizer thread");
+        MEMSWEEP_ASSERT(false, "the kernel refused a finalizer thread");
     }
 }
 
 FinalizerDiscipline::~FinalizerDiscipline()
 {
+    {
+        const std::lock_guard lock{background_mutex_};
+        background_stopped_ = true;
+    }
+    background_changed_.notify_all();
+    if (background_.joinable()) {
+        background_.join();
+    }
     queue_.stop();
     for (std::thread& thread : threads_) {
         thread.join();
     }
-    queue_.append_all(pending_);
+    static_cast<void>(queue_.append_all(pending_));
     for (Block* block = queue_.take_rest(); block != nullptr;) {
         Block* const next = block->next;
-        free(*block);
+        reclaim(*block);
         block = next;
     }
 }
 
 void FinalizerDiscipline::finalize(std::size_t consumer) noexcept
 {
+    if (spec_.finalizer_nice != 0) {
+        ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), static_cast<int>(spec_.finalizer_nice));
+    }
     while (Block* const block = queue_.finish_and_take(consumer)) {
-        if (spec_.release_cost_ns != 0) {
-            spin_for(spec_.release_cost_ns);
+        spin_for(spec_.release_cost_ns * spec_.finalizer_objects);
+        if (!resurrects(*block)) {
+            reclaim(*block);
         }
-        free(*block);
     }
 }
 
-void FinalizerDiscipline::free(Block& block) noexcept
+// A finalizer that stores its object keeps it alive; a later collection finds it again.
+bool FinalizerDiscipline::resurrects(Block& block) noexcept
 {
-    const std::uint64_t bytes = block.bytes;
-    reclaimer_.free(block);
-    floating_.remove(bytes);
+    if (spec_.resurrect_every == 0 || block.resurrected) {
+        return false;
+    }
+    block.resurrected = finalized_.fetch_add(1, std::memory_order_relaxed) % spec_.resurrect_every == 0;
+    if (block.resurrected) {
+        pending_.push(block);
+    }
+    return block.resurrected;
+}
+
+void FinalizerDiscipline::reclaim(Block& block) noexcept
+{
+    const FloatingGauge::Leaving left = FloatingGauge::leaving(block);
+    reclaimer().free(block);
+    floating_.remove(left);
+    unreserve(left.bytes);
+    collector_.freed(left.bytes);
+}
+
+void FinalizerDiscipline::unreserve(std::uint64_t bytes) noexcept
+{
+    if (spec_.cap.bytes != 0) {
+        cap_.unreserve(bytes);
+    }
 }
 
 void FinalizerDiscipline::unreachable(Block& block) noexcept
 {
-    floating_.add(block.bytes);
+    const std::uint64_t bytes = block.bytes;
+    floating_.add(block);
     pending_.push(block);
+    collector_.dropped(bytes);
 }
 
-void FinalizerDiscipline::before_allocate(std::uint64_t /*bytes*/) noexcept
+void FinalizerDiscipline::freed_early(std::uint64_t bytes) noexcept
 {
-    if (spec_.collect_every == 0 || !is_due()) {
-        return;
+    unreserve(bytes);
+    collector_.freed_early(bytes);
+}
+
+memory::AllocStatus FinalizerDiscipline::before_allocate(std::uint64_t bytes) noexcept
+{
+    registered_.fetch_add(spec_.finalizer_objects, std::memory_order_relaxed);
+    const bool reserved = cap_.reserve(
+        bytes, [this] { return queue_.wait_for_progress(); }, [this] { find(true); });
+    if (!reserved) {
+        return memory::AllocStatus::over_limit;
     }
-    find();
-    if (spec_.gated) {
+    const Due due = collector_.before_allocate(bytes);
+    if (due == Due::background && spec_.gc_duration_ns != 0) {
+        request_background();
+    } else if (due != Due::no) {
+        find(false);
+    }
+    if (due != Due::no && spec_.gated) {
         drain();
     }
+    return memory::AllocStatus::ok;
 }
 
-// Counts the allocation about to be made; true for exactly one of the threads that meet a due collection.
-bool FinalizerDiscipline::is_due() noexcept
+void FinalizerDiscipline::find(bool asked_for) noexcept
 {
-    std::uint64_t since = allocations_since_.load(std::memory_order_relaxed);
-    bool due = false;
-    do {
-        due = since >= spec_.collect_every;
-    } while (!allocations_since_.compare_exchange_weak(since, due ? 1 : since + 1, std::memory_order_relaxed));
-    return due;
+    const std::int64_t began = collector_.begin_pause();
+    const std::uint64_t found = queue_.append_all(pending_);
+    collector_.finish({began, steady_ns(), found, asked_for}, true);
 }
 
-void FinalizerDiscipline::collect() noexcept
+void FinalizerDiscipline::request_background() noexcept
 {
-    allocations_since_.store(0, std::memory_order_relaxed);
-    find();
+    {
+        const std::lock_guard lock{background_mutex_};
+        background_wanted_ = background_wanted_ || !background_busy_;
+    }
+    background_changed_.notify_all();
 }
 
-void FinalizerDiscipline::find() noexcept
+// What becomes unreachable while it runs is the next collection's.
+void FinalizerDiscipline::find_beside_the_program() noexcept
 {
-    collections_.fetch_add(1, std::memory_order_relaxed);
-    queue_.append_all(pending_);
+    std::unique_lock lock{background_mutex_};
+    for (;;) {
+        background_changed_.wait(lock, [this] { return background_wanted_ || background_stopped_; });
+        if (background_stopped_) {
+            return;
+        }
+        background_wanted_ = false;
+        background_busy_ = true;
+        lock.unlock();
+        const std::int64_t began = steady_ns();
+        PendingList found;
+        found.push_all(pending_.take_all());
+        std::this_thread::sleep_for(std::chrono::nanoseconds{static_cast<std::int64_t>(spec_.gc_duration_ns)});
+        const std::uint64_t bytes = queue_.append_all(found);
+        collector_.finish({began, steady_ns(), bytes, false}, false);
+        lock.lock();
+        background_busy_ = false;
+        background_changed_.notify_all();
+    }
+}
+
+// A collection that runs beside the program has been found by nobody yet: it is waited for too.
+void FinalizerDiscipline::drain() noexcept
+{
+    {
+        std::unique_lock lock{background_mutex_};
+        background_changed_.wait(lock, [this] { return !background_wanted_ && !background_busy_; });
+    }
+    queue_.drain();
 }
 
 DisciplineStats FinalizerDiscipline::stats() const noexcept
 {
     DisciplineStats stats;
+    collector_.add_to(stats);
     stats.floating_bytes = floating_.bytes();
     stats.floating_blocks = floating_.blocks();
+    stats.floating_bytes_peak = floating_.peak_bytes();
     stats.queue_depth = queue_.depth();
     stats.queue_depth_peak = queue_.depth_peak();
-    stats.floating_bytes_peak = floating_.peak_bytes();
-    stats.collections = collections_.load(std::memory_order_relaxed);
+    stats.stalls = cap_.sleeps();
+    stats.stall_ns = cap_.slept_ns();
+    stats.finalizers_registered = registered_.load(std::memory_order_relaxed);
+    stats.release_latency = floating_.latency();
     return stats;
 }
 
-void FinalizerDiscipline::reset_peaks() noexcept
+void FinalizerDiscipline::reset_counts() noexcept
 {
-    floating_.reset_peak();
+    collector_.reset_counts();
+    cap_.reset_counts();
+    floating_.reset();
     queue_.reset_peak();
+    registered_.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace memsweep::lifetime

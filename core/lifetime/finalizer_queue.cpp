@@ -4,23 +4,26 @@
 
 namespace memsweep::lifetime {
 
-void FinalizerQueue::append_all(PendingList& pending) noexcept
+std::uint64_t FinalizerQueue::append_all(PendingList& pending) noexcept
 {
+    std::uint64_t bytes = 0;
     {
         // Taken under the lock, so that two collections cannot append in the wrong order.
         const std::lock_guard lock{mutex_};
         Block* const oldest = pending.take_all();
         if (oldest == nullptr) {
-            return;
+            return 0;
         }
         (last_ == nullptr ? first_ : last_->next) = oldest;
         for (Block* block = oldest; block != nullptr; block = block->next) {
             last_ = block;
             ++appended_;
+            bytes += block->bytes;
         }
         depth_peak_ = std::max(depth_peak_, appended_ - finished_);
     }
     work_.notify_all();
+    return bytes;
 }
 
 Block* FinalizerQueue::finish_and_take(std::size_t consumer) noexcept
@@ -45,6 +48,9 @@ void FinalizerQueue::finish(std::size_t consumer) noexcept
     }
     in_progress_[consumer] = 0;
     ++finished_;
+    if (watching_progress_ != 0) {
+        progressed_.notify_all();
+    }
     // Draining threads are woken once what they wait for is done, not at every block on the way.
     if (done_through() >= next_awaited_) {
         next_awaited_ = nobody_waits;
@@ -73,6 +79,18 @@ void FinalizerQueue::drain() noexcept
     }
 }
 
+bool FinalizerQueue::wait_for_progress() noexcept
+{
+    std::unique_lock lock{mutex_};
+    if (appended_ == finished_) {
+        return false;
+    }
+    ++watching_progress_;
+    progressed_.wait(lock, [this, before = finished_] { return finished_ != before || stopped_; });
+    --watching_progress_;
+    return true;
+}
+
 void FinalizerQueue::stop() noexcept
 {
     {
@@ -80,6 +98,7 @@ void FinalizerQueue::stop() noexcept
         stopped_ = true;
     }
     work_.notify_all();
+    progressed_.notify_all();
 }
 
 Block* FinalizerQueue::take_rest() noexcept

@@ -3,42 +3,86 @@
 #include "core/base/assert.hpp"
 
 namespace memsweep::lifetime {
+namespace {
+
+using model::ReleaseMode;
+
+bool keeps_for_reuse(ReleaseMode mode)
+{
+    return mode == ReleaseMode::pool || mode == ReleaseMode::preallocated || mode == ReleaseMode::tls_cache ||
+           mode == ReleaseMode::forward;
+}
+
+}  // namespace
 
 Heap::Heap(memory::MemoryResource& resource, const model::ReleaseSpec& release)
-    : resource_{resource}, reclaimer_{resource, slab_}, discipline_{make_discipline(release, reclaimer_)}
+    : release_{release}, reclaimer_{resource, slab_}, discipline_{make_discipline(release, reclaimer_)},
+      reuses_{keeps_for_reuse(release.mode)}
 {
 }
 
 Heap::~Heap()
 {
     discipline_.reset();  // stops the finalizer threads and frees what they had left, before the slab is looked at
-    MEMSWEEP_ASSERT(slab_.held() == 0, "a buffer outlives its heap");
+    bool held = false;
+    slab_.each([&held](const Block& block) { held = held || block.handles.load(std::memory_order_relaxed) > 0; });
+    MEMSWEEP_ASSERT(!held, "a buffer outlives its heap");
 }
 
 Heap::Result Heap::allocate(std::uint64_t bytes, std::size_t alignment, bool zeroed) noexcept
 {
-    discipline_->before_allocate(bytes);
+    if (reuses_) {
+        if (Block* const idle = discipline_->reuse(bytes, alignment, zeroed); idle != nullptr) {
+            idle->tag = tag_;
+            return {Buffer::begin(*idle, bytes), memory::AllocStatus::ok};
+        }
+    } else if (const auto refused = discipline_->before_allocate(bytes); refused != memory::AllocStatus::ok) {
+        return {{}, refused};
+    }
     Block* const block = slab_.acquire();
-    if (block == nullptr) {
-        return {{}, memory::AllocStatus::out_of_memory};
+    const auto status = block == nullptr ? memory::AllocStatus::out_of_memory
+                                         : discipline_->acquire(*block, bytes, alignment, zeroed);
+    if (status != memory::AllocStatus::ok) {
+        if (block != nullptr) {
+            slab_.recycle(*block);
+        }
+        discipline_->allocation_failed(bytes);
+        return {{}, status};
     }
-    const memory::Allocation allocation =
-        zeroed ? resource_.allocate_zeroed(bytes, alignment) : resource_.allocate(bytes, alignment);
-    if (allocation.status != memory::AllocStatus::ok) {
-        slab_.recycle(*block);
-        return {{}, allocation.status};
-    }
-    block->data = allocation.ptr;
-    block->bytes = bytes;
-    block->alignment = alignment;
     block->discipline = discipline_.get();
-    return {Buffer::begin(*block), memory::AllocStatus::ok};
+    block->tag = tag_;
+    block->local = !release_.atomic || release_.mode == ReleaseMode::immediate;
+    return {Buffer::begin(*block, bytes), memory::AllocStatus::ok};
 }
 
 void Heap::reserve(std::size_t blocks) noexcept
 {
     // Refused, it is tried again by the allocation that needs it, which can say so.
     static_cast<void>(slab_.reserve(blocks));
+}
+
+ManualFree Heap::free(Buffer& buffer) noexcept
+{
+    if (buffer.block_ == nullptr) {
+        return ManualFree::disregarded;
+    }
+    const ManualFree outcome = discipline_->free(*buffer.block_);
+    if (outcome == ManualFree::done && release_.safety.detect == model::Detection::null) {
+        buffer.clear_pointer();
+    }
+    return outcome;
+}
+
+void Heap::release_stray(const Buffer& buffer) noexcept
+{
+    if (Block* const block = buffer.block(); block != nullptr) {
+        release_handle(*block);
+    }
+}
+
+bool Heap::accessible(const Buffer& buffer) noexcept
+{
+    return buffer.data_ != nullptr && (buffer.block_ == nullptr || discipline_->accessible(*buffer.block_));
 }
 
 }  // namespace memsweep::lifetime

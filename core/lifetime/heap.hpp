@@ -1,12 +1,12 @@
 // Makes buffers from a memory resource and hands their release to the discipline that a ReleaseSpec asks for.
 //
 // Units    bytes; alignment is a power of two.
-// Cost     beyond the resource and the discipline: a control block from the slab and one atomic addition. No lock
-//          and no malloc, once enough blocks are reserved.
+// Cost     beyond the resource and the discipline: a control block from the slab. No lock and no malloc, once enough
+//          blocks are reserved. A buffer that a discipline had kept costs one virtual call.
 // Errors   AllocStatus, never an exception; a refusal leaves nothing acquired.
-// Threads  any thread may allocate, drop, collect and drain.
-// Ownership  borrows the resource. Destruction frees what the discipline still holds (leak: never); a buffer that
-//          outlives its heap is a bug and stops the process.
+// Threads  any thread may allocate, drop, free, collect and drain; scopes and tags belong to one thread.
+// Ownership  borrows the resource. Destruction frees what the discipline still holds (what is lost: never); a buffer
+//          that outlives its heap is a bug and stops the process.
 #pragma once
 
 #include <memory>
@@ -35,17 +35,51 @@ class Heap {
     // Control blocks for this many more buffers, so that making them maps nothing.
     void reserve(std::size_t blocks) noexcept;
 
+    // Whose the next buffers are, for reports.
+    void tag_next(std::uint16_t tag) noexcept { tag_ = tag; }
+
+    // The program frees the buffer itself. The handle stays; under detection by null its pointer does not.
+    ManualFree free(Buffer& buffer) noexcept;
+
+    // A handle is dropped that the program does not hold: the mistake of a stray release.
+    void release_stray(const Buffer& buffer) noexcept;
+
+    // Whether the buffer's memory may still be used.
+    [[nodiscard]] bool accessible(const Buffer& buffer) noexcept;
+
+    void enter_scope() noexcept { discipline_->enter_scope(); }
+    void leave_scope(bool by_exception) noexcept { discipline_->leave_scope(by_exception); }
     void collect() noexcept { discipline_->collect(); }
     void drain() noexcept { discipline_->drain(); }
     [[nodiscard]] DisciplineStats stats() const noexcept { return discipline_->stats(); }
-    void reset_peaks() noexcept { discipline_->reset_peaks(); }
+    void reset_counts() noexcept { discipline_->reset_counts(); }
     [[nodiscard]] std::uint64_t stray_releases() const noexcept { return discipline_->stray_releases(); }
 
+    // Every buffer acquired and not released, in whatever state. Exact only while no other thread uses the heap.
+    struct Outstanding {
+        std::uint16_t tag{};
+        std::uint64_t bytes{};
+        bool reachable{};          // it has a handle
+        std::int64_t since_ns{};  // steady clock: dropped then; of reachable ones, made then
+    };
+    template <typename Visit>
+    void each_outstanding(const Visit& visit) const
+    {
+        slab_.each([&](const Block& block) {
+            if (!block.freed.load(std::memory_order_relaxed)) {
+                const bool reachable = block.handles.load(std::memory_order_relaxed) > 0;
+                visit(Outstanding{block.tag, block.bytes, reachable, block.since_ns});
+            }
+        });
+    }
+
   private:
-    memory::MemoryResource& resource_;
+    const model::ReleaseSpec release_;
     BlockSlab slab_;
     Reclaimer reclaimer_;
     std::unique_ptr<Discipline> discipline_;
+    bool reuses_;
+    std::uint16_t tag_{};
 };
 
 }  // namespace memsweep::lifetime

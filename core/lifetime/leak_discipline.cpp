@@ -1,16 +1,13 @@
 #include "core/lifetime/leak_discipline.hpp"
 
-// Present only when a leak checker is linked in: this leak is the measurement, not a mistake.
-extern "C" void __lsan_ignore_object(const void* pointer) __attribute__((weak));
+#include "core/lifetime/lost_memory.hpp"
 
 namespace memsweep::lifetime {
 
 void LeakDiscipline::unreachable(Block& block) noexcept
 {
-    floating_.add(block.bytes);
-    if (__lsan_ignore_object != nullptr) {
-        __lsan_ignore_object(block.data);
-    }
+    floating_.add(block);
+    disown(block.data);
 }
 
 DisciplineStats LeakDiscipline::stats() const noexcept

@@ -10,12 +10,11 @@ namespace memsweep::lifetime {
 
 class LeakDiscipline final : public Discipline {
   public:
-    void before_allocate(std::uint64_t /*bytes*/) noexcept override {}
+    using Discipline::Discipline;
+
     void unreachable(Block& block) noexcept override;
-    void collect() noexcept override {}
-    void drain() noexcept override {}
     [[nodiscard]] DisciplineStats stats() const noexcept override;
-    void reset_peaks() noexcept override { floating_.reset_peak(); }
+    void reset_counts() noexcept override { floating_.reset(); }
 
   private:
     FloatingGauge floating_;

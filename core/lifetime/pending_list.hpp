@@ -21,6 +21,16 @@ class PendingList {
         } while (!head_.compare_exchange_weak(head, &block, std::memory_order_release, std::memory_order_relaxed));
     }
 
+    // A chain linked by `next`, first pushed first, as take_all gives it.
+    void push_all(Block* oldest) noexcept
+    {
+        while (oldest != nullptr) {
+            Block* const next = oldest->next;
+            push(*oldest);
+            oldest = next;
+        }
+    }
+
     // First pushed first, linked by `next`; nullptr when there is none.
     [[nodiscard]] Block* take_all() noexcept
     {

@@ -14,13 +14,27 @@ class Reclaimer {
   public:
     Reclaimer(memory::MemoryResource& resource, BlockSlab& slab) noexcept : resource_{resource}, slab_{slab} {}
 
+    // A block that has no handle any more.
     void free(Block& block) noexcept
     {
-        if (claim_free(block)) {
-            resource_.deallocate(block.data, block.bytes, block.alignment);
+        if (free_data(block)) {
             slab_.recycle(block);
         }
     }
+
+    // Only its memory: handles that are left keep the block. False when it was freed already.
+    bool free_data(Block& block) noexcept
+    {
+        const bool first = claim_free(block);
+        if (first) {
+            resource_.deallocate(block.data, block.bytes, block.alignment());
+        }
+        return first;
+    }
+
+    void recycle(Block& block) noexcept { slab_.recycle(block); }
+
+    [[nodiscard]] memory::MemoryResource& resource() const noexcept { return resource_; }
 
   private:
     memory::MemoryResource& resource_;

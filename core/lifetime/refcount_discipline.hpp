@@ -9,17 +9,9 @@ namespace memsweep::lifetime {
 
 class RefcountDiscipline final : public Discipline {
   public:
-    explicit RefcountDiscipline(Reclaimer& reclaimer) noexcept : reclaimer_{reclaimer} {}
+    using Discipline::Discipline;
 
-    void before_allocate(std::uint64_t /*bytes*/) noexcept override {}
-    void unreachable(Block& block) noexcept override { reclaimer_.free(block); }
-    void collect() noexcept override {}
-    void drain() noexcept override {}
-    [[nodiscard]] DisciplineStats stats() const noexcept override { return {}; }
-    void reset_peaks() noexcept override {}
-
-  private:
-    Reclaimer& reclaimer_;
+    void unreachable(Block& block) noexcept override { reclaimer().free(block); }
 };
 
 }  // namespace memsweep::lifetime

@@ -121,16 +121,4 @@ bool BlockSlab::reserve(std::size_t blocks) noexcept
     return enough;
 }
 
-std::uint64_t BlockSlab::held() const noexcept
-{
-    std::uint64_t held = 0;
-    for (std::size_t chunk = 0; chunk < chunk_count_; ++chunk) {
-        const Block* const blocks = chunks_[chunk].load(std::memory_order_relaxed);
-        for (std::uint32_t i = 0; i < first_chunk_blocks << chunk; ++i) {
-            held += blocks[i].handles.load(std::memory_order_relaxed) > 0 ? 1U : 0U;
-        }
-    }
-    return held;
-}
-
 }  // namespace memsweep::lifetime

@@ -32,8 +32,17 @@ class BlockSlab {
     // Afterwards this many can be acquired without growing.
     [[nodiscard]] bool reserve(std::size_t blocks) noexcept;
 
-    // Blocks that somebody still has a handle on. Exact only while no other thread uses the slab.
-    [[nodiscard]] std::uint64_t held() const noexcept;
+    // Every block that was ever acquired or could be. Exact only while no other thread uses the slab.
+    template <typename Visit>
+    void each(const Visit& visit) const
+    {
+        for (std::size_t chunk = 0; chunk < chunk_count_; ++chunk) {
+            const Block* const blocks = chunks_[chunk].load(std::memory_order_relaxed);
+            for (std::uint32_t i = 0; i < first_chunk_blocks << chunk; ++i) {
+                visit(blocks[i]);
+            }
+        }
+    }
 
   private:
     static constexpr std::uint32_t first_chunk_blocks = 1024;

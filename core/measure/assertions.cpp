@@ -72,6 +72,9 @@ Value ratio_of(const Expression& expression, const CaseReport& first, const Case
     if (!under.value) {
         return {{}, fmt::format("{}: {}", second.id, under.reason)};
     }
+    if (expression.slope_length != 0) {
+        return {(*under.value - *over.value) / expression.slope_length, {}};
+    }
     if (*under.value == 0) {
         return {{}, fmt::format("{}: the divisor is 0", second.id)};
     }

@@ -139,7 +139,8 @@ Expected<void> merge_cases(RunReport& into, const RunReport& from, const std::st
 std::string written_expression(const std::string& expression)
 {
     const std::size_t suffix = expression.rfind(" (");
-    const bool has_suffix = expression.starts_with("ratio") && expression.ends_with(')') && suffix != std::string::npos;
+    const bool of_pairs = expression.starts_with("ratio") || expression.starts_with("slope");
+    const bool has_suffix = of_pairs && expression.ends_with(')') && suffix != std::string::npos;
     return has_suffix ? expression.substr(0, suffix) : expression;
 }
 

@@ -139,6 +139,7 @@ Expected<void> append_case(CaseReport& into, const CaseReport& from)
     append_shifted(into.points, from.points, into.repetitions);
     append_shifted(into.phases, from.phases, into.repetitions);
     append_shifted(into.series, from.series, into.repetitions);
+    append_shifted(into.defects, from.defects, into.repetitions);
     if (severity(from) > severity(into)) {
         into.status = from.status;
         into.reason = from.reason;

@@ -129,6 +129,17 @@ class Noise {
 
 }  // namespace
 
+std::optional<model::Warning> profile_warning(const model::CaseReport& report)
+{
+    if (!report.release.modelled || report.release.verified) {
+        return std::nullopt;
+    }
+    return model::Warning{
+        "unverified-profile",
+        fmt::format("{}: when collections come follows the rules of profile \"{}\"", report.id, report.release.profile),
+        "no recording of that runtime has confirmed them; the memory, the releases and the times are real"};
+}
+
 std::vector<model::Warning> noise_warnings(const model::CaseReport& report)
 {
     const model::Metric* metric = judged_metric(report);

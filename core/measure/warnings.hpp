@@ -7,11 +7,15 @@
 // Errors   none: a case without times has no warnings.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "core/model/report.hpp"
 
 namespace memsweep::measure {
+
+// Code: unverified-profile. Of a case whose collections follow a profile that nothing has confirmed.
+[[nodiscard]] std::optional<model::Warning> profile_warning(const model::CaseReport& report);
 
 // Codes: few-repetitions, coarse-clock, slow-first-repetition, outliers, drift, noisy. Messages name the case.
 [[nodiscard]] std::vector<model::Warning> noise_warnings(const model::CaseReport& report);

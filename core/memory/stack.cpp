@@ -1,6 +1,7 @@
 #include "core/memory/stack.hpp"
 
 #include "core/base/assert.hpp"
+#include "core/memory/fenced_resource.hpp"
 #include "core/memory/malloc_resource.hpp"
 #include "core/memory/null_resource.hpp"
 #include "core/memory/page_resource.hpp"
@@ -20,8 +21,21 @@ std::unique_ptr<MemoryResource> make_resource(model::ResourceKind kind, model::P
     MEMSWEEP_ASSERT(false, "a resource kind outside its enumeration");
 }
 
-ResourceStack::ResourceStack(const model::MemorySpec& spec, Counters& counters)
-    : resource_{make_resource(spec.resource, spec.pages)}
+namespace {
+
+std::unique_ptr<MemoryResource> make_base(const model::MemorySpec& spec, const model::SafetySpec& safety)
+{
+    const bool unmaps = safety.detect == model::Detection::unmap;
+    if (spec.resource != model::ResourceKind::null && (unmaps || safety.guard_pages)) {
+        return std::make_unique<FencedResource>(unmaps);
+    }
+    return make_resource(spec.resource, spec.pages);
+}
+
+}  // namespace
+
+ResourceStack::ResourceStack(const model::MemorySpec& spec, const model::SafetySpec& safety, Counters& counters)
+    : resource_{make_base(spec, safety)}
 {
     MemoryResource* top = resource_.get();
     if (spec.limit_bytes != 0) {
@@ -29,6 +43,9 @@ ResourceStack::ResourceStack(const model::MemorySpec& spec, Counters& counters)
     }
     if (spec.fail_every != 0) {
         top = &failing_.emplace(*top, spec.fail_every);
+    }
+    if (safety.detect == model::Detection::quarantine && spec.resource != model::ResourceKind::null) {
+        top = &quarantine_.emplace(*top, safety.quarantine_bytes);
     }
     counting_.emplace(*top, counters);
 }

@@ -1,6 +1,7 @@
-// A resource with the adaptors that a MemorySpec asks for: counting over failing over limiting over the resource.
+// A resource with the adaptors that a MemorySpec and a SafetySpec ask for: counting over quarantine over failing over
+// limiting over the resource.
 //
-// Counting is outermost, so the counters say what the program was granted and refused, for whatever reason.
+// Counting is outermost, so the counters say what the program was granted, refused and gave back. Guard pages and detection by unmapping need mappings of their own: they replace the resource.
 //
 // Cost     a virtual call per layer; adaptors that the spec does not ask for are left out, counting never is.
 // Threads  as its parts: any thread may allocate and free.
@@ -14,6 +15,7 @@
 #include "core/memory/counting_adaptor.hpp"
 #include "core/memory/failing_adaptor.hpp"
 #include "core/memory/limiting_adaptor.hpp"
+#include "core/memory/quarantine_adaptor.hpp"
 #include "core/memory/resource.hpp"
 #include "core/model/specs.hpp"
 
@@ -23,14 +25,19 @@ namespace memsweep::memory {
 
 class ResourceStack {
   public:
-    ResourceStack(const model::MemorySpec& spec, Counters& counters);
+    ResourceStack(const model::MemorySpec& spec, Counters& counters) : ResourceStack{spec, {}, counters} {}
+    ResourceStack(const model::MemorySpec& spec, const model::SafetySpec& safety, Counters& counters);
 
     [[nodiscard]] MemoryResource& top() noexcept { return *counting_; }
+
+    // Present when the spec asks for it.
+    [[nodiscard]] QuarantineAdaptor* quarantine() noexcept { return quarantine_ ? &*quarantine_ : nullptr; }
 
   private:
     std::unique_ptr<MemoryResource> resource_;
     std::optional<LimitingAdaptor> limiting_;
     std::optional<FailingAdaptor> failing_;
+    std::optional<QuarantineAdaptor> quarantine_;
     std::optional<CountingAdaptor> counting_;
 };
 

@@ -188,17 +188,25 @@ Expected<RatioOf> take_side(Reader& reader)
     return RatioOf{std::string{axis}, std::string{value}};
 }
 
-// What follows "ratio(": a selector and the two sides.
-Expected<void> take_ratio(Reader& reader, Expression& expression)
+// From the first side to the second along their axis; 0 when they are not two numbers of one axis.
+double length_between(const RatioOf& first, const RatioOf& second)
 {
-    constexpr std::string_view form = "a ratio is written ratio(METRIC.STAT, AXIS=VALUE, AXIS=VALUE)";
+    const auto from = plain_number(first.value);
+    const auto to = plain_number(second.value);
+    return first.axis == second.axis && from && to ? *to - *from : 0;
+}
+
+// What follows "ratio(" or "slope(": a selector and the two sides.
+Expected<void> take_pair(Reader& reader, std::string_view function, Expression& expression)
+{
+    const std::string form = fmt::format("a {0} is written {0}(METRIC.STAT, AXIS=VALUE, AXIS=VALUE)", function);
     if (auto selector = take_selector(reader, expression); !selector) {
         return selector;
     }
     std::array<Expected<RatioOf>, 2> sides{RatioOf{}, RatioOf{}};
     for (auto& side : sides) {
         if (!reader.take(",")) {
-            return problem(std::string{form});
+            return problem(form);
         }
         side = take_side(reader);
         if (!side) {
@@ -206,10 +214,16 @@ Expected<void> take_ratio(Reader& reader, Expression& expression)
         }
     }
     if (!reader.take(")")) {
-        return problem(std::string{form});
+        return problem(form);
     }
     if (sides[0]->axis == sides[1]->axis && sides[0]->value == sides[1]->value) {
-        return problem("the two sides of the ratio are the same");
+        return problem(fmt::format("the two sides of the {} are the same", function));
+    }
+    if (function == "slope") {
+        expression.slope_length = length_between(*sides[0], *sides[1]);
+        if (expression.slope_length == 0) {
+            return problem("a slope lies between two numbers of one axis, as in calls=10, calls=20");
+        }
     }
     expression.ratio.emplace(std::move(*sides[0]), std::move(*sides[1]));
     expression.unit = Unit::one;
@@ -219,9 +233,10 @@ Expected<void> take_ratio(Reader& reader, Expression& expression)
 Expected<void> take_left_side(Reader& reader, Expression& expression)
 {
     Reader ahead = reader;
-    if (ahead.word() == "ratio" && ahead.take("(")) {
+    const std::string_view word = ahead.word();
+    if ((word == "ratio" || word == "slope") && ahead.take("(")) {
         reader = ahead;
-        return take_ratio(reader, expression);
+        return take_pair(reader, word, expression);
     }
     return take_selector(reader, expression);
 }

@@ -2,6 +2,8 @@
 // `wall_time.median < 2ms`, `ratio(wall_time.median, mode=finalizer, mode=refcount) >= 1.2`.
 //
 // Grammar  [point "."] metric "." stat op number unit?  |  "ratio(" metric "." stat "," AXIS=V "," AXIS=V ")" op number
+//          |  "slope(" metric "." stat "," AXIS=V "," AXIS=V ")" op number: the difference of the two over that of the
+//          axis' values, second less first, which cancels what every case costs once
 //          stat = min|max|mean|median|p(NN)|mad|mdape|ci_lo|ci_hi; op = < <= > >= == !=
 // Errors   invalid_input: says which part does not parse, an unknown metric (with a suggestion), or a unit that does
 // not
@@ -37,6 +39,7 @@ struct Expression {
     Stat stat{Stat::median};
     double percentile{};  // of Stat::percentile, 0..100
     std::optional<std::pair<RatioOf, RatioOf>> ratio;
+    double slope_length{};  // 0: the ratio of the two sides; else their slope, over so much of the axis
     Comparison comparison{};
     double limit{};  // in the metric's own unit
     Unit unit{Unit::one};

@@ -52,12 +52,14 @@ std::span<const Named<Provenance>> names<Provenance>()
 namespace {
 
 constexpr auto lower = Better::lower;
+constexpr auto higher = Better::higher;
 constexpr auto exact = MetricClass::exact;
 constexpr auto noisy = MetricClass::noisy;
 constexpr auto measured = Provenance::measured;
 constexpr auto derived = Provenance::derived;
+constexpr auto modelled = Provenance::modelled;
 
-constexpr std::array<MetricInfo, 19> metrics{{
+constexpr std::array<MetricInfo, 38> metrics{{
     {"wall_time", Unit::seconds, lower, noisy, measured, "time of the timed steps; samples are never part of it"},
     {"cpu_time", Unit::seconds, lower, noisy, measured, "user and system time of the whole worker over the same steps"},
     {"time_per_op", Unit::seconds, lower, noisy, derived, "wall_time per array allocated in the timed steps"},
@@ -78,6 +80,26 @@ constexpr std::array<MetricInfo, 19> metrics{{
     {"collections", Unit::one, lower, exact, measured, "collections run, asked for or triggered"},
     {"drain_time", Unit::seconds, lower, noisy, measured, "time spent in drain steps"},
     {"queue_depth_peak", Unit::one, lower, noisy, measured, "most arrays found unreachable and waiting for release"},
+    {"release_latency", Unit::seconds, lower, noisy, measured,
+     "median time from the drop of an array until its memory was freed"},
+    {"release_latency_p95", Unit::seconds, lower, noisy, measured, "the same, of the slowest 5 %"},
+    {"release_latency_max", Unit::seconds, lower, noisy, measured, "the same, of the slowest"},
+    {"gc_pause_time", Unit::seconds, lower, noisy, measured, "time the program stood still for collections"},
+    {"gc_pause_max", Unit::seconds, lower, noisy, measured, "longest of these pauses"},
+    {"gc_avoided", Unit::one, higher, noisy, modelled, "collections that manual frees spared, by the same trigger"},
+    {"freed_early", Unit::one, higher, exact, measured, "arrays freed by the program itself, before any collection"},
+    {"finalizers_registered", Unit::one, lower, exact, measured, "finalizable objects made"},
+    {"reserve_sleeps", Unit::one, lower, noisy, measured, "sleeps of allocations that waited for memory under a cap"},
+    {"reserve_sleep_time", Unit::seconds, lower, noisy, measured, "time they slept"},
+    {"arena_bytes", Unit::bytes, lower, exact, measured, "bytes bumped in arenas or on the stack"},
+    {"arena_slabs", Unit::one, lower, exact, measured, "slabs that arenas acquired"},
+    {"arena_escapes", Unit::one, lower, exact, measured, "arrays still referenced when their scope ended"},
+    {"pool_hit_rate", Unit::one, higher, exact, measured, "share of the arrays made from kept memory"},
+    {"outstanding", Unit::one, lower, exact, measured, "arrays acquired and not released at the end"},
+    {"checksum", Unit::one, lower, exact, measured, "of everything read; must not depend on when memory is released"},
+    {"use_after_free", Unit::one, lower, exact, measured, "accesses to freed memory that were noticed"},
+    {"double_frees", Unit::one, lower, exact, measured, "arrays freed by hand again"},
+    {"stray_releases", Unit::one, lower, exact, measured, "releases of references that nobody held"},
     {"fault_cost", Unit::seconds, lower, noisy, measured,
      "first write to a fresh base page, beside the repetition, on this machine"},
 }};

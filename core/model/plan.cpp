@@ -83,9 +83,8 @@ std::uint64_t count_over(const std::vector<Step>& steps, const CountOfStep& coun
 {
     std::uint64_t total = 0;
     for (const Step& step : steps) {
-        if (const auto* repeat = std::get_if<RepeatStep>(&step.operation)) {
-            total =
-                base::saturating_add(total, base::saturating_mul(repeat->times, count_over(repeat->steps, count_of)));
+        if (const Nested inner = nested(step.operation); inner.steps != nullptr) {
+            total = base::saturating_add(total, base::saturating_mul(inner.times, count_over(*inner.steps, count_of)));
         } else {
             total = base::saturating_add(total, count_of(step));
         }

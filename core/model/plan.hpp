@@ -49,6 +49,7 @@ struct Case {
     std::vector<Param> params;  // in alphabetical order
     MemorySpec memory;
     ReleaseSpec release;
+    std::string profile;  // whose parameters `release` began with; empty: none
     std::vector<Step> steps;
     SeriesSpec series;
 };

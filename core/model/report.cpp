@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
+#include "core/base/quantity.hpp"
+
 namespace memsweep::model {
 
 template <>
@@ -16,6 +20,45 @@ std::span<const Named<Status>> names<Status>()
         {Status::timeout, "timeout", "killed after the time allowed to a repetition"},
     }};
     return table;
+}
+
+template <>
+std::span<const Named<DefectKind>> names<DefectKind>()
+{
+    static constexpr std::array<Named<DefectKind>, 6> table{{
+        {DefectKind::use_after_free, "use_after_free", "memory was used after it had been freed"},
+        {DefectKind::double_free, "double_free", "memory was freed by hand again"},
+        {DefectKind::aliased_free, "aliased_free", "a free was refused because other references exist"},
+        {DefectKind::stray_release, "stray_release", "a reference was released that nobody held"},
+        {DefectKind::overrun, "overrun", "memory was written past its end"},
+        {DefectKind::leak, "leak", "memory was dropped and nobody will free it"},
+    }};
+    return table;
+}
+
+std::string describe(const Defect& defect)
+{
+    const std::string count = base::format_count(static_cast<double>(defect.count));
+    const auto times = [&](std::string_view what) {
+        return fmt::format("{} of \"{}\": {} {}", what, defect.target, count, defect.count == 1 ? "time" : "times");
+    };
+    switch (defect.kind) {
+    case DefectKind::use_after_free:
+        return times("use after free");
+    case DefectKind::double_free:
+        return times("double free");
+    case DefectKind::aliased_free:
+        return times("free refused, other references exist,");
+    case DefectKind::stray_release:
+        return times("stray release");
+    case DefectKind::overrun:
+        return times("overrun past the end");
+    case DefectKind::leak:
+        break;
+    }
+    return fmt::format("leak: {} {} of \"{}\" ({}) dropped and never freed, the oldest {} before the end", count,
+                       defect.count == 1 ? "array" : "arrays", defect.target,
+                       base::format_size(static_cast<double>(defect.bytes)), base::format_duration(defect.oldest_seconds));
 }
 
 const std::optional<double>* point_field(const Point& point, std::string_view metric)

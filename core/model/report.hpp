@@ -64,10 +64,36 @@ struct Series {
     std::vector<double> v;
 };
 
+enum class DefectKind : std::uint8_t { use_after_free, double_free, aliased_free, stray_release, overrun, leak };
+template <>
+std::span<const Named<DefectKind>> names<DefectKind>();
+
+// A mistake in the use of memory that a repetition met, by the name of the arrays.
+struct Defect {
+    DefectKind kind{};
+    std::string target;
+    std::uint32_t repetition{};
+    std::uint64_t count{};
+    std::uint64_t bytes{};    // of a leak
+    double oldest_seconds{};  // of a leak: since the first was dropped
+};
+
+// "20 arrays of "a" (160 MB) were dropped and never freed, the oldest 1.2 s ago"
+[[nodiscard]] std::string describe(const Defect& defect);
+
+// How the case's memory was released: what its parameters were taken from, and whether that has been confirmed.
+struct ReleaseInfo {
+    std::string mode;
+    std::string profile;  // empty: none
+    bool modelled{};      // when collections come follows a rule
+    bool verified{};      // ... that recordings of the runtime confirm
+};
+
 struct CaseReport {
     std::string id;
     std::string scenario;
     std::vector<Param> params;
+    ReleaseInfo release;
     Status status{Status::ok};
     std::string reason;           // why it is not ok; empty otherwise
     std::uint32_t repetitions{};  // measured so far
@@ -76,6 +102,7 @@ struct CaseReport {
     std::vector<Point> points;
     std::vector<Phase> phases;
     std::vector<Series> series;
+    std::vector<Defect> defects;
 };
 
 [[nodiscard]] const Metric* find_metric(const CaseReport& report, std::string_view name);

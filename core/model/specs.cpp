@@ -29,14 +29,97 @@ std::span<const Named<PageKind>> names<PageKind>()
 template <>
 std::span<const Named<ReleaseMode>> names<ReleaseMode>()
 {
-    static constexpr std::array<Named<ReleaseMode>, 4> table{{
+    static constexpr std::array<Named<ReleaseMode>, 20> table{{
+        {ReleaseMode::immediate, "immediate", "freed at the drop; no handle is counted atomically"},
         {ReleaseMode::refcount, "refcount", "freed by whoever drops the last reference, at once (CPython)"},
+        {ReleaseMode::cycle, "cycle", "caught in reference cycles: freed by a count-triggered collection (CPython)"},
         {ReleaseMode::finalizer, "finalizer",
          "found unreachable by a collection, freed later by a finalizer thread (.NET, Mono)"},
+        {ReleaseMode::cleaner, "cleaner",
+         "found by a collection, freed by a reference handler; allocations wait at a cap (JVM direct buffers)"},
+        {ReleaseMode::sweep, "sweep", "freed inside a stop-the-world sweep, by the allocating thread (Julia)"},
+        {ReleaseMode::explicit_free, "explicit", "freed by the program; what it forgets is lost"},
+        {ReleaseMode::must_free, "must_free", "freed by the program; an error while other handles exist"},
+        {ReleaseMode::unsafe_free, "unsafe_free", "freed early by the program, best effort; a collector frees the rest"},
+        {ReleaseMode::finalize_now, "finalize_now", "the finalizer run by the program, at once"},
+        {ReleaseMode::arena, "arena", "bumped from slabs, all freed when the scope ends (Bumper.jl)"},
+        {ReleaseMode::arena_autoscale, "arena_autoscale",
+         "bumped from one buffer that grows to what the last scopes used (AllocArrays.jl)"},
+        {ReleaseMode::arena_checked, "arena_checked", "as arena, and every access asks whether its scope still lives"},
+        {ReleaseMode::pool, "pool", "returned to a pool of power-of-two classes, reused from there"},
+        {ReleaseMode::preallocated, "preallocated", "kept for ever and handed out again for the same size"},
+        {ReleaseMode::tls_cache, "tls_cache", "returned to a bounded cache of the thread, by exact size"},
+        {ReleaseMode::forward, "forward", "the last buffer dropped is the next one made, if its size fits exactly"},
         {ReleaseMode::deferred_batch, "deferred_batch", "freed in batches of N drops, by the dropping thread"},
+        {ReleaseMode::stack, "stack", "bumped from a stack and popped at the drop: the floor"},
         {ReleaseMode::leak, "leak", "never freed: the upper bound"},
     }};
     return table;
+}
+
+template <>
+std::span<const Named<Fallback>> names<Fallback>()
+{
+    static constexpr std::array<Named<Fallback>, 5> table{{
+        {Fallback::none, "none", "nobody: it is lost"},
+        {Fallback::finalizer, "finalizer", "a collection and a finalizer thread"},
+        {Fallback::cleaner, "cleaner", "a collection and a reference handler"},
+        {Fallback::sweep, "sweep", "the sweep of a collection"},
+        {Fallback::cycle, "cycle", "a count-triggered collection"},
+    }};
+    return table;
+}
+
+template <>
+std::span<const Named<PressureRule>> names<PressureRule>()
+{
+    static constexpr std::array<Named<PressureRule>, 3> table{{
+        {PressureRule::none, "none", "native memory triggers nothing (Mono)"},
+        {PressureRule::coreclr, "coreclr", "gross additions against a budget, at a bounded duty (GC.AddMemoryPressure)"},
+        {PressureRule::cuda, "cuda", "live bytes against the device's capacity, at a bounded share of time (CUDA.jl)"},
+    }};
+    return table;
+}
+
+template <>
+std::span<const Named<Detection>> names<Detection>()
+{
+    static constexpr std::array<Named<Detection>, 5> table{{
+        {Detection::off, "off", "a use after free goes where it goes"},
+        {Detection::null, "null", "a manual free clears the name's pointer"},
+        {Detection::flag, "flag", "every access looks whether its buffer is freed"},
+        {Detection::quarantine, "quarantine", "freed memory is poisoned and held back; broken poison is a write"},
+        {Detection::unmap, "unmap", "freed memory becomes inaccessible; a use traps"},
+    }};
+    return table;
+}
+
+bool frees_manually(const ReleaseSpec& release)
+{
+    switch (release.mode) {
+    case ReleaseMode::explicit_free:
+    case ReleaseMode::must_free:
+    case ReleaseMode::unsafe_free:
+    case ReleaseMode::finalize_now:
+        return true;
+    case ReleaseMode::refcount:
+        return release.fallback != Fallback::none;
+    default:
+        return false;
+    }
+}
+
+bool is_collected(const ReleaseSpec& release)
+{
+    switch (release.mode) {
+    case ReleaseMode::cycle:
+    case ReleaseMode::finalizer:
+    case ReleaseMode::cleaner:
+    case ReleaseMode::sweep:
+        return true;
+    default:
+        return frees_manually(release) && (release.fallback != Fallback::none || release.safety.ignore_manual_free);
+    }
 }
 
 }  // namespace memsweep::model

@@ -44,15 +44,31 @@ std::span<const OperationInfo> operations()
     static constexpr std::array<OperationInfo, std::variant_size_v<Operation>> table{{
         {"alloc", "allocate arrays under a name; a name in use is rebound, new arrays first"},
         {"write", "write to the arrays of a name"},
+        {"read", "read every byte of the arrays of a name, into the checksum"},
         {"binary", "add or multiply two arrays into a new one"},
+        {"free", "free the arrays of a name by hand; the name keeps its references"},
+        {"release", "drop a reference that the program does not hold: a planted mistake"},
         {"drop", "drop the references to the arrays of a name"},
         {"collect", "run a collection: unreachable arrays are found and queued for release"},
         {"drain", "wait until everything found has been released"},
         {"sample", "take a named point: live bytes, working set, faults, queue depth"},
         {"idle", "do nothing for a while"},
         {"repeat", "run nested steps several times"},
+        {"scope", "run nested steps as a block: names first allocated in it end with it, an arena's memory too"},
+        {"throw", "every Nth time, leave the innermost scope by an exception, past its manual frees"},
     }};
     return table;
+}
+
+Nested nested(const Operation& operation)
+{
+    if (const auto* repeat = std::get_if<RepeatStep>(&operation)) {
+        return {repeat->times, &repeat->steps};
+    }
+    if (const auto* scope = std::get_if<ScopeStep>(&operation)) {
+        return {1, &scope->steps};
+    }
+    return {};
 }
 
 std::string_view operation_name(const Operation& operation)

@@ -45,6 +45,12 @@ struct AllocStep {
 struct WriteStep {
     std::string target;
     Touch touch{Touch::full};
+    std::uint64_t overrun_bytes{};  // written past the end as well: a planted defect, for guard pages to catch
+};
+
+// Every byte is read and goes into the repetition's checksum.
+struct ReadStep {
+    std::string target;
 };
 
 // as = left (function) right, element by element, into a new array each (NumPy's ufunc into a fresh result).
@@ -58,10 +64,22 @@ struct BinaryStep {
 struct DropStep {
     std::string target;
 };
+
+// The program frees the arrays itself; the names keep their handles. A mode without manual frees disregards it.
+struct FreeStep {
+    std::string target;
+};
+
+// Drops a reference that the program does not hold: a planted defect.
+struct ReleaseStep {
+    std::string target;
+};
+
 struct CollectStep {};  // find what is unreachable; with a finalizer this only queues it
 struct DrainStep {};    // wait until everything found has been released
 struct SampleStep {
     std::string name;
+    bool counters_only{};  // nothing is read from /proc: cheap enough for every turn of a loop
 };
 struct IdleStep {
     std::chrono::nanoseconds duration{};
@@ -73,8 +91,19 @@ struct RepeatStep {
     std::vector<Step> steps;
 };
 
-using Operation =
-    std::variant<AllocStep, WriteStep, BinaryStep, DropStep, CollectStep, DrainStep, SampleStep, IdleStep, RepeatStep>;
+// A block of the program: names first allocated in it end with it, an arena's memory too.
+struct ScopeStep {
+    std::vector<Step> steps;
+};
+
+// Every Nth time it is reached an exception leaves the innermost scope: the names allocated there lose their
+// references without a manual free.
+struct ThrowStep {
+    std::uint64_t every{1};
+};
+
+using Operation = std::variant<AllocStep, WriteStep, ReadStep, BinaryStep, FreeStep, ReleaseStep, DropStep, CollectStep,
+                               DrainStep, SampleStep, IdleStep, RepeatStep, ScopeStep, ThrowStep>;
 
 struct Step {
     Operation operation;
@@ -82,6 +111,13 @@ struct Step {
     bool timed{};       // wall_time covers only such steps, when a scenario marks any
     std::string where;  // file:line:col, for messages; empty in steps made by code
 };
+
+// The steps nested in one, with how often it runs them; {0, nullptr} when it nests none.
+struct Nested {
+    std::uint64_t times{};
+    const std::vector<Step>* steps{};
+};
+[[nodiscard]] Nested nested(const Operation& operation);
 
 // Name and meaning of every operation, in the order of Operation's alternatives.
 struct OperationInfo {

@@ -28,18 +28,17 @@ struct Subject {
 
 std::vector<Subject> subjects()
 {
-    //                            mode, threads, gated, collect_every, release_cost_ns, batch
     return {{"refcount", {}},
-            {"finalizer", {ReleaseMode::finalizer, 1, false, 0, 0, 16}},
-            {"three finalizers", {ReleaseMode::finalizer, 3, false, 0, 0, 16}},
-            {"collecting finalizer", {ReleaseMode::finalizer, 1, false, 10, 0, 16}},
-            {"gated finalizer", {ReleaseMode::finalizer, 1, true, 10, 0, 16}},
-            {"two gated finalizers", {ReleaseMode::finalizer, 2, true, 3, 0, 16}},
-            {"slow finalizer", {ReleaseMode::finalizer, 1, false, 25, 20'000, 16}},
-            {"batch of 1", {ReleaseMode::deferred_batch, 1, false, 0, 0, 1}},
-            {"batch of 16", {ReleaseMode::deferred_batch, 1, false, 0, 0, 16}},
-            {"huge batch", {ReleaseMode::deferred_batch, 1, false, 0, 0, 1'000'000}},
-            {"leak", {ReleaseMode::leak, 1, false, 0, 0, 16}}};
+            {"finalizer", {.mode = ReleaseMode::finalizer}},
+            {"three finalizers", {.mode = ReleaseMode::finalizer, .finalizer_threads = 3}},
+            {"collecting finalizer", {.mode = ReleaseMode::finalizer, .collect_every = 10}},
+            {"gated finalizer", {.mode = ReleaseMode::finalizer, .gated = true, .collect_every = 10}},
+            {"two gated finalizers", {.mode = ReleaseMode::finalizer, .finalizer_threads = 2, .gated = true, .collect_every = 3}},
+            {"slow finalizer", {.mode = ReleaseMode::finalizer, .release_cost_ns = 20'000, .collect_every = 25}},
+            {"batch of 1", {.mode = ReleaseMode::deferred_batch, .batch = 1}},
+            {"batch of 16", {.mode = ReleaseMode::deferred_batch}},
+            {"huge batch", {.mode = ReleaseMode::deferred_batch, .batch = 1'000'000}},
+            {"leak", {.mode = ReleaseMode::leak}}};
 }
 
 struct Rig {
@@ -231,7 +230,7 @@ TEST_CASE("the peaks start again when told", "[unit]")
             static_cast<void>(rig.make(100, 1));
         }
         rig.collect_and_drain();
-        rig.heap->reset_peaks();
+        rig.heap->reset_counts();
         const DisciplineStats stats = rig.heap->stats();
         CHECK(stats.floating_bytes_peak == (subject.leaks() ? 900U : 0U));
         CHECK(stats.queue_depth_peak == 0);

@@ -14,7 +14,7 @@ namespace {
 using model::ReleaseMode;
 using model::ReleaseSpec;
 
-constexpr ReleaseSpec finalizer{ReleaseMode::finalizer, 1, false, 0, 0, 16};
+constexpr ReleaseSpec finalizer{.mode = ReleaseMode::finalizer};
 
 void* make_and_drop(Heap& heap, std::uint64_t bytes = 100)
 {
@@ -23,7 +23,7 @@ void* make_and_drop(Heap& heap, std::uint64_t bytes = 100)
 
 ReleaseSpec batch_of(std::uint64_t batch)
 {
-    return {ReleaseMode::deferred_batch, 1, false, 0, 0, batch};
+    return {.mode = ReleaseMode::deferred_batch, .batch = batch};
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ TEST_CASE("deferred batch: collect and drain each free what waits, and the next 
 TEST_CASE("leak: nothing is ever freed and all of it floats", "[unit]")
 {
     tests::TrackingResource resource;
-    Heap heap{resource, {ReleaseMode::leak, 1, false, 0, 0, 16}};
+    Heap heap{resource, {.mode = ReleaseMode::leak}};
     for (std::uint64_t i = 1; i <= 10; ++i) {
         make_and_drop(heap);
         heap.collect();
@@ -182,7 +182,7 @@ TEST_CASE("finalizer: with several threads, draining waits for the slowest", "[u
             ++others;
         }
     };
-    Heap heap{resource, {ReleaseMode::finalizer, 3, false, 0, 0, 16}};
+    Heap heap{resource, {.mode = ReleaseMode::finalizer, .finalizer_threads = 3}};
     slow = make_and_drop(heap);
     for (int i = 0; i < 50; ++i) {
         make_and_drop(heap);
@@ -214,7 +214,7 @@ TEST_CASE("finalizer: with several threads, draining waits for the slowest", "[u
 TEST_CASE("finalizer: several threads drain at different depths", "[unit]")
 {
     tests::TrackingResource resource;
-    Heap heap{resource, {ReleaseMode::finalizer, 2, false, 0, 0, 16}};
+    Heap heap{resource, {.mode = ReleaseMode::finalizer, .finalizer_threads = 2}};
     std::atomic<int> early{0};
     tests::in_parallel(4, [&](std::size_t) {
         for (int i = 0; i < 300; ++i) {
@@ -244,7 +244,7 @@ TEST_CASE("finalizer: no wake-up is missed in 5,000 single collections", "[unit]
 TEST_CASE("finalizer: collect_every counts allocations since the last collection, of either kind", "[unit]")
 {
     tests::TrackingResource resource;
-    Heap heap{resource, {ReleaseMode::finalizer, 1, false, 10, 0, 16}};
+    Heap heap{resource, {.mode = ReleaseMode::finalizer, .collect_every = 10}};
     for (std::uint64_t i = 0; i < 35; ++i) {
         make_and_drop(heap);
         CHECK(heap.stats().collections == i / 10);  // before the 11th, the 21st, the 31st
@@ -262,7 +262,7 @@ TEST_CASE("finalizer: collect_every counts allocations since the last collection
 TEST_CASE("finalizer: gated, the allocation that collects is made with nothing left to free", "[unit]")
 {
     tests::TrackingResource resource;
-    Heap heap{resource, {ReleaseMode::finalizer, 1, true, 10, 0, 16}};
+    Heap heap{resource, {.mode = ReleaseMode::finalizer, .gated = true, .collect_every = 10}};
     for (std::uint64_t i = 0; i < 100; ++i) {
         const Buffer buffer = heap.allocate(100, 16, false).buffer;
         REQUIRE(resource.live_bytes() == 100 * (i % 10 + 1));
@@ -272,7 +272,7 @@ TEST_CASE("finalizer: gated, the allocation that collects is made with nothing l
 TEST_CASE("finalizer: with eight allocating threads the trigger fires once per N allocations", "[unit]")
 {
     tests::TrackingResource resource;
-    Heap heap{resource, {ReleaseMode::finalizer, 1, false, 50, 0, 16}};
+    Heap heap{resource, {.mode = ReleaseMode::finalizer, .collect_every = 50}};
     tests::in_parallel(8, [&](std::size_t) {
         for (int i = 0; i < 500; ++i) {
             make_and_drop(heap, 8);
@@ -284,7 +284,7 @@ TEST_CASE("finalizer: with eight allocating threads the trigger fires once per N
 TEST_CASE("finalizer: each release takes at least the time it is said to", "[machine]")
 {
     tests::TrackingResource resource;
-    Heap heap{resource, {ReleaseMode::finalizer, 1, false, 0, 1'000'000, 16}};
+    Heap heap{resource, {.mode = ReleaseMode::finalizer, .release_cost_ns = 1'000'000}};
     for (int i = 0; i < 20; ++i) {
         make_and_drop(heap);
     }

@@ -34,7 +34,7 @@ void check_phases(model::ResourceKind kind)
 {
     memory::Counters counters;
     memory::ResourceStack stack{{kind, model::PageKind::small, 0, 0}, counters};
-    Heap heap{stack.top(), {model::ReleaseMode::finalizer, 1, false, 0, 0, 16}};
+    Heap heap{stack.top(), {.mode = model::ReleaseMode::finalizer}};
     heap.reserve(100);
     std::vector<Buffer> arrays(100);
     const double baseline = resident_bytes();

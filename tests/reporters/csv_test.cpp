@@ -35,6 +35,11 @@ std::vector<Row> parsed(const std::string& text)
     return rows;
 }
 
+std::string text(void (*write)(const model::RunReport&, TextSink&), const model::RunReport& report)
+{
+    return whole_text([&](TextSink& sink) { write(report, sink); });
+}
+
 bool are_rectangular(const std::vector<Row>& rows)
 {
     return std::ranges::all_of(rows, [&](const Row& row) { return row.size() == rows.front().size(); });
@@ -44,8 +49,8 @@ bool are_rectangular(const std::vector<Row>& rows)
 
 TEST_CASE("csv has one row per repetition and metric, and one for a case without values", "[unit]")
 {
-    const auto rows = parsed(to_csv(sample_report()));
-    REQUIRE(rows.size() == 1 + 2 * 8 * 6 + 2);
+    const auto rows = parsed(text(write_csv, sample_report()));
+    REQUIRE(rows.size() == 1 + 2 * 9 * 6 + 2);
     CHECK(rows[0] == Row{"run_id", "started", "host", "scenario", "case", "params", "metric", "unit", "better",
                          "repetition", "value", "status"});
     CHECK(rows[2] == Row{"20260131T120000Z-4f2a", "2026-01-31T12:00:00.000Z", "bench-1", "finalizer_repro",
@@ -58,8 +63,8 @@ TEST_CASE("csv has one row per repetition and metric, and one for a case without
 
 TEST_CASE("csv-summary has one row per case and metric", "[unit]")
 {
-    const auto rows = parsed(to_csv_summary(sample_report()));
-    REQUIRE(rows.size() == 1 + 2 * 8 + 2);
+    const auto rows = parsed(text(write_csv_summary, sample_report()));
+    REQUIRE(rows.size() == 1 + 2 * 9 + 2);
     CHECK(are_rectangular(rows));
     const auto absent = std::ranges::find_if(rows, [](const Row& row) { return row[6] == "fault_cost"; });
     REQUIRE(absent != rows.end());
@@ -69,7 +74,7 @@ TEST_CASE("csv-summary has one row per case and metric", "[unit]")
 
 TEST_CASE("csv-series has one row per sample", "[unit]")
 {
-    const auto rows = parsed(to_csv_series(sample_report()));
+    const auto rows = parsed(text(write_csv_series, sample_report()));
     CHECK(rows.size() == 1 + 2 * 6 * (4 + 3));
     CHECK(rows[0] == Row{"run_id", "case", "repetition", "series", "t", "value"});
     CHECK(are_rectangular(rows));
@@ -78,13 +83,13 @@ TEST_CASE("csv-series has one row per sample", "[unit]")
 TEST_CASE("hostile names come back from csv as they were, but for bytes that are no text", "[unit]")
 {
     const model::RunReport report = hostile_report();
-    const auto rows = parsed(to_csv(report));
+    const auto rows = parsed(text(write_csv, report));
     CHECK(are_rectangular(rows));
     CHECK(rows[1][2] == repaired_utf8(report.machine.host));
     CHECK(rows[1][4] == repaired_utf8(report.cases[0].id));
     CHECK(rows[2][10].empty());  // not a number
-    CHECK(are_rectangular(parsed(to_csv_summary(report))));
-    CHECK(are_rectangular(parsed(to_csv_series(report))));
+    CHECK(are_rectangular(parsed(text(write_csv_summary, report))));
+    CHECK(are_rectangular(parsed(text(write_csv_series, report))));
 }
 
 }  // namespace memsweep::reporters

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 fs::path repository()
 {
-    return fs::path{__FILE__}.parent_path().parent_path().parent_path();
+    return MEMSWEEP_SOURCE_DIR;
 }
 
 std::string read(const fs::path& path)

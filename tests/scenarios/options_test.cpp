@@ -39,6 +39,9 @@ json schema_of(const std::string& section)
     if (section == "series") {
         return definitions["series"];
     }
+    if (section == "profile") {
+        return definitions["profile_file"];
+    }
     if (section == "assert") {
         return top["assert"]["items"];
     }
@@ -71,12 +74,19 @@ std::set<std::string> with_step(std::set<std::string> names, bool required_only)
     return names;
 }
 
+bool is_number(std::string_view text)
+{
+    return text.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
 json default_json(const OptionInfo& option)
 {
     const std::string text{option.default_text};
     switch (option.kind) {
     case OptionKind::size:
+        return is_number(text) ? json::parse(text) : json(text);
     case OptionKind::integer:
+    case OptionKind::number:
     case OptionKind::boolean:
         return json::parse(text);
     case OptionKind::choices:
@@ -118,8 +128,7 @@ void check_property(const OptionInfo& option, const json& property)
 
 std::string written(const OptionInfo& option)
 {
-    const bool bare =
-        option.kind == OptionKind::integer || option.kind == OptionKind::size || option.kind == OptionKind::boolean;
+    const bool bare = option.kind == OptionKind::boolean || is_number(option.default_text);
     return fmt::format("\"{}\": {}", option.name,
                        option.kind == OptionKind::choices ? R"(["working_set", "live_bytes"])"
                        : bare                             ? std::string{option.default_text}

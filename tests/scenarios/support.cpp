@@ -30,7 +30,7 @@ std::optional<std::string> fake_environment(const std::string& name)
 
 std::string source_path(std::string_view relative)
 {
-    static const auto root = std::filesystem::path{__FILE__}.parent_path().parent_path().parent_path();
+    static const std::filesystem::path root{MEMSWEEP_SOURCE_DIR};
     return (root / relative).string();
 }
 

@@ -1,4 +1,4 @@
-#include "app/shipped_files.hpp"
+#include "app/shipped.hpp"
 
 #include <filesystem>
 
@@ -20,18 +20,21 @@ std::string named_file(const std::string& argument, const std::string& folder)
     if (!is_name || is_there(argument)) {
         return argument;
     }
-    const std::string path = shipped_path(folder + "/" + argument + ".json");
+    const std::string path = shipped(folder + "/" + argument + ".json");
     return is_there(path) ? path : argument;
 }
 
 }  // namespace
 
-std::string shipped_path(const std::string& relative)
+std::string shipped(const std::string& relative)
 {
+    if (is_there(relative)) {
+        return relative;
+    }
     std::error_code problem;
     const fs::path executable = fs::read_symlink("/proc/self/exe", problem);
     const fs::path installed = executable.parent_path() / "../share/memsweep" / relative;
-    return !is_there(relative) && is_there(installed) ? installed.lexically_normal().string() : relative;
+    return is_there(installed) ? installed.lexically_normal().string() : relative;
 }
 
 std::string scenario_path(const std::string& argument)

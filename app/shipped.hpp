@@ -1,12 +1,13 @@
-// Files that come with memsweep: in the checkout we stand in, else installed beside the executable.
+// Where what ships with memsweep lies: the catalog, gate files, runtime profiles.
 #pragma once
 
 #include <string>
 
 namespace memsweep::app {
 
-// "scenarios/catalog" as a path that can be opened; as given when it is in neither place.
-[[nodiscard]] std::string shipped_path(const std::string& relative);
+// A file or folder as in the source tree ("configs/gates/memory.json"): in the checkout we stand in, else what was
+// installed beside the executable. The relative path itself when neither is there.
+[[nodiscard]] std::string shipped(const std::string& relative);
 
 // A file by its path, or by the name of one that ships: "churn" is scenarios/catalog/churn.json. What names neither
 // stays as it is, so that messages name what the user wrote.

@@ -1,0 +1,25 @@
+#include "core/array/checksum.hpp"
+
+#include <cstddef>
+#include <cstring>
+
+namespace memsweep::array {
+
+std::uint64_t checksum(const void* data, std::uint64_t bytes) noexcept
+{
+    const auto* const from = static_cast<const std::byte*>(data);
+    std::uint64_t sum = bytes;
+    std::uint64_t at = 0;
+    for (; at + sizeof(std::uint64_t) <= bytes; at += sizeof(std::uint64_t)) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, from + at, sizeof word);
+        sum += word;
+    }
+    std::uint64_t rest = 0;
+    if (at < bytes) {
+        std::memcpy(&rest, from + at, bytes - at);
+    }
+    return sum + rest;
+}
+
+}  // namespace memsweep::array

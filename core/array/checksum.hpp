@@ -1,0 +1,20 @@
+// A checksum over every byte of an array: what a program read must not depend on when memory is released.
+//
+// Cost     reads each byte once, at memory bandwidth.
+// Units    bytes; the sums are of 64-bit words, modulo 2^64, so that order within an array does not matter but its
+//          position among others does.
+#pragma once
+
+#include <cstdint>
+
+namespace memsweep::array {
+
+[[nodiscard]] std::uint64_t checksum(const void* data, std::uint64_t bytes) noexcept;
+
+// A total that has seen one array more; below 2^53, so that a double holds it.
+[[nodiscard]] constexpr std::uint64_t chained(std::uint64_t total, std::uint64_t sum) noexcept
+{
+    return (total * 0x9E37'79B9'7F4A'7C15 + sum) & ((std::uint64_t{1} << 53U) - 1);
+}
+
+}  // namespace memsweep::array

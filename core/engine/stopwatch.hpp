@@ -1,0 +1,64 @@
+// The times and fault counts of one repetition: what the timed steps took, and what each phase took, less what samples
+// took of them.
+//
+// Units    nanoseconds of the clock it is given; page faults of the process.
+// Cost     two clock reads and a getrusage where a watch or a phase begins or ends.
+// Threads  one.
+#pragma once
+
+#include <chrono>
+
+#include "core/engine/environment.hpp"
+#include "core/engine/run_region.hpp"
+
+namespace memsweep::engine {
+
+class Stopwatch {
+  public:
+    Stopwatch(Environment environment, RepetitionRecord& record) noexcept
+        : clock_{environment.clock}, probe_{environment.probe}, record_{record}
+    {
+    }
+
+    // The repetition starts now.
+    void begin();
+    [[nodiscard]] std::chrono::nanoseconds started() const { return started_; }
+    [[nodiscard]] sys::FaultCounts faults_so_far() const;
+
+    // The timed steps; adds to the record. `arrays`: made by the repetition so far.
+    void start(std::uint64_t arrays);
+    void stop(std::uint64_t arrays);
+    [[nodiscard]] bool running() const { return running_; }
+
+    // What runs between these two is part of no time and no count.
+    struct Pause {
+        std::chrono::nanoseconds wall{};
+        std::chrono::nanoseconds cpu{};
+        sys::FaultCounts faults;
+    };
+    [[nodiscard]] Pause pause() const;
+    void resume(const Pause& since);
+
+    struct PhaseStart {
+        std::chrono::nanoseconds wall{};
+        sys::FaultCounts faults;
+    };
+    [[nodiscard]] PhaseStart enter_phase() const;
+    void leave_phase(PhaseRecord& phase, const PhaseStart& start) const;
+
+  private:
+    const sys::Clock& clock_;
+    sys::ProcessProbe& probe_;
+    RepetitionRecord& record_;
+    std::chrono::nanoseconds started_{};
+    sys::FaultCounts faults_at_start_;
+    Pause excluded_;
+
+    bool running_{};
+    std::chrono::nanoseconds wall_at_start_{};
+    std::chrono::nanoseconds cpu_at_start_{};
+    sys::FaultCounts faults_at_watch_;
+    std::uint64_t arrays_at_start_{};
+};
+
+}  // namespace memsweep::engine

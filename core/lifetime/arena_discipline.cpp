@@ -1,0 +1,223 @@
+#include "core/lifetime/arena_discipline.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace memsweep::lifetime {
+namespace {
+
+constexpr std::size_t slab_alignment = 64;
+
+std::uint64_t aligned_up(std::uint64_t value, std::size_t alignment)
+{
+    return (value + alignment - 1) & ~(std::uint64_t{alignment} - 1);
+}
+
+}  // namespace
+
+ArenaDiscipline::ArenaDiscipline(const model::ReleaseSpec& spec, Reclaimer& reclaimer)
+    : Discipline{reclaimer}, spec_{spec}, main_bytes_{spec.arena.initial_bytes}
+{
+    slabs_.reserve(256);  // so that they do not grow among what is measured
+    own_.reserve(256);
+    checkpoints_.reserve(64);
+    history_.reserve(std::size_t{spec.arena.history} + 1);
+}
+
+ArenaDiscipline::~ArenaDiscipline()
+{
+    restore({});
+    for (const Slab& slab : slabs_) {  // the main buffer, which outlives its scopes
+        give_back(slab);
+    }
+}
+
+std::uint64_t ArenaDiscipline::next_slab_bytes(std::uint64_t needed) const noexcept
+{
+    if (!autoscales()) {
+        return spec_.arena.slab_bytes;
+    }
+    return std::max(slabs_.empty() ? main_bytes_ : slabs_.back().bytes * 2, needed);
+}
+
+bool ArenaDiscipline::add_slab(std::uint64_t bytes) noexcept
+{
+    const memory::Allocation made = reclaimer().resource().allocate(bytes, slab_alignment);
+    if (made.status != memory::AllocStatus::ok) {
+        return false;
+    }
+    slabs_.push_back({static_cast<std::byte*>(made.ptr), bytes, 0});
+    ++slabs_acquired_;
+    return true;
+}
+
+void* ArenaDiscipline::acquire_own(std::uint64_t bytes, std::size_t /*alignment*/) noexcept
+{
+    const memory::Allocation made = reclaimer().resource().allocate(bytes, slab_alignment);
+    if (made.status == memory::AllocStatus::ok) {
+        own_.push_back({static_cast<std::byte*>(made.ptr), bytes, bytes});
+    }
+    return made.ptr;
+}
+
+void* ArenaDiscipline::bump(std::uint64_t bytes, std::size_t alignment) noexcept
+{
+    if (!autoscales() && bytes >= spec_.arena.slab_bytes) {
+        return acquire_own(bytes, alignment);
+    }
+    const auto fits = [&](const Slab& slab) { return aligned_up(slab.used, alignment) + bytes <= slab.bytes; };
+    if ((slabs_.empty() || !fits(slabs_.back())) && !add_slab(next_slab_bytes(bytes))) {
+        return nullptr;
+    }
+    Slab& slab = slabs_.back();
+    const std::uint64_t at = aligned_up(slab.used, alignment);
+    slab.used = at + bytes;
+    return slab.data + at;
+}
+
+memory::AllocStatus ArenaDiscipline::acquire(Block& block, std::uint64_t bytes, std::size_t alignment,
+                                             bool zeroed) noexcept
+{
+    const std::size_t bump_alignment = std::min<std::size_t>(alignment, std::bit_floor(spec_.arena.alignment));
+    const std::lock_guard lock{mutex_};
+    block.data = bump(bytes, bump_alignment);
+    if (block.data == nullptr) {
+        return memory::AllocStatus::out_of_memory;
+    }
+    if (zeroed) {
+        std::memset(block.data, 0, bytes);
+    }
+    block.bytes = bytes;
+    block.alignment_log2 = static_cast<std::uint8_t>(std::countr_zero(bump_alignment));
+    block.next = newest_;
+    newest_ = &block;
+    bumped_bytes_ += bytes;
+    used_bytes_ += bytes;
+    return memory::AllocStatus::ok;
+}
+
+void ArenaDiscipline::unreachable(Block& block) noexcept
+{
+    const std::lock_guard lock{mutex_};
+    if (block.freed.load(std::memory_order_relaxed)) {
+        reclaimer().recycle(block);  // its scope ended before its last handle did
+    } else {
+        floating_.add(block);
+    }
+}
+
+bool ArenaDiscipline::accessible(const Block& block) noexcept
+{
+    const std::lock_guard lock{mutex_};
+    return !block.freed.load(std::memory_order_relaxed);
+}
+
+void ArenaDiscipline::enter_scope() noexcept
+{
+    const std::lock_guard lock{mutex_};
+    checkpoints_.push_back({slabs_.size(), slabs_.empty() ? 0 : slabs_.back().used, own_.size(), newest_});
+}
+
+void ArenaDiscipline::leave_scope(bool by_exception) noexcept
+{
+    const std::lock_guard lock{mutex_};
+    if (checkpoints_.empty()) {
+        return;
+    }
+    const Checkpoint checkpoint = checkpoints_.back();
+    checkpoints_.pop_back();
+    if (by_exception && !spec_.arena.restore_on_throw) {
+        ++skipped_restores_;
+        return;
+    }
+    restore(checkpoint);
+    if (checkpoints_.empty() && autoscales()) {
+        rescale();
+    }
+}
+
+void ArenaDiscipline::give_back(const Slab& slab) noexcept
+{
+    reclaimer().resource().deallocate(slab.data, slab.bytes, slab_alignment);
+}
+
+void ArenaDiscipline::restore(const Checkpoint& checkpoint) noexcept
+{
+    end_blocks(checkpoint.newest);
+    for (; own_.size() > checkpoint.own; own_.pop_back()) {
+        give_back(own_.back());
+    }
+    // A main buffer outlives its scopes; slabs beyond the checkpoint do not.
+    const bool main_stays = autoscales() && checkpoint.slabs == 0 && !slabs_.empty() && checkpoints_.empty();
+    const std::size_t stay = checkpoint.slabs + (main_stays ? 1 : 0);
+    for (; slabs_.size() > stay; slabs_.pop_back()) {
+        give_back(slabs_.back());
+    }
+    if (!slabs_.empty()) {
+        slabs_.back().used = checkpoint.used;
+    }
+}
+
+void ArenaDiscipline::end_blocks(const Block* until) noexcept
+{
+    while (newest_ != until) {
+        Block& block = *newest_;
+        newest_ = block.next;
+        const FloatingGauge::Leaving left = FloatingGauge::leaving(block);
+        block.freed.store(true, std::memory_order_release);
+        if (block.handles.load(std::memory_order_acquire) < 0) {
+            reclaimer().recycle(block);
+            floating_.remove(left);
+        } else {
+            ++escapes_;
+        }
+    }
+}
+
+// After AllocArrays.jl: as big as the most that the last few outermost scopes used, and some headroom.
+void ArenaDiscipline::rescale() noexcept
+{
+    history_.push_back(used_bytes_);
+    used_bytes_ = 0;
+    if (history_.size() > std::max<std::size_t>(spec_.arena.history, 1)) {
+        history_.erase(history_.begin());
+    }
+    const auto most = static_cast<double>(*std::max_element(history_.begin(), history_.end()));
+    const auto wanted = static_cast<std::uint64_t>(most * spec_.arena.headroom);
+    const bool outgrown = wanted > main_bytes_;
+    const bool idle = history_.size() >= spec_.arena.history && wanted < main_bytes_ / 2;
+    if (outgrown || idle) {
+        main_bytes_ = std::max(wanted, spec_.arena.slab_bytes);
+        for (; !slabs_.empty(); slabs_.pop_back()) {
+            give_back(slabs_.back());
+        }
+    }
+}
+
+DisciplineStats ArenaDiscipline::stats() const noexcept
+{
+    const std::lock_guard lock{mutex_};
+    DisciplineStats stats;
+    stats.floating_bytes = floating_.bytes();
+    stats.floating_blocks = floating_.blocks();
+    stats.floating_bytes_peak = floating_.peak_bytes();
+    stats.release_latency = floating_.latency();
+    stats.bumped_bytes = bumped_bytes_;
+    stats.slabs = slabs_acquired_;
+    stats.escapes = escapes_;
+    stats.skipped_restores = skipped_restores_;
+    return stats;
+}
+
+void ArenaDiscipline::reset_counts() noexcept
+{
+    const std::lock_guard lock{mutex_};
+    floating_.reset();
+    bumped_bytes_ = 0;
+    slabs_acquired_ = 0;
+    escapes_ = 0;
+    skipped_restores_ = 0;
+}
+
+}  // namespace memsweep::lifetime

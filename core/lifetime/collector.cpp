@@ -1,0 +1,126 @@
+#include "core/lifetime/collector.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/lifetime/clock.hpp"
+
+namespace memsweep::lifetime {
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+
+Due ask(std::vector<std::unique_ptr<Trigger>>& triggers, std::uint64_t bytes, std::int64_t now_ns)
+{
+    Due due = Due::no;
+    for (const auto& trigger : triggers) {  // each counts the allocation, whichever asks first
+        const Due wanted = trigger->before_allocate(bytes, now_ns);
+        due = due == Due::now || wanted == Due::no ? due : wanted;
+    }
+    return due;
+}
+
+}  // namespace
+
+Collector::Collector(const model::ReleaseSpec& spec, bool shadow)
+    : pause_spec_ns_{spec.gc_pause_ns}, triggers_{make_triggers(spec)}
+{
+    if (shadow) {
+        shadow_ = make_triggers(spec);
+    }
+}
+
+Due Collector::before_allocate(std::uint64_t bytes) noexcept
+{
+    if (!has_triggers()) {
+        return Due::no;
+    }
+    const std::int64_t now = steady_ns();
+    const std::lock_guard lock{mutex_};
+    run_shadow(bytes, now);
+    return ask(triggers_, bytes, now);
+}
+
+void Collector::run_shadow(std::uint64_t bytes, std::int64_t now_ns) noexcept
+{
+    if (!shadow_.empty() && ask(shadow_, bytes, now_ns) != Due::no) {
+        ++shadow_collections_;
+        const std::uint64_t freed = std::exchange(shadow_unreachable_, 0);
+        const auto pause = static_cast<std::int64_t>(pause_spec_ns_);
+        for (const auto& trigger : shadow_) {
+            trigger->freed(freed);
+            trigger->collected({now_ns, now_ns + pause, freed, false});
+        }
+    }
+}
+
+void Collector::dropped(std::uint64_t bytes) noexcept
+{
+    if (!shadow_.empty()) {
+        const std::lock_guard lock{mutex_};
+        shadow_unreachable_ += bytes;
+    }
+}
+
+void Collector::freed(std::uint64_t bytes) noexcept
+{
+    if (has_triggers()) {
+        const std::lock_guard lock{mutex_};
+        for (const auto& trigger : triggers_) {
+            trigger->freed(bytes);
+        }
+    }
+}
+
+void Collector::freed_early(std::uint64_t bytes) noexcept
+{
+    freed(bytes);
+    dropped(bytes);
+}
+
+std::int64_t Collector::begin_pause() const noexcept
+{
+    const std::int64_t began = steady_ns();
+    spin_for(pause_spec_ns_);
+    return began;
+}
+
+void Collector::finish(const Collection& collection, bool program_waited) noexcept
+{
+    collections_.fetch_add(1, relaxed);
+    if (program_waited) {
+        const auto pause = static_cast<std::uint64_t>(collection.end_ns - collection.start_ns);
+        pause_ns_.fetch_add(pause, relaxed);
+        std::uint64_t max = pause_max_ns_.load(relaxed);
+        while (pause > max && !pause_max_ns_.compare_exchange_weak(max, pause, relaxed)) {
+        }
+    }
+    if (has_triggers()) {
+        const std::lock_guard lock{mutex_};
+        triggered_ += collection.asked_for ? 0 : 1;
+        for (const auto& trigger : triggers_) {
+            trigger->collected(collection);
+        }
+    }
+}
+
+void Collector::add_to(DisciplineStats& stats) const noexcept
+{
+    stats.collections = collections_.load(relaxed);
+    stats.pause_ns = pause_ns_.load(relaxed);
+    stats.pause_max_ns = pause_max_ns_.load(relaxed);
+    const std::lock_guard lock{mutex_};
+    stats.collections_avoided = shadow_collections_ - std::min(shadow_collections_, triggered_);
+}
+
+void Collector::reset_counts() noexcept
+{
+    collections_.store(0, relaxed);
+    pause_ns_.store(0, relaxed);
+    pause_max_ns_.store(0, relaxed);
+    const std::lock_guard lock{mutex_};
+    shadow_collections_ = 0;
+    triggered_ = 0;
+}
+
+}  // namespace memsweep::lifetime

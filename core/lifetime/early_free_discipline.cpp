@@ -1,0 +1,124 @@
+#include "core/lifetime/early_free_discipline.hpp"
+
+#include "core/lifetime/clock.hpp"
+#include "core/lifetime/fraction.hpp"
+#include "core/lifetime/lost_memory.hpp"
+
+namespace memsweep::lifetime {
+
+using model::ReleaseMode;
+
+EarlyFreeDiscipline::EarlyFreeDiscipline(const model::ReleaseSpec& spec, std::unique_ptr<Discipline> fallback,
+                                         Reclaimer& reclaimer)
+    : Discipline{reclaimer}, spec_{spec}, fallback_{std::move(fallback)}
+{
+}
+
+memory::AllocStatus EarlyFreeDiscipline::before_allocate(std::uint64_t bytes) noexcept
+{
+    return fallback_ == nullptr ? memory::AllocStatus::ok : fallback_->before_allocate(bytes);
+}
+
+void EarlyFreeDiscipline::allocation_failed(std::uint64_t bytes) noexcept
+{
+    if (fallback_ != nullptr) {
+        fallback_->allocation_failed(bytes);
+    }
+}
+
+bool EarlyFreeDiscipline::shares_ownership() const noexcept
+{
+    return spec_.mode == ReleaseMode::unsafe_free || spec_.mode == ReleaseMode::refcount;
+}
+
+// Why this free is not carried out; `done` when it is.
+ManualFree EarlyFreeDiscipline::refusal(const Block& block) noexcept
+{
+    if (block.freed.load(std::memory_order_acquire)) {
+        double_frees_.fetch_add(shares_ownership() ? 0 : 1, std::memory_order_relaxed);
+        return ManualFree::twice;
+    }
+    const bool shared = block.handles.load(std::memory_order_acquire) > 1;
+    if (shared && spec_.mode == ReleaseMode::must_free) {
+        aliased_.fetch_add(1, std::memory_order_relaxed);
+        return ManualFree::aliased;
+    }
+    if (shared && shares_ownership()) {
+        return ManualFree::kept;
+    }
+    const bool wanted = spec_.free_fraction >= 1 ||
+                        chosen(asked_.fetch_add(1, std::memory_order_relaxed), spec_.free_fraction);
+    return wanted ? ManualFree::done : ManualFree::kept;
+}
+
+ManualFree EarlyFreeDiscipline::free(Block& block) noexcept
+{
+    if (spec_.safety.ignore_manual_free) {
+        return ManualFree::disregarded;
+    }
+    if (const ManualFree refused = refusal(block); refused != ManualFree::done) {
+        return refused;
+    }
+    if (spec_.mode == ReleaseMode::finalize_now) {
+        spin_for(spec_.release_cost_ns * spec_.finalizer_objects);
+    }
+    if (!reclaimer().free_data(block)) {
+        return ManualFree::twice;
+    }
+    freed_.fetch_add(1, std::memory_order_relaxed);
+    if (fallback_ != nullptr) {
+        fallback_->freed_early(block.bytes);
+    }
+    return ManualFree::done;
+}
+
+void EarlyFreeDiscipline::unreachable(Block& block) noexcept
+{
+    if (block.freed.load(std::memory_order_acquire)) {
+        reclaimer().recycle(block);
+    } else if (fallback_ != nullptr) {
+        fallback_->unreachable(block);
+    } else {
+        lost_.add(block);
+        disown(block.data);
+    }
+}
+
+void EarlyFreeDiscipline::collect() noexcept
+{
+    if (fallback_ != nullptr) {
+        fallback_->collect();
+    }
+}
+
+void EarlyFreeDiscipline::drain() noexcept
+{
+    if (fallback_ != nullptr) {
+        fallback_->drain();
+    }
+}
+
+DisciplineStats EarlyFreeDiscipline::stats() const noexcept
+{
+    DisciplineStats stats = fallback_ == nullptr ? DisciplineStats{} : fallback_->stats();
+    stats.floating_bytes += lost_.bytes();
+    stats.floating_blocks += lost_.blocks();
+    stats.floating_bytes_peak += lost_.peak_bytes();
+    stats.freed_early = freed_.load(std::memory_order_relaxed);
+    stats.double_frees = double_frees_.load(std::memory_order_relaxed);
+    stats.aliased_frees = aliased_.load(std::memory_order_relaxed);
+    return stats;
+}
+
+void EarlyFreeDiscipline::reset_counts() noexcept
+{
+    if (fallback_ != nullptr) {
+        fallback_->reset_counts();
+    }
+    lost_.reset();
+    freed_.store(0, std::memory_order_relaxed);
+    double_frees_.store(0, std::memory_order_relaxed);
+    aliased_.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace memsweep::lifetime
