@@ -90,7 +90,10 @@ void finish_run(RunCommand& run, const RawRun& raw)
 
 void add_run(CLI::App& app, RunCommand& run, RawRun& raw)
 {
-    app.add_option("scenario", run.scenarios, "Scenario files; - reads one from stdin")->required()->type_name("FILE");
+    app.add_option("scenario", run.scenarios,
+                   "Scenario files, or names of the catalog (memsweep list scenarios); - is stdin")
+        ->required()
+        ->type_name("FILE");
     app.add_option(
            "-o,--out", run.out,
            "Result file (default results/<scenario>-<UTC>.json); %h host, %r rank, %s scenario, %t UTC; - is stdout")
@@ -219,6 +222,35 @@ void add_list(CLI::App& app, ListCommand& list)
     app.add_flag("--json", list.json, "As JSON, with every key's type, unit, default and bounds");
 }
 
+void add_merge(CLI::App& app, MergeCommand& merge)
+{
+    app.add_option("result", merge.results, "Results of one scenario on one kind of machine; - is stdin")
+        ->required()
+        ->type_name("RESULT");
+    app.add_option("-o,--out", merge.out, "Where to write the merged result; - is stdout")
+        ->required()
+        ->type_name("FILE");
+    app.add_flag("--force", merge.force, "Merge different scenarios or machines all the same");
+    app.footer("Exit codes: 0 merged; 2 unreadable, or not to be merged: other scenarios, machines or units, or a run\n"
+               "that is given twice.");
+}
+
+void add_doctor(CLI::App& app, DoctorCommand& doctor)
+{
+    app.add_flag("--json", doctor.json, "As JSON: every check with its status, value, reason and command");
+    app.footer(
+        "Exit codes: 0 nothing would spoil numbers; 1 something would, and the command that changes it is shown.");
+}
+
+void add_completion(CLI::App& app, CompletionCommand& completion)
+{
+    app.add_option("shell", completion.shell, "bash, zsh or fish")
+        ->required()
+        ->check(CLI::IsMember({"bash", "zsh", "fish"}))
+        ->type_name("SHELL");
+    app.footer("In bash: source <(memsweep completion bash). Installed packages bring the scripts along.");
+}
+
 const std::map<std::string, ColorMode> color_names{
     {"auto", ColorMode::automatic}, {"always", ColorMode::always}, {"never", ColorMode::never}};
 const std::map<std::string, ProgressMode> progress_names{{"auto", ProgressMode::automatic},
@@ -246,7 +278,7 @@ ExitCode usage_error(const CLI::App& app, const CLI::ParseError& error, int argc
     std::string message = error.what();
     std::ranges::replace(message, '\n', ' ');
     std::vector<std::string> names;
-    for (const CLI::App* sub : app.get_subcommands([](const CLI::App* one) { return one->get_name() != "worker"; })) {
+    for (const CLI::App* sub : app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); })) {
         names.push_back(sub->get_name());
     }
     const std::vector<std::string_view> known{names.begin(), names.end()};
@@ -300,6 +332,18 @@ std::variant<Options, ExitCode> parse_command_line(int argc, const char* const* 
         ->required()
         ->check(CLI::IsMember({"scenario", "result"}))
         ->type_name("WHICH");
+    MergeCommand merge;
+    CLI::App& merge_app = *app.add_subcommand("merge", "Join results of one scenario into one");
+    add_merge(merge_app, merge);
+    DoctorCommand doctor;
+    CLI::App& doctor_app = *app.add_subcommand("doctor", "Is this machine fit to measure on? What spoils numbers here");
+    add_doctor(doctor_app, doctor);
+    CompletionCommand completion;
+    CLI::App& completion_app = *app.add_subcommand("completion", "Print the completion script of a shell");
+    add_completion(completion_app, completion);
+    ManCommand man;
+    CLI::App& man_app = *app.add_subcommand("man", "Print the manual page, as the build installs it")->group("");
+    man_app.add_option("--date", man.date)->required();
     WorkerCommand worker;
     CLI::App& worker_app = *app.add_subcommand("worker", "The process that cases run in")->group("");
     worker_app.add_option("fd", worker.channel_fd)->required();
@@ -333,6 +377,16 @@ std::variant<Options, ExitCode> parse_command_line(int argc, const char* const* 
         options.command = list;
     } else if (schema_app.parsed()) {
         options.command = schema;
+    } else if (merge_app.parsed()) {
+        options.command = merge;
+    } else if (doctor_app.parsed()) {
+        options.command = doctor;
+    } else if (completion_app.parsed()) {
+        completion.tree = describe(app);
+        options.command = completion;
+    } else if (man_app.parsed()) {
+        man.tree = describe(app);
+        options.command = man;
     } else if (worker_app.parsed()) {
         options.command = worker;
     } else {

@@ -1,5 +1,4 @@
 #include <array>
-#include <filesystem>
 #include <functional>
 
 #include <fmt/format.h>
@@ -52,7 +51,7 @@ Expected<Listing> list_cases(const ListCommand& command)
     const scenarios::Surroundings around = surroundings(this_machine());
     Listing listing{{"case", "peak_bytes"}, {}};
     for (const std::string& file : command.files) {
-        const auto plan = scenarios::load(file, {}, around);
+        const auto plan = scenarios::load(scenario_path(file), {}, around);
         if (!plan) {
             return base::fail(plan.error().front());
         }

@@ -8,6 +8,7 @@
 #include "app/commands.hpp"
 #include "app/dry_run.hpp"
 #include "app/run_session.hpp"
+#include "app/shipped.hpp"
 #include "app/this_machine.hpp"
 
 namespace memsweep::app {
@@ -32,7 +33,7 @@ std::optional<std::vector<model::Plan>> load_plans(const RunCommand& command, co
     std::vector<model::Plan> plans;
     bool failed = false;
     for (const std::string& path : command.scenarios) {
-        scenarios::Loaded plan = scenarios::load(path, effective_overrides(command), around);
+        scenarios::Loaded plan = scenarios::load(scenario_path(path), effective_overrides(command), around);
         if (plan) {
             plans.push_back(*std::move(plan));
             continue;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "app/commands.hpp"
+#include "app/shipped.hpp"
 #include "app/this_machine.hpp"
 #include "scenarios/loader.hpp"
 
@@ -11,7 +12,7 @@ ExitCode execute(const ValidateCommand& command, const GlobalOptions& global)
     const scenarios::Surroundings around = surroundings(this_machine());
     ExitCode code = ExitCode::done;
     for (const std::string& file : command.files) {
-        const scenarios::Loaded plan = scenarios::load(file, {}, around);
+        const scenarios::Loaded plan = scenarios::load(scenario_path(file), {}, around);
         if (plan) {
             if (!global.quiet && !print_data(fmt::format("{}: ok, {} cases\n", file, plan->cases.size()))) {
                 return ExitCode::bad_input;

@@ -15,6 +15,10 @@ namespace memsweep::app {
 [[nodiscard]] ExitCode execute(const ValidateCommand& command, const GlobalOptions& global);
 [[nodiscard]] ExitCode execute(const ListCommand& command, const GlobalOptions& global);
 [[nodiscard]] ExitCode execute(const SchemaCommand& command, const GlobalOptions& global);
+[[nodiscard]] ExitCode execute(const MergeCommand& command, const GlobalOptions& global);
+[[nodiscard]] ExitCode execute(const DoctorCommand& command, const GlobalOptions& global);
+[[nodiscard]] ExitCode execute(const CompletionCommand& command, const GlobalOptions& global);
+[[nodiscard]] ExitCode execute(const ManCommand& command, const GlobalOptions& global);
 [[nodiscard]] ExitCode execute(const VersionCommand& command, const GlobalOptions& global);
 [[nodiscard]] ExitCode execute(const WorkerCommand& command, const GlobalOptions& global);
 

@@ -1,7 +1,6 @@
 #include "app/comparing.hpp"
 
 #include <cstdio>
-#include <filesystem>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,28 +11,6 @@
 #include "scenarios/gate_file.hpp"
 
 namespace memsweep::app {
-namespace {
-
-namespace fs = std::filesystem;
-
-bool is_file(const fs::path& path)
-{
-    std::error_code problem;
-    return fs::is_regular_file(path, problem);
-}
-
-// What names no file may name one that ships.
-std::string gate_path(const std::string& gate)
-{
-    const bool is_name = gate.find('/') == std::string::npos && !gate.ends_with(".json");
-    if (!is_name || is_file(gate)) {
-        return gate;
-    }
-    return shipped("configs/gates/" + gate + ".json");
-}
-
-}  // namespace
-
 std::optional<measure::Criteria> gate_criteria(const std::string& gate)
 {
     if (gate.empty()) {

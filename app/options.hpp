@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "app/command_tree.hpp"
 #include "scenarios/loader.hpp"
 
 namespace memsweep::app {
@@ -80,6 +81,26 @@ struct SchemaCommand {
     std::string which;
 };
 
+struct MergeCommand {
+    std::vector<std::string> results;
+    std::string out;
+    bool force{};
+};
+
+struct DoctorCommand {
+    bool json{};
+};
+
+struct CompletionCommand {
+    std::string shell;
+    CommandFacts tree;
+};
+
+struct ManCommand {
+    std::string date;
+    CommandFacts tree;
+};
+
 struct VersionCommand {
     bool json{};
 };
@@ -89,7 +110,7 @@ struct WorkerCommand {
 };
 
 using Command = std::variant<RunCommand, CompareCommand, ReportCommand, ValidateCommand, ListCommand, SchemaCommand,
-                             VersionCommand, WorkerCommand>;
+                             MergeCommand, DoctorCommand, CompletionCommand, ManCommand, VersionCommand, WorkerCommand>;
 
 struct Options {
     GlobalOptions global;

@@ -3,18 +3,48 @@
 #include <filesystem>
 
 namespace memsweep::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_there(const fs::path& path)
+{
+    std::error_code problem;
+    return fs::exists(path, problem);
+}
+
+std::string named_file(const std::string& argument, const std::string& folder)
+{
+    const bool is_name = argument.find('/') == std::string::npos && argument.find('.') == std::string::npos &&
+                         argument != "-" && !argument.empty();
+    if (!is_name || is_there(argument)) {
+        return argument;
+    }
+    const std::string path = shipped(folder + "/" + argument + ".json");
+    return is_there(path) ? path : argument;
+}
+
+}  // namespace
 
 std::string shipped(const std::string& relative)
 {
-    namespace fs = std::filesystem;
-    std::error_code problem;
-    const fs::path here{relative};
-    if (fs::exists(here, problem)) {
+    if (is_there(relative)) {
         return relative;
     }
+    std::error_code problem;
     const fs::path executable = fs::read_symlink("/proc/self/exe", problem);
-    const fs::path installed = executable.parent_path() / "../share/memsweep" / here;
-    return fs::exists(installed, problem) ? installed.lexically_normal().string() : relative;
+    const fs::path installed = executable.parent_path() / "../share/memsweep" / relative;
+    return is_there(installed) ? installed.lexically_normal().string() : relative;
+}
+
+std::string scenario_path(const std::string& argument)
+{
+    return named_file(argument, "scenarios/catalog");
+}
+
+std::string gate_path(const std::string& argument)
+{
+    return named_file(argument, "configs/gates");
 }
 
 }  // namespace memsweep::app

@@ -9,4 +9,9 @@ namespace memsweep::app {
 // installed beside the executable. The relative path itself when neither is there.
 [[nodiscard]] std::string shipped(const std::string& relative);
 
+// A file by its path, or by the name of one that ships: "churn" is scenarios/catalog/churn.json. What names neither
+// stays as it is, so that messages name what the user wrote.
+[[nodiscard]] std::string scenario_path(const std::string& argument);
+[[nodiscard]] std::string gate_path(const std::string& argument);
+
 }  // namespace memsweep::app

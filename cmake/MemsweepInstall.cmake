@@ -2,6 +2,7 @@
 # the .deb lands in the build folder.
 # share/memsweep mirrors the source tree, because scenarios name their schema and their settings by relative path.
 include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
 
 install(TARGETS memsweep RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY scenarios/catalog scenarios/schema DESTINATION ${CMAKE_INSTALL_DATADIR}/memsweep/scenarios
@@ -11,6 +12,35 @@ install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTE
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES third_party/vega/LICENSES.txt DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME vega-licenses.txt)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+if(NOT MEMSWEEP_SANITIZE)
+  install(FILES ${MEMSWEEP_MANUALS}/memsweep.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${MEMSWEEP_MANUALS}/memsweep-scenario.5 ${MEMSWEEP_MANUALS}/memsweep-result.5
+          DESTINATION ${CMAKE_INSTALL_MANDIR}/man5)
+  install(FILES ${MEMSWEEP_COMPLETIONS}/memsweep DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${MEMSWEEP_COMPLETIONS}/_memsweep DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
+  install(FILES ${MEMSWEEP_COMPLETIONS}/memsweep.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
+
+# The layers below the file formats, for programs that measure themselves: find_package(memsweep), memsweep::core.
+# Headers keep their paths below core/, in a folder of their own.
+set(core_layers base model sys memory measure lifetime array engine)
+add_library(memsweep_core INTERFACE)
+set_target_properties(memsweep_core PROPERTIES EXPORT_NAME core)
+foreach(layer IN LISTS core_layers)
+  target_link_libraries(memsweep_core INTERFACE memsweep_${layer})
+  target_include_directories(memsweep_${layer} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/memsweep>)
+  set_target_properties(memsweep_${layer} PROPERTIES EXPORT_NAME ${layer})
+  install(TARGETS memsweep_${layer} EXPORT memsweep ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/memsweep)
+endforeach()
+install(TARGETS memsweep_core EXPORT memsweep)
+install(DIRECTORY core DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/memsweep FILES_MATCHING PATTERN "*.hpp")
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/memsweep)
+install(EXPORT memsweep NAMESPACE memsweep:: FILE memsweepTargets.cmake DESTINATION ${package_folder})
+configure_package_config_file(cmake/memsweepConfig.cmake.in "${CMAKE_BINARY_DIR}/memsweepConfig.cmake"
+                              INSTALL_DESTINATION ${package_folder})
+write_basic_package_version_file("${CMAKE_BINARY_DIR}/memsweepConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${CMAKE_BINARY_DIR}/memsweepConfig.cmake" "${CMAKE_BINARY_DIR}/memsweepConfigVersion.cmake"
+        DESTINATION ${package_folder})
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME memsweep)
@@ -26,4 +56,5 @@ under different release disciplines and memory resources, and reports time,
 working set, page faults and exact byte counters for each.")
 # The libraries it needs, read from the binary by dpkg-shlibdeps (package dpkg-dev).
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libfmt-dev, libexpected-dev")  # for programs that link memsweep::core
 include(CPack)

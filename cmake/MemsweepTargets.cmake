@@ -3,7 +3,9 @@ function(memsweep_library name)
   cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   add_library(memsweep_${name} STATIC ${sources})
-  target_link_libraries(memsweep_${name} PUBLIC memsweep_flags ${arg_LINK})
+  # Our warnings and sanitizers are for this build: programs that link an installed library choose their own.
+  target_link_libraries(memsweep_${name} PUBLIC $<BUILD_INTERFACE:memsweep_flags> ${arg_LINK})
+  target_compile_features(memsweep_${name} PUBLIC cxx_std_20)
 endfunction()
 
 # memsweep_test(FOLDER RINGS unit [machine] LINK targets...): one executable per folder, one ctest per ring.

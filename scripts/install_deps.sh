@@ -23,7 +23,7 @@ cmake               build     cmake                     the build: 3.25 or newer
 ninja-build         build     ninja                     the generator of every preset
 ccache              build     ccache                    makes rebuilding after a switch of branches fast
 git                 build     git                       the commit that a result records
-python3             build     python3                   scripts/check_layers.py, scripts/test.sh
+python3             build     python3                   manual pages, scripts/check_layers.py, scripts/test.sh
 libfmt-dev          build     <fmt/core.h>              formatting
 libexpected-dev     build     <tl/expected.hpp>         values or errors
 nlohmann-json3-dev  build     <nlohmann/json.hpp>       scenario files, results
@@ -48,6 +48,10 @@ nodejs              optional  node                      scenario tests: html, dr
 npm                 optional  npm                       scenario tests: html, installs what tests/browser/package-lock.json pins
 dpkg-dev            optional  dpkg-shlibdeps            cpack -G DEB: finds the package's library dependencies
 file                optional  file                      cpack -G DEB: tells binaries from other files
+man-db              optional  man                       scenario tests: manual pages render without a warning
+mandoc              optional  mandoc                    scenario tests: manual pages are free of mistakes
+zsh                 optional  zsh                       scenario tests: its completions load
+fish                optional  fish                      scenario tests: its completions are asked
 TABLE
 }
 

@@ -10,7 +10,7 @@ import unittest
 from memsweep_cli import (BINARY, CATALOG, UTC, CliTest, alloc, drop, environment, event_lines, execute, idle, sample, scenario,
                           strict_json)
 
-COMMANDS = ("run", "compare", "report", "validate", "list", "schema")
+COMMANDS = ("run", "compare", "report", "validate", "list", "schema", "merge", "doctor", "completion")
 SUBJECTS = ("scenarios", "cases", "metrics", "ops", "resources", "disciplines", "formats")
 ESCAPE, RETURN = b"\x1b", b"\r"
 
@@ -151,6 +151,15 @@ class Checking(CliTest):
         self.expect(0, "validate", "-", stdin=(self.folder / "small.json").read_bytes())
         outcome = self.expect(2, "validate", "-", stdin=b"{")
         self.assertRegex(outcome.errors, r":1:2: ")
+
+    def test_scenarios_of_the_catalog_have_names(self):
+        source = CATALOG.parents[1]
+        self.assertEqual(self.expect(0, "validate", "churn", cwd=source).text, "churn: ok, 6 cases\n")
+        self.assertIn("churn/collect_every=20/mode=refcount", self.expect(0, "list", "cases", "churn", cwd=source).text)
+        self.assertIn("first_touch: ", self.expect(0, "run", "first_touch", "--dry-run", cwd=source).text)
+        self.assertIn("chrun: cannot read", self.expect(2, "run", "chrun", cwd=source).errors)
+        self.write("churn", scenario("mine"))
+        self.assertIn("mine", self.expect(0, "list", "cases", "churn").text, "a file of that name comes first")
 
     def test_comments_and_free_keys(self):
         self.write("c.json", '// a comment\n{ "format": "memsweep-scenario", /* another */ "version": 1, "name": "c", "x-mine": {"any": [1]},\n'

@@ -1,0 +1,115 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/completion.hpp"
+
+namespace memsweep::app {
+namespace {
+
+constexpr const char* opening = R"(# bash completion for memsweep, printed by `memsweep completion bash`.
+
+_memsweep()
+{
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command='' i
+    # --option=value arrives as three words.
+    if [[ $word == = ]]; then
+        word=''
+    elif [[ $before == = && $COMP_CWORD -gt 1 ]]; then
+        before=${COMP_WORDS[COMP_CWORD - 2]}
+    fi
+)";
+
+constexpr const char* closing = R"(
+    if [[ -z $what && $word == -* ]]; then
+        what=words words=$options
+    fi
+    if [[ -z $what ]]; then
+        what=$arguments words=$argument_words
+    fi
+    COMPREPLY=()
+    if [[ $what == *scenarios* ]]; then
+        words=$("${COMP_WORDS[0]}" list scenarios 2>/dev/null | cut -d ' ' -f 1)
+    fi
+    if [[ $what == *words* || $what == *scenarios* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+    fi
+    if [[ $what == *files* ]]; then
+        compopt -o filenames 2>/dev/null
+        mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word")
+    fi
+}
+
+complete -F _memsweep memsweep
+)";
+
+// What `_memsweep` shall offer: any of words, scenarios and files.
+std::string kinds(const OptionFacts& option)
+{
+    switch (option.completes) {
+    case Completes::scenarios:
+        return "scenarios,files";
+    case Completes::files:
+        return option.choices.empty() ? "files" : "words,files";
+    case Completes::choices:
+        return "words";
+    case Completes::nothing:
+        break;
+    }
+    return "nothing";
+}
+
+std::string value_cases(const std::vector<OptionFacts>& options, const std::string& indent)
+{
+    std::string text;
+    for (const OptionFacts& option : options) {
+        if (!option.value.empty()) {
+            text += fmt::format("{}{}) what={} words='{}' ;;\n", indent, fmt::join(option.names, " | "), kinds(option),
+                                fmt::join(option.choices, " "));
+        }
+    }
+    return text;
+}
+
+std::string option_names(const std::vector<OptionFacts>& options)
+{
+    std::string text;
+    for (const OptionFacts& option : options) {
+        text += fmt::format("{}{}", text.empty() ? "" : " ", fmt::join(option.names, " "));
+    }
+    return text;
+}
+
+std::string command_case(const CommandFacts& command)
+{
+    std::string text = fmt::format("    {})\n        options+=' {}'\n", command.name, option_names(command.options));
+    if (!command.positionals.empty()) {
+        const OptionFacts& first = command.positionals.front();
+        text += fmt::format("        arguments={} argument_words='{}'\n", kinds(first), fmt::join(first.choices, " "));
+    }
+    text += "        case $before in\n" + value_cases(command.options, "        ");
+    return text + "        esac\n        ;;\n";
+}
+
+}  // namespace
+
+std::string bash_completion(const CommandFacts& tree)
+{
+    std::vector<std::string> commands;
+    for (const CommandFacts& command : tree.commands) {
+        commands.push_back(command.name);
+    }
+    std::string text = opening;
+    text += fmt::format("    for ((i = 1; i < COMP_CWORD; ++i)); do\n        case ${{COMP_WORDS[i]}} in\n        {})\n"
+                        "            command=${{COMP_WORDS[i]}}\n            break\n            ;;\n        esac\n"
+                        "    done\n",
+                        fmt::join(commands, " | "));
+    text += fmt::format("    local what='' words='' options='{}'\n    local arguments=words argument_words='{}'\n",
+                        option_names(tree.options), fmt::join(commands, " "));
+    text += "    case $before in\n" + value_cases(tree.options, "    ") + "    esac\n    case $command in\n";
+    for (const CommandFacts& command : tree.commands) {
+        text += command_case(command);
+    }
+    return text + "    esac\n" + closing;
+}
+
+}  // namespace memsweep::app

@@ -1,0 +1,150 @@
+#include "core/measure/measured_checks.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "core/base/quantity.hpp"
+#include "core/measure/format.hpp"
+#include "core/measure/summary.hpp"
+
+namespace memsweep::measure {
+namespace {
+
+using model::Fitness;
+using model::MachineCheck;
+using model::Unit;
+
+constexpr double cold_factor = 3;
+constexpr double noisy_error = 0.05;
+constexpr double noisy_tail = 0.25;
+constexpr double restless_error = 0.02;
+constexpr double restless_tail = 0.10;
+constexpr double much_steal = 0.02;
+
+bool is_cold(const sys::TouchedChunk& chunk)
+{
+    return chunk.first_seconds > cold_factor * chunk.again_seconds;
+}
+
+std::vector<double> sorted(std::vector<double> values)
+{
+    std::ranges::sort(values);
+    return values;
+}
+
+// Half of all rounds lie closer to the median than `error`; one in twenty takes longer by more than `tail`.
+struct Spread {
+    double median{};
+    double error{};
+    double tail{};
+};
+
+Spread spread_of(const std::vector<double>& seconds)
+{
+    const std::vector<double> ordered = sorted(seconds);
+    Spread spread{.median = median_of_sorted(ordered)};
+    if (spread.median <= 0) {
+        return spread;
+    }
+    std::vector<double> errors;
+    std::ranges::transform(ordered, std::back_inserter(errors),
+                           [&](double value) { return std::abs(value - spread.median) / spread.median; });
+    spread.error = median(errors);
+    spread.tail = percentile(ordered, 95) / spread.median - 1;
+    return spread;
+}
+
+MachineCheck canary_check(std::string name, std::string why, const std::vector<double>& seconds)
+{
+    MachineCheck check{.name = std::move(name), .why = std::move(why)};
+    if (seconds.empty()) {
+        check.status = Fitness::note;
+        return check;
+    }
+    const Spread spread = spread_of(seconds);
+    check.value = fmt::format("{} rounds of {}: err {}, one in twenty is {} slower", seconds.size(),
+                              base::format_duration(spread.median), format_percent(spread.error),
+                              format_percent(std::max(spread.tail, 0.0)));
+    check.figures = {
+        {"median", Unit::seconds, spread.median}, {"error", Unit::one, spread.error}, {"tail", Unit::one, spread.tail}};
+    if (spread.error >= noisy_error || spread.tail >= noisy_tail) {
+        check.status = Fitness::spoils;
+        check.command =
+            "top -b -n 1 | head -n 15    # who else runs; nobody: neighbours on the host, measure elsewhere";
+    } else if (spread.error >= restless_error || spread.tail >= restless_tail) {
+        check.status = Fitness::note;
+    }
+    return check;
+}
+
+MachineCheck steal_check(std::optional<double> share)
+{
+    MachineCheck check{
+        .name = "steal",
+        .why = "Time in which the hypervisor ran other guests on this machine's processors counts as time of "
+               "what is measured."};
+    if (!share) {
+        check.status = Fitness::note;
+        return check;
+    }
+    check.value = fmt::format("{} of all processors' time", format_percent(*share));
+    check.figures = {{"share", Unit::one, *share}};
+    check.status = *share >= much_steal ? Fitness::spoils : *share > 0 ? Fitness::note : Fitness::ok;
+    return check;
+}
+
+}  // namespace
+
+MachineCheck cold_memory_check(std::span<const sys::TouchedChunk> chunks, std::uint64_t available_bytes)
+{
+    constexpr std::size_t fewest = 2;
+    MachineCheck check{.name = "cold-memory",
+                       .why =
+                           "Memory that a guest has not used yet, or has given back, comes from the host at its first "
+                           "touch: the same array costs several times more once."};
+    if (chunks.size() < fewest) {
+        check.status = Fitness::note;
+        check.why += " There is too little free memory here to find out.";
+        return check;
+    }
+    std::vector<double> first;
+    std::vector<double> again;
+    for (const sys::TouchedChunk& chunk : chunks) {
+        first.push_back(chunk.first_seconds);
+        again.push_back(chunk.again_seconds);
+    }
+    const auto cold = static_cast<std::size_t>(std::ranges::count_if(chunks, is_cold));
+    const double slowest = std::ranges::max(first);
+    const double usual = median(again);
+    check.value = fmt::format("{} of {} chunks of {} cold; a page costs up to {} at first, {} again", cold,
+                              chunks.size(), base::format_size(static_cast<double>(sys::touched_chunk_bytes)),
+                              base::format_duration(slowest), base::format_duration(usual));
+    check.figures = {{"cold_share", Unit::one, static_cast<double>(cold) / static_cast<double>(chunks.size())},
+                     {"slowest_first_touch", Unit::seconds, slowest},
+                     {"again", Unit::seconds, usual}};
+    // One chunk in ten: a single slow one may be an interrupt.
+    if (cold >= fewest && cold * 10 >= chunks.size()) {
+        check.status = Fitness::spoils;
+        check.command = fmt::format("head -c {}M /dev/zero | tail > /dev/null    # touches what is free, once",
+                                    (available_bytes / 4 * 3) >> 20);
+    } else if (cold != 0) {
+        check.status = Fitness::note;
+    }
+    return check;
+}
+
+std::vector<MachineCheck> neighbour_checks(const sys::CanaryReadings& readings)
+{
+    return {
+        canary_check("cpu-canary",
+                     "The same computation, again and again: what it varies by, every time measured here varies by.",
+                     readings.compute_seconds),
+        canary_check("memory-canary",
+                     "The same copy, again and again: neighbours share caches and memory bandwidth without being seen.",
+                     readings.copy_seconds),
+        steal_check(readings.steal_share)};
+}
+
+}  // namespace memsweep::measure

@@ -1,0 +1,264 @@
+#include "core/measure/merge.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/measure/assertions.hpp"
+#include "core/measure/likeness.hpp"
+#include "core/measure/merge_cases.hpp"
+#include "core/measure/summary.hpp"
+#include "core/measure/warnings.hpp"
+
+namespace memsweep::measure {
+namespace {
+
+using base::Expected;
+using model::AssertionResult;
+using model::CaseReport;
+using model::RunReport;
+using model::Warning;
+
+std::vector<std::string> run_ids(const model::RunInfo& run)
+{
+    const auto tag = run.tags.find(merged_from_tag);
+    std::string_view rest = tag == run.tags.end() ? std::string_view{run.id} : std::string_view{tag->second};
+    std::vector<std::string> ids;
+    while (!rest.empty()) {
+        const std::size_t end = std::min(rest.find(' '), rest.size());
+        ids.emplace_back(rest.substr(0, end));
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return ids;
+}
+
+// Which run came from which part; the first that comes twice is an error.
+Expected<std::vector<std::string>> all_run_ids(std::span<const MergePart> parts)
+{
+    std::map<std::string, std::string> owner;
+    std::vector<std::string> ids;
+    for (const MergePart& part : parts) {
+        for (const std::string& id : run_ids(part.report->run)) {
+            const auto [found, is_new] = owner.emplace(id, part.name);
+            if (!is_new) {
+                return base::fail(base::ErrorCode::invalid_input,
+                                  fmt::format("holds run {}, which {} holds already", id, found->second), part.name);
+            }
+            ids.push_back(id);
+        }
+    }
+    return ids;
+}
+
+template <typename Value>
+void add_if_unlike(std::vector<std::string>& parts, std::string_view what, const Value& a, const Value& b)
+{
+    if (a != b) {
+        parts.push_back(fmt::format("{} {} against {}", what, a, b));
+    }
+}
+
+// What fingerprints leave out and numbers may depend on all the same.
+std::optional<Warning> settings_warning(const MergePart& first, const MergePart& part)
+{
+    const model::Machine& a = first.report->machine;
+    const model::Machine& b = part.report->machine;
+    std::vector<std::string> unlike;
+    add_if_unlike(unlike, "memsweep", first.report->tool.version, part.report->tool.version);
+    add_if_unlike(unlike, "commit", first.report->tool.commit, part.report->tool.commit);
+    add_if_unlike(unlike, "host", a.host, b.host);
+    add_if_unlike(unlike, "kernel", a.kernel, b.kernel);
+    add_if_unlike(unlike, "THP", a.thp, b.thp);
+    add_if_unlike(unlike, "governor", a.governor, b.governor);
+    add_if_unlike(unlike, "ASLR", a.aslr, b.aslr);
+    add_if_unlike(unlike, "DAMON", a.damon, b.damon);
+    if (unlike.empty()) {
+        return std::nullopt;
+    }
+    return Warning{"merged-unlike",
+                   fmt::format("{} was not measured quite as {}: {}", part.name, first.name, fmt::join(unlike, "; ")),
+                   "memsweep compare tells whether that shows"};
+}
+
+bool is_noise(const Warning& warning)
+{
+    constexpr std::array<std::string_view, 6> codes{"few-repetitions", "coarse-clock", "slow-first-repetition",
+                                                    "outliers",        "drift",        "noisy"};
+    return std::ranges::find(codes, warning.code) != codes.end();
+}
+
+void keep_warning(RunReport& merged, const Warning& warning)
+{
+    const bool told = std::ranges::any_of(merged.warnings, [&](const Warning& other) {
+        return other.code == warning.code && other.message == warning.message;
+    });
+    if (!told && !is_noise(warning)) {
+        merged.warnings.push_back(warning);
+    }
+}
+
+void merge_tags(model::RunInfo& into, const model::RunInfo& from)
+{
+    for (const auto& [name, value] : from.tags) {
+        const auto [found, is_new] = into.tags.emplace(name, value);
+        if (!is_new && found->second != value) {
+            found->second += ", " + value;
+        }
+    }
+}
+
+void merge_run(RunReport& into, const RunReport& from)
+{
+    into.run.started = std::min(into.run.started, from.run.started);
+    into.run.ended = into.run.ended.empty() || from.run.ended.empty() ? "" : std::max(into.run.ended, from.run.ended);
+    into.run.interrupted = into.run.interrupted || from.run.interrupted;
+    merge_tags(into.run, from.run);
+    for (const Warning& warning : from.warnings) {
+        keep_warning(into, warning);
+    }
+}
+
+Expected<void> merge_cases(RunReport& into, const RunReport& from, const std::string& name)
+{
+    for (const CaseReport& added : from.cases) {
+        const auto found = std::ranges::find(into.cases, added.id, &CaseReport::id);
+        if (found == into.cases.end()) {
+            into.cases.push_back(added);
+        } else if (auto appended = append_case(*found, added); !appended) {
+            return base::fail(appended.error().code, appended.error().message, name);
+        }
+    }
+    return {};
+}
+
+// "ratio(...) >= 1 (threads=4)": one of several pairs, named behind the expression that was written.
+std::string written_expression(const std::string& expression)
+{
+    const std::size_t suffix = expression.rfind(" (");
+    const bool of_pairs = expression.starts_with("ratio") || expression.starts_with("slope");
+    const bool has_suffix = of_pairs && expression.ends_with(')') && suffix != std::string::npos;
+    return has_suffix ? expression.substr(0, suffix) : expression;
+}
+
+// The same claim about the merged values; empty when it cannot be told from a result which cases it was made about.
+std::optional<AssertionResult> judged_again(const AssertionResult& claim, const std::vector<CaseReport>& cases)
+{
+    const std::string text = written_expression(claim.expression);
+    const auto expression = model::parse_expression(text);
+    if (!expression) {
+        return std::nullopt;
+    }
+    const auto own = std::ranges::find(cases, claim.case_id, &CaseReport::id);
+    const std::vector<model::Param> where = own == cases.end() ? std::vector<model::Param>{} : own->params;
+    for (const AssertionResult& result : evaluate({{.where = where, .text = text, .expression = *expression}}, cases)) {
+        if (result.case_id == claim.case_id && result.expression == claim.expression) {
+            return result;
+        }
+    }
+    return std::nullopt;
+}
+
+// Every claim once: of what the parts say of it, the strictest.
+std::vector<AssertionResult> distinct_claims(std::span<const MergePart> parts)
+{
+    std::vector<AssertionResult> claims;
+    for (const MergePart& part : parts) {
+        for (const AssertionResult& claim : part.report->assertions) {
+            const auto found = std::ranges::find_if(claims, [&](const AssertionResult& other) {
+                return other.case_id == claim.case_id && other.expression == claim.expression;
+            });
+            if (found == claims.end()) {
+                claims.push_back(claim);
+                continue;
+            }
+            const model::Severity severity = std::min(found->severity, claim.severity);
+            *found = found->passed ? claim : *found;
+            found->severity = severity;
+        }
+    }
+    return claims;
+}
+
+void judge(RunReport& merged, std::span<const MergePart> parts)
+{
+    for (CaseReport& one : merged.cases) {
+        if (failed_by_assertion(one)) {
+            one.status = model::Status::ok;
+            one.reason.clear();
+        }
+    }
+    merged.assertions = distinct_claims(parts);
+    for (AssertionResult& claim : merged.assertions) {
+        if (const auto again = judged_again(claim, merged.cases)) {
+            const model::Severity severity = claim.severity;
+            claim = *again;
+            claim.severity = severity;
+        }
+    }
+    for (const AssertionResult& claim : merged.assertions) {
+        const auto found = std::ranges::find(merged.cases, claim.case_id, &CaseReport::id);
+        if (!claim.passed && claim.severity == model::Severity::fail && found != merged.cases.end() &&
+            found->status == model::Status::ok) {
+            found->status = model::Status::failed;
+            found->reason = fmt::format("assertion failed: {}", claim.expression);
+        }
+    }
+}
+
+void summarize_cases(RunReport& merged)
+{
+    for (CaseReport& one : merged.cases) {
+        for (model::Metric& metric : one.metrics) {
+            metric.summary = summarize(metric.values);
+        }
+        for (Warning& warning : noise_warnings(one)) {
+            merged.warnings.push_back(std::move(warning));
+        }
+    }
+}
+
+}  // namespace
+
+Expected<RunReport> merge(std::span<const MergePart> parts, bool force)
+{
+    const auto ids = all_run_ids(parts);
+    if (!ids) {
+        return base::fail(ids.error());
+    }
+    const MergePart& first = parts.front();
+    RunReport merged = *first.report;
+    std::erase_if(merged.warnings, is_noise);
+    merged.run.tags.erase(merged_from_tag);
+    for (const MergePart& part : parts.subspan(1)) {
+        const std::vector<std::string> unlike = differences(*first.report, *part.report);
+        if (!unlike.empty() && !force) {
+            return base::fail(base::ErrorCode::invalid_input,
+                              fmt::format("cannot be merged with {}: {}; --force merges them all the same", first.name,
+                                          fmt::join(unlike, "; ")),
+                              part.name);
+        }
+        if (!unlike.empty()) {
+            keep_warning(merged, {"merged-by-force",
+                                  fmt::format("{} was merged with {}, although {}", part.name, first.name,
+                                              fmt::join(unlike, "; ")),
+                                  "figures over both mean little; merge results of one scenario and machine"});
+        }
+        if (const auto warning = settings_warning(first, part)) {
+            keep_warning(merged, *warning);
+        }
+        merge_run(merged, *part.report);
+        if (auto added = merge_cases(merged, *part.report, part.name); !added) {
+            return base::fail(added.error());
+        }
+    }
+    merged.run.tags[merged_from_tag] = fmt::format("{}", fmt::join(*ids, " "));
+    judge(merged, parts);
+    summarize_cases(merged);
+    return merged;
+}
+
+}  // namespace memsweep::measure

@@ -1,0 +1,185 @@
+"""Completions and the manual page say what --help says: bash, zsh and fish are asked themselves where they are installed."""
+
+import re
+import shutil
+import subprocess
+import unittest
+
+from memsweep_cli import BINARY, CATALOG, SOURCE, CliTest, environment, execute
+
+HIDDEN = {"worker", "man"}
+
+
+def help_of(*command):
+    return execute(*command, "--help").text
+
+
+def commands():
+    section = help_of().partition("Subcommands:")[2]
+    return re.findall(r"(?m)^  ([a-z]+) ", section)
+
+
+def options_in(text):
+    """Every option that a help text explains: short and long names at the start of its lines."""
+    found = set()
+    for line in text.splitlines():
+        names = re.match(r"^  (-[\w-]+(?:,-[\w-]+)*)", line)
+        if names:
+            found |= set(names.group(1).split(","))
+    return found
+
+
+class Bash(CliTest):
+    def setUp(self):
+        super().setUp()
+        if shutil.which("bash") is None:
+            self.leave_out(self.id(), "bash is not installed")
+        (self.folder / "bin").mkdir()
+        (self.folder / "bin/memsweep").symlink_to(BINARY)
+        self.script = self.write("memsweep.bash", self.expect(0, "completion", "bash", cwd=SOURCE).text)
+
+    def complete(self, *words, cwd=None):
+        """What pressing TAB behind the last word offers; = is a word of its own, as readline splits."""
+        run = ('source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _memsweep; '
+               'printf "%s\\n" "${COMPREPLY[@]}"')
+        path = f"{self.folder}/bin:{environment()['PATH']}"
+        done = subprocess.run(["bash", "-uc", run, "bash", self.folder / self.script, "memsweep", *words], capture_output=True,
+                              text=True, check=False, cwd=cwd or self.folder, env=environment(PATH=path), stdin=subprocess.DEVNULL)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), words)
+        return set(done.stdout.split())
+
+    def test_it_registers_itself(self):
+        done = subprocess.run(["bash", "-c", 'source "$1"; complete -p memsweep', "bash", self.folder / self.script],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.stdout, "complete -F _memsweep memsweep\n")
+
+    def test_commands(self):
+        self.assertEqual(self.complete(""), set(commands()))
+        self.assertEqual(self.complete("co"), {"compare", "completion"})
+        self.assertEqual(self.complete("--color", "always", "li"), {"list"})
+        self.assertFalse(HIDDEN & self.complete(""))
+
+    def test_every_option_of_every_command(self):
+        self.assertEqual(self.complete("-"), options_in(help_of()))
+        for command in commands():
+            with self.subTest(command):
+                self.assertEqual(self.complete(command, "-"), options_in(help_of(command)) | options_in(help_of()))
+        self.assertEqual(self.complete("run", "small.json", "--iso"), {"--isolation"})
+
+    def test_words_that_options_take(self):
+        self.assertEqual(self.complete("run", "--isolation", ""), {"process", "none"})
+        self.assertEqual(self.complete("run", "--isolation", "=", "pro"), {"process"})
+        self.assertEqual(self.complete("run", "--isolation", "="), {"process", "none"})
+        self.assertEqual(self.complete("--color", "a"), {"auto", "always"})
+        self.assertEqual(self.complete("report", "r.json", "--color", "n"), {"never"})
+        self.assertEqual(self.complete("list", "me"), {"metrics"})
+        self.assertEqual(self.complete("completion", ""), {"bash", "zsh", "fish"})
+        self.assertEqual(self.complete("compare", "-f", "j"), {"json", "junit"})
+        self.assertIn("csv", self.complete("report", "-f", "c"))
+        self.assertIn("wall_time", self.complete("compare", "--metric", "wall"))
+        self.assertIn("memory", self.complete("compare", "--gate", "mem", cwd=SOURCE))
+        self.assertEqual(self.complete("run", "--seed", ""), set())
+
+    def test_scenario_names_and_files(self):
+        self.write("church.json", "{}")
+        self.assertEqual(self.complete("run", "chur", cwd=SOURCE), {"churn"})
+        self.assertEqual(self.complete("run", "chur"), {"church.json"})
+        names = {path.stem for path in CATALOG.glob("*.json")}
+        self.assertLessEqual(names, self.complete("run", "", cwd=SOURCE))
+        self.assertEqual(self.complete("merge", "chur"), {"church.json"})
+        self.assertEqual(self.complete("run", "x.json", "-o", "chur"), {"church.json"})
+
+    def test_shellcheck(self):
+        if shutil.which("shellcheck") is None:
+            self.leave_out(self.id(), "shellcheck is not installed")
+        done = subprocess.run(["shellcheck", "-s", "bash", self.folder / self.script], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+
+
+class OtherShells(CliTest):
+    def script_for(self, shell):
+        text = self.expect(0, "completion", shell).text
+        for command in commands():
+            self.assertIn(command, text)
+        if shutil.which(shell) is None:
+            self.leave_out(self.id(), f"{shell} is not installed")
+        self.write(f"memsweep.{shell}", text)
+        checked = subprocess.run([shell, "-n", self.folder / f"memsweep.{shell}"], capture_output=True, text=True, check=False)
+        self.assertEqual((checked.returncode, checked.stderr), (0, ""))
+
+    def test_fish(self):
+        self.script_for("fish")
+        for line, wanted in (("memsweep run --iso", {"--isolation"}), ("memsweep run --isolation ", {"process", "none"}),
+                             ("memsweep mer", {"merge"}), ("memsweep list me", {"metrics"})):
+            done = subprocess.run(["fish", "-c", f"source memsweep.fish; complete -C '{line}'"], capture_output=True, text=True,
+                                  check=False, cwd=self.folder, env=environment(HOME=str(self.folder)))
+            self.assertEqual({row.split("\t")[0] for row in done.stdout.splitlines()}, wanted, done.stderr)
+
+    def test_zsh(self):
+        self.script_for("zsh")
+        load = "autoload -Uz compinit; compinit -u -d ./dump; source memsweep.zsh; print -r -- ${_comps[memsweep]}"
+        done = subprocess.run(["zsh", "-f", "-c", load], capture_output=True, text=True, check=False, cwd=self.folder,
+                              env=environment(HOME=str(self.folder)))
+        self.assertEqual((done.stdout, done.stderr), ("_memsweep\n", ""))
+
+    def test_every_option_is_in_every_script(self):
+        spelled = {"zsh": lambda name: name, "fish": lambda name: f" -l {name[2:]} " if name.startswith("--") else f" -s {name[1:]} "}
+        for shell, spell in spelled.items():
+            text = self.expect(0, "completion", shell).text
+            for option in set().union(*(options_in(help_of(command)) for command in commands())):
+                self.assertIn(spell(option), text, shell)
+
+    def test_unknown_shell(self):
+        self.assertRegex(self.expect(2, "completion", "tcsh").errors, "tcsh")
+
+
+class Manuals(CliTest):
+    def page(self, name):
+        path = BINARY.parent / "manuals" / name
+        if not path.exists():
+            self.leave_out(self.id(), f"{path} is not built")
+        return path
+
+    def rendered(self, path):
+        if shutil.which("man") is None:
+            self.leave_out(self.id(), "man is not installed")
+        done = subprocess.run(["man", "-l", "--warnings", path], capture_output=True, text=True, check=False,
+                              env=environment(MANWIDTH="120", LC_ALL="C.UTF-8", MANPAGER="cat", GROFF_NO_SGR="1"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""), path)
+        return re.sub(".\x08", "", done.stdout)
+
+    def test_every_option_of_every_command_is_in_the_page(self):
+        text = self.page("memsweep.1").read_text()
+        self.assertEqual(text, self.expect(0, "man", "--date", text.split()[3], cwd=SOURCE).text, "the page is older than the binary")
+        sections = dict(zip(["", *re.findall(r"(?m)^\.SS memsweep (\w+)$", text)], re.split(r"(?m)^\.SS memsweep \w+$", text)))
+        self.assertEqual(list(sections)[1:], commands())
+        for command, section in sections.items():
+            bold = set(re.findall(r"\\fB(-[\w-]+)\\fR", section.partition("\n.SH EXIT")[0].replace("\\-", "-")))
+            self.assertEqual(bold, options_in(help_of(*[command] if command else [])))
+
+    def test_pages_render_without_a_warning(self):
+        for name, said in (("memsweep.1", "memsweep doctor"), ("memsweep-scenario.5", "repetitions"), ("memsweep-result.5", "working_set")):
+            with self.subTest(name):
+                text = self.rendered(self.page(name))
+                self.assertIn(said, text)
+                self.assertIn("SEE ALSO", text)
+
+    def test_mandoc_finds_nothing(self):
+        if shutil.which("mandoc") is None:
+            self.leave_out(self.id(), "mandoc is not installed")
+        for name in ("memsweep.1", "memsweep-scenario.5", "memsweep-result.5"):
+            done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", self.page(name)], capture_output=True, text=True, check=False)
+            self.assertEqual(done.stdout + done.stderr, "", name)
+
+    def test_formats_are_there_in_full(self):
+        for form in ("scenario", "result"):
+            page = self.page(f"memsweep-{form}.5").read_text().replace("\\-", "-").replace("\\e", "\\")
+            document = (SOURCE / f"docs/{form}-format.md").read_text()
+            for heading in re.findall(r"(?m)^## (.*)$", document):
+                self.assertIn(re.sub(r"[`*]", "", heading), re.sub(r"\\f[BIR]", "", page))
+            for key in re.findall(r"(?m)^\| `([a-z_]+)` \|", document):
+                self.assertIn(f"\\fB{key}\\fR", page)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,145 @@
+"""What installing puts where, that it works from there, and that a program can be built against the package."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import unittest
+
+from memsweep_cli import BINARY, CATALOG, SOURCE, CliTest, environment, sanitized, tool
+
+BUILD = BINARY.parent
+EXPECTED = ("bin/memsweep", "share/man/man1/memsweep.1", "share/man/man5/memsweep-scenario.5", "share/man/man5/memsweep-result.5",
+            "share/bash-completion/completions/memsweep", "share/zsh/vendor-completions/_memsweep",
+            "share/fish/vendor_completions.d/memsweep.fish", "share/memsweep/scenarios/schema/memsweep-scenario-1.schema.json",
+            "share/memsweep/scenarios/schema/memsweep-result-1.schema.json", "share/memsweep/configs/gates/memory.json",
+            "share/doc/memsweep/README.md", "share/doc/memsweep/ci.md", "share/doc/memsweep/copyright",
+            "lib/cmake/memsweep/memsweepConfig.cmake", "include/memsweep/core/base/quantity.hpp")
+NOBODY = 65534
+
+CONSUMER_CMAKE = """cmake_minimum_required(VERSION 3.25)
+project(consumer LANGUAGES CXX)
+find_package(memsweep 0.1 REQUIRED)
+add_executable(consumer consumer.cpp)
+target_link_libraries(consumer PRIVATE memsweep::core)
+"""
+CONSUMER = """#include <cstdio>
+#include "core/base/quantity.hpp"
+#include "core/engine/executor.hpp"
+#include "core/measure/summary.hpp"
+#include "core/sys/machine_facts.hpp"
+int main()
+{
+    const auto machine = memsweep::sys::machine_facts();
+    std::printf("%s %s %.1f\\n", machine.host.c_str(), memsweep::base::format_size(4096).c_str(), memsweep::measure::median({1, 2, 9}));
+}
+"""
+
+
+def as_nobody():
+    os.setgroups([])
+    os.setgid(NOBODY)
+    os.setuid(NOBODY)
+
+
+class Installed(CliTest):
+    def setUp(self):
+        super().setUp()
+        if shutil.which("cmake") is None or not (BUILD / "cmake_install.cmake").exists():
+            self.leave_out(self.id(), f"{BUILD} is no build folder of CMake")
+        if sanitized():
+            self.leave_out(self.id(), "a sanitized build is for tests, not for installing")
+
+    def call(self, *argv, **options):
+        options.setdefault("cwd", self.folder)
+        done = subprocess.run([os.fspath(part) for part in argv], capture_output=True, text=True, check=False,
+                              env=options.pop("env", environment()), stdin=subprocess.DEVNULL, **options)
+        self.assertEqual(done.returncode, 0, f"{argv}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
+        return done
+
+    def install(self, prefix):
+        self.call("cmake", "--install", BUILD, "--prefix", prefix)
+        return prefix
+
+    def check_use(self, binary, **options):
+        """The installed binary finds what came with it, wherever it is called."""
+        listed = self.call(binary, "list", "scenarios", **options).stdout
+        self.assertEqual({line.split()[0] for line in listed.splitlines()}, {path.stem for path in CATALOG.glob("*.json")})
+        self.assertIn("share/memsweep/scenarios/catalog/", listed)
+        self.assertNotIn("invalid", listed)
+        folder = pathlib.Path(options.get("cwd", self.folder))
+        self.call(binary, "run", "leak_1000", "--quick", "-q", "-o", folder / "r.json", **options)
+        self.assertEqual(self.result(folder / "r.json")["run"]["scenario"]["name"], "leak_1000")
+        self.call(binary, "validate", "churn", **options)
+
+    def test_prefix(self):
+        prefix = self.install(self.folder / "prefix")
+        for name in EXPECTED:
+            with self.subTest(name):
+                self.assertTrue(any(prefix.glob(name.replace("lib/cmake", "lib*/**/cmake"))), f"{name} is not installed")
+        self.assertEqual({path.name for path in (prefix / "share/memsweep/scenarios/catalog").iterdir()},
+                         {path.name for path in CATALOG.glob("*.json")})
+        self.assertEqual([path.name for path in (prefix / "bin").iterdir()], ["memsweep"])
+        self.check_use(prefix / "bin/memsweep")
+        moved = prefix.rename(self.folder / "moved")
+        self.check_use(moved / "bin/memsweep")
+
+    def test_destdir(self):
+        self.call("cmake", "--install", BUILD, "--prefix", "/usr", env=environment(DESTDIR=str(self.folder / "stage")))
+        self.assertEqual([path.name for path in (self.folder / "stage").iterdir()], ["usr"])
+        self.call(self.folder / "stage/usr/bin/memsweep", "--version")
+
+    def test_no_file_names_the_build(self):
+        """A package that names the machine it was built on cannot be moved."""
+        prefix = self.install(self.folder / "prefix")
+        for path in prefix.rglob("*"):
+            if path.suffix in {".cmake", ".1", ".5", ".fish"} or "completion" in str(path):
+                if path.is_file():
+                    self.assertNotIn(str(BUILD), path.read_text(), path)
+                    self.assertNotIn(str(SOURCE), path.read_text(), path)
+
+    def test_an_ordinary_user_runs_it(self):
+        if os.geteuid() != 0:
+            self.skipTest("this is one: the other tests are enough")
+        prefix = self.install(self.folder / "prefix")
+        os.chmod(self.folder, 0o755)
+        home = self.folder / "home"
+        home.mkdir()
+        os.chown(home, NOBODY, NOBODY)
+        self.check_use(prefix / "bin/memsweep", cwd=home, preexec_fn=as_nobody)
+
+    def test_a_program_is_built_against_the_package(self):
+        prefix = self.install(self.folder / "prefix")
+        self.write("consumer/CMakeLists.txt", CONSUMER_CMAKE)
+        self.write("consumer/consumer.cpp", CONSUMER)
+        self.call("cmake", "-S", "consumer", "-B", "built", f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release")
+        self.call("cmake", "--build", "built")
+        targets = "".join(path.read_text() for path in prefix.rglob("memsweepTargets*.cmake"))
+        self.assertNotIn("-W", targets, "our warnings are not the consumer's")
+        self.assertRegex(self.call(self.folder / "built/consumer").stdout, r"^\S+ 4\.00 KiB 2\.0\n$")
+
+    def test_debian_package(self):
+        for command, package in (("dpkg-deb", "dpkg"), ("dpkg-shlibdeps", "dpkg-dev"), ("file", "file"), ("cpack", "cmake")):
+            if shutil.which(command) is None:
+                self.leave_out(self.id(), f"{command} is not installed (package {package})")
+        self.call("cpack", "-G", "DEB", "--config", BUILD / "CPackConfig.cmake", "-B", self.folder / "packages")
+        packages = list((self.folder / "packages").glob("*.deb"))
+        self.assertEqual(len(packages), 1)
+        control = self.call("dpkg-deb", "--info", packages[0]).stdout
+        self.assertRegex(control, r"(?m)^ Package: memsweep$")
+        self.assertIn(f" Version: {tool()['version']}", control)
+        depends = re.search(r"(?m)^ Depends: (.*)$", control).group(1)
+        self.assertIn("libc6 (>=", depends)
+        self.assertIn("libfmt9", depends)
+        root = self.folder / "root"
+        self.call("dpkg-deb", "--extract", packages[0], root)
+        for name in EXPECTED:
+            with self.subTest(name):
+                self.assertTrue(any((root / "usr").glob(name.replace("lib/cmake", "lib*/**/cmake"))), f"{name} is not in the package")
+        self.assertEqual([path.name for path in root.iterdir()], ["usr"])
+        self.check_use(root / "usr/bin/memsweep")
+
+
+if __name__ == "__main__":
+    unittest.main()

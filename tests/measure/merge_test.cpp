@@ -1,0 +1,259 @@
+#include "core/measure/merge.hpp"
+
+#include <algorithm>
+
+#include "core/measure/summary.hpp"
+#include "tests/measure/samples.hpp"
+
+using namespace memsweep;
+using namespace memsweep::measure;
+using Catch::Matchers::Contains;
+
+namespace {
+
+model::RunReport result(std::string id, std::vector<model::CaseReport> cases)
+{
+    model::RunReport made;
+    made.run.id = std::move(id);
+    made.run.scenario_name = "demo";
+    made.run.scenario_fingerprint = "aaaaaaaaaaaaaaaa";
+    made.run.started = "2026-01-02T00:00:00.000Z";
+    made.run.ended = "2026-01-02T00:01:00.000Z";
+    made.run.interrupted = false;
+    made.machine.fingerprint = "mmmmmmmmmmmmmmmm";
+    made.cases = std::move(cases);
+    return made;
+}
+
+model::CaseReport timed(const std::string& mode, const std::vector<double>& seconds)
+{
+    model::CaseReport report = case_report({{"mode", mode}}, {metric("wall_time", seconds)});
+    report.repetitions = static_cast<std::uint32_t>(seconds.size());
+    report.planned_repetitions = report.repetitions + 1;
+    for (std::uint32_t i = 0; i < report.repetitions; ++i) {
+        report.points.push_back(point(i, "end"));
+        report.phases.push_back({.repetition = i, .name = "main"});
+    }
+    return report;
+}
+
+base::Expected<model::RunReport> merged(const std::vector<model::RunReport>& results, bool force = false)
+{
+    std::vector<MergePart> parts;
+    for (const model::RunReport& one : results) {
+        parts.push_back({"part" + std::to_string(parts.size()), &one});
+    }
+    return merge(parts, force);
+}
+
+std::string refusal(const std::vector<model::RunReport>& results, bool force = false)
+{
+    const auto one = merged(results, force);
+    REQUIRE_FALSE(one);
+    return base::describe(one.error());
+}
+
+model::AssertionResult claim(std::string case_id, std::string expression, bool passed)
+{
+    model::AssertionResult made;
+    made.case_id = std::move(case_id);
+    made.expression = std::move(expression);
+    made.passed = passed;
+    made.unit = model::Unit::seconds;
+    return made;
+}
+
+}  // namespace
+
+TEST_CASE("a case gets the repetitions of all results, in their order", "[unit]")
+{
+    const auto made = merged({result("r1", {timed("a", {1, 2}), timed("b", {9})}),
+                              result("r2", {timed("a", {3, 4, 5})}), result("r3", {timed("c", {7})})});
+    REQUIRE(made);
+    REQUIRE(made->cases.size() == 3);
+    const model::CaseReport& a = made->cases[0];
+    CHECK(a.repetitions == 5);
+    CHECK(a.planned_repetitions == 7);
+    CHECK(a.metrics[0].values == optionals({1, 2, 3, 4, 5}));
+    REQUIRE(a.metrics[0].summary);
+    CHECK(a.metrics[0].summary->median == 3);
+    REQUIRE(a.points.size() == 5);
+    CHECK(a.points[2].repetition == 2);
+    CHECK(a.phases[4].repetition == 4);
+    CHECK(made->cases[1].repetitions == 1);
+    CHECK(made->cases[2].metrics[0].summary->median == 7);
+    CHECK(made->run.tags.at("merged_from") == "r1 r2 r3");
+}
+
+TEST_CASE("a merged run spans its parts, and is unfinished when one is", "[unit]")
+{
+    model::RunReport later = result("r2", {});
+    later.run.started = "2026-01-03T00:00:00.000Z";
+    later.run.ended = "2026-01-03T00:01:00.000Z";
+    later.run.tags = {{"job", "2"}, {"night", "yes"}};
+    model::RunReport first = result("r1", {});
+    first.run.tags = {{"job", "1"}, {"night", "yes"}};
+    auto made = merged({later, first});
+    REQUIRE(made);
+    CHECK(made->run.started == first.run.started);
+    CHECK(made->run.ended == later.run.ended);
+    CHECK_FALSE(made->run.interrupted);
+    CHECK(made->run.tags.at("job") == "2, 1");
+    CHECK(made->run.tags.at("night") == "yes");
+    first.run.interrupted = true;
+    first.run.ended.clear();
+    made = merged({later, first});
+    CHECK(made->run.interrupted);
+    CHECK(made->run.ended.empty());
+}
+
+TEST_CASE("a run is merged once only, also through a merged result, and by no force", "[unit]")
+{
+    const model::RunReport first = result("r1", {});
+    CHECK_THAT(refusal({first, first}), Contains("part1: holds run r1, which part0 holds already"));
+    CHECK_THAT(refusal({first, first}, true), Contains("r1"));
+    model::RunReport both = result("m1", {});
+    both.run.tags["merged_from"] = "r1 r2";
+    CHECK_THAT(refusal({first, both}), Contains("holds run r1"));
+    const auto made = merged({both, result("r3", {})});
+    REQUIRE(made);
+    CHECK(made->run.tags.at("merged_from") == "r1 r2 r3");
+}
+
+TEST_CASE("unlike results are refused with what differs, or merged by force with a warning", "[unit]")
+{
+    model::RunReport other = result("r2", {timed("a", {2})});
+    other.machine.fingerprint = "nnnn";
+    other.machine.cores = 8;
+    const model::RunReport first = result("r1", {timed("a", {1})});
+    CHECK_THAT(refusal({first, other}),
+               Contains("part1: cannot be merged with part0: the machines differ: cores 0 against 8"));
+    const auto forced = merged({first, other}, true);
+    REQUIRE(forced);
+    CHECK(forced->cases[0].repetitions == 2);
+    REQUIRE_FALSE(forced->warnings.empty());
+    CHECK(forced->warnings[0].code == "merged-by-force");
+
+    other = result("r2", {});
+    other.run.scenario_fingerprint = "bbbb";
+    other.run.scenario_name = "other";
+    CHECK_THAT(refusal({first, other}), Contains("the scenarios differ"));
+}
+
+TEST_CASE("settings that fingerprints leave out are told", "[unit]")
+{
+    model::RunReport other = result("r2", {});
+    other.machine.governor = "powersave";
+    const auto made = merged({result("r1", {}), other});
+    REQUIRE(made);
+    REQUIRE(made->warnings.size() == 1);
+    CHECK(made->warnings[0].code == "merged-unlike");
+    CHECK_THAT(made->warnings[0].message, Contains("governor"));
+}
+
+TEST_CASE("conflicting units are refused, also by force", "[unit]")
+{
+    model::RunReport other = result("r2", {timed("a", {2})});
+    other.cases[0].metrics[0].unit = model::Unit::bytes;
+    const model::RunReport first = result("r1", {timed("a", {1})});
+    CHECK_THAT(refusal({first, other}, true),
+               Contains("part1: demo/mode=a: wall_time has unit B") && Contains("and s"));
+    other = result("r2", {timed("a", {2})});
+    other.cases[0].metrics[0].better = model::Better::higher;
+    CHECK_THAT(refusal({first, other}), Contains("higher"));
+
+    model::RunReport curve = result("r1", {timed("a", {1})});
+    curve.cases[0].series = {{.name = "working_set", .unit = model::Unit::bytes}};
+    other = result("r2", {timed("a", {2})});
+    other.cases[0].series = {{.name = "working_set", .unit = model::Unit::one}};
+    CHECK_THAT(refusal({curve, other}), Contains("series working_set has unit 1"));
+}
+
+TEST_CASE("what only one part measured is absent in the other's repetitions, with a reason", "[unit]")
+{
+    model::RunReport more = result("r2", {timed("a", {3, 4})});
+    more.cases[0].metrics.push_back(metric("allocations", {5, 6}));
+    const model::RunReport first = result("r1", {timed("a", {1, 2})});
+    for (const bool more_first : {false, true}) {
+        const auto made = more_first ? merged({more, first}) : merged({first, more});
+        REQUIRE(made);
+        const model::Metric& added = made->cases[0].metrics[1];
+        CHECK(added.values.size() == 4);
+        CHECK(present(added.values) == std::vector<double>{5, 6});
+        CHECK(added.values[more_first ? 0 : 2] == 5);
+        CHECK_FALSE(added.reason.empty());
+        CHECK(made->cases[0].metrics[0].reason.empty());
+    }
+    model::RunReport broken = result("r2", {timed("a", {3, 4})});
+    broken.cases[0].repetitions = 1;
+    CHECK_THAT(refusal({first, broken}), Contains("wall_time has more values than repetitions"));
+}
+
+TEST_CASE("a case is what its worst part is, and skipped only where all skipped it", "[unit]")
+{
+    const auto status = [](model::Status a, model::Status b) {
+        model::CaseReport one = timed("a", {1});
+        one.status = a;
+        one.reason = a == model::Status::ok ? "" : "why";
+        model::CaseReport two = timed("a", {2});
+        two.status = b;
+        two.reason = b == model::Status::ok ? "" : "because";
+        const auto made = merged({result("r1", {one}), result("r2", {two})});
+        REQUIRE(made);
+        CHECK((made->cases[0].status == model::Status::ok) == made->cases[0].reason.empty());
+        return made->cases[0].status;
+    };
+    using enum model::Status;
+    CHECK(status(ok, ok) == ok);
+    CHECK(status(ok, skipped) == ok);
+    CHECK(status(skipped, ok) == ok);
+    CHECK(status(skipped, skipped) == skipped);
+    CHECK(status(ok, timeout) == timeout);
+    CHECK(status(error, timeout) == error);
+    CHECK(status(failed, ok) == failed);
+}
+
+TEST_CASE("assertions are judged again over all repetitions", "[unit]")
+{
+    model::RunReport first = result("r1", {timed("a", {1, 1}), timed("b", {2, 2})});
+    model::RunReport second = result("r2", {timed("a", {9, 9, 9}), timed("b", {2, 2})});
+    first.assertions = {claim("demo/mode=a", "wall_time.median < 5s", true),
+                        claim("", "ratio(wall_time.median, mode=a, mode=b) < 1", true)};
+    second.assertions = {claim("demo/mode=a", "wall_time.median < 5s", false),
+                         claim("", "ratio(wall_time.median, mode=a, mode=b) < 1", false),
+                         claim("demo/mode=b", "no expression", false)};
+    second.cases[0].status = model::Status::failed;
+    second.cases[0].reason = "assertion failed: wall_time.median < 5s";
+    auto made = merged({first, second});
+    REQUIRE(made);
+    REQUIRE(made->assertions.size() == 3);
+    CHECK(made->assertions[0].actual == 9);
+    CHECK_FALSE(made->assertions[0].passed);
+    CHECK(made->assertions[1].actual == 4.5);
+    CHECK_FALSE(made->assertions[2].passed);  // from another version: kept as it was
+    CHECK(made->cases[0].status == model::Status::failed);
+
+    second.cases[0] = timed("a", {9});
+    second.cases[0].status = model::Status::failed;
+    second.cases[0].reason = "assertion failed: wall_time.median < 5s";
+    made = merged({first, second});
+    CHECK(made->assertions[0].passed);
+    CHECK(made->assertions[0].actual == 1);
+    CHECK(made->cases[0].status == model::Status::ok);
+    CHECK(made->cases[0].reason.empty());
+}
+
+TEST_CASE("noise is judged anew, other warnings are kept once", "[unit]")
+{
+    model::RunReport first = result("r1", {timed("a", {1, 2, 1})});
+    first.warnings = {{"few-repetitions", "demo/mode=a: wall_time has 3 values", ""}, {"slow-build", "Debug", ""}};
+    model::RunReport second = result("r2", {timed("a", {1, 2, 1})});
+    second.warnings = first.warnings;
+    const auto made = merged({first, second});
+    REQUIRE(made);
+    const auto told = [&](std::string_view code) {
+        return std::ranges::count(made->warnings, code, &model::Warning::code);
+    };
+    CHECK(told("slow-build") == 1);
+    CHECK(told("few-repetitions") == 0);
+}
