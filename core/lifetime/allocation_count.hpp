@@ -9,15 +9,34 @@ class AllocationCount final : public Trigger {
   public:
     explicit AllocationCount(std::uint64_t every) noexcept : every_{every} {}
 
+    // The count starts again with the allocation that asks, not when its collection is over: until then other threads
+    // would ask for the same one.
     [[nodiscard]] Due before_allocate(std::uint64_t /*bytes*/, std::int64_t /*now_ns*/) noexcept override
     {
-        return since_++ >= every_ ? Due::now : Due::no;
+        if (since_ < every_) {
+            ++since_;
+            return Due::no;
+        }
+        since_ = 1;
+        ++asked_;
+        return Due::now;
     }
-    void collected(const Collection& collection) noexcept override { since_ = collection.asked_for ? 0 : 1; }
+
+    void collected(const Collection& collection) noexcept override
+    {
+        if (collection.asked_for) {
+            since_ = 0;
+        } else if (asked_ == 0) {
+            since_ = 1;  // another trigger's
+        } else {
+            --asked_;
+        }
+    }
 
   private:
     std::uint64_t every_;
     std::uint64_t since_{};
+    std::uint64_t asked_{};  // collections that are not over yet
 };
 
 }  // namespace memsweep::lifetime

@@ -41,39 +41,40 @@ std::uint64_t ArenaDiscipline::next_slab_bytes(std::uint64_t needed) const noexc
     return std::max(slabs_.empty() ? main_bytes_ : slabs_.back().bytes * 2, needed);
 }
 
-bool ArenaDiscipline::add_slab(std::uint64_t bytes) noexcept
+memory::AllocStatus ArenaDiscipline::add_slab(std::uint64_t bytes) noexcept
 {
     const memory::Allocation made = reclaimer().resource().allocate(bytes, slab_alignment);
-    if (made.status != memory::AllocStatus::ok) {
-        return false;
+    if (made.status == memory::AllocStatus::ok) {
+        slabs_.push_back({static_cast<std::byte*>(made.ptr), bytes, 0});
+        ++slabs_acquired_;
     }
-    slabs_.push_back({static_cast<std::byte*>(made.ptr), bytes, 0});
-    ++slabs_acquired_;
-    return true;
+    return made.status;
 }
 
-void* ArenaDiscipline::acquire_own(std::uint64_t bytes, std::size_t /*alignment*/) noexcept
+memory::Allocation ArenaDiscipline::acquire_own(std::uint64_t bytes) noexcept
 {
     const memory::Allocation made = reclaimer().resource().allocate(bytes, slab_alignment);
     if (made.status == memory::AllocStatus::ok) {
         own_.push_back({static_cast<std::byte*>(made.ptr), bytes, bytes});
     }
-    return made.ptr;
+    return made;
 }
 
-void* ArenaDiscipline::bump(std::uint64_t bytes, std::size_t alignment) noexcept
+memory::Allocation ArenaDiscipline::bump(std::uint64_t bytes, std::size_t alignment) noexcept
 {
     if (!autoscales() && bytes >= spec_.arena.slab_bytes) {
-        return acquire_own(bytes, alignment);
+        return acquire_own(bytes);
     }
     const auto fits = [&](const Slab& slab) { return aligned_up(slab.used, alignment) + bytes <= slab.bytes; };
-    if ((slabs_.empty() || !fits(slabs_.back())) && !add_slab(next_slab_bytes(bytes))) {
-        return nullptr;
+    if (slabs_.empty() || !fits(slabs_.back())) {
+        if (const auto refused = add_slab(next_slab_bytes(bytes)); refused != memory::AllocStatus::ok) {
+            return {nullptr, refused};
+        }
     }
     Slab& slab = slabs_.back();
     const std::uint64_t at = aligned_up(slab.used, alignment);
     slab.used = at + bytes;
-    return slab.data + at;
+    return {slab.data + at, memory::AllocStatus::ok};
 }
 
 memory::AllocStatus ArenaDiscipline::acquire(Block& block, std::uint64_t bytes, std::size_t alignment,
@@ -81,10 +82,11 @@ memory::AllocStatus ArenaDiscipline::acquire(Block& block, std::uint64_t bytes, 
 {
     const std::size_t bump_alignment = std::min<std::size_t>(alignment, std::bit_floor(spec_.arena.alignment));
     const std::lock_guard lock{mutex_};
-    block.data = bump(bytes, bump_alignment);
-    if (block.data == nullptr) {
-        return memory::AllocStatus::out_of_memory;
+    const memory::Allocation made = bump(bytes, bump_alignment);
+    if (made.status != memory::AllocStatus::ok) {
+        return made.status;
     }
+    block.data = made.ptr;
     if (zeroed) {
         std::memset(block.data, 0, bytes);
     }

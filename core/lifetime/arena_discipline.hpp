@@ -53,9 +53,9 @@ class ArenaDiscipline final : public Discipline {
 
     [[nodiscard]] bool autoscales() const noexcept { return spec_.mode == model::ReleaseMode::arena_autoscale; }
     [[nodiscard]] std::uint64_t next_slab_bytes(std::uint64_t needed) const noexcept;
-    [[nodiscard]] void* bump(std::uint64_t bytes, std::size_t alignment) noexcept;
-    [[nodiscard]] bool add_slab(std::uint64_t bytes) noexcept;
-    [[nodiscard]] void* acquire_own(std::uint64_t bytes, std::size_t alignment) noexcept;
+    [[nodiscard]] memory::Allocation bump(std::uint64_t bytes, std::size_t alignment) noexcept;
+    [[nodiscard]] memory::AllocStatus add_slab(std::uint64_t bytes) noexcept;
+    [[nodiscard]] memory::Allocation acquire_own(std::uint64_t bytes) noexcept;
     void restore(const Checkpoint& checkpoint) noexcept;
     void end_blocks(const Block* until) noexcept;
     void rescale() noexcept;

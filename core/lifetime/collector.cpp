@@ -45,12 +45,16 @@ void Collector::run_shadow(std::uint64_t bytes, std::int64_t now_ns) noexcept
 {
     if (!shadow_.empty() && ask(shadow_, bytes, now_ns) != Due::no) {
         ++shadow_collections_;
-        const std::uint64_t freed = std::exchange(shadow_unreachable_, 0);
-        const auto pause = static_cast<std::int64_t>(pause_spec_ns_);
-        for (const auto& trigger : shadow_) {
-            trigger->freed(freed);
-            trigger->collected({now_ns, now_ns + pause, freed, false});
-        }
+        collect_shadow(now_ns, now_ns + static_cast<std::int64_t>(pause_spec_ns_), false);
+    }
+}
+
+void Collector::collect_shadow(std::int64_t start_ns, std::int64_t end_ns, bool asked_for) noexcept
+{
+    const std::uint64_t freed = std::exchange(shadow_unreachable_, 0);
+    for (const auto& trigger : shadow_) {
+        trigger->freed(freed);
+        trigger->collected({start_ns, end_ns, freed, asked_for});
     }
 }
 
@@ -100,6 +104,9 @@ void Collector::finish(const Collection& collection, bool program_waited) noexce
         triggered_ += collection.asked_for ? 0 : 1;
         for (const auto& trigger : triggers_) {
             trigger->collected(collection);
+        }
+        if (collection.asked_for) {  // with or without its frees, the program asks
+            collect_shadow(collection.start_ns, collection.end_ns, true);
         }
     }
 }

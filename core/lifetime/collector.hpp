@@ -37,6 +37,7 @@ class Collector {
 
   private:
     void run_shadow(std::uint64_t bytes, std::int64_t now_ns) noexcept;
+    void collect_shadow(std::int64_t start_ns, std::int64_t end_ns, bool asked_for) noexcept;
     [[nodiscard]] bool has_triggers() const noexcept { return !triggers_.empty(); }
 
     std::uint64_t pause_spec_ns_;

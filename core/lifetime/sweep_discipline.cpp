@@ -46,7 +46,6 @@ void SweepDiscipline::sweep(bool asked_for) noexcept
 {
     const std::int64_t began = collector_.begin_pause();
     const std::uint64_t freed = free_pending();
-    collector_.freed(freed);
     collector_.finish({began, steady_ns(), freed, asked_for}, true);
 }
 
@@ -58,6 +57,7 @@ std::uint64_t SweepDiscipline::free_pending() noexcept
         const FloatingGauge::Leaving left = FloatingGauge::leaving(*block);
         reclaimer().free(*block);
         floating_.remove(left);
+        collector_.freed(left.bytes);  // one by one: a trigger may count only those of some size
         freed += left.bytes;
         block = next;
     }

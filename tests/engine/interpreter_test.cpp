@@ -91,7 +91,7 @@ TEST_CASE("floating bytes are the live bytes that the program cannot reach", "[u
         run({alloc("a", 1000), alloc("b", 500), drop("a"), sample("p")}, {.mode = model::ReleaseMode::finalizer});
     CHECK(outcome.points[0].live_bytes == 1500);
     CHECK(outcome.points[0].floating_bytes == 1000);
-    CHECK(outcome.record.floating_bytes_peak == 1000);
+    CHECK(outcome.record.discipline.floating_bytes_peak == 1000);
 }
 
 TEST_CASE("rebinding a name makes the new array before the old one goes", "[unit]")
@@ -176,7 +176,7 @@ TEST_CASE("collect_every collects without being asked and gated waits", "[unit]"
     const model::ReleaseSpec gated{.mode = model::ReleaseMode::finalizer, .gated = true, .collect_every = 10};
     const engine::Outcome outcome = run({repeat(100, {alloc("a", 1000), drop("a")})}, gated);
     CHECK(outcome.record.live_bytes_peak == 10'000);
-    CHECK(outcome.record.collections == 9);
+    CHECK(outcome.record.discipline.collections == 9);
 }
 
 TEST_CASE("the null resource runs everything but touching", "[unit]")

@@ -4,13 +4,16 @@
 #include <functional>
 #include <mutex>
 #include <random>
-#include <string>
+#include <set>
+#include <utility>
 #include <vector>
 
+#include "core/base/assert.hpp"
 #include "core/base/rng.hpp"
 #include "core/lifetime/heap.hpp"
 #include "core/memory/counting_adaptor.hpp"
 #include "core/memory/failing_adaptor.hpp"
+#include "tests/lifetime/contract_subjects.hpp"
 #include "tests/lifetime/threads.hpp"
 #include "tests/lifetime/tracking_resource.hpp"
 #include "tests/support/catch.hpp"
@@ -18,45 +21,62 @@
 namespace memsweep::lifetime {
 namespace {
 
-using model::ReleaseMode;
+using tests::Fate;
+using tests::Subject;
 
-struct Subject {
-    std::string name;
-    model::ReleaseSpec spec;
-    [[nodiscard]] bool leaks() const { return spec.mode == ReleaseMode::leak; }
-};
-
-std::vector<Subject> subjects()
-{
-    return {{"refcount", {}},
-            {"finalizer", {.mode = ReleaseMode::finalizer}},
-            {"three finalizers", {.mode = ReleaseMode::finalizer, .finalizer_threads = 3}},
-            {"collecting finalizer", {.mode = ReleaseMode::finalizer, .collect_every = 10}},
-            {"gated finalizer", {.mode = ReleaseMode::finalizer, .gated = true, .collect_every = 10}},
-            {"two gated finalizers", {.mode = ReleaseMode::finalizer, .finalizer_threads = 2, .gated = true, .collect_every = 3}},
-            {"slow finalizer", {.mode = ReleaseMode::finalizer, .release_cost_ns = 20'000, .collect_every = 25}},
-            {"batch of 1", {.mode = ReleaseMode::deferred_batch, .batch = 1}},
-            {"batch of 16", {.mode = ReleaseMode::deferred_batch}},
-            {"huge batch", {.mode = ReleaseMode::deferred_batch, .batch = 1'000'000}},
-            {"leak", {.mode = ReleaseMode::leak}}};
-}
-
+// A heap over memory that is watched, used as a program without mistakes would use it.
 struct Rig {
-    explicit Rig(const model::ReleaseSpec& spec) : heap{std::make_unique<Heap>(counting, spec)} {}
+    explicit Rig(const Subject& of) : subject{of}, heap{std::make_unique<Heap>(counting, of.spec)}
+    {
+        if (subject.fate == Fate::scoped) {
+            heap->enter_scope();
+        }
+    }
 
     Buffer make(std::uint64_t bytes, unsigned char stamp)
     {
         auto made = heap->allocate(bytes, 16, stamp % 2 == 0);
+        MEMSWEEP_ASSERT(made.status == memory::AllocStatus::ok, "a test's allocation is granted");
         std::memset(made.buffer.data(), stamp, bytes);
         return std::move(made.buffer);
     }
 
+    // Where a program frees by hand it does so before its last handle goes.
+    void let_go(Buffer& buffer)
+    {
+        if (subject.manual() && buffer.unique()) {
+            heap->free(buffer);
+        }
+        buffer.reset();
+    }
+    void let_go(Buffer&& buffer) { let_go(buffer); }
+
     void collect_and_drain()
     {
-        heap->collect();
-        heap->drain();
+        for (std::uint64_t i = 0; i < subject.collections; ++i) {
+            heap->collect();
+            heap->drain();
+        }
     }
 
+    // Collected, drained, and in an arena the scope ended.
+    void settle()
+    {
+        collect_and_drain();
+        if (subject.fate == Fate::scoped) {
+            heap->leave_scope(false);
+            heap->enter_scope();
+        }
+    }
+
+    [[nodiscard]] std::uint64_t outstanding() const
+    {
+        std::uint64_t count = 0;
+        heap->each_outstanding([&count](const Heap::Outstanding&) { ++count; });
+        return count;
+    }
+
+    const Subject& subject;
     tests::TrackingResource resource;
     memory::Counters counters;
     memory::CountingAdaptor counting{resource, counters};
@@ -65,11 +85,55 @@ struct Rig {
 
 void for_each_subject(const std::function<void(const Subject&, Rig&)>& check)
 {
-    for (const Subject& subject : subjects()) {
-        INFO("discipline " << subject.name);
-        Rig rig{subject.spec};
+    for (const Subject& subject : tests::contract_subjects()) {
+        INFO("discipline: " << subject.name);
+        Rig rig{subject};
         check(subject, rig);
         CHECK(rig.resource.wrong_frees() == 0);
+        rig.heap.reset();
+        CHECK(rig.resource.wrong_frees() == 0);
+        CHECK(rig.resource.live_bytes() == rig.counters.live_bytes);
+    }
+}
+
+// Three accounts of the same memory: what the resource has given out, what the program holds, what the discipline says
+// of the rest.
+void check_account(const Rig& rig, std::uint64_t held_bytes)
+{
+    const DisciplineStats stats = rig.heap->stats();
+    const std::uint64_t live = rig.counters.live_bytes;
+    REQUIRE(rig.resource.live_bytes() == live);
+    REQUIRE(stats.queue_depth <= stats.floating_blocks);
+    REQUIRE(stats.floating_bytes <= stats.floating_bytes_peak);
+    if (rig.subject.fate == Fate::scoped) {
+        REQUIRE(live >= held_bytes + stats.floating_bytes);  // whole slabs
+    } else if (rig.subject.fate != Fate::stacked) {
+        REQUIRE(live == held_bytes + stats.floating_bytes + stats.idle_bytes);
+    }
+}
+
+// After settle(), with no handle left on anything that was made.
+void check_settled(const Rig& rig, std::uint64_t made_bytes, std::uint64_t made)
+{
+    const bool lost = rig.subject.fate == Fate::lost;
+    const DisciplineStats stats = rig.heap->stats();
+    CHECK(stats.floating_bytes == (lost ? made_bytes : 0));
+    CHECK(stats.floating_blocks == (lost ? made : 0));
+    CHECK(stats.queue_depth == 0);
+    CHECK(rig.outstanding() == (lost ? made : 0));
+    const std::uint64_t stays = stats.floating_bytes + stats.idle_bytes;
+    switch (rig.subject.fate) {
+    case Fate::scoped:
+        if (rig.subject.spec.mode != model::ReleaseMode::arena_autoscale) {  // which keeps its main buffer
+            CHECK(rig.counters.live_bytes == 0);
+        }
+        break;
+    case Fate::stacked:
+        CHECK(rig.counters.live_bytes == rig.subject.spec.cache.stack_bytes);
+        break;
+    default:
+        CHECK(rig.counters.live_bytes == stays);
+        break;
     }
 }
 
@@ -86,6 +150,15 @@ unsigned char stamp_of(std::size_t i)
 
 }  // namespace
 
+TEST_CASE("every mode has its place in the contract", "[unit]")
+{
+    std::set<model::ReleaseMode> covered;
+    for (const Subject& subject : tests::contract_subjects()) {
+        covered.insert(subject.spec.mode);
+    }
+    CHECK(covered.size() == model::names<model::ReleaseMode>().size());
+}
+
 TEST_CASE("everything dropped is freed exactly once after collect and drain", "[unit]")
 {
     for_each_subject([](const Subject& subject, Rig& rig) {
@@ -93,72 +166,92 @@ TEST_CASE("everything dropped is freed exactly once after collect and drain", "[
         std::uint64_t total = 0;
         for (std::size_t i = 0; i < 500; ++i) {
             buffers.push_back(rig.make(10 + i, stamp_of(i)));
-            total += 10 + i;
+            total += subject.granted(10 + i);
         }
-        CHECK(rig.counters.live_bytes == total);
-        buffers.clear();
-        rig.collect_and_drain();
-        const DisciplineStats stats = rig.heap->stats();
-        const std::uint64_t expected = subject.leaks() ? total : 0;
-        CHECK(rig.counters.live_bytes == expected);
-        CHECK(rig.resource.live_bytes() == expected);
-        CHECK(stats.floating_bytes == expected);
-        CHECK(stats.floating_blocks == (subject.leaks() ? 500U : 0U));
-        CHECK(stats.queue_depth == 0);
-        CHECK(rig.resource.freed().size() == (subject.leaks() ? 0U : 500U));
+        check_account(rig, total);
+        CHECK(rig.outstanding() == 500);
+        for (Buffer& buffer : buffers) {
+            rig.let_go(buffer);
+        }
+        check_account(rig, 0);
+        if (subject.fate == Fate::freed) {
+            CHECK(rig.counters.live_bytes == 0);
+            CHECK(rig.resource.freed().size() == 500);
+        }
+        rig.settle();
+        check_settled(rig, total, 500);
+        if (subject.fate == Fate::freed || subject.fate == Fate::found) {
+            CHECK(rig.resource.freed().size() == 500);
+            CHECK(rig.counters.deallocations == 500);
+        }
     });
 }
 
 TEST_CASE("nothing that still has a handle is freed", "[unit]")
 {
-    for_each_subject([](const Subject&, Rig& rig) {
+    for_each_subject([](const Subject& subject, Rig& rig) {
         std::vector<Buffer> kept;
         for (std::size_t i = 0; i < 300; ++i) {
             Buffer buffer = rig.make(100, stamp_of(i));
             if (i % 3 == 0) {
                 kept.push_back(buffer);  // a second handle outlives the first
             }
+            rig.let_go(buffer);
         }
         rig.collect_and_drain();
         for (std::size_t i = 0; i < kept.size(); ++i) {
             REQUIRE(intact(kept[i], stamp_of(3 * i)));
             REQUIRE(kept[i].unique());
         }
-        CHECK(rig.counters.live_bytes == kept.size() * 100 + rig.heap->stats().floating_bytes);
+        check_account(rig, kept.size() * subject.granted(100));
     });
 }
 
-TEST_CASE("what is live is held or floating, whatever has happened", "[unit]")
+TEST_CASE("what is live is held, idle or floating, whatever has happened", "[unit]")
 {
+    struct Held {
+        Buffer buffer;
+        unsigned char stamp;
+    };
     const std::uint64_t seed = std::random_device{}();
     INFO("seed " << seed);
-    for_each_subject([seed](const Subject&, Rig& rig) {
+    for_each_subject([seed](const Subject& subject, Rig& rig) {
         base::Rng rng{seed};
-        std::vector<Buffer> held;
+        std::vector<Held> held;
         std::uint64_t held_bytes = 0;
         std::uint64_t most_floating = 0;
-        for (int i = 0; i < 2000; ++i) {
+        for (std::size_t i = 0; i < 2000; ++i) {
             const std::uint64_t action = rng.below(100);
             if (action < 50) {
-                held.push_back(rig.make(1 + rng.below(200), 1));
-                held_bytes += held.back().bytes();
+                held.push_back({rig.make(1 + rng.below(200), stamp_of(i)), stamp_of(i)});
+                held_bytes += subject.granted(held.back().buffer.bytes());
             } else if (action < 97 && !held.empty()) {
                 std::swap(held[rng.below(held.size())], held.back());
-                held_bytes -= held.back().bytes();
+                REQUIRE(intact(held.back().buffer, held.back().stamp));
+                held_bytes -= subject.granted(held.back().buffer.bytes());
+                rig.let_go(held.back().buffer);
                 held.pop_back();
             } else if (action == 97) {
                 rig.heap->collect();
-            } else if (action == 98) {
-                rig.heap->drain();
             }
             // Counters are read one by one: let what is being freed be freed first.
             rig.heap->drain();
-            const DisciplineStats stats = rig.heap->stats();
-            most_floating = std::max(most_floating, stats.floating_bytes);
-            REQUIRE(rig.counters.live_bytes == held_bytes + stats.floating_bytes);
-            REQUIRE(rig.resource.live_bytes() == rig.counters.live_bytes);
-            REQUIRE(stats.queue_depth <= stats.floating_blocks);
-            REQUIRE(stats.floating_bytes_peak >= most_floating);
+            check_account(rig, held_bytes);
+            most_floating = std::max(most_floating, rig.heap->stats().floating_bytes);
+            REQUIRE(rig.heap->stats().floating_bytes_peak >= most_floating);
+        }
+    });
+}
+
+TEST_CASE("memory asked to be zero is, whatever lay there before", "[unit]")
+{
+    for_each_subject([](const Subject&, Rig& rig) {
+        for (int i = 0; i < 20; ++i) {
+            rig.let_go(rig.make(100, 0xA5));
+            auto made = rig.heap->allocate(100, 16, true);
+            REQUIRE(intact(made.buffer, 0));
+            rig.let_go(made.buffer);
+            rig.settle();
         }
     });
 }
@@ -167,11 +260,11 @@ TEST_CASE("the heap's end frees what its discipline still holds", "[unit]")
 {
     for_each_subject([](const Subject& subject, Rig& rig) {
         for (std::size_t i = 0; i < 105; ++i) {
-            static_cast<void>(rig.make(100, stamp_of(i)));
+            rig.let_go(rig.make(100, stamp_of(i)));
         }
         rig.heap.reset();
-        CHECK(rig.counters.live_bytes == (subject.leaks() ? 10'500U : 0U));
-        CHECK(rig.resource.live_bytes() == (subject.leaks() ? 10'500U : 0U));
+        CHECK(rig.counters.live_bytes == (subject.fate == Fate::lost ? 10'500U : 0U));
+        CHECK(rig.resource.live_bytes() == (subject.fate == Fate::lost ? 10'500U : 0U));
     });
 }
 
@@ -180,35 +273,48 @@ TEST_CASE("the heap's end right after a collection frees everything, once", "[un
     for (int round = 0; round < 20; ++round) {
         for_each_subject([](const Subject& subject, Rig& rig) {
             for (std::size_t i = 0; i < 30; ++i) {
-                static_cast<void>(rig.make(100, stamp_of(i)));
+                rig.let_go(rig.make(100, stamp_of(i)));
             }
             rig.heap->collect();
-            static_cast<void>(rig.make(100, 0));
+            rig.let_go(rig.make(100, 0));
             rig.heap.reset();
-            CHECK(rig.counters.live_bytes == (subject.leaks() ? 3100U : 0U));
+            CHECK(rig.counters.live_bytes == (subject.fate == Fate::lost ? 3100U : 0U));
         });
     }
 }
 
-TEST_CASE("a refused allocation leaves nothing acquired", "[unit]")
+TEST_CASE("a refused allocation leaves nothing acquired and says who refused it", "[unit]")
 {
-    for (const Subject& subject : subjects()) {
-        INFO("discipline " << subject.name);
+    for (const Subject& subject : tests::contract_subjects()) {
+        INFO("discipline: " << subject.name);
         tests::TrackingResource resource;
         memory::Counters counters;
         memory::FailingAdaptor failing{resource, 2};
         memory::CountingAdaptor counting{failing, counters};
+        std::uint64_t refused = 0;
         {
             Heap heap{counting, subject.spec};
+            std::vector<Buffer> held;
             for (int i = 1; i <= 100; ++i) {
-                const Heap::Result result = heap.allocate(100, 16, i % 3 == 0);
-                REQUIRE(result.status == (i % 2 == 0 ? memory::AllocStatus::injected : memory::AllocStatus::ok));
-                REQUIRE(static_cast<bool>(result.buffer) == (i % 2 != 0));
+                Heap::Result result = heap.allocate(subject.one_each() ? 100 : 3000, 16, i % 3 == 0);
+                const bool granted = result.status == memory::AllocStatus::ok;
+                REQUIRE((granted || result.status == memory::AllocStatus::injected));
+                REQUIRE(static_cast<bool>(result.buffer) == granted);
+                refused += granted ? 0 : 1;
+                if (granted) {
+                    held.push_back(std::move(result.buffer));
+                }
+            }
+            for (Buffer& buffer : held) {
+                if (subject.manual()) {
+                    heap.free(buffer);
+                }
+                buffer.reset();
             }
         }
-        CHECK(counters.refusals == 50);
-        CHECK(resource.allocated() == 50);
-        CHECK(resource.live_bytes() == (subject.leaks() ? 5000U : 0U));
+        CHECK(refused == counters.refusals);
+        CHECK(refused >= (subject.one_each() ? 50U : 1U));
+        CHECK(resource.live_bytes() == (subject.fate == Fate::lost ? 5000U : 0U));
         CHECK(resource.wrong_frees() == 0);
     }
 }
@@ -216,10 +322,15 @@ TEST_CASE("a refused allocation leaves nothing acquired", "[unit]")
 TEST_CASE("empty buffers are buffers", "[unit]")
 {
     for_each_subject([](const Subject&, Rig& rig) {
-        auto made = rig.heap->allocate(0, 16, false);
-        CHECK(made.status == memory::AllocStatus::ok);
-        CHECK(made.buffer);
-        CHECK(made.buffer.bytes() == 0);
+        for (int i = 0; i < 20; ++i) {
+            auto made = rig.heap->allocate(0, 16, i % 2 == 0);
+            CHECK(made.status == memory::AllocStatus::ok);
+            CHECK(made.buffer);
+            CHECK(made.buffer.bytes() == 0);
+            rig.let_go(made.buffer);
+        }
+        rig.settle();
+        CHECK(rig.heap->stats().floating_bytes == 0);
     });
 }
 
@@ -227,13 +338,36 @@ TEST_CASE("the peaks start again when told", "[unit]")
 {
     for_each_subject([](const Subject& subject, Rig& rig) {
         for (std::size_t i = 0; i < 9; ++i) {
-            static_cast<void>(rig.make(100, 1));
+            rig.let_go(rig.make(100, 1));
         }
-        rig.collect_and_drain();
+        rig.settle();
         rig.heap->reset_counts();
         const DisciplineStats stats = rig.heap->stats();
-        CHECK(stats.floating_bytes_peak == (subject.leaks() ? 900U : 0U));
+        CHECK(stats.floating_bytes_peak == (subject.fate == Fate::lost ? 900U : 0U));
         CHECK(stats.queue_depth_peak == 0);
+        CHECK(stats.collections == 0);
+        CHECK(stats.release_latency.count == 0);
+    });
+}
+
+TEST_CASE("a buffer shared by 32 threads 1000 times each is released once", "[unit]")
+{
+    for_each_subject([](const Subject& subject, Rig& rig) {
+        Buffer shared = rig.make(64, 7);
+        std::atomic<int> spoiled{0};
+        tests::in_parallel(subject.threads(32), [&](std::size_t) {
+            for (int i = 0; i < 1000; ++i) {
+                const Buffer copy = shared;
+                spoiled += intact(copy, 7) ? 0 : 1;
+            }
+        });
+        CHECK(spoiled == 0);
+        CHECK(shared.unique());
+        CHECK(rig.heap->stray_releases() == 0);
+        CHECK(rig.outstanding() == 1);
+        rig.let_go(shared);
+        rig.settle();
+        check_settled(rig, subject.granted(64), 1);
     });
 }
 
@@ -249,27 +383,29 @@ TEST_CASE("eight threads allocate, share, drop, collect and drain", "[unit]")
     for_each_subject([seed](const Subject& subject, Rig& rig) {
         std::array<Slot, 16> slots;
         std::atomic<int> spoiled{0};
-        tests::in_parallel(8, [&](std::size_t number) {
+        tests::in_parallel(subject.threads(8), [&](std::size_t number) {
             base::Rng rng{seed + number};
             std::vector<std::pair<Buffer, unsigned char>> own;
             for (int i = 0; i < 500; ++i) {
                 const auto stamp = static_cast<unsigned char>(rng.below(200));
                 Buffer fresh = rig.make(2 + rng.below(300), stamp);
+                spoiled += intact(fresh, stamp) ? 0 : 1;
                 Slot& slot = slots[rng.below(slots.size())];
                 {
                     const std::lock_guard lock{slot.mutex};
                     if (slot.buffer) {
                         own.emplace_back(slot.buffer, slot.stamp);
                     }
-                    slot.buffer = fresh;
+                    std::swap(slot.buffer, fresh);
                     slot.stamp = stamp;
                 }
+                rig.let_go(fresh);
                 if (own.size() > 8) {
-                    const auto& oldest = own[rng.below(own.size())];
-                    spoiled += intact(oldest.first, oldest.second) ? 0 : 1;
+                    const auto& one = own[rng.below(own.size())];
+                    spoiled += intact(one.first, one.second) ? 0 : 1;
+                    rig.let_go(own.front().first);
                     own.erase(own.begin());
                 }
-                spoiled += intact(fresh, stamp) ? 0 : 1;
                 if (rng.below(50) == 0) {
                     rig.heap->collect();
                 }
@@ -277,16 +413,65 @@ TEST_CASE("eight threads allocate, share, drop, collect and drain", "[unit]")
                     rig.heap->drain();
                 }
             }
+            for (auto& [buffer, stamp] : own) {
+                spoiled += intact(buffer, stamp) ? 0 : 1;
+                rig.let_go(buffer);
+            }
         });
         for (Slot& slot : slots) {
-            slot.buffer.reset();
+            rig.let_go(slot.buffer);
         }
-        rig.collect_and_drain();
+        rig.settle();
         CHECK(spoiled == 0);
-        CHECK(rig.counters.allocations == 4000);
-        CHECK(rig.resource.freed().size() == (subject.leaks() ? 0U : 4000U));
-        CHECK(rig.counters.live_bytes == rig.heap->stats().floating_bytes);
         CHECK(rig.heap->stray_releases() == 0);
+        check_account(rig, 0);
+        if (!subject.may_lose()) {
+            check_settled(rig, 0, 0);
+        }
+        if (subject.fate == Fate::freed || subject.fate == Fate::found) {
+            CHECK(rig.counters.allocations == subject.threads(8) * 500);
+        }
+    });
+}
+
+TEST_CASE("threads come and go, and free what others have made", "[unit]")
+{
+    struct Shared {
+        std::mutex mutex;
+        std::vector<std::pair<Buffer, unsigned char>> left;
+    };
+    for_each_subject([](const Subject& subject, Rig& rig) {
+        constexpr std::size_t waves = 25;  // in all more threads than any cache of threads has room for
+        Shared shared;
+        std::atomic<int> spoiled{0};
+        std::atomic<std::uint64_t> made_bytes{0};
+        for (std::size_t wave = 0; wave < waves; ++wave) {
+            tests::in_parallel(subject.threads(4), [&](std::size_t number) {
+                for (std::size_t i = 0; i < 20; ++i) {
+                    const unsigned char stamp = stamp_of(wave + 31 * number + i);
+                    Buffer fresh = rig.make(8 + i % 5 * 16, stamp);
+                    made_bytes += subject.granted(fresh.bytes());
+                    std::pair<Buffer, unsigned char> other;
+                    {
+                        const std::lock_guard lock{shared.mutex};
+                        shared.left.emplace_back(std::move(fresh), stamp);
+                        if (shared.left.size() > 30) {
+                            other = std::exchange(shared.left.front(), std::move(shared.left.back()));
+                            shared.left.pop_back();
+                        }
+                    }
+                    spoiled += !other.first || intact(other.first, other.second) ? 0 : 1;
+                    rig.let_go(other.first);
+                }
+            });
+        }
+        for (auto& [buffer, stamp] : shared.left) {
+            spoiled += intact(buffer, stamp) ? 0 : 1;
+            rig.let_go(buffer);
+        }
+        CHECK(spoiled == 0);
+        rig.settle();
+        check_settled(rig, made_bytes, waves * subject.threads(4) * 20);
     });
 }
 

@@ -12,10 +12,12 @@
 #include "core/base/rng.hpp"
 #include "core/memory/counting_adaptor.hpp"
 #include "core/memory/failing_adaptor.hpp"
+#include "core/memory/fenced_resource.hpp"
 #include "core/memory/limiting_adaptor.hpp"
 #include "core/memory/malloc_resource.hpp"
 #include "core/memory/null_resource.hpp"
 #include "core/memory/page_resource.hpp"
+#include "core/memory/quarantine_adaptor.hpp"
 #include "core/memory/stack.hpp"
 #include "tests/support/catch.hpp"
 
@@ -72,6 +74,7 @@ struct Subject {
     std::string name;
     std::function<std::unique_ptr<MemoryResource>()> make;
     bool usable{true};  // its memory may be written
+    std::size_t largest_alignment{2U << 20};
 };
 
 std::vector<Subject> subjects()
@@ -79,6 +82,7 @@ std::vector<Subject> subjects()
     static Counters counters;
     static const std::uint64_t limit = roomy;
     static const std::uint64_t every = never;
+    static const std::uint64_t quarantine = 1U << 20;
     return {
         {"malloc", [] { return std::make_unique<MallocResource>(); }},
         {"pages", [] { return std::make_unique<PageResource>(model::PageKind::system); }},
@@ -88,6 +92,9 @@ std::vector<Subject> subjects()
         {"counting", [] { return std::make_unique<OverMalloc<CountingAdaptor, Counters>>(counters); }},
         {"limiting", [] { return std::make_unique<OverMalloc<LimitingAdaptor, const std::uint64_t>>(limit); }},
         {"failing", [] { return std::make_unique<OverMalloc<FailingAdaptor, const std::uint64_t>>(every); }},
+        {"quarantine", [] { return std::make_unique<OverMalloc<QuarantineAdaptor, const std::uint64_t>>(quarantine); }},
+        {"fenced", [] { return std::make_unique<FencedResource>(false); }, true, 4096},
+        {"fenced, kept", [] { return std::make_unique<FencedResource>(true); }, true, 4096},
         {"whole stack", [] { return std::make_unique<WholeStack>(); }},
     };
 }
@@ -124,7 +131,7 @@ constexpr std::array<std::size_t, 9> sizes{0, 1, 7, 16, 4095, 4096, 4097, 100'00
 TEST_CASE("every resource aligns as asked, for every size", "[unit]")
 {
     for_each_subject([](const Subject& subject, MemoryResource& resource, const Counters&) {
-        for (std::size_t alignment = 1; alignment <= (2U << 20); alignment *= 2) {
+        for (std::size_t alignment = 1; alignment <= subject.largest_alignment; alignment *= 2) {
             for (const std::size_t bytes : sizes) {
                 const Allocation plain = resource.allocate(bytes, alignment);
                 const Allocation zeroed = resource.allocate_zeroed(bytes, alignment);

@@ -1,0 +1,535 @@
+// When each trigger asks for a collection, against numbers worked out from the rules of its runtime. Time is invented.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "core/lifetime/allocation_count.hpp"
+#include "core/lifetime/coreclr_pressure.hpp"
+#include "core/lifetime/cuda_pressure.hpp"
+#include "core/lifetime/cycle_counts.hpp"
+#include "core/lifetime/heap_target.hpp"
+#include "core/lifetime/managed_budget.hpp"
+#include "tests/support/catch.hpp"
+
+namespace memsweep::lifetime {
+namespace {
+
+constexpr std::uint64_t kib = 1024;
+constexpr std::uint64_t mib = 1024 * kib;
+constexpr std::int64_t us = 1000;
+constexpr std::int64_t ms = 1000 * us;
+
+// A collection of no length at that time, by the trigger's own wish.
+Collection instant(std::int64_t at_ns, std::uint64_t freed_bytes = 0)
+{
+    return {at_ns, at_ns, freed_bytes, false};
+}
+
+// The numbers, from 0, of those among `count` equal allocations that the trigger collects before.
+std::vector<std::uint64_t> collected_before(Trigger& trigger, std::uint64_t count, std::uint64_t bytes = 8)
+{
+    std::vector<std::uint64_t> numbers;
+    for (std::uint64_t i = 0; i < count; ++i) {
+        if (trigger.before_allocate(bytes, static_cast<std::int64_t>(i) * ms) != Due::no) {
+            numbers.push_back(i);
+            trigger.collected(instant(static_cast<std::int64_t>(i) * ms));
+        }
+    }
+    return numbers;
+}
+
+std::vector<std::uint64_t> first_then_every(std::uint64_t first, std::uint64_t every, std::uint64_t count)
+{
+    std::vector<std::uint64_t> numbers;
+    for (std::uint64_t i = first; i < count; i += every) {
+        numbers.push_back(i);
+    }
+    return numbers;
+}
+
+constexpr model::Pressure coreclr{.rule = model::PressureRule::coreclr};
+
+// Full collections whose three older slots hold these additions and removals, a second apart, and one to look from.
+void set_history(CoreClrPressure& pressure, std::uint64_t added, std::uint64_t removed)
+{
+    for (std::int64_t i = 1; i <= 4; ++i) {
+        static_cast<void>(pressure.before_allocate(added, i * 1000 * ms));
+        pressure.freed(removed);
+        if (i < 4) {
+            pressure.collected(instant(i * 1000 * ms));
+        }
+    }
+    pressure.collected(instant(4000 * ms));
+}
+
+}  // namespace
+
+TEST_CASE("count: before every Nth allocation after a collection; one that is asked for starts afresh", "[unit]")
+{
+    AllocationCount count{10};
+    CHECK(collected_before(count, 100) == first_then_every(10, 10, 100));
+    count.collected({0, 0, 0, true});
+    CHECK(collected_before(count, 21) == std::vector<std::uint64_t>{10, 20});
+    AllocationCount each{1};
+    CHECK(collected_before(each, 5) == std::vector<std::uint64_t>{1, 2, 3, 4});
+}
+
+TEST_CASE("coreclr: silent below 4 MiB of additions, due at 4 MiB, in the background", "[unit]")
+{
+    CoreClrPressure pressure{coreclr};
+    CHECK(pressure.before_allocate(4 * mib - 1, 0) == Due::no);
+    CHECK(pressure.before_allocate(1, 0) == Due::background);
+    CHECK(pressure.budget() == 4 * mib);
+}
+
+TEST_CASE("coreclr: removals never lower what was added", "[unit]")
+{
+    CoreClrPressure pressure{coreclr};
+    for (int i = 0; i < 3; ++i) {
+        CHECK(pressure.before_allocate(mib, 0) == Due::no);
+        pressure.freed(mib);
+    }
+    CHECK(pressure.before_allocate(mib, 0) == Due::background);
+}
+
+TEST_CASE("coreclr: a program that frees all it allocates is collected every 4 MiB all the same", "[unit]")
+{
+    CoreClrPressure pressure{coreclr};
+    std::vector<std::uint64_t> collections;
+    for (std::uint64_t i = 1; i <= 100; ++i) {
+        const auto now = static_cast<std::int64_t>(i) * ms;
+        if (pressure.before_allocate(mib, now) != Due::no) {
+            collections.push_back(i);
+            pressure.collected({now, now + 100 * us, 0, false});  // five times this is less than four allocations take
+        }
+        pressure.freed(mib);
+    }
+    CHECK(collections == first_then_every(4, 4, 101));
+}
+
+TEST_CASE("coreclr: collections lie more than five times the last one's duration apart", "[unit]")
+{
+    CoreClrPressure pressure{coreclr};
+    REQUIRE(pressure.before_allocate(4 * mib, 10 * ms) == Due::background);
+    pressure.collected({10 * ms, 12 * ms, 0, false});
+    CHECK(pressure.before_allocate(4 * mib, 19 * ms) == Due::no);
+    CHECK(pressure.before_allocate(4 * mib, 20 * ms) == Due::no);  // exactly five times: not yet
+    CHECK(pressure.before_allocate(1, 20 * ms + 1) == Due::background);
+
+    // Allocating all the time, 1 MiB per 0.1 ms, with collections of 1 ms: at most 20 % of the time is theirs.
+    CoreClrPressure busy{coreclr};
+    std::uint64_t collections = 0;
+    for (std::int64_t i = 1; i <= 10'000; ++i) {
+        const std::int64_t now = i * 100 * us;
+        if (busy.before_allocate(mib, now) != Due::no) {
+            ++collections;
+            busy.collected({now, now + ms, 0, false});
+        }
+        busy.freed(mib);
+    }
+    CHECK(collections == 197);  // at 0.4 ms, then every 5.1 ms of the 1000 ms
+}
+
+TEST_CASE("coreclr: before the fourth collection the budget is the least one", "[unit]")
+{
+    CoreClrPressure pressure{coreclr};
+    for (std::int64_t i = 1; i <= 3; ++i) {
+        static_cast<void>(pressure.before_allocate(100 * mib, i * ms));
+        pressure.collected(instant(i * ms));
+        CHECK(pressure.budget() == 4 * mib);
+    }
+    static_cast<void>(pressure.before_allocate(100 * mib, 4 * ms));
+    pressure.collected(instant(4 * ms));
+    CHECK(pressure.budget() == 40 * mib);  // nothing was removed
+}
+
+TEST_CASE("coreclr: the budget follows additions over removals in 1024ths, up to tenfold", "[unit]")
+{
+    struct Known {
+        std::uint64_t added, removed, budget;
+    };
+    // Three slots of each; budgets of 4,194,304 * floor(A * 1024 / R) / 1024.
+    for (const Known& known :
+         {Known{30 * mib, 10 * mib, 12 * mib}, Known{7 * mib, 7 * mib, 4 * mib}, Known{5 * mib, 6 * mib, 4 * mib},
+          Known{100 * mib, 10 * mib, 40 * mib}, Known{99 * mib, 10 * mib, 41'521'152},
+          Known{10 * mib, 3 * mib, 13'979'648}, Known{1000 * mib, mib, 40 * mib}, Known{mib, 0, 40 * mib}}) {
+        INFO(known.added << " added, " << known.removed << " removed");
+        CoreClrPressure pressure{coreclr};
+        set_history(pressure, known.added, known.removed);
+        CHECK(pressure.budget() == known.budget);
+        CHECK(pressure.before_allocate(known.budget - 1, 9000 * ms) == Due::no);
+        CHECK(pressure.before_allocate(1, 9000 * ms) == Due::background);
+    }
+}
+
+TEST_CASE("coreclr: the newest slot does not count for the budget", "[unit]")
+{
+    CoreClrPressure pressure{coreclr};
+    set_history(pressure, 20 * mib, 10 * mib);
+    REQUIRE(pressure.budget() == 8 * mib);
+    pressure.freed(500 * mib);
+    CHECK(pressure.budget() == 8 * mib);
+    pressure.collected(instant(5000 * ms));
+    CHECK(pressure.budget() == 4 * mib);  // 40 added, 520 removed
+}
+
+TEST_CASE("coreclr: a third of the managed heap is a budget too", "[unit]")
+{
+    model::Pressure spec = coreclr;
+    spec.managed_heap = 300 * mib;
+    CoreClrPressure pressure{spec};
+    CHECK(pressure.budget() == 100 * mib);
+    CHECK(pressure.before_allocate(100 * mib - 1, 0) == Due::no);
+    CHECK(pressure.before_allocate(1, 0) == Due::background);
+    spec.managed_heap = 6 * mib;
+    CHECK(CoreClrPressure{spec}.budget() == 4 * mib);
+}
+
+TEST_CASE("heap target: the first collection comes at 45,875,200 bytes", "[unit]")
+{
+    static_assert(5600 * 1024 * 8 == 45'875'200);
+    HeapTargetTrigger trigger{{.initial = 45'875'200}};
+    CHECK(trigger.target() == 45'875'200);
+    CHECK(trigger.before_allocate(45'875'199, 0) == Due::no);
+    CHECK(trigger.before_allocate(2025, 0) == Due::no);  // it was below
+    CHECK(trigger.before_allocate(8, 0) == Due::now);
+    HeapTargetTrigger arrays{{.initial = 45'875'200}};
+    int made = 0;
+    while (arrays.before_allocate(8'000'000, made) == Due::no) {
+        ++made;
+    }
+    CHECK(made == 6);  // 48,000,000 are the first to pass it
+}
+
+TEST_CASE("heap target: arrays in the managed heap are not counted, on either side", "[unit]")
+{
+    HeapTargetTrigger trigger{{.initial = 45'875'200}};
+    static_cast<void>(trigger.before_allocate(10'000, 0));
+    static_cast<void>(trigger.before_allocate(2024, 0));
+    CHECK(trigger.heap() == 10'000);
+    trigger.freed(2024);
+    CHECK(trigger.heap() == 10'000);
+    trigger.freed(10'000);
+    CHECK(trigger.heap() == 0);
+}
+
+namespace {
+
+// The rule of the next target once more, from its description and not from the code.
+struct Target {
+    std::uint64_t heap{};
+    std::uint64_t after_last{};
+    std::int64_t turn_began{};
+    double alloc{0}, mutator{0}, freed{0}, gc{0};
+
+    static double smooth(double old, double now, double weight)
+    {
+        return std::max(weight * old + (1 - weight) * now, 1.0);
+    }
+
+    std::uint64_t next(std::uint64_t freed_now, std::int64_t start, std::int64_t end, double tuning)
+    {
+        alloc = smooth(alloc, static_cast<double>(heap + freed_now - after_last), 0.95);
+        mutator = smooth(mutator, static_cast<double>(start - turn_began), 0.95);
+        freed = smooth(freed, static_cast<double>(freed_now), 0.5);
+        gc = smooth(gc, static_cast<double>(end - start), 0.5);
+        const double live = static_cast<double>(heap);
+        const double wanted = std::sqrt(live * (alloc / mutator) / (freed / gc)) * tuning;
+        const double least = std::max(live * 0.05, 5'734'400.0);
+        const auto bits = static_cast<std::uint64_t>(std::bit_width(heap));
+        const double over = static_cast<double>(4 * (std::uint64_t{1} << (7 * bits / 8)) + heap / 8);
+        after_last = heap;
+        turn_began = end;
+        return heap + static_cast<std::uint64_t>(std::min(std::max(wanted, least), std::max(over, least)));
+    }
+};
+
+}  // namespace
+
+TEST_CASE("heap target: the next ones follow the square-root rule between its bounds, smoothed", "[unit]")
+{
+    // Slow collections want more than the bound, quick ones less than the least; the last tuning lies between.
+    struct Known {
+        double tuning;
+        bool at_least, at_most;
+    };
+    for (const Known& known : {Known{2e4, false, true}, Known{0, true, false}, Known{300, false, false}}) {
+        INFO("tuning " << known.tuning);
+        HeapTargetTrigger trigger{{.initial = 45'875'200, .tuning = known.tuning}};
+        Target expected;
+        std::int64_t now = 0;
+        std::uint64_t lasting = 0;
+        for (std::uint64_t cycle = 0; cycle < 12; ++cycle) {
+            while (trigger.before_allocate(3'000'000, now) == Due::no) {
+                now += 500 * us;
+                expected.heap += 3'000'000;
+            }
+            // Two thirds of what is not kept is garbage; a little more is kept from cycle to cycle.
+            lasting += 1'500'000;
+            const std::uint64_t garbage = (expected.heap - lasting) * 2 / 3;
+            expected.heap -= garbage;
+            trigger.freed(garbage);
+            REQUIRE(trigger.heap() == expected.heap + 3'000'000);  // the one being made is there already
+            expected.heap += 3'000'000;
+            const std::int64_t pause = (1 + static_cast<std::int64_t>(cycle % 3)) * ms;
+            trigger.collected({now, now + pause, garbage, false});
+            const std::uint64_t target = expected.next(garbage, now, now + pause, known.tuning);
+            REQUIRE(trigger.target() == target);
+            now += pause;
+            const std::uint64_t step = target - expected.heap;
+            const auto least = std::max<std::uint64_t>(expected.heap / 20, 5'734'400);
+            const auto bits = static_cast<unsigned>(std::bit_width(expected.heap));
+            const std::uint64_t most = (std::uint64_t{4} << (7 * bits / 8)) + expected.heap / 8;
+            CHECK(step >= least);
+            CHECK(step <= std::max(most, least));
+            CHECK((!known.at_least || step == least));
+            CHECK((!known.at_most || step == most));
+        }
+    }
+}
+
+TEST_CASE("heap target: the overallocation of a small heap stays below the least step, of a large one is limited",
+          "[unit]")
+{
+    const auto step_after = [](std::uint64_t heap, std::uint64_t max_heap) {
+        HeapTargetTrigger trigger{{.initial = 1, .tuning = 1e12, .max_heap = max_heap}};
+        static_cast<void>(trigger.before_allocate(heap, 0));
+        trigger.collected({ms, 2 * ms, 0, false});
+        return trigger.target() - heap;
+    };
+    CHECK(step_after(1'000'000, 0) == 5'734'400);                            // 4 * 2^17 + 125,000 = 649,288
+    CHECK(step_after(100'000'000, 0) == 4 * 8'388'608 + 12'500'000);         // 27 bits: 2^23
+    CHECK(step_after(1'000'000'000, 0) == 4 * 67'108'864 + 125'000'000ULL);  // 30 bits: 2^26
+    CHECK(step_after(1'000'000'000, 1'200'000'000) == 60'000'000);           // it would pass the maximum: 5 % of it
+}
+
+TEST_CASE("heap target: a collection that is asked for leaves the target where it is", "[unit]")
+{
+    HeapTargetTrigger trigger{{.initial = 45'875'200}};
+    static_cast<void>(trigger.before_allocate(10'000'000, 0));
+    trigger.freed(10'000'000);
+    trigger.collected({ms, 9 * ms, 10'000'000, true});
+    CHECK(trigger.target() == 45'875'200);
+    CHECK(trigger.heap() == 0);
+}
+
+TEST_CASE("heap target: three collections in a row longer than the program's turns are thrashing", "[unit]")
+{
+    HeapTargetTrigger trigger{{.initial = 5000}};
+    std::int64_t now = 0;
+    const auto cycle = [&](std::int64_t turn, std::int64_t pause) {
+        static_cast<void>(trigger.before_allocate(10'000, now));
+        now += turn;
+        trigger.collected({now, now + pause, 0, false});
+        now += pause;
+        return trigger.thrashes();
+    };
+    CHECK_FALSE(cycle(ms, 2 * ms));
+    CHECK_FALSE(cycle(ms, 2 * ms));
+    CHECK(cycle(ms, ms + 1));
+    CHECK(cycle(ms, 2 * ms));
+    CHECK_FALSE(cycle(ms, ms));  // as long is not longer
+    CHECK_FALSE(cycle(ms, 2 * ms));
+    CHECK_FALSE(cycle(ms, 2 * ms));
+    CHECK(cycle(ms, 2 * ms));
+}
+
+TEST_CASE("cycle counts: a young collection when the containers pass 700", "[unit]")
+{
+    CycleCounts counts{{.generation0 = 700}};
+    CHECK(collected_before(counts, 3000) == first_then_every(700, 700, 3000));
+    CycleCounts three{{.generation0 = 700, .containers_per_array = 3}};
+    CHECK(collected_before(three, 500).front() == 233);  // 234 * 3 = 702
+    CycleCounts busy{{.generation0 = 700, .temporary_containers = 5, .containers_at_start = 15}};
+    CHECK(collected_before(busy, 2000) == first_then_every(680, 695, 2000));
+}
+
+TEST_CASE("cycle counts: blind to bytes", "[unit]")
+{
+    CycleCounts small{{.generation0 = 700}};
+    CycleCounts large{{.generation0 = 700}};
+    CHECK(collected_before(small, 5000, 1) == collected_before(large, 5000, 1ULL << 40));
+}
+
+TEST_CASE("cycle counts: eleven young collections, then one of two generations; the 133rd is of all", "[unit]")
+{
+    CycleCounts counts{{.generation0 = 700}};
+    using Collections = std::array<std::uint64_t, 3>;
+    std::vector<Collections> after{{0, 0, 0}};
+    for (int i = 0; i < 1000; ++i) {
+        counts.collected(instant(0));
+        after.push_back(counts.collections());
+    }
+    CHECK(after[11] == Collections{11, 0, 0});
+    CHECK(after[12] == Collections{11, 1, 0});
+    CHECK(after[24] == Collections{22, 2, 0});
+    CHECK(after[132] == Collections{121, 11, 0});
+    CHECK(after[133] == Collections{121, 11, 1});
+    CHECK(after[134] == Collections{122, 11, 1});
+    CHECK(after[266] == Collections{242, 22, 2});
+    CHECK(after[399] == Collections{363, 33, 3});
+    CHECK(after[532] == Collections{484, 44, 4});
+    // By now 133 collections' worth are a quarter of what has lived through four: one more has to wait for it.
+    CHECK(after[665] == Collections{606, 55, 4});
+    CHECK(after[666] == Collections{606, 55, 5});
+}
+
+TEST_CASE("cycle counts: a collection that is asked for is of all and starts every count afresh", "[unit]")
+{
+    CycleCounts counts{{.generation0 = 700}};
+    for (int i = 0; i < 11; ++i) {
+        counts.collected(instant(0));
+    }
+    counts.collected({0, 0, 0, true});
+    CHECK(counts.collections() == std::array<std::uint64_t, 3>{11, 0, 1});
+    CHECK(collected_before(counts, 701) == std::vector<std::uint64_t>{700});
+    CHECK(counts.collections() == std::array<std::uint64_t, 3>{12, 0, 1});
+}
+
+TEST_CASE("managed budget: eden is full when the next array's wrappers no longer fit", "[unit]")
+{
+    ManagedBudgetTrigger exact{{.bytes_per_array = 100, .steady = 1000}};
+    CHECK(collected_before(exact, 35) == first_then_every(10, 10, 35));
+    ManagedBudgetTrigger started{{.bytes_per_array = 100, .steady = 1000, .used_at_start = 250}};
+    CHECK(collected_before(started, 35) == first_then_every(7, 10, 35));
+    ManagedBudgetTrigger garbage{{.bytes_per_array = 100, .garbage = 384, .header = 16, .steady = 5000}};
+    CHECK(collected_before(garbage, 35) == first_then_every(10, 10, 35));
+    ManagedBudgetTrigger silent{{.bytes_per_array = 100}};
+    CHECK(collected_before(silent, 100'000).empty());
+}
+
+TEST_CASE("managed budget: the first two budgets may differ from the others", "[unit]")
+{
+    ManagedBudgetTrigger trigger{{.bytes_per_array = 100, .first = 300, .second = 500, .steady = 1000}};
+    CHECK(collected_before(trigger, 40) == std::vector<std::uint64_t>{3, 8, 18, 28, 38});
+    ManagedBudgetTrigger only_first{{.bytes_per_array = 100, .first = 300, .steady = 1000}};
+    CHECK(collected_before(only_first, 40) == std::vector<std::uint64_t>{3, 13, 23, 33});
+}
+
+TEST_CASE("managed budget: an object larger than a TLAB wastes one at the end of the budget", "[unit]")
+{
+    const model::ManagedBudget fits{.garbage = 84, .header = 16, .steady = 1000, .tlab = 84};
+    ManagedBudgetTrigger within{fits};
+    CHECK(collected_before(within, 25) == first_then_every(10, 10, 25));
+    model::ManagedBudget larger = fits;
+    larger.tlab = 83;
+    ManagedBudgetTrigger beyond{larger};
+    CHECK(collected_before(beyond, 25) == first_then_every(9, 9, 25));  // 1000 - 83
+}
+
+TEST_CASE("managed budget: objects do not cross regions", "[unit]")
+{
+    // Two objects of 400,016 bytes fit a region of 1 MiB, so each takes half of it: 6 MiB are 12 of them.
+    ManagedBudgetTrigger halves{{.garbage = 400'000, .header = 16, .steady = 6 * mib, .region = mib}};
+    CHECK(collected_before(halves, 40) == first_then_every(12, 12, 40));
+    ManagedBudgetTrigger whole{{.garbage = 600'000, .header = 16, .steady = 6 * mib, .region = mib}};
+    CHECK(collected_before(whole, 40) == first_then_every(6, 6, 40));
+    ManagedBudgetTrigger unbroken{{.garbage = 400'000, .header = 16, .steady = 6 * mib}};
+    CHECK(collected_before(unbroken, 40) == first_then_every(15, 15, 40));  // 6,291,456 / 400,016
+}
+
+TEST_CASE("managed budget: Mono collects once large objects have passed 16 MiB", "[unit]")
+{
+    const model::ManagedBudget mono{.bytes_per_array = 100,
+                                    .garbage = 262'144,
+                                    .header = 32,
+                                    .steady = 4 * mib,
+                                    .large_from = 8001,
+                                    .large = 16 * mib};
+    // 64 * 262,176 = 16,779,264 are the first to pass 16,777,216; the object a collection came before is not counted.
+    ManagedBudgetTrigger trigger{mono};
+    CHECK(collected_before(trigger, 1000) == first_then_every(64, 65, 1000));
+    // The nursery alone holds 41,943 arrays of 100 bytes.
+    model::ManagedBudget small = mono;
+    small.garbage = 0;
+    ManagedBudgetTrigger nursery{small};
+    CHECK(collected_before(nursery, 100'000) == first_then_every(41'943, 41'943, 100'000));
+    model::ManagedBudget just_small = mono;
+    just_small.garbage = 8000;
+    ManagedBudgetTrigger counted_young{just_small};
+    CHECK(collected_before(counted_young, 1200) == first_then_every(515, 515, 1200));  // 4 MiB / 8,132
+}
+
+TEST_CASE("managed budget: a collection that is asked for empties both", "[unit]")
+{
+    ManagedBudgetTrigger trigger{
+        {.bytes_per_array = 100, .garbage = 1000, .header = 0, .steady = 1000, .large_from = 500, .large = 3000}};
+    for (int i = 0; i < 3; ++i) {
+        REQUIRE(trigger.before_allocate(8, 0) == Due::no);
+    }
+    trigger.collected({0, 0, 0, true});
+    CHECK(collected_before(trigger, 6) == std::vector<std::uint64_t>{4});  // 4 * 1000 pass 3000; 3 do not
+}
+
+namespace {
+
+constexpr model::Pressure cuda{.rule = model::PressureRule::cuda, .capacity = 1000};
+
+// Brings the live bytes to so many of the capacity's 1000, collected once at 0 for that long.
+void fill(CudaPressure& pressure, std::uint64_t live, std::int64_t gc_ns, std::uint64_t freed)
+{
+    static_cast<void>(pressure.before_allocate(live + freed, 0));
+    pressure.freed(freed);
+    pressure.collected({-gc_ns, 0, freed, false});
+}
+
+// From which time on, in units of the last collection's length, another one may come.
+double may_come_after(std::uint64_t live, std::uint64_t freed)
+{
+    constexpr std::int64_t gc = 1000;
+    for (std::int64_t since = 0; since < 30'000; since += 10) {
+        CudaPressure pressure{cuda};
+        fill(pressure, live, gc, freed);
+        if (pressure.before_allocate(0, since) != Due::no) {
+            return static_cast<double>(since) / gc;
+        }
+    }
+    return -1;
+}
+
+// To the step in which time was tried.
+bool is_about(double found, double expected)
+{
+    return std::abs(found - expected) < 0.011;
+}
+
+}  // namespace
+
+TEST_CASE("cuda: nothing below three quarters of the device, the first collection there at once", "[unit]")
+{
+    CudaPressure pressure{cuda};
+    CHECK(pressure.before_allocate(749, 0) == Due::no);
+    CHECK(pressure.before_allocate(1, 0) == Due::no);  // 749 were live
+    CHECK(pressure.before_allocate(1, 0) == Due::now);
+    CudaPressure freed{cuda};
+    static_cast<void>(freed.before_allocate(900, 0));
+    freed.freed(151);
+    CHECK(freed.before_allocate(0, 0) == Due::no);
+}
+
+TEST_CASE("cuda: collections take 5 % of the time, twice as much for each sign that they are worth it", "[unit]")
+{
+    // A share s allows gc <= s * (since + gc): since >= gc * (1 / s - 1).
+    CHECK(is_about(may_come_after(800, 0), 19));     // 5 %
+    CHECK(is_about(may_come_after(800, 88), 19));    // 88 of 888 freed: less than a tenth
+    CHECK(is_about(may_come_after(800, 89), 9));     // 89 of 889: 10 % of the time
+    CHECK(is_about(may_come_after(900, 0), 19));     // 0.90 is not above 0.90
+    CHECK(is_about(may_come_after(901, 0), 9));      // 10 %
+    CHECK(is_about(may_come_after(951, 0), 4));      // 20 %
+    CHECK(is_about(may_come_after(951, 200), 1.5));  // 40 %
+}
+
+TEST_CASE("cuda: the time of collections is smoothed three to one", "[unit]")
+{
+    CudaPressure pressure{cuda};
+    static_cast<void>(pressure.before_allocate(800, 0));
+    pressure.collected({0, 1000, 0, false});
+    pressure.collected({1000, 6000, 0, false});  // 0.75 * 1000 + 0.25 * 5000 = 2000
+    CHECK(pressure.before_allocate(0, 6000 + 19 * 2000 - 10) == Due::no);
+    CHECK(pressure.before_allocate(0, 6000 + 19 * 2000 + 10) == Due::now);
+}
+
+}  // namespace memsweep::lifetime
