@@ -1,0 +1,69 @@
+// Fills a CastTable with the loops of one level; included by one source file per level, as cast_loops.hpp says.
+#pragma once
+
+#include "core/array/cast_halves.hpp"
+
+namespace memsweep::array {
+namespace {
+
+constexpr std::size_t chunk_elements = 256;  // of floats between a half and another type: 1 KiB of stack
+
+template <typename From, typename To>
+MEMSWEEP_INLINE void convert_span(std::byte* __restrict out, const std::byte* __restrict in, std::size_t elements)
+{
+    if constexpr (same_type<From, To>) {
+        __builtin_memcpy(out, in, elements * sizeof(From));
+    } else if constexpr (same_type<From, Half> && same_type<To, float>) {
+        singles_from_halves(out, in, elements);
+    } else if constexpr (same_type<From, float> && same_type<To, Half>) {
+        halves_from_singles(out, in, elements);
+    } else if constexpr (same_type<From, Half> || same_type<To, Half>) {
+        alignas(64) std::byte singles[chunk_elements * sizeof(float)];
+        for (std::size_t done = 0; done < elements; done += chunk_elements) {
+            const std::size_t count = elements - done < chunk_elements ? elements - done : chunk_elements;
+            if constexpr (same_type<From, Half>) {
+                singles_from_halves(singles, in + done * sizeof(From), count);
+                convert_span<float, To>(out + done * sizeof(To), singles, count);
+            } else {
+                for (std::size_t i = 0; i < count; ++i) {
+                    store(singles, i, single_from(load<From>(in, done + i)));
+                }
+                halves_from_singles(out + done * sizeof(To), singles, count);
+            }
+        }
+    } else {
+        for (std::size_t i = 0; i < elements; ++i) {
+            store(out, i, converted<To>(load<From>(in, i)));
+        }
+    }
+}
+
+template <typename From, typename To>
+struct PlainLoop {
+    static void run(std::byte* out, const std::byte* in, std::size_t elements) noexcept
+    {
+        convert_span<From, To>(out, in, elements);
+    }
+};
+
+template <typename... Type>
+struct Types {
+    // Each type to each other, by a loop that `Loop<From, To>::run` is.
+    template <template <typename, typename> typename Loop, typename From>
+    static constexpr std::array<CastLoop, element_kinds> from()
+    {
+        return {{Loop<From, Type>::run...}};
+    }
+    template <template <typename, typename> typename Loop>
+    static constexpr CastLoops all()
+    {
+        return {{from<Loop, Type>()...}};
+    }
+};
+
+// In the order of Element.
+using AllTypes = Types<Bool, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t,
+                       std::int64_t, std::uint64_t, Half, float, double, Complex>;
+
+}  // namespace
+}  // namespace memsweep::array
