@@ -2,7 +2,7 @@
 // two parts past the caches goes to memory twice.
 //
 // Cost     one more pass through L1 for the runs that are collected; otherwise what ElementMover's run costs.
-// Memory   4 KiB of its own.
+// Memory   1 KiB of its own.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class SlabWriter {
     void collect(const ElementMover& mover, const std::byte* in, std::size_t elements) noexcept;
     void write_whole_lines() noexcept;
 
-    static constexpr std::size_t capacity_bytes = 4096;
+    static constexpr std::size_t capacity_bytes = 1024;
 
     const CastTable& table_;
     std::byte* out_;  // where the first collected byte goes
