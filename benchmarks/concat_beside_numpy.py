@@ -1,16 +1,18 @@
 #!/usr/bin/python3
 """Compares our concatenation with NumPy's: the cases of the sweep that NumPy can run, on this machine, interleaved.
 
-    benchmarks/concat_beside_numpy.py [--rounds 20] [--binary build/release/concat_rounds] [LABEL ...]
+    benchmarks/concat_beside_numpy.py [--rounds 20] [--binary build/release/concat_time] [LABEL ...]
 
-Each round runs every case in both: the same inputs, warm-up and repetitions, a result allocated and freed per call, the
-upper middle of the sorted times. Which of the two comes first changes from round to round. Printed are the medians, the
-median of the rounds' ratios with its exact 95 % interval (ours over NumPy's, below 1 is faster), and the geometric mean.
+Each round runs every case in both, each time in a process of its own: the same inputs, warm-up and repetitions, a
+result allocated and freed per call, the upper middle of the sorted times. Which of the two comes first changes from
+round to round. Printed are the medians, the median of the rounds' ratios with its exact 95 % interval (ours over
+NumPy's, below 1 is faster), and the geometric mean.
 Needs Debian's python3-numpy. Exit codes: 0 measured, 2 wrong usage or a case failed.
 """
 
 import argparse
 import math
+import os
 import pathlib
 import statistics
 import subprocess
@@ -128,16 +130,29 @@ def numpy_median_ns(build, repetitions):
     return sorted(times)[repetitions // 2]
 
 
-class Ours:
-    def __init__(self, binary):
-        self.process = subprocess.Popen([binary], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+def alone(measure, *arguments):
+    """What `measure` returns, from a process of its own: a heap that earlier cases have left full of free memory, or
+    have taught to map none, makes a case faster than it is."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        with os.fdopen(writer, "w") as out:
+            print(measure(*arguments), file=out)
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as answer:
+        text = answer.read()
+    _, status = os.waitpid(child, 0)
+    if status != 0 or not text:
+        sys.exit(f"concat_beside_numpy: a process of NumPy's ended with status {status}")
+    return float(text)
 
-    def median_ns(self, label):
-        print(label, file=self.process.stdin, flush=True)
-        answer = self.process.stdout.readline().strip()
-        if not answer or answer.startswith("error"):
-            sys.exit(f"concat_beside_numpy: {label}: {answer or 'no answer'}")
-        return float(answer)
+
+def our_median_ns(binary, label):
+    done = subprocess.run([binary, label], stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(2)
+    return float(done.stdout)
 
 
 def interval_of_median(values):
@@ -156,7 +171,7 @@ def interval_of_median(values):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--binary", default=ROOT / "build/release/concat_rounds")
+    parser.add_argument("--binary", default=ROOT / "build/release/concat_time")
     parser.add_argument("labels", nargs="*", metavar="LABEL")
     options = parser.parse_args()
     table = cases()
@@ -164,16 +179,15 @@ def main():
     if unknown or options.rounds < 1:
         parser.error(f"no such case: {', '.join(unknown)}" if unknown else "at least one round")
     labels = options.labels or list(table)
-    ours = Ours(options.binary)
     times = {label: ([], []) for label in labels}
     for number in range(options.rounds):
         for label in labels:
             build, repetitions = table[label]
             for first in (True, False):
                 if first == (number % 2 == 0):
-                    times[label][0].append(ours.median_ns(label))
+                    times[label][0].append(our_median_ns(options.binary, label))
                 else:
-                    times[label][1].append(numpy_median_ns(build, repetitions))
+                    times[label][1].append(alone(numpy_median_ns, build, repetitions))
         print(f"round {number + 1} of {options.rounds}", file=sys.stderr)
     report(times, options.rounds)
 

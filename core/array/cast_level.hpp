@@ -8,6 +8,29 @@ namespace {
 
 constexpr std::size_t chunk_elements = 256;  // of floats between a half and another type: 1 KiB of stack
 
+template <typename From>
+MEMSWEEP_INLINE void complex_from_reals(std::byte* __restrict out, const std::byte* __restrict in, std::size_t elements)
+{
+    std::size_t i = 0;
+#ifdef __AVX512F__
+    constexpr __mmask8 real_parts = 0x55;
+    for (; i + 8 <= elements; i += 8) {
+        alignas(64) double reals[8];
+        for (std::size_t k = 0; k < 8; ++k) {
+            reals[k] = converted<double>(load<From>(in, i + k));
+        }
+        const __m512d all = _mm512_load_pd(reals);
+        const __m512d upper = _mm512_maskz_shuffle_f64x2(0xFF, all, all, 0xEE);
+        _mm512_storeu_pd(out + i * sizeof(Complex), _mm512_maskz_expand_pd(real_parts, all));
+        _mm512_storeu_pd(out + (i + 4) * sizeof(Complex), _mm512_maskz_expand_pd(real_parts, upper));
+    }
+#endif
+    for (; i < elements; ++i) {
+        store(out, 2 * i, converted<double>(load<From>(in, i)));
+        store(out, 2 * i + 1, 0.0);
+    }
+}
+
 template <typename From, typename To>
 MEMSWEEP_INLINE void convert_span(std::byte* __restrict out, const std::byte* __restrict in, std::size_t elements)
 {
@@ -31,6 +54,8 @@ MEMSWEEP_INLINE void convert_span(std::byte* __restrict out, const std::byte* __
                 halves_from_singles(out + done * sizeof(To), singles, count);
             }
         }
+    } else if constexpr (same_type<To, Complex>) {
+        complex_from_reals<From>(out, in, elements);
     } else {
         for (std::size_t i = 0; i < elements; ++i) {
             store(out, i, converted<To>(load<From>(in, i)));

@@ -1,11 +1,12 @@
-// Answers concat_beside_numpy.py: for each case named on a line of standard input, the median time of a call.
+// Times one case of the concatenation sweep in a process of its own, for concat_beside_numpy.py.
 //
-// Units    one line per case: the median in nanoseconds, as the original sweep takes it (the upper middle of the sorted
-//          times of the case's repetitions, after its warm-up), or "error" and why.
+// Units    prints nanoseconds: the median as the original sweep takes it, the upper middle of the sorted times of the
+//          case's repetitions after its warm-up.
+// Errors   2: no such case, or it failed; standard error says why.
 #include <algorithm>
 #include <chrono>
 #include <iostream>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "benchmarks/advised_malloc.hpp"
@@ -34,33 +35,32 @@ const char* time_calls(const array::ConcatCall& call, lifetime::Heap& heap, std:
     return nullptr;
 }
 
-void answer(const model::ConcatCase& what)
+int fail(std::string_view label, const char* why)
 {
-    benchmarks::AdvisedMalloc resource;
-    lifetime::Heap heap{resource, {}};
-    const auto built = array::ConcatCall::build(heap, what);
-    if (built.status != memory::AllocStatus::ok) {
-        std::cout << "error " << memory::describe(built.status) << std::endl;
-        return;
-    }
-    std::vector<double> times(what.repetitions);
-    if (const char* const error = time_calls(built.call, heap, times)) {
-        std::cout << "error " << error << std::endl;
-        return;
-    }
-    std::ranges::sort(times);
-    std::cout << times[times.size() / 2] << std::endl;
+    std::cerr << "concat_time: " << label << ": " << why << '\n';
+    return 2;
 }
 
 }  // namespace
 
-int main()
+int main(int argc, char** argv)
 {
-    for (std::string label; std::getline(std::cin, label);) {
-        if (const model::ConcatCase* const what = model::find_concat_case(label)) {
-            answer(*what);
-        } else {
-            std::cout << "error no such case" << std::endl;
-        }
+    const std::string_view label = argc == 2 ? argv[1] : "";
+    const model::ConcatCase* const what = model::find_concat_case(label);
+    if (what == nullptr) {
+        return fail(label, "no such case");
     }
+    benchmarks::AdvisedMalloc resource;
+    lifetime::Heap heap{resource, {}};
+    const auto built = array::ConcatCall::build(heap, *what);
+    if (built.status != memory::AllocStatus::ok) {
+        return fail(label, memory::describe(built.status));
+    }
+    std::vector<double> times(what->repetitions);
+    if (const char* const error = time_calls(built.call, heap, times)) {
+        return fail(label, error);
+    }
+    std::ranges::sort(times);
+    std::cout << times[times.size() / 2] << '\n';
+    return 0;
 }
