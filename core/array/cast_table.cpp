@@ -2,6 +2,9 @@
 
 #include "core/array/cast_levels.hpp"
 #include "core/base/assert.hpp"
+#ifdef MEMSWEEP_X86_64
+#include <cpuid.h>
+#endif
 
 namespace memsweep::array {
 namespace {
@@ -13,12 +16,21 @@ struct Runnable {
     void add(const CastTable& table) { tables[count++] = &table; }
 };
 
+#ifdef MEMSWEEP_X86_64
+// Asked of the processor itself: Clang 16 does not know the name. That the system saves the registers, avx2 says.
+bool has_f16c()
+{
+    unsigned int a{}, b{}, c{}, d{};
+    return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+#endif
+
 Runnable find_runnable()
 {
     Runnable found;
     found.add(cast_table_baseline);
 #ifdef MEMSWEEP_X86_64
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c")) {
+    if (__builtin_cpu_supports("avx2") && has_f16c()) {
         found.add(cast_table_avx2);
         if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
             __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {

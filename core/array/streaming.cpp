@@ -15,20 +15,19 @@ std::uint64_t smallest_streamed_bytes()
     return l2_bytes > 0 ? static_cast<std::uint64_t>(l2_bytes) / 4 * 5 : UINT64_MAX;
 }
 
-bool is_resident(const void* ptr)
+bool is_resident(std::byte* ptr)
 {
-    const std::uintptr_t page = reinterpret_cast<std::uintptr_t>(ptr) & ~(sys::page_size() - 1);
+    std::byte* const page = ptr - reinterpret_cast<std::uintptr_t>(ptr) % sys::page_size();
     unsigned char state = 0;
-    return ::mincore(reinterpret_cast<void*>(page), 1, &state) == 0 && (state & 1U) != 0;
+    return ::mincore(page, 1, &state) == 0 && (state & 1U) != 0;
 }
 
 }  // namespace
 
-bool pays_to_stream(const CastTable& table, const void* out, std::uint64_t out_bytes,
-                    std::uint64_t bytes_moved) noexcept
+bool pays_to_stream(const CastTable& table, void* out, std::uint64_t out_bytes, std::uint64_t bytes_moved) noexcept
 {
     return table.streams() && bytes_moved >= smallest_streamed_bytes() &&
-           is_resident(static_cast<const std::byte*>(out) + out_bytes / 2);
+           is_resident(static_cast<std::byte*>(out) + out_bytes / 2);
 }
 
 }  // namespace memsweep::array

@@ -14,7 +14,7 @@
 namespace memsweep::array {
 
 // `bytes_moved` is what is read and what is written, together.
-[[nodiscard]] bool pays_to_stream(const CastTable& table, const void* out, std::uint64_t out_bytes,
+[[nodiscard]] bool pays_to_stream(const CastTable& table, void* out, std::uint64_t out_bytes,
                                   std::uint64_t bytes_moved) noexcept;
 
 }  // namespace memsweep::array

@@ -69,12 +69,15 @@ constexpr ConcatCase asked(std::string_view label, DType first, DType second, st
             .casting = casting};
 }
 
-constexpr ConcatCase flattened()
+constexpr ConcatCase flattened(std::string_view label)
 {
-    ConcatCase one = square("axis_none_2x_1M_2D", ConcatLayout::row_major, 0);
-    one.section = "kwargs";
-    one.axis = std::nullopt;
-    return one;
+    return {.section = "kwargs",
+            .label = label,
+            .dtypes = {DType::int32, DType::int32},
+            .lengths = {1000, 1000},
+            .dimensions = 2,
+            .fill = Fill::arange,
+            .axis = std::nullopt};
 }
 
 constexpr std::array cases{
@@ -136,17 +139,12 @@ constexpr std::array cases{
     asked("out_int32_1M", DType::int32, DType::int32, DType::int32, {}, Casting::same_kind),
     asked("out_mixed_to_float64", DType::float32, DType::int32, DType::float64, {}, Casting::unsafe),
     asked("dtype_override_int32_to_float64", DType::int32, DType::int32, {}, DType::float64, Casting::same_kind),
-    flattened(),
+    flattened("axis_none_2x_1M_2D"),
     asked("casting_unsafe_int64_to_int32", DType::int64, DType::int64, {}, DType::int32, Casting::unsafe),
 };
 static_assert(cases.size() == 55);
 
 }  // namespace
-
-bool ConcatCase::numpy_has_it() const
-{
-    return std::ranges::none_of(dtypes, [](DType type) { return type == DType::char16 || type == DType::decimal128; });
-}
 
 std::span<const ConcatCase> concat_cases()
 {

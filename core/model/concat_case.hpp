@@ -43,7 +43,6 @@ struct ConcatCase {
 
     [[nodiscard]] std::span<const std::uint64_t> shape() const { return {lengths.data(), dimensions}; }
     [[nodiscard]] DType dtype_of(std::uint64_t input) const { return dtypes[input % 2]; }
-    [[nodiscard]] bool numpy_has_it() const;
 };
 
 inline constexpr std::uint64_t concat_warmup_calls = 20;

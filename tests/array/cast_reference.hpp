@@ -11,11 +11,11 @@
 
 namespace memsweep::tests {
 
-__extension__ using int128 = __int128;
+__extension__ using WideInteger = __int128;  // holds every 64-bit one, signed or not
 
 struct Number {
     bool is_integer{};
-    int128 integer{};
+    WideInteger integer{};
     double real{};
     double imaginary{};
 };
@@ -99,11 +99,11 @@ inline Number number_at(const std::byte* at, model::DType dtype)
 }
 
 // What a conversion instruction of x86 gives: the lowest value for all that does not fit.
-inline int128 cut(double value, int bits)
+inline WideInteger cut(double value, int bits)
 {
     const double bound = std::ldexp(1.0, bits - 1);
     const double whole = std::trunc(value);
-    return whole >= -bound && whole < bound ? static_cast<int128>(whole) : -(int128{1} << (bits - 1));
+    return whole >= -bound && whole < bound ? static_cast<WideInteger>(whole) : -(WideInteger{1} << (bits - 1));
 }
 
 inline std::uint64_t integer_bits(const Number& number, model::DType to)

@@ -218,7 +218,7 @@ TEST_CASE("cast: stored past the caches, long runs are the same", "[unit]")
     for_each_pair([&](DType from, DType to) {
         INFO("seed " << seed << ", " << model::name_of(from) << " to " << model::name_of(to));
         // Beyond the length from which runs are split in parts, and a bit that no part has.
-        const std::size_t elements = 3 * 64 * 1024 / model::size_bytes(to) + 77;
+        const std::size_t elements = 200'000 / model::size_bytes(to) + 77;
         const Bytes in = inputs_of(from, elements);
         for (const std::size_t shift : {std::size_t{0}, std::size_t{3}, model::size_bytes(to)}) {
             const Bytes right = cast(loop_of(table.casts, from, to), in, from, to, elements, shift);

@@ -13,7 +13,6 @@ namespace {
 using model::Casting;
 using model::DType;
 using model::Fill;
-using tests::element;
 using tests::elements;
 using tests::Rig;
 using Shape = std::vector<std::uint64_t>;
