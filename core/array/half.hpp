@@ -1,6 +1,7 @@
 // IEEE 754 half precision to and from single, rounding to nearest even: GCC 12's _Float16 needs a library call per
 // element where the machine has no half-precision arithmetic.
 //
+// Sources  NaNs as IEEE 754 and the F16C instructions have them: the payload's high bits stay, and they become quiet.
 // Cost     a few integer and float operations and no branch that depends on the data more than once; vectorisable.
 #pragma once
 
@@ -19,6 +20,7 @@ inline constexpr std::uint16_t half_one = 0x3C00;
     std::uint32_t bits = magnitude + exponent_gap;
     if (magnitude >= 0x1FU << 23) {
         bits += exponent_gap;  // infinity or NaN: the exponent becomes a float's highest, too
+        bits |= (magnitude & 0x007F'FFFFU) != 0 ? 0x0040'0000U : 0U;
     } else if (magnitude < 1U << 23) {
         // Zero or subnormal: a fraction of 2^-14, made by subtracting the leading one that it lacks.
         bits = std::bit_cast<std::uint32_t>(std::bit_cast<float>(bits + (1U << 23)) -
@@ -36,7 +38,7 @@ inline constexpr std::uint16_t half_one = 0x3C00;
     const std::uint32_t magnitude = bits & 0x7FFF'FFFFU;
     std::uint32_t half{};
     if (magnitude >= overflow) {
-        half = magnitude > 0x7F80'0000U ? 0x7E00U : 0x7C00U;  // NaN, or too large: infinity
+        half = magnitude > 0x7F80'0000U ? 0x7E00U | ((magnitude >> 13) & 0x3FFU) : 0x7C00U;  // NaN, or infinity
     } else if (magnitude < normal) {
         // Adding 0.5 leaves a subnormal's ten bits lowest in the sum's fraction, rounded by the addition itself.
         const float sum = std::bit_cast<float>(magnitude) + 0.5F;

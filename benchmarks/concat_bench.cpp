@@ -1,0 +1,42 @@
+// Each case of the concatenation sweep: one call, its result allocated and freed. concat_beside_numpy.py compares.
+#include <benchmark/benchmark.h>
+
+#include <string>
+
+#include "benchmarks/advised_malloc.hpp"
+#include "core/array/concat_call.hpp"
+
+namespace {
+
+using namespace memsweep;
+
+void concat(benchmark::State& state, const model::ConcatCase& what)
+{
+    benchmarks::AdvisedMalloc resource;
+    lifetime::Heap heap{resource, {}};
+    const auto built = array::ConcatCall::build(heap, what);
+    if (built.status != memory::AllocStatus::ok) {
+        state.SkipWithError(memory::describe(built.status));
+        return;
+    }
+    std::uint64_t result_bytes = 0;
+    for (auto _ : state) {
+        const array::ConcatResult result = built.call.call(heap);
+        if (result.status != array::ConcatStatus::ok) {
+            state.SkipWithError(array::describe(result.status));
+            return;
+        }
+        result_bytes = result.array.bytes();
+    }
+    state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(result_bytes));
+}
+
+const bool registered = [] {
+    for (const model::ConcatCase& what : model::concat_cases()) {
+        benchmark::RegisterBenchmark(("concat/" + std::string{what.label}).c_str(),
+                                     [&what](benchmark::State& state) { concat(state, what); });
+    }
+    return true;
+}();
+
+}  // namespace

@@ -1,0 +1,66 @@
+// Times one case of the concatenation sweep in a process of its own, for concat_beside_numpy.py.
+//
+// Units    prints nanoseconds: the median as the original sweep takes it, the upper middle of the sorted times of the
+//          case's repetitions after its warm-up.
+// Errors   2: no such case, or it failed; standard error says why.
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <string_view>
+#include <vector>
+
+#include "benchmarks/advised_malloc.hpp"
+#include "core/array/concat_call.hpp"
+
+namespace {
+
+using namespace memsweep;
+using Nanoseconds = std::chrono::duration<double, std::nano>;
+
+const char* time_calls(const array::ConcatCall& call, lifetime::Heap& heap, std::vector<double>& times)
+{
+    for (std::size_t number = 0; number < times.size() + model::concat_warmup_calls; ++number) {
+        const auto start = std::chrono::steady_clock::now();
+        {
+            const array::ConcatResult result = call.call(heap);
+            if (result.status != array::ConcatStatus::ok) {
+                return array::describe(result.status);
+            }
+        }
+        const Nanoseconds taken = std::chrono::steady_clock::now() - start;
+        if (number >= model::concat_warmup_calls) {
+            times[number - model::concat_warmup_calls] = taken.count();
+        }
+    }
+    return nullptr;
+}
+
+int fail(std::string_view label, const char* why)
+{
+    std::cerr << "concat_time: " << label << ": " << why << '\n';
+    return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+    const std::string_view label = argc == 2 ? argv[1] : "";
+    const model::ConcatCase* const what = model::find_concat_case(label);
+    if (what == nullptr) {
+        return fail(label, "no such case");
+    }
+    benchmarks::AdvisedMalloc resource;
+    lifetime::Heap heap{resource, {}};
+    const auto built = array::ConcatCall::build(heap, *what);
+    if (built.status != memory::AllocStatus::ok) {
+        return fail(label, memory::describe(built.status));
+    }
+    std::vector<double> times(what->repetitions);
+    if (const char* const error = time_calls(built.call, heap, times)) {
+        return fail(label, error);
+    }
+    std::ranges::sort(times);
+    std::cout << times[times.size() / 2] << '\n';
+    return 0;
+}

@@ -1,0 +1,12 @@
+// Compiled with AVX2 and F16C; empty on other architectures.
+#include "core/array/cast_levels.hpp"
+
+#ifdef MEMSWEEP_X86_64
+#include "core/array/cast_level.hpp"
+
+namespace memsweep::array {
+
+const CastTable cast_table_avx2{"avx2", AllTypes::all<PlainLoop>()};
+
+}  // namespace memsweep::array
+#endif

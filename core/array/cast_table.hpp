@@ -1,0 +1,64 @@
+// The loops that move and convert contiguous elements, compiled for several levels of a processor, and the choice
+// between them at run time: one binary serves every machine of its architecture.
+//
+// Units    elements of a cast, bytes of a copy; no pointer need be aligned. Input and output do not overlap.
+// Cost     a cast runs at what memory gives, except halves without F16C and doubles to 64-bit integers below AVX-512.
+// Sources  values as NumPy's on x86: integers wrap; a float beyond int32 becomes int32's lowest value, from which 8 and
+//          16 bits are cut; int64 and uint32 likewise from int64; uint64 as GCC compiles it. The same at every level
+//          and on every architecture. Halves round to nearest even, NaNs keep their payload and become quiet.
+// Threads  immutable.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core/model/dtype.hpp"
+
+namespace memsweep::array {
+
+// One index for all types that convert alike: bool is a uint8 that holds 0 or 1, except as a target; char is uint16.
+enum class Element : std::uint8_t {
+    boolean,
+    i8,
+    u8,
+    i16,
+    u16,
+    i32,
+    u32,
+    i64,
+    u64,
+    half,
+    single,
+    real,
+    complex,
+};
+inline constexpr std::size_t element_kinds = 13;
+
+using CastLoop = void (*)(std::byte* out, const std::byte* in, std::size_t elements) noexcept;
+using CopyLoop = void (*)(std::byte* out, const std::byte* in, std::size_t bytes) noexcept;
+using CastLoops = std::array<std::array<CastLoop, element_kinds>, element_kinds>;  // [from][to]
+
+struct CastTable {
+    const char* level{};
+    CastLoops casts{};
+    // The same, past the cache: stores that do not read the lines they overwrite. No loops where that is not known to
+    // pay. After the last one of a series call finish_streams, before other threads read.
+    CastLoops streamed_casts{};
+    CopyLoop streamed_copy{};
+    void (*finish_streams)() noexcept {};
+
+    [[nodiscard]] bool streams() const noexcept { return streamed_copy != nullptr; }
+};
+
+// The best that this processor runs.
+[[nodiscard]] const CastTable& cast_table() noexcept;
+
+// All that it runs, the plainest first.
+[[nodiscard]] std::span<const CastTable* const> runnable_cast_tables() noexcept;
+
+// decimal has no conversions and no index.
+[[nodiscard]] Element element_of(model::DType dtype) noexcept;
+
+}  // namespace memsweep::array

@@ -1,0 +1,42 @@
+// A case of the concatenation sweep, ready to be called: its inputs built, and one call of it.
+//
+// Cost     build: the inputs, and `out` where the case has one, all written. call: one concatenation.
+// Errors   AllocStatus of the input that could not be had; what was built until then is released.
+// Ownership  holds its arrays, which must not outlive their heap.
+#pragma once
+
+#include <vector>
+
+#include "core/array/concat.hpp"
+#include "core/model/concat_case.hpp"
+
+namespace memsweep::array {
+
+class ConcatCall {
+  public:
+    struct Result;
+
+    // Inputs as the sweep has them: where two of a layout view one array there, they do here.
+    [[nodiscard]] static Result build(lifetime::Heap& heap, const model::ConcatCase& what);
+
+    ConcatCall() = default;
+
+    [[nodiscard]] ConcatResult call(lifetime::Heap& heap) const noexcept;
+
+    [[nodiscard]] std::span<const Array> inputs() const noexcept { return inputs_; }
+
+    // Where the case writes to, if it has that: call() answers with it, too.
+    [[nodiscard]] const Array& out() const noexcept { return out_; }
+
+  private:
+    std::vector<Array> inputs_;
+    Array out_;
+    ConcatOptions options_;
+};
+
+struct ConcatCall::Result {
+    ConcatCall call;
+    memory::AllocStatus status{memory::AllocStatus::ok};
+};
+
+}  // namespace memsweep::array
