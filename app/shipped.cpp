@@ -33,8 +33,14 @@ std::string shipped(const std::string& relative)
     }
     std::error_code problem;
     const fs::path executable = fs::read_symlink("/proc/self/exe", problem);
-    const fs::path installed = executable.parent_path() / "../share/memsweep" / relative;
-    return is_there(installed) ? installed.lexically_normal().string() : relative;
+    // Installed in bin/, or built in build/PRESET/ of a checkout.
+    for (const char* const root : {"../share/memsweep", "../.."}) {
+        const fs::path candidate = (executable.parent_path() / root / relative).lexically_normal();
+        if (is_there(candidate)) {
+            return candidate.string();
+        }
+    }
+    return relative;
 }
 
 std::string scenario_path(const std::string& argument)

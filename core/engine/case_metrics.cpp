@@ -329,7 +329,9 @@ void append_points(const Program& program, const Outcome& outcome, std::uint32_t
         point.minor_faults = static_cast<double>(from.minor_faults);
         point.major_faults = static_cast<double>(from.major_faults);
         point.queue_depth = static_cast<double>(from.queue_depth);
-        point.pool_idle_bytes = static_cast<double>(from.idle_bytes);
+        if (keeps(program)) {
+            point.pool_idle_bytes = static_cast<double>(from.idle_bytes);
+        }
         if (from.working_set_bytes != 0) {
             point.working_set = static_cast<double>(from.working_set_bytes);
             point.working_set_delta = difference(from.working_set_bytes, record.baseline_working_set_bytes);

@@ -52,7 +52,7 @@ class Cases(RunTest):
         self.assertEqual(result["cases"][0]["metrics"]["allocations"]["values"], [3])
 
     def test_values_of_the_wrong_kind(self):
-        for options in (["-s", "times=0"], ["-s", "times=x"], ["-a", "mode=[arena]"], ["-a", "size=[8M]"], ["-a", "size=[1:"],
+        for options in (["-s", "times=0"], ["-s", "times=x"], ["-a", "mode=[arenna]"], ["-a", "size=[8M]"], ["-a", "size=[1:"],
                         ["-a", "size=[]"], ["-a", "size=[1KiB:2KiB:*1]"], ["-a", "mode=[leak,leak]"]):
             with self.subTest(options=options):
                 outcome = self.run_small("-o", "r.json", *options, code=2)

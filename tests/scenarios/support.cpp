@@ -42,6 +42,7 @@ std::string fixture_path(std::string_view relative)
 scenarios::Surroundings fake_surroundings()
 {
     scenarios::Surroundings fake;
+    fake.profile_folder = source_path("configs/runtimes");
     fake.ncpus = 4;
     fake.memory_bytes = 16ULL << 30U;
     fake.numa_nodes = 2;
