@@ -1,9 +1,9 @@
 // Whether stores past the caches pay for a result.
 //
 // Sources  measured on a Xeon with AVX-512, 2 MiB of L2 per core and a large shared L3, joining two arrays: with 1.6 MB
-//          read and written in all they take 1.7 times as long as plain ones, with 2.4 MB the same, with 3.2 MB to
-//          64 MB 0.77 to 0.90. On pages that the kernel has just zeroed, and so left in the caches, 1.7 times as long:
-//          memory that is not resident yet is stored to plainly.
+//          read and written in all they take 1.6 times as long as plain ones, with 2.4 MB the same, with 2.8 to 64 MB
+//          0.7 to 0.83. On pages that the kernel has just zeroed, and so left in the caches, 1.4 times as long: memory
+//          that is not resident yet is stored to plainly.
 // Cost     a system call for results large enough.
 #pragma once
 
