@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -68,7 +69,22 @@ class Interpreter {
             handles_[i].fresh.resize(region_.slots[i].capacity);
         }
         throws_reached_.resize(region_.instructions.size());
+        std::size_t locals = 0;  // of all scopes at once
+        for (std::size_t at = 0; at < region_.instructions.size(); ++at) {
+            if (const Instruction& one = region_.instructions[at]; one.op == OpCode::scope) {
+                const auto body = body_of(one, at);
+                locals += static_cast<std::size_t>(std::ranges::count_if(body, makes_arrays));
+            }
+        }
+        locals_.resize(locals);
     }
+
+    [[nodiscard]] std::span<const Instruction> body_of(const Instruction& instruction, std::size_t at) const
+    {
+        return std::span<const Instruction>{region_.instructions}.subspan(at + 1, instruction.length);
+    }
+
+    static bool makes_arrays(const Instruction& one) { return one.op == OpCode::alloc || one.op == OpCode::binary; }
 
     // Runs the code of an allocation, a touch, a drop and a reading once, in a world of its own, so that the faults of
     // code pages and of lazily bound symbols belong to the baseline too.
@@ -238,20 +254,19 @@ class Interpreter {
     // Names that were free when the scope began end with it. Going out of scope is no manual free.
     Flow run_scope(const Instruction& instruction, std::size_t at)
     {
-        std::array<std::uint16_t, 64> local{};
-        std::size_t locals = 0;
-        for (std::size_t i = at + 1; i <= at + instruction.length && locals < local.size(); ++i) {
-            const Instruction& inner = region_.instructions[i];
-            const bool makes = inner.op == OpCode::alloc || inner.op == OpCode::binary;
-            if (makes && handles_[inner.slot].in_use == 0) {
-                local[locals++] = inner.slot;
+        const std::size_t first_local = locals_in_use_;
+        for (const Instruction& inner : body_of(instruction, at)) {
+            if (makes_arrays(inner) && handles_[inner.slot].in_use == 0) {
+                locals_[locals_in_use_++] = inner.slot;
             }
         }
+        const std::size_t end = locals_in_use_;
         world_.heap.enter_scope();
         const Flow flow = run_range(at + 1, at + 1 + instruction.length);
-        for (std::size_t i = 0; i < locals; ++i) {
-            forget(handles_[local[i]]);
+        for (std::size_t i = first_local; i < end; ++i) {
+            forget(handles_[locals_[i]]);
         }
+        locals_in_use_ = first_local;
         world_.heap.leave_scope(flow == Flow::thrown);
         return flow == Flow::thrown ? Flow::done : flow;
     }
@@ -449,6 +464,8 @@ class Interpreter {
 
     std::vector<Handles> handles_;
     std::vector<std::uint64_t> throws_reached_;  // per instruction
+    std::vector<std::uint16_t> locals_;          // a stack: the names that end with the scopes being run
+    std::size_t locals_in_use_{};
     std::uint64_t arrays_{};
     std::uint64_t allocations_before_{};
     std::uint64_t bytes_before_{};

@@ -103,13 +103,12 @@ class Comparer {
         if (from.empty() && to.empty()) {
             return;
         }
-        describe(report, candidate != nullptr ? *candidate : *base, from, to);
+        describe(report, noisier(base, candidate), from, to);
         MetricComparison& result = results_.back();
         if (from.empty() || to.empty()) {
             settle(result, one_sided(base, candidate));
-        } else if (base->unit != candidate->unit || base->better != candidate->better ||
-                   base->metric_class != candidate->metric_class) {
-            settle(result, {Verdict::not_comparable, "its unit, direction or class differs between the two"});
+        } else if (base->unit != candidate->unit || base->better != candidate->better) {
+            settle(result, {Verdict::not_comparable, "its unit or direction differs between the two"});
         } else if (informational(result.metric)) {
             result.shift = hodges_lehmann(from, to);
             settle(result, {Verdict::informational, model::describes_machine(result.metric)
@@ -121,6 +120,15 @@ class Comparer {
         } else {
             test(result, from, to);
         }
+    }
+
+    // The candidate's, or where only the base's varies, that one: a count may be exact under one release mode and race
+    // a finalizer under another, and is then compared as what varies.
+    static const Metric& noisier(const Metric* base, const Metric* candidate)
+    {
+        const bool base_alone = base != nullptr && base->metric_class == model::MetricClass::noisy &&
+                                (candidate == nullptr || candidate->metric_class == model::MetricClass::exact);
+        return base_alone || candidate == nullptr ? *base : *candidate;
     }
 
     [[nodiscard]] bool wanted(const std::string& metric) const

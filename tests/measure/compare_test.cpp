@@ -49,6 +49,20 @@ std::vector<double> scaled(std::vector<double> values, double factor)
 
 }  // namespace
 
+TEST_CASE("what varies on one side only is compared as what varies", "[unit]")
+{
+    model::Metric exact = metric("live_bytes_peak", {8e6, 8e6, 8e6, 8e6, 8e6, 8e6});
+    model::Metric varying = metric("live_bytes_peak", {80e6, 88e6, 80e6, 96e6, 80e6, 80e6});
+    exact.metric_class = model::MetricClass::exact;
+    varying.metric_class = model::MetricClass::noisy;
+    const auto grown = compare_one(exact, varying);
+    CHECK(grown.verdict == Verdict::regressed);
+    CHECK(grown.metric_class == model::MetricClass::noisy);
+    const auto shrunk = compare_one(varying, exact);
+    CHECK(shrunk.verdict == Verdict::improved);
+    CHECK(shrunk.metric_class == model::MetricClass::noisy);
+}
+
 TEST_CASE("a slower candidate regressed, a faster one improved", "[unit]")
 {
     const auto slower = compare_one("wall_time", ten, scaled(ten, 1.2));
