@@ -6,7 +6,8 @@
 namespace memsweep::app {
 
 // A file or folder as in the source tree ("configs/gates/memory.json"): in the checkout we stand in, else in
-// the one that the executable was built in or what was installed beside it. The relative path itself when it is in none.
+// the one that the executable was built in or what was installed beside it. The relative path itself when it is in
+// none.
 [[nodiscard]] std::string shipped(const std::string& relative);
 
 // A file by its path, or by the name of one that ships: "churn" is scenarios/catalog/churn.json. What names neither

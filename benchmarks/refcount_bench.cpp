@@ -1,6 +1,6 @@
-// What a handle costs: one copied and dropped, beside std::shared_ptr and a plain intrusive count, while a second thread
-// lives (libstdc++ counts without locked instructions until there is one); and a whole array made and dropped from a
-// thread's cache.
+// What a handle costs: one copied and dropped, beside std::shared_ptr and a plain intrusive count, while a second
+// thread lives (libstdc++ counts without locked instructions until there is one); and a whole array made and dropped
+// from a thread's cache.
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -99,8 +99,7 @@ void make_and_drop_array(benchmark::State& state, model::ReleaseMode mode)
     lifetime::Heap heap{resource, {.mode = mode}};
     constexpr std::array<std::uint64_t, 1> shape{512};
     for (auto _ : state) {
-        auto made =
-            array::Array::create(heap, model::DType::float64, shape, model::Fill::none, model::Touch::none);
+        auto made = array::Array::create(heap, model::DType::float64, shape, model::Fill::none, model::Touch::none);
         benchmark::DoNotOptimize(made.array);
     }
 }

@@ -169,27 +169,24 @@ Json json_release(const model::ReleaseInfo& release)
 
 Json json_defect(const model::Defect& defect)
 {
-    return {{"kind", json_name(defect.kind)},
-            {"target", json_text(defect.target)},
-            {"repetition", defect.repetition},
-            {"count", defect.count},
-            {"bytes", defect.bytes},
-            {"oldest", json_number(defect.oldest_seconds)}};
+    return {{"kind", json_name(defect.kind)},  {"target", json_text(defect.target)},
+            {"repetition", defect.repetition}, {"count", defect.count},
+            {"bytes", defect.bytes},           {"oldest", json_number(defect.oldest_seconds)}};
 }
 
 Json json_case(const model::CaseReport& report)
 {
     Json json{{"id", json_text(report.id)},
-            {"scenario", json_text(report.scenario)},
-            {"params", json_params(report.params)},
-            {"status", json_name(report.status)},
-            {"reason", json_text_or_null(report.reason)},
-            {"repetitions", report.repetitions},
-            {"planned_repetitions", report.planned_repetitions},
-            {"metrics", json_metrics(report.metrics)},
-            {"points", json_list(report.points, json_point)},
-            {"phases", json_list(report.phases, json_phase)},
-            {"series", json_list(report.series, json_series)}};
+              {"scenario", json_text(report.scenario)},
+              {"params", json_params(report.params)},
+              {"status", json_name(report.status)},
+              {"reason", json_text_or_null(report.reason)},
+              {"repetitions", report.repetitions},
+              {"planned_repetitions", report.planned_repetitions},
+              {"metrics", json_metrics(report.metrics)},
+              {"points", json_list(report.points, json_point)},
+              {"phases", json_list(report.phases, json_phase)},
+              {"series", json_list(report.series, json_series)}};
     if (!report.release.mode.empty()) {
         json["release"] = json_release(report.release);
     }

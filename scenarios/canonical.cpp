@@ -89,30 +89,30 @@ json trigger_json(const model::ReleaseSpec& release)
     const model::Pressure& pressure = release.pressure;
     const model::HeapTarget& target = release.target;
     const model::CycleThresholds& cycle = release.cycle;
-    return {{"gc", {release.collect_every, release.gated, release.gc_pause_ns, release.gc_duration_ns}},
-            {"managed",
-             {managed.bytes_per_array, managed.garbage, managed.header, managed.first, managed.second, managed.steady,
-              managed.used_at_start, managed.tlab, managed.region, managed.large_from, managed.large,
-              managed.promoted}},
-            {"pressure",
-             {model::name_of(pressure.rule), pressure.min_budget, pressure.max_ratio, pressure.managed_heap,
-              pressure.heap_share, pressure.duty, pressure.capacity, pressure.threshold, pressure.max_gc_share}},
-            {"cap", {release.cap.bytes, release.cap.explicit_gc, release.cap.sleeps, release.cap.first_sleep_ns}},
-            {"target",
-             {target.initial, target.min_growth, target.min_bytes, target.tuning, target.smooth_alloc, target.smooth_gc,
-              target.max_heap, target.counts_from}},
-            {"cycle",
-             {cycle.generation0, cycle.generation1, cycle.generation2, cycle.containers_per_array,
-              cycle.temporary_containers, cycle.containers_at_start, cycle.cyclic_fraction}},
-            {"finalizer",
-             {release.finalizer_threads, release.finalizer_objects, release.finalizer_nice, release.release_cost_ns,
-              release.resurrect_every}}};
+    return {
+        {"gc", {release.collect_every, release.gated, release.gc_pause_ns, release.gc_duration_ns}},
+        {"managed",
+         {managed.bytes_per_array, managed.garbage, managed.header, managed.first, managed.second, managed.steady,
+          managed.used_at_start, managed.tlab, managed.region, managed.large_from, managed.large, managed.promoted}},
+        {"pressure",
+         {model::name_of(pressure.rule), pressure.min_budget, pressure.max_ratio, pressure.managed_heap,
+          pressure.heap_share, pressure.duty, pressure.capacity, pressure.threshold, pressure.max_gc_share}},
+        {"cap", {release.cap.bytes, release.cap.explicit_gc, release.cap.sleeps, release.cap.first_sleep_ns}},
+        {"target",
+         {target.initial, target.min_growth, target.min_bytes, target.tuning, target.smooth_alloc, target.smooth_gc,
+          target.max_heap, target.counts_from}},
+        {"cycle",
+         {cycle.generation0, cycle.generation1, cycle.generation2, cycle.containers_per_array,
+          cycle.temporary_containers, cycle.containers_at_start, cycle.cyclic_fraction}},
+        {"finalizer",
+         {release.finalizer_threads, release.finalizer_objects, release.finalizer_nice, release.release_cost_ns,
+          release.resurrect_every}}};
 }
 
 json arena_json(const model::ArenaSpec& arena)
 {
-    return {arena.slab_bytes,    arena.alignment, arena.restore_on_throw, arena.initial_bytes,
-            arena.history, arena.headroom};
+    return {arena.slab_bytes,    arena.alignment, arena.restore_on_throw,
+            arena.initial_bytes, arena.history,   arena.headroom};
 }
 
 json safety_json(const model::SafetySpec& safety)
@@ -197,7 +197,8 @@ json canonical_assertion(const model::Assertion& assertion)
                 {"limit", expression.limit}};
     if (expression.ratio) {
         const auto& [first, second] = *expression.ratio;
-        object[expression.slope_length != 0 ? "slope" : "ratio"] = {{first.axis, first.value}, {second.axis, second.value}};
+        object[expression.slope_length != 0 ? "slope" : "ratio"] = {{first.axis, first.value},
+                                                                    {second.axis, second.value}};
     }
     return object;
 }

@@ -73,8 +73,8 @@ class Loading {
     void read_cases_and_claims(const Fields& top, const model::SeriesSpec& series, const Reading& reading)
     {
         Axes axes = read_axes(top.raw("axes"), overrides_.axes, sources_, reading);
-        const CaseParts parts{top.raw("axes"), top.raw("exclude"), top.raw("memory"), top.raw("release"),
-                              top.raw("safety"), top.raw("steps")};
+        const CaseParts parts{top.raw("axes"),    top.raw("exclude"), top.raw("memory"),
+                              top.raw("release"), top.raw("safety"),  top.raw("steps")};
         plan_.cases = read_cases(plan_.name, parts, axes, series, sources_, reading);
         override_safety(overrides_, plan_.cases);
         if (const Node* claims = top.raw("assert")) {

@@ -1,8 +1,8 @@
 // The release block of a case: the keys of its profile and of those that the profile inherits, then its own.
 //
-// A profile is a file of `format: memsweep-profile`, named as in configs/runtimes or by a path relative to the scenario.
-// Errors   into Diagnostics: an unknown profile with the names there are, profiles that inherit in a circle, every key.
-// Cost     each profile is read and parsed once per load.
+// A profile is a file of `format: memsweep-profile`, named as in configs/runtimes or by a path relative to the
+// scenario. Errors   into Diagnostics: an unknown profile with the names there are, profiles that inherit in a circle,
+// every key. Cost     each profile is read and parsed once per load.
 #pragma once
 
 #include <map>
@@ -29,7 +29,7 @@ class ReleaseReader {
 
     Sources& sources_;
     std::map<std::string, const Node*> opened_;  // by path; null: unreadable, reported
-    std::vector<std::string> chain_;         // of profiles being applied
+    std::vector<std::string> chain_;             // of profiles being applied
 };
 
 }  // namespace memsweep::scenarios

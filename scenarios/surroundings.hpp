@@ -15,11 +15,11 @@
 namespace memsweep::scenarios {
 
 struct Surroundings {
-    std::uint64_t ncpus{1};               // ${ncpus}: processors this process may run on
-    std::uint64_t page_size_bytes{4096};  // ${page_size}
-    std::uint64_t memory_bytes{};         // ${memory}: of the machine or its cgroup, whichever is less
-    std::uint64_t numa_nodes{1};          // ${numa_nodes}
-    std::uint64_t devices{};              // ${devices}: accelerators
+    std::uint64_t ncpus{1};                          // ${ncpus}: processors this process may run on
+    std::uint64_t page_size_bytes{4096};             // ${page_size}
+    std::uint64_t memory_bytes{};                    // ${memory}: of the machine or its cgroup, whichever is less
+    std::uint64_t numa_nodes{1};                     // ${numa_nodes}
+    std::uint64_t devices{};                         // ${devices}: accelerators
     std::string profile_folder{"configs/runtimes"};  // where a release's "profile" is looked up by name
     std::function<std::optional<std::string>(const std::string& name)> environment{process_environment};  // ${env:NAME}
     std::function<base::Expected<std::string>(const std::string& path)> read_file{read_text_file};        // include

@@ -76,7 +76,7 @@ Value pool_hit_rate(const Context& context)
     return made == 0 ? Value{} : static_cast<double>(stats.cache_hits) / static_cast<double>(made);
 }
 
-std::uint64_t total(const Context& context, std::uint64_t SlotRecord::* field)
+std::uint64_t total(const Context& context, std::uint64_t SlotRecord::*field)
 {
     std::uint64_t sum = 0;
     for (const SlotRecord& slot : context.outcome.slots) {
@@ -279,8 +279,8 @@ model::MetricClass class_of(const model::MetricInfo& info, const Program& progra
 {
     const bool racing = queues(program) && (info.name == "live_bytes_peak" || info.name == "floating_bytes_peak" ||
                                             info.name == "outstanding");
-    const bool timed_trigger = program.release.target.initial != 0 ||
-                               program.release.pressure.rule != model::PressureRule::none;
+    const bool timed_trigger =
+        program.release.target.initial != 0 || program.release.pressure.rule != model::PressureRule::none;
     const bool follows_time = timed_trigger && (info.name == "collections" || info.name == "floating_bytes_peak" ||
                                                 info.name == "live_bytes_peak" || info.name == "outstanding");
     return racing || follows_time ? model::MetricClass::noisy : info.metric_class;

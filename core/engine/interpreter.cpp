@@ -27,8 +27,8 @@ class Interpreter {
   public:
     Interpreter(const RunRegion& region, World& world, Environment environment)
         : region_{region}, record_{region.header->record}, world_{world}, clock_{environment.clock},
-          probe_{environment.probe}, stopwatch_{environment, record_},
-          accesses_{world, region.slot_records}, page_bytes_{sys::page_size()}
+          probe_{environment.probe}, stopwatch_{environment, record_}, accesses_{world, region.slot_records},
+          page_bytes_{sys::page_size()}
     {
         make_handles();
         world_.heap.reserve(region_.header->order.reserved_blocks);

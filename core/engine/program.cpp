@@ -60,10 +60,7 @@ class Compiler {
 
     Instruction instruction(const model::WriteStep& step, std::size_t /*at*/)
     {
-        return {.op = OpCode::write,
-                .touch = step.touch,
-                .slot = slot(step.target, 0),
-                .count = step.overrun_bytes};
+        return {.op = OpCode::write, .touch = step.touch, .slot = slot(step.target, 0), .count = step.overrun_bytes};
     }
 
     Instruction instruction(const model::ReadStep& step, std::size_t /*at*/)

@@ -82,7 +82,8 @@ base::Expected<RunRegion> parse_run_region(const sys::SharedRegion& region)
         !fits(order.points_offset, order.point_capacity, sizeof(PointRecord), size)) {
         return foreign_region();
     }
-    return RunRegion{header, view<Instruction>(region, order.instructions_offset, order.instruction_count),
+    return RunRegion{header,
+                     view<Instruction>(region, order.instructions_offset, order.instruction_count),
                      view<Slot>(region, order.slots_offset, order.slot_count),
                      view<SlotRecord>(region, order.slot_records_offset, order.slot_count),
                      view<PhaseRecord>(region, order.phases_offset, order.phase_count),

@@ -248,8 +248,8 @@ void Runner::accept(model::RunReport& report, std::size_t index, const Outcome& 
     case Ending::timed_out:
     case Ending::broken:
         case_report.status = status_of(outcome.ending);
-        case_report.reason = fmt::format("{} {}: {}", warmup ? "warm-up" : "repetition",
-                                         warmup ? 1 : number + 1, outcome.reason);
+        case_report.reason =
+            fmt::format("{} {}: {}", warmup ? "warm-up" : "repetition", warmup ? 1 : number + 1, outcome.reason);
         entry.ended = true;
         return;
     }

@@ -61,8 +61,7 @@ class Runner {
     bool for_each_turn(const Turn& turn);
     bool round(std::uint32_t number, bool warmup, const Turn& turn);
     bool take_turn(model::RunReport& report, std::size_t index, std::uint32_t number, bool warmup);
-    void accept(model::RunReport& report, std::size_t index, const Outcome& outcome, std::uint32_t number,
-                bool warmup);
+    void accept(model::RunReport& report, std::size_t index, const Outcome& outcome, std::uint32_t number, bool warmup);
     void end_case(model::RunReport& report, std::size_t index);
     void judge(model::RunReport& report);
     void keep_memory_warm();

@@ -66,9 +66,9 @@ class ArenaDiscipline final : public Discipline {
     std::vector<Slab> slabs_;
     std::vector<Slab> own_;  // requests as big as a slab, or bigger
     std::vector<Checkpoint> checkpoints_;
-    Block* newest_{};  // made in any living scope, linked to the one made before
-    std::uint64_t used_bytes_{};       // of this outermost scope
-    std::uint64_t main_bytes_{};       // arena_autoscale: what the main buffer should hold
+    Block* newest_{};             // made in any living scope, linked to the one made before
+    std::uint64_t used_bytes_{};  // of this outermost scope
+    std::uint64_t main_bytes_{};  // arena_autoscale: what the main buffer should hold
     std::vector<std::uint64_t> history_;
     FloatingGauge floating_;
     std::uint64_t bumped_bytes_{};

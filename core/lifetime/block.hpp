@@ -33,7 +33,7 @@ struct alignas(64) Block {
         std::int64_t since_ns{};  // steady clock: dropped
         ThreadCache* cache;       // with `cached`: where it goes instead; such a block never floats
     };
-    std::uint32_t index{};     // its place in the slab
+    std::uint32_t index{};                   // its place in the slab
     std::atomic<std::uint32_t> next_free{};  // in the slab's free list
     std::uint16_t tag{};                     // whose it is, for reports
     std::uint8_t alignment_log2{};

@@ -23,8 +23,8 @@ namespace memsweep::lifetime {
 void last_handle_gone(Block& block) noexcept;
 void count_stray_release(Discipline* discipline) noexcept;
 
-// Drops one handle and sees to what follows: the last one hands the block to its cache, its discipline or its deleter, a
-// stray one is counted by the discipline.
+// Drops one handle and sees to what follows: the last one hands the block to its cache, its discipline or its deleter,
+// a stray one is counted by the discipline.
 inline void release_handle(Block& block) noexcept
 {
     Discipline* const discipline = block.discipline;  // read first: after the drop the block may be another buffer's
@@ -82,7 +82,7 @@ class Buffer {
     [[nodiscard]] void* data() const noexcept { return data_; }
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
     [[nodiscard]] std::uint64_t use_count() const noexcept;  // 0: empty, or a wrap
-    [[nodiscard]] bool is_freed() const noexcept  // by hand, while this handle exists
+    [[nodiscard]] bool is_freed() const noexcept             // by hand, while this handle exists
     {
         return block_ != nullptr && block_->freed.load(std::memory_order_acquire);
     }

@@ -4,8 +4,8 @@
 // preallocated  exact sizes, any number: what was made once is never given back
 // forward       one slot: the last buffer dropped, if the next one has exactly its size
 //
-// With a pressure rule, memory acquired from the resource is registered with a collector, and removed when it is freed; a
-// collection costs its pause and finds nothing. pressure_on_idle registers what is returned once more.
+// With a pressure rule, memory acquired from the resource is registered with a collector, and removed when it is freed;
+// a collection costs its pause and finds nothing. pressure_on_idle registers what is returned once more.
 //
 // Reused memory holds its former contents; zeros are written when they are asked for.
 // Cost     a lock and a table look-up per allocation and per drop.

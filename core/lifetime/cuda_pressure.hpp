@@ -23,8 +23,8 @@ class CudaPressure final : public Trigger {
     model::Pressure spec_;
     std::uint64_t live_{};
     std::int64_t last_end_ns_{-1};
-    double gc_ns_{};        // smoothed
-    double last_freed_{};   // share of what was live
+    double gc_ns_{};       // smoothed
+    double last_freed_{};  // share of what was live
 };
 
 }  // namespace memsweep::lifetime

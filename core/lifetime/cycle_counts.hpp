@@ -13,9 +13,7 @@ namespace memsweep::lifetime {
 
 class CycleCounts final : public Trigger {
   public:
-    explicit CycleCounts(const model::CycleThresholds& spec) noexcept : spec_{spec}, young_{spec.containers_at_start}
-    {
-    }
+    explicit CycleCounts(const model::CycleThresholds& spec) noexcept : spec_{spec}, young_{spec.containers_at_start} {}
 
     [[nodiscard]] Due before_allocate(std::uint64_t bytes, std::int64_t now_ns) noexcept override;
     void collected(const Collection& collection) noexcept override;

@@ -36,10 +36,10 @@ struct DisciplineStats {
     std::uint64_t stalls{};  // sleeps of allocations that waited for memory under a cap
     std::uint64_t stall_ns{};
     std::uint64_t finalizers_registered{};
-    std::uint64_t freed_early{};    // by the program itself
-    std::uint64_t double_frees{};   // freed by the program twice
-    std::uint64_t aliased_frees{};  // must_free: refused, other handles exist
-    std::uint64_t escapes{};        // handles that outlived their arena's scope
+    std::uint64_t freed_early{};       // by the program itself
+    std::uint64_t double_frees{};      // freed by the program twice
+    std::uint64_t aliased_frees{};     // must_free: refused, other handles exist
+    std::uint64_t escapes{};           // handles that outlived their arena's scope
     std::uint64_t skipped_restores{};  // scopes that an exception left, whose memory stayed
     std::uint64_t bumped_bytes{};
     std::uint64_t slabs{};  // acquired by an arena

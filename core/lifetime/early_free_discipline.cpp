@@ -46,8 +46,8 @@ ManualFree EarlyFreeDiscipline::refusal(const Block& block) noexcept
     if (shared && shares_ownership()) {
         return ManualFree::kept;
     }
-    const bool wanted = spec_.free_fraction >= 1 ||
-                        chosen(asked_.fetch_add(1, std::memory_order_relaxed), spec_.free_fraction);
+    const bool wanted =
+        spec_.free_fraction >= 1 || chosen(asked_.fetch_add(1, std::memory_order_relaxed), spec_.free_fraction);
     return wanted ? ManualFree::done : ManualFree::kept;
 }
 

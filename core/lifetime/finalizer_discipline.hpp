@@ -1,4 +1,5 @@
-// Found by a collection, freed later by another thread: finalizers (.NET, Mono) and cleaners (the JVM's direct buffers).
+// Found by a collection, freed later by another thread: finalizers (.NET, Mono) and cleaners (the JVM's direct
+// buffers).
 //
 // A dropped block waits on a list that only a collection looks at; the collection moves what it finds to a queue and
 // signals; real threads take blocks from the queue one at a time and free them. Only when collections come is modelled.

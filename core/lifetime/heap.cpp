@@ -39,8 +39,8 @@ Heap::Result Heap::allocate_new(std::uint64_t bytes, std::size_t alignment, bool
         return {{}, refused};
     }
     Block* const block = slab_.acquire();
-    const auto status = block == nullptr ? memory::AllocStatus::out_of_memory
-                                         : discipline_->acquire(*block, bytes, alignment, zeroed);
+    const auto status =
+        block == nullptr ? memory::AllocStatus::out_of_memory : discipline_->acquire(*block, bytes, alignment, zeroed);
     if (status != memory::AllocStatus::ok) {
         if (block != nullptr) {
             slab_.recycle(*block);

@@ -73,7 +73,7 @@ class Heap {
     struct Outstanding {
         std::uint16_t tag{};
         std::uint64_t bytes{};
-        bool reachable{};          // it has a handle
+        bool reachable{};         // it has a handle
         std::int64_t since_ns{};  // steady clock: dropped then; of reachable ones, made then
     };
     template <typename Visit>

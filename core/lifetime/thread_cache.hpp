@@ -1,5 +1,5 @@
-// Blocks with their memory, kept by the thread that dropped them and handed out again from there by exact size: no lock,
-// no locked instruction and no call on the way.
+// Blocks with their memory, kept by the thread that dropped them and handed out again from there by exact size: no
+// lock, no locked instruction and no call on the way.
 //
 // Cost     a thread-local look-up, a hash and a list operation: a few nanoseconds to take or to put.
 // Memory   256 entries per thread, each for one size at a time; at most 64 threads have a shard, others none.

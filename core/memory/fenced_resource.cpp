@@ -26,8 +26,7 @@ Allocation FencedResource::allocate(std::size_t bytes, std::size_t alignment) no
         return {nullptr, AllocStatus::bad_request};
     }
     const std::size_t body = round_up(std::max<std::size_t>(bytes, 1), page_bytes_);
-    void* const start =
-        ::mmap(nullptr, body + page_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* const start = ::mmap(nullptr, body + page_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (start == MAP_FAILED) {
         return {nullptr, AllocStatus::out_of_memory};
     }
@@ -55,8 +54,8 @@ void FencedResource::deallocate(void* ptr, std::size_t bytes, std::size_t /*alig
         MEMSWEEP_ASSERT(::munmap(range.start, range.bytes) == 0, "a mapping of ours can be unmapped");
         return;
     }
-    const bool closed = ::madvise(range.start, range.bytes, MADV_DONTNEED) == 0 &&
-                        ::mprotect(range.start, range.bytes, PROT_NONE) == 0;
+    const bool closed =
+        ::madvise(range.start, range.bytes, MADV_DONTNEED) == 0 && ::mprotect(range.start, range.bytes, PROT_NONE) == 0;
     MEMSWEEP_ASSERT(closed, "a mapping of ours can be emptied and closed");
     const std::lock_guard lock{mutex_};
     kept_.push_back(range);

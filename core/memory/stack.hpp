@@ -1,7 +1,8 @@
 // A resource with the adaptors that a MemorySpec and a SafetySpec ask for: counting over quarantine over failing over
 // limiting over the resource.
 //
-// Counting is outermost, so the counters say what the program was granted, refused and gave back. Guard pages and detection by unmapping need mappings of their own: they replace the resource.
+// Counting is outermost, so the counters say what the program was granted, refused and gave back. Guard pages and
+// detection by unmapping need mappings of their own: they replace the resource.
 //
 // Cost     a virtual call per layer; adaptors that the spec does not ask for are left out, counting never is.
 // Threads  as its parts: any thread may allocate and free.

@@ -58,7 +58,8 @@ std::string describe(const Defect& defect)
     }
     return fmt::format("leak: {} {} of \"{}\" ({}) dropped and never freed, the oldest {} before the end", count,
                        defect.count == 1 ? "array" : "arrays", defect.target,
-                       base::format_size(static_cast<double>(defect.bytes)), base::format_duration(defect.oldest_seconds));
+                       base::format_size(static_cast<double>(defect.bytes)),
+                       base::format_duration(defect.oldest_seconds));
 }
 
 const std::optional<double>* point_field(const Point& point, std::string_view metric)

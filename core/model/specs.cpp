@@ -40,7 +40,8 @@ std::span<const Named<ReleaseMode>> names<ReleaseMode>()
         {ReleaseMode::sweep, "sweep", "freed inside a stop-the-world sweep, by the allocating thread (Julia)"},
         {ReleaseMode::explicit_free, "explicit", "freed by the program; what it forgets is lost"},
         {ReleaseMode::must_free, "must_free", "freed by the program; an error while other handles exist"},
-        {ReleaseMode::unsafe_free, "unsafe_free", "freed early by the program, best effort; a collector frees the rest"},
+        {ReleaseMode::unsafe_free, "unsafe_free",
+         "freed early by the program, best effort; a collector frees the rest"},
         {ReleaseMode::finalize_now, "finalize_now", "the finalizer run by the program, at once"},
         {ReleaseMode::arena, "arena", "bumped from slabs, all freed when the scope ends (Bumper.jl)"},
         {ReleaseMode::arena_autoscale, "arena_autoscale",
@@ -75,7 +76,8 @@ std::span<const Named<PressureRule>> names<PressureRule>()
 {
     static constexpr std::array<Named<PressureRule>, 3> table{{
         {PressureRule::none, "none", "native memory triggers nothing (Mono)"},
-        {PressureRule::coreclr, "coreclr", "gross additions against a budget, at a bounded duty (GC.AddMemoryPressure)"},
+        {PressureRule::coreclr, "coreclr",
+         "gross additions against a budget, at a bounded duty (GC.AddMemoryPressure)"},
         {PressureRule::cuda, "cuda", "live bytes against the device's capacity, at a bounded share of time (CUDA.jl)"},
     }};
     return table;

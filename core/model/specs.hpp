@@ -71,26 +71,26 @@ struct ManagedBudget {
     std::uint64_t second{};           // before the second; 0: as `steady`
     std::uint64_t steady{};           // 0: the young generation never triggers
     std::uint64_t used_at_start{};
-    std::uint64_t tlab{};             // an object larger than this wastes as much at the end of the budget
-    std::uint64_t region{};           // objects do not cross regions of this size
-    std::uint64_t large_from{};       // objects from this size on have a budget of their own; 0: none do
-    std::uint64_t large{};            // that budget; a collection comes once it is passed
-    std::uint64_t promoted{};         // survives the first young collection, and counts with the large objects
+    std::uint64_t tlab{};        // an object larger than this wastes as much at the end of the budget
+    std::uint64_t region{};      // objects do not cross regions of this size
+    std::uint64_t large_from{};  // objects from this size on have a budget of their own; 0: none do
+    std::uint64_t large{};       // that budget; a collection comes once it is passed
+    std::uint64_t promoted{};    // survives the first young collection, and counts with the large objects
     friend bool operator==(const ManagedBudget&, const ManagedBudget&) = default;
 };
 
 // What a runtime is told of native memory, and when it answers with a collection.
 struct Pressure {
     PressureRule rule{PressureRule::none};
-    std::uint64_t min_budget{4U << 20U};    // coreclr: gross additions that are always allowed
-    double max_ratio{10};                   // coreclr: additions over removals that raise the budget most
-    std::uint64_t managed_heap{};           // coreclr: size of the managed heap, of which
-    double heap_share{1.0 / 3.0};           //          this share is a budget too
-    double duty{5};                         // coreclr: collections lie this many collection times apart
-    bool counts_idle{};                     // register what a pool holds idle as well: a mistake worth showing
-    std::uint64_t capacity{};               // cuda: size of the device's memory; 0: nothing triggers
-    double threshold{0.75};                 // cuda: live share of the capacity
-    double max_gc_share{0.05};              // cuda: share of the time that collections may take
+    std::uint64_t min_budget{4U << 20U};  // coreclr: gross additions that are always allowed
+    double max_ratio{10};                 // coreclr: additions over removals that raise the budget most
+    std::uint64_t managed_heap{};         // coreclr: size of the managed heap, of which
+    double heap_share{1.0 / 3.0};         //          this share is a budget too
+    double duty{5};                       // coreclr: collections lie this many collection times apart
+    bool counts_idle{};                   // register what a pool holds idle as well: a mistake worth showing
+    std::uint64_t capacity{};             // cuda: size of the device's memory; 0: nothing triggers
+    double threshold{0.75};               // cuda: live share of the capacity
+    double max_gc_share{0.05};            // cuda: share of the time that collections may take
     friend bool operator==(const Pressure&, const Pressure&) = default;
 };
 
@@ -111,7 +111,7 @@ struct HeapTarget {
     double tuning{2e4};
     double smooth_alloc{0.95};
     double smooth_gc{0.5};
-    std::uint64_t max_heap{};      // 0: no limit
+    std::uint64_t max_heap{};         // 0: no limit
     std::uint64_t counts_from{2025};  // smaller arrays lie in the managed heap
     friend bool operator==(const HeapTarget&, const HeapTarget&) = default;
 };
@@ -130,8 +130,8 @@ struct CycleThresholds {
 
 struct ArenaSpec {
     std::uint64_t slab_bytes{1U << 20U};
-    std::uint32_t alignment{8};  // of what is bumped, at most; Bumper.jl aligns nothing
-    bool restore_on_throw{};     // false: an exception skips the restore, as in Bumper.jl
+    std::uint32_t alignment{8};                // of what is bumped, at most; Bumper.jl aligns nothing
+    bool restore_on_throw{};                   // false: an exception skips the restore, as in Bumper.jl
     std::uint64_t initial_bytes{128U << 20U};  // arena_autoscale: the main buffer
     std::uint32_t history{5};                  // arena_autoscale: resets that its size follows
     double headroom{1.1};
@@ -139,9 +139,9 @@ struct ArenaSpec {
 };
 
 struct CacheSpec {
-    std::uint32_t per_size{8};                // blocks kept of one size
-    std::uint64_t limit_bytes{1U << 30U};     // kept in all
-    std::uint64_t stack_bytes{4U << 20U};     // stack: the region; what does not fit comes from the resource
+    std::uint32_t per_size{8};             // blocks kept of one size
+    std::uint64_t limit_bytes{1U << 30U};  // kept in all
+    std::uint64_t stack_bytes{4U << 20U};  // stack: the region; what does not fit comes from the resource
     friend bool operator==(const CacheSpec&, const CacheSpec&) = default;
 };
 
@@ -157,18 +157,18 @@ struct SafetySpec {
 struct ReleaseSpec {
     ReleaseMode mode{ReleaseMode::refcount};
     Fallback fallback{Fallback::none};
-    bool atomic{true};                   // of the handle count
+    bool atomic{true};  // of the handle count
     std::uint32_t finalizer_threads{1};
     std::uint32_t finalizer_objects{1};  // finalizable objects per array
     std::uint32_t finalizer_nice{};
-    std::uint64_t release_cost_ns{};     // busy time per release, for finalizers that do more than free
-    std::uint64_t resurrect_every{};     // every Nth block found is kept alive for one more collection
-    bool gated{};                        // the allocation that triggers a collection waits until it is drained
-    std::uint64_t collect_every{};       // collect before an allocation when this many were made since the last
-    std::uint64_t gc_pause_ns{};         // a collection stops the program for this long
-    std::uint64_t gc_duration_ns{};      // a collection that pressure asks for runs this long in the background
-    double free_fraction{1};             // of the manual releases, those that free at once
-    std::uint64_t batch{16};             // deferred_batch: free when this many drops are waiting
+    std::uint64_t release_cost_ns{};  // busy time per release, for finalizers that do more than free
+    std::uint64_t resurrect_every{};  // every Nth block found is kept alive for one more collection
+    bool gated{};                     // the allocation that triggers a collection waits until it is drained
+    std::uint64_t collect_every{};    // collect before an allocation when this many were made since the last
+    std::uint64_t gc_pause_ns{};      // a collection stops the program for this long
+    std::uint64_t gc_duration_ns{};   // a collection that pressure asks for runs this long in the background
+    double free_fraction{1};          // of the manual releases, those that free at once
+    std::uint64_t batch{16};          // deferred_batch: free when this many drops are waiting
     ManagedBudget managed;
     Pressure pressure;
     ReserveCap cap;

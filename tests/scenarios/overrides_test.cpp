@@ -58,10 +58,11 @@ TEST_CASE("axis overrides that cannot be", "[unit]")
           Errors{"-a mode=[refcount,refcount]: the axis has the value \"refcount\" twice"});
     CHECK(errors_of(text, axes("size", "[1:10]")) ==
           Errors{"-a size=[1:10]: \"[1:10]\" is not a range: write [FROM:TO:*FACTOR] or [FROM:TO:+STEP]"});
-    CHECK(errors_of(text, axes("mode", "garbage")) ==
-          Errors{"5:21: \"mode\": unknown value \"garbage\" (from \"${axis.mode}\"); known: immediate, refcount, "
-                 "cycle, finalizer, cleaner, sweep, explicit, must_free, unsafe_free, finalize_now, arena, "
-                 "arena_autoscale, arena_checked, pool, preallocated, tls_cache, forward, deferred_batch, stack, leak"});
+    CHECK(
+        errors_of(text, axes("mode", "garbage")) ==
+        Errors{"5:21: \"mode\": unknown value \"garbage\" (from \"${axis.mode}\"); known: immediate, refcount, "
+               "cycle, finalizer, cleaner, sweep, explicit, must_free, unsafe_free, finalize_now, arena, "
+               "arena_autoscale, arena_checked, pool, preallocated, tls_cache, forward, deferred_batch, stack, leak"});
     CHECK(errors_of(scenario_text(R"("steps": [{"op": "collect"}])"), axes("mode", "leak")) ==
           Errors{"-a mode=leak: the scenario has no axes"});
     scenarios::Overrides all_excluded = axes("mode", "leak");

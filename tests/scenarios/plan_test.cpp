@@ -53,7 +53,12 @@ TEST_CASE("memory, release and series of a case", "[unit]")
     const Case& one = case_named(plan, "everything/mode=finalizer/n=3/size=64KiB");
     CHECK(one.scenario == "everything");
     CHECK(one.memory == MemorySpec{ResourceKind::pages, PageKind::thp, 1ULL << 30U, 0});
-    CHECK(one.release == ReleaseSpec{.mode = ReleaseMode::finalizer, .finalizer_threads = 2, .release_cost_ns = 1500, .gated = true, .collect_every = 10, .batch = 4});
+    CHECK(one.release == ReleaseSpec{.mode = ReleaseMode::finalizer,
+                                     .finalizer_threads = 2,
+                                     .release_cost_ns = 1500,
+                                     .gated = true,
+                                     .collect_every = 10,
+                                     .batch = 4});
     CHECK(one.series.interval == 2ms);
     CHECK(one.series.live_bytes);
     CHECK_FALSE(one.series.working_set);
