@@ -103,11 +103,11 @@ TEST_CASE("a child has the descriptors it was promised and no others", "[machine
     const sys::UniqueFd first{::open(tree.add("first", "1\n").c_str(), O_RDONLY)};  // not close-on-exec, by mistake
     const sys::UniqueFd second{::open(tree.add("second", "2\n").c_str(), O_RDONLY)};
     const sys::UniqueFd stray{::open(tree.add("stray", "3\n").c_str(), O_RDONLY)};
-    sys::SpawnOptions options = tests::shell("cat <&8; cat <&9; ls /proc/$$/fd | tr '\\n' ' '");
+    // The shell lists them itself: a pipeline would have descriptors of its own for a moment. 3 is the folder it reads.
+    sys::SpawnOptions options =
+        tests::shell(R"(cat <&8; cat <&9; for fd in /proc/$$/fd/*; do printf '%s ' "${fd##*/}"; done)");
     options.inherit = {{first.get(), 8}, {second.get(), 9}};
-    const std::string text = output_of(options);
-    CHECK(text.starts_with("1\n2\n0 1 2 8 9"));
-    CHECK(text.find(" " + std::to_string(stray.get()) + " ") == std::string::npos);
+    CHECK(output_of(options) == "1\n2\n0 1 2 3 8 9 ");
 }
 
 TEST_CASE("descriptors may change places on the way to the child", "[machine]")
