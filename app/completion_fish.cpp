@@ -70,7 +70,7 @@ std::string fish_completion(const CommandFacts& tree)
         }
         if (!command.positionals.empty()) {
             const std::string words = offered(command.positionals.front());
-            text += words.empty() ? "" : "complete -c memsweep" + condition + words + "\n";
+            text += words.empty() ? "" : fmt::format("complete -c memsweep{}{}\n", condition, words);
         }
     }
     return text;

@@ -134,8 +134,9 @@ constexpr std::array series_table{
 
 constexpr std::array assert_table{
     OptionInfo{"where", object, false, "", 0, 0, nullptr, "axis names and values: the cases it is about; default: all"},
-    OptionInfo{"expr", text, true, "", 0, 0, nullptr,
-               "[POINT.]METRIC.STAT OP NUMBER[UNIT], or ratio(METRIC.STAT, AXIS=V, AXIS=V) OP NUMBER"},
+    OptionInfo{
+        "expr", text, true, "", 0, 0, nullptr,
+        "[POINT.]METRIC.STAT OP NUMBER[UNIT], or ratio(METRIC.STAT, AXIS=V, AXIS=V) OP NUMBER, or slope(the same)"},
     OptionInfo{"severity", choice, false, "fail", 0, 0, model::all_names<model::Severity>,
                "whether it sets the exit code"},
     OptionInfo{"abort", boolean, false, "false", 0, 0, nullptr, "end the run when it does not hold"},

@@ -9,7 +9,7 @@ std::atomic<std::uint64_t> caches_made{0};
 
 }  // namespace
 
-thread_local constinit ThreadCache::Recent ThreadCache::recent_{};
+thread_local constinit ThreadCache::Recent ThreadCache::recent{};
 
 ThreadCache::ThreadCache(std::uint32_t per_size, std::uint64_t limit_bytes)
     : identity_{caches_made.fetch_add(1, relaxed) + 1}, per_size_{per_size}, limit_bytes_{limit_bytes},
@@ -21,14 +21,14 @@ ThreadCache::ThreadCache(std::uint32_t per_size, std::uint64_t limit_bytes)
 // A thread that alternates between caches takes a new shard each time it comes back, until there is none.
 ThreadCache::Shard* ThreadCache::take_shard() noexcept
 {
-    recent_ = {identity_, nullptr};
+    recent = {identity_, nullptr};
     for (Shard& shard : *shards_) {
         if (!shard.taken.load(relaxed) && !shard.taken.exchange(true, std::memory_order_acq_rel)) {
-            recent_.shard = &shard;
+            recent.shard = &shard;
             break;
         }
     }
-    return recent_.shard;
+    return recent.shard;
 }
 
 Block* ThreadCache::take_any() noexcept

@@ -92,7 +92,7 @@ class ThreadCache {
         std::uint64_t identity{};
         Shard* shard{};
     };
-    static thread_local constinit Recent recent_;
+    static thread_local constinit Recent recent;
 
     static void add_one(std::atomic<std::uint64_t>& own) noexcept { own.store(own.load(relaxed) + 1, relaxed); }
 
@@ -107,7 +107,7 @@ class ThreadCache {
         return bytes <= always_fits_ ? per_size_ : limit_bytes_ / bytes;
     }
 
-    [[nodiscard]] Shard* own_shard() noexcept { return recent_.identity == identity_ ? recent_.shard : take_shard(); }
+    [[nodiscard]] Shard* own_shard() noexcept { return recent.identity == identity_ ? recent.shard : take_shard(); }
     [[nodiscard]] Shard* take_shard() noexcept;
 
     const std::uint64_t identity_;

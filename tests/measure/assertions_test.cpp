@@ -126,6 +126,19 @@ TEST_CASE("a ratio divides the first by the second", "[unit]")
     CHECK(results[0].expression == "ratio(wall_time.median, mode=finalizer, mode=refcount) >= 3.5");
 }
 
+TEST_CASE("a slope is what the second has more, over the length between them", "[unit]")
+{
+    const auto calls = [](const char* count, std::vector<double> times) {
+        return case_report({{"calls", count}}, {metric("wall_time", times)});
+    };
+    const std::vector cases{calls("10", {7, 8}), calls("20", {26, 28})};  // 8 and 28: two more per call
+    const auto results = judged("slope(wall_time.max, calls=10, calls=20) < 0.5", cases);
+    REQUIRE(results.size() == 1);
+    CHECK(results[0].actual == 2);
+    CHECK_FALSE(results[0].passed);
+    CHECK(judged("slope(wall_time.max, calls=20, calls=10) == 2", cases)[0].passed);
+}
+
 TEST_CASE("a ratio is judged for every pair that its filter matches", "[unit]")
 {
     const std::vector cases{mode("refcount", {1}), mode("refcount", {2}, "2"), mode("finalizer", {4}, "2"),

@@ -122,6 +122,19 @@ TEST_CASE("what does not parse is refused with the form that would", "[unit]")
     CHECK_THAT(refused("wall_time.median 1s"), Contains("before \"1s\""));
 }
 
+TEST_CASE("a slope lies between two numbers of one axis", "[unit]")
+{
+    const Expression slope = parsed("slope(outstanding.max, calls=10, calls=20) < 0.5");
+    REQUIRE(slope.ratio.has_value());
+    CHECK(slope.slope_length == 10);
+    CHECK(slope.unit == Unit::one);
+    CHECK(parsed("ratio(wall_time.median, calls=10, calls=20) < 1").slope_length == 0);
+    CHECK_THAT(refused("slope(outstanding.max, calls=10, calls=10) < 1"), Contains("are the same"));
+    CHECK_THAT(refused("slope(outstanding.max, calls=10, turns=20) < 1"), Contains("two numbers of one axis"));
+    CHECK_THAT(refused("slope(outstanding.max, mode=a, mode=b) < 1"), Contains("two numbers of one axis"));
+    CHECK_THAT(refused("slope(outstanding.max, calls=10) < 1"), Contains("a slope is written slope("));
+}
+
 TEST_CASE("a ratio compares the cases of two axis values", "[unit]")
 {
     const Expression ratio = parsed("ratio(wall_time.median, mode=finalizer, mode = refcount) >= 1.2");
