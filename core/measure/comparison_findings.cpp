@@ -63,7 +63,7 @@ std::string time_sentence(const Comparison& comparison, const CasePair& pair, bo
     if (!time) {
         return {};
     }
-    const std::string faults =
+    std::string faults =
         slower || comparison.is_between ? fault_part(*time, *pair.base, *pair.candidate) : std::string{};
     if (!comparison.is_between) {
         return faults;

@@ -74,7 +74,7 @@ constexpr std::array<MetricInfo, 38> metrics{{
     {"faults_per_op", Unit::one, lower, noisy, derived, "minor faults per array allocated"},
     {"allocations", Unit::one, lower, exact, measured, "arrays granted by the memory resource"},
     {"allocated_bytes", Unit::bytes, lower, exact, measured, "bytes granted over the repetition"},
-    {"pages_touched", Unit::one, lower, exact, derived, "base pages that arrays span when they are first written"},
+    {"pages_touched", Unit::one, lower, noisy, derived, "base pages that arrays span when they are first written"},
     {"faults_over_expected", Unit::one, lower, noisy, derived,
      "minor faults over the known answer: huge pages present at the last sample plus the remaining pages touched"},
     {"collections", Unit::one, lower, exact, measured, "collections run, asked for or triggered"},
