@@ -100,11 +100,15 @@ is_found() {
 
 is_there() {
     local package=$1 proof=$2
-    if in_debian; then
-        [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null) == installed ]]
-    else
-        is_found "$proof"
+    if in_debian && [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null) == installed ]]; then
+        return 0
     fi
+    # A command may come from elsewhere (Node.js from its own archive brings npm, and conflicts with Debian's package);
+    # headers and modules must be those that the system's compiler and Python see.
+    if in_debian && [[ $proof == \<* || $proof == import:* ]]; then
+        return 1
+    fi
+    is_found "$proof"
 }
 
 # The wanted packages that are not there, one "package group reason" a line.
