@@ -25,79 +25,73 @@ def recorded(curve):
 
 
 class Profiles(CliTest):
-    def model(self, scenario, mode, *args, bytes_each=FULL, repetitions=3, code=0):
-        """The case, and (peak, end, collections) of each of its repetitions."""
+    def model(self, scenario, mode, *args, bytes_each=FULL, code=0):
+        """One repetition: the case, and its peak, end and collections."""
         path = os.path.join(SOURCE, "scenarios", "catalog", f"{scenario}.json")
-        self.expect(code, "run", path, "-q", "-n", str(repetitions), "-o", "r.json", "-a", f"mode=[{mode}]",
-                    "--set", f"bytes={bytes_each}", *args)
+        self.expect(code, "run", path, "-q", "-n", "1", "-o", "r.json", "-a", f"mode=[{mode}]", "--set", f"bytes={bytes_each}", *args)
         (case,) = self.result("r.json")["cases"]
         if case["status"] == "skipped":
             self.leave_out(self.id(), case["reason"])
-        found = []
-        for repetition, collections in enumerate(case["metrics"]["collections"]["values"]):
-            unreleased = [round(point["live_bytes"] / bytes_each) for point in case["points"]
-                          if point["name"] == "i" and point["repetition"] == repetition]
-            found.append((max(unreleased), unreleased[-1], collections - (1 if code == 0 else 0)))  # one is the scenario's own
-        return case, found
+        unreleased = [round(point["live_bytes"] / bytes_each) for point in case["points"] if point["name"] == "i"]
+        (collections,) = case["metrics"]["collections"]["values"]
+        return case, (max(unreleased), unreleased[-1], collections - (1 if code == 0 else 0))  # one is the scenario's own
 
-    def agree(self, curve, model, own_buffers=0, slack=3):
-        """Within 10 % or so many buffers (those on their way through a finalizer's hands), collections within 1 or 20 %, in
-        one repetition at least: on a busy machine the thread that frees may come late."""
+    def agree(self, curve, *args, own_buffers=0, slack=3, **options):
+        """Within 10 % or so many buffers (those on their way through a finalizer's hands), collections within 1 or 20 %. One
+        of three tries must: on a busy machine the thread that frees may come late. Returns its case."""
         peak, end, collections = recorded(curve)
         expected = (peak - own_buffers, end - own_buffers)
-
-        def agrees(one):
-            near = all(abs(value - of) <= max(0.1 * of, slack) for value, of in zip(one, expected))
-            return near and abs(one[2] - collections) <= max(1, 0.2 * collections)
-
-        self.assertTrue(any(map(agrees, model[1])), f"{curve}: {model[1]}, recorded {(*expected, collections)}")
+        tries = []
+        for _ in range(3):
+            case, found = self.model(*args, **options)
+            near = all(abs(value - of) <= max(0.1 * of, slack) for value, of in zip(found, expected))
+            if near and abs(found[2] - collections) <= max(1, 0.2 * collections):
+                return case
+            tries.append(found)
+        return self.fail(f"{curve}: {tries}, recorded {(*expected, collections)}")
 
     def test_mono_with_garbage(self):
         for garbage, name in ((65536, "64k"), (262144, "256k"), (524288, "512k"), (1048576, "1m")):
             with self.subTest(name):
-                found = self.model("runtime_mono", "finalizer", "-a", f"garbage=[{garbage}]")
-                self.agree(f"mono_loop_nopressure_garbage{name}", found)
-                self.assertEqual(found[0]["release"], {"mode": "finalizer", "profile": "mono", "modelled": True, "verified": True})
-                self.assertEqual(found[0]["metrics"]["collections"]["provenance"], "modelled")
+                case = self.agree(f"mono_loop_nopressure_garbage{name}", "runtime_mono", "finalizer", "-a", f"garbage=[{garbage}]")
+                self.assertEqual(case["release"], {"mode": "finalizer", "profile": "mono", "modelled": True, "verified": True})
+                self.assertEqual(case["metrics"]["collections"]["provenance"], "modelled")
 
     def test_mono_without_garbage_never_collects(self):
-        self.agree("mono_loop_nopressure", self.model("runtime_mono", "finalizer", "-a", "garbage=[0]", bytes_each=SMALL))
+        self.agree("mono_loop_nopressure", "runtime_mono", "finalizer", "-a", "garbage=[0]", bytes_each=SMALL)
 
     def test_mono_with_small_garbage_collects_the_nursery_too(self):
-        found = self.model("runtime_mono", "finalizer", "-a", "garbage=[8192]", "--set", "count=20000", bytes_each=200_000)
-        self.agree("mono_loop_200kB_garbage8k", found)
+        self.agree("mono_loop_200kB_garbage8k", "runtime_mono", "finalizer", "-a", "garbage=[8192]", "--set", "count=20000",
+                   bytes_each=200_000)
 
     def test_jvm_serial_cleaner(self):
         for garbage, name in ((0, ""), (65536, "_garbage64k"), (262144, "_garbage256k"), (524288, "_garbage512k")):
             with self.subTest(name):
-                found = self.model("runtime_jvm_cleaner", "cleaner", "-a", f"garbage=[{garbage}]", "-a", "profile=[jvm-cleaner]",
-                                   bytes_each=FULL if garbage else SMALL)
-                self.agree(f"java_Serial_loop_cleaner{name}", found, slack=5)
+                self.agree(f"java_Serial_loop_cleaner{name}", "runtime_jvm_cleaner", "cleaner", "-a", f"garbage=[{garbage}]",
+                           "-a", "profile=[jvm-cleaner]", slack=5, bytes_each=FULL if garbage else SMALL)
 
     def test_jvm_g1_cleaner(self):
         for garbage, name in ((0, ""), (65536, "_garbage64k"), (262144, "_garbage256k")):
             with self.subTest(name):
-                found = self.model("runtime_jvm_cleaner", "cleaner", "-a", f"garbage=[{garbage}]", "-a", "profile=[jvm-cleaner-g1]",
-                                   bytes_each=FULL if garbage else SMALL)
-                self.agree(f"java_G1_loop_cleaner{name}", found)
+                self.agree(f"java_G1_loop_cleaner{name}", "runtime_jvm_cleaner", "cleaner", "-a", f"garbage=[{garbage}]",
+                           "-a", "profile=[jvm-cleaner-g1]", bytes_each=FULL if garbage else SMALL)
 
     def test_jvm_finalize(self):
         for profile, collector in (("jvm-cleaner", "Serial"), ("jvm-cleaner-g1", "G1")):
             with self.subTest(collector):
-                found = self.model("runtime_jvm_cleaner", "cleaner", "-a", "garbage=[262144]", "-a", f"profile=[{profile}]")
-                self.agree(f"java_{collector}_loop_finalize_garbage256k", found)
+                self.agree(f"java_{collector}_loop_finalize_garbage256k", "runtime_jvm_cleaner", "cleaner", "-a", "garbage=[262144]",
+                           "-a", f"profile=[{profile}]")
 
     def test_jvm_direct_buffers_under_their_cap(self):
         for profile, collector in (("jvm-directbuffer", "Serial"), ("jvm-directbuffer-g1", "G1")):
             for garbage, name in ((0, "max512m"), (262144, "max512m_garbage256k")):
                 with self.subTest(f"{collector} {name}"):
-                    found = self.model("runtime_jvm_direct", "cleaner", "-a", f"garbage=[{garbage}]", "-a", f"profile=[{profile}]")
-                    self.agree(f"java_{collector}_loop_direct_{name}", found, own_buffers=1)
+                    self.agree(f"java_{collector}_loop_direct_{name}", "runtime_jvm_direct", "cleaner", "-a", f"garbage=[{garbage}]",
+                               "-a", f"profile=[{profile}]", own_buffers=1)
 
     def test_jvm_without_explicit_collections_fails_on_the_135th_buffer(self):
-        found = self.model("runtime_jvm_direct", "cleaner", "-a", "garbage=[0]", "-a", "profile=[jvm-directbuffer]",
-                           "--set", "cap=1GiB", "--set", "explicit_gc=false", repetitions=1, code=3)
-        case = found[0]
+        case, _ = self.model("runtime_jvm_direct", "cleaner", "-a", "garbage=[0]", "-a", "profile=[jvm-directbuffer]",
+                             "--set", "cap=1GiB", "--set", "explicit_gc=false", code=3)
         self.assertEqual(case["status"], "error")
         self.assertEqual(sum(point["name"] == "i" for point in case["points"]), 134)
         self.assertIn("after 134 arrays", case["reason"])
@@ -107,10 +101,10 @@ class Profiles(CliTest):
         self.assertEqual(case["metrics"]["collections"]["values"], [0])
 
     def test_cpython_counts_containers_and_not_bytes(self):
-        self.agree("python_loop_cycle", self.model("runtime_cpython", "cycle", bytes_each=SMALL), slack=0)
-        self.agree("python_loop_cycle_garbage50", self.model("runtime_cpython", "cycle", "--set", "temporary_containers=106",
-                                                             bytes_each=SMALL), slack=1)
-        self.agree("python_loop_cycle_80kB", self.model("runtime_cpython", "cycle", "--set", "count=1800", bytes_each=SMALL), slack=1)
+        cycle = ("runtime_cpython", "cycle")
+        self.agree("python_loop_cycle", *cycle, bytes_each=SMALL, slack=0)
+        self.agree("python_loop_cycle_garbage50", *cycle, "--set", "temporary_containers=106", bytes_each=SMALL, slack=1)
+        self.agree("python_loop_cycle_80kB", *cycle, "--set", "count=1800", bytes_each=SMALL, slack=1)
 
     def test_what_is_freed_at_once_never_piles_up(self):
         for scenario, more in (("runtime_mono", ("-a", "garbage=[0]")), ("runtime_cpython", ())):
