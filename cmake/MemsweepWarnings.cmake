@@ -6,8 +6,8 @@ target_compile_options(memsweep_flags INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 sees overlapping copies in std::string::insert and operator+ (GCC bug 105651).
   target_compile_options(memsweep_flags INTERFACE -Wno-restrict)
-  # GCC 12 at -O3 takes an empty std::optional's storage for a read (GCC bug 80635).
-  target_compile_options(memsweep_flags INTERFACE $<$<CONFIG:Release>:-Wno-maybe-uninitialized>)
+  # GCC 12 takes an empty std::optional's storage for a read wherever it optimises (GCC bug 80635).
+  target_compile_options(memsweep_flags INTERFACE -Wno-maybe-uninitialized)
 endif()
 target_include_directories(memsweep_flags INTERFACE "${PROJECT_SOURCE_DIR}")
 

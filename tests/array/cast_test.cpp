@@ -1,4 +1,5 @@
 // The loops of every level that this machine runs, against conversions made one by one.
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <random>
@@ -126,7 +127,7 @@ Bytes cast(CastLoop loop, const Bytes& in, DType from, DType to, std::size_t ele
     const std::size_t in_bytes = elements * model::size_bytes(from);
     const std::size_t out_bytes = elements * model::size_bytes(to);
     Bytes shifted_in(in_bytes + 64);
-    std::memcpy(shifted_in.data() + shift, in.data(), in_bytes);
+    std::copy_n(in.begin(), in_bytes, shifted_in.begin() + static_cast<std::ptrdiff_t>(shift));
     Bytes out(out_bytes + 192, untouched);
     loop(out.data() + 64 + shift, shifted_in.data() + shift, elements);
     for (std::size_t at = 0; at < 64 + shift; ++at) {

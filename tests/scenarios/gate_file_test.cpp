@@ -75,7 +75,7 @@ TEST_CASE("several mistakes come at once", "[unit]")
 
 TEST_CASE("every gate that ships loads", "[unit]")
 {
-    const fs::path folder = fs::path{__FILE__}.parent_path().parent_path().parent_path() / "configs/gates";
+    const fs::path folder = fs::path{MEMSWEEP_SOURCE_DIR} / "configs/gates";
     std::size_t found = 0;
     for (const auto& entry : fs::directory_iterator{folder}) {
         CAPTURE(entry.path());
