@@ -15,8 +15,6 @@ function(memsweep_test folder)
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp")
   add_executable(test_${folder} ${sources})
   target_link_libraries(test_${folder} PRIVATE memsweep_test_support ${arg_LINK})
-  # The framework's header is most of what compiling a test costs.
-  target_precompile_headers(test_${folder} PRIVATE "${CMAKE_SOURCE_DIR}/tests/support/catch.hpp")
   foreach(ring IN LISTS arg_RINGS)
     add_test(NAME ${ring}.${folder} COMMAND test_${folder} "[${ring}]" --order rand --rng-seed time)
     set_tests_properties(${ring}.${folder} PROPERTIES LABELS ${ring} TIMEOUT 600
