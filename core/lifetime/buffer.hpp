@@ -29,12 +29,11 @@ inline void release_handle(Block& block) noexcept
 {
     Discipline* const discipline = block.discipline;  // read first: after the drop the block may be another buffer's
     const Drop drop = drop_handle(block);
-    if (drop.last) {
-        if (!block.cached || !block.cache->put(block)) {
-            last_handle_gone(block);
-        }
-    } else if (drop.stray) {
+    if (drop.stray) {  // it may have been the one that released the block all the same
         count_stray_release(discipline);
+    }
+    if (drop.last && (!block.cached || !block.cache->put(block))) {
+        last_handle_gone(block);
     }
 }
 

@@ -137,7 +137,7 @@ TEST_CASE("a stray release makes the next read a use after free", "[unit]")
     CHECK(ran.defects() == Texts{"use_after_free a 1", "stray_release a 1"});
 }
 
-TEST_CASE("an overrun is caught by a guard page, from the first byte on", "[machine]")
+TEST_CASE("an overrun is caught by a guard page, from the first byte on", "[machine][traps]")
 {
     const tests::TrapHandlers handlers;
     for (const Detection level : {Detection::off, Detection::unmap}) {

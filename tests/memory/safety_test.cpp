@@ -40,7 +40,7 @@ using Tags = std::vector<std::uint16_t>;
 
 }  // namespace
 
-TEST_CASE("fenced: every byte of an array can be used, the first byte past it traps", "[machine]")
+TEST_CASE("fenced: every byte of an array can be used, the first byte past it traps", "[machine][traps]")
 {
     const tests::TrapHandlers handlers;
     FencedResource fenced{false};
@@ -58,7 +58,7 @@ TEST_CASE("fenced: every byte of an array can be used, the first byte past it tr
     }
 }
 
-TEST_CASE("fenced: with an alignment the fence begins at its next multiple", "[machine]")
+TEST_CASE("fenced: with an alignment the fence begins at its next multiple", "[machine][traps]")
 {
     const tests::TrapHandlers handlers;
     FencedResource fenced{false};
@@ -76,7 +76,7 @@ TEST_CASE("fenced: with an alignment the fence begins at its next multiple", "[m
     CHECK(fenced.allocate(1, 2 * tests::page_bytes()).status == AllocStatus::bad_request);
 }
 
-TEST_CASE("fenced: an underrun inside the first page is not caught", "[machine]")
+TEST_CASE("fenced: an underrun inside the first page is not caught", "[machine][traps]")
 {
     const tests::TrapHandlers handlers;
     FencedResource fenced{false};
@@ -85,7 +85,7 @@ TEST_CASE("fenced: an underrun inside the first page is not caught", "[machine]"
     fenced.deallocate(made.ptr, 100, 1);
 }
 
-TEST_CASE("fenced: memory is zero when asked, and nothing of zero bytes may be touched", "[machine]")
+TEST_CASE("fenced: memory is zero when asked, and nothing of zero bytes may be touched", "[machine][traps]")
 {
     const tests::TrapHandlers handlers;
     FencedResource fenced{false};
@@ -101,7 +101,7 @@ TEST_CASE("fenced: memory is zero when asked, and nothing of zero bytes may be t
     fenced.deallocate(second.ptr, 0, 16);
 }
 
-TEST_CASE("fenced: freed memory traps while it is kept, and holds no pages", "[machine]")
+TEST_CASE("fenced: freed memory traps while it is kept, and holds no pages", "[machine][traps]")
 {
     const tests::TrapHandlers handlers;
     FencedResource fenced{true};
@@ -282,7 +282,7 @@ TEST_CASE("a stack has the safety that its spec asks for, and counts what the pr
 }
 
 TEST_CASE("a stack's fences: guard pages catch an overrun, detection by unmapping a use after free as well",
-          "[machine]")
+          "[machine][traps]")
 {
     const tests::TrapHandlers handlers;
     for (const bool unmaps : {false, true}) {

@@ -40,7 +40,7 @@ Trapped touch(volatile char* at)
 
 }  // namespace
 
-TEST_CASE("code that faults nowhere runs to its end", "[machine]")
+TEST_CASE("code that faults nowhere runs to its end", "[machine][traps]")
 {
     const tests::TrapHandlers handlers;
     int runs = 0;
@@ -52,7 +52,7 @@ TEST_CASE("code that faults nowhere runs to its end", "[machine]")
     CHECK(runs == 1000);
 }
 
-TEST_CASE("a fault says which address was touched, reading or writing, again and again", "[machine]")
+TEST_CASE("a fault says which address was touched, reading or writing, again and again", "[machine][traps]")
 {
     const tests::TrapHandlers handlers;
     const Closed closed;
@@ -70,7 +70,7 @@ TEST_CASE("a fault says which address was touched, reading or writing, again and
     }
 }
 
-TEST_CASE("what stands behind the fault does not run", "[machine]")
+TEST_CASE("what stands behind the fault does not run", "[machine][traps]")
 {
     const tests::TrapHandlers handlers;
     const Closed closed;
@@ -84,7 +84,7 @@ TEST_CASE("what stands behind the fault does not run", "[machine]")
     CHECK(reached == 1);
 }
 
-TEST_CASE("traps nest: each takes its own fault and leaves the outer one set", "[machine]")
+TEST_CASE("traps nest: each takes its own fault and leaves the outer one set", "[machine][traps]")
 {
     const tests::TrapHandlers handlers;
     const Closed closed;
@@ -105,7 +105,7 @@ TEST_CASE("traps nest: each takes its own fault and leaves the outer one set", "
     CHECK_FALSE(only_inner.faulted);
 }
 
-TEST_CASE("eight threads trap their own faults", "[machine]")
+TEST_CASE("eight threads trap their own faults", "[machine][traps]")
 {
     const tests::TrapHandlers handlers;
     const Closed closed;
@@ -127,7 +127,7 @@ TEST_CASE("eight threads trap their own faults", "[machine]")
     CHECK(right == 4000);
 }
 
-TEST_CASE("memory behind the end of its file is trapped like any other", "[machine]")
+TEST_CASE("memory behind the end of its file is trapped like any other", "[machine][traps]")
 {
     const tests::TrapHandlers handlers;
     const int file = ::memfd_create("memsweep-test", 0);
@@ -141,7 +141,7 @@ TEST_CASE("memory behind the end of its file is trapped like any other", "[machi
     ::close(file);
 }
 
-TEST_CASE("a fault outside of any trap ends the process as it would have", "[machine]")
+TEST_CASE("a fault outside of any trap ends the process as it would have", "[machine][traps]")
 {
     const tests::TrapHandlers handlers;
     if (tests::sanitized) {
