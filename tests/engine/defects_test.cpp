@@ -48,21 +48,21 @@ void check_levels(const std::vector<Step>& steps, const Texts& expected)
 
 }  // namespace
 
-TEST_CASE("a read after a free is found at every level, by the name that was read", "[machine]")
+TEST_CASE("a read after a free is found at every level, by the name that was read", "[machine][traps]")
 {
     check_levels({alloc("b", 5000), alloc("a", 5000), free("a"), read("a"), read("b"), drop("a"), drop("b")},
                  {"use_after_free a 1"});
     check_levels({alloc("b", 5000), alloc("a", 5000), read("a"), free("a"), read("b"), drop("a"), drop("b")}, {});
 }
 
-TEST_CASE("a write after a free is found at every level", "[machine]")
+TEST_CASE("a write after a free is found at every level", "[machine][traps]")
 {
     check_levels({alloc("b", 5000), alloc("a", 5000), free("b"), write("a"), write("b"), drop("a"), drop("b")},
                  {"use_after_free b 1"});
     check_levels({alloc("b", 5000), alloc("a", 5000), write("b"), free("b"), write("a"), drop("a"), drop("b")}, {});
 }
 
-TEST_CASE("uses after free are counted per array and use", "[machine]")
+TEST_CASE("uses after free are counted per array and use", "[machine][traps]")
 {
     check_levels({alloc("a", 100, model::Touch::full, 3), free("a"), read("a"), repeat(4, {read("a")}), drop("a")},
                  {"use_after_free a 15"});
@@ -228,7 +228,7 @@ TEST_CASE("a checked arena finds what outlives its scope when it is used", "[uni
     CHECK(stays.metric("arena_escapes") == 0);
 }
 
-TEST_CASE("several mistakes of several names are told apart", "[machine]")
+TEST_CASE("several mistakes of several names are told apart", "[machine][traps]")
 {
     check_levels({alloc("a", 100), alloc("b", 100), alloc("c", 100), free("a"), read("a"), free("b"), free("b"),
                   alloc("c", 100), drop("a"), drop("b"), drop("c")},
