@@ -1,13 +1,22 @@
 """Completions and the manual page say what --help says: bash, zsh and fish are asked themselves where they are installed."""
 
+import fcntl
+import os
+import pty
 import re
+import select
 import shutil
+import struct
 import subprocess
+import termios
+import time
 import unittest
 
 from memsweep_cli import BINARY, CATALOG, SOURCE, CliTest, environment, execute
 
 HIDDEN = {"worker", "man"}
+WORDS = (("memsweep run --iso", {"--isolation"}), ("memsweep run --isolation ", {"process", "none"}), ("memsweep mer", {"merge"}),
+         ("memsweep list me", {"metrics"}), ("memsweep --color a", {"auto", "always"}))
 
 
 def help_of(*command):
@@ -97,37 +106,79 @@ class Bash(CliTest):
 
 
 class OtherShells(CliTest):
+    """Asked as a user asks them: a line is typed, and TAB pressed."""
+
+    PROMPT = "EDITS:"
+
+    def setUp(self):
+        super().setUp()
+        (self.folder / "bin").mkdir()
+        (self.folder / "bin/memsweep").symlink_to(BINARY)
+        self.surroundings = environment(HOME=str(self.folder), PATH=f"{self.folder}/bin:{environment()['PATH']}", TERM="dumb", LC_ALL="C.UTF-8")
+
     def script_for(self, shell):
-        text = self.expect(0, "completion", shell).text
-        for command in commands():
-            self.assertIn(command, text)
+        text = self.expect(0, "completion", shell, cwd=SOURCE).text
         if shutil.which(shell) is None:
             self.leave_out(self.id(), f"{shell} is not installed")
         self.write(f"memsweep.{shell}", text)
         checked = subprocess.run([shell, "-n", self.folder / f"memsweep.{shell}"], capture_output=True, text=True, check=False)
         self.assertEqual((checked.returncode, checked.stderr), (0, ""))
 
+    def in_fish(self, line):
+        done = subprocess.run(["fish", "-c", f"source memsweep.fish; complete -C '{line}'"], capture_output=True, text=True,
+                              check=False, cwd=self.folder, env=self.surroundings)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), line)
+        return {row.split("\t")[0] for row in done.stdout.splitlines()}
+
     def test_fish(self):
         self.script_for("fish")
-        for line, wanted in (("memsweep run --iso", {"--isolation"}), ("memsweep run --isolation ", {"process", "none"}),
-                             ("memsweep mer", {"merge"}), ("memsweep list me", {"metrics"})):
-            done = subprocess.run(["fish", "-c", f"source memsweep.fish; complete -C '{line}'"], capture_output=True, text=True,
-                                  check=False, cwd=self.folder, env=environment(HOME=str(self.folder)))
-            self.assertEqual({row.split("\t")[0] for row in done.stdout.splitlines()}, wanted, done.stderr)
+        for line, wanted in WORDS:
+            self.assertEqual(self.in_fish(line), wanted, line)
+        self.assertIn("churn", self.in_fish("memsweep run chu"))
+        for command in commands():
+            with self.subTest(command):
+                self.assertEqual(self.in_fish(f"memsweep {command} -"), options_in(help_of(command)) | options_in(help_of()))
+
+    def zsh(self):
+        """An interactive zsh on a terminal of its own that lists what TAB would offer, and nothing else."""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.chdir(self.folder)
+            os.execvpe("zsh", ["zsh", "-f", "-i"], self.surroundings)
+        self.addCleanup(os.waitpid, pid, 0)
+        self.addCleanup(os.close, terminal)
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 200, 200, 0, 0))
+        self.said(terminal, f"PS1={self.PROMPT}; autoload -Uz compinit; compinit -u -d ./dump; source ./memsweep.zsh; LISTMAX=10000; "
+                            "zstyle ':completion:*' verbose no; bindkey '^I' list-choices\n")
+        return terminal
+
+    def said(self, terminal, typed):
+        """What it shows of `typed`; a marked line behind it tells when that is all.
+
+        It returns once zsh edits again: until then the terminal itself would take what is typed next, and its ^U would drop it."""
+        os.write(terminal, typed.encode() + b"\x15print -r -- END$((6*7))\n")
+        shown, deadline = b"", time.monotonic() + 60
+        while self.PROMPT.encode() not in shown.partition(b"END42")[2]:
+            ready = select.select([terminal], [], [], max(0, deadline - time.monotonic()))[0]
+            self.assertTrue(ready, f"zsh does not answer: {shown}")
+            shown += os.read(terminal, 65536)
+        return shown.decode()
+
+    def in_zsh(self, terminal, line):
+        listed = self.said(terminal, line + "\t").partition(line)[2].partition(line)[0]
+        return {word for word in re.split(r"\s+", listed) if word and word != self.PROMPT}
 
     def test_zsh(self):
         self.script_for("zsh")
-        load = "autoload -Uz compinit; compinit -u -d ./dump; source memsweep.zsh; print -r -- ${_comps[memsweep]}"
-        done = subprocess.run(["zsh", "-f", "-c", load], capture_output=True, text=True, check=False, cwd=self.folder,
-                              env=environment(HOME=str(self.folder)))
-        self.assertEqual((done.stdout, done.stderr), ("_memsweep\n", ""))
-
-    def test_every_option_is_in_every_script(self):
-        spelled = {"zsh": lambda name: name, "fish": lambda name: f" -l {name[2:]} " if name.startswith("--") else f" -s {name[1:]} "}
-        for shell, spell in spelled.items():
-            text = self.expect(0, "completion", shell).text
-            for option in set().union(*(options_in(help_of(command)) for command in commands())):
-                self.assertIn(spell(option), text, shell)
+        terminal = self.zsh()
+        self.assertIn("_memsweep", self.said(terminal, "print -r -- ${_comps[memsweep]}\n"))
+        for line, wanted in WORDS:
+            self.assertEqual(self.in_zsh(terminal, line), wanted, line)
+        self.assertIn("churn", self.in_zsh(terminal, "memsweep run chu"))
+        for command in commands():
+            with self.subTest(command):
+                offered = self.in_zsh(terminal, f"memsweep {command} -")
+                self.assertEqual(offered, options_in(help_of(command)) | options_in(help_of()) - {"-V", "--version"})
 
     def test_unknown_shell(self):
         self.assertRegex(self.expect(2, "completion", "tcsh").errors, "tcsh")
