@@ -31,16 +31,28 @@ int check_permission(const OutputTarget& target)
     return may ? 0 : errno;
 }
 
-int write_through(const OutputTarget& target, std::string_view content)
+// The errno of the first write that failed, or 0.
+int write_pieces(const Content& content, const std::function<int(std::string_view)>& write)
 {
-    if (target.descriptor) {
-        return write_all(*target.descriptor, content);
-    }
-    const UniqueFd file{retry_interrupted([&] { return ::open(target.path.c_str(), O_WRONLY | O_CLOEXEC); })};
-    return file.valid() ? write_all(file.get(), content) : errno;
+    int error = 0;
+    content([&](std::string_view piece) {
+        error = error != 0 ? error : write(piece);
+        return error == 0;
+    });
+    return error;
 }
 
-int replace(const OutputTarget& target, std::string_view content)
+int write_through(const OutputTarget& target, const Content& content)
+{
+    if (target.descriptor) {
+        return write_pieces(content, [&](std::string_view piece) { return write_all(*target.descriptor, piece); });
+    }
+    const UniqueFd file{retry_interrupted([&] { return ::open(target.path.c_str(), O_WRONLY | O_CLOEXEC); })};
+    return file.valid() ? write_pieces(content, [&](std::string_view piece) { return write_all(file.get(), piece); })
+                        : errno;
+}
+
+int replace(const OutputTarget& target, const Content& content)
 {
     if (const int error = check_permission(target); error != 0) {
         return error;
@@ -50,7 +62,7 @@ int replace(const OutputTarget& target, std::string_view content)
         return errno;
     }
     int error = target.existing ? file->take_mode_of(*target.existing) : 0;
-    error = error != 0 ? error : file->write(content);
+    error = error != 0 ? error : write_pieces(content, [&](std::string_view piece) { return file->write(piece); });
     return error != 0 ? error : file->commit_as(target.path);
 }
 
@@ -114,6 +126,11 @@ int check_through(const OutputTarget& target)
 }  // namespace
 
 base::Expected<void> write_file_atomically(const std::string& path, std::string_view content)
+{
+    return write_file_atomically(path, [&](const PieceTaker& take) { take(content); });
+}
+
+base::Expected<void> write_file_atomically(const std::string& path, const Content& content)
 {
     const auto target = find_output_target(path);
     if (!target) {

@@ -53,6 +53,9 @@ std::vector<std::string> merged_environment(const SpawnOptions& options)
             variables.insert_or_assign(std::string{text.substr(0, end)}, std::string{text.substr(end + 1)});
         }
     }
+    for (const std::string& name : options.without) {
+        variables.erase(name);
+    }
     for (const auto& [name, value] : options.environment) {
         variables.insert_or_assign(name, value);
     }

@@ -31,6 +31,7 @@ struct SpawnOptions {
     std::vector<std::string> argv;                                   // argv[0] is looked up in PATH when it has no '/'
     std::vector<std::pair<std::string, std::string>> environment{};  // added to ours, or replacing it by name
     std::vector<std::pair<int, int>> inherit{};                      // our descriptor -> its number in the child
+    std::vector<std::string> without{};                              // variables of ours that the child does not get
 };
 
 class ChildProcess {

@@ -1,58 +1,107 @@
+#include "core/sys/fault_cost.hpp"
+
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstring>
 #include <utility>
+
+#include <sys/resource.h>
 
 #include "core/sys/page_ops.hpp"
 
 namespace memsweep::sys {
 namespace {
 
-constexpr std::uint64_t touched_bytes = 16U << 20;
+constexpr std::uint64_t filled_bytes = 16U << 20;
+constexpr std::uint64_t huge_page_bytes = 2U << 20;
 constexpr std::size_t rounds = 5;
 
-double touch_seconds(const Clock& clock, const Mapping& mapping)
+// A page at a time: one call for all of it would stream past the cache, which programs that fault do not.
+double fill_seconds(const Clock& clock, std::byte* data, int value)
 {
     const auto begin = clock.now();
-    touch_pages(mapping.data(), mapping.size());
+    for (std::uint64_t at = 0; at < filled_bytes; at += page_size()) {
+        std::memset(data + at, value, page_size());
+        asm volatile("" ::"r"(data) : "memory");  // each page is written, whatever is written to it afterwards
+    }
     return std::chrono::duration<double>(clock.now() - begin).count();
 }
 
-// One fresh mapping: mapped and unmapped outside the timed part.
-base::Expected<double> measure_round(const Clock& clock)
+std::uint64_t minor_faults()
 {
-    auto mapping = Mapping::anonymous(touched_bytes);
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return static_cast<std::uint64_t>(usage.ru_minflt);
+}
+
+bool is_shared(FaultKind kind)
+{
+    return kind == FaultKind::shared_page || kind == FaultKind::shared_again;
+}
+
+// Room for the memory to begin on a huge page.
+base::Expected<Mapping> fresh_mapping(FaultKind kind)
+{
+    auto mapping = is_shared(kind) ? Mapping::shared(filled_bytes) : Mapping::anonymous(filled_bytes + huge_page_bytes);
+    if (mapping) {
+        const auto advice = kind == FaultKind::huge_page ? Advice::huge_pages : Advice::no_huge_pages;
+        // Refused where huge pages are not built in: then there is none to forbid, and none is found to have come.
+        static_cast<void>(advise(mapping->data(), mapping->size(), advice));
+    }
+    return mapping;
+}
+
+std::byte* start_of(const Mapping& mapping, FaultKind kind)
+{
+    const auto address = reinterpret_cast<std::uintptr_t>(mapping.data());
+    return mapping.data() +
+           (kind == FaultKind::huge_page ? (huge_page_bytes - address % huge_page_bytes) % huge_page_bytes : 0);
+}
+
+// One fresh mapping: mapped, trimmed and unmapped outside the timed parts.
+base::Expected<double> measure_round(const Clock& clock, FaultKind kind, std::uint64_t faults)
+{
+    auto mapping = fresh_mapping(kind);
     if (!mapping) {
         return base::fail(std::move(mapping).error());
     }
-    // Refused where huge pages are not built in: then there is none to forbid.
-    static_cast<void>(advise(mapping->data(), mapping->size(), Advice::no_huge_pages));
-    const double faulting = touch_seconds(clock, *mapping);
-    const double present = touch_seconds(clock, *mapping);
-    const std::uint64_t pages = mapping->size() / page_size();
-    return std::max(faulting - present, 0.0) / static_cast<double>(pages);
+    std::byte* const data = start_of(*mapping, kind);
+    if (kind == FaultKind::shared_again) {
+        touch_pages(data, filled_bytes);
+        if (auto trimmed = advise(data, filled_bytes, Advice::dont_need); !trimmed) {
+            return base::fail(std::move(trimmed).error());
+        }
+    }
+    const std::uint64_t before = minor_faults();
+    const double faulting = fill_seconds(clock, data, 1);
+    if (kind == FaultKind::huge_page && minor_faults() - before > 2 * faults) {
+        return base::fail(base::ErrorCode::not_supported, "the kernel gave no huge pages");
+    }
+    const double present = fill_seconds(clock, data, 2);
+    return std::max(faulting - present, 0.0) / static_cast<double>(faults);
 }
 
 }  // namespace
 
-base::Expected<FaultCost> measure_fault_cost(const Clock& clock) noexcept
+base::Expected<FaultCost> measure_fault_cost(const Clock& clock, FaultKind kind) noexcept
 {
+    const std::uint64_t faults = filled_bytes / (kind == FaultKind::huge_page ? huge_page_bytes : page_size());
     // The round that does not count makes the machine own the memory that the others are given.
-    if (auto warm_up = measure_round(clock); !warm_up) {
+    if (auto warm_up = measure_round(clock, kind, faults); !warm_up) {
         return base::fail(std::move(warm_up).error());
     }
     std::array<double, rounds> costs{};
     for (double& cost : costs) {
-        auto measured = measure_round(clock);
+        auto measured = measure_round(clock, kind, faults);
         if (!measured) {
             return base::fail(std::move(measured).error());
         }
         cost = *measured;
     }
     std::ranges::sort(costs);
-    return FaultCost{.seconds_per_fault = costs[rounds / 2],
-                     .fastest_seconds_per_fault = costs.front(),
-                     .pages = touched_bytes / page_size()};
+    return FaultCost{
+        .seconds_per_fault = costs[rounds / 2], .fastest_seconds_per_fault = costs.front(), .faults = faults};
 }
 
 }  // namespace memsweep::sys

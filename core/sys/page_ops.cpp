@@ -22,6 +22,12 @@ int advice_number(Advice advice)
         return MADV_HUGEPAGE;
     case Advice::dont_need:
         return MADV_DONTNEED;
+    case Advice::free:
+        return MADV_FREE;
+    case Advice::cold:
+        return MADV_COLD;
+    case Advice::page_out:
+        return MADV_PAGEOUT;
     case Advice::populate_write:
         return MADV_POPULATE_WRITE;
     }
@@ -37,6 +43,12 @@ const char* advice_name(Advice advice)
         return "madvise(MADV_HUGEPAGE)";
     case Advice::dont_need:
         return "madvise(MADV_DONTNEED)";
+    case Advice::free:
+        return "madvise(MADV_FREE)";
+    case Advice::cold:
+        return "madvise(MADV_COLD)";
+    case Advice::page_out:
+        return "madvise(MADV_PAGEOUT)";
     case Advice::populate_write:
         return "madvise(MADV_POPULATE_WRITE)";
     }
@@ -53,10 +65,20 @@ std::uint64_t page_size() noexcept
 
 base::Expected<Mapping> Mapping::anonymous(std::uint64_t bytes) noexcept
 {
+    return map(bytes, MAP_PRIVATE);
+}
+
+base::Expected<Mapping> Mapping::shared(std::uint64_t bytes) noexcept
+{
+    return map(bytes, MAP_SHARED);
+}
+
+base::Expected<Mapping> Mapping::map(std::uint64_t bytes, int flags) noexcept
+{
     if (bytes == 0) {
         return base::fail(base::ErrorCode::invalid_input, "a mapping needs at least one byte");
     }
-    void* const data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* const data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED) {
         return base::fail(base::os_error("mmap", errno));
     }
@@ -97,6 +119,18 @@ base::Expected<void> advise(void* ptr, std::uint64_t bytes, Advice advice) noexc
         error.code = base::ErrorCode::not_supported;
     }
     return base::fail(std::move(error));
+}
+
+bool populate(void* ptr, std::uint64_t bytes) noexcept
+{
+    if (::madvise(ptr, bytes, MADV_POPULATE_WRITE) == 0) {
+        return true;
+    }
+    if (errno != EINVAL) {
+        return false;
+    }
+    touch_pages(ptr, bytes);
+    return true;
 }
 
 std::uint64_t touch_pages(void* ptr, std::uint64_t bytes) noexcept

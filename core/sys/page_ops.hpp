@@ -1,4 +1,4 @@
-// Pages: mapping them, advising the kernel about them, touching them, and what a first touch costs here.
+// Pages: mapping them, advising the kernel about them, touching them.
 //
 // Units    bytes; a page is page_size() bytes, huge or not.
 // Memory   allocates nothing on success (no heap: mappings come from the kernel).
@@ -11,17 +11,19 @@
 #include <cstdint>
 
 #include "core/base/expected.hpp"
-#include "core/sys/clock.hpp"
 
 namespace memsweep::sys {
 
 [[nodiscard]] std::uint64_t page_size() noexcept;
 
-// Private anonymous memory, zero-filled, no page of it touched yet; unmapped by the destructor.
+// Memory of its own, zero-filled, no page of it touched yet; unmapped by the destructor.
 class Mapping {
   public:
     // `bytes` is rounded up to whole pages.
     [[nodiscard]] static base::Expected<Mapping> anonymous(std::uint64_t bytes) noexcept;
+
+    // Shared anonymous memory: what its page-table entries lose, its pages keep.
+    [[nodiscard]] static base::Expected<Mapping> shared(std::uint64_t bytes) noexcept;
 
     Mapping(const Mapping&) = delete;
     Mapping& operator=(const Mapping&) = delete;
@@ -33,6 +35,7 @@ class Mapping {
     [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
 
   private:
+    [[nodiscard]] static base::Expected<Mapping> map(std::uint64_t bytes, int flags) noexcept;
     Mapping(std::byte* data, std::uint64_t size) noexcept : data_{data}, size_{size} {}
 
     std::byte* data_{};
@@ -42,12 +45,19 @@ class Mapping {
 enum class Advice : std::uint8_t {
     no_huge_pages,
     huge_pages,
-    dont_need,       // anonymous private memory loses its contents and reads as zeros
+    dont_need,       // anonymous private memory loses its contents and reads as zeros; shared memory keeps them
+    free,            // anonymous private memory may lose its contents, page by page, until it is written again
+    cold,            // reclaimed first when memory runs short, contents kept; Linux 5.4
+    page_out,        // reclaimed now, contents kept; anonymous and shared memory only where there is swap; Linux 5.4
     populate_write,  // faults every page in for writing, contents kept; Linux 5.14
 };
 
 // `ptr` must lie on a page boundary; the kernel rounds `bytes` up to whole pages.
 [[nodiscard]] base::Expected<void> advise(void* ptr, std::uint64_t bytes, Advice advice) noexcept;
+
+// Whether every page of memory that nobody has written yet is there afterwards, for writing. False: there is none left
+// for it. Before Linux 5.14 each page is written instead.
+[[nodiscard]] bool populate(void* ptr, std::uint64_t bytes) noexcept;
 
 // Writes a zero byte into every page that [ptr, ptr + bytes) overlaps: its first byte inside the range. Returns the
 // number of pages. A write without a read before it: reading first would fault twice, the zero page and then its copy.
@@ -60,15 +70,5 @@ std::uint64_t touch_pages(void* ptr, std::uint64_t bytes) noexcept;
 // touched memory that is not there ends in the out-of-memory killer, not in an error. The process's minor faults grow
 // by the pages written and its resident set is afterwards what it was.
 [[nodiscard]] base::Expected<std::uint64_t> prefault_machine_memory(std::uint64_t bytes) noexcept;
-
-struct FaultCost {
-    double seconds_per_fault{};          // median of the rounds
-    double fastest_seconds_per_fault{};  // the best round: the machine undisturbed
-    std::uint64_t pages{};               // touched per round
-};
-
-// What one minor fault on fresh anonymous memory costs: writing every 4 KiB page of a new 16 MiB mapping, less writing
-// them all again, divided by the pages; five rounds after one that does not count.
-[[nodiscard]] base::Expected<FaultCost> measure_fault_cost(const Clock& clock) noexcept;
 
 }  // namespace memsweep::sys

@@ -132,3 +132,24 @@ TEST_CASE("impossible places are errors that name path and cause", "[unit]")
     }
     CHECK(tree.entries() == 1);
 }
+
+TEST_CASE("a content in pieces is written in their order, and ends where one is not taken", "[unit]")
+{
+    const tests::TempTree tree;
+    const std::string path = tree.path("pieces");
+    REQUIRE(sys::write_file_atomically(path, [](const sys::PieceTaker& take) {
+        CHECK(take("one, "));
+        CHECK(take(""));
+        CHECK(take("two"));
+    }));
+    CHECK(tests::contents(path) == "one, two");
+
+    int asked = 0;
+    const auto full = sys::write_file_atomically("/dev/full", [&](const sys::PieceTaker& take) {
+        while (++asked < 10 && take("x")) {
+        }
+    });
+    REQUIRE_FALSE(full);
+    CHECK(full.error().message == "cannot write: No space left on device");
+    CHECK(asked == 1);
+}

@@ -1,0 +1,235 @@
+#include "core/sys/mapped_pages.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/sys/machine_facts.hpp"
+#include "core/sys/page_ops.hpp"
+#include "core/sys/proc_text.hpp"
+
+namespace memsweep::model {
+
+template <>
+std::span<const Named<sys::PageSize>> names<sys::PageSize>()
+{
+    using sys::PageSize;
+    static constexpr std::array<Named<PageSize>, 4> table{{
+        {PageSize::small, "4k", "base pages alone"},
+        {PageSize::thp, "thp", "transparent huge pages"},
+        {PageSize::hugetlb_2m, "hugetlb_2m", "reserved huge pages of 2 MiB"},
+        {PageSize::hugetlb_1g, "hugetlb_1g", "reserved huge pages of 1 GiB"},
+    }};
+    return table;
+}
+
+}  // namespace memsweep::model
+
+namespace memsweep::sys {
+namespace {
+
+constexpr std::uint64_t bytes_2m = 2ULL << 20;
+constexpr std::uint64_t bytes_1g = 1ULL << 30;
+
+bool is_hugetlb(PageSize pages)
+{
+    return pages == PageSize::hugetlb_2m || pages == PageSize::hugetlb_1g;
+}
+
+// Asked before mapping: with overcommitted reservations the mapping would succeed and the first touch be fatal.
+base::Expected<void> check_reserved(std::uint64_t bytes, PageSize pages, const std::string& root)
+{
+    const std::uint64_t page_bytes = bytes_of(pages, root);
+    const std::string folder = fmt::format("{}sys/kernel/mm/hugepages/hugepages-{}kB/", root, page_bytes >> 10);
+    const auto free_pages = parse_count(read_word(folder + "free_hugepages"));
+    if (!free_pages) {
+        return base::fail(base::ErrorCode::not_supported,
+                          fmt::format("this kernel has no huge pages of {} MiB", page_bytes >> 20));
+    }
+    const std::uint64_t reserved = parse_count(read_word(folder + "resv_hugepages")).value_or(0);
+    const std::uint64_t there = *free_pages - std::min(reserved, *free_pages);
+    const std::uint64_t needed = bytes / page_bytes;
+    if (there < needed) {
+        return base::fail(base::ErrorCode::budget,
+                          fmt::format("needs {} free huge pages of {} MiB, {} are there: echo {} > {}nr_hugepages",
+                                      needed, page_bytes >> 20, there, needed, folder));
+    }
+    return {};
+}
+
+int map_flags(PageSize pages)
+{
+    constexpr int log_2m = 21 << MAP_HUGE_SHIFT;
+    constexpr int log_1g = 30 << MAP_HUGE_SHIFT;
+    constexpr int always = MAP_PRIVATE | MAP_ANONYMOUS;
+    return pages == PageSize::hugetlb_2m   ? always | MAP_HUGETLB | log_2m
+           : pages == PageSize::hugetlb_1g ? always | MAP_HUGETLB | log_1g
+                                           : always | MAP_NORESERVE;
+}
+
+std::byte* rounded_up(std::byte* ptr, std::uint64_t alignment)
+{
+    const auto address = reinterpret_cast<std::uintptr_t>(ptr);
+    return ptr + ((alignment - address % alignment) % alignment);
+}
+
+// "7f0000000000-7f0000001000 rw-p ...": where a mapping begins; empty for the lines of its fields.
+std::optional<std::uintptr_t> start_of_mapping(std::string_view line)
+{
+    std::uintptr_t start{};
+    const auto [end, problem] = std::from_chars(line.data(), line.data() + line.size(), start, 16);
+    const bool is_range = problem == std::errc{} && end != line.data() + line.size() && *end == '-';
+    return is_range ? std::optional{start} : std::nullopt;
+}
+
+// 0 for the lines of other fields.
+std::uint64_t kib_in(std::string_view line, std::string_view key)
+{
+    if (!line.starts_with(key)) {
+        return 0;
+    }
+    line.remove_prefix(key.size());
+    return parse_count(take_word(line)).value_or(0) << 10;
+}
+
+}  // namespace
+
+std::uint64_t bytes_of(PageSize pages, const std::string& root)
+{
+    switch (pages) {
+    case PageSize::small:
+        return page_size();
+    case PageSize::thp:
+        return huge_page_bytes(root);
+    case PageSize::hugetlb_2m:
+        return bytes_2m;
+    case PageSize::hugetlb_1g:
+        return bytes_1g;
+    }
+    return page_size();
+}
+
+base::Expected<PagedMemory> PagedMemory::map(std::uint64_t bytes, PageSize pages, const std::string& root)
+{
+    const std::uint64_t page_bytes = bytes_of(pages, root);
+    const std::string thp = read_word(root + "sys/kernel/mm/transparent_hugepage/enabled");
+    if (page_bytes == 0 || (pages == PageSize::thp && thp.find("[never]") != std::string::npos)) {
+        return base::fail(base::ErrorCode::not_supported, page_bytes == 0
+                                                              ? "this kernel has no transparent huge pages"
+                                                              : "transparent huge pages are off: echo madvise > "
+                                                                "/sys/kernel/mm/transparent_hugepage/enabled");
+    }
+    PagedMemory memory;
+    memory.pages_ = pages;
+    memory.size_ = (bytes + page_bytes - 1) / page_bytes * page_bytes;
+    if (is_hugetlb(pages)) {
+        if (auto enough = check_reserved(memory.size_, pages, root); !enough) {
+            return base::fail(std::move(enough).error());
+        }
+    }
+    // Between inaccessible pages: the kernel cannot merge it with a neighbour, whose pages would then be counted here.
+    const std::uint64_t guard_bytes = is_hugetlb(pages) ? 0 : page_size();
+    memory.mapped_bytes_ = memory.size_ + 2 * guard_bytes + (pages == PageSize::thp ? page_bytes : 0);
+    const int access = is_hugetlb(pages) ? PROT_READ | PROT_WRITE : PROT_NONE;
+    void* const mapped = ::mmap(nullptr, memory.mapped_bytes_, access, map_flags(pages), -1, 0);
+    if (mapped == MAP_FAILED) {
+        memory.mapped_bytes_ = 0;
+        return base::fail(base::os_error("mmap", errno));
+    }
+    memory.mapped_ = static_cast<std::byte*>(mapped);
+    memory.data_ = rounded_up(memory.mapped_ + guard_bytes, page_bytes);
+    if (::mprotect(memory.data_, memory.size_, PROT_READ | PROT_WRITE) != 0) {
+        return base::fail(base::os_error("mprotect", errno));
+    }
+    if (pages == PageSize::thp) {
+        if (auto advised = advise(memory.data_, memory.size_, Advice::huge_pages); !advised) {
+            return base::fail(std::move(advised).error());
+        }
+    } else if (pages == PageSize::small) {
+        // Refused where huge pages are not built in: then there is none to forbid.
+        static_cast<void>(advise(memory.data_, memory.size_, Advice::no_huge_pages));
+    }
+    return memory;
+}
+
+PagedMemory::PagedMemory(PagedMemory&& other) noexcept
+    : data_{other.data_}, size_{other.size_}, mapped_{std::exchange(other.mapped_, nullptr)},
+      mapped_bytes_{std::exchange(other.mapped_bytes_, 0)}, pages_{other.pages_}
+{
+}
+
+PagedMemory& PagedMemory::operator=(PagedMemory&& other) noexcept
+{
+    if (this != &other) {
+        unmap();
+        data_ = other.data_;
+        size_ = other.size_;
+        mapped_ = std::exchange(other.mapped_, nullptr);
+        mapped_bytes_ = std::exchange(other.mapped_bytes_, 0);
+        pages_ = other.pages_;
+    }
+    return *this;
+}
+
+PagedMemory::~PagedMemory()
+{
+    unmap();
+}
+
+void PagedMemory::unmap() noexcept
+{
+    if (mapped_ != nullptr) {
+        ::munmap(mapped_, mapped_bytes_);
+    }
+}
+
+base::Expected<PagesGot> pages_got(const void* ptr, std::uint64_t bytes)
+{
+    const auto smaps = read_kernel_text("/proc/self/smaps");
+    if (!smaps) {
+        return base::fail(base::os_error("read", errno, "/proc/self/smaps"));
+    }
+    const auto first = reinterpret_cast<std::uintptr_t>(ptr);
+    PagesGot got;
+    bool inside = false;
+    for (std::string_view rest = *smaps; !rest.empty();) {
+        const std::string_view line = take_line(rest);
+        if (const auto start = start_of_mapping(line)) {
+            inside = *start >= first && *start < first + bytes;
+        } else if (inside) {
+            got.resident_bytes += kib_in(line, "Rss:");
+            got.thp_bytes += kib_in(line, "AnonHugePages:");
+            got.hugetlb_bytes += kib_in(line, "Private_Hugetlb:") + kib_in(line, "Shared_Hugetlb:");
+        }
+    }
+    return got;
+}
+
+std::string describe(const PagesGot& got)
+{
+    if (got.hugetlb_bytes != 0) {
+        return "hugetlb";
+    }
+    if (got.resident_bytes == 0) {
+        return "";
+    }
+    const double share = static_cast<double>(got.thp_bytes) / static_cast<double>(got.resident_bytes);
+    return share == 0 ? "4k" : share >= 0.9 ? "thp" : fmt::format("4k, {:.0f} % of it thp", share * 100);
+}
+
+bool is_as_asked(const PagesGot& got, PageSize asked)
+{
+    if (is_hugetlb(asked)) {
+        return got.hugetlb_bytes != 0 && got.resident_bytes == 0;
+    }
+    return asked == PageSize::small ? got.resident_bytes != 0 && got.thp_bytes == 0
+                                    : got.thp_bytes != 0 && got.thp_bytes >= got.resident_bytes / 10 * 9;
+}
+
+}  // namespace memsweep::sys

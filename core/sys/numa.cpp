@@ -1,0 +1,62 @@
+#include "core/sys/numa.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/sys/page_ops.hpp"
+
+namespace memsweep::sys {
+namespace {
+
+using model::NumaPolicy;
+
+// The numbers of linux/mempolicy.h, of which older ones lack the last.
+int mode_of(NumaPolicy policy)
+{
+    switch (policy) {
+    case NumaPolicy::none:
+        return 0;
+    case NumaPolicy::preferred:
+        return 1;
+    case NumaPolicy::bind:
+        return 2;
+    case NumaPolicy::interleave:
+        return 3;
+    case NumaPolicy::weighted:
+        return 6;
+    }
+    return -1;
+}
+
+}  // namespace
+
+bool set_memory_policy(void* ptr, std::size_t bytes, const model::NumaSpec& numa) noexcept
+{
+    constexpr unsigned long most_nodes = 64 + 1;  // the kernel looks at one bit less
+    const std::uint64_t page = page_size();
+    const std::uint64_t whole = (bytes + page - 1) / page * page;
+    return ::syscall(SYS_mbind, ptr, whole, mode_of(numa.policy), &numa.nodes, most_nodes, 0U) == 0;
+}
+
+std::vector<int> nodes_of_pages(const void* ptr, std::size_t bytes)
+{
+    const std::uint64_t page = page_size();
+    const std::size_t count = (bytes + page - 1) / page;
+    std::vector<const void*> pages(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        pages[i] = static_cast<const std::byte*>(ptr) + i * page;
+    }
+    std::vector<int> nodes(count, -1);
+    // Without nodes to move to, the call only reports.
+    if (::syscall(SYS_move_pages, 0, count, pages.data(), nullptr, nodes.data(), 0) != 0) {
+        nodes.assign(count, -1);
+    }
+    return nodes;
+}
+
+bool has_weighted_interleave() noexcept
+{
+    return ::access("/sys/kernel/mm/mempolicy/weighted_interleave", F_OK) == 0;
+}
+
+}  // namespace memsweep::sys
