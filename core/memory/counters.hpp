@@ -1,22 +1,114 @@
-// The exact counters of one stack of resources. Standard-layout, so that it can lie in memory shared with the
-// process that watches.
+// The exact counters of one stack of resources. Standard-layout, and all zeros when new, so that it can lie in memory
+// shared with the process that watches.
 //
-// Threads  every field is an independent relaxed atomic; a reader sees each field exactly, not all at one instant.
-// Cost     about 5 ns per locked addition on current x86-64 when nobody contends.
+// Units    bytes, counts.
+// Cost     each thread counts in a line of its own: plain additions, no locked instruction. A reader adds up the lines
+//          of all threads that ever counted.
+// Memory   64 bytes per thread that can count.
+// Threads  every sum is exact once the threads that count have been waited for; before, each line is exact at the
+//          instant at which it is read. The peak is exact while one thread allocates, whoever frees. With several, each
+//          of them looks at what is live in all after every 64 KiB that it has allocated, so the peak may miss that
+//          much per thread, or count twice what changes hands at that instant.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+
+#include "core/memory/thread_slot.hpp"
 
 namespace memsweep::memory {
 
-struct Counters {
-    std::atomic<std::uint64_t> allocations{0};  // granted
-    std::atomic<std::uint64_t> deallocations{0};
-    std::atomic<std::uint64_t> refusals{0};
-    std::atomic<std::uint64_t> allocated_bytes{0};  // gross, since the start
-    std::atomic<std::uint64_t> live_bytes{0};       // acquired minus released
-    std::atomic<std::uint64_t> live_bytes_peak{0};
+class Counters {
+  public:
+    void count_granted(std::uint64_t bytes) noexcept
+    {
+        Line& line = own_line();
+        if (line.allocations.load(relaxed) == 0) {
+            allocating_.fetch_add(1, relaxed);
+        }
+        add(line, line.allocations, 1);
+        add(line, line.allocated_bytes, bytes);
+        if (allocating_.load(relaxed) == 1) {
+            raise_peak_to(lines_used_.load(relaxed) == 1
+                              ? line.allocated_bytes.load(relaxed) - line.freed_bytes.load(relaxed)
+                              : live_bytes());
+        } else {
+            look_at_peak(line, bytes);
+        }
+    }
+    void count_returned(std::uint64_t bytes) noexcept
+    {
+        Line& line = own_line();
+        add(line, line.deallocations, 1);
+        add(line, line.freed_bytes, bytes);
+    }
+    void count_refused() noexcept
+    {
+        Line& line = own_line();
+        add(line, line.refusals, 1);
+    }
+
+    [[nodiscard]] std::uint64_t allocations() const noexcept { return sum(&Line::allocations); }  // granted
+    [[nodiscard]] std::uint64_t deallocations() const noexcept { return sum(&Line::deallocations); }
+    [[nodiscard]] std::uint64_t refusals() const noexcept { return sum(&Line::refusals); }
+    [[nodiscard]] std::uint64_t allocated_bytes() const noexcept { return sum(&Line::allocated_bytes); }  // gross
+    [[nodiscard]] std::uint64_t live_bytes() const noexcept;  // acquired minus released
+    [[nodiscard]] std::uint64_t live_bytes_peak() const noexcept { return peak_bytes_.load(relaxed); }
+
+    // The peak starts again from what is live now.
+    void restart_peak() noexcept { peak_bytes_.store(live_bytes(), relaxed); }
+
+  private:
+    static constexpr auto relaxed = std::memory_order_relaxed;
+    static constexpr std::uint64_t unseen_limit_bytes = 64U << 10U;
+
+    // Written by one thread alone, but for the last line, which several may share.
+    struct alignas(64) Line {
+        std::atomic<std::uint64_t> allocations{0};
+        std::atomic<std::uint64_t> deallocations{0};
+        std::atomic<std::uint64_t> refusals{0};
+        std::atomic<std::uint64_t> allocated_bytes{0};
+        std::atomic<std::uint64_t> freed_bytes{0};
+        std::atomic<std::uint64_t> unseen_bytes{0};  // allocated since this thread last looked at the peak
+    };
+
+    [[nodiscard]] Line& own_line() noexcept
+    {
+        const std::uint32_t slot = thread_slot();
+        if (slot >= lines_used_.load(relaxed)) {
+            use_lines(slot + 1);
+        }
+        return lines_[slot];
+    }
+
+    // The release pairs with the readers' acquire: who has been told of an allocation or a free finds it counted.
+    void add(const Line& line, std::atomic<std::uint64_t>& counter, std::uint64_t amount) noexcept
+    {
+        if (&line != &lines_.back()) {
+            counter.store(counter.load(relaxed) + amount, std::memory_order_release);
+        } else {
+            counter.fetch_add(amount, std::memory_order_release);
+        }
+    }
+
+    void raise_peak_to(std::uint64_t live) noexcept
+    {
+        std::uint64_t peak = peak_bytes_.load(relaxed);
+        while (live > peak && !peak_bytes_.compare_exchange_weak(peak, live, relaxed)) {
+        }
+    }
+    void look_at_peak(Line& line, std::uint64_t bytes) noexcept;
+
+    [[nodiscard]] std::uint64_t sum(std::atomic<std::uint64_t> Line::*field) const noexcept;
+    void use_lines(std::uint32_t count) noexcept;
+
+    std::atomic<std::uint32_t> lines_used_{0};
+    std::atomic<std::uint32_t> allocating_{0};  // lines that have counted an allocation
+    std::atomic<std::uint64_t> peak_bytes_{0};
+    std::array<Line, thread_slots + 1> lines_{};
 };
 
 }  // namespace memsweep::memory

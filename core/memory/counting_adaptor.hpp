@@ -1,6 +1,6 @@
 // Counts exactly what passes through it; the counters may lie in memory that another process watches.
 //
-// Cost     four relaxed atomic additions per allocation, two per deallocation.
+// Cost     as Counters: a few plain additions per call.
 // Threads  bytes are added once the upstream has granted them and subtracted once it has taken them back, so while a
 //          free is under way they still count as live.
 // Ownership  borrows the upstream and the counters, which must outlive it.

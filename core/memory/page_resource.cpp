@@ -14,10 +14,40 @@ namespace {
 
 constexpr std::size_t huge_page_bytes = 2U << 20;
 
-void* map(std::size_t bytes)
+constexpr int log2_2m = 21;
+constexpr int log2_1g = 30;
+
+// 0: base pages.
+int reserved_page_log2(model::PageKind kind)
 {
-    void* const ptr = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return kind == model::PageKind::huge_2m ? log2_2m : kind == model::PageKind::huge_1g ? log2_1g : 0;
+}
+
+std::size_t page_bytes_of(model::PageKind kind)
+{
+    const int log2 = reserved_page_log2(kind);
+    return log2 == 0 ? sys::page_size() : std::size_t{1} << log2;
+}
+
+// Reserved huge pages are taken from the reserve here, so that a touch finds them.
+void* map(std::size_t bytes, model::PageKind kind)
+{
+    const int log2 = reserved_page_log2(kind);
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (log2 == 0 ? 0 : MAP_HUGETLB | (log2 << MAP_HUGE_SHIFT));
+    void* const ptr = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
     return ptr == MAP_FAILED ? nullptr : ptr;
+}
+
+AllocStatus refusal(model::PageKind kind)
+{
+    switch (kind) {
+    case model::PageKind::huge_2m:
+        return AllocStatus::no_huge_pages_2m;
+    case model::PageKind::huge_1g:
+        return AllocStatus::no_huge_pages_1g;
+    default:
+        return AllocStatus::out_of_memory;
+    }
 }
 
 // The kernel merges neighbouring mappings, so unmapping can need one mapping more than vm.max_map_count allows. The
@@ -31,10 +61,10 @@ void unmap(void* ptr, std::size_t bytes)
 }
 
 // Maps more than is needed and gives back what lies before and after the aligned part.
-void* map_aligned(std::size_t bytes, std::size_t alignment, std::size_t page_bytes)
+void* map_aligned(std::size_t bytes, std::size_t alignment, std::size_t page_bytes, model::PageKind kind)
 {
     const std::size_t slack = alignment - page_bytes;
-    auto* const start = static_cast<std::byte*>(map(bytes + slack));
+    auto* const start = static_cast<std::byte*>(map(bytes + slack, kind));
     if (start == nullptr) {
         return nullptr;
     }
@@ -47,7 +77,7 @@ void* map_aligned(std::size_t bytes, std::size_t alignment, std::size_t page_byt
 
 }  // namespace
 
-PageResource::PageResource(model::PageKind kind) noexcept : kind_{kind}, page_bytes_{sys::page_size()} {}
+PageResource::PageResource(model::PageKind kind) noexcept : kind_{kind}, page_bytes_{page_bytes_of(kind)} {}
 
 std::size_t PageResource::mapping_bytes(std::size_t bytes) const noexcept
 {
@@ -64,6 +94,8 @@ void PageResource::advise(void* ptr, std::size_t mapping) const noexcept
 {
     switch (kind_) {
     case model::PageKind::system:
+    case model::PageKind::huge_2m:
+    case model::PageKind::huge_1g:
         return;
     case model::PageKind::small:
         static_cast<void>(::madvise(ptr, mapping, MADV_NOHUGEPAGE));
@@ -81,9 +113,9 @@ Allocation PageResource::allocate(std::size_t bytes, std::size_t alignment) noex
     }
     const std::size_t mapping = mapping_bytes(bytes);
     const std::size_t aligned = mapping_alignment(mapping, alignment);
-    void* const ptr = aligned > page_bytes_ ? map_aligned(mapping, aligned, page_bytes_) : map(mapping);
+    void* const ptr = aligned > page_bytes_ ? map_aligned(mapping, aligned, page_bytes_, kind_) : map(mapping, kind_);
     if (ptr == nullptr) {
-        return {nullptr, AllocStatus::out_of_memory};
+        return {nullptr, refusal(kind_)};
     }
     advise(ptr, mapping);
     return {ptr, AllocStatus::ok};

@@ -14,10 +14,16 @@ namespace memsweep::memory {
 
 enum class AllocStatus : std::uint8_t {
     ok,
-    out_of_memory,  // the system has none left
-    over_limit,     // a limiting adaptor's bound
-    injected,       // a failing adaptor's doing
-    bad_request,    // an alignment or a size that no resource can serve
+    out_of_memory,     // the system has none left
+    over_limit,        // a limiting adaptor's bound
+    injected,          // a failing adaptor's doing
+    bad_request,       // an alignment or a size that no resource can serve
+    no_huge_pages_2m,  // none that are reserved are free
+    no_huge_pages_1g,
+    lock_limit,  // RLIMIT_MEMLOCK
+    no_such_node,
+    shm_full,   // /dev/shm
+    disk_full,  // or the folder cannot hold such files
 };
 
 struct Allocation {

@@ -1,20 +1,31 @@
 #include "core/memory/stack.hpp"
 
 #include "core/base/assert.hpp"
+#include "core/memory/aligned_resource.hpp"
 #include "core/memory/fenced_resource.hpp"
+#include "core/memory/file_resource.hpp"
 #include "core/memory/malloc_resource.hpp"
 #include "core/memory/null_resource.hpp"
 #include "core/memory/page_resource.hpp"
+#include "core/memory/shared_resource.hpp"
 
 namespace memsweep::memory {
 
-std::unique_ptr<MemoryResource> make_resource(model::ResourceKind kind, model::PageKind pages)
+std::unique_ptr<MemoryResource> make_resource(const model::MemorySpec& spec)
 {
-    switch (kind) {
+    switch (spec.resource) {
     case model::ResourceKind::malloc:
         return std::make_unique<MallocResource>();
+    case model::ResourceKind::aligned:
+        return std::make_unique<AlignedResource>(spec.alignment);
     case model::ResourceKind::pages:
-        return std::make_unique<PageResource>(pages);
+        return std::make_unique<PageResource>(spec.pages);
+    case model::ResourceKind::memfd:
+        return std::make_unique<SharedResource>(spec.pages);
+    case model::ResourceKind::shm:
+        return std::make_unique<FileResource>("");
+    case model::ResourceKind::file:
+        return std::make_unique<FileResource>(spec.path.data());
     case model::ResourceKind::null:
         return std::make_unique<NullResource>();
     }
@@ -23,13 +34,18 @@ std::unique_ptr<MemoryResource> make_resource(model::ResourceKind kind, model::P
 
 namespace {
 
+bool is_fenced(const model::MemorySpec& spec, const model::SafetySpec& safety)
+{
+    return spec.resource != model::ResourceKind::null &&
+           (safety.detect == model::Detection::unmap || safety.guard_pages);
+}
+
 std::unique_ptr<MemoryResource> make_base(const model::MemorySpec& spec, const model::SafetySpec& safety)
 {
-    const bool unmaps = safety.detect == model::Detection::unmap;
-    if (spec.resource != model::ResourceKind::null && (unmaps || safety.guard_pages)) {
-        return std::make_unique<FencedResource>(unmaps);
+    if (is_fenced(spec, safety)) {
+        return std::make_unique<FencedResource>(safety.detect == model::Detection::unmap);
     }
-    return make_resource(spec.resource, spec.pages);
+    return make_resource(spec);
 }
 
 }  // namespace
@@ -38,6 +54,23 @@ ResourceStack::ResourceStack(const model::MemorySpec& spec, const model::SafetyS
     : resource_{make_base(spec, safety)}
 {
     MemoryResource* top = resource_.get();
+    if (spec.huge_pages_from_bytes != 0) {
+        top = &advising_.emplace(*top, spec.huge_pages_from_bytes);
+    }
+    const bool placed = spec.populated || spec.locked || spec.numa.policy != model::NumaPolicy::none;
+    if (placed && model::maps_pages(spec.resource) && !is_fenced(spec, safety)) {
+        top = &placement_.emplace(*top, PlacementAdaptor::Wishes{spec.numa, spec.populated, spec.locked});
+    }
+    if (spec.resource != model::ResourceKind::null) {
+        top = &timing_.emplace(*top, times_);
+    }
+    if (spec.pool.kind != model::PoolKind::none && !is_fenced(spec, safety)) {
+        pool_ = make_pool(spec.pool, *top);
+        top = pool_.get();
+        if (spec.pool.trim_interval_ns != 0) {
+            maintenance_.emplace(*pool_, spec.pool, system_pressure_gauges());
+        }
+    }
     if (spec.limit_bytes != 0) {
         top = &limiting_.emplace(*top, spec.limit_bytes);
     }
@@ -48,6 +81,23 @@ ResourceStack::ResourceStack(const model::MemorySpec& spec, const model::SafetyS
         top = &quarantine_.emplace(*top, safety.quarantine_bytes);
     }
     counting_.emplace(*top, counters);
+}
+
+PoolStats ResourceStack::pool_stats() const noexcept
+{
+    PoolStats stats = pool_ == nullptr ? PoolStats{} : pool_->stats();
+    stats.passes = maintenance_ ? maintenance_->passes() : 0;
+    return stats;
+}
+
+void ResourceStack::reset_pool_counts() noexcept
+{
+    if (pool_ != nullptr) {
+        pool_->reset_counts();
+    }
+    if (maintenance_) {
+        maintenance_->reset_counts();
+    }
 }
 
 }  // namespace memsweep::memory

@@ -1,8 +1,9 @@
 // A resource with the adaptors that a MemorySpec and a SafetySpec ask for: counting over quarantine over failing over
-// limiting over the resource.
+// limiting over a pool over timing over placement, or over advising, over the resource.
 //
-// Counting is outermost, so the counters say what the program was granted, refused and gave back. Guard pages and
-// detection by unmapping need mappings of their own: they replace the resource.
+// Counting is outermost, so the counters say what the program was granted, refused and gave back; what a pool holds
+// beyond that is in its own statistics. Guard pages and detection by unmapping need mappings of their own: they replace
+// the resource and the pool.
 //
 // Cost     a virtual call per layer; adaptors that the spec does not ask for are left out, counting never is.
 // Threads  as its parts: any thread may allocate and free.
@@ -15,14 +16,20 @@
 #include "core/memory/counters.hpp"
 #include "core/memory/counting_adaptor.hpp"
 #include "core/memory/failing_adaptor.hpp"
+#include "core/memory/huge_page_adaptor.hpp"
 #include "core/memory/limiting_adaptor.hpp"
+#include "core/memory/placement_adaptor.hpp"
+#include "core/memory/pool.hpp"
+#include "core/memory/pool_maintenance.hpp"
 #include "core/memory/quarantine_adaptor.hpp"
 #include "core/memory/resource.hpp"
+#include "core/memory/timing_adaptor.hpp"
 #include "core/model/specs.hpp"
 
 namespace memsweep::memory {
 
-[[nodiscard]] std::unique_ptr<MemoryResource> make_resource(model::ResourceKind kind, model::PageKind pages);
+// Without pool, placement and adaptors.
+[[nodiscard]] std::unique_ptr<MemoryResource> make_resource(const model::MemorySpec& spec);
 
 class ResourceStack {
   public:
@@ -31,11 +38,24 @@ class ResourceStack {
 
     [[nodiscard]] MemoryResource& top() noexcept { return *counting_; }
 
+    [[nodiscard]] const CallTimes& call_times() const noexcept { return times_; }
+
     // Present when the spec asks for it.
     [[nodiscard]] QuarantineAdaptor* quarantine() noexcept { return quarantine_ ? &*quarantine_ : nullptr; }
 
+    // nullptr: the spec asks for none.
+    [[nodiscard]] Pool* pool() noexcept { return pool_.get(); }
+    [[nodiscard]] PoolStats pool_stats() const noexcept;
+    void reset_pool_counts() noexcept;
+
   private:
+    CallTimes times_;
     std::unique_ptr<MemoryResource> resource_;
+    std::optional<HugePageAdaptor> advising_;
+    std::optional<PlacementAdaptor> placement_;
+    std::optional<TimingAdaptor> timing_;
+    std::unique_ptr<Pool> pool_;
+    std::optional<PoolMaintenance> maintenance_;
     std::optional<LimitingAdaptor> limiting_;
     std::optional<FailingAdaptor> failing_;
     std::optional<QuarantineAdaptor> quarantine_;

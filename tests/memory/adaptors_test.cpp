@@ -1,16 +1,20 @@
 // What each adaptor alone promises, and how a stack composes them.
 #include <algorithm>
 #include <atomic>
+#include <iostream>
 #include <set>
 #include <string>
 
 #include "core/memory/counting_adaptor.hpp"
 #include "core/memory/failing_adaptor.hpp"
+#include "core/memory/huge_page_adaptor.hpp"
 #include "core/memory/limiting_adaptor.hpp"
 #include "core/memory/malloc_resource.hpp"
 #include "core/memory/null_resource.hpp"
+#include "core/memory/page_resource.hpp"
 #include "core/memory/stack.hpp"
 #include "tests/lifetime/threads.hpp"
+#include "tests/memory/residency.hpp"
 #include "tests/support/catch.hpp"
 
 namespace memsweep::memory {
@@ -42,11 +46,40 @@ TEST_CASE("limiting: what the upstream refuses takes no room", "[unit]")
     }
 }
 
+namespace {
+
+// Knows the most that was ever live at one instant: one locked addition sees it all, whatever threads do.
+class PeakResource final : public MemoryResource {
+  public:
+    Allocation allocate(std::size_t bytes, std::size_t /*alignment*/) noexcept override
+    {
+        const std::uint64_t live = live_bytes_.fetch_add(bytes) + bytes;
+        std::uint64_t peak = peak_bytes_.load();
+        while (live > peak && !peak_bytes_.compare_exchange_weak(peak, live)) {
+        }
+        return {this, AllocStatus::ok};
+    }
+    Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept override
+    {
+        return allocate(bytes, alignment);
+    }
+    void deallocate(void* /*ptr*/, std::size_t bytes, std::size_t /*alignment*/) noexcept override
+    {
+        live_bytes_.fetch_sub(bytes);
+    }
+    [[nodiscard]] std::uint64_t live_bytes() const { return live_bytes_; }
+    [[nodiscard]] std::uint64_t peak_bytes() const { return peak_bytes_; }
+
+  private:
+    std::atomic<std::uint64_t> live_bytes_{0};
+    std::atomic<std::uint64_t> peak_bytes_{0};
+};
+
+}  // namespace
+
 TEST_CASE("limiting: never exceeded, and used to the last block, by eight threads", "[unit]")
 {
-    NullResource null;
-    Counters counters;
-    CountingAdaptor upstream{null, counters};
+    PeakResource upstream;
     LimitingAdaptor limiting{upstream, 100 + 99};  // room for one block, so that any two threads race for it
     tests::in_parallel(8, [&](std::size_t) {
         for (int i = 0; i < 2'000'000; ++i) {
@@ -56,13 +89,13 @@ TEST_CASE("limiting: never exceeded, and used to the last block, by eight thread
             }
         }
     });
-    CHECK(counters.live_bytes_peak == 100);
+    CHECK(upstream.peak_bytes() == 100);
     tests::in_parallel(8, [&](std::size_t) {
         for (int i = 0; i < 20; ++i) {
             static_cast<void>(limiting.allocate(100, 1));
         }
     });
-    CHECK(counters.live_bytes == 100);
+    CHECK(upstream.live_bytes() == 100);
 }
 
 TEST_CASE("failing: every third request is refused, whichever way it is made", "[unit]")
@@ -98,30 +131,30 @@ TEST_CASE("counting: refusals, gross bytes and the peak", "[unit]")
     static_cast<void>(counting.allocate(400, 1));
     counting.deallocate(first.ptr, 700, 1);
     const Allocation second = counting.allocate_zeroed(300, 1);
-    CHECK(counters.allocations == 2);
-    CHECK(counters.deallocations == 1);
-    CHECK(counters.refusals == 1);
-    CHECK(counters.allocated_bytes == 1000);
-    CHECK(counters.live_bytes == 300);
-    CHECK(counters.live_bytes_peak == 700);
+    CHECK(counters.allocations() == 2);
+    CHECK(counters.deallocations() == 1);
+    CHECK(counters.refusals() == 1);
+    CHECK(counters.allocated_bytes() == 1000);
+    CHECK(counters.live_bytes() == 300);
+    CHECK(counters.live_bytes_peak() == 700);
     counting.deallocate(second.ptr, 300, 1);
     for (std::uint64_t live = 1; live <= 800; ++live) {
         static_cast<void>(counting.allocate(1, 1));
-        REQUIRE(counters.live_bytes_peak == std::max<std::uint64_t>(live, 700));
+        REQUIRE(counters.live_bytes_peak() == std::max<std::uint64_t>(live, 700));
     }
 }
 
 TEST_CASE("a stack has the adaptors that its spec asks for, counting outermost", "[unit]")
 {
     Counters counters;
-    ResourceStack stack{{model::ResourceKind::null, model::PageKind::system, 1000, 4}, counters};
+    ResourceStack stack{{.resource = model::ResourceKind::null, .limit_bytes = 1000, .fail_every = 4}, counters};
     CHECK(stack.top().allocate(600, 1).status == AllocStatus::ok);
     CHECK(stack.top().allocate(600, 1).status == AllocStatus::over_limit);
     CHECK(stack.top().allocate(100, 1).status == AllocStatus::ok);
     CHECK(stack.top().allocate(100, 1).status == AllocStatus::injected);  // the 4th request, whatever became of the 2nd
     CHECK(stack.top().allocate(300, 1).status == AllocStatus::ok);        // the injected one took no room
-    CHECK(counters.refusals == 2);
-    CHECK(counters.live_bytes == 1000);
+    CHECK(counters.refusals() == 2);
+    CHECK(counters.live_bytes() == 1000);
 }
 
 TEST_CASE("a stack without limits refuses nothing, from any resource", "[unit]")
@@ -134,7 +167,7 @@ TEST_CASE("a stack without limits refuses nothing, from any resource", "[unit]")
             REQUIRE(allocation.status == AllocStatus::ok);
             stack.top().deallocate(allocation.ptr, 10'000, 16);
         }
-        CHECK(counters.deallocations == 100);
+        CHECK(counters.deallocations() == 100);
     }
 }
 
@@ -144,6 +177,42 @@ TEST_CASE("every status has words of its own", "[unit]")
     for (const auto status : {AllocStatus::ok, AllocStatus::out_of_memory, AllocStatus::over_limit,
                               AllocStatus::injected, AllocStatus::bad_request}) {
         CHECK(texts.insert(describe(status)).second);
+    }
+}
+
+TEST_CASE("huge pages are advised for what is large enough, and for nothing else", "[machine]")
+{
+    PageResource pages{model::PageKind::small};
+    constexpr std::uint64_t from = std::uint64_t{1} << 22;
+    HugePageAdaptor advising{pages, from};
+    for (const auto& [bytes, advised] : {std::pair{from - 1, false}, {from, true}, {from + 1, true}}) {
+        INFO(bytes);
+        const Allocation plain = advising.allocate(bytes, 16);
+        const Allocation zeroed = advising.allocate_zeroed(bytes, 16);
+        REQUIRE(plain.status == AllocStatus::ok);
+        REQUIRE(zeroed.status == AllocStatus::ok);
+        CHECK((tests::vm_flags(plain.ptr).find(" hg ") != std::string::npos) == advised);
+        CHECK((tests::vm_flags(zeroed.ptr).find(" hg ") != std::string::npos) == advised);
+        advising.deallocate(plain.ptr, bytes, 16);
+        advising.deallocate(zeroed.ptr, bytes, 16);
+    }
+}
+
+TEST_CASE("a stack advises huge pages when its spec asks for them", "[machine]")
+{
+    if (!tests::own_malloc) {
+        std::cout << "skipped: huge pages advised in malloc's memory: a sanitizer's allocator stands in for malloc\n";
+        return;
+    }
+    Counters counters;
+    constexpr std::uint64_t bytes = std::uint64_t{64} << 20;  // malloc maps it: nothing else shares the mapping
+    for (const std::uint64_t from : {std::uint64_t{0}, bytes}) {
+        ResourceStack stack{{.huge_pages_from_bytes = from}, counters};
+        const Allocation made = stack.top().allocate(bytes, 16);
+        REQUIRE(made.status == AllocStatus::ok);
+        const void* const inside = static_cast<std::byte*>(made.ptr) + tests::page_bytes();
+        CHECK((tests::vm_flags(inside).find(" hg ") != std::string::npos) == (from != 0));
+        stack.top().deallocate(made.ptr, bytes, 16);
     }
 }
 

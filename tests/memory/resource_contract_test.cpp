@@ -10,14 +10,20 @@
 #include <vector>
 
 #include "core/base/rng.hpp"
+#include "core/memory/aligned_resource.hpp"
 #include "core/memory/counting_adaptor.hpp"
 #include "core/memory/failing_adaptor.hpp"
 #include "core/memory/fenced_resource.hpp"
+#include "core/memory/file_resource.hpp"
+#include "core/memory/huge_page_adaptor.hpp"
 #include "core/memory/limiting_adaptor.hpp"
 #include "core/memory/malloc_resource.hpp"
 #include "core/memory/null_resource.hpp"
 #include "core/memory/page_resource.hpp"
+#include "core/memory/placement_adaptor.hpp"
+#include "core/memory/pool.hpp"
 #include "core/memory/quarantine_adaptor.hpp"
+#include "core/memory/shared_resource.hpp"
 #include "core/memory/stack.hpp"
 #include "tests/support/catch.hpp"
 
@@ -67,7 +73,52 @@ class WholeStack final : public MemoryResource {
 
   private:
     Counters counters_;
-    ResourceStack stack_{{model::ResourceKind::pages, model::PageKind::system, roomy, never}, counters_};
+    ResourceStack stack_{{.resource = model::ResourceKind::malloc,
+                          .huge_pages_from_bytes = std::uint64_t{1} << 16,
+                          .limit_bytes = roomy,
+                          .fail_every = never},
+                         counters_};
+};
+
+class PopulatedPages final : public MemoryResource {
+  public:
+    Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override
+    {
+        return placement_.allocate(bytes, alignment);
+    }
+    Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept override
+    {
+        return placement_.allocate_zeroed(bytes, alignment);
+    }
+    void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override
+    {
+        placement_.deallocate(ptr, bytes, alignment);
+    }
+
+  private:
+    PageResource pages_{model::PageKind::system};
+    PlacementAdaptor placement_{pages_, {{}, true, false}};
+};
+
+class PoolOverMalloc final : public MemoryResource {
+  public:
+    explicit PoolOverMalloc(const model::PoolSpec& spec) : pool_{make_pool(spec, upstream_)} {}
+    Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override
+    {
+        return pool_->allocate(bytes, alignment);
+    }
+    Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept override
+    {
+        return pool_->allocate_zeroed(bytes, alignment);
+    }
+    void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override
+    {
+        pool_->deallocate(ptr, bytes, alignment);
+    }
+
+  private:
+    MallocResource upstream_;
+    std::unique_ptr<Pool> pool_;
 };
 
 struct Subject {
@@ -75,7 +126,45 @@ struct Subject {
     std::function<std::unique_ptr<MemoryResource>()> make;
     bool usable{true};  // its memory may be written
     std::size_t largest_alignment{2U << 20};
+    AllocStatus when_exhausted{AllocStatus::out_of_memory};
 };
+
+// Every kind of pool, scheme, topology, rule.
+void add_pools(std::vector<Subject>& all)
+{
+    const auto add = [&all](std::string name, const model::PoolSpec& spec) {
+        all.push_back({"pool: " + std::move(name), [spec] { return std::make_unique<PoolOverMalloc>(spec); }});
+    };
+    model::PoolSpec plain;
+    plain.kind = model::PoolKind::classes;
+    for (const auto& scheme : model::names<model::ClassScheme>()) {
+        model::PoolSpec spec = plain;
+        spec.classes = scheme.value;
+        add(std::string{scheme.name}, spec);
+    }
+    for (const auto& topology : model::names<model::PoolTopology>()) {
+        for (const auto& rule : model::names<model::Eviction>()) {
+            model::PoolSpec spec = plain;
+            spec.topology = topology.value;
+            spec.on_full = rule.value;
+            spec.thread_blocks = 2;
+            spec.depot_blocks = 2;
+            spec.limit_bytes = 1U << 20U;
+            add(std::string{topology.name} + ", " + std::string{rule.name}, spec);
+        }
+    }
+    for (const model::PoolKind kind : {model::PoolKind::best_fit, model::PoolKind::tlsf}) {
+        model::PoolSpec spec = plain;
+        spec.kind = kind;
+        spec.chunk_bytes = 1U << 20U;
+        add(std::string{model::name_of(kind)}, spec);
+    }
+    for (const auto& rule : model::names<model::ZeroRule>()) {
+        model::PoolSpec spec = plain;
+        spec.zeros = rule.value;
+        add("zeros " + std::string{rule.name}, spec);
+    }
+}
 
 std::vector<Subject> subjects()
 {
@@ -83,20 +172,33 @@ std::vector<Subject> subjects()
     static const std::uint64_t limit = roomy;
     static const std::uint64_t every = never;
     static const std::uint64_t quarantine = 1U << 20;
-    return {
+    static const std::uint64_t advised = 1U << 16;
+    std::vector<Subject> all{
         {"malloc", [] { return std::make_unique<MallocResource>(); }},
         {"pages", [] { return std::make_unique<PageResource>(model::PageKind::system); }},
         {"4k pages", [] { return std::make_unique<PageResource>(model::PageKind::small); }},
         {"thp pages", [] { return std::make_unique<PageResource>(model::PageKind::thp); }},
+        {"memfd", [] { return std::make_unique<SharedResource>(model::PageKind::system); }},
+        {"memfd, thp", [] { return std::make_unique<SharedResource>(model::PageKind::thp); }},
+        {"aligned", [] { return std::make_unique<AlignedResource>(4096); }},
+        {"shared memory", [] { return std::make_unique<FileResource>(""); }},
+        {.name = "files",
+         .make = [] { return std::make_unique<FileResource>("/tmp"); },
+         .when_exhausted = AllocStatus::disk_full},
+        {"populated pages", [] { return std::make_unique<PopulatedPages>(); }},
         {"null", [] { return std::make_unique<NullResource>(); }, false},
         {"counting", [] { return std::make_unique<OverMalloc<CountingAdaptor, Counters>>(counters); }},
         {"limiting", [] { return std::make_unique<OverMalloc<LimitingAdaptor, const std::uint64_t>>(limit); }},
         {"failing", [] { return std::make_unique<OverMalloc<FailingAdaptor, const std::uint64_t>>(every); }},
+        {"huge pages advised",
+         [] { return std::make_unique<OverMalloc<HugePageAdaptor, const std::uint64_t>>(advised); }},
         {"quarantine", [] { return std::make_unique<OverMalloc<QuarantineAdaptor, const std::uint64_t>>(quarantine); }},
         {"fenced", [] { return std::make_unique<FencedResource>(false); }, true, 4096},
         {"fenced, kept", [] { return std::make_unique<FencedResource>(true); }, true, 4096},
         {"whole stack", [] { return std::make_unique<WholeStack>(); }},
     };
+    add_pools(all);
+    return all;
 }
 
 // Runs `check` on every subject under a counter of its own, which must read zero at the end.
@@ -108,8 +210,8 @@ void for_each_subject(const std::function<void(const Subject&, MemoryResource&, 
         Counters counters;
         CountingAdaptor counted{*resource, counters};
         check(subject, counted, counters);
-        CHECK(counters.live_bytes == 0);
-        CHECK(counters.allocations == counters.deallocations);
+        CHECK(counters.live_bytes() == 0);
+        CHECK(counters.allocations() == counters.deallocations());
     }
 }
 
@@ -181,17 +283,17 @@ TEST_CASE("accounting is exact", "[unit]")
         for (const std::size_t bytes : sizes) {
             held.push_back(resource.allocate(bytes, 16));
             total += bytes;
-            REQUIRE(counters.live_bytes == total);
+            REQUIRE(counters.live_bytes() == total);
         }
-        CHECK(counters.live_bytes_peak == total);
-        CHECK(counters.allocated_bytes == total);
-        CHECK(counters.allocations == sizes.size());
+        CHECK(counters.live_bytes_peak() == total);
+        CHECK(counters.allocated_bytes() == total);
+        CHECK(counters.allocations() == sizes.size());
         for (std::size_t i = 0; i < sizes.size(); ++i) {
             resource.deallocate(held[i].ptr, sizes[i], 16);
             total -= sizes[i];
-            REQUIRE(counters.live_bytes == total);
+            REQUIRE(counters.live_bytes() == total);
         }
-        CHECK(counters.refusals == 0);
+        CHECK(counters.refusals() == 0);
     });
 }
 
@@ -207,11 +309,11 @@ TEST_CASE("a refusal says why and leaves nothing acquired", "[unit]")
                                                {16, 3, AllocStatus::bad_request},
                                                {16, std::size_t{1} << 63, AllocStatus::bad_request},
                                                {~std::size_t{0} / 2, 16, AllocStatus::bad_request},
-                                               {more_than_addresses, 16, AllocStatus::out_of_memory}}};
+                                               {more_than_addresses, 16, subject.when_exhausted}}};
         std::uint64_t refused = 0;
         for (const Request& request : requests) {
             // A resource without memory has any amount of it.
-            if (!subject.usable && request.expected == AllocStatus::out_of_memory) {
+            if (!subject.usable && request.bytes == more_than_addresses) {
                 continue;
             }
             for (const bool zeroed : {false, true}) {
@@ -220,8 +322,8 @@ TEST_CASE("a refusal says why and leaves nothing acquired", "[unit]")
                 INFO(request.bytes << " bytes aligned to " << request.alignment);
                 CHECK(refusal.ptr == nullptr);
                 CHECK(refusal.status == request.expected);
-                CHECK(counters.refusals == ++refused);
-                CHECK(counters.live_bytes == 0);
+                CHECK(counters.refusals() == ++refused);
+                CHECK(counters.live_bytes() == 0);
             }
         }
         // Nor may the refusals have taken room that the next request needs.
@@ -243,7 +345,7 @@ TEST_CASE("memory may be freed by another thread", "[unit]")
                 }
             }
         }}.join();
-        CHECK(counters.live_bytes == 200 * 5000);
+        CHECK(counters.live_bytes() == 200 * 5000);
         std::thread{[&] {
             for (const Allocation& allocation : held) {
                 resource.deallocate(allocation.ptr, 5000, 16);
@@ -303,8 +405,8 @@ TEST_CASE("eight threads churn, freeing what others allocated", "[unit]")
         for (const std::atomic<Item*>& slot : slots) {
             left += slot.load() == nullptr ? 0 : slot.load()->bytes;
         }
-        CHECK(counters.live_bytes == left);
-        CHECK(counters.allocations == 8000);
+        CHECK(counters.live_bytes() == left);
+        CHECK(counters.allocations() == 8000);
         for (std::atomic<Item*>& slot : slots) {
             free_item(slot.exchange(nullptr));
         }

@@ -149,17 +149,17 @@ TEST_CASE("quarantine: freed memory is held back, poisoned, and given back in or
     for (std::size_t i = 0; i < 3; ++i) {
         quarantine.deallocate(made[i].ptr, 100, 16);
         CHECK(looks_poisoned(made[i].ptr, 100));
-        CHECK(counters.deallocations == 0);
+        CHECK(counters.deallocations() == 0);
     }
     quarantine.deallocate(made[3].ptr, 100, 16);  // 400 bytes: the first has to go
-    CHECK(counters.deallocations == 1);
-    CHECK(counters.live_bytes == 300);
+    CHECK(counters.deallocations() == 1);
+    CHECK(counters.live_bytes() == 300);
     for (std::size_t i = 1; i < 4; ++i) {
         CHECK(looks_poisoned(made[i].ptr, 100));
     }
     const Allocation large = quarantine.allocate(301, 16);
     quarantine.deallocate(large.ptr, 301, 16);  // larger than the quarantine: nothing can stay
-    CHECK(counters.live_bytes == 0);
+    CHECK(counters.live_bytes() == 0);
     CHECK(quarantine.take_broken().empty());
 }
 
@@ -223,9 +223,9 @@ TEST_CASE("quarantine: its end gives everything back", "[unit]")
         for (int i = 0; i < 50; ++i) {
             quarantine.deallocate(quarantine.allocate(100, 16).ptr, 100, 16);
         }
-        CHECK(counters.live_bytes == 5000);
+        CHECK(counters.live_bytes() == 5000);
     }
-    CHECK(counters.live_bytes == 0);
+    CHECK(counters.live_bytes() == 0);
 }
 
 TEST_CASE("quarantine: eight threads free into it, and nothing looks broken", "[unit]")
@@ -243,8 +243,8 @@ TEST_CASE("quarantine: eight threads free into it, and nothing looks broken", "[
         }
     });
     CHECK(quarantine.take_broken().empty());
-    CHECK(counters.live_bytes == 0);
-    CHECK(counters.deallocations == 16'000);
+    CHECK(counters.live_bytes() == 0);
+    CHECK(counters.deallocations() == 16'000);
 }
 
 TEST_CASE("memory looks poisoned only when both its ends do", "[unit]")
@@ -270,7 +270,7 @@ TEST_CASE("a stack has the safety that its spec asks for, and counts what the pr
     REQUIRE(held.quarantine() != nullptr);
     const Allocation made = held.top().allocate(100, 16);
     held.top().deallocate(made.ptr, 100, 16);
-    CHECK(counters.live_bytes == 0);  // held back, but given back by the program
+    CHECK(counters.live_bytes() == 0);  // held back, but given back by the program
     CHECK(looks_poisoned(made.ptr, 100));
     // A resource without memory has nothing to poison and nothing to fence.
     const model::MemorySpec null{.resource = model::ResourceKind::null};
@@ -295,7 +295,7 @@ TEST_CASE("a stack's fences: guard pages catch an overrun, detection by unmappin
         CHECK(write_traps(bytes_of(made) + 4096));
         stack.top().deallocate(made.ptr, 4096, 64);
         CHECK((!unmaps || read_traps(bytes_of(made))));
-        CHECK(counters.live_bytes == 0);
+        CHECK(counters.live_bytes() == 0);
     }
 }
 

@@ -1,0 +1,277 @@
+#include "core/memory/class_pool.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace memsweep::memory {
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+
+std::int64_t steady_ns()
+{
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+void count(std::atomic<std::uint64_t>& counter, std::uint64_t amount = 1)
+{
+    counter.fetch_add(amount, relaxed);
+}
+
+std::uint32_t bounded(std::uint32_t blocks, std::uint64_t limit_bytes, std::uint64_t block_bytes)
+{
+    return static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(blocks, limit_bytes / std::max<std::uint64_t>(block_bytes, 1)));
+}
+
+std::uint32_t stripes_of(const model::PoolSpec& spec)
+{
+    return spec.stripes != 0 ? spec.stripes : std::max(1U, std::thread::hardware_concurrency());
+}
+
+bool goes_by_use(model::Eviction rule)
+{
+    return rule == model::Eviction::lru || rule == model::Eviction::lfu;
+}
+
+}  // namespace
+
+ClassPool::ClassPool(const model::PoolSpec& spec, MemoryResource& upstream)
+    : spec_{spec}, returns_alignment_{spec.zeros == model::ZeroRule::on_return ? 0 : spec.alignment},
+      upstream_{upstream}, classes_{spec}, tier_{classes_.count(), std::min(spec.thread_blocks, most_thread_blocks)},
+      depot_{classes_.count(), spec.depot_blocks}, store_{classes_, spec}
+{
+    if (spec.topology == model::PoolTopology::striped) {
+        stripes_.emplace(stripes_of(spec), classes_.count(), spec.depot_blocks);
+    } else {
+        prepare_own_cache();
+    }
+}
+
+ClassPool::~ClassPool()
+{
+    for (std::uint32_t slot = 0; slot < thread_slots; ++slot) {
+        tier_.drain(slot, [this](std::uint32_t index, void* ptr) { free_block({ptr, index}); });
+    }
+    static_cast<void>(trim(0));
+}
+
+// The thread that makes the pool is most often the one that uses it: the pages of its cache are written now, so that
+// they are not among the faults of what is measured.
+void ClassPool::prepare_own_cache() noexcept
+{
+    ThreadTier::Cache* const cache = tier_.find_or_make();
+    for (std::uint32_t index = 0; cache != nullptr && index < classes_.count(); ++index) {
+        cache->magazine(index).capacity = 0;
+    }
+}
+
+std::uint32_t ClassPool::thread_capacity(std::uint32_t index) const noexcept
+{
+    return bounded(std::min(spec_.thread_blocks, most_thread_blocks), spec_.thread_bytes, classes_.bytes_of(index));
+}
+
+std::uint32_t ClassPool::depot_capacity(std::uint32_t index) const noexcept
+{
+    return bounded(spec_.depot_blocks, spec_.depot_bytes, classes_.bytes_of(index));
+}
+
+Allocation ClassPool::allocate_shared(std::size_t bytes, std::size_t alignment, bool zeroed) noexcept
+{
+    const std::uint32_t index = index_of(bytes, alignment);
+    if (index == SizeClasses::none) {
+        return bypass(bytes, alignment, zeroed);
+    }
+    if (!zeroed || spec_.zeros != model::ZeroRule::fresh) {
+        if (void* const block = reuse(index, bytes); block != nullptr) {
+            if (zeroed) {
+                clear_if_asked(block, bytes);
+            }
+            return {block, AllocStatus::ok};
+        }
+    }
+    return make_block(index, bytes, zeroed);
+}
+
+Allocation ClassPool::from_upstream(std::size_t bytes, std::size_t alignment, bool zeroed) noexcept
+{
+    const auto ask = [&] {
+        return zeroed ? upstream_.allocate_zeroed(bytes, alignment) : upstream_.allocate(bytes, alignment);
+    };
+    const Allocation made = ask();
+    const bool final = made.status == AllocStatus::ok || made.status == AllocStatus::bad_request;
+    return final || trim(0) == 0 ? made : ask();
+}
+
+// dotcompute-code would hand out a block of its last class here, whatever the request: seen, counted, not done.
+Allocation ClassPool::bypass(std::size_t bytes, std::size_t alignment, bool zeroed) noexcept
+{
+    const std::uint32_t too_short = classes_.oversize_index(bytes);
+    if (too_short != SizeClasses::none && has_idle(too_short)) {
+        count(counts_.short_blocks);
+    }
+    const Allocation made = from_upstream(bytes, alignment, zeroed);
+    if (made.status == AllocStatus::ok) {
+        count(counts_.bypasses);
+    }
+    return made;
+}
+
+Allocation ClassPool::make_block(std::uint32_t index, std::size_t bytes, bool zeroed) noexcept
+{
+    const std::uint64_t block_bytes = classes_.bytes_of(index);
+    const Allocation made = from_upstream(block_bytes, spec_.alignment, zeroed);
+    if (made.status == AllocStatus::ok) {
+        count(counts_.misses);
+        count(counts_.requested, bytes);
+        count(counts_.served, block_bytes);
+        const std::uint64_t held = counts_.held.fetch_add(block_bytes, relaxed) + block_bytes;
+        std::uint64_t peak = counts_.held_peak.load(relaxed);
+        while (held > peak && !counts_.held_peak.compare_exchange_weak(peak, held, relaxed)) {
+        }
+    }
+    return made;
+}
+
+void* ClassPool::reuse(std::uint32_t index, std::size_t bytes) noexcept
+{
+    void* block = nullptr;
+    if (stripes_) {
+        block = take_striped(index);
+    } else {
+        ThreadTier::Cache* const cache = tier_.find_or_make();
+        if (cache != nullptr) {
+            ThreadTier::Magazine& own = cache->magazine(index);
+            cache->remember(bytes, own);
+            if (void* const idle = own.take(bytes); idle != nullptr) {
+                return idle;
+            }
+        }
+        block = refill(index, cache);
+    }
+    if (block != nullptr) {
+        count(counts_.requested, bytes);
+        count(counts_.served, classes_.bytes_of(index));
+    }
+    return block;
+}
+
+void* ClassPool::take_striped(std::uint32_t index) noexcept
+{
+    const Stripes::Taken taken = stripes_->take(index);
+    if (taken.ptr != nullptr) {
+        count(taken.own ? counts_.depot_hits : counts_.common_hits);
+    }
+    return taken.ptr;
+}
+
+// Half a cache at a time, so that a thread that goes up and down by one does not come back each time.
+void* ClassPool::refill(std::uint32_t index, ThreadTier::Cache* cache) noexcept
+{
+    std::array<void*, most_thread_blocks> batch{};
+    const std::uint32_t wanted = cache == nullptr ? 1 : thread_capacity(index) / 2 + 1;
+    const std::uint32_t taken = depot_.take(index, {batch.data(), std::min(wanted, most_thread_blocks)});
+    if (taken == 0) {
+        void* const common = store_.take(index, steady_ns());
+        if (common != nullptr) {
+            count(counts_.common_hits);
+        }
+        return common;
+    }
+    count(counts_.depot_hits);
+    if (goes_by_use(spec_.on_full)) {
+        store_.note_hits(index, taken, steady_ns());
+    }
+    for (std::uint32_t i = 1; i < taken; ++i) {
+        ThreadTier::Magazine& own = cache->magazine(index);
+        const std::uint32_t kept = own.count.load(relaxed);
+        own.blocks()[kept] = batch[i];
+        own.count.store(kept + 1, relaxed);
+    }
+    return batch[0];
+}
+
+void ClassPool::deallocate_shared(void* ptr, std::size_t bytes, std::size_t alignment) noexcept
+{
+    const std::uint32_t index = index_of(bytes, alignment);
+    if (index == SizeClasses::none) {
+        upstream_.deallocate(ptr, bytes, alignment);
+        return;
+    }
+    if (spec_.zeros == model::ZeroRule::on_return) {
+        std::memset(ptr, 0, classes_.bytes_of(index));
+        keep_stores(ptr);
+    }
+    if (stripes_) {
+        if (!stripes_->put(index, ptr, depot_capacity(index))) {
+            count(counts_.evictions);
+            free_block({ptr, index});
+        }
+    } else if (!put_own(index, ptr, bytes)) {
+        put_shared(index, {&ptr, 1});
+    }
+}
+
+// A full cache moves its older half on.
+bool ClassPool::put_own(std::uint32_t index, void* ptr, std::size_t bytes) noexcept
+{
+    ThreadTier::Cache* const cache = tier_.find_or_make();
+    const std::uint32_t capacity = cache == nullptr ? 0 : thread_capacity(index);
+    if (capacity == 0) {
+        return false;
+    }
+    ThreadTier::Magazine& own = cache->magazine(index);
+    own.capacity = capacity;
+    cache->remember(bytes, own);
+    if (const std::uint32_t kept = own.count.load(relaxed); kept >= capacity) {
+        const std::uint32_t moved = (capacity + 1) / 2;
+        put_shared(index, {own.blocks(), moved});
+        std::copy(own.blocks() + moved, own.blocks() + kept, own.blocks());
+        own.count.store(kept - moved, relaxed);
+    }
+    return own.put(ptr);
+}
+
+void ClassPool::put_shared(std::uint32_t index, std::span<void* const> blocks) noexcept
+{
+    const std::uint32_t kept = depot_.put(index, blocks, depot_capacity(index));
+    if (kept < blocks.size()) {
+        const std::int64_t now = steady_ns();
+        for (void* const block : blocks.subspan(kept)) {
+            store_or_free({block, index}, now);
+        }
+    }
+}
+
+void ClassPool::store_or_free(IdleBlock block, std::int64_t now_ns) noexcept
+{
+    IdleBlock victim;
+    IdleStore::Put outcome{};
+    while ((outcome = store_.put(block, now_ns, victim)) == IdleStore::Put::evicted) {
+        count(counts_.evictions);
+        free_block(victim);
+    }
+    if (outcome == IdleStore::Put::refused) {
+        count(counts_.evictions);
+        free_block(block);
+    }
+}
+
+void ClassPool::free_block(IdleBlock block) noexcept
+{
+    const std::uint64_t bytes = classes_.bytes_of(block.index);
+    upstream_.deallocate(block.ptr, bytes, spec_.alignment);
+    counts_.held.fetch_sub(bytes, relaxed);
+    count(counts_.released, bytes);
+}
+
+bool ClassPool::has_idle(std::uint32_t index) noexcept
+{
+    ThreadTier::Cache* const cache = tier_.find();
+    return (cache != nullptr && cache->magazine(index).count.load(relaxed) != 0) || depot_.count(index) != 0 ||
+           store_.count(index) != 0 || (stripes_ && stripes_->count(index) != 0);
+}
+
+}  // namespace memsweep::memory

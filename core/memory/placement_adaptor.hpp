@@ -1,0 +1,52 @@
+// Where the pages of a mapping lie, whether they are there from the start, and whether they may leave.
+//
+// Units    bytes; the upstream gives every allocation whole pages of its own.
+// Sources  mbind(2), by its number: no library is needed; madvise(2): MADV_POPULATE_WRITE (Linux 5.14; before it, a
+// write to
+//          each page); mlock(2).
+// Cost     a system call for each thing asked for, and the first touch of every page when it is to be there.
+// Errors   no_such_node: mbind refuses the nodes, or a weighted interleave before Linux 6.9; lock_limit:
+// RLIMIT_MEMLOCK,
+//          for who lacks CAP_IPC_LOCK; out_of_memory: the nodes have no room. The upstream has its memory back then.
+// Threads  any.
+// Ownership  borrows the upstream, which must outlive it.
+#pragma once
+
+#include <optional>
+
+#include "core/memory/resource.hpp"
+#include "core/model/specs.hpp"
+
+namespace memsweep::memory {
+
+class PlacementAdaptor final : public MemoryResource {
+  public:
+    struct Wishes {
+        model::NumaSpec numa;
+        bool populated{};
+        bool locked{};
+    };
+    PlacementAdaptor(MemoryResource& upstream, const Wishes& wishes) noexcept : upstream_{upstream}, wishes_{wishes} {}
+
+    [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override
+    {
+        return placed(upstream_.allocate(bytes, alignment), bytes, alignment);
+    }
+    [[nodiscard]] Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept override
+    {
+        return placed(upstream_.allocate_zeroed(bytes, alignment), bytes, alignment);
+    }
+    void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override
+    {
+        upstream_.deallocate(ptr, bytes, alignment);
+    }
+
+  private:
+    [[nodiscard]] Allocation placed(Allocation made, std::size_t bytes, std::size_t alignment) noexcept;
+    [[nodiscard]] AllocStatus place(void* ptr, std::size_t bytes) const noexcept;
+
+    MemoryResource& upstream_;
+    Wishes wishes_;
+};
+
+}  // namespace memsweep::memory

@@ -1,0 +1,86 @@
+// Which class of blocks serves a request: sizes in rising order, and the index of the smallest that holds it.
+//
+// Units    bytes.
+// Cost     a bit scan and two table look-ups; exact sizes: a hash and its probes.
+// Memory   a few KiB of tables.
+// Threads  any; an exact size becomes a class when it is first asked for, once and for good.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/model/pool_spec.hpp"
+
+namespace memsweep::memory {
+
+class SizeClasses {
+  public:
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+    static constexpr std::uint32_t most_exact = 1024;
+
+    explicit SizeClasses(const model::PoolSpec& spec);
+
+    // How many classes there can be; indices are smaller.
+    [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
+
+    // none: a size outside of all classes.
+    [[nodiscard]] std::uint32_t index_of(std::uint64_t bytes) noexcept
+    {
+        if (bytes - smallest_ > range_) {  // below the smallest it wraps around
+            return none;
+        }
+        return exact_ ? exact_index_of(bytes) : tabled_index_of(bytes);
+    }
+
+    // Of a class that index_of has named.
+    [[nodiscard]] std::uint64_t bytes_of(std::uint32_t index) const noexcept
+    {
+        return exact_ ? exact_sizes_[index].load(std::memory_order_relaxed) : sizes_[index];
+    }
+
+    // dotcompute-code: the class in which the original looks for what is too large for it; otherwise none.
+    [[nodiscard]] std::uint32_t oversize_index(std::uint64_t bytes) const noexcept
+    {
+        return clamps_ && bytes > smallest_ + range_ ? count_ - 1 : none;
+    }
+
+    // The sizes of a scheme, without bounds; empty for exact.
+    [[nodiscard]] static std::vector<std::uint64_t> sizes_of(model::ClassScheme scheme, double factor,
+                                                             std::uint64_t largest);
+
+  private:
+    static constexpr std::uint32_t buckets = 4 * 64;
+
+    // Four buckets per doubling of the size: no bucket holds so many classes that the last steps would matter.
+    [[nodiscard]] static std::uint32_t bucket_of(std::uint64_t bytes) noexcept
+    {
+        const std::uint64_t top = (bytes == 0 ? 0 : bytes - 1) | 15U;
+        const auto width = static_cast<std::uint32_t>(std::bit_width(top));
+        return (width - 4) * 4 + (static_cast<std::uint32_t>(top >> (width - 3)) & 3U);
+    }
+
+    [[nodiscard]] std::uint32_t tabled_index_of(std::uint64_t bytes) const noexcept
+    {
+        std::uint32_t index = first_of_bucket_[bucket_of(bytes)];
+        while (sizes_[index] < bytes) {
+            ++index;
+        }
+        return index;
+    }
+    [[nodiscard]] std::uint32_t exact_index_of(std::uint64_t bytes) noexcept;
+
+    bool exact_;
+    bool clamps_;
+    std::uint64_t smallest_;
+    std::uint64_t range_{};
+    std::uint32_t count_{};
+    std::vector<std::uint64_t> sizes_;
+    std::array<std::uint32_t, buckets> first_of_bucket_{};
+    std::vector<std::atomic<std::uint64_t>> exact_sizes_;  // 0: free; the place is the index
+};
+
+}  // namespace memsweep::memory

@@ -1,0 +1,43 @@
+// A small number for the calling thread that no other living thread has: the index of what each thread keeps for
+// itself, so that it needs no lock and no locked instruction.
+//
+// Cost     one thread-local load; a thread's first call claims its number by a locked instruction.
+// Threads  the first 64 at a time have a number of their own; the others share thread_slots, where locked instructions
+//          are needed. A number is given back when its thread ends: what that thread wrote happens before what the next
+//          owner of the number reads.
+#pragma once
+
+#include <cstdint>
+
+namespace memsweep::memory {
+
+inline constexpr std::uint32_t thread_slots = 64;
+
+// The thread's number if it has one, thread_slots for one that shares, unclaimed_slot before its first thread_slot().
+inline constexpr std::uint32_t unclaimed_slot = thread_slots + 1;
+extern constinit thread_local std::uint32_t current_thread_slot;
+
+[[nodiscard]] std::uint32_t claim_thread_slot() noexcept;
+
+[[nodiscard]] inline std::uint32_t thread_slot() noexcept
+{
+    const std::uint32_t slot = current_thread_slot;
+    return slot != unclaimed_slot ? slot : claim_thread_slot();
+}
+
+// A number that no living thread has, held for as long as this exists: for looking after what ended threads left.
+class SlotHold {
+  public:
+    explicit SlotHold(std::uint32_t slot) noexcept;
+    SlotHold(const SlotHold&) = delete;
+    SlotHold& operator=(const SlotHold&) = delete;
+    ~SlotHold();
+
+    [[nodiscard]] explicit operator bool() const noexcept { return held_; }
+
+  private:
+    std::uint32_t slot_;
+    bool held_;
+};
+
+}  // namespace memsweep::memory

@@ -1,0 +1,179 @@
+// The first tier of a pool: what each thread keeps for itself, a short stack of blocks per class.
+//
+// Cost     a thread-local load, then plain loads and stores: no lock, no locked instruction, no call. A few
+// nanoseconds. Memory   per thread that uses it, a mapping of (16 + 8 * blocks) bytes per class, rounded up to a power
+// of two; pages of
+//          classes it never uses are never touched. Blocks themselves are not touched.
+// Threads  a cache belongs to the owner of its thread slot; what others may read of it is atomic. Threads that share a
+//          slot have none.
+// Ownership  what is kept is the pool's to free: see drain.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+
+#include "core/memory/lazy_array.hpp"
+#include "core/memory/thread_slot.hpp"
+
+namespace memsweep::memory {
+
+class ThreadTier {
+  public:
+    static constexpr auto relaxed = std::memory_order_relaxed;
+
+    // One class of one thread's cache; the blocks follow it in memory.
+    struct Magazine {
+        std::atomic<std::uint32_t> count{0};
+        std::uint32_t capacity{};  // 0 until the pool says otherwise
+        std::atomic<std::uint64_t> taken{0};
+        std::atomic<std::uint64_t> requested{0};  // bytes, of what was taken
+
+        [[nodiscard]] void** blocks() noexcept { return reinterpret_cast<void**>(this + 1); }
+
+        // nullptr: there is none.
+        [[nodiscard]] void* take(std::uint64_t requested_bytes) noexcept
+        {
+            const std::uint32_t left = count.load(relaxed);
+            if (left == 0) {
+                return nullptr;
+            }
+            count.store(left - 1, relaxed);
+            add(taken, 1);
+            add(requested, requested_bytes);
+            return blocks()[left - 1];
+        }
+
+        // False: there is no room.
+        [[nodiscard]] bool put(void* block) noexcept
+        {
+            const std::uint32_t kept = count.load(relaxed);
+            if (kept >= capacity) {
+                return false;
+            }
+            blocks()[kept] = block;
+            count.store(kept + 1, relaxed);
+            return true;
+        }
+
+        // A thread's own counter needs no locked instruction.
+        static void add(std::atomic<std::uint64_t>& own, std::uint64_t amount) noexcept
+        {
+            own.store(own.load(relaxed) + amount, relaxed);
+        }
+    };
+
+    // Which magazine serves a size: one comparison instead of finding its class. All zeros, it remembers nothing.
+    class Memory {
+      public:
+        // nullptr: none is remembered.
+        [[nodiscard]] Magazine* recall(std::uint64_t bytes) const noexcept
+        {
+            const Memo& memo = memos_[place_of(bytes)];
+            return memo.bytes == bytes ? memo.magazine : nullptr;
+        }
+        void remember(std::uint64_t bytes, Magazine& magazine) noexcept
+        {
+            memos_[place_of(bytes)] = {bytes, &magazine};
+        }
+
+      private:
+        struct Memo {
+            std::uint64_t bytes{};
+            Magazine* magazine{};
+        };
+        [[nodiscard]] static std::size_t place_of(std::uint64_t bytes) noexcept
+        {
+            constexpr std::uint64_t golden = 0x9E37'79B9'7F4A'7C15;
+            return (bytes * golden) >> 58U;
+        }
+
+        std::array<Memo, 64> memos_{};
+    };
+
+    // One thread's cache.
+    class Cache : public Memory {
+      public:
+        Cache(std::uint32_t classes, std::uint32_t magazine_bytes)
+            : shift_{static_cast<std::uint32_t>(std::countr_zero(magazine_bytes))},
+              storage_{std::size_t{classes} << shift_}
+        {
+        }
+
+        [[nodiscard]] Magazine& magazine(std::uint32_t index) noexcept
+        {
+            return *reinterpret_cast<Magazine*>(&storage_[std::size_t{index} << shift_]);
+        }
+
+      private:
+        std::uint32_t shift_;
+        LazyArray<std::byte> storage_;
+    };
+
+    // `blocks`: the most that a thread may keep of any class.
+    ThreadTier(std::uint32_t classes, std::uint32_t blocks)
+        : classes_{classes},
+          magazine_bytes_{std::bit_ceil(static_cast<std::uint32_t>(sizeof(Magazine) + blocks * sizeof(void*)))}
+    {
+        for (std::atomic<Memory*>& memory : memories_) {
+            memory.store(&blank_, relaxed);
+        }
+    }
+    ThreadTier(const ThreadTier&) = delete;
+    ThreadTier& operator=(const ThreadTier&) = delete;
+    ~ThreadTier();
+
+    // What the calling thread remembers; nothing, before it has used this tier.
+    [[nodiscard]] Magazine* recall(std::uint64_t bytes) const noexcept
+    {
+        return memories_[current_thread_slot].load(relaxed)->recall(bytes);
+    }
+
+    // The calling thread's, if it has used this tier before.
+    [[nodiscard]] Cache* find() const noexcept { return caches_[current_thread_slot].load(relaxed); }
+
+    // The calling thread's; nullptr: it has no slot of its own, or there is no memory for it.
+    [[nodiscard]] Cache* find_or_make() noexcept;
+
+    // visit(index, block) for everything that the cache of `slot` holds, which the caller owns; empties it.
+    template <typename Visit>
+    void drain(std::uint32_t slot, const Visit& visit) noexcept
+    {
+        Cache* const cache = caches_[slot].load(std::memory_order_acquire);
+        for (std::uint32_t i = 0; cache != nullptr && i < classes_; ++i) {
+            Magazine& magazine = cache->magazine(i);
+            const std::uint32_t count = magazine.count.load(relaxed);
+            if (count == 0) {
+                continue;  // without writing: a page that was never used stays so
+            }
+            for (std::uint32_t j = 0; j < count; ++j) {
+                visit(i, magazine.blocks()[j]);
+            }
+            magazine.count.store(0, relaxed);
+        }
+    }
+
+    // visit(cache) for every cache there is.
+    template <typename Visit>
+    void each(const Visit& visit) const
+    {
+        for (const std::atomic<Cache*>& cache : caches_) {
+            if (Cache* const found = cache.load(std::memory_order_acquire); found != nullptr) {
+                visit(*found);
+            }
+        }
+    }
+
+    [[nodiscard]] std::uint32_t classes() const noexcept { return classes_; }
+
+  private:
+    std::uint32_t classes_;
+    std::uint32_t magazine_bytes_;
+    // The last two stay empty: threads that share a slot, and threads that have not asked for one yet.
+    std::array<std::atomic<Memory*>, thread_slots + 2> memories_;  // the caches', or `blank_`: never null
+    std::array<std::atomic<Cache*>, thread_slots + 2> caches_{};
+    Memory blank_;
+};
+
+}  // namespace memsweep::memory
