@@ -196,18 +196,25 @@ double length_between(const RatioOf& first, const RatioOf& second)
     return first.axis == second.axis && from && to ? *to - *from : 0;
 }
 
-// What follows "ratio(" or "slope(": a selector and the two sides.
+// What follows "ratio(" or "slope(": a selector and the two sides; what follows "explained(": the two sides.
 Expected<void> take_pair(Reader& reader, std::string_view function, Expression& expression)
 {
-    const std::string form = fmt::format("a {0} is written {0}(METRIC.STAT, AXIS=VALUE, AXIS=VALUE)", function);
-    if (auto selector = take_selector(reader, expression); !selector) {
-        return selector;
+    expression.explained = function == "explained";
+    const std::string form = expression.explained
+                                 ? std::string{"it is written explained(AXIS=VALUE, AXIS=VALUE)"}
+                                 : fmt::format("a {0} is written {0}(METRIC.STAT, AXIS=VALUE, AXIS=VALUE)", function);
+    if (!expression.explained) {
+        if (auto selector = take_selector(reader, expression); !selector) {
+            return selector;
+        }
     }
+    bool comma_due = !expression.explained;
     std::array<Expected<RatioOf>, 2> sides{RatioOf{}, RatioOf{}};
     for (auto& side : sides) {
-        if (!reader.take(",")) {
+        if (comma_due && !reader.take(",")) {
             return problem(form);
         }
+        comma_due = true;
         side = take_side(reader);
         if (!side) {
             return base::fail(side.error());
@@ -234,7 +241,7 @@ Expected<void> take_left_side(Reader& reader, Expression& expression)
 {
     Reader ahead = reader;
     const std::string_view word = ahead.word();
-    if ((word == "ratio" || word == "slope") && ahead.take("(")) {
+    if ((word == "ratio" || word == "slope" || word == "explained") && ahead.take("(")) {
         reader = ahead;
         return take_pair(reader, word, expression);
     }

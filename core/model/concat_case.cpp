@@ -80,7 +80,7 @@ constexpr ConcatCase flattened(std::string_view label)
             .axis = std::nullopt};
 }
 
-constexpr std::array cases{
+constexpr std::array questions{
     same("dtype_bool_1M", DType::boolean),
     same("dtype_int8_1M", DType::int8),
     same("dtype_uint8_1M", DType::uint8),
@@ -142,9 +142,74 @@ constexpr std::array cases{
     flattened("axis_none_2x_1M_2D"),
     asked("casting_unsafe_int64_to_int32", DType::int64, DType::int64, {}, DType::int32, Casting::unsafe),
 };
-static_assert(cases.size() == 55);
+static_assert(questions.size() == 55);
+
+struct Answer {
+    std::string_view label;
+    DType result;
+    std::uint64_t checksum;
+};
+constexpr std::array answers{
+#include "core/model/concat_answers.inc"
+};
+static_assert(answers.size() == questions.size());
+
+// An answer that is not this question's stops the compiler.
+constexpr auto cases = [] {
+    auto answered = questions;
+    for (std::size_t i = 0; i < answered.size(); ++i) {
+        if (answered[i].label != answers[i].label) {
+            throw "the answers are not in the order of the questions";  // NOLINT(hicpp-exception-baseclass): never runs
+        }
+        answered[i].result = answers[i].result;
+        answered[i].checksum = answers[i].checksum;
+    }
+    return answered;
+}();
+
+std::uint64_t elements_of(const ConcatCase& what)
+{
+    std::uint64_t elements = 1;
+    for (const std::uint64_t length : what.shape()) {
+        elements *= length;
+    }
+    return elements;
+}
 
 }  // namespace
+
+std::uint64_t ConcatCase::result_bytes() const
+{
+    return elements_of(*this) * count * size_bytes(result);
+}
+
+std::uint64_t ConcatCase::held_bytes() const
+{
+    const std::uint64_t elements = elements_of(*this);
+    std::uint64_t bytes = out ? result_bytes() : 0;
+    for (std::uint64_t number = 0; number < count; ++number) {
+        bytes += elements * size_bytes(dtype_of(number));
+    }
+    const std::uint64_t first = elements * size_bytes(dtype_of(0));
+    switch (layout) {
+    case ConcatLayout::strided:
+    case ConcatLayout::sliced:
+        return bytes + first;
+    case ConcatLayout::transposed:
+        return first;
+    case ConcatLayout::broadcasted:
+        return bytes - first + first / lengths[0];
+    case ConcatLayout::row_major:
+    case ConcatLayout::column_major:
+        return bytes;
+    }
+    return bytes;
+}
+
+std::uint64_t ConcatCase::scrap_bytes() const
+{
+    return layout == ConcatLayout::column_major ? held_bytes() : 0;
+}
 
 std::span<const ConcatCase> concat_cases()
 {
@@ -156,6 +221,15 @@ const ConcatCase* find_concat_case(std::string_view label)
     const auto* const found =
         std::ranges::find_if(cases, [label](const ConcatCase& one) { return one.label == label; });
     return found == cases.end() ? nullptr : found;
+}
+
+std::vector<std::string_view> concat_labels()
+{
+    std::vector<std::string_view> labels;
+    for (const ConcatCase& one : cases) {
+        labels.push_back(one.label);
+    }
+    return labels;
 }
 
 }  // namespace memsweep::model

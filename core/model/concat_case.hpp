@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "core/model/promotion.hpp"
 #include "core/model/step.hpp"
@@ -40,15 +41,26 @@ struct ConcatCase {
     std::optional<DType> dtype;
     Casting casting{Casting::same_kind};
     std::uint64_t repetitions{100};  // timed calls, after the warm-up
+    DType result{};                  // what NumPy makes of it
+    std::uint64_t checksum{};        // of NumPy's result: array::ordered_checksum of its bytes
 
     [[nodiscard]] std::span<const std::uint64_t> shape() const { return {lengths.data(), dimensions}; }
     [[nodiscard]] DType dtype_of(std::uint64_t input) const { return dtypes[input % 2]; }
+    [[nodiscard]] std::uint64_t result_bytes() const;
+    [[nodiscard]] std::uint64_t held_bytes() const;   // by the inputs, and by the array written to where there is one
+    [[nodiscard]] std::uint64_t scrap_bytes() const;  // made on the way to the inputs and dropped again
 };
 
 inline constexpr std::uint64_t concat_warmup_calls = 20;
 
+// What is called where nothing is ever freed: the full number of calls would fill any machine.
+inline constexpr std::uint64_t concat_leaking_warmup_calls = 1;
+inline constexpr std::uint64_t concat_leaking_calls = 3;
+
 [[nodiscard]] std::span<const ConcatCase> concat_cases();
 
 [[nodiscard]] const ConcatCase* find_concat_case(std::string_view label);
+
+[[nodiscard]] std::vector<std::string_view> concat_labels();
 
 }  // namespace memsweep::model

@@ -59,10 +59,15 @@ constexpr auto measured = Provenance::measured;
 constexpr auto derived = Provenance::derived;
 constexpr auto modelled = Provenance::modelled;
 
-constexpr std::array<MetricInfo, 38> metrics{{
+constexpr std::array<MetricInfo, 65> metrics{{
     {"wall_time", Unit::seconds, lower, noisy, measured, "time of the timed steps; samples are never part of it"},
     {"cpu_time", Unit::seconds, lower, noisy, measured, "user and system time of the whole worker over the same steps"},
-    {"time_per_op", Unit::seconds, lower, noisy, derived, "wall_time per array allocated in the timed steps"},
+    {"time_per_op", Unit::seconds, lower, noisy, derived,
+     "wall_time per array allocated in the timed steps; of concat steps the upper middle of the times of their calls"},
+    {"call_time_min", Unit::seconds, lower, noisy, measured, "fastest of the timed calls of concat steps"},
+    {"call_time_mean", Unit::seconds, lower, noisy, derived,
+     "mean of the same calls: pauses that hit few of them show"},
+    {"call_time_max", Unit::seconds, lower, noisy, measured, "slowest of the same calls"},
     {"working_set_peak", Unit::bytes, lower, noisy, measured, "highest resident set (VmHWM, huge pages included)"},
     {"working_set_peak_delta", Unit::bytes, lower, noisy, derived, "working_set_peak above the repetition's baseline"},
     {"residual_working_set", Unit::bytes, lower, noisy, derived, "resident set at the end minus the baseline"},
@@ -71,7 +76,10 @@ constexpr std::array<MetricInfo, 38> metrics{{
      "most bytes live natively but unreachable for the program"},
     {"minor_faults", Unit::one, lower, noisy, measured, "page faults served without I/O, samples excluded"},
     {"major_faults", Unit::one, lower, noisy, measured, "page faults that needed I/O, samples excluded"},
-    {"faults_per_op", Unit::one, lower, noisy, derived, "minor faults per array allocated"},
+    {"faults_per_op", Unit::one, lower, noisy, derived,
+     "minor faults per array allocated, or per timed call of concat steps"},
+    {"checksum_ok", Unit::one, higher, exact, measured,
+     "1 when every result of concat steps that was looked at is NumPy's, else 0"},
     {"allocations", Unit::one, lower, exact, measured, "arrays granted by the memory resource"},
     {"allocated_bytes", Unit::bytes, lower, exact, measured, "bytes granted over the repetition"},
     {"pages_touched", Unit::one, lower, noisy, derived, "base pages that arrays span when they are first written"},
@@ -95,13 +103,43 @@ constexpr std::array<MetricInfo, 38> metrics{{
     {"arena_slabs", Unit::one, lower, exact, measured, "slabs that arenas acquired"},
     {"arena_escapes", Unit::one, lower, exact, measured, "arrays still referenced when their scope ended"},
     {"pool_hit_rate", Unit::one, higher, exact, measured, "share of the arrays made from kept memory"},
+    {"pool_thread_hits", Unit::one, higher, exact, measured, "arrays served by the cache of their thread"},
+    {"pool_depot_hits", Unit::one, higher, exact, measured, "by a depot of the pool, or by the thread's own stripe"},
+    {"pool_common_hits", Unit::one, higher, exact, measured,
+     "by the pool's common store, by another stripe, or from a chunk"},
+    {"pool_misses", Unit::one, lower, exact, measured, "for which the pool asked its resource"},
+    {"pool_bypasses", Unit::one, lower, exact, measured, "that no class of the pool holds"},
+    {"pool_waste", Unit::one, lower, exact, derived, "share of what the pool served that nobody asked for"},
+    {"pool_held_peak", Unit::bytes, lower, noisy, measured, "most that the pool held of its resource, in use or idle"},
+    {"pool_evictions", Unit::one, lower, noisy, measured, "blocks that went because the pool was full"},
+    {"pool_released_bytes", Unit::bytes, higher, noisy, measured, "bytes that the pool gave back to its resource"},
+    {"pool_trim_time", Unit::seconds, lower, noisy, measured, "time spent in trims that gave something back"},
+    {"pool_passes", Unit::one, lower, noisy, measured, "passes of the pool's maintenance thread"},
+    {"pool_short_blocks", Unit::one, lower, exact, measured,
+     "blocks of the pool that were too short for the request and therefore not handed out"},
+    {"fragmentation", Unit::one, lower, noisy, derived,
+     "1 - largest idle range / all idle bytes of the pool, at its highest sample"},
     {"outstanding", Unit::one, lower, exact, measured, "arrays acquired and not released at the end"},
     {"checksum", Unit::one, lower, exact, measured, "of everything read; must not depend on when memory is released"},
     {"use_after_free", Unit::one, lower, exact, measured, "accesses to freed memory that were noticed"},
     {"double_frees", Unit::one, lower, exact, measured, "arrays freed by hand again"},
     {"stray_releases", Unit::one, lower, exact, measured, "releases of references that nobody held"},
+    {"trims", Unit::one, lower, exact, measured, "blocks trimmed, by steps and by the policy of the memory"},
+    {"trimmed_bytes", Unit::bytes, lower, exact, measured, "whole pages that trims took, or asked the group for"},
+    {"operations", Unit::one, lower, exact, measured, "what time_per_op counts: arrays allocated, or calls timed"},
+    {"fault_time", Unit::seconds, lower, noisy, derived,
+     "minor faults in the timed steps, each kind by what it costs beside the repetition"},
+    {"allocator_time", Unit::seconds, lower, noisy, measured,
+     "time of the program's thread in allocate and deallocate calls of 64 KiB and more, in the timed steps"},
+    {"collector_wait_time", Unit::seconds, lower, noisy, measured,
+     "time the program waited for a collection, a finalizer or memory under a cap, in the timed steps"},
+    {"other_time", Unit::seconds, lower, noisy, derived, "wall_time less fault, allocator and collector wait time"},
     {"fault_cost", Unit::seconds, lower, noisy, measured,
-     "first write to a fresh base page, beside the repetition, on this machine"},
+     "first write to a fresh base page, all of it, beside the repetition, on this machine"},
+    {"huge_fault_cost", Unit::seconds, lower, noisy, measured, "the same of a transparent huge page"},
+    {"shared_fault_cost", Unit::seconds, lower, noisy, measured, "the same of a base page of shared memory"},
+    {"refault_cost", Unit::seconds, lower, noisy, measured,
+     "the same where shared memory has the page and lacks its page-table entry, as after a soft trim"},
 }};
 
 constexpr std::array<MetricInfo, 9> point_metrics{{
@@ -137,7 +175,14 @@ const MetricInfo* find_metric(std::span<const MetricInfo> catalog, std::string_v
 
 bool describes_machine(std::string_view metric)
 {
-    return metric == "fault_cost";
+    return metric == "fault_cost" || metric == "huge_fault_cost" || metric == "shared_fault_cost" ||
+           metric == "refault_cost";
+}
+
+bool explains_time(std::string_view metric)
+{
+    return metric == "fault_time" || metric == "allocator_time" || metric == "collector_wait_time" ||
+           metric == "other_time";
 }
 
 }  // namespace memsweep::model

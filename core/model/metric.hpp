@@ -65,4 +65,7 @@ struct MetricInfo {
 // Says what this machine costs rather than what the case does: shown beside a comparison, never judged by it.
 [[nodiscard]] bool describes_machine(std::string_view metric);
 
+// A part of the time of a case: shown beside a comparison, which judges the time as a whole.
+[[nodiscard]] bool explains_time(std::string_view metric);
+
 }  // namespace memsweep::model

@@ -32,6 +32,17 @@ template <typename Enum>
 }
 
 template <typename Enum>
+[[nodiscard]] std::string_view meaning_of(Enum value)
+{
+    for (const auto& entry : names<Enum>()) {
+        if (entry.value == value) {
+            return entry.meaning;
+        }
+    }
+    return "?";
+}
+
+template <typename Enum>
 [[nodiscard]] std::optional<Enum> value_of(std::string_view name)
 {
     for (const auto& entry : names<Enum>()) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/checked.hpp"
+#include "core/model/concat_case.hpp"
 
 namespace memsweep::model {
 
@@ -28,6 +29,49 @@ std::span<const Named<Isolation>> names<Isolation>()
         {Isolation::none, "none", "everything in one worker process: cases contaminate each other"},
     }};
     return table;
+}
+
+template <>
+std::span<const Named<Placement>> names<Placement>()
+{
+    static constexpr std::array<Named<Placement>, 3> table{{
+        {Placement::alone, "alone", "a worker process of its own for every repetition of a case"},
+        {Placement::sweep, "sweep",
+         "all cases of a mode in one worker, in the order of the file: each meets what those before it left"},
+        {Placement::drain, "drain", "as sweep, but what was left is collected and drained before the next case"},
+    }};
+    return table;
+}
+
+namespace {
+
+std::string mode_text(const Case& one)
+{
+    const auto found = std::ranges::find(one.params, "mode", &Param::name);
+    return found == one.params.end() ? std::string{} : to_text(found->value);
+}
+
+bool share_worker(const Case& a, const Case& b)
+{
+    return a.placement != Placement::alone && a.placement == b.placement && a.memory == b.memory &&
+           a.release == b.release && a.allocator == b.allocator && mode_text(a) == mode_text(b);
+}
+
+}  // namespace
+
+std::vector<std::vector<std::size_t>> sweeps(const std::vector<Case>& cases)
+{
+    std::vector<std::vector<std::size_t>> groups;
+    for (std::size_t index = 0; index < cases.size(); ++index) {
+        const auto group = std::ranges::find_if(
+            groups, [&](const auto& one) { return share_worker(cases[one.front()], cases[index]); });
+        if (group == groups.end()) {
+            groups.push_back({index});
+        } else {
+            group->push_back(index);
+        }
+    }
+    return groups;
 }
 
 std::optional<std::vector<std::vector<Param>>>
@@ -92,13 +136,50 @@ std::uint64_t count_over(const std::vector<Step>& steps, const CountOfStep& coun
     return total;
 }
 
+void add_trims(const std::vector<Step>& steps, std::vector<TrimHow>& found)
+{
+    for (const Step& step : steps) {
+        if (const auto* trim = std::get_if<TrimStep>(&step.operation)) {
+            if (trim->how != TrimHow::none && std::ranges::find(found, trim->how) == found.end()) {
+                found.push_back(trim->how);
+            }
+        } else if (const Nested inner = nested(step.operation); inner.steps != nullptr) {
+            add_trims(*inner.steps, found);
+        }
+    }
+}
+
 }  // namespace
+
+std::vector<TrimHow> trims(const Case& plan_case)
+{
+    std::vector<TrimHow> found;
+    if (plan_case.memory.trim.above_bytes != 0 && plan_case.memory.trim.how != TrimHow::none) {
+        found.push_back(plan_case.memory.trim.how);
+    }
+    add_trims(plan_case.steps, found);
+    return found;
+}
 
 std::uint64_t allocation_count(const std::vector<Step>& steps)
 {
     return count_over(steps, [](const Step& step) -> std::uint64_t {
+        if (const auto* concat = std::get_if<ConcatStep>(&step.operation)) {
+            const std::uint64_t results = concat->what->out ? 1 : concat->warmup + concat->calls;
+            return 2 * concat->what->count + results;  // two per input at most: the one that a copy was made of
+        }
         const auto* alloc = std::get_if<AllocStep>(&step.operation);
-        return alloc != nullptr ? alloc->count : (std::holds_alternative<BinaryStep>(step.operation) ? 1 : 0);
+        const auto* view = std::get_if<ViewStep>(&step.operation);
+        const bool makes_one = std::holds_alternative<BinaryStep>(step.operation) || (view != nullptr && view->copy);
+        return alloc != nullptr ? alloc->count : (makes_one ? 1 : 0);
+    });
+}
+
+std::uint64_t timed_call_count(const std::vector<Step>& steps)
+{
+    return count_over(steps, [](const Step& step) -> std::uint64_t {
+        const auto* concat = std::get_if<ConcatStep>(&step.operation);
+        return concat != nullptr ? concat->calls : 0;
     });
 }
 

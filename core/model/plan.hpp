@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "core/model/allocator.hpp"
 #include "core/model/assertion.hpp"
 #include "core/model/scalar.hpp"
 #include "core/model/specs.hpp"
@@ -25,8 +27,17 @@ enum class Isolation : std::uint8_t {
     none,     // every repetition of every case in one worker process, contaminating each other
 };
 
+// Which cases share a worker process, on the reserved axis `placement`.
+enum class Placement : std::uint8_t {
+    alone,  // a worker of its own for every repetition
+    sweep,  // all cases of a sweep in one worker, in the order of the file; each meets what those before it left
+    drain,  // as sweep, but what was left is collected and drained before the next case
+};
+
 template <>
 std::span<const Named<Order>> names<Order>();
+template <>
+std::span<const Named<Placement>> names<Placement>();
 template <>
 std::span<const Named<Isolation>> names<Isolation>();
 
@@ -50,8 +61,10 @@ struct Case {
     MemorySpec memory;
     ReleaseSpec release;
     std::string profile;  // whose parameters `release` began with; empty: none
+    AllocatorSpec allocator;
     std::vector<Step> steps;
     SeriesSpec series;
+    Placement placement{Placement::alone};
 };
 
 struct Settings {
@@ -86,15 +99,31 @@ expand(const std::vector<Axis>& axes, const std::vector<std::vector<Param>>& exc
 // True when every parameter of `pattern` is among `params` with that value (compared as text).
 [[nodiscard]] bool matches(const std::vector<Param>& params, const std::vector<Param>& pattern);
 
+inline constexpr std::string_view placement_axis = "placement";
+
+// The cases, by index, in the groups that share a worker, each in the order of the plan: a sweep has the cases of one
+// placement, value of `mode`, memory and release; a case placed alone is a group of its own.
+[[nodiscard]] std::vector<std::vector<std::size_t>> sweeps(const std::vector<Case>& cases);
+
 // The least upper bound known before running of the bytes a case holds at one time, from its steps and release mode:
 // what is dropped under `finalizer` or `leak` still counts until a drain or the end.
 [[nodiscard]] std::uint64_t estimated_peak_bytes(const Case& plan_case);
 
+// The same of every case, what the cases before it in its sweep leave behind included. Those estimated above
+// `budget_bytes` (0: none is) are not run, and leave nothing.
+[[nodiscard]] std::vector<std::uint64_t> estimated_peaks_bytes(const std::vector<Case>& cases,
+                                                               std::uint64_t budget_bytes);
+
 // Bytes that a repetition writes by fills, touches, writes and results: what its duration grows with.
 [[nodiscard]] std::uint64_t written_bytes(const std::vector<Step>& steps);
 
-// How many arrays a repetition allocates and how many points it samples (saturating): what storage is reserved for.
+// The mechanisms by which its steps and its memory trim, each once.
+[[nodiscard]] std::vector<TrimHow> trims(const Case& plan_case);
+
+// How many arrays a repetition allocates, calls it times one by one and points it samples (saturating): what storage is
+// reserved for.
 [[nodiscard]] std::uint64_t allocation_count(const std::vector<Step>& steps);
+[[nodiscard]] std::uint64_t timed_call_count(const std::vector<Step>& steps);
 [[nodiscard]] std::uint64_t sample_count(const std::vector<Step>& steps);
 
 }  // namespace memsweep::model

@@ -114,7 +114,9 @@ Counts count(const RunReport& report)
         }
     }
     for (const AssertionResult& assertion : report.assertions) {
-        if (!assertion.passed) {
+        if (assertion.outcome == AssertionOutcome::not_evaluated) {
+            ++counts.assertions_not_evaluated;
+        } else if (assertion.outcome == AssertionOutcome::failed) {
             ++(assertion.severity == Severity::fail ? counts.assertions_failed : counts.assertions_warned);
         }
     }

@@ -89,6 +89,15 @@ struct ReleaseInfo {
     bool verified{};      // ... that recordings of the runtime confirm
 };
 
+// The malloc of the case's worker, when the case names one.
+struct AllocatorInfo {
+    std::string name;
+    std::string library;  // as the worker found it; empty: it has not run
+    Variables environment;
+    std::string format;  // of the statistics: json, xml, text; empty: the library offers none
+    std::string statistics;
+};
+
 struct CaseReport {
     std::string id;
     std::string scenario;
@@ -103,6 +112,8 @@ struct CaseReport {
     std::vector<Phase> phases;
     std::vector<Series> series;
     std::vector<Defect> defects;
+    AllocatorInfo allocator;
+    std::vector<TrimHow> trims;  // the mechanisms that its steps or its memory use
 };
 
 [[nodiscard]] const Metric* find_metric(const CaseReport& report, std::string_view name);
@@ -113,14 +124,21 @@ struct Warning {
     std::string hint;
 };
 
+enum class AssertionOutcome : std::uint8_t {
+    failed,
+    passed,
+    not_evaluated,  // no case that it speaks of was measured: neither holds nor fails
+};
+
 struct AssertionResult {
     std::string case_id;  // empty for one over several cases
     std::string expression;
-    std::optional<double> actual;  // empty: nothing to judge, which fails
+    std::optional<double> actual;  // empty: nothing to judge, which fails where a case was measured
     Unit unit{Unit::one};
-    bool passed{};
+    AssertionOutcome outcome{AssertionOutcome::failed};
     Severity severity{Severity::fail};
-    std::string reason;  // why there is no actual value
+    std::string reason;        // why there is no actual value
+    std::vector<Param> where;  // the cases it was written for; empty: all
 };
 
 struct Machine {
@@ -168,7 +186,7 @@ struct Calibration {
 
 struct Counts {
     std::uint64_t cases{}, ok{}, skipped{}, failed{}, errors{}, timeouts{};
-    std::uint64_t assertions_failed{}, assertions_warned{};
+    std::uint64_t assertions_failed{}, assertions_warned{}, assertions_not_evaluated{};
 };
 
 struct RunReport {

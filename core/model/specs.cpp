@@ -7,9 +7,13 @@ namespace memsweep::model {
 template <>
 std::span<const Named<ResourceKind>> names<ResourceKind>()
 {
-    static constexpr std::array<Named<ResourceKind>, 3> table{{
+    static constexpr std::array<Named<ResourceKind>, 7> table{{
         {ResourceKind::malloc, "malloc", "the process's malloc: what most runtimes use"},
+        {ResourceKind::aligned, "aligned", "the process's malloc, every allocation aligned as `alignment` says"},
         {ResourceKind::pages, "pages", "a private anonymous mapping per allocation, straight from the kernel"},
+        {ResourceKind::memfd, "memfd", "a shared mapping per allocation that nobody else maps: what a soft trim needs"},
+        {ResourceKind::shm, "shm", "shared memory by name in /dev/shm, reserved before it is mapped"},
+        {ResourceKind::file, "file", "a mapping of a file of its own in the folder `path`, which has no name there"},
         {ResourceKind::null, "null", "no memory at all: what the harness itself costs; arrays must not be touched"},
     }};
     return table;
@@ -18,12 +22,33 @@ std::span<const Named<ResourceKind>> names<ResourceKind>()
 template <>
 std::span<const Named<PageKind>> names<PageKind>()
 {
-    static constexpr std::array<Named<PageKind>, 3> table{{
+    static constexpr std::array<Named<PageKind>, 5> table{{
         {PageKind::system, "system", "as the machine's transparent-huge-page setting decides"},
         {PageKind::small, "4k", "base pages only (MADV_NOHUGEPAGE)"},
         {PageKind::thp, "thp", "transparent huge pages asked for (MADV_HUGEPAGE)"},
+        {PageKind::huge_2m, "2MiB", "huge pages of 2 MiB that the machine has reserved (MAP_HUGETLB)"},
+        {PageKind::huge_1g, "1GiB", "the same of 1 GiB"},
     }};
     return table;
+}
+
+template <>
+std::span<const Named<NumaPolicy>> names<NumaPolicy>()
+{
+    static constexpr std::array<Named<NumaPolicy>, 5> table{{
+        {NumaPolicy::none, "none", "as the process's own policy has it: where the first touch comes from"},
+        {NumaPolicy::bind, "bind", "on these nodes only"},
+        {NumaPolicy::preferred, "preferred", "on the first of these nodes as long as it has room"},
+        {NumaPolicy::interleave, "interleave", "page by page over these nodes"},
+        {NumaPolicy::weighted, "weighted", "interleaved by the kernel's weights (Linux 6.9)"},
+    }};
+    return table;
+}
+
+bool maps_pages(ResourceKind resource)
+{
+    return resource == ResourceKind::pages || resource == ResourceKind::memfd || resource == ResourceKind::shm ||
+           resource == ResourceKind::file;
 }
 
 template <>

@@ -3,25 +3,46 @@
 // Units    every scalar's name carries its unit; 0 in a limit means "none".
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "core/model/names.hpp"
+#include "core/model/pool_spec.hpp"
+#include "core/model/trim.hpp"
 
 namespace memsweep::model {
 
-enum class ResourceKind : std::uint8_t { malloc, pages, null };
+enum class ResourceKind : std::uint8_t { malloc, aligned, pages, memfd, shm, file, null };
 
 enum class PageKind : std::uint8_t {
-    system,  // whatever the machine's THP setting gives
-    small,   // 4 KiB only: MADV_NOHUGEPAGE
-    thp,     // transparent huge pages asked for: MADV_HUGEPAGE
+    system,   // whatever the machine's THP setting gives
+    small,    // 4 KiB only: MADV_NOHUGEPAGE
+    thp,      // transparent huge pages asked for: MADV_HUGEPAGE
+    huge_2m,  // reserved huge pages of 2 MiB: MAP_HUGETLB
+    huge_1g,
+};
+
+enum class NumaPolicy : std::uint8_t { none, bind, preferred, interleave, weighted };
+
+struct NumaSpec {
+    NumaPolicy policy{NumaPolicy::none};
+    std::uint64_t nodes{1};  // bit n: node n
+    friend bool operator==(const NumaSpec&, const NumaSpec&) = default;
 };
 
 struct MemorySpec {
     ResourceKind resource{ResourceKind::malloc};
     PageKind pages{PageKind::system};
-    std::uint64_t limit_bytes{};  // limiting adaptor: refuse when more than this would be live
-    std::uint64_t fail_every{};   // failing adaptor: refuse every Nth allocation
+    std::uint64_t huge_pages_from_bytes{};  // advise huge pages for allocations of this size and more; 0: for none
+    std::uint64_t limit_bytes{};            // limiting adaptor: refuse when more than this would be live
+    std::uint64_t fail_every{};             // failing adaptor: refuse every Nth allocation
+    std::uint32_t alignment{64};            // aligned: of every allocation, at least
+    bool populated{};                       // every page is there before the allocation returns
+    bool locked{};                          // and stays: mlock
+    NumaSpec numa{};
+    std::array<char, 128> path{};  // file: the folder, ends with a zero
+    PoolSpec pool{};
+    TrimPolicy trim;
     friend bool operator==(const MemorySpec&, const MemorySpec&) = default;
 };
 
@@ -141,6 +162,8 @@ struct ArenaSpec {
 struct CacheSpec {
     std::uint32_t per_size{8};             // blocks kept of one size
     std::uint64_t limit_bytes{1U << 30U};  // kept in all
+    std::uint64_t from_bytes{1};           // pool: smaller arrays bypass it,
+    std::uint64_t below_bytes{};           //       and those of this size and more; 0: none do
     std::uint64_t stack_bytes{4U << 20U};  // stack: the region; what does not fit comes from the resource
     friend bool operator==(const CacheSpec&, const CacheSpec&) = default;
 };
@@ -182,6 +205,9 @@ struct ReleaseSpec {
     friend bool operator==(const ReleaseSpec&, const ReleaseSpec&) = default;
 };
 
+// Whether every allocation is a mapping of its own, whose pages can be chosen, populated, locked and placed.
+[[nodiscard]] bool maps_pages(ResourceKind resource);
+
 // Whether a drop under this mode begins with a manual release, which an exception or a rebinding skips.
 [[nodiscard]] bool frees_manually(const ReleaseSpec& release);
 
@@ -192,6 +218,8 @@ template <>
 std::span<const Named<ResourceKind>> names<ResourceKind>();
 template <>
 std::span<const Named<PageKind>> names<PageKind>();
+template <>
+std::span<const Named<NumaPolicy>> names<NumaPolicy>();
 template <>
 std::span<const Named<ReleaseMode>> names<ReleaseMode>();
 template <>

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/model/dtype.hpp"
+#include "core/model/trim.hpp"
 
 namespace memsweep::model {
 
@@ -61,6 +62,26 @@ struct BinaryStep {
     std::string right;
 };
 
+struct ConcatCase;
+
+// Calls one case of the concatenation sweep, each call timed by itself. Its inputs are made before the first call and
+// live until the repetition ends; every result is dropped as soon as it is there, and never freed by hand.
+struct ConcatStep {
+    const ConcatCase* what{};
+    std::uint64_t warmup{};  // calls before those that are timed
+    std::uint64_t calls{};   // timed
+    std::string out;         // name of the array that results are written to, where the case has one
+};
+
+// as = each array of `of`, rows `start` to `stop` of it: a view that shares its buffer, or a copy of its own.
+struct ViewStep {
+    std::string as;
+    std::string of;
+    std::uint64_t start{};
+    std::uint64_t stop{};
+    bool copy{};
+};
+
 struct DropStep {
     std::string target;
 };
@@ -77,6 +98,13 @@ struct ReleaseStep {
 
 struct CollectStep {};  // find what is unreachable; with a finalizer this only queues it
 struct DrainStep {};    // wait until everything found has been released
+
+// Takes the resident pages of the arrays of a name away; the name keeps its arrays.
+struct TrimStep {
+    std::string target;
+    TrimHow how{TrimHow::soft};
+};
+
 struct SampleStep {
     std::string name;
     bool counters_only{};  // nothing is read from /proc: cheap enough for every turn of a loop
@@ -102,8 +130,9 @@ struct ThrowStep {
     std::uint64_t every{1};
 };
 
-using Operation = std::variant<AllocStep, WriteStep, ReadStep, BinaryStep, FreeStep, ReleaseStep, DropStep, CollectStep,
-                               DrainStep, SampleStep, IdleStep, RepeatStep, ScopeStep, ThrowStep>;
+using Operation =
+    std::variant<AllocStep, WriteStep, ReadStep, BinaryStep, ConcatStep, ViewStep, FreeStep, ReleaseStep, DropStep,
+                 CollectStep, DrainStep, TrimStep, SampleStep, IdleStep, RepeatStep, ScopeStep, ThrowStep>;
 
 struct Step {
     Operation operation;

@@ -1,5 +1,6 @@
 #include "core/model/plan.hpp"
 
+#include "core/model/concat_case.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace memsweep::model;
@@ -88,6 +89,61 @@ TEST_CASE("a drain empties the estimate only after a collection", "[unit]")
     CHECK(estimated_peak_bytes(with(finalizer, {alloc("a", 1000), drop("a"), collect, drain, alloc("a", 1000)})) ==
           8000);
     CHECK(estimated_peak_bytes(with(finalizer, {alloc("a", 1000), drop("a"), drain, alloc("a", 1000)})) == 16'000);
+}
+
+TEST_CASE("a sweep has the cases of one placement, mode, memory and release, in their order", "[unit]")
+{
+    const auto placed = [](Placement placement, std::string mode, ReleaseSpec release = {}) {
+        Case one = with(release, {alloc("a", 1000)});
+        one.placement = placement;
+        one.params = {{"mode", std::move(mode)}};
+        return one;
+    };
+    const ReleaseSpec leak{.mode = ReleaseMode::leak};
+    const std::vector<Case> cases{placed(Placement::alone, "x"),      placed(Placement::sweep, "x"),
+                                  placed(Placement::alone, "x"),      placed(Placement::sweep, "y"),
+                                  placed(Placement::sweep, "x"),      placed(Placement::drain, "x"),
+                                  placed(Placement::sweep, "x", leak)};
+    using Groups = std::vector<std::vector<std::size_t>>;
+    CHECK(sweeps(cases) == Groups{{0}, {1, 4}, {2}, {3}, {5}, {6}});
+}
+
+TEST_CASE("in a sweep the estimate counts what earlier cases leave", "[unit]")
+{
+    const auto peaks = [](ReleaseSpec release, Placement placement, std::uint64_t budget = 0) {
+        Case one = with(release, {alloc("a", 1000), drop("a")});
+        one.placement = placement;
+        return estimated_peaks_bytes({one, one, one}, budget);
+    };
+    using Bytes = std::vector<std::uint64_t>;
+    const ReleaseSpec leak{.mode = ReleaseMode::leak};
+    const ReleaseSpec finalizer{.mode = ReleaseMode::finalizer};
+    CHECK(peaks(leak, Placement::alone) == Bytes{8000, 8000, 8000});
+    CHECK(peaks(leak, Placement::sweep) == Bytes{8000, 16'000, 24'000});
+    CHECK(peaks(leak, Placement::drain) == Bytes{8000, 16'000, 24'000});
+    CHECK(peaks(finalizer, Placement::sweep) == Bytes{8000, 16'000, 24'000});
+    CHECK(peaks(finalizer, Placement::drain) == Bytes{8000, 8000, 8000});
+    CHECK(peaks({}, Placement::sweep) == Bytes{8000, 8000, 8000});
+    // What is above the budget is not run, so it leaves nothing.
+    CHECK(peaks(leak, Placement::sweep, 8000) == Bytes{8000, 16'000, 16'000});
+}
+
+TEST_CASE("concat: the estimate has the inputs, and the results that the mode keeps", "[unit]")
+{
+    const ConcatCase& what = *find_concat_case("dtype_float64_1M");
+    const std::vector<Step> steps{{.operation = ConcatStep{&what, 20, 100, {}}}};
+    constexpr std::uint64_t result = 16'000'000;
+    CHECK(estimated_peak_bytes(with({}, steps)) == 2 * result);
+    CHECK(estimated_peak_bytes(with({.mode = ReleaseMode::leak}, steps)) == result + 120 * result);
+    ReleaseSpec pressed{.mode = ReleaseMode::finalizer};
+    pressed.pressure.rule = PressureRule::coreclr;
+    CHECK(estimated_peak_bytes(with(pressed, steps)) == result + 2 * ((40U << 20U) + result));
+    CHECK(written_bytes(steps) == 120 * result);
+    CHECK(allocation_count(steps) == 4 + 120);
+    CHECK(timed_call_count(steps) == 100);
+    const std::vector<Step> into{{.operation = ConcatStep{find_concat_case("out_mixed_to_float64"), 20, 100, {}}}};
+    CHECK(estimated_peak_bytes(with({.mode = ReleaseMode::leak}, into)) == 24'000'000);
+    CHECK(allocation_count(into) == 4 + 1);
 }
 
 TEST_CASE("estimates saturate instead of wrapping", "[unit]")
