@@ -1,0 +1,64 @@
+// One thing that a traced program did with memory, as readers hand it out and writers take it.
+//
+// Units    bytes; ticks of the trace's clock (FileHeader::ticks_per_second).
+// Ownership  `text` belongs to the reader and holds until the next event.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace memsweep::trace {
+
+enum class EventKind : std::uint8_t {
+    malloc,
+    calloc,
+    aligned_alloc,
+    realloc,  // old_address 0: an allocation; address 0 and size 0: a free
+    free,
+    free_requested,  // the program has let go; a stream still uses the block until its `free`
+    failed_alloc,    // refused: size is what was asked for
+    map,             // address space or a pool's segment, not a block: mmap, segment_alloc
+    unmap,
+    external,  // memory of others comes under a space's account, and goes
+    external_end,
+    copy,  // old_address is the source, in source_space
+    move,
+    thread_start,  // `other` is the new thread
+    thread_exit,
+    fork,  // `other` is the child's process
+    exec,  // the process begins anew, with nothing
+    process_exit,
+    label,
+    define_space,  // `text` names it, `space_kind` and `other` (the device) say what it is
+};
+inline constexpr std::size_t event_kinds = 20;
+
+enum class SpaceKind : std::uint8_t { host, pinned, device, managed, other };
+
+struct Event {
+    EventKind kind{};
+    SpaceKind space_kind{};
+    std::uint32_t process{};
+    std::uint32_t thread{};
+    std::uint32_t
+        space{};  // which memory, or which allocator of the program: a block is known by process, space, address
+    std::uint64_t stream{};
+    std::uint64_t address{};
+    std::uint64_t old_address{};
+    std::uint64_t size{};
+    std::uint64_t alignment{};  // of aligned_alloc
+    std::uint64_t ticks{};      // of the last stamp before it
+    std::uint32_t source_space{};
+    std::uint32_t other{};
+    std::string_view text{};
+};
+
+[[nodiscard]] constexpr bool is_allocation(EventKind kind) noexcept
+{
+    return kind <= EventKind::aligned_alloc;
+}
+
+[[nodiscard]] std::string_view name_of(EventKind kind);
+[[nodiscard]] std::string_view name_of(SpaceKind kind);
+
+}  // namespace memsweep::trace

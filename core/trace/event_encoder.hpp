@@ -1,0 +1,125 @@
+// Events as bytes of one chunk's payload. It keeps the last address and stamp and nothing else, so that a recorder can
+// hold one per thread and use it inside malloc.
+//
+// Cost     about 2 ns an event.
+// Memory   none; each call writes at most longest_event_bytes (a text: and its length) at the place it is given.
+// Threads  one encoder belongs to one thread.
+#pragma once
+
+#include <cstring>
+#include <string_view>
+
+#include "core/trace/format.hpp"
+#include "core/trace/varint.hpp"
+
+namespace memsweep::trace {
+
+inline constexpr std::size_t longest_event_bytes = 8 * longest_varint;
+
+class EventEncoder {
+  public:
+    using Byte = std::uint8_t;
+
+    constexpr EventEncoder() = default;
+    // What a new chunk begins with: its header's rotation and first_ticks.
+    constexpr EventEncoder(unsigned rotation, std::uint64_t first_ticks) noexcept
+        : last_ticks_{first_ticks}, rotation_{rotation}
+    {
+    }
+
+    constexpr Byte* free(Byte* at, std::uint64_t address) noexcept { return head(at, Operation::free, address); }
+    constexpr Byte* malloc(Byte* at, std::uint64_t address, std::uint64_t size) noexcept
+    {
+        return put_varint(head(at, Operation::malloc, address), size);
+    }
+    constexpr Byte* realloc(Byte* at, std::uint64_t old_address, std::uint64_t address, std::uint64_t size) noexcept
+    {
+        at = difference(head(at, Operation::realloc, address), old_address);
+        return put_varint(at, size);
+    }
+    constexpr Byte* aligned_alloc(Byte* at, std::uint64_t address, std::uint64_t size, std::uint64_t alignment) noexcept
+    {
+        at = sized(at, OtherOperation::aligned_alloc, address, size);
+        return put_varint(at, static_cast<unsigned>(std::bit_width(alignment | 1U)) - 1U);
+    }
+    // calloc, map, unmap, external
+    constexpr Byte* sized(Byte* at, OtherOperation operation, std::uint64_t address, std::uint64_t size) noexcept
+    {
+        return put_varint(placed(at, operation, address), size);
+    }
+    // free_requested, external_end
+    constexpr Byte* placed(Byte* at, OtherOperation operation, std::uint64_t address) noexcept
+    {
+        return difference(other(at, operation), address);
+    }
+    // thread, process, space, stream, thread_start, fork, failed_alloc
+    constexpr Byte* counted(Byte* at, OtherOperation operation, std::uint64_t value) noexcept
+    {
+        return put_varint(other(at, operation), value);
+    }
+    // thread_exit, exec, process_exit, end_of_chunk
+    constexpr Byte* bare(Byte* at, OtherOperation operation) noexcept { return other(at, operation); }
+
+    // copy, move
+    constexpr Byte* transfer(Byte* at, OtherOperation operation, std::uint64_t to, std::uint64_t from,
+                             std::uint64_t size, std::uint64_t source_space) noexcept
+    {
+        at = difference(placed(at, operation, to), from);
+        return put_varint(put_varint(at, size), source_space);
+    }
+    Byte* label(Byte* at, std::string_view text) noexcept { return put_text(other(at, OtherOperation::label), text); }
+    Byte* define_space(Byte* at, std::uint64_t index, std::uint64_t kind, std::uint64_t device,
+                       std::string_view name) noexcept
+    {
+        at = put_varint(put_varint(counted(at, OtherOperation::define_space, index), kind), device);
+        return put_text(at, name);
+    }
+
+    // A clock that stepped back stays where it was.
+    constexpr Byte* stamp(Byte* at, std::uint64_t ticks) noexcept
+    {
+        const std::uint64_t passed = ticks > last_ticks_ ? ticks - last_ticks_ : 0;
+        last_ticks_ += passed;
+        return counted(at, OtherOperation::stamp, passed);
+    }
+    [[nodiscard]] constexpr std::uint64_t last_ticks() const noexcept { return last_ticks_; }
+
+  private:
+    constexpr Byte* head(Byte* at, Operation operation, std::uint64_t address) noexcept
+    {
+        const std::uint64_t place = rotated(address, rotation_);
+        std::uint64_t step = zigzag(place - last_place_);
+        if (step >= largest_difference) {
+            at = counted(at, OtherOperation::base, place);
+            step = 0;
+        }
+        last_place_ = place;
+        return put_varint(at, step << 2U | static_cast<unsigned>(operation));
+    }
+    constexpr Byte* other(Byte* at, OtherOperation operation) noexcept
+    {
+        *at++ = static_cast<Byte>(static_cast<unsigned>(operation) << 2U);
+        return at;
+    }
+    constexpr Byte* difference(Byte* at, std::uint64_t address) noexcept
+    {
+        const std::uint64_t place = rotated(address, rotation_);
+        at = put_varint(at, zigzag(place - last_place_));
+        last_place_ = place;
+        return at;
+    }
+    static Byte* put_text(Byte* at, std::string_view text) noexcept
+    {
+        at = put_varint(at, text.size());
+        if (!text.empty()) {
+            std::memcpy(at, text.data(), text.size());
+        }
+        return at + text.size();
+    }
+
+    std::uint64_t last_place_{};
+    std::uint64_t last_ticks_{};
+    unsigned rotation_{4};
+};
+
+}  // namespace memsweep::trace

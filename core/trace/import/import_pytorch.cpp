@@ -1,0 +1,173 @@
+#include <algorithm>
+#include <set>
+
+#include "core/trace/import/import.hpp"
+#include "core/trace/import/pickle.hpp"
+
+namespace memsweep::trace {
+namespace {
+
+using Kind = PickleValue::Kind;
+
+std::uint64_t unsigned_of(const PickleValue& value, std::string_view key)
+{
+    return static_cast<std::uint64_t>(value.integer_of(key));
+}
+
+struct Entry {
+    const PickleValue* value;
+    std::uint32_t device;
+};
+
+using Place = std::pair<std::uint32_t, std::uint64_t>;  // device, address
+
+bool starts_active(const PickleValue& block)
+{
+    return block.text_of("state").starts_with("active");
+}
+
+class Snapshot {
+  public:
+    Snapshot(const PickleValue& root, ImportSink& sink) : root_{&root}, sink_{&sink} {}
+
+    void import()
+    {
+        order_entries();
+        find_ghosts();
+        std::uint64_t number = 0;
+        for (const Entry& entry : entries_) {
+            add(entry, ++number);
+        }
+    }
+
+  private:
+    // The traces of all devices in the order of their times; within a device as they stand.
+    void order_entries()
+    {
+        std::uint32_t device = 0;
+        for (const PickleValue* trace : root_->items_of("device_traces")) {
+            for (const PickleValue* entry : trace->items) {
+                if (trace->kind == Kind::list && entry->kind == Kind::dict) {
+                    entries_.push_back({entry, device});
+                }
+            }
+            ++device;
+        }
+        std::ranges::stable_sort(entries_, {}, [](const Entry& entry) { return entry.value->integer_of("time_us"); });
+        first_ticks_ = entries_.empty() ? 0 : ticks_of(*entries_.front().value);
+    }
+
+    static std::uint64_t ticks_of(const PickleValue& entry)
+    {
+        return static_cast<std::uint64_t>(std::max<std::int64_t>(entry.integer_of("time_us"), 0)) * 1000;
+    }
+
+    // The trace is a ring: blocks from before it are freed in it, or still stand in the segments.
+    void find_ghosts()
+    {
+        std::set<Place> seen;
+        for (const auto& [value, device] : entries_) {
+            const std::string_view action = value->text_of("action");
+            const Place place{device, unsigned_of(*value, "addr")};
+            const bool is_free = action == "free_requested" || action == "free_completed" || action == "free";
+            if ((is_free || action == "alloc") && seen.insert(place).second && is_free) {
+                add_ghost(place, unsigned_of(*value, "size"), unsigned_of(*value, "stream"));
+            }
+        }
+        const bool is_list = root_->kind == Kind::list;  // as torch.cuda.memory_snapshot() gives it
+        for (const PickleValue* segment : is_list ? root_->items : root_->items_of("segments")) {
+            find_ghosts_in(*segment, seen);
+        }
+    }
+
+    void find_ghosts_in(const PickleValue& segment, std::set<Place>& seen)
+    {
+        std::uint64_t address = unsigned_of(segment, "address");
+        const auto device = static_cast<std::uint32_t>(segment.integer_of("device"));
+        for (const PickleValue* block : segment.items_of("blocks")) {
+            const std::uint64_t size = unsigned_of(*block, "size");
+            address = block->get("address") != nullptr ? unsigned_of(*block, "address") : address;
+            if (starts_active(*block) && seen.insert({device, address}).second) {
+                add_ghost({device, address}, size, unsigned_of(segment, "stream"));
+            }
+            address += size;
+        }
+    }
+
+    void add_ghost(const Place& place, std::uint64_t size, std::uint64_t stream)
+    {
+        name_device(place.first);
+        sink_->count_ghost();
+        sink_->add({.kind = EventKind::malloc,
+                    .space = place.first,
+                    .stream = stream,
+                    .address = place.second,
+                    .size = size,
+                    .ticks = first_ticks_});
+    }
+
+    void name_device(std::uint32_t device)
+    {
+        if (named_.insert(device).second) {
+            sink_->define_space(device, SpaceKind::device, device, "device");
+        }
+    }
+
+    void add(const Entry& entry, std::uint64_t number)
+    {
+        const std::string_view action = entry.value->text_of("action");
+        Event event{.space = entry.device,
+                    .stream = unsigned_of(*entry.value, "stream"),
+                    .address = unsigned_of(*entry.value, "addr"),
+                    .size = unsigned_of(*entry.value, "size"),
+                    .ticks = ticks_of(*entry.value)};
+        if (action == "alloc") {
+            event.kind = EventKind::malloc;
+        } else if (action == "free_completed" || action == "free") {
+            event.kind = EventKind::free;
+            event.size = 0;
+        } else if (action == "free_requested") {
+            event.kind = EventKind::free_requested;
+            event.size = 0;
+        } else if (action == "segment_alloc" || action == "segment_map") {
+            event.kind = EventKind::map;
+        } else if (action == "segment_free" || action == "segment_unmap") {
+            event.kind = EventKind::unmap;
+        } else if (action == "oom") {
+            event.kind = EventKind::failed_alloc;
+            event.address = 0;
+        } else if (action == "snapshot") {
+            return;
+        } else {
+            sink_->bad(number, "unknown action");
+            return;
+        }
+        name_device(entry.device);
+        sink_->add(event);
+    }
+
+    const PickleValue* root_;
+    ImportSink* sink_;
+    std::vector<Entry> entries_;
+    std::set<std::uint32_t> named_;
+    std::uint64_t first_ticks_{};
+};
+
+}  // namespace
+
+base::Expected<void> import_pytorch(LogText& log, ImportSink& sink, const ImportOptions& options)
+{
+    const auto pickle = read_pickle(log, options.name);
+    if (!pickle) {
+        return base::fail(pickle.error());
+    }
+    const PickleValue& root = *pickle->root;
+    if (root.kind != Kind::list && (root.get("segments") == nullptr && root.get("device_traces") == nullptr)) {
+        return base::fail(base::ErrorCode::invalid_input, "a pickle, but no snapshot of PyTorch's memory",
+                          options.name);
+    }
+    Snapshot{root, sink}.import();
+    return {};
+}
+
+}  // namespace memsweep::trace

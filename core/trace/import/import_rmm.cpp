@@ -1,0 +1,226 @@
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "core/trace/import/fields.hpp"
+#include "core/trace/import/import.hpp"
+
+namespace memsweep::trace {
+namespace {
+
+constexpr std::size_t most_columns = 16;
+constexpr std::uint64_t day_ns = 86'400'000'000'000;
+
+// Where the columns are; a log names them in its first line.
+struct Columns {
+    std::size_t thread = 0, time = 1, action = 2, pointer = 3, size = 4, stream = 5;
+    std::size_t device = most_columns;
+    std::size_t needed = 5;
+};
+
+using Row = std::array<std::string_view, most_columns>;
+
+std::size_t split(std::string_view line, Row& row)
+{
+    std::size_t count = 0;
+    row.fill({});
+    while (count < most_columns) {
+        const std::size_t comma = line.find(',');
+        row[count++] = trimmed(line.substr(0, comma));
+        if (comma == std::string_view::npos) {
+            break;
+        }
+        line.remove_prefix(comma + 1);
+    }
+    return count;
+}
+
+bool read_header(std::string_view line, Columns& columns)
+{
+    Row row;
+    const std::size_t count = split(line, row);
+    Columns found{most_columns, most_columns, most_columns, most_columns, most_columns, most_columns};
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::string_view label = row[i];
+        (label == "Thread"                            ? found.thread
+         : label == "Time" || label == "Start"        ? found.time
+         : label == "Action" || label == "Event Type" ? found.action
+         : label == "Pointer" || label == "Address"   ? found.pointer
+         : label == "Size" || label == "Size (bytes)" ? found.size
+         : label == "Stream"                          ? found.stream
+         : label == "Device ID"                       ? found.device
+                                                      : found.needed) = i;
+    }
+    if (std::max({found.action, found.pointer, found.size}) >= most_columns) {
+        return false;
+    }
+    found.needed = std::max({found.action, found.pointer, found.size}) + 1;
+    columns = found;
+    return true;
+}
+
+// What follows a decimal point, in nanoseconds.
+std::optional<std::uint64_t> fraction_ns(std::string_view digits)
+{
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < 9; ++i) {
+        const char digit = i < digits.size() ? digits[i] : '0';
+        if (digit < '0' || digit > '9') {
+            return std::nullopt;
+        }
+        value = value * 10 + static_cast<unsigned>(digit - '0');
+    }
+    return value;
+}
+
+// "22:30:49.650739", with ':' before the fraction in older logs, or seconds since 1970.
+std::optional<std::uint64_t> time_ns(std::string_view text, bool& is_time_of_day)
+{
+    is_time_of_day = text.size() >= 8 && text[2] == ':' && text[5] == ':';
+    if (is_time_of_day) {
+        const auto hours = number(text.substr(0, 2));
+        const auto minutes = number(text.substr(3, 2));
+        const auto seconds = number(text.substr(6, 2));
+        const auto fraction = fraction_ns(text.size() > 9 ? text.substr(9) : std::string_view{});
+        if (!hours || !minutes || !seconds || !fraction || (text.size() > 8 && text[8] != '.' && text[8] != ':')) {
+            return std::nullopt;
+        }
+        return (*hours * 3600 + *minutes * 60 + *seconds) * 1'000'000'000 + *fraction;
+    }
+    const std::size_t dot = text.find('.');
+    const auto seconds = number(text.substr(0, dot));
+    const auto fraction = fraction_ns(dot == std::string_view::npos ? std::string_view{} : text.substr(dot + 1));
+    if (!seconds || !fraction || *seconds > 10'000'000'000) {
+        return std::nullopt;
+    }
+    return *seconds * 1'000'000'000 + *fraction;
+}
+
+// A time of day begins again at midnight.
+class LogClock {
+  public:
+    std::uint64_t read(std::string_view text)
+    {
+        bool is_time_of_day = false;
+        const auto time = time_ns(text, is_time_of_day);
+        if (!time) {
+            return last_;
+        }
+        if (is_time_of_day) {
+            if (*time + days_ + day_ns / 2 < last_) {
+                days_ += day_ns;
+            }
+            return last_ = *time + days_;
+        }
+        return last_ = *time;
+    }
+
+  private:
+    std::uint64_t last_{};
+    std::uint64_t days_{};
+};
+
+// "name.dev3.csv": RMM for Python writes a log per device.
+std::uint32_t device_in(const std::string& name)
+{
+    const std::size_t at = name.rfind(".dev");
+    std::uint32_t device = 0;
+    if (at != std::string::npos) {
+        std::from_chars(name.data() + at + 4, name.data() + name.size(), device);
+    }
+    return device;
+}
+
+class RmmRows {
+  public:
+    RmmRows(ImportSink& sink, const ImportOptions& options) : sink_{&sink}, file_device_{device_in(options.name)}
+    {
+        sink.define_space(0, SpaceKind::device, file_device_, "device");
+    }
+
+    void add(std::string_view line, std::uint64_t line_number)
+    {
+        if (line.empty() || (is_header(line) && read_header(line, columns_))) {
+            return;
+        }
+        Row row;
+        const std::size_t count = split(line, row);
+        if (count < columns_.needed) {
+            sink_->bad(line_number, "too few columns");
+            return;
+        }
+        if (const char* reason = add(row)) {
+            sink_->bad(line_number, reason);
+        }
+    }
+
+  private:
+    static bool is_header(std::string_view line)
+    {
+        return line.find("Pointer") != std::string_view::npos || line.starts_with("Event Type");
+    }
+    static std::string_view field(const Row& row, std::size_t column)
+    {
+        return column < most_columns ? row[column] : std::string_view{};
+    }
+
+    // Why the row is bad, or nullptr.
+    const char* add(const Row& row)
+    {
+        const auto address = pointer(field(row, columns_.pointer));
+        const auto size = number(field(row, columns_.size));
+        const std::string_view thread_text = field(row, columns_.thread);
+        const auto thread = thread_text.empty() ? 0 : number(thread_text);
+        const std::string_view stream_text = field(row, columns_.stream);
+        const auto stream = stream_text.empty() ? 0 : pointer(stream_text);
+        const auto device = number(field(row, columns_.device));
+        if (!address || !size) {
+            return !address ? "its pointer is no pointer" : "its size is no number";
+        }
+        if (!thread || !stream) {
+            return !thread ? "its thread is no number" : "its stream is no stream";
+        }
+        Event event{.thread = static_cast<std::uint32_t>(*thread),
+                    .space = device ? static_cast<std::uint32_t>(*device) : 0,
+                    .stream = *stream,
+                    .address = *address,
+                    .size = *size};
+        const std::string_view action = field(row, columns_.action);
+        if (action == "allocate" || action == "Alloc") {
+            event.kind = EventKind::malloc;
+        } else if (action == "free" || action == "deallocate" || action == "Free") {
+            event.kind = EventKind::free;
+            event.size = 0;
+        } else if (action == "allocate failure") {
+            event.kind = EventKind::failed_alloc;
+            event.address = 0;
+        } else if (action == "Realloc") {
+            event.kind = EventKind::realloc;
+            event.old_address = *address;
+        } else {
+            return "unknown action";
+        }
+        event.ticks = clock_.read(field(row, columns_.time));
+        sink_->add(event);
+        return nullptr;
+    }
+
+    ImportSink* sink_;
+    Columns columns_;
+    LogClock clock_;
+    std::uint32_t file_device_;
+};
+
+}  // namespace
+
+base::Expected<void> import_rmm(LogText& log, ImportSink& sink, const ImportOptions& options)
+{
+    RmmRows rows{sink, options};
+    std::string_view line;
+    while (log.line(line)) {
+        rows.add(line, log.line_number());
+    }
+    return {};
+}
+
+}  // namespace memsweep::trace

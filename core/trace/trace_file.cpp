@@ -1,0 +1,191 @@
+#include "core/trace/trace_file.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <zstd.h>
+
+#include "core/trace/crc32c.hpp"
+
+namespace memsweep::trace {
+namespace {
+
+constexpr std::size_t search_bytes = 64 << 10;
+constexpr std::size_t largest_facts_bytes = 1 << 20;
+
+bool is_possible(const ChunkHeader& header)
+{
+    if (header.magic != chunk_magic || header.header_crc != checksum(header)) {
+        return false;
+    }
+    const bool unsealed = (header.flags & chunk_unsealed) != 0;
+    return header.span_bytes >= sizeof(ChunkHeader) && header.rotation < 64 &&
+           (unsealed ? header.codec == Codec::raw && header.span_bytes <= largest_chunk_bytes
+                     : header.stored_bytes <= header.span_bytes - sizeof(ChunkHeader) &&
+                           header.stored_bytes <= ZSTD_COMPRESSBOUND(largest_chunk_bytes)) &&
+           header.raw_bytes <= largest_chunk_bytes && (header.codec == Codec::raw || header.codec == Codec::zstd);
+}
+
+}  // namespace
+
+std::uint32_t checksum(const FileHeader& header) noexcept
+{
+    return crc32c(&header, offsetof(FileHeader, header_crc));
+}
+
+std::uint32_t checksum(const ChunkHeader& header) noexcept
+{
+    return crc32c(&header, offsetof(ChunkHeader, header_crc));
+}
+
+base::Expected<TraceFile> TraceFile::open(ReadAt read, const std::string& name)
+{
+    FileHeader header;
+    const auto got = read(0, {reinterpret_cast<std::uint8_t*>(&header), sizeof header});
+    if (!got) {
+        return base::fail(got.error());
+    }
+    if (*got < sizeof header.magic || header.magic != file_magic) {
+        return base::fail(base::ErrorCode::invalid_input, "not a memsweep trace; `memsweep import` turns logs into one",
+                          name);
+    }
+    if (*got < sizeof header || header.header_crc != checksum(header)) {
+        return base::fail(base::ErrorCode::invalid_input, "the header of this trace is damaged", name);
+    }
+    if (header.version != format_version) {
+        return base::fail(
+            base::ErrorCode::invalid_input,
+            fmt::format("a trace of version {}; this memsweep reads version {}", header.version, format_version), name);
+    }
+    TraceFile file{std::move(read), header};
+    return file.find_chunks().map([&] { return std::move(file); });
+}
+
+// Where a header is damaged, the next whole one is searched for: one torn chunk must not cost those behind it.
+base::Expected<void> TraceFile::find_chunks()
+{
+    std::uint64_t offset = header_.header_bytes;
+    bool searching = false;
+    for (;;) {
+        const auto more = next_chunk(offset, searching);
+        if (!more) {
+            return base::fail(more.error());
+        }
+        if (!*more) {
+            break;
+        }
+    }
+    find_gaps();
+    return {};
+}
+
+base::Expected<bool> TraceFile::next_chunk(std::uint64_t& offset, bool& searching)
+{
+    std::vector<std::uint8_t> window(searching ? search_bytes : sizeof(ChunkHeader));
+    const auto got = read_(offset, window);
+    if (!got) {
+        return base::fail(got.error());
+    }
+    if (*got < sizeof(ChunkHeader)) {
+        damage_.truncated = damage_.truncated || (*got != 0 && !searching);
+        damage_.skipped_bytes += *got;
+        return false;
+    }
+    for (std::size_t at = 0; at + sizeof(ChunkHeader) <= *got; ++at) {
+        ChunkPlace chunk{.offset = offset + at};
+        std::memcpy(&chunk.header, window.data() + at, sizeof chunk.header);
+        if (!is_possible(chunk.header)) {
+            continue;
+        }
+        damage_.skipped_bytes += at;
+        offset = chunk.offset + chunk.header.span_bytes;
+        searching = false;
+        if (chunk.header.kind == ChunkKind::events) {
+            chunks_.push_back(chunk);
+        } else if (chunk.header.kind == ChunkKind::facts) {
+            take_facts(chunk);
+        }
+        return true;
+    }
+    if (!searching) {
+        ++damage_.corrupted_chunks;
+        searching = true;
+        return true;
+    }
+    const std::size_t passed = *got - sizeof(ChunkHeader) + 1;
+    damage_.skipped_bytes += passed;
+    offset += passed;
+    return true;
+}
+
+void TraceFile::find_gaps()
+{
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> expected;
+    for (const ChunkPlace& chunk : chunks_) {
+        auto& next = expected[{chunk.header.process, chunk.header.thread}];
+        // A sequence that begins again belongs to another program under the same number.
+        damage_.missing_chunks += chunk.header.sequence > next ? chunk.header.sequence - next : 0;
+        next = chunk.header.sequence + 1;
+    }
+}
+
+void TraceFile::take_facts(const ChunkPlace& chunk)
+{
+    std::vector<std::uint8_t> payload;
+    if (chunk.header.raw_bytes > largest_facts_bytes || !read_payload(chunk, payload)) {
+        return;
+    }
+    std::string_view rest{reinterpret_cast<const char*>(payload.data()), payload.size()};
+    while (!rest.empty()) {
+        const std::string_view line = rest.substr(0, rest.find('\n'));
+        rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+        const std::size_t equals = line.find('=');
+        if (equals != std::string_view::npos) {
+            facts_[std::string{line.substr(0, equals)}] = line.substr(equals + 1);
+        }
+    }
+}
+
+// All of the stored payload, or of an unsealed chunk what the file still has of it.
+bool TraceFile::read_stored(const ChunkPlace& chunk, std::vector<std::uint8_t>& into)
+{
+    const bool unsealed = (chunk.header.flags & chunk_unsealed) != 0;
+    into.resize(unsealed ? chunk.header.span_bytes - sizeof(ChunkHeader) : chunk.header.stored_bytes);
+    const auto got = read_(chunk.offset + sizeof(ChunkHeader), into);
+    if (!got || *got == into.size()) {
+        return got.has_value();
+    }
+    damage_.truncated = true;
+    into.resize(*got);
+    return unsealed;
+}
+
+bool TraceFile::decompress(const ChunkPlace& chunk, std::vector<std::uint8_t>& into) const
+{
+    into.resize(chunk.header.raw_bytes);
+    const std::size_t got = ZSTD_decompress(into.data(), into.size(), stored_.data(), stored_.size());
+    return ZSTD_isError(got) == 0U && got == into.size();
+}
+
+bool TraceFile::read_payload(const ChunkPlace& chunk, std::vector<std::uint8_t>& into)
+{
+    const bool compressed = chunk.header.codec == Codec::zstd;
+    std::vector<std::uint8_t>& stored = compressed ? stored_ : into;
+    if (!read_stored(chunk, stored)) {
+        return false;
+    }
+    if ((chunk.header.flags & chunk_unsealed) != 0) {
+        return true;
+    }
+    const bool whole = crc32c(stored.data(), stored.size()) == chunk.header.payload_crc;
+    if (whole && (compressed ? decompress(chunk, into) : into.size() == chunk.header.raw_bytes)) {
+        return true;
+    }
+    count_corrupted();
+    return false;
+}
+
+}  // namespace memsweep::trace

@@ -1,0 +1,80 @@
+// The chunks of a trace file: where they lie, and their payloads, checked and decompressed.
+//
+// Cost     opening reads the headers only: 64 bytes a chunk.
+// Memory   one header a chunk; a payload when it is asked for, at most largest_chunk_bytes.
+// Errors   invalid_input: the file is no trace, or of a later version; io: it cannot be read. A damaged or cut-off
+// chunk
+//          is no error: it is left out and counted.
+// Threads  one.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/expected.hpp"
+#include "core/trace/format.hpp"
+
+namespace memsweep::trace {
+
+// Up to `into.size()` bytes from an offset; fewer at the end. What a trace is read through: a file, or memory.
+using ReadAt = std::function<base::Expected<std::size_t>(std::uint64_t offset, std::span<std::uint8_t> into)>;
+
+// A regular file is read in place; a pipe ("-" is standard input) is first copied to a temporary file.
+[[nodiscard]] base::Expected<ReadAt> open_for_reading(const std::string& path);
+[[nodiscard]] ReadAt read_from_memory(std::span<const std::uint8_t> bytes);
+
+// What a recorder or importer says of a trace as a whole.
+using Facts = std::map<std::string, std::string>;
+inline constexpr const char* bad_lines_fact = "bad_lines";  // of the log it was imported from
+
+// What could not be used.
+struct Damage {
+    std::uint64_t corrupted_chunks{};  // a checksum or the events within are wrong
+    std::uint64_t missing_chunks{};    // gaps in the sequence of a stream
+    std::uint64_t skipped_bytes{};     // between chunks that are whole
+    bool truncated{};                  // the file ends within a chunk
+};
+
+struct ChunkPlace {
+    ChunkHeader header;
+    std::uint64_t offset{};  // of its header
+};
+
+class TraceFile {
+  public:
+    [[nodiscard]] static base::Expected<TraceFile> open(ReadAt read, const std::string& name);
+
+    [[nodiscard]] const FileHeader& header() const noexcept { return header_; }
+    [[nodiscard]] const std::vector<ChunkPlace>& event_chunks() const noexcept { return chunks_; }
+    [[nodiscard]] const Facts& facts() const noexcept { return facts_; }
+    [[nodiscard]] const Damage& damage() const noexcept { return damage_; }
+
+    // The payload, decompressed; false, and counted in damage(), when it is cut off, or its checksum
+    // or length is wrong.
+    [[nodiscard]] bool read_payload(const ChunkPlace& chunk, std::vector<std::uint8_t>& into);
+    void count_corrupted() noexcept { ++damage_.corrupted_chunks; }
+
+  private:
+    TraceFile(ReadAt read, const FileHeader& header) : read_{std::move(read)}, header_{header} {}
+    base::Expected<void> find_chunks();
+    base::Expected<bool> next_chunk(std::uint64_t& offset, bool& searching);
+    void take_facts(const ChunkPlace& chunk);
+    void find_gaps();
+    bool read_stored(const ChunkPlace& chunk, std::vector<std::uint8_t>& into);
+    bool decompress(const ChunkPlace& chunk, std::vector<std::uint8_t>& into) const;
+
+    ReadAt read_;
+    FileHeader header_;
+    std::vector<ChunkPlace> chunks_;
+    Facts facts_;
+    Damage damage_;
+    std::vector<std::uint8_t> stored_;
+};
+
+[[nodiscard]] std::uint32_t checksum(const FileHeader& header) noexcept;
+[[nodiscard]] std::uint32_t checksum(const ChunkHeader& header) noexcept;
+
+}  // namespace memsweep::trace

@@ -1,0 +1,267 @@
+#include "core/trace/trace_reader.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace memsweep::trace {
+namespace {
+
+BlockKey key_of(const Event& event, std::uint64_t address)
+{
+    return {address, event.process, event.space};
+}
+
+// The likeliest times of events of which only the first one's and the next stamp are known.
+void spread(std::vector<Event>& batch, std::uint64_t until)
+{
+    const std::uint64_t count = batch.size();
+    for (std::uint64_t i = 1; i < count; ++i) {
+        const std::uint64_t begun = batch.front().ticks;
+        batch[i].ticks = begun + (until - begun) / count * i + (until - begun) % count * i / count;
+    }
+}
+
+}  // namespace
+
+std::uint64_t EventStream::next_chunk_ticks() const noexcept
+{
+    return next_chunk_ < chunks_.size() ? chunks_[next_chunk_].header.first_ticks
+                                        : std::numeric_limits<std::uint64_t>::max();
+}
+
+bool EventStream::next(TraceFile& file, Event& event)
+{
+    for (;;) {
+        if (!payload_.empty()) {
+            if (decoder_.next(event)) {
+                return true;
+            }
+            if (decoder_.damaged() && (chunks_[next_chunk_ - 1].header.flags & chunk_unsealed) == 0) {
+                file.count_corrupted();
+            }
+            latest_ticks_ = std::max(chunks_[next_chunk_ - 1].header.last_ticks, decoder_.ticks());
+            payload_.clear();
+        }
+        if (next_chunk_ == chunks_.size()) {
+            payload_.shrink_to_fit();
+            return false;
+        }
+        const ChunkPlace& chunk = chunks_[next_chunk_++];
+        if (!file.read_payload(chunk, payload_)) {
+            payload_.clear();
+            continue;
+        }
+        decoder_ = EventDecoder{chunk.header, payload_};
+    }
+}
+
+void EventStream::rewind()
+{
+    next_chunk_ = 0;
+    latest_ticks_ = 0;
+    payload_.clear();
+}
+
+std::uint64_t TraceReader::Queue::due() const noexcept
+{
+    if (!is_empty()) {
+        return front().ticks;
+    }
+    if (has_following) {
+        return following.ticks;
+    }
+    return stream.between_chunks() || batch.empty() ? stream.next_chunk_ticks() : batch.back().ticks;
+}
+
+TraceReader::TraceReader(TraceFile file) : file_{std::move(file)}
+{
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> index;
+    for (const ChunkPlace& chunk : file_.event_chunks()) {
+        const auto [place, is_new] = index.try_emplace({chunk.header.process, chunk.header.thread}, streams_.size());
+        if (is_new) {
+            streams_.emplace_back();
+        }
+        streams_[place->second].stream.add(chunk);
+    }
+    damage_ = file_.damage();
+    rewind();
+}
+
+base::Expected<TraceReader> TraceReader::open(const std::string& path)
+{
+    return open_for_reading(path).and_then([&](ReadAt read) { return open(std::move(read), path); });
+}
+
+base::Expected<TraceReader> TraceReader::open(ReadAt read, const std::string& name)
+{
+    return TraceFile::open(std::move(read), name).map([](TraceFile file) { return TraceReader{std::move(file)}; });
+}
+
+void TraceReader::rewind()
+{
+    ready_.clear();
+    waiting_.clear();
+    has_last_ = false;
+    live_ = {};
+    for (std::size_t i = 0; i < streams_.size(); ++i) {
+        Queue& queue = streams_[i];
+        queue.stream.rewind();
+        queue.batch.clear();
+        queue.at = 0;
+        queue.has_following = false;
+        push(i);
+    }
+}
+
+// The events of one thread under one stamp: as far as their order against other threads is known.
+void TraceReader::fill(Queue& queue)
+{
+    queue.batch.clear();
+    queue.at = 0;
+    if (queue.has_following) {
+        queue.batch.push_back(queue.following);
+        queue.has_following = false;
+    }
+    Event event;
+    const auto has_room = [&] {  // a text lies in the payload, which the next chunk replaces
+        return queue.batch.empty() || (queue.batch.size() < events_per_stamp && queue.batch.back().text.empty());
+    };
+    while (has_room() && queue.stream.next(file_, event)) {
+        if (!queue.batch.empty() && event.ticks != queue.batch.front().ticks) {
+            queue.following = event;
+            queue.has_following = true;
+            queue.until = event.ticks;
+            spread(queue.batch, queue.until);
+            return;
+        }
+        queue.batch.push_back(event);
+    }
+    const std::uint64_t begun = queue.batch.empty() ? 0 : queue.batch.front().ticks;
+    queue.until = std::max(begun, queue.stream.latest_ticks());
+    spread(queue.batch, queue.until);
+}
+
+bool TraceReader::push(std::size_t index)
+{
+    const Queue& queue = streams_[index];
+    if (queue.is_empty() && !queue.has_following && queue.stream.at_end()) {
+        return false;
+    }
+    ready_.push_back(index);
+    std::ranges::push_heap(ready_, [this](std::size_t a, std::size_t b) {
+        return std::pair{streams_[a].due(), a} > std::pair{streams_[b].due(), b};
+    });
+    return true;
+}
+
+std::size_t TraceReader::pop()
+{
+    std::ranges::pop_heap(ready_, [this](std::size_t a, std::size_t b) {
+        return std::pair{streams_[a].due(), a} > std::pair{streams_[b].due(), b};
+    });
+    const std::size_t index = ready_.back();
+    ready_.pop_back();
+    return index;
+}
+
+// Another thread has yet to allocate what this event frees, or to free where this event allocates.
+bool TraceReader::must_wait(const Event& event) const
+{
+    if (event.kind == EventKind::free) {
+        return live_.find(key_of(event, event.address)) == nullptr;
+    }
+    if (event.kind == EventKind::realloc) {
+        const bool moves_in = event.address != event.old_address && event.address != 0;
+        return (event.old_address != 0 && live_.find(key_of(event, event.old_address)) == nullptr) ||
+               (moves_in && live_.find(key_of(event, event.address)) != nullptr);
+    }
+    return is_allocation(event.kind) && live_.find(key_of(event, event.address)) != nullptr;
+}
+
+void TraceReader::note(const Event& event)
+{
+    if (event.kind == EventKind::free) {
+        live_.remove(key_of(event, event.address));
+    } else if (event.kind == EventKind::realloc) {
+        live_.remove(key_of(event, event.old_address));
+        if (event.address != 0) {
+            live_.insert(key_of(event, event.address), {});
+        }
+    } else if (is_allocation(event.kind)) {
+        live_.insert(key_of(event, event.address), {});
+    } else if (event.kind == EventKind::exec || event.kind == EventKind::process_exit) {
+        live_.remove_process(event.process, [](const BlockKey&, const LiveBlock&) {});
+    }
+}
+
+void TraceReader::hand_out(std::size_t index, Event& event)
+{
+    event = streams_[index].front();
+    ++streams_[index].at;
+    last_ = index;
+    has_last_ = true;
+    note(event);
+}
+
+// Of those that wait, one whose window the others have passed: what it waits for was not recorded.
+bool TraceReader::take_overdue(Event& event)
+{
+    const std::uint64_t now =
+        ready_.empty() ? std::numeric_limits<std::uint64_t>::max() : streams_[ready_.front()].due();
+    for (std::size_t i = 0; i < waiting_.size(); ++i) {
+        const std::size_t index = waiting_[i];
+        if (ready_.empty() || streams_[index].until < now) {
+            waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
+            hand_out(index, event);
+            return true;
+        }
+    }
+    return false;
+}
+
+void TraceReader::wake()
+{
+    std::erase_if(waiting_, [this](std::size_t index) { return !must_wait(streams_[index].front()) && push(index); });
+}
+
+bool TraceReader::next(Event& event)
+{
+    if (streams_.size() == 1) {
+        const bool found = streams_.front().stream.next(file_, event);
+        damage_ = was_read_ || found ? damage_ : file_.damage();
+        was_read_ = was_read_ || !found;
+        return found;
+    }
+    if (has_last_) {
+        has_last_ = false;
+        push(last_);
+        wake();
+    }
+    for (;;) {
+        if (take_overdue(event)) {
+            return true;
+        }
+        if (ready_.empty()) {
+            damage_ = was_read_ ? damage_ : file_.damage();
+            was_read_ = true;
+            return false;
+        }
+        const std::size_t index = pop();
+        Queue& queue = streams_[index];
+        if (queue.is_empty()) {
+            fill(queue);
+            if (!queue.is_empty()) {
+                push(index);
+            }
+            continue;
+        }
+        if (must_wait(queue.front())) {
+            waiting_.push_back(index);
+            continue;
+        }
+        hand_out(index, event);
+        return true;
+    }
+}
+
+}  // namespace memsweep::trace

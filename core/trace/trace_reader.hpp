@@ -1,0 +1,94 @@
+// The events of a trace in one order.
+//
+// Within a stream (one thread's chunks, or a whole imported log) the order is the recorded one. Between streams there
+// is a stamp per 64 events; within that window a block's allocation comes before its free, and the free of an address
+// before its next allocation, as it must have been.
+//
+// Cost     5 to 10 ns an event of one stream; with several, some 50 ns more for the order.
+// Memory   one payload and 64 events a stream that is being read; with several streams, the addresses of live blocks.
+// Errors   as TraceFile; damaged chunks are left out, and damage() counts them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/trace/event_decoder.hpp"
+#include "core/trace/live_blocks.hpp"
+#include "core/trace/trace_file.hpp"
+
+namespace memsweep::trace {
+
+// The chunks of one process and thread, read one after the other.
+class EventStream {
+  public:
+    void add(const ChunkPlace& chunk) { chunks_.push_back(chunk); }
+    // The next event in the order of the chunks; false at the end. Its text holds until the next call.
+    [[nodiscard]] bool next(TraceFile& file, Event& event);
+    // When the next chunk begins; what is open is read to its end first.
+    [[nodiscard]] std::uint64_t next_chunk_ticks() const noexcept;
+    // When what has been read was over at the latest.
+    [[nodiscard]] std::uint64_t latest_ticks() const noexcept { return latest_ticks_; }
+    [[nodiscard]] bool between_chunks() const noexcept { return payload_.empty(); }
+    [[nodiscard]] bool at_end() const noexcept { return between_chunks() && next_chunk_ == chunks_.size(); }
+    void rewind();
+
+  private:
+    std::vector<ChunkPlace> chunks_;
+    std::size_t next_chunk_{};
+    std::vector<std::uint8_t> payload_;
+    EventDecoder decoder_;
+    std::uint64_t latest_ticks_{};
+};
+
+class TraceReader {
+  public:
+    [[nodiscard]] static base::Expected<TraceReader> open(const std::string& path);
+    [[nodiscard]] static base::Expected<TraceReader> open(ReadAt read, const std::string& name);
+
+    // False at the end. The event's text holds until the next call.
+    [[nodiscard]] bool next(Event& event);
+    // Back to the first event.
+    void rewind();
+
+    [[nodiscard]] const FileHeader& header() const noexcept { return file_.header(); }
+    [[nodiscard]] const Facts& facts() const noexcept { return file_.facts(); }
+    // Complete once next() has returned false for the first time.
+    [[nodiscard]] const Damage& damage() const noexcept { return damage_; }
+    [[nodiscard]] std::size_t streams() const noexcept { return streams_.size(); }
+
+  private:
+    // Up to 64 events under one stamp, and what comes after them.
+    struct Queue {
+        EventStream stream;
+        std::vector<Event> batch;
+        std::size_t at{};
+        Event following;
+        bool has_following{};
+        std::uint64_t until{};  // all of the batch happened before
+        [[nodiscard]] bool is_empty() const noexcept { return at == batch.size(); }
+        [[nodiscard]] const Event& front() const noexcept { return batch[at]; }
+        [[nodiscard]] std::uint64_t due() const noexcept;
+    };
+
+    explicit TraceReader(TraceFile file);
+    void fill(Queue& queue);
+    bool push(std::size_t index);
+    std::size_t pop();
+    [[nodiscard]] bool must_wait(const Event& event) const;
+    void hand_out(std::size_t index, Event& event);
+    void note(const Event& event);
+    bool take_overdue(Event& event);
+    void wake();
+
+    TraceFile file_;
+    Damage damage_;
+    std::vector<Queue> streams_;
+    std::vector<std::size_t> ready_;    // a heap: the earliest first
+    std::vector<std::size_t> waiting_;  // for the event of another stream
+    std::size_t last_{};                // whose event was handed out last
+    bool has_last_{};
+    LiveBlocks live_;
+    bool was_read_{};
+};
+
+}  // namespace memsweep::trace

@@ -1,0 +1,57 @@
+// Events into a trace file, in the order they are given: one stream, whatever threads they speak of.
+//
+// Cost     10 ns an event, compression included.
+// Memory   two chunks of 256 KiB.
+// Errors   io: what the taker of the bytes refused. After an error further events are dropped; finish() says so again.
+// Threads  one.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/expected.hpp"
+#include "core/trace/event.hpp"
+#include "core/trace/event_encoder.hpp"
+#include "core/trace/trace_file.hpp"
+
+namespace memsweep::trace {
+
+// Takes bytes that belong at the end of the file.
+using TakeBytes = std::function<base::Expected<void>(std::string_view)>;
+
+// What a chunk's header says, completed from its payload, and both put out; an incompressible payload stays raw.
+[[nodiscard]] base::Expected<void> put_chunk(const TakeBytes& take, ChunkHeader header, std::string_view payload);
+[[nodiscard]] base::Expected<void> put_header(const TakeBytes& take, FileHeader header);
+[[nodiscard]] base::Expected<void> put_facts(const TakeBytes& take, const Facts& facts);
+
+class TraceWriter {
+  public:
+    // Facts describe the whole file, and readers find them wherever they stand.
+    TraceWriter(TakeBytes take, const FileHeader& header);
+
+    // Names no longer than a chunk; what is longer is cut.
+    void add(const Event& event);
+    [[nodiscard]] base::Expected<void> finish(const Facts& facts);
+
+  private:
+    void begin_chunk(std::uint64_t ticks);
+    void end_chunk();
+    void set_context(const Event& event);
+    void encode(const Event& event);
+    void encode_other(const Event& event);
+
+    TakeBytes take_;
+    base::Expected<void> outcome_;
+    std::vector<std::uint8_t> payload_;
+    std::uint8_t* at_{};
+    EventEncoder encoder_;
+    ChunkHeader chunk_;
+    std::uint32_t process_{};
+    std::uint32_t thread_{};
+    std::uint32_t space_{};
+    std::uint64_t stream_{};
+};
+
+}  // namespace memsweep::trace

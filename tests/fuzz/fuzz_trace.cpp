@@ -1,0 +1,57 @@
+// Any bytes as a trace: read, counted, compressed and fitted.
+//
+// Errors   a broken promise ends the process: totals that contradict each other, a compressed trace that says
+// otherwise.
+#include <cstdint>
+#include <string>
+
+#include "core/base/assert.hpp"
+#include "core/trace/compress.hpp"
+#include "core/trace/fit.hpp"
+#include "core/trace/summary.hpp"
+
+namespace {
+
+using namespace memsweep;
+
+constexpr std::uint64_t most_fitted_events = 2'000;
+
+std::uint64_t events_in(std::span<const std::uint8_t> bytes)
+{
+    auto reader = trace::TraceReader::open(trace::read_from_memory(bytes), "fuzz");
+    if (!reader) {
+        MEMSWEEP_ASSERT(!reader.error().message.empty(), "a refusal has a reason");
+        return 0;
+    }
+    const trace::TraceSummary summary = trace::summarize(*reader);
+    MEMSWEEP_ASSERT(summary.totals.frees <= summary.totals.allocations, "only what was allocated is freed");
+    MEMSWEEP_ASSERT(summary.totals.peak_live_blocks <= summary.totals.allocations, "live blocks were allocated");
+    if (summary.totals.events < most_fitted_events) {
+        reader->rewind();
+        const trace::PlacementOps ops = trace::placement_ops(*reader);
+        for (const trace::PlacementPolicy& policy : trace::placement_policies()) {
+            static_cast<void>(trace::fit(ops, policy, {}));
+        }
+    }
+    return summary.totals.events;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    const std::uint64_t events = events_in({data, size});
+    auto file = trace::TraceFile::open(trace::read_from_memory({data, size}), "fuzz");
+    if (file) {
+        std::string compressed;
+        const auto append = [&](std::string_view bytes) -> base::Expected<void> {
+            compressed += bytes;
+            return {};
+        };
+        MEMSWEEP_ASSERT(trace::compress(*file, append, {}), "compressing into memory succeeds");
+        const std::uint64_t kept =
+            events_in({reinterpret_cast<const std::uint8_t*>(compressed.data()), compressed.size()});
+        MEMSWEEP_ASSERT(kept <= events, "compressing makes no events");
+    }
+    return 0;
+}

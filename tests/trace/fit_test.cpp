@@ -1,0 +1,171 @@
+#include "core/trace/fit.hpp"
+
+#include <map>
+
+#include "core/base/rng.hpp"
+#include "tests/trace/trace_bytes.hpp"
+
+using namespace memsweep;
+using trace::FitOptions;
+using trace::PlacementOps;
+
+namespace {
+
+// Allocations and frees at random, sizes over several powers of two; some blocks stay.
+PlacementOps random_ops(std::uint64_t seed, std::size_t count, std::uint64_t largest)
+{
+    base::Rng random{seed};
+    std::vector<trace::Event> events;
+    std::vector<std::uint64_t> live;
+    for (std::uint64_t i = 0; i < count; ++i) {
+        if (live.size() < 4 || random.below(100) < 52) {
+            live.push_back((i + 1) * 16);
+            const std::uint64_t size = 1 + random.below(largest >> random.below(8));
+            events.push_back({.kind = trace::EventKind::malloc, .address = live.back(), .size = size});
+        } else {
+            const std::size_t at = random.below(live.size());
+            events.push_back({.kind = trace::EventKind::free, .address = live[at]});
+            live[at] = live.back();
+            live.pop_back();
+        }
+    }
+    const std::string file = tests::trace_of(events);
+    auto reader = trace::TraceReader::open(tests::read_from(file), "memory");
+    REQUIRE(reader);
+    return trace::placement_ops(*reader);
+}
+
+const trace::PlacementPolicy& policy_called(std::string_view name)
+{
+    for (const trace::PlacementPolicy& policy : trace::placement_policies()) {
+        if (policy.name == name) {
+            return policy;
+        }
+    }
+    FAIL("no policy " << name);
+    return trace::placement_policies().front();
+}
+
+// An arena of a fixed size that looks at every gap between its blocks: slow, plain, and with nothing in common with
+// what it checks. The gap above the highest block comes last. The event that does not fit, or 0.
+std::uint64_t failing_event(const PlacementOps& ops, std::uint64_t capacity, bool best, std::uint64_t alignment)
+{
+    std::map<std::uint64_t, std::uint64_t> blocks;  // begin to end
+    std::map<std::uint32_t, std::uint64_t> begins;
+    for (std::size_t i = 0; i < ops.ops.size(); ++i) {
+        const PlacementOps::Op& op = ops.ops[i];
+        if (op.is_free) {
+            blocks.erase(begins.at(op.block));
+            continue;
+        }
+        const std::uint64_t bytes = (op.size + alignment - 1) / alignment * alignment;
+        std::uint64_t at = ~0ULL;
+        std::uint64_t gap = ~0ULL;
+        std::uint64_t free_from = 0;
+        for (const auto& [begin, end] : blocks) {
+            const std::uint64_t size = begin - free_from;
+            if (size >= bytes && size < gap && (best || at == ~0ULL)) {
+                at = free_from;
+                gap = size;
+            }
+            free_from = end;
+        }
+        if (at == ~0ULL) {
+            at = free_from;
+            if (at + bytes > capacity) {
+                return ops.events[i];
+            }
+        }
+        blocks[at] = at + bytes;
+        begins[op.block] = at;
+    }
+    return 0;
+}
+
+}  // namespace
+
+TEST_CASE("every policy's capacity suffices, and one byte less fails at the event it names", "[unit]")
+{
+    const auto seed = GENERATE(as<std::uint64_t>{}, 1, 2, 3, 4, 5, 6);
+    const std::uint64_t largest = GENERATE(500U, 3'000'000U);
+    const PlacementOps ops = random_ops(seed, 2'000, largest);
+    for (const trace::PlacementPolicy& policy : trace::placement_policies()) {
+        INFO(policy.name << ", seed " << seed);
+        const FitOptions options{};
+        const trace::PolicyFit result = trace::fit(ops, policy, options);
+        CHECK(result.capacity >= ops.live_peak);
+        CHECK_FALSE(trace::first_failure(ops, policy, result.capacity, options));
+        const auto failure = trace::first_failure(ops, policy, result.capacity - 1, options);
+        REQUIRE(failure);
+        REQUIRE(result.first_failure);
+        CHECK(failure->event == result.first_failure->event);
+        CHECK(failure->live_bytes + failure->size <= ops.live_peak + result.capacity);
+        CHECK(failure->largest_hole < result.capacity);
+    }
+}
+
+TEST_CASE("first fit and best fit agree with a plain simulation of an arena of that size", "[unit]")
+{
+    const auto seed = GENERATE(as<std::uint64_t>{}, 11, 12, 13);
+    const std::uint64_t alignment = GENERATE(1U, 16U, 256U);
+    const PlacementOps ops = random_ops(seed, 3'000, 5'000);
+    for (const bool best : {false, true}) {
+        const FitOptions options{.capacity = std::nullopt, .alignment = alignment, .runs = 1};
+        const trace::PolicyFit result = trace::fit(ops, policy_called(best ? "best_fit" : "first_fit"), options);
+        CHECK(failing_event(ops, result.capacity, best, alignment) == 0);
+        REQUIRE(result.first_failure);
+        CHECK(failing_event(ops, result.capacity - 1, best, alignment) == result.first_failure->event);
+        const std::uint64_t less = result.capacity * 9 / 10;
+        const auto early = trace::first_failure(ops, policy_called(best ? "best_fit" : "first_fit"), less, options);
+        CHECK(failing_event(ops, less, best, alignment) == (early ? early->event : 0));
+    }
+}
+
+TEST_CASE("known answers", "[unit]")
+{
+    // Three blocks of 100, the middle one freed, then 150: only a list of classes or the end of the arena takes it.
+    PlacementOps ops;
+    ops.ops = {{100, 0, false}, {100, 1, false}, {100, 2, false}, {100, 1, true}, {150, 1, false}};
+    ops.events = {1, 2, 3, 4, 5};
+    ops.live_peak = 350;
+    const FitOptions options{.capacity = std::nullopt, .alignment = 1, .runs = 1};
+    const auto capacity = [&](std::string_view name) { return trace::fit(ops, policy_called(name), options).capacity; };
+    CHECK(capacity("first_fit") == 450);
+    CHECK(capacity("best_fit") == 450);
+    CHECK(capacity("tlsf") == 450);
+    CHECK(capacity("buddy") == 768);  // 3 x 128, then 256 at 512
+    CHECK(capacity("pow2") == 640);
+    CHECK(capacity("quad") == 3 * 112 + 160);
+    CHECK(capacity("pytorch") == 2 << 20);
+    CHECK(capacity("rmm_pool") == 3 * 256);  // the freed 256 are taken again
+    const trace::PolicyFit best =
+        trace::fit(ops, policy_called("best_fit"), {.capacity = 449, .alignment = 1, .runs = 1});
+    REQUIRE(best.first_failure);
+    CHECK(best.first_failure->event == 5);
+    CHECK(best.first_failure->size == 150);
+    CHECK(best.first_failure->live_bytes == 200);
+    CHECK(best.first_failure->largest_hole == 149);
+    CHECK_FALSE(trace::fit(ops, policy_called("best_fit"), {.capacity = 450, .alignment = 1, .runs = 1}).first_failure);
+}
+
+TEST_CASE("repeated runs need no less than one", "[unit]")
+{
+    const PlacementOps ops = random_ops(21, 2'000, 100'000);
+    for (const trace::PlacementPolicy& policy : trace::placement_policies()) {
+        INFO(policy.name);
+        const trace::PolicyFit result =
+            trace::fit(ops, policy, {.capacity = std::nullopt, .alignment = 256, .runs = 3});
+        REQUIRE(result.needed_after_run.size() == 3);
+        CHECK(result.capacity == result.needed_after_run.back());
+        const bool is_search = policy.depends_on_capacity;  // what it finds need not grow with the runs
+        CHECK((is_search || result.needed_after_run[0] <= result.needed_after_run[1]));
+        CHECK((is_search || result.needed_after_run[1] <= result.needed_after_run[2]));
+    }
+}
+
+TEST_CASE("a trace without allocations needs nothing", "[unit]")
+{
+    for (const trace::PlacementPolicy& policy : trace::placement_policies()) {
+        CHECK(trace::fit({}, policy, {}).capacity == 0);
+    }
+}

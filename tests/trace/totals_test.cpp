@@ -1,0 +1,91 @@
+#include "tests/trace/trace_bytes.hpp"
+
+using namespace memsweep;
+using trace::Event;
+using trace::EventKind;
+
+namespace {
+
+Event malloc_at(std::uint64_t address, std::uint64_t size, std::uint32_t process = 1)
+{
+    return {.kind = EventKind::malloc, .process = process, .address = address, .size = size};
+}
+
+Event free_at(std::uint64_t address, std::uint32_t process = 1)
+{
+    return {.kind = EventKind::free, .process = process, .address = address};
+}
+
+trace::Totals totals_of(const std::vector<Event>& events)
+{
+    trace::Accounting accounting;
+    for (const Event& event : events) {
+        accounting.add(event);
+    }
+    return accounting.totals();
+}
+
+}  // namespace
+
+TEST_CASE("a realloc is a free and then an allocation", "[unit]")
+{
+    const trace::Totals totals =
+        totals_of({malloc_at(16, 100),
+                   {.kind = EventKind::realloc, .process = 1, .address = 32, .old_address = 16, .size = 150},
+                   {.kind = EventKind::realloc, .process = 1, .address = 48, .size = 10},
+                   {.kind = EventKind::realloc, .process = 1, .old_address = 48}});
+    CHECK(totals.allocations == 3);
+    CHECK(totals.frees == 2);
+    CHECK(totals.reallocations == 3);
+    CHECK(totals.peak_live_bytes == 160);
+    CHECK(totals.end_live_bytes == 150);
+    CHECK(totals.bytes_allocated == 260);
+    CHECK(totals.max_size == 150);
+}
+
+TEST_CASE("unknown frees, duplicates, failures and null are told apart", "[unit]")
+{
+    const trace::Totals totals = totals_of({free_at(16),
+                                            free_at(0),
+                                            malloc_at(16, 5),
+                                            malloc_at(16, 7),
+                                            free_at(16),
+                                            free_at(16),
+                                            {.kind = EventKind::failed_alloc, .size = 1ULL << 60}});
+    CHECK(totals.unknown_frees == 2);
+    CHECK(totals.duplicate_allocations == 1);
+    CHECK(totals.failures == 1);
+    CHECK(totals.frees == 1);
+    CHECK(totals.peak_live_bytes == 7);
+    CHECK(totals.end_live_blocks == 0);
+    CHECK(totals.bytes_allocated == 12);
+}
+
+TEST_CASE("blocks belong to their process and memory", "[unit]")
+{
+    Event device = malloc_at(16, 1000);
+    device.space = 3;
+    const trace::Totals totals = totals_of({malloc_at(16, 1, 1),
+                                            malloc_at(16, 10, 2),
+                                            malloc_at(32, 5, 2),
+                                            device,
+                                            free_at(16, 1),
+                                            {.kind = EventKind::exec, .process = 2},
+                                            malloc_at(16, 100, 2)});
+    CHECK(totals.duplicate_allocations == 0);
+    CHECK(totals.frees == 1);
+    CHECK(totals.peak_live_bytes == 1100);
+    CHECK(totals.end_live_bytes == 1115);  // what was given up with the old program was never freed
+    CHECK(totals.end_live_blocks == 4);
+    CHECK(totals.processes == 2);
+}
+
+TEST_CASE("mappings are no blocks", "[unit]")
+{
+    const trace::Totals totals = totals_of({{.kind = EventKind::map, .address = 0x10000, .size = 0x4000},
+                                            {.kind = EventKind::unmap, .address = 0x10000, .size = 0x1000},
+                                            {.kind = EventKind::map, .address = 0x90000, .size = 0x2000}});
+    CHECK(totals.allocations == 0);
+    CHECK(totals.peak_live_bytes == 0);
+    CHECK(totals.peak_mapped_bytes == 0x5000);
+}
