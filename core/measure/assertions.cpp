@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/measure/attribution.hpp"
 #include "core/measure/case_values.hpp"
 #include "core/measure/pairing.hpp"
 #include "core/measure/summary.hpp"
@@ -62,8 +63,19 @@ Value value_in(const Expression& expression, const CaseReport& report)
     return {{}, count == 0 ? why_no_values(expression, report) : why_no_statistic(expression, count)};
 }
 
+Value explained_in(const CaseReport& first, const CaseReport& second)
+{
+    const auto attribution = attribute(second, first);
+    return attribution
+               ? Value{attribution->explained, {}}
+               : Value{{}, fmt::format("{} took no longer than {}, or lacks its times or faults", first.id, second.id)};
+}
+
 Value ratio_of(const Expression& expression, const CaseReport& first, const CaseReport& second)
 {
+    if (expression.explained) {
+        return explained_in(first, second);
+    }
     const Value over = value_in(expression, first);
     const Value under = value_in(expression, second);
     if (!over.value) {
@@ -88,9 +100,51 @@ AssertionResult result_of(const Assertion& assertion, const Value& value)
     result.expression = assertion.text;
     result.actual = value.value;
     result.unit = expression.unit;
-    result.passed = value.value && model::holds(expression.comparison, *value.value, expression.limit);
+    const bool holds = value.value && model::holds(expression.comparison, *value.value, expression.limit);
+    result.outcome = holds ? model::AssertionOutcome::passed : model::AssertionOutcome::failed;
     result.severity = assertion.severity;
     result.reason = value.reason;
+    result.where = assertion.where;
+    return result;
+}
+
+std::string params_text(const std::vector<model::Param>& params)
+{
+    std::vector<std::string> parts;
+    for (const model::Param& param : params) {
+        parts.push_back(fmt::format("{}={}", param.name, model::to_text(param.value)));
+    }
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// Of an assertion that found no case to judge.
+std::string why_not_evaluated(const Assertion& assertion, const std::vector<CaseReport>& cases)
+{
+    std::vector<const CaseReport*> unmeasured;
+    for (const CaseReport& report : cases) {
+        if (model::matches(report.params, assertion.where) && report.status != model::Status::ok) {
+            unmeasured.push_back(&report);
+        }
+    }
+    if (unmeasured.empty() && assertion.expression.ratio) {
+        const auto& [first, second] = *assertion.expression.ratio;
+        return fmt::format("no two cases of this run differ in {}={} and {}={} alone{}", first.axis, first.value,
+                           second.axis, second.value,
+                           assertion.where.empty() ? "" : " and have " + params_text(assertion.where));
+    }
+    if (unmeasured.empty()) {
+        return assertion.where.empty() ? "this run has no case"
+                                       : "no case of this run has " + params_text(assertion.where);
+    }
+    const CaseReport& one = *unmeasured.front();
+    const std::string more = unmeasured.size() == 1 ? "" : fmt::format(", and {} more", unmeasured.size() - 1);
+    return fmt::format("not measured: {} ({}){}", one.id, model::name_of(one.status), more);
+}
+
+AssertionResult not_evaluated(const Assertion& assertion, const std::vector<CaseReport>& cases)
+{
+    AssertionResult result = result_of(assertion, {{}, why_not_evaluated(assertion, cases)});
+    result.outcome = model::AssertionOutcome::not_evaluated;
     return result;
 }
 
@@ -136,7 +190,11 @@ std::vector<AssertionResult> evaluate(const std::vector<Assertion>& assertions, 
 {
     std::vector<AssertionResult> results;
     for (const Assertion& assertion : assertions) {
+        const std::size_t before = results.size();
         (assertion.expression.ratio ? evaluate_ratio : evaluate_cases)(assertion, cases, results);
+        if (results.size() == before) {
+            results.push_back(not_evaluated(assertion, cases));
+        }
     }
     return results;
 }

@@ -1,9 +1,12 @@
 #include "core/measure/compare.hpp"
 
+#include <algorithm>
 #include <array>
+#include <functional>
 
 #include <fmt/format.h>
 
+#include "core/measure/case_values.hpp"
 #include "core/measure/multiple_testing.hpp"
 #include "core/measure/rank_test.hpp"
 #include "core/measure/summary.hpp"
@@ -53,6 +56,9 @@ class Comparer {
             judged(*pair.candidate, judge_states(*pair.base, *pair.candidate));
         } else {
             add_metrics(*pair.base, *pair.candidate);
+            if (criteria_->points) {
+                add_points(*pair.base, *pair.candidate);
+            }
         }
     }
 
@@ -93,6 +99,32 @@ class Comparer {
         }
     }
 
+    void add_points(const CaseReport& base, const CaseReport& candidate)
+    {
+        for (const std::string_view point : point_names(base)) {
+            for (const model::MetricInfo& info : model::point_catalog()) {
+                const Metric from = point_metric(base, point, info);
+                const Metric to = point_metric(candidate, point, info);
+                if (!present(from.values).empty() && !present(to.values).empty()) {
+                    add_metric(candidate, &from, &to);
+                }
+            }
+        }
+    }
+
+    // A counter that did not repeat here is compared as what varies.
+    static Metric point_metric(const CaseReport& report, std::string_view point, const model::MetricInfo& info)
+    {
+        Metric metric;
+        metric.name = fmt::format("{}.{}", point, info.name);
+        metric.unit = info.unit;
+        metric.better = info.better;
+        metric.values = case_values(report, point, info.name);
+        const bool repeats = std::ranges::adjacent_find(metric.values, std::not_equal_to{}) == metric.values.end();
+        metric.metric_class = repeats ? info.metric_class : model::MetricClass::noisy;
+        return metric;
+    }
+
     void add_metric(const CaseReport& report, const Metric* base, const Metric* candidate)
     {
         if (!wanted(base != nullptr ? base->name : candidate->name)) {
@@ -111,9 +143,7 @@ class Comparer {
             settle(result, {Verdict::not_comparable, "its unit or direction differs between the two"});
         } else if (informational(result.metric)) {
             result.shift = hodges_lehmann(from, to);
-            settle(result, {Verdict::informational, model::describes_machine(result.metric)
-                                                        ? "what the machine costs, not what the case does"
-                                                        : "asked to be shown only"});
+            settle(result, {Verdict::informational, why_informational(result.metric)});
         } else if (result.metric_class == model::MetricClass::exact) {
             result.shift = hodges_lehmann(std::array{*result.base_median}, std::array{*result.candidate_median});
             settle(result, judge_exact(observed(result)));
@@ -138,7 +168,17 @@ class Comparer {
 
     [[nodiscard]] bool informational(const std::string& metric) const
     {
-        return model::describes_machine(metric) || criteria_->informational.contains(metric);
+        return model::describes_machine(metric) || model::explains_time(metric) ||
+               criteria_->informational.contains(metric);
+    }
+
+    static std::string why_informational(const std::string& metric)
+    {
+        if (model::describes_machine(metric)) {
+            return "what the machine costs, not what the case does";
+        }
+        return model::explains_time(metric) ? "a part of the time, which is judged as a whole"
+                                            : "asked to be shown only";
     }
 
     void describe(const CaseReport& report, const Metric& metric, const std::vector<double>& from,

@@ -28,6 +28,7 @@ struct Criteria {
     Thresholds thresholds;
     MetricNames only;           // empty: every metric
     MetricNames informational;  // shown and never judged, beside those that describe the machine
+    bool points{};              // also what named points measured, as POINT.METRIC
 };
 
 struct MetricComparison {
@@ -45,6 +46,7 @@ struct MetricComparison {
     std::optional<double> p, q;  // of a noisy metric
     Verdict verdict{};
     std::string why;
+    std::string cause;  // of a time: where the extra went, when one side took longer
 };
 
 // In the order of the pairs, each case's metrics in the base's order, then those only the candidate has. Metrics with

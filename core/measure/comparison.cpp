@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/measure/attribution.hpp"
 #include "core/measure/comparison_findings.hpp"
 
 namespace memsweep::measure {
@@ -32,12 +33,35 @@ ComparedCase compared(const CasePair& pair)
             pair.candidate != nullptr ? pair.candidate->id : ""};
 }
 
+// Of the side that took longer, whichever it is.
+std::string cause_of_difference(const CasePair& pair)
+{
+    if (std::string cause = cause_of(*pair.base, *pair.candidate); !cause.empty()) {
+        return "of the candidate's extra time: " + cause;
+    }
+    const std::string cause = cause_of(*pair.candidate, *pair.base);
+    return cause.empty() ? cause : "of the base's extra time: " + cause;
+}
+
+void add_causes(const std::vector<CasePair>& pairs, std::vector<MetricComparison>& metrics)
+{
+    for (MetricComparison& metric : metrics) {
+        const CasePair& pair = pairs[metric.pair];
+        const bool time = metric.metric == "time_per_op" || metric.metric == "wall_time";
+        if (time && pair.base != nullptr && pair.candidate != nullptr) {
+            metric.cause = cause_of_difference(pair);
+        }
+    }
+}
+
 void fill(Comparison& comparison, const std::vector<CasePair>& pairs, const Criteria& criteria)
 {
     comparison.metrics = compare_cases(pairs, criteria);
+    add_causes(pairs, comparison.metrics);
     comparison.noisy_metrics = static_cast<std::size_t>(
         std::ranges::count_if(comparison.metrics, [](const MetricComparison& metric) { return metric.p.has_value(); }));
     comparison.findings = comparison_findings(comparison, pairs);
+    comparison.pairs = pairs;
 }
 
 // "mode=finalizer, mode=refcount": every value of that axis, or every axis when no case has it.

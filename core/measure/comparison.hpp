@@ -1,6 +1,7 @@
 // Two results, or two case families of one, compared: which cases met, what became of every metric, and what to say of
 // it first.
 //
+// Ownership  `pairs` point into the results compared.
 // Errors   invalid_input: no case has a counterpart, with what there is.
 #pragma once
 
@@ -30,6 +31,7 @@ struct Comparison {
     bool is_between{};                   // two values of an axis within one result
     std::vector<std::string> overruled;  // differences that --force ignored
     std::vector<ComparedCase> cases;
+    std::vector<CasePair> pairs;            // of `cases`
     std::vector<MetricComparison> metrics;  // `pair` counts in `cases`
     std::vector<Finding> findings;          // the cases that changed, the worst first
     std::size_t noisy_metrics{};            // that were tested together

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/measure/attribution.hpp"
 #include "core/measure/format.hpp"
 #include "core/measure/time_contrast.hpp"
 
@@ -64,7 +65,7 @@ std::string time_sentence(const Comparison& comparison, const CasePair& pair, bo
         return {};
     }
     std::string faults =
-        slower || comparison.is_between ? fault_part(*time, *pair.base, *pair.candidate) : std::string{};
+        (slower || comparison.is_between) && is_slower(*time) ? cause_of(*pair.base, *pair.candidate) : std::string{};
     if (!comparison.is_between) {
         return faults;
     }

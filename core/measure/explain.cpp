@@ -142,6 +142,9 @@ std::vector<std::string> explanation(const MetricComparison& metric, std::size_t
         sentences.push_back(test_sentence(metric, family));
     }
     sentences.push_back(fmt::format("{}: {}", model::name_of(metric.verdict), metric.why));
+    if (!metric.cause.empty()) {
+        sentences.push_back(metric.cause);
+    }
     if (std::string advice = needed(metric, family); !advice.empty()) {
         sentences.push_back(std::move(advice));
     }

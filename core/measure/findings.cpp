@@ -8,6 +8,7 @@
 
 #include "core/measure/format.hpp"
 #include "core/measure/mode_contrast.hpp"
+#include "core/measure/placement_contrast.hpp"
 
 namespace memsweep::measure {
 namespace {
@@ -70,13 +71,25 @@ void report_assertions(const std::vector<AssertionResult>& results, model::Sever
 {
     std::vector<Group> groups;
     for (const AssertionResult& result : results) {
-        if (!result.passed && result.severity == severity) {
+        if (result.outcome == model::AssertionOutcome::failed && result.severity == severity) {
             const std::string_view verb = result.actual ? "does not hold" : "cannot be judged";
             add_to(groups, {fmt::format("{} {}", result.expression, verb), result.case_id, outcome(result), 1});
         }
     }
     for (const Group& group : groups) {
         findings.push_back({importance, assertion_text(group)});
+    }
+}
+
+void report_trims(const std::vector<CaseReport>& cases, std::vector<Finding>& findings)
+{
+    for (const auto& how : model::names<model::TrimHow>()) {
+        const bool used = std::ranges::any_of(cases, [&](const CaseReport& one) {
+            return one.repetitions != 0 && std::ranges::find(one.trims, how.value) != one.trims.end();
+        });
+        if (used) {
+            findings.push_back({Importance::note, fmt::format("trim {}: {}", how.name, how.meaning)});
+        }
     }
 }
 
@@ -90,9 +103,13 @@ std::vector<Finding> findings(const model::RunReport& report)
     report_status(report.cases, Status::failed, "failed", Importance::failure, found);
     report_assertions(report.assertions, model::Severity::fail, Importance::failure, found);
     report_assertions(report.assertions, model::Severity::warn, Importance::warning, found);
-    for (std::string& sentence : mode_sentences(report.cases)) {
+    for (std::string& sentence : placement_sentences(report.cases)) {
         found.push_back({Importance::note, std::move(sentence)});
     }
+    for (std::string& sentence : contrast_sentences(report.cases)) {
+        found.push_back({Importance::note, std::move(sentence)});
+    }
+    report_trims(report.cases, found);
     report_status(report.cases, Status::skipped, "skipped", Importance::note, found);
     return found;
 }

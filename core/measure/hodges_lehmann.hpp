@@ -4,7 +4,10 @@
 //          value is 0 or negative and ratios mean nothing.
 // Sources  Hodges and Lehmann 1963: the median of all pairwise shifts; the interval is the pair of order statistics of
 //          the same shifts at the critical value of U, so that it excludes "no change" exactly when the test does.
-// Cost     n m shifts are sorted, and U's distribution is counted up to largest_exact_product.
+// Cost     both samples are sorted, and of their n m shifts those that are asked for found by halving, in at most 64
+// passes
+//          over n + m values each; U's distribution is counted up to largest_exact_product.
+// Memory   n + m values.
 #pragma once
 
 #include <array>

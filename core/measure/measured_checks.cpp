@@ -64,9 +64,9 @@ MachineCheck canary_check(std::string name, std::string why, const std::vector<d
         return check;
     }
     const Spread spread = spread_of(seconds);
-    check.value = fmt::format("{} rounds of {}: err {}, one in twenty is {} slower", seconds.size(),
-                              base::format_duration(spread.median), format_percent(spread.error),
-                              format_percent(std::max(spread.tail, 0.0)));
+    check.value =
+        fmt::format("{} rounds of {}: err {}, one in twenty takes {}x the median", seconds.size(),
+                    base::format_duration(spread.median), format_percent(spread.error), format_factor(1 + spread.tail));
     check.figures = {
         {"median", Unit::seconds, spread.median}, {"error", Unit::one, spread.error}, {"tail", Unit::one, spread.tail}};
     if (spread.error >= noisy_error || spread.tail >= noisy_tail) {

@@ -144,6 +144,17 @@ std::string written_expression(const std::string& expression)
     return has_suffix ? expression.substr(0, suffix) : expression;
 }
 
+bool is_open(const AssertionResult& claim)
+{
+    return claim.outcome == model::AssertionOutcome::not_evaluated;
+}
+
+bool is_same_claim(const AssertionResult& one, const AssertionResult& other)
+{
+    return one.expression == other.expression && is_open(one) == is_open(other) &&
+           (is_open(one) ? one.where == other.where : one.case_id == other.case_id);
+}
+
 // The same claim about the merged values; empty when it cannot be told from a result which cases it was made about.
 std::optional<AssertionResult> judged_again(const AssertionResult& claim, const std::vector<CaseReport>& cases)
 {
@@ -155,11 +166,31 @@ std::optional<AssertionResult> judged_again(const AssertionResult& claim, const 
     const auto own = std::ranges::find(cases, claim.case_id, &CaseReport::id);
     const std::vector<model::Param> where = own == cases.end() ? std::vector<model::Param>{} : own->params;
     for (const AssertionResult& result : evaluate({{.where = where, .text = text, .expression = *expression}}, cases)) {
-        if (result.case_id == claim.case_id && result.expression == claim.expression) {
+        if (is_same_claim(result, claim)) {
             return result;
         }
     }
     return std::nullopt;
+}
+
+// Over the cases of all parts, what no part alone could evaluate; nothing where a part has said it already.
+std::vector<AssertionResult> answers(const AssertionResult& open, std::span<const MergePart> parts,
+                                     const std::vector<CaseReport>& cases)
+{
+    for (const MergePart& part : parts) {
+        for (const AssertionResult& claim : part.report->assertions) {
+            if (!is_open(claim) && claim.where == open.where &&
+                written_expression(claim.expression) == open.expression) {
+                return {};
+            }
+        }
+    }
+    const auto expression = model::parse_expression(open.expression);
+    if (!expression) {
+        return {open};
+    }
+    return evaluate(
+        {{.where = open.where, .text = open.expression, .expression = *expression, .severity = open.severity}}, cases);
 }
 
 // Every claim once: of what the parts say of it, the strictest.
@@ -168,15 +199,14 @@ std::vector<AssertionResult> distinct_claims(std::span<const MergePart> parts)
     std::vector<AssertionResult> claims;
     for (const MergePart& part : parts) {
         for (const AssertionResult& claim : part.report->assertions) {
-            const auto found = std::ranges::find_if(claims, [&](const AssertionResult& other) {
-                return other.case_id == claim.case_id && other.expression == claim.expression;
-            });
+            const auto found =
+                std::ranges::find_if(claims, [&](const AssertionResult& other) { return is_same_claim(claim, other); });
             if (found == claims.end()) {
                 claims.push_back(claim);
                 continue;
             }
             const model::Severity severity = std::min(found->severity, claim.severity);
-            *found = found->passed ? claim : *found;
+            *found = found->outcome == model::AssertionOutcome::passed ? claim : *found;
             found->severity = severity;
         }
     }
@@ -191,18 +221,21 @@ void judge(RunReport& merged, std::span<const MergePart> parts)
             one.reason.clear();
         }
     }
-    merged.assertions = distinct_claims(parts);
-    for (AssertionResult& claim : merged.assertions) {
-        if (const auto again = judged_again(claim, merged.cases)) {
-            const model::Severity severity = claim.severity;
-            claim = *again;
-            claim.severity = severity;
+    merged.assertions.clear();
+    for (const AssertionResult& claim : distinct_claims(parts)) {
+        if (is_open(claim)) {
+            std::ranges::move(answers(claim, parts, merged.cases), std::back_inserter(merged.assertions));
+            continue;
         }
+        AssertionResult again = judged_again(claim, merged.cases).value_or(claim);
+        again.severity = claim.severity;
+        again.where = claim.where;
+        merged.assertions.push_back(std::move(again));
     }
     for (const AssertionResult& claim : merged.assertions) {
         const auto found = std::ranges::find(merged.cases, claim.case_id, &CaseReport::id);
-        if (!claim.passed && claim.severity == model::Severity::fail && found != merged.cases.end() &&
-            found->status == model::Status::ok) {
+        if (claim.outcome == model::AssertionOutcome::failed && claim.severity == model::Severity::fail &&
+            found != merged.cases.end() && found->status == model::Status::ok) {
             found->status = model::Status::failed;
             found->reason = fmt::format("assertion failed: {}", claim.expression);
         }

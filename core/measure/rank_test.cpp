@@ -10,18 +10,19 @@
 #include "core/measure/ranks.hpp"
 
 namespace memsweep::measure {
-namespace {
 
-double exact_p(double u, std::size_t n, std::size_t m)
+double exact_p(double u, std::span<const double> distribution)
 {
-    const std::vector<double> probability = u_distribution(n, m);
-    const auto greater = static_cast<std::ptrdiff_t>(std::max(u, static_cast<double>(n * m) - u));
-    const double tail = std::accumulate(probability.rbegin(), probability.rend() - greater, 0.0);
+    const auto most = static_cast<double>(distribution.size() - 1);
+    const auto greater = static_cast<std::ptrdiff_t>(std::max(u, most - u));
+    const double tail = std::accumulate(distribution.rbegin(), distribution.rend() - greater, 0.0);
     return std::min(1.0, 2 * tail);
 }
 
-double normal_p(double u, double n, double m, double tie_term)
+double normal_p(double u, std::size_t first, std::size_t second, double tie_term)
 {
+    const auto n = static_cast<double>(first);
+    const auto m = static_cast<double>(second);
     const double total = n + m;
     const double variance = n * m / 12 * (total + 1 - tie_term / (total * (total - 1)));
     if (variance <= 0) {
@@ -31,7 +32,14 @@ double normal_p(double u, double n, double m, double tie_term)
     return std::min(1.0, std::erfc(distance / std::sqrt(variance) / std::numbers::sqrt2));
 }
 
-}  // namespace
+double least_p(std::size_t n, std::size_t m)
+{
+    double arrangements = 1;
+    for (std::size_t i = 1; i <= n; ++i) {
+        arrangements *= static_cast<double>(m + i) / static_cast<double>(i);
+    }
+    return std::min(1.0, 2 / arrangements);
+}
 
 RankTest rank_test(std::span<const double> first, std::span<const double> second)
 {
@@ -40,13 +48,13 @@ RankTest rank_test(std::span<const double> first, std::span<const double> second
     all.insert(all.end(), second.begin(), second.end());
     const Ranks ranks = ranks_of(all);
     const auto n = static_cast<double>(first.size());
-    const auto m = static_cast<double>(second.size());
     const double rank_sum =
         std::accumulate(ranks.rank.begin(), ranks.rank.begin() + static_cast<std::ptrdiff_t>(first.size()), 0.0);
     RankTest test;
     test.u = rank_sum - n * (n + 1) / 2;
     test.exact = ranks.tie_term <= 0 && first.size() * second.size() <= largest_exact_product;
-    test.p = test.exact ? exact_p(test.u, first.size(), second.size()) : normal_p(test.u, n, m, ranks.tie_term);
+    test.p = test.exact ? exact_p(test.u, u_distribution(first.size(), second.size()))
+                        : normal_p(test.u, first.size(), second.size(), ranks.tie_term);
     return test;
 }
 

@@ -23,6 +23,12 @@ struct RankTest {
 // Both samples hold at least one value.
 [[nodiscard]] RankTest rank_test(std::span<const double> first, std::span<const double> second);
 
+// The parts of it: two-sided p of U by its distribution, or by the normal one (`tie_term` as in ranks.hpp), and the
+// least that n against m values can give, when they do not overlap.
+[[nodiscard]] double exact_p(double u, std::span<const double> distribution);
+[[nodiscard]] double normal_p(double u, std::size_t n, std::size_t m, double tie_term);
+[[nodiscard]] double least_p(std::size_t n, std::size_t m);
+
 // P(U = 0), P(U = 1), ... P(U = n m) for untied samples of n and m values of one distribution.
 [[nodiscard]] std::vector<double> u_distribution(std::size_t n, std::size_t m);
 

@@ -17,7 +17,7 @@ struct Threshold {
     double absolute{};
 };
 
-// By metric name; a metric that is not named keeps its default.
+// By metric name, of a named point POINT.METRIC; a metric that is not named keeps its default.
 using Thresholds = std::map<std::string, Threshold, std::less<>>;
 
 // Times and bandwidths 5 %; noisy sizes (working set) 2 % and 1 MiB; minor faults 2 % and 64; faults per array 2 % and

@@ -39,41 +39,6 @@ std::string interval_text(const Shift& ratio)
                           : std::string{"too few repetitions for an interval"};
 }
 
-struct FaultShare {
-    double extra_faults{};  // per array
-    double fault_cost{};    // seconds
-    double share{};         // of the extra time
-};
-
-std::optional<FaultShare> fault_share(const CaseReport& base, const CaseReport& other)
-{
-    const auto from = case_median(base, {}, "time_per_op");
-    const auto to = case_median(other, {}, "time_per_op");
-    const auto faults_from = case_median(base, {}, "faults_per_op");
-    const auto faults_to = case_median(other, {}, "faults_per_op");
-    const auto cost = case_median(other, {}, "fault_cost");
-    if (!from || !to || !faults_from || !faults_to || !cost || *to <= *from) {
-        return std::nullopt;
-    }
-    const double extra = *faults_to - *faults_from;
-    return FaultShare{extra, *cost, extra * *cost / (*to - *from)};
-}
-
-std::string share_text(const FaultShare& faults)
-{
-    const std::string detail =
-        fmt::format("{} more faults per array at {} each", format_value(model::Unit::one, faults.extra_faults),
-                    format_value(model::Unit::seconds, faults.fault_cost));
-    if (faults.share < 0.005) {
-        return "page faults explain none of the extra time";
-    }
-    // The cost of a fault is measured beside the case, not in it, so more than all is no contradiction.
-    return faults.share <= 1.005
-               ? fmt::format("page faults explain {:.0f} % of the extra time ({})", faults.share * 100, detail)
-               : fmt::format("page faults explain all of the extra time ({} make {:.0f} % of it)", detail,
-                             faults.share * 100);
-}
-
 }  // namespace
 
 std::optional<TimeContrast> time_contrast(const CaseReport& base, const CaseReport& other)
@@ -101,11 +66,9 @@ std::string time_part(const TimeContrast& time, std::string_view base_name)
                : fmt::format("no difference in {} from {} shown ({}x, {})", time.noun, base_name, factor, interval);
 }
 
-std::string fault_part(const TimeContrast& time, const CaseReport& base, const CaseReport& other)
+bool is_slower(const TimeContrast& time)
 {
-    const bool slower = time.ratio.estimate > 1 && !includes_one(time.ratio);
-    const auto faults = slower ? fault_share(base, other) : std::nullopt;
-    return faults ? share_text(*faults) : std::string{};
+    return time.ratio.estimate > 1 && !includes_one(time.ratio);
 }
 
 }  // namespace memsweep::measure

@@ -7,6 +7,7 @@
 
 #include "core/base/assert.hpp"
 #include "core/measure/format.hpp"
+#include "core/measure/rank_test.hpp"
 
 namespace memsweep::model {
 
@@ -97,19 +98,9 @@ std::string instead_of(const Observed& observed)
                        model::name_of(observed.unit));
 }
 
-// The least p that Mann-Whitney's test can give: both arrangements in which the samples do not overlap.
-double smallest_p(std::size_t n, std::size_t m)
-{
-    double arrangements = 1;
-    for (std::size_t i = 1; i <= n; ++i) {
-        arrangements *= static_cast<double>(m + i) / static_cast<double>(i);
-    }
-    return 2 / arrangements;
-}
-
 bool can_show(std::size_t n, std::size_t m, std::size_t family)
 {
-    return smallest_p(n, m) * static_cast<double>(family) <= significance;
+    return least_p(n, m) * static_cast<double>(family) <= significance;
 }
 
 }  // namespace

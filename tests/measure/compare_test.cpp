@@ -29,6 +29,19 @@ MetricComparison compare_one(const char* name, const std::vector<double>& base, 
     return compare_one(metric(name, base), metric(name, candidate), thresholds);
 }
 
+model::CaseReport sampled(double live, double working_set)
+{
+    model::CaseReport report = case_report({}, {metric("wall_time", {1, 1, 1, 1, 1})});
+    for (std::uint32_t repetition = 0; repetition < 5; ++repetition) {
+        model::Point after = point(repetition, "after_drop");
+        after.live_bytes = live;
+        after.working_set = working_set + repetition * 4096.0;
+        report.points.push_back(after);
+        report.points.push_back(point(repetition, "end"));  // where nothing was measured
+    }
+    return report;
+}
+
 MetricComparison compare_states(Status base, Status candidate)
 {
     const model::CaseReport from = case_report({}, {metric("wall_time", {1})}, base);
@@ -242,4 +255,31 @@ TEST_CASE("verdicts are named", "[unit]")
     CHECK(model::name_of(Verdict::newly_failing) == "newly-failing");
     CHECK(model::value_of<Verdict>("not-comparable") == Verdict::not_comparable);
     CHECK(model::names<Verdict>().size() == 11);
+}
+
+TEST_CASE("named points are compared where that is asked for, counters by their values and the rest by its scatter",
+          "[unit]")
+{
+    const model::CaseReport base = sampled(0, 1e8);
+    const model::CaseReport candidate = sampled(8, 2e8);
+    const std::vector pairs{CasePair{&base, &candidate}};
+    CHECK(compare_cases(pairs, {}).size() == 1);
+
+    Criteria criteria;
+    criteria.points = true;
+    const auto results = compare_cases(pairs, criteria);
+    REQUIRE(results.size() == 3);
+    CHECK(results[1].metric == "after_drop.live_bytes");
+    CHECK(results[1].verdict == Verdict::regressed);
+    CHECK(results[1].metric_class == model::MetricClass::exact);
+    CHECK(results[2].metric == "after_drop.working_set");
+    CHECK(results[2].verdict == Verdict::regressed);
+    CHECK(results[2].metric_class == model::MetricClass::noisy);
+    CHECK(results[2].q.has_value());
+
+    criteria.only = {"after_drop.live_bytes"};
+    criteria.thresholds["after_drop.live_bytes"] = {0, 16};
+    const auto one = compare_cases(pairs, criteria);
+    REQUIRE(one.size() == 1);
+    CHECK(one[0].verdict == Verdict::same);
 }

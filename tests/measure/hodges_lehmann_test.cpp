@@ -1,6 +1,7 @@
 #include "core/measure/hodges_lehmann.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/measure/rank_test.hpp"
 #include "tests/measure/reference_vectors.hpp"
@@ -79,5 +80,35 @@ TEST_CASE("the shift's interval covers the true ratio as often as it says", "[un
         CAPTURE(n, covered);
         CHECK(covered >= trials * 925 / 1000);
         CHECK(covered <= trials * 990 / 1000);
+    }
+}
+
+TEST_CASE("a median of shifts is the one that sorting them all finds", "[unit]")
+{
+    const std::uint64_t seed = Catch::rngSeed();
+    CAPTURE(seed);
+    base::Rng rng{seed};
+    for (std::size_t trial = 0; trial < 200; ++trial) {
+        const std::size_t n = rng.below(30);
+        std::vector<double> base{0};  // so that shifts are differences, not ratios
+        std::vector<double> candidate;
+        for (std::size_t i = 0; i < n; ++i) {
+            base.push_back(static_cast<double>(rng.below(9)) - 4);  // many ties, and zeros
+        }
+        for (std::size_t i = 0; i < 1 + trial % 7; ++i) {
+            candidate.push_back(static_cast<double>(rng.below(9)) * 0.1 - 4e-300);
+        }
+        std::vector<double> all;
+        for (const double from : base) {
+            for (const double to : candidate) {
+                all.push_back(to - from);
+            }
+        }
+        std::ranges::sort(all);
+        const double middle = all[all.size() / 2];
+        const double expected = all.size() % 2 == 1 ? middle : std::midpoint(all[all.size() / 2 - 1], middle);
+        const Shift shift = hodges_lehmann(base, candidate);
+        REQUIRE_FALSE(shift.is_ratio);
+        CHECK(shift.estimate == expected);
     }
 }

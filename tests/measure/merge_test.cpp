@@ -8,6 +8,7 @@
 using namespace memsweep;
 using namespace memsweep::measure;
 using Catch::Matchers::Contains;
+using model::AssertionOutcome;
 
 namespace {
 
@@ -58,7 +59,7 @@ model::AssertionResult claim(std::string case_id, std::string expression, bool p
     model::AssertionResult made;
     made.case_id = std::move(case_id);
     made.expression = std::move(expression);
-    made.passed = passed;
+    made.outcome = passed ? AssertionOutcome::passed : AssertionOutcome::failed;
     made.unit = model::Unit::seconds;
     return made;
 }
@@ -228,19 +229,47 @@ TEST_CASE("assertions are judged again over all repetitions", "[unit]")
     REQUIRE(made);
     REQUIRE(made->assertions.size() == 3);
     CHECK(made->assertions[0].actual == 9);
-    CHECK_FALSE(made->assertions[0].passed);
+    CHECK(made->assertions[0].outcome == AssertionOutcome::failed);
     CHECK(made->assertions[1].actual == 4.5);
-    CHECK_FALSE(made->assertions[2].passed);  // from another version: kept as it was
+    CHECK(made->assertions[2].outcome == AssertionOutcome::failed);  // from another version: kept as it was
     CHECK(made->cases[0].status == model::Status::failed);
 
     second.cases[0] = timed("a", {9});
     second.cases[0].status = model::Status::failed;
     second.cases[0].reason = "assertion failed: wall_time.median < 5s";
     made = merged({first, second});
-    CHECK(made->assertions[0].passed);
+    CHECK(made->assertions[0].outcome == AssertionOutcome::passed);
     CHECK(made->assertions[0].actual == 1);
     CHECK(made->cases[0].status == model::Status::ok);
     CHECK(made->cases[0].reason.empty());
+}
+
+TEST_CASE("what one part could not evaluate is answered by another, or by all together", "[unit]")
+{
+    const auto open = [](std::string expression, const char* mode) {
+        model::AssertionResult made = claim("", std::move(expression), false);
+        made.outcome = AssertionOutcome::not_evaluated;
+        made.reason = "not measured";
+        made.where = {{"mode", std::string{mode}}};
+        return made;
+    };
+    model::RunReport first = result("r1", {timed("a", {1, 2})});
+    model::RunReport second = result("r2", {timed("b", {3, 4})});
+    first.assertions = {open("wall_time.max < 9s", "b"), open("wall_time.max < 9s", "c")};
+    second.assertions = {claim("demo/mode=b", "wall_time.max < 9s", true), open("wall_time.max < 9s", "c")};
+    second.assertions[0].where = first.assertions[0].where;
+    model::AssertionResult ratio = open("ratio(wall_time.max, mode=b, mode=a) <= 2", "a");
+    ratio.where.clear();
+    first.assertions.push_back(ratio);
+    second.assertions.push_back(ratio);
+    const auto made = merged({first, second});
+    REQUIRE(made);
+    REQUIRE(made->assertions.size() == 3);
+    CHECK(made->assertions[0].outcome == AssertionOutcome::not_evaluated);
+    CHECK(made->assertions[0].reason == "no case of this run has mode=c");
+    CHECK(made->assertions[1].outcome == AssertionOutcome::passed);
+    CHECK(made->assertions[1].actual == 2);
+    CHECK(made->assertions[2].case_id == "demo/mode=b");
 }
 
 TEST_CASE("noise is judged anew, other warnings are kept once", "[unit]")

@@ -17,6 +17,10 @@ TEST_CASE("every metric has the default threshold of its kind", "[unit]")
     CHECK(of("minor_faults").absolute == 64);
     CHECK(of("major_faults").relative == 0);
     CHECK(of("major_faults").absolute == 1);
+    CHECK(of("drain_time").relative == 0.05);
+    CHECK(of("drain_time").absolute == 100e-9);
+    CHECK_FALSE(beyond(of("drain_time"), 70e-9, 80e-9));
+    CHECK(of("time_per_op").absolute == 0);
     CHECK(of("live_bytes_peak").relative == 0);
     CHECK(of("live_bytes_peak").absolute == 0);
     CHECK(of("allocations").absolute == 0);

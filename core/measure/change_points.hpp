@@ -1,0 +1,47 @@
+// Where a sequence changes its level, and how surely.
+//
+// Sources  Seeded binary segmentation (Kovács, Bühlmann, Li and Munk, Biometrika 110, 2023): cuts are looked for in a
+//          fixed family of overlapping intervals, the whole, its halves, their halves, so that a rise that is taken
+//          back hides neither end. A cut is judged by Mann-Whitney's U of what lies before it and behind it in its
+//          interval, exactly where there are no ties, and never below the least p that so few values can have; its p is
+//          that of the best cut times the number of cuts tried (Bonferroni). It is placed where two medians leave the
+//          least sum of distances. Nothing is drawn at random.
+// Cost     about n log n cuts of n values.
+// Errors   none: fewer than 2 least_segment values have no cut.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace memsweep::measure {
+
+inline constexpr std::size_t least_segment = 4;  // values on each side of a cut
+
+struct Cut {
+    std::size_t at{};  // the first value behind it
+    double p{1};
+};
+
+class CutFinder {
+  public:
+    // The surest cut of all, whether or not it could be chance.
+    [[nodiscard]] std::optional<Cut> best_cut(std::span<const double> values);
+
+    // Every cut whose p is at most `level`, in order; each p is that between its two neighbours.
+    [[nodiscard]] std::vector<Cut> cuts(std::span<const double> values, double level);
+
+  private:
+    using Range = std::pair<std::size_t, std::size_t>;  // of values: first, end
+
+    std::optional<Cut> best_in(std::span<const double> values, std::span<const Range> intervals);
+    double p_of(double u, std::size_t n, std::size_t m, double tie_term);
+    void split(std::span<const double> values, Range range, double level, std::vector<std::size_t>& found);
+
+    std::map<std::pair<std::size_t, std::size_t>, std::vector<double>> u_distributions_;
+};
+
+}  // namespace memsweep::measure

@@ -1,0 +1,91 @@
+#include "core/measure/attribution.hpp"
+
+#include "core/measure/assertions.hpp"
+#include "tests/measure/samples.hpp"
+#include "tests/support/catch.hpp"
+
+namespace memsweep::measure {
+namespace {
+
+using Catch::Contains;
+using model::CaseReport;
+
+struct Spent {
+    double wall, faults, allocator, waiting, count;
+};
+
+// Ten operations of one case; `spent` is of all of them.
+CaseReport spending(const char* mode, const Spent& spent)
+{
+    return case_report({{"mode", mode}},
+                       {metric("wall_time", {spent.wall}), metric("time_per_op", {spent.wall / 10}),
+                        metric("operations", {10.0}), metric("faults_per_op", {spent.count / 10}),
+                        metric("fault_time", {spent.faults}), metric("allocator_time", {spent.allocator}),
+                        metric("collector_wait_time", {spent.waiting})});
+}
+
+const CaseReport base = spending("refcount", {.wall = 10e-3, .faults = 0, .allocator = 1e-3, .waiting = 0, .count = 0});
+const CaseReport slow =
+    spending("finalizer", {.wall = 60e-3, .faults = 30e-3, .allocator = 11e-3, .waiting = 5e-3, .count = 39070});
+
+}  // namespace
+
+TEST_CASE("extra time is split into its causes, per operation", "[unit]")
+{
+    const auto found = attribute(base, slow);
+    REQUIRE(found);
+    CHECK(found->per_operation);
+    CHECK(found->extra == Approx(5e-3));
+    CHECK(found->faults == Approx(3e-3));
+    CHECK(found->allocator.value_or(0) == Approx(1e-3));
+    CHECK(found->waiting.value_or(0) == Approx(0.5e-3));
+    CHECK(found->unexplained == Approx(0.5e-3));
+    CHECK(found->explained == Approx(0.9));
+    CHECK(found->extra_faults == Approx(3907));
+    CHECK(cause_text(*found) == "page faults explain 60 % of the extra time (3,907 more faults per array at 767.9 ns "
+                                "each), calls into the allocator 20 %, waiting for the collector 10 %; 10 % is "
+                                "unexplained");
+}
+
+TEST_CASE("what was not measured stays unexplained, what took no longer needs no cause", "[unit]")
+{
+    CaseReport unmeasured = slow;
+    std::erase_if(unmeasured.metrics, [](const auto& one) { return one.name == "allocator_time"; });
+    const auto found = attribute(base, unmeasured);
+    REQUIRE(found);
+    CHECK_FALSE(found->allocator);
+    CHECK(found->explained == Approx(0.7));
+    CHECK_FALSE(attribute(slow, base));
+    CHECK_FALSE(attribute(base, base));
+    CHECK(cause_of(slow, base).empty());
+}
+
+TEST_CASE("a case without a collector waits for none", "[unit]")
+{
+    CaseReport alone = base;
+    std::erase_if(alone.metrics, [](const auto& one) { return one.name == "collector_wait_time"; });
+    CHECK(attribute(alone, slow)->waiting.value_or(0) == Approx(0.5e-3));
+}
+
+TEST_CASE("explained(...) asserts on the share that has a cause", "[unit]")
+{
+    const auto judge = [](const char* text) {
+        model::Assertion assertion;
+        assertion.text = text;
+        assertion.expression = *model::parse_expression(text);
+        const auto results = evaluate({assertion}, {base, slow});
+        REQUIRE(results.size() == 1);
+        return results.front();
+    };
+    const auto held = judge("explained(mode=finalizer, mode=refcount) >= 0.85");
+    CHECK(held.outcome == model::AssertionOutcome::passed);
+    CHECK(held.actual.value_or(0) == Approx(0.9));
+    CHECK(judge("explained(mode=finalizer, mode=refcount) >= 0.95").outcome != model::AssertionOutcome::passed);
+    const auto none = judge("explained(mode=refcount, mode=finalizer) >= 0.85");
+    CHECK(none.outcome != model::AssertionOutcome::passed);
+    CHECK_THAT(none.reason, Contains("took no longer"));
+    CHECK_FALSE(model::parse_expression("explained(mode=finalizer) >= 0.85"));
+    CHECK_FALSE(model::parse_expression("explained(wall_time.median, mode=a, mode=b) >= 0.85"));
+}
+
+}  // namespace memsweep::measure
