@@ -9,12 +9,18 @@
 
 namespace memsweep::array {
 
+inline constexpr std::uint64_t checksum_factor = 0x9E37'79B9'7F4A'7C15;
+
 [[nodiscard]] std::uint64_t checksum(const void* data, std::uint64_t bytes) noexcept;
+
+// A checksum to which the order within the array matters too, from one stretch of 64 bytes to the next: what compares
+// two results needs it, since sums alone are blind to what changed places.
+[[nodiscard]] std::uint64_t ordered_checksum(const void* data, std::uint64_t bytes) noexcept;
 
 // A total that has seen one array more; below 2^53, so that a double holds it.
 [[nodiscard]] constexpr std::uint64_t chained(std::uint64_t total, std::uint64_t sum) noexcept
 {
-    return (total * 0x9E37'79B9'7F4A'7C15 + sum) & ((std::uint64_t{1} << 53U) - 1);
+    return (total * checksum_factor + sum) & ((std::uint64_t{1} << 53U) - 1);
 }
 
 }  // namespace memsweep::array

@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "core/array/checksum.hpp"
+
 namespace memsweep::array {
 namespace {
 
@@ -106,6 +108,12 @@ ConcatResult ConcatCall::call(lifetime::Heap& heap) const noexcept
     ConcatOptions options = options_;
     options.out = out_ ? &out_ : nullptr;
     return concatenate(heap, inputs_, options);
+}
+
+bool agrees_with_numpy(const Array& result, const ConcatCase& what) noexcept
+{
+    return result.dtype() == what.result && result.bytes() == what.result_bytes() &&
+           ordered_checksum(result.data(), result.bytes()) == what.checksum;
 }
 
 }  // namespace memsweep::array

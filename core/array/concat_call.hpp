@@ -34,6 +34,9 @@ class ConcatCall {
     ConcatOptions options_;
 };
 
+// Whether a result of the case has NumPy's type and size, and the checksum of NumPy's bytes. Reads it once.
+[[nodiscard]] bool agrees_with_numpy(const Array& result, const model::ConcatCase& what) noexcept;
+
 struct ConcatCall::Result {
     ConcatCall call;
     memory::AllocStatus status{memory::AllocStatus::ok};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <optional>
 
 #include "core/base/assert.hpp"
@@ -69,11 +70,29 @@ Value waited(const Context& context, std::uint64_t ns)
     return context.outcome.record.discipline.release_latency.count == 0 ? std::nullopt : nanoseconds(ns);
 }
 
+// What a discipline does not keep it asks the pool for; what neither keeps comes from the resource.
 Value pool_hit_rate(const Context& context)
 {
-    const lifetime::DisciplineStats& stats = context.outcome.record.discipline;
-    const std::uint64_t made = stats.cache_hits + stats.cache_misses;
-    return made == 0 ? Value{} : static_cast<double>(stats.cache_hits) / static_cast<double>(made);
+    const lifetime::DisciplineStats& kept = context.outcome.record.discipline;
+    const memory::PoolStats& pool = context.outcome.record.pool;
+    const bool pooled = context.program.memory.pool.kind != model::PoolKind::none;
+    const std::uint64_t hits = kept.cache_hits + pool.hits();
+    const std::uint64_t made = hits + (pooled ? pool.misses + pool.bypasses : kept.cache_misses);
+    return made == 0 ? Value{} : static_cast<double>(hits) / static_cast<double>(made);
+}
+
+Value pool_waste(const Context& context)
+{
+    const memory::PoolStats& pool = context.outcome.record.pool;
+    return pool.served_bytes == 0
+               ? Value{}
+               : 1 - static_cast<double>(pool.requested_bytes) / static_cast<double>(pool.served_bytes);
+}
+
+Value fragmentation(const Context& context)
+{
+    const double found = context.outcome.record.fragmentation;
+    return found < 0 ? Value{} : Value{found};
 }
 
 std::uint64_t total(const Context& context, std::uint64_t SlotRecord::*field)
@@ -83,6 +102,75 @@ std::uint64_t total(const Context& context, std::uint64_t SlotRecord::*field)
         sum += slot.*field;
     }
     return sum;
+}
+
+// As the original sweep takes it: the upper of the two middle ones where their number is even.
+Value upper_middle(std::vector<std::int64_t> times_ns)
+{
+    if (times_ns.empty()) {
+        return std::nullopt;
+    }
+    const auto middle = times_ns.begin() + static_cast<std::ptrdiff_t>(times_ns.size() / 2);
+    std::ranges::nth_element(times_ns, middle);
+    return seconds(*middle);
+}
+
+Value mean(const std::vector<std::int64_t>& times_ns)
+{
+    const auto total = std::reduce(times_ns.begin(), times_ns.end(), std::int64_t{0});
+    return per_array(seconds(total), times_ns.size());
+}
+
+// Minor faults of the timed steps by what they cost.
+struct FaultKinds {
+    double small{}, huge{};           // private: base pages, huge pages
+    double shared{}, shared_again{};  // shared: made, and found in the page cache
+};
+
+// Shared memory faults once for each page it has anew, and again for each that a trim took. Private memory that has
+// more new pages than it took faults has huge ones among them.
+FaultKinds fault_kinds(const Context& context)
+{
+    const RepetitionRecord& record = context.outcome.record;
+    const auto faults = static_cast<double>(record.minor_faults);
+    const double fresh_pages =
+        static_cast<double>(std::max(record.costs.pages_touched, record.costs.allocated_bytes / context.page_bytes));
+    if (context.program.memory.resource == model::ResourceKind::memfd) {
+        const double first = std::min(faults, fresh_pages);
+        return {.shared = first, .shared_again = faults - first};
+    }
+    if (record.fault_costs.huge_page <= 0 || fresh_pages <= faults) {
+        return {.small = faults};
+    }
+    const auto pages_per_huge = static_cast<double>(context.huge_page_bytes) / static_cast<double>(context.page_bytes);
+    const double huge = std::min(faults, (fresh_pages - faults) / (pages_per_huge - 1));
+    return {.small = faults - huge, .huge = huge};
+}
+
+Value fault_time(const Context& context)
+{
+    const FaultCosts& costs = context.outcome.record.fault_costs;
+    const FaultKinds kinds = fault_kinds(context);
+    const bool known = (kinds.small == 0 || costs.small_page > 0) && (kinds.huge == 0 || costs.huge_page > 0) &&
+                       (kinds.shared == 0 || costs.shared_page > 0) &&
+                       (kinds.shared_again == 0 || costs.shared_again > 0);
+    return known ? Value{kinds.small * costs.small_page + kinds.huge * costs.huge_page +
+                         kinds.shared * costs.shared_page + kinds.shared_again * costs.shared_again}
+                 : std::nullopt;
+}
+
+Value other_time(const Context& context)
+{
+    const RepetitionRecord& record = context.outcome.record;
+    const Value faults = fault_time(context);
+    return faults ? Value{seconds(record.wall_ns) - *faults - nanoseconds(record.costs.allocator_ns).value_or(0) -
+                          nanoseconds(record.costs.wait_ns).value_or(0)}
+                  : std::nullopt;
+}
+
+Value cost(double seconds)
+{
+    return seconds > 0 ? Value{seconds} : std::nullopt;
 }
 
 struct Extractor {
@@ -114,6 +202,11 @@ bool makes_arrays(const Program& program)
     return program.arrays != 0;
 }
 
+bool calls(const Program& program)
+{
+    return has_op(program, OpCode::concat);
+}
+
 bool drains(const Program& program)
 {
     return has_op(program, OpCode::drain);
@@ -136,6 +229,21 @@ bool keeps(const Program& program)
     const ReleaseMode mode = program.release.mode;
     return mode == ReleaseMode::pool || mode == ReleaseMode::preallocated || mode == ReleaseMode::tls_cache ||
            mode == ReleaseMode::forward;
+}
+
+bool pools(const Program& program)
+{
+    return program.memory.pool.kind != model::PoolKind::none;
+}
+
+bool keeps_or_pools(const Program& program)
+{
+    return keeps(program) || pools(program);
+}
+
+bool maintains(const Program& program)
+{
+    return pools(program) && program.memory.pool.trim_interval_ns != 0;
 }
 
 bool collects(const Program& program)
@@ -183,18 +291,57 @@ bool looks_for_uses(const Program& program)
 
 bool maps_pages(const Program& program)
 {
-    return program.memory.resource == model::ResourceKind::pages && program.points != 0;
+    return program.memory.resource == model::ResourceKind::pages && !pools(program) && !program.memory.populated &&
+           !program.memory.locked && program.points != 0;
 }
 
+bool trims(const Program& program)
+{
+    return has_op(program, OpCode::trim) || program.memory.trim.above_bytes != 0;
+}
+
+bool waits(const Program& program)
+{
+    return model::is_collected(program.release) || drains(program) || has_op(program, OpCode::collect);
+}
+
+bool is_shared(const Program& program)
+{
+    return program.memory.resource == model::ResourceKind::memfd;
+}
+
+bool may_have_huge_pages(const Program& program)
+{
+    return !is_shared(program) &&
+           (program.memory.pages == model::PageKind::thp || program.memory.huge_pages_from_bytes != 0);
+}
+
+constexpr std::string_view no_cost = "not measured beside this repetition";
 constexpr std::string_view none_freed = "nothing that was dropped was freed in this repetition";
-constexpr std::string_view no_arrays = "no array was allocated in the timed steps";
+constexpr std::string_view no_operation = "no array was allocated in the timed steps, and no call was timed";
 
 constexpr auto extractors = std::to_array<Extractor>({
     {"wall_time", always, [](const Context& c) -> Value { return seconds(c.outcome.record.wall_ns); }, ""},
     {"cpu_time", always, [](const Context& c) -> Value { return seconds(c.outcome.record.cpu_ns); }, ""},
     {"time_per_op", makes_arrays,
-     [](const Context& c) { return per_array(seconds(c.outcome.record.wall_ns), c.outcome.record.timed_arrays); },
-     no_arrays},
+     [](const Context& c) {
+         return calls(c.program) ? upper_middle(c.outcome.call_times_ns)
+                                 : per_array(seconds(c.outcome.record.wall_ns), c.outcome.record.timed_arrays);
+     },
+     no_operation},
+    {"call_time_min", calls,
+     [](const Context& c) {
+         const auto& times = c.outcome.call_times_ns;
+         return times.empty() ? Value{} : seconds(std::ranges::min(times));
+     },
+     no_operation},
+    {"call_time_mean", calls, [](const Context& c) { return mean(c.outcome.call_times_ns); }, no_operation},
+    {"call_time_max", calls,
+     [](const Context& c) {
+         const auto& times = c.outcome.call_times_ns;
+         return times.empty() ? Value{} : seconds(std::ranges::max(times));
+     },
+     no_operation},
     {"working_set_peak", always,
      [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.peak_working_set_bytes); }, ""},
     {"working_set_peak_delta", always,
@@ -217,9 +364,17 @@ constexpr auto extractors = std::to_array<Extractor>({
      [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.major_faults); }, ""},
     {"faults_per_op", makes_arrays,
      [](const Context& c) {
-         return per_array(static_cast<double>(c.outcome.record.minor_faults), c.outcome.record.timed_arrays);
+         const RepetitionRecord& record = c.outcome.record;
+         return calls(c.program) ? per_array(static_cast<double>(record.call_minor_faults), record.calls)
+                                 : per_array(static_cast<double>(record.minor_faults), record.timed_arrays);
      },
-     no_arrays},
+     no_operation},
+    {"checksum_ok", calls,
+     [](const Context& c) -> Value {
+         const RepetitionRecord& record = c.outcome.record;
+         return record.results_checked == 0 ? Value{} : record.results_wrong == 0 ? 1.0 : 0.0;
+     },
+     "no result was looked at"},
     {"allocations", always, [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.arrays); }, ""},
     {"allocated_bytes", always,
      [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.allocated_bytes); }, ""},
@@ -252,7 +407,20 @@ constexpr auto extractors = std::to_array<Extractor>({
     {"arena_bytes", bumps, [](const Context& c) { return count(c.outcome.record.discipline.bumped_bytes); }, ""},
     {"arena_slabs", is_arena, [](const Context& c) { return count(c.outcome.record.discipline.slabs); }, ""},
     {"arena_escapes", is_arena, [](const Context& c) { return count(c.outcome.record.discipline.escapes); }, ""},
-    {"pool_hit_rate", keeps, pool_hit_rate, "no array was made"},
+    {"pool_hit_rate", keeps_or_pools, pool_hit_rate, "no array was made"},
+    {"pool_thread_hits", pools, [](const Context& c) { return count(c.outcome.record.pool.thread_hits); }, ""},
+    {"pool_depot_hits", pools, [](const Context& c) { return count(c.outcome.record.pool.depot_hits); }, ""},
+    {"pool_common_hits", pools, [](const Context& c) { return count(c.outcome.record.pool.common_hits); }, ""},
+    {"pool_misses", pools, [](const Context& c) { return count(c.outcome.record.pool.misses); }, ""},
+    {"pool_bypasses", pools, [](const Context& c) { return count(c.outcome.record.pool.bypasses); }, ""},
+    {"pool_waste", pools, pool_waste, "the pool served nothing"},
+    {"pool_held_peak", pools, [](const Context& c) { return count(c.outcome.record.pool.held_bytes_peak); }, ""},
+    {"pool_evictions", pools, [](const Context& c) { return count(c.outcome.record.pool.evictions); }, ""},
+    {"pool_released_bytes", pools, [](const Context& c) { return count(c.outcome.record.pool.released_bytes); }, ""},
+    {"pool_trim_time", pools, [](const Context& c) { return nanoseconds(c.outcome.record.pool.trim_ns); }, ""},
+    {"pool_passes", maintains, [](const Context& c) { return count(c.outcome.record.pool.passes); }, ""},
+    {"pool_short_blocks", pools, [](const Context& c) { return count(c.outcome.record.pool.short_blocks); }, ""},
+    {"fragmentation", pools, fragmentation, "nothing lay idle in the pool at any sample"},
     {"outstanding", always, [](const Context& c) { return count(c.outcome.record.outstanding); }, ""},
     {"checksum", reads, [](const Context& c) { return count(c.outcome.record.checksum); }, ""},
     {"use_after_free", looks_for_uses, [](const Context& c) { return count(total(c, &SlotRecord::uses_after_free)); },
@@ -260,11 +428,28 @@ constexpr auto extractors = std::to_array<Extractor>({
     {"double_frees", frees_by_hand, [](const Context& c) { return count(total(c, &SlotRecord::double_frees)); }, ""},
     {"stray_releases", always, [](const Context& c) { return count(c.outcome.record.stray_releases); }, ""},
     {"fault_cost", always,
+     [](const Context& c) { return cost(c.outcome.record.fault_costs.small_page); }, no_cost},
+    {"huge_fault_cost", may_have_huge_pages,
+     [](const Context& c) { return cost(c.outcome.record.fault_costs.huge_page); }, no_cost},
+    {"shared_fault_cost", is_shared, [](const Context& c) { return cost(c.outcome.record.fault_costs.shared_page); },
+     no_cost},
+    {"refault_cost", is_shared, [](const Context& c) { return cost(c.outcome.record.fault_costs.shared_again); },
+     no_cost},
+    {"trims", trims, [](const Context& c) { return count(c.outcome.record.trims); }, ""},
+    {"trimmed_bytes", trims,
      [](const Context& c) -> Value {
-         const double cost = c.outcome.record.fault_cost_seconds;
-         return cost > 0 ? Value{cost} : std::nullopt;
+         const RepetitionRecord& record = c.outcome.record;
+         return record.trims_refused == 0 ? count(record.trimmed_bytes) : std::nullopt;
      },
-     "not measured beside this repetition"},
+     "the kernel refused a trim"},
+    {"operations", makes_arrays, [](const Context& c) {
+         const RepetitionRecord& record = c.outcome.record;
+         return count(calls(c.program) ? record.calls : record.timed_arrays);
+     }, ""},
+    {"fault_time", always, fault_time, no_cost},
+    {"allocator_time", always, [](const Context& c) { return nanoseconds(c.outcome.record.costs.allocator_ns); }, ""},
+    {"collector_wait_time", waits, [](const Context& c) { return nanoseconds(c.outcome.record.costs.wait_ns); }, ""},
+    {"other_time", always, other_time, no_cost},
 });
 
 const Extractor& extractor_of(std::string_view metric)
@@ -290,7 +475,8 @@ model::MetricClass class_of(const model::MetricInfo& info, const Program& progra
 model::Provenance provenance_of(const model::MetricInfo& info, const Program& program)
 {
     const bool by_rule = info.name == "collections" || info.name == "gc_pause_time" || info.name == "gc_pause_max" ||
-                         info.name == "reserve_sleeps" || info.name == "reserve_sleep_time";
+                         info.name == "reserve_sleeps" || info.name == "reserve_sleep_time" ||
+                         info.name == "collector_wait_time";
     return program.release.modelled && by_rule ? model::Provenance::modelled : info.provenance;
 }
 
@@ -329,7 +515,7 @@ void append_points(const Program& program, const Outcome& outcome, std::uint32_t
         point.minor_faults = static_cast<double>(from.minor_faults);
         point.major_faults = static_cast<double>(from.major_faults);
         point.queue_depth = static_cast<double>(from.queue_depth);
-        if (keeps(program)) {
+        if (keeps_or_pools(program)) {
             point.pool_idle_bytes = static_cast<double>(from.idle_bytes);
         }
         if (from.working_set_bytes != 0) {

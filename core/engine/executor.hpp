@@ -5,12 +5,12 @@
 //                  tests/support: a fake with invented times.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "core/engine/program.hpp"
+#include "core/engine/run_limits.hpp"
 #include "core/engine/run_region.hpp"
 #include "core/model/report.hpp"
 
@@ -25,6 +25,13 @@ enum class Ending {
     broken,       // the harness itself failed
 };
 
+// What the worker said of the malloc it ran under; empty when the case names none.
+struct AllocatorWord {
+    std::string library;     // the file that malloc came from
+    std::string format;      // of its statistics: json, xml, text; empty: it has none
+    std::string statistics;  // in its own words
+};
+
 // Everything one repetition measured, complete only when `ending` is finished.
 struct Outcome {
     Ending ending{Ending::broken};
@@ -34,13 +41,9 @@ struct Outcome {
     std::vector<PointRecord> points;
     std::vector<PhaseRecord> phases;
     std::vector<SlotRecord> slots;
+    std::vector<std::int64_t> call_times_ns;
     std::vector<model::Series> series;
-};
-
-struct RunLimits {
-    std::chrono::nanoseconds timeout{};
-    model::SeriesSpec series;
-    bool measure_fault_cost{};
+    AllocatorWord allocator;
 };
 
 class Executor {

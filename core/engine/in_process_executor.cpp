@@ -12,7 +12,7 @@ Outcome InProcessExecutor::run(const Program& program, const RunLimits& limits,
 {
     Outcome outcome;
     outcome.pid = getpid();
-    const auto shared = make_run_region(program, limits.measure_fault_cost);
+    const auto shared = make_run_region(program, limits);
     if (!shared) {
         outcome.reason = base::describe(shared.error());
         return outcome;

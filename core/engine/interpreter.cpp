@@ -11,8 +11,10 @@
 #include "core/array/checksum.hpp"
 #include "core/array/touch.hpp"
 #include "core/engine/accesses.hpp"
+#include "core/engine/accounts.hpp"
+#include "core/engine/concat_calls.hpp"
 #include "core/engine/stopwatch.hpp"
-#include "core/lifetime/clock.hpp"
+#include "core/engine/trimming.hpp"
 #include "core/sys/page_ops.hpp"
 
 namespace memsweep::engine {
@@ -27,8 +29,9 @@ class Interpreter {
   public:
     Interpreter(const RunRegion& region, World& world, Environment environment)
         : region_{region}, record_{region.header->record}, world_{world}, clock_{environment.clock},
-          probe_{environment.probe}, stopwatch_{environment, record_}, accesses_{world, region.slot_records},
-          page_bytes_{sys::page_size()}
+          probe_{environment.probe}, stopwatch_{environment, world, record_},
+          accounts_{region, world, probe_, stopwatch_}, accesses_{world, region.slot_records},
+          trimming_{environment, world.memory.trim, record_}, concat_calls_{region, world, environment}
     {
         make_handles();
         world_.heap.reserve(region_.header->order.reserved_blocks);
@@ -37,7 +40,7 @@ class Interpreter {
 
     void run()
     {
-        if (!take_baseline()) {
+        if (!accounts_.take_baseline()) {
             return finish(RunState::harness_failed);
         }
         const bool marked = region_.header->order.marked;
@@ -48,8 +51,10 @@ class Interpreter {
         if (stopwatch_.running()) {
             stopwatch_.stop(arrays_);
         }
-        finish(take_end() ? (flow == Flow::refused ? RunState::refused : RunState::finished)
-                          : RunState::harness_failed);
+        const bool complete = accounts_.take_end();
+        accesses_.report_broken_poison();
+        const RunState reached = flow == Flow::refused ? RunState::refused : RunState::finished;
+        finish(complete ? reached : RunState::harness_failed);
     }
 
   private:
@@ -84,7 +89,10 @@ class Interpreter {
         return std::span<const Instruction>{region_.instructions}.subspan(at + 1, instruction.length);
     }
 
-    static bool makes_arrays(const Instruction& one) { return one.op == OpCode::alloc || one.op == OpCode::binary; }
+    static bool makes_arrays(const Instruction& one)
+    {
+        return one.op == OpCode::alloc || one.op == OpCode::binary || one.op == OpCode::view;
+    }
 
     // Runs the code of an allocation, a touch, a drop and a reading once, in a world of its own, so that the faults of
     // code pages and of lazily bound symbols belong to the baseline too.
@@ -109,61 +117,7 @@ class Interpreter {
         std::ranges::fill(region_.points, PointRecord{});
         std::ranges::fill(region_.phases, PhaseRecord{});
         std::ranges::fill(region_.slot_records, SlotRecord{});
-    }
-
-    bool take_baseline()
-    {
-        world_.counters.live_bytes_peak.store(world_.counters.live_bytes.load(std::memory_order_relaxed),
-                                              std::memory_order_relaxed);
-        world_.heap.reset_counts();
-        allocations_before_ = world_.counters.allocations.load(std::memory_order_relaxed);
-        bytes_before_ = world_.counters.allocated_bytes.load(std::memory_order_relaxed);
-        strays_before_ = world_.heap.stray_releases();
-        probe_.reset_peak();
-        const auto snapshot = probe_.snapshot();
-        if (!snapshot) {
-            return false;
-        }
-        record_.baseline_working_set_bytes = snapshot->working_set_bytes();
-        record_.baseline_huge_page_bytes = snapshot->anon_huge_bytes;
-        stopwatch_.begin();
-        region_.header->started_ns.store(stopwatch_.started().count(), std::memory_order_relaxed);
-        region_.header->state.store(RunState::running, std::memory_order_release);
-        return true;
-    }
-
-    bool take_end()
-    {
-        record_.all_minor_faults = stopwatch_.faults_so_far().minor;
-        const auto peak = probe_.peak_bytes();
-        const auto snapshot = probe_.snapshot();
-        record_.live_bytes_peak = world_.counters.live_bytes_peak.load(std::memory_order_relaxed);
-        record_.arrays = world_.counters.allocations.load(std::memory_order_relaxed) - allocations_before_;
-        record_.allocated_bytes = world_.counters.allocated_bytes.load(std::memory_order_relaxed) - bytes_before_;
-        record_.discipline = world_.heap.stats();
-        record_.stray_releases = world_.heap.stray_releases() - strays_before_;
-        count_outstanding();
-        accesses_.report_broken_poison();
-        if (!snapshot || !peak) {
-            return false;
-        }
-        record_.end_working_set_bytes = snapshot->working_set_bytes();
-        record_.peak_working_set_bytes = std::max(*peak, record_.end_working_set_bytes);
-        return true;
-    }
-
-    void count_outstanding()
-    {
-        const std::int64_t now = lifetime::steady_ns();
-        world_.heap.each_outstanding([&](const lifetime::Heap::Outstanding& one) {
-            ++record_.outstanding;
-            if (!one.reachable && one.tag < region_.slot_records.size()) {
-                SlotRecord& slot = region_.slot_records[one.tag];
-                ++slot.unreleased;
-                slot.unreleased_bytes += one.bytes;
-                slot.oldest_ns = std::max(slot.oldest_ns, now - one.since_ns);
-            }
-        });
+        std::ranges::fill(region_.call_times_ns, 0);
     }
 
     void finish(RunState state) { region_.header->state.store(state, std::memory_order_release); }
@@ -186,6 +140,9 @@ class Interpreter {
         const auto phase = instruction.phase == no_phase ? Stopwatch::PhaseStart{} : stopwatch_.enter_phase();
         if (starts_watch) {
             stopwatch_.start(arrays_);
+        }
+        if (instruction.op != OpCode::sample) {
+            enforce_limit();
         }
         const Flow flow = execute(instruction, at);
         if (starts_watch) {
@@ -210,6 +167,10 @@ class Interpreter {
             return Flow::done;
         case OpCode::binary:
             return compute(instruction);
+        case OpCode::concat:
+            return concatenate(instruction);
+        case OpCode::view:
+            return look_at(instruction);
         case OpCode::free:
             free_by_hand(handles_[instruction.slot], instruction.slot);
             return Flow::done;
@@ -225,8 +186,11 @@ class Interpreter {
         case OpCode::drain:
             drain();
             return Flow::done;
+        case OpCode::trim:
+            trim(handles_[instruction.slot], instruction.how);
+            return Flow::done;
         case OpCode::sample:
-            sample(instruction);
+            accounts_.sample(instruction);
             return Flow::done;
         case OpCode::idle:
             clock_.sleep_for(nanoseconds{static_cast<std::int64_t>(instruction.count)});
@@ -280,7 +244,7 @@ class Interpreter {
                 array::Array::create(world_.heap, instruction.dtype, {instruction.shape.data(), instruction.dimensions},
                                      instruction.fill, instruction.touch);
             if (made.status != memory::AllocStatus::ok) {
-                return refused(made.status, instruction, i);
+                return refused(made.status, array_bytes(instruction), i);
             }
             handles.fresh[i] = std::move(made.array);
         }
@@ -307,13 +271,57 @@ class Interpreter {
             }
             auto made = array::binary(world_.heap, instruction.function, left.current[i], right.current[i]);
             if (made.status != memory::AllocStatus::ok) {
-                return refused(made.status, instruction, i);
+                return refused(made.status, left.current[i].bytes(), i);
             }
             result.fresh[made_count++] = std::move(made.array);
         }
         rebind(result, made_count);
         result.written = false;
         count_first_touch(result);
+        return Flow::done;
+    }
+
+    Flow concatenate(const Instruction& instruction)
+    {
+        const ConcatCalls::Done done = concat_calls_.run(instruction, stopwatch_, [this] { enforce_limit(); });
+        arrays_ += done.arrays;
+        if (done.status != memory::AllocStatus::ok) {
+            return refused(done.status, done.refused_bytes, 0);
+        }
+        if (instruction.out != no_slot) {
+            Handles& out = handles_[instruction.out];
+            out.current.front() = concat_calls_.out(instruction);
+            out.in_use = 1;
+            out.written = true;
+        }
+        return Flow::done;
+    }
+
+    Flow look_at(const Instruction& instruction)
+    {
+        Handles& result = handles_[instruction.slot];
+        const Handles& looked_at = handles_[instruction.left];
+        const bool copies = instruction.count != 0;
+        std::size_t made_count = 0;
+        world_.heap.tag_next(instruction.slot);
+        for (std::size_t i = 0; i < looked_at.in_use; ++i) {
+            if (!accesses_.allowed(looked_at.current[i], instruction.left)) {
+                continue;
+            }
+            array::Array rows = looked_at.current[i].slice(0, static_cast<std::int64_t>(instruction.shape[0]),
+                                                           static_cast<std::int64_t>(instruction.shape[1]));
+            const std::uint64_t rows_bytes = rows.bytes();
+            auto made = copies ? rows.copy(world_.heap) : array::Array::Result{std::move(rows)};
+            if (made.status != memory::AllocStatus::ok) {
+                return refused(made.status, rows_bytes, i);
+            }
+            result.fresh[made_count++] = std::move(made.array);
+        }
+        rebind(result, made_count);
+        result.written = !copies;
+        if (copies) {
+            count_first_touch(result);
+        }
         return Flow::done;
     }
 
@@ -388,6 +396,29 @@ class Interpreter {
         }
     }
 
+    void trim(const Handles& handles, model::TrimHow how)
+    {
+        for (std::size_t i = 0; i < handles.in_use; ++i) {
+            trimming_.trim(handles.current[i], how);
+        }
+    }
+
+    void enforce_limit()
+    {
+        trimming_.enforce(stopwatch_, [this](const auto& trim) { each_reachable(trim); });
+    }
+
+    template <typename Visit>
+    void each_reachable(const Visit& visit) const
+    {
+        concat_calls_.each_array(visit);
+        for (const Handles& handles : handles_) {
+            for (std::size_t i = 0; i < handles.in_use; ++i) {
+                visit(handles.current[i]);
+            }
+        }
+    }
+
     void drain()
     {
         const nanoseconds before = clock_.now();
@@ -396,15 +427,21 @@ class Interpreter {
         ++record_.drains;
     }
 
-    Flow refused(memory::AllocStatus status, const Instruction& instruction, std::uint64_t made)
+    static std::uint64_t array_bytes(const Instruction& instruction)
     {
         std::uint64_t bytes = model::size_bytes(instruction.dtype);
         for (std::uint8_t i = 0; i < instruction.dimensions; ++i) {
             bytes *= instruction.shape[i];
         }
+        return bytes;
+    }
+
+    // `made`: arrays that no name has yet.
+    Flow refused(memory::AllocStatus status, std::uint64_t bytes, std::uint64_t made)
+    {
         record_.refused = status;
-        record_.refused_bytes = instruction.op == OpCode::alloc ? bytes : 0;
-        record_.refused_at_live_bytes = world_.counters.live_bytes.load(std::memory_order_relaxed);
+        record_.refused_bytes = bytes;
+        record_.refused_at_live_bytes = world_.counters.live_bytes();
         record_.refused_after_arrays = arrays_ + made;
         return Flow::refused;
     }
@@ -420,56 +457,23 @@ class Interpreter {
         }
     }
 
-    // What a sample costs is taken out of every time and fault count that encloses it.
-    void sample(const Instruction& instruction)
-    {
-        const Stopwatch::Pause pause = stopwatch_.pause();
-        const std::uint32_t index = region_.header->points.load(std::memory_order_relaxed);
-        if (index < region_.points.size()) {
-            fill_point(region_.points[index], instruction, pause.wall);
-            region_.header->points.store(index + 1, std::memory_order_release);
-        }
-        stopwatch_.resume(pause);
-    }
-
-    void fill_point(PointRecord& point, const Instruction& instruction, nanoseconds now)
-    {
-        const lifetime::DisciplineStats stats = world_.heap.stats();
-        const sys::FaultCounts faults = stopwatch_.faults_so_far();
-        point.name = instruction.name;
-        point.t_ns = (now - stopwatch_.started()).count();
-        point.live_bytes = world_.counters.live_bytes.load(std::memory_order_relaxed);
-        point.floating_bytes = stats.floating_bytes;
-        point.queue_depth = stats.queue_depth;
-        point.idle_bytes = stats.idle_bytes;
-        point.minor_faults = faults.minor;
-        point.major_faults = faults.major;
-        if (instruction.count != 0) {
-            return;
-        }
-        if (const auto snapshot = probe_.snapshot()) {
-            point.working_set_bytes = snapshot->working_set_bytes();
-            point.huge_page_bytes = snapshot->anon_huge_bytes;
-        }
-    }
-
     const RunRegion& region_;
     RepetitionRecord& record_;
     World& world_;
     const sys::Clock& clock_;
     sys::ProcessProbe& probe_;
     Stopwatch stopwatch_;
+    Accounts accounts_;
     Accesses accesses_;
-    std::uint64_t page_bytes_;
+    Trimming trimming_;
+    ConcatCalls concat_calls_;
+    std::uint64_t page_bytes_{sys::page_size()};
 
     std::vector<Handles> handles_;
     std::vector<std::uint64_t> throws_reached_;  // per instruction
     std::vector<std::uint16_t> locals_;          // a stack: the names that end with the scopes being run
     std::size_t locals_in_use_{};
     std::uint64_t arrays_{};
-    std::uint64_t allocations_before_{};
-    std::uint64_t bytes_before_{};
-    std::uint64_t strays_before_{};
 };
 
 }  // namespace
@@ -477,6 +481,10 @@ class Interpreter {
 void run_repetition(const RunRegion& region, World& world, Environment environment)
 {
     region.header->world.store(world.index, std::memory_order_relaxed);
+    if (region.header->order.drain_first) {
+        world.heap.collect();
+        world.heap.drain();
+    }
     Interpreter{region, world, environment}.run();
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/checked.hpp"
+#include "core/model/concat_case.hpp"
 
 namespace memsweep::engine {
 namespace {
@@ -87,6 +88,29 @@ class Compiler {
         return made;
     }
 
+    // Its arrays are the label's, where a report must name them.
+    Instruction instruction(const model::ConcatStep& step, std::size_t /*at*/)
+    {
+        const model::ConcatCase& what = *step.what;
+        Instruction made{.op = OpCode::concat, .warmup = step.warmup, .count = step.calls};
+        made.concat_case = static_cast<std::uint16_t>(&what - model::concat_cases().data());
+        made.slot = slot(std::string{what.label}, what.count + 2);
+        if (what.out && !step.out.empty()) {
+            made.out = slot(step.out, 1);
+        }
+        return made;
+    }
+
+    Instruction instruction(const model::ViewStep& step, std::size_t /*at*/)
+    {
+        Instruction made{.op = OpCode::view, .count = step.copy ? 1U : 0U};
+        made.left = slot(step.of, 0);
+        made.slot = slot(step.as, 0);
+        made.shape[0] = step.start;
+        made.shape[1] = step.stop;
+        return made;
+    }
+
     Instruction instruction(const model::DropStep& step, std::size_t /*at*/)
     {
         return {.op = OpCode::drop, .slot = slot(step.target, 0)};
@@ -94,6 +118,11 @@ class Compiler {
 
     Instruction instruction(const model::CollectStep& /*step*/, std::size_t /*at*/) { return {.op = OpCode::collect}; }
     Instruction instruction(const model::DrainStep& /*step*/, std::size_t /*at*/) { return {.op = OpCode::drain}; }
+
+    Instruction instruction(const model::TrimStep& step, std::size_t /*at*/)
+    {
+        return {.op = OpCode::trim, .how = step.how, .slot = slot(step.target, 0)};
+    }
 
     Instruction instruction(const model::SampleStep& step, std::size_t /*at*/)
     {
@@ -154,8 +183,8 @@ void settle_capacities(Program& program)
     for (bool changed = true; changed;) {
         changed = false;
         for (const Instruction& instruction : program.instructions) {
-            if (instruction.op == OpCode::binary &&
-                program.slots[instruction.slot].capacity < program.slots[instruction.left].capacity) {
+            const bool follows = instruction.op == OpCode::binary || instruction.op == OpCode::view;
+            if (follows && program.slots[instruction.slot].capacity < program.slots[instruction.left].capacity) {
                 program.slots[instruction.slot].capacity = program.slots[instruction.left].capacity;
                 changed = true;
             }
@@ -181,12 +210,19 @@ base::Expected<Program> compile(const model::Case& plan_case)
     Program program;
     program.memory = plan_case.memory;
     program.release = plan_case.release;
+    program.allocator = plan_case.allocator;
     Compiler{program}.steps(plan_case.steps, true);
     const std::uint64_t points = model::sample_count(plan_case.steps);
     if (points > max_points) {
         return fail(ErrorCode::invalid_input,
                     fmt::format("a repetition would take {} samples; at most {} are kept: sample outside the loop",
                                 points, max_points),
+                    plan_case.id);
+    }
+    const std::uint64_t timed_calls = model::timed_call_count(plan_case.steps);
+    if (timed_calls > max_timed_calls) {
+        return fail(ErrorCode::invalid_input,
+                    fmt::format("a repetition would time {} calls; at most {} are kept", timed_calls, max_timed_calls),
                     plan_case.id);
     }
     if (program.instructions.size() > most_instructions || program.slot_names.size() > most_names ||
@@ -197,6 +233,7 @@ base::Expected<Program> compile(const model::Case& plan_case)
     }
     settle_capacities(program);
     program.points = static_cast<std::uint32_t>(points);
+    program.timed_calls = static_cast<std::uint32_t>(timed_calls);
     program.arrays = model::allocation_count(plan_case.steps);
     program.reserved_blocks = blocks_to_reserve(program);
     return program;

@@ -21,11 +21,14 @@ enum class OpCode : std::uint8_t {
     write,
     read,
     binary,
+    concat,
+    view,
     free,
     release,
     drop,
     collect,
     drain,
+    trim,
     sample,
     idle,
     repeat,
@@ -35,7 +38,9 @@ enum class OpCode : std::uint8_t {
 
 inline constexpr std::size_t max_dimensions = 8;
 inline constexpr std::uint16_t no_phase = 0xFFFF;
-inline constexpr std::uint32_t max_points = 100'000;  // samples of one repetition
+inline constexpr std::uint16_t no_slot = 0xFFFF;
+inline constexpr std::uint32_t max_points = 100'000;         // samples of one repetition
+inline constexpr std::uint32_t max_timed_calls = 1'000'000;  // of one repetition
 
 struct Instruction {
     OpCode op{};
@@ -44,14 +49,18 @@ struct Instruction {
     model::Fill fill{};
     model::Touch touch{};
     model::BinaryFunction function{};
+    model::TrimHow how{};
     std::uint8_t dimensions{};
     std::uint16_t slot{};           // the arrays made, accessed, freed or dropped
-    std::uint16_t left{}, right{};  // operands of binary
+    std::uint16_t left{}, right{};  // operands of binary; left: what a view is of
+    std::uint16_t concat_case{};    // index in model::concat_cases()
+    std::uint16_t out{no_slot};     // concat: the array that results are written to, where it has a name
     std::uint16_t name{};           // of a sample
     std::uint16_t phase{no_phase};
     std::uint32_t length{};  // repeat, scope: how many of the following instructions are its body
+    std::uint64_t warmup{};  // concat: calls that are not timed
     std::uint64_t count{};   // alloc: arrays; repeat: times; idle: nanoseconds; write: overrun; exception: every Nth;
-                             // sample: 1 for counters only
+                             // sample: 1 for counters only; concat: timed calls; view: 1 for a copy
     std::array<std::uint64_t, max_dimensions> shape{};
 };
 
@@ -66,11 +75,13 @@ struct Program {
     std::vector<std::string> phase_names;
     std::vector<std::string> sample_names;
     std::uint32_t points{};           // samples of one repetition
+    std::uint32_t timed_calls{};      // of one repetition
     bool marked{};                    // some step is marked as timed: wall_time covers only such steps
     std::uint64_t arrays{};           // allocated over one repetition
     std::uint64_t reserved_blocks{};  // control blocks to make before the baseline
     model::MemorySpec memory;
     model::ReleaseSpec release;
+    model::AllocatorSpec allocator;  // of the worker that runs it
 };
 
 [[nodiscard]] base::Expected<Program> compile(const model::Case& plan_case);

@@ -1,6 +1,8 @@
 #include "core/engine/region_outcome.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -26,6 +28,16 @@ std::string refusal(const RepetitionRecord& record)
     return text;
 }
 
+// The worker filled it, so a length is not taken at its word.
+AllocatorWord word_of(const AllocatorRecord& record)
+{
+    const auto text = [](std::span<const char> field) {
+        return std::string{field.data(), ::strnlen(field.data(), field.size())};
+    };
+    const std::size_t length = std::min<std::size_t>(record.length, record.statistics.size());
+    return {text(record.library), text(record.format), text({record.statistics.data(), length})};
+}
+
 }  // namespace
 
 void read_region(const RunRegion& region, Outcome& outcome)
@@ -36,7 +48,13 @@ void read_region(const RunRegion& region, Outcome& outcome)
         std::min<std::size_t>(region.header->points.load(std::memory_order_acquire), region.points.size());
     outcome.points.assign(region.points.begin(), region.points.begin() + static_cast<std::ptrdiff_t>(points));
     outcome.phases.assign(region.phases.begin(), region.phases.end());
+    const std::size_t calls = std::min<std::size_t>(outcome.record.calls, region.call_times_ns.size());
+    outcome.call_times_ns.assign(region.call_times_ns.begin(),
+                                 region.call_times_ns.begin() + static_cast<std::ptrdiff_t>(calls));
     outcome.slots.assign(region.slot_records.begin(), region.slot_records.end());
+    if (!region.allocator.empty()) {
+        outcome.allocator = word_of(region.allocator.front());
+    }
     switch (state) {
     case RunState::finished:
         outcome.ending = Ending::finished;

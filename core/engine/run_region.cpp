@@ -37,24 +37,29 @@ tl::unexpected<base::Error> foreign_region()
 
 }  // namespace
 
-base::Expected<sys::SharedRegion> make_run_region(const Program& program, bool measure_fault_cost)
+base::Expected<sys::SharedRegion> make_run_region(const Program& program, const RunLimits& limits)
 {
     RunOrder order{.magic = region_magic,
                    .memory = program.memory,
                    .release = program.release,
                    .reserved_blocks = program.reserved_blocks,
                    .marked = program.marked,
-                   .measure_fault_cost = measure_fault_cost,
+                   .measure_fault_cost = limits.measure_fault_cost,
+                   .drain_first = limits.drain_first,
                    .instruction_count = program.instructions.size(),
                    .slot_count = program.slots.size(),
                    .phase_count = program.phase_names.size(),
-                   .point_capacity = program.points};
+                   .point_capacity = program.points,
+                   .call_capacity = program.timed_calls};
     order.instructions_offset = aligned(sizeof(RunHeader));
     order.slots_offset = aligned(order.instructions_offset + order.instruction_count * sizeof(Instruction));
     order.slot_records_offset = aligned(order.slots_offset + order.slot_count * sizeof(Slot));
     order.phases_offset = aligned(order.slot_records_offset + order.slot_count * sizeof(SlotRecord));
     order.points_offset = aligned(order.phases_offset + order.phase_count * sizeof(PhaseRecord));
-    order.size_bytes = order.points_offset + order.point_capacity * sizeof(PointRecord);
+    order.calls_offset = aligned(order.points_offset + order.point_capacity * sizeof(PointRecord));
+    order.allocator_offset = aligned(order.calls_offset + order.call_capacity * sizeof(std::int64_t));
+    order.allocator_count = program.allocator.name.empty() ? 0 : 1;
+    order.size_bytes = order.allocator_offset + order.allocator_count * sizeof(AllocatorRecord);
 
     auto region = sys::SharedRegion::create(order.size_bytes, "memsweep-run");
     if (!region) {
@@ -79,7 +84,9 @@ base::Expected<RunRegion> parse_run_region(const sys::SharedRegion& region)
         !fits(order.slots_offset, order.slot_count, sizeof(Slot), size) ||
         !fits(order.slot_records_offset, order.slot_count, sizeof(SlotRecord), size) ||
         !fits(order.phases_offset, order.phase_count, sizeof(PhaseRecord), size) ||
-        !fits(order.points_offset, order.point_capacity, sizeof(PointRecord), size)) {
+        !fits(order.points_offset, order.point_capacity, sizeof(PointRecord), size) ||
+        !fits(order.calls_offset, order.call_capacity, sizeof(std::int64_t), size) ||
+        !fits(order.allocator_offset, order.allocator_count, sizeof(AllocatorRecord), size)) {
         return foreign_region();
     }
     return RunRegion{header,
@@ -87,7 +94,9 @@ base::Expected<RunRegion> parse_run_region(const sys::SharedRegion& region)
                      view<Slot>(region, order.slots_offset, order.slot_count),
                      view<SlotRecord>(region, order.slot_records_offset, order.slot_count),
                      view<PhaseRecord>(region, order.phases_offset, order.phase_count),
-                     view<PointRecord>(region, order.points_offset, order.point_capacity)};
+                     view<PointRecord>(region, order.points_offset, order.point_capacity),
+                     view<std::int64_t>(region, order.calls_offset, order.call_capacity),
+                     view<AllocatorRecord>(region, order.allocator_offset, order.allocator_count)};
 }
 
 }  // namespace memsweep::engine

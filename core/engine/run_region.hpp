@@ -9,14 +9,17 @@
 // Errors   invalid_input from parse: a region that this build did not write.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <span>
 
 #include "core/base/expected.hpp"
 #include "core/engine/program.hpp"
+#include "core/engine/run_limits.hpp"
 #include "core/lifetime/discipline.hpp"
 #include "core/memory/counters.hpp"
+#include "core/memory/pool.hpp"
 #include "core/memory/resource.hpp"
 #include "core/sys/shared_region.hpp"
 
@@ -56,6 +59,36 @@ struct SlotRecord {
     std::int64_t oldest_ns{};  // since the first of them was dropped
 };
 
+// What the program's thread spent outside its own code, and what of its memory was new.
+struct Costs {
+    std::uint64_t allocator_ns{};     // in calls into the memory resource
+    std::uint64_t wait_ns{};          // for a collection, a finalizer or memory under a cap; less the calls in it
+    std::uint64_t pages_touched{};    // of arrays, by their first write
+    std::uint64_t allocated_bytes{};  // got from the memory resource
+
+    Costs& operator+=(const Costs& other) noexcept
+    {
+        allocator_ns += other.allocator_ns;
+        wait_ns += other.wait_ns;
+        pages_touched += other.pages_touched;
+        allocated_bytes += other.allocated_bytes;
+        return *this;
+    }
+    friend Costs operator-(const Costs& a, const Costs& b) noexcept
+    {
+        return {a.allocator_ns - b.allocator_ns, a.wait_ns - b.wait_ns, a.pages_touched - b.pages_touched,
+                a.allocated_bytes - b.allocated_bytes};
+    }
+};
+
+// Seconds that one fault cost beside the repetition, by its kind; 0: not measured.
+struct FaultCosts {
+    double small_page{};    // private, first touch of a base page
+    double huge_page{};     // private, first touch of a huge page
+    double shared_page{};   // shared, first touch: the page is made
+    double shared_again{};  // shared, the page is in the page cache: what a soft trim leaves
+};
+
 // Of the timed steps, except where a name says otherwise.
 struct RepetitionRecord {
     std::int64_t wall_ns{};
@@ -73,17 +106,35 @@ struct RepetitionRecord {
     std::uint64_t peak_working_set_bytes{};  // VmHWM + hugetlb
     std::uint64_t live_bytes_peak{};
     lifetime::DisciplineStats discipline;  // at the end
+    memory::PoolStats pool;                // at the end
+    double fragmentation{-1};              // of the pool's idle memory, the highest of all samples; -1: it held none
     std::uint64_t stray_releases{};
     std::uint64_t outstanding{};  // arrays acquired and not released, at the end
     std::uint64_t checksum{};
     std::uint64_t reads{};
+    std::uint64_t calls{};  // timed one by one; their times lie in the region
+    std::uint64_t call_minor_faults{};
+    std::uint64_t results_checked{};
+    std::uint64_t results_wrong{};
     std::int64_t drain_ns{};
     std::uint64_t drains{};
-    double fault_cost_seconds{};  // 0: could not be measured
+    Costs costs;
+    std::uint64_t trims{};  // blocks trimmed over the repetition, by steps and by the policy
+    std::uint64_t trimmed_bytes{};
+    std::uint64_t trims_refused{};  // by the kernel
+    FaultCosts fault_costs;
     memory::AllocStatus refused{memory::AllocStatus::ok};
     std::uint64_t refused_bytes{};
     std::uint64_t refused_at_live_bytes{};
     std::uint64_t refused_after_arrays{};  // made before it
+};
+
+// What the worker's malloc says of itself, when the case names an allocator.
+struct AllocatorRecord {
+    std::array<char, 512> library{};
+    std::array<char, 8> format{};
+    std::uint64_t length{};
+    std::array<char, std::size_t{48} * 1024> statistics{};
 };
 
 enum class RunState : std::uint32_t { waiting, running, finished, refused, harness_failed };
@@ -97,9 +148,12 @@ struct RunOrder {
     std::uint64_t reserved_blocks{};
     bool marked{};
     bool measure_fault_cost{};
-    std::uint64_t instruction_count{}, slot_count{}, phase_count{}, point_capacity{};
+    bool drain_first{};
+    std::uint64_t instruction_count{}, slot_count{}, phase_count{}, point_capacity{}, call_capacity{};
     std::uint64_t slot_records_offset{};
-    std::uint64_t instructions_offset{}, slots_offset{}, phases_offset{}, points_offset{};
+    std::uint64_t instructions_offset{}, slots_offset{}, phases_offset{}, points_offset{}, calls_offset{},
+        allocator_offset{};
+    std::uint64_t allocator_count{};  // of AllocatorRecord: 1 when the case names an allocator
 };
 
 struct RunHeader {
@@ -119,9 +173,11 @@ struct RunRegion {
     std::span<SlotRecord> slot_records;
     std::span<PhaseRecord> phases;
     std::span<PointRecord> points;
+    std::span<std::int64_t> call_times_ns;
+    std::span<AllocatorRecord> allocator;
 };
 
-[[nodiscard]] base::Expected<sys::SharedRegion> make_run_region(const Program& program, bool measure_fault_cost);
+[[nodiscard]] base::Expected<sys::SharedRegion> make_run_region(const Program& program, const RunLimits& limits);
 [[nodiscard]] base::Expected<RunRegion> parse_run_region(const sys::SharedRegion& region);
 
 // The counters a worker keeps for all its life, one set per world (a memory spec with a release spec).

@@ -27,6 +27,15 @@ model::Status status_of(Ending ending)
     return ending == Ending::timed_out ? model::Status::timeout : model::Status::error;
 }
 
+// Where no rule of a profile decides anything: an axis over modes shares one block of keys.
+bool frees_at_once(const model::ReleaseSpec& release)
+{
+    using model::ReleaseMode;
+    const bool never_waits = release.mode == ReleaseMode::immediate || release.mode == ReleaseMode::refcount ||
+                             release.mode == ReleaseMode::leak;
+    return never_waits && !model::is_collected(release);
+}
+
 // Each kind and name once, as its first repetition met it.
 std::string defects_text(const model::CaseReport& report)
 {
@@ -64,8 +73,9 @@ void Runner::run(model::RunReport& report)
             observer_.case_ended(report.cases[index], report);  // refused
         }
     }
-    for_each_turn(
-        [&](std::size_t index, std::uint32_t number, bool warmup) { return take_turn(report, index, number, warmup); });
+    for_each_turn([&](const Sweep& sweep, std::uint32_t number, bool warmup) {
+        return take_turn(report, sweep, number, warmup);
+    });
     judge(report);
     observer_.run_ended(report);
 }
@@ -73,8 +83,11 @@ void Runner::run(model::RunReport& report)
 void Runner::prepare(model::RunReport& report)
 {
     entries_.clear();
+    sweeps_ = model::sweeps(plan_.cases);
+    const auto estimates = model::estimated_peaks_bytes(plan_.cases, options_.memory_budget_bytes);
     std::vector<model::CaseReport> earlier = std::exchange(report.cases, {});
-    for (const model::Case& plan_case : plan_.cases) {
+    for (std::size_t index = 0; index < plan_.cases.size(); ++index) {
+        const model::Case& plan_case = plan_.cases[index];
         const auto found = std::ranges::find(earlier, plan_case.id, &model::CaseReport::id);
         const bool keep = found != earlier.end() && found->repetitions > 0 &&
                           (found->status == model::Status::ok || found->status == model::Status::failed);
@@ -85,7 +98,7 @@ void Runner::prepare(model::RunReport& report)
         } else {
             report.cases.emplace_back();
         }
-        prepare_case(report, plan_case);
+        prepare_case(report, plan_case, estimates[index]);
     }
     // Cases of the earlier run that this one leaves out (by a filter) stay as they are, behind ours.
     for (model::CaseReport& one : earlier) {
@@ -95,29 +108,35 @@ void Runner::prepare(model::RunReport& report)
     }
 }
 
-void Runner::prepare_case(model::RunReport& report, const model::Case& plan_case)
+void Runner::prepare_case(model::RunReport& report, const model::Case& plan_case, std::uint64_t estimate)
 {
     model::CaseReport& case_report = report.cases.back();
     case_report.id = plan_case.id;
     case_report.scenario = plan_case.scenario;
     case_report.params = plan_case.params;
     const model::ReleaseSpec& release = plan_case.release;
-    case_report.release = {std::string{model::name_of(release.mode)}, plan_case.profile, release.modelled,
-                           release.modelled && !release.unverified};
+    const bool modelled = release.modelled && !frees_at_once(release);
+    case_report.release = {std::string{model::name_of(release.mode)}, plan_case.profile, modelled,
+                           modelled && !release.unverified};
+    case_report.trims = model::trims(plan_case);
     case_report.planned_repetitions = plan_.settings.repetitions;
 
     Entry entry{.plan_case = &plan_case};
-    const std::uint64_t estimate = model::estimated_peak_bytes(plan_case);
     std::string reason = refusal(plan_case, estimate);
     if (auto program = compile(plan_case)) {
         entry.program = std::move(*program);
     } else {
         reason = program.error().message;
     }
+    if (reason.empty()) {
+        reason = settle_allocator(entry.program.allocator);
+    }
+    case_report.allocator.name = entry.program.allocator.name;
+    case_report.allocator.environment = entry.program.allocator.environment;
     if (!reason.empty()) {
         case_report.status = model::Status::skipped;
         case_report.reason = std::move(reason);
-        entry.ended = true;
+        entry.ended = entry.lost = true;
     } else {
         largest_estimate_bytes_ = std::max(largest_estimate_bytes_, estimate);
         entry.ended = case_report.repetitions >= plan_.settings.repetitions;
@@ -147,12 +166,52 @@ std::string Runner::refusal(const model::Case& plan_case, std::uint64_t estimate
         return "requires transparent huge pages; this kernel has them off "
                "(/sys/kernel/mm/transparent_hugepage/enabled)";
     }
-    if (options_.array_limit_bytes != 0 && estimate_bytes > options_.array_limit_bytes) {
+    if (plan_case.memory.numa.policy == model::NumaPolicy::weighted && !capabilities_.weighted_interleave) {
+        return "requires an interleave by weights, which Linux 6.9 brought "
+               "(/sys/kernel/mm/mempolicy/weighted_interleave)";
+    }
+    if (std::string why = trim_refusal(plan_case); !why.empty()) {
+        return why;
+    }
+    if (options_.array_limit_bytes != 0 && model::estimated_peak_bytes(plan_case) > options_.array_limit_bytes) {
         return fmt::format("--quick skips cases that hold more than {}", size_text(options_.array_limit_bytes));
     }
     if (options_.memory_budget_bytes != 0 && estimate_bytes > options_.memory_budget_bytes) {
-        return fmt::format("would hold up to {} at once, above the budget of {} (--max-memory)",
-                           size_text(estimate_bytes), size_text(options_.memory_budget_bytes));
+        return fmt::format("would hold up to {} at once{}, above the budget of {} (--max-memory)",
+                           size_text(estimate_bytes),
+                           plan_case.placement == model::Placement::alone ? "" : ", with what its sweep has left",
+                           size_text(options_.memory_budget_bytes));
+    }
+    return {};
+}
+
+// Why the allocator cannot be had; empty when its library was found, or none is asked for.
+std::string Runner::settle_allocator(model::AllocatorSpec& allocator) const
+{
+    if (allocator.name.empty()) {
+        return {};
+    }
+    if (!capabilities_.locate_allocator) {
+        return "requires an allocator of its own, which only a worker process can have";
+    }
+    auto library = capabilities_.locate_allocator(allocator.name);
+    if (!library) {
+        return fmt::format("requires the allocator {}: {}", allocator.name, library.error().message);
+    }
+    allocator.library = *std::move(library);
+    return {};
+}
+
+std::string Runner::trim_refusal(const model::Case& plan_case) const
+{
+    for (const model::TrimHow how : model::trims(plan_case)) {
+        if (how == model::TrimHow::pageout && capabilities_.swap_bytes == 0) {
+            return "requires swap: trim pageout writes pages to it, and this machine has none on (/proc/swaps)";
+        }
+        if (how == model::TrimHow::cgroup && !capabilities_.no_reclaim.empty()) {
+            return fmt::format("requires memory.reclaim: trim cgroup asks the control group, and {}",
+                               capabilities_.no_reclaim);
+        }
     }
     return {};
 }
@@ -161,10 +220,10 @@ bool Runner::for_each_turn(const Turn& turn)
 {
     const model::Settings& settings = plan_.settings;
     if (settings.order == model::Order::sequential) {
-        for (std::size_t index = 0; index < entries_.size(); ++index) {
+        for (const Sweep& sweep : sweeps_) {
             for (std::uint32_t i = 0; i < settings.warmup + settings.repetitions; ++i) {
                 const bool warmup = i < settings.warmup;
-                if (!turn(index, warmup ? i : i - settings.warmup, warmup)) {
+                if (!turn(sweep, warmup ? i : i - settings.warmup, warmup)) {
                     return false;
                 }
             }
@@ -186,25 +245,58 @@ bool Runner::for_each_turn(const Turn& turn)
 
 bool Runner::round(std::uint32_t number, bool warmup, const Turn& turn)
 {
-    std::vector<std::size_t> order(entries_.size());
+    std::vector<std::size_t> order(sweeps_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     if (plan_.settings.order == model::Order::shuffled) {
         base::Rng{plan_.settings.seed + number + (warmup ? 1'000'000'007ULL : 0)}.shuffle(order);
     }
-    return std::ranges::all_of(order, [&](std::size_t index) { return turn(index, number, warmup); });
+    return std::ranges::all_of(order, [&](std::size_t index) { return turn(sweeps_[index], number, warmup); });
 }
 
-bool Runner::take_turn(model::RunReport& report, std::size_t index, std::uint32_t number, bool warmup)
+// What must run so that every case of the sweep that lacks this repetition meets what those before it leave behind.
+// Which of them have it already differs after a resumed run.
+Runner::Sweep Runner::due(const model::RunReport& report, const Sweep& sweep, std::uint32_t number, bool warmup) const
+{
+    Sweep all;
+    std::size_t needed = 0;
+    for (const std::size_t index : sweep) {
+        if (!entries_[index].lost) {
+            all.push_back(index);
+            const bool lacks_it = !entries_[index].ended && (warmup || number >= report.cases[index].repetitions);
+            needed = lacks_it ? all.size() : needed;
+        }
+    }
+    all.resize(needed);
+    return all;
+}
+
+bool Runner::take_turn(model::RunReport& report, const Sweep& sweep, std::uint32_t number, bool warmup)
+{
+    const Sweep members = due(report, sweep, number, warmup);
+    for (const std::size_t index : members) {
+        const bool for_others_only = number < report.cases[index].repetitions;
+        if (!run_case(report, index, number, warmup || for_others_only, index != members.back())) {
+            return false;
+        }
+        if (entries_[index].lost) {
+            cut_short(report, sweep, index);
+            return !aborted_;
+        }
+    }
+    return true;
+}
+
+bool Runner::run_case(model::RunReport& report, std::size_t index, std::uint32_t number, bool warmup, bool keeps_worker)
 {
     Entry& entry = entries_[index];
-    if (entry.ended || (!warmup && number < report.cases[index].repetitions)) {
-        return true;
-    }
+    const bool had_ended = entry.ended;
     keep_memory_warm();
     RepetitionStart start{.case_id = entry.plan_case->id, .repetition = number, .warmup = warmup};
     const RunLimits limits{.timeout = plan_.settings.timeout,
                            .series = warmup ? model::SeriesSpec{} : entry.plan_case->series,
-                           .measure_fault_cost = !warmup};
+                           .measure_fault_cost = !warmup,
+                           .drain_first = entry.plan_case->placement == model::Placement::drain,
+                           .keeps_worker = keeps_worker};
     const Outcome outcome = executor_.run(entry.program, limits, [&](int pid) {
         start.pid = pid;
         observer_.repetition_started(start);
@@ -212,10 +304,43 @@ bool Runner::take_turn(model::RunReport& report, std::size_t index, std::uint32_
     last_use_ = clock_.now();
     accept(report, index, outcome, number, warmup);
     observer_.repetition_ended(start, outcome, report);
-    if (entry.ended) {
+    if (entry.ended && !had_ended) {
         end_case(report, index);
     }
     return !interrupted_ && !aborted_;
+}
+
+// The worker went with the case that failed, and so did the state that those after it were to meet.
+void Runner::cut_short(model::RunReport& report, const Sweep& sweep, std::size_t failed)
+{
+    const std::string& culprit = entries_[failed].plan_case->id;
+    for (auto at = std::ranges::find(sweep, failed) + 1; at < sweep.end(); ++at) {
+        Entry& entry = entries_[*at];
+        model::CaseReport& case_report = report.cases[*at];
+        if (std::exchange(entry.lost, true) || std::exchange(entry.ended, true)) {
+            continue;
+        }
+        if (case_report.repetitions == 0) {
+            case_report.reason = fmt::format("not measured: the worker of its sweep was lost in {}", culprit);
+        } else {
+            report.warnings.push_back(
+                {"sweep-cut-short",
+                 fmt::format("{}: {} of {} repetitions: the worker of its sweep was lost in {}", case_report.id,
+                             case_report.repetitions, plan_.settings.repetitions, culprit),
+                 "leave that case out with --filter, or run it alone"});
+        }
+        end_case(report, *at);
+    }
+}
+
+// The first repetition's word stands: later ones have the same library.
+void keep_allocator(const Outcome& outcome, model::AllocatorInfo& info)
+{
+    if (!info.name.empty() && info.library.empty()) {
+        info.library = outcome.allocator.library;
+        info.format = outcome.allocator.format;
+        info.statistics = outcome.allocator.statistics;
+    }
 }
 
 void Runner::accept(model::RunReport& report, std::size_t index, const Outcome& outcome, std::uint32_t number,
@@ -223,6 +348,9 @@ void Runner::accept(model::RunReport& report, std::size_t index, const Outcome& 
 {
     model::CaseReport& case_report = report.cases[index];
     Entry& entry = entries_[index];
+    if (!warmup) {
+        keep_allocator(outcome, case_report.allocator);
+    }
     switch (outcome.ending) {
     case Ending::interrupted:
         interrupted_ = true;
@@ -250,7 +378,7 @@ void Runner::accept(model::RunReport& report, std::size_t index, const Outcome& 
         case_report.status = status_of(outcome.ending);
         case_report.reason =
             fmt::format("{} {}: {}", warmup ? "warm-up" : "repetition", warmup ? 1 : number + 1, outcome.reason);
-        entry.ended = true;
+        entry.ended = entry.lost = true;
         return;
     }
 }
@@ -265,7 +393,7 @@ void Runner::end_case(model::RunReport& report, std::size_t index)
     });
     const auto results = measure::evaluate(decisive, {ended});
     const bool failed =
-        std::ranges::any_of(results, [](const model::AssertionResult& result) { return !result.passed; });
+        std::ranges::count(results, model::AssertionOutcome::failed, &model::AssertionResult::outcome) > 0;
     aborted_ =
         failed || (options_.fail_fast && ended.status != model::Status::ok && ended.status != model::Status::skipped);
     observer_.case_ended(ended, report);
@@ -282,7 +410,7 @@ void Runner::judge(model::RunReport& report)
         }
     }
     for (const model::AssertionResult& result : report.assertions) {
-        if (result.passed || result.severity != model::Severity::fail) {
+        if (result.outcome != model::AssertionOutcome::failed || result.severity != model::Severity::fail) {
             continue;
         }
         const auto found = std::ranges::find(report.cases, result.case_id, &model::CaseReport::id);

@@ -1,6 +1,7 @@
 // Runs a plan: the schedule of repetitions, the memory budget, and the report that grows with every repetition.
 //
-// Errors   a case that crashes, times out or runs out of memory ends alone, with a reason; the others go on.
+// Errors   a case that crashes, times out or runs out of memory ends alone, with a reason; the others go on. In a sweep
+//          it takes the worker with it, and so the cases after it; those before it keep their repetitions and go on.
 //          An interruption ends the run; what was measured stays in the report, which says `interrupted`.
 // Memory   before the cases are timed, and again after a pause, the machine's memory is touched once up to the largest
 //          estimate: on a virtual machine the first touch of a page ever costs several times a later one.
@@ -33,6 +34,11 @@ struct Capabilities {
     std::uint64_t devices{};
     std::uint64_t page_bytes{};
     std::uint64_t huge_page_bytes{};  // 0: none
+    bool weighted_interleave{};
+    // Where the library of an allocator lies, empty for the C library's, or why it cannot be used.
+    std::function<base::Expected<std::string>(const std::string& name)> locate_allocator;
+    std::uint64_t swap_bytes{};
+    std::string no_reclaim;  // why no control group can be asked for memory; empty: one can
 };
 
 class Runner {
@@ -50,17 +56,25 @@ class Runner {
     struct Entry {
         const model::Case* plan_case{};
         Program program;
-        bool ended{};
+        bool ended{};  // no more repetitions of it are wanted
+        bool lost{};   // nor can it run for the sake of those that come after it in a sweep
     };
-    // A turn is one repetition of one case; the callee returns false to stop the run.
-    using Turn = std::function<bool(std::size_t index, std::uint32_t number, bool warmup)>;
+    using Sweep = std::vector<std::size_t>;  // indices of entries
+    // A turn is one repetition of a sweep, or of a case placed alone; the callee returns false to stop the run.
+    using Turn = std::function<bool(const Sweep& sweep, std::uint32_t number, bool warmup)>;
 
     void prepare(model::RunReport& report);
-    void prepare_case(model::RunReport& report, const model::Case& plan_case);
+    void prepare_case(model::RunReport& report, const model::Case& plan_case, std::uint64_t estimate_bytes);
     [[nodiscard]] std::string refusal(const model::Case& plan_case, std::uint64_t estimate_bytes) const;
+    [[nodiscard]] std::string settle_allocator(model::AllocatorSpec& allocator) const;
+    [[nodiscard]] std::string trim_refusal(const model::Case& plan_case) const;
     bool for_each_turn(const Turn& turn);
     bool round(std::uint32_t number, bool warmup, const Turn& turn);
-    bool take_turn(model::RunReport& report, std::size_t index, std::uint32_t number, bool warmup);
+    [[nodiscard]] Sweep due(const model::RunReport& report, const Sweep& sweep, std::uint32_t number,
+                            bool warmup) const;
+    bool take_turn(model::RunReport& report, const Sweep& sweep, std::uint32_t number, bool warmup);
+    bool run_case(model::RunReport& report, std::size_t index, std::uint32_t number, bool warmup, bool keeps_worker);
+    void cut_short(model::RunReport& report, const Sweep& sweep, std::size_t failed);
     void accept(model::RunReport& report, std::size_t index, const Outcome& outcome, std::uint32_t number, bool warmup);
     void end_case(model::RunReport& report, std::size_t index);
     void judge(model::RunReport& report);
@@ -73,6 +87,7 @@ class Runner {
     Capabilities capabilities_;
     RunOptions options_;
     std::vector<Entry> entries_;  // as report.cases
+    std::vector<Sweep> sweeps_;
     std::uint64_t largest_estimate_bytes_{};
     std::optional<std::chrono::nanoseconds> last_use_;  // when this run last had its memory in use
     bool interrupted_{};

@@ -18,8 +18,20 @@ sys::FaultCounts Stopwatch::faults_so_far() const
     return now;
 }
 
+Costs Stopwatch::costs_of_world() const
+{
+    return {world_.stack.call_times().program_ns(), world_.heap.wait_ns(), record_.pages_touched,
+            world_.counters.allocated_bytes()};
+}
+
+Costs Stopwatch::costs_so_far() const
+{
+    return costs_of_world() - excluded_.costs;
+}
+
 void Stopwatch::start(std::uint64_t arrays)
 {
+    costs_at_watch_ = costs_so_far();
     running_ = true;
     arrays_at_start_ = arrays;
     cpu_at_start_ = clock_.process_cpu() - excluded_.cpu;
@@ -38,12 +50,13 @@ void Stopwatch::stop(std::uint64_t arrays)
     record_.minor_faults += faults.minor - faults_at_watch_.minor;
     record_.major_faults += faults.major - faults_at_watch_.major;
     record_.timed_arrays += arrays - arrays_at_start_;
+    record_.costs += costs_so_far() - costs_at_watch_;
 }
 
 Stopwatch::Pause Stopwatch::pause() const
 {
     const nanoseconds wall = clock_.now();
-    return {wall, clock_.process_cpu(), probe_.faults()};
+    return {wall, clock_.process_cpu(), probe_.faults(), costs_of_world()};
 }
 
 void Stopwatch::resume(const Pause& since)
@@ -51,6 +64,7 @@ void Stopwatch::resume(const Pause& since)
     const sys::FaultCounts faults = probe_.faults();
     excluded_.faults.minor += faults.minor - since.faults.minor;
     excluded_.faults.major += faults.major - since.faults.major;
+    excluded_.costs += costs_of_world() - since.costs;
     excluded_.cpu += clock_.process_cpu() - since.cpu;
     excluded_.wall += clock_.now() - since.wall;
 }

@@ -1,5 +1,5 @@
-// The times and fault counts of one repetition: what the timed steps took, and what each phase took, less what samples
-// took of them.
+// The times, fault counts and costs of one repetition: what the timed steps took, and what each phase took, less what
+// samples took of them.
 //
 // Units    nanoseconds of the clock it is given; page faults of the process.
 // Cost     two clock reads and a getrusage where a watch or a phase begins or ends.
@@ -10,13 +10,14 @@
 
 #include "core/engine/environment.hpp"
 #include "core/engine/run_region.hpp"
+#include "core/engine/world.hpp"
 
 namespace memsweep::engine {
 
 class Stopwatch {
   public:
-    Stopwatch(Environment environment, RepetitionRecord& record) noexcept
-        : clock_{environment.clock}, probe_{environment.probe}, record_{record}
+    Stopwatch(Environment environment, const World& world, RepetitionRecord& record) noexcept
+        : clock_{environment.clock}, probe_{environment.probe}, world_{world}, record_{record}
     {
     }
 
@@ -24,6 +25,9 @@ class Stopwatch {
     void begin();
     [[nodiscard]] std::chrono::nanoseconds started() const { return started_; }
     [[nodiscard]] sys::FaultCounts faults_so_far() const;
+
+    // What the world has spent since it was made, less what was spent in pauses.
+    [[nodiscard]] Costs costs_so_far() const;
 
     // The timed steps; adds to the record. `arrays`: made by the repetition so far.
     void start(std::uint64_t arrays);
@@ -35,6 +39,7 @@ class Stopwatch {
         std::chrono::nanoseconds wall{};
         std::chrono::nanoseconds cpu{};
         sys::FaultCounts faults;
+        Costs costs;
     };
     [[nodiscard]] Pause pause() const;
     void resume(const Pause& since);
@@ -47,8 +52,11 @@ class Stopwatch {
     void leave_phase(PhaseRecord& phase, const PhaseStart& start) const;
 
   private:
+    [[nodiscard]] Costs costs_of_world() const;
+
     const sys::Clock& clock_;
     sys::ProcessProbe& probe_;
+    const World& world_;
     RepetitionRecord& record_;
     std::chrono::nanoseconds started_{};
     sys::FaultCounts faults_at_start_;
@@ -58,6 +66,7 @@ class Stopwatch {
     std::chrono::nanoseconds wall_at_start_{};
     std::chrono::nanoseconds cpu_at_start_{};
     sys::FaultCounts faults_at_watch_;
+    Costs costs_at_watch_;
     std::uint64_t arrays_at_start_{};
 };
 

@@ -1,36 +1,20 @@
 #include "core/engine/worker.hpp"
 
 #include <array>
-#include <atomic>
 #include <cstdio>
 #include <optional>
-#include <thread>
 
 #include "core/engine/interpreter.hpp"
+#include "core/sys/allocator_library.hpp"
+#include "core/sys/allocator_statistics.hpp"
 #include "core/sys/channel.hpp"
-#include "core/sys/page_ops.hpp"
+#include "core/sys/fault_cost.hpp"
+#include "core/sys/idle_thread.hpp"
 
 namespace memsweep::engine {
 namespace {
 
 constexpr int protocol_broken = 70;
-
-class IdleThread {
-  public:
-    IdleThread() : thread_{[this] { asleep_.wait(true); }} {}
-    IdleThread(const IdleThread&) = delete;
-    IdleThread& operator=(const IdleThread&) = delete;
-    ~IdleThread()
-    {
-        asleep_.store(false);
-        asleep_.notify_one();
-        thread_.join();
-    }
-
-  private:
-    std::atomic<bool> asleep_{true};
-    std::thread thread_;
-};
 
 int broken(const char* what)
 {
@@ -52,6 +36,36 @@ std::optional<sys::SharedRegion> next_region(sys::Channel& channel, bool& failed
     return region ? std::optional{std::move(*region)} : std::nullopt;
 }
 
+// Afterwards, since the allocator may allocate to answer.
+void describe_allocator(AllocatorRecord& record)
+{
+    const std::string library = sys::serving_library();
+    library.copy(record.library.data(), record.library.size() - 1);
+    const sys::AllocatorStatistics statistics = sys::write_allocator_statistics(record.statistics);
+    statistics.format.copy(record.format.data(), record.format.size() - 1);
+    record.length = statistics.length;
+}
+
+// Of the kinds that memory like the case's can meet.
+void measure_fault_costs(RunHeader& header, const sys::Clock& clock)
+{
+    using sys::FaultKind;
+    const auto measure = [&clock](FaultKind kind, double& into) {
+        if (const auto cost = sys::measure_fault_cost(clock, kind)) {
+            into = cost->seconds_per_fault;
+        }
+    };
+    FaultCosts& costs = header.record.fault_costs;
+    const model::MemorySpec& memory = header.order.memory;
+    measure(FaultKind::small_page, costs.small_page);
+    if (memory.resource == model::ResourceKind::memfd || memory.resource == model::ResourceKind::shm) {
+        measure(FaultKind::shared_page, costs.shared_page);
+        measure(FaultKind::shared_again, costs.shared_again);
+    } else if (memory.pages == model::PageKind::thp || memory.huge_pages_from_bytes != 0) {
+        measure(FaultKind::huge_page, costs.huge_page);
+    }
+}
+
 void run_region(const RunRegion& region, Worlds& worlds, Environment environment)
 {
     World* world = worlds.find_or_make(region.header->order.memory, region.header->order.release);
@@ -61,9 +75,10 @@ void run_region(const RunRegion& region, Worlds& worlds, Environment environment
     }
     run_repetition(region, *world, environment);
     if (region.header->order.measure_fault_cost) {
-        if (const auto cost = sys::measure_fault_cost(environment.clock)) {
-            region.header->record.fault_cost_seconds = cost->seconds_per_fault;
-        }
+        measure_fault_costs(*region.header, environment.clock);
+    }
+    if (!region.allocator.empty()) {
+        describe_allocator(region.allocator.front());
     }
 }
 
@@ -72,7 +87,7 @@ void run_region(const RunRegion& region, Worlds& worlds, Environment environment
 int worker_main(int channel_fd)
 {
     sys::Channel channel{channel_fd};
-    const IdleThread idle;
+    const sys::IdleThread idle;
     const sys::SystemClock clock;
     auto probe = sys::OwnProcessProbe::open();
     if (!probe) {

@@ -9,6 +9,9 @@
 #include "core/base/quantity.hpp"
 #include "core/engine/region_outcome.hpp"
 #include "core/engine/series_sampler.hpp"
+#include "core/memory/file_resource.hpp"
+#include "core/sys/allocator_library.hpp"
+#include "core/sys/preload.hpp"
 
 namespace memsweep::engine {
 namespace {
@@ -21,6 +24,19 @@ constexpr nanoseconds signal_check_interval = milliseconds{50};
 // A dying worker closes its socket just before it can be reaped.
 constexpr milliseconds reap_patience{2000};
 
+// The dynamic linker goes on without a library that it cannot load, so the worker's word decides.
+void verify_allocator(const model::AllocatorSpec& allocator, Outcome& outcome)
+{
+    const std::string expected = sys::expected_library(allocator);
+    const bool finished = outcome.ending == Ending::finished || outcome.ending == Ending::refused;
+    if (!allocator.name.empty() && finished && !sys::is_same_file(outcome.allocator.library, expected)) {
+        outcome.ending = Ending::broken;
+        outcome.reason =
+            fmt::format("the worker's malloc came from {}, not from {}",
+                        outcome.allocator.library.empty() ? "nowhere known" : outcome.allocator.library, expected);
+    }
+}
+
 }  // namespace
 
 WorkerExecutor::WorkerExecutor(Options options, const sys::Clock& clock, const sys::StopSignals& signals)
@@ -28,11 +44,13 @@ WorkerExecutor::WorkerExecutor(Options options, const sys::Clock& clock, const s
 {
 }
 
-base::Expected<void> WorkerExecutor::ensure_worker()
+// One kept for the next case is of no use to a case of another allocator.
+base::Expected<void> WorkerExecutor::ensure_worker(const model::AllocatorSpec& allocator)
 {
-    if (worker_) {
+    if (worker_ && worker_->allocator == allocator) {
         return {};
     }
+    worker_.reset();
     auto channels = sys::Channel::pair();
     auto gauges = sys::SharedRegion::create(sizeof(Gauges), "memsweep-gauges");
     if (!channels || !gauges) {
@@ -44,6 +62,7 @@ base::Expected<void> WorkerExecutor::ensure_worker()
     spawn.argv = options_.worker_command;
     spawn.argv.push_back(std::to_string(worker_channel_fd));
     spawn.inherit = {{theirs.fd(), worker_channel_fd}};
+    sys::put_under(allocator, spawn);
     auto process = sys::ChildProcess::spawn(spawn);
     if (!process) {
         return base::fail(process.error());
@@ -51,7 +70,7 @@ base::Expected<void> WorkerExecutor::ensure_worker()
     if (auto sent = ours.send("g", gauges->fd()); !sent) {
         return sent;
     }
-    worker_.emplace(Worker{*std::move(process), std::move(ours), *std::move(gauges)});
+    worker_.emplace(Worker{*std::move(process), std::move(ours), *std::move(gauges), allocator});
     return {};
 }
 
@@ -63,13 +82,13 @@ Outcome WorkerExecutor::run(const Program& program, const RunLimits& limits,
         outcome.ending = Ending::interrupted;
         return outcome;
     }
-    const auto shared = make_run_region(program, limits.measure_fault_cost);
+    const auto shared = make_run_region(program, limits);
     const auto region = shared ? parse_run_region(*shared) : base::fail(shared.error());
     if (!region) {
         outcome.reason = base::describe(region.error());
         return outcome;
     }
-    if (const auto ready = ensure_worker(); !ready) {
+    if (const auto ready = ensure_worker(program.allocator); !ready) {
         outcome.reason = "no worker could be started: " + base::describe(ready.error());
         return outcome;
     }
@@ -78,8 +97,13 @@ Outcome WorkerExecutor::run(const Program& program, const RunLimits& limits,
     static_cast<void>(worker_->channel.send("r", shared->fd()));  // a worker that died meanwhile is seen by watch()
     watch(*region, limits, outcome);
     finish(*region, limits, outcome);
-    if (options_.isolation == model::Isolation::process || outcome.ending != Ending::finished) {
+    verify_allocator(program.allocator, outcome);
+    const bool shared_worker = options_.isolation == model::Isolation::none || limits.keeps_worker;
+    if (!shared_worker || outcome.ending != Ending::finished) {
         worker_.reset();
+        if (program.memory.resource == model::ResourceKind::shm) {
+            memory::remove_shared_memory_of(outcome.pid);  // names that it had no time to unlink
+        }
     }
     return outcome;
 }

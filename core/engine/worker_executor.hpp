@@ -37,9 +37,10 @@ class WorkerExecutor final : public Executor {
         sys::ChildProcess process;
         sys::Channel channel;
         sys::SharedRegion gauges;
+        model::AllocatorSpec allocator;
     };
 
-    [[nodiscard]] base::Expected<void> ensure_worker();
+    [[nodiscard]] base::Expected<void> ensure_worker(const model::AllocatorSpec& allocator);
     void watch(const RunRegion& region, const RunLimits& limits, Outcome& outcome);
     void finish(const RunRegion& region, const RunLimits& limits, Outcome& outcome);
 

@@ -17,8 +17,8 @@ struct World {
     World(const model::MemorySpec& memory_spec, const model::ReleaseSpec& release_spec,
           memory::Counters& shared_counters, std::uint32_t world_index)
         : memory{memory_spec}, release{release_spec}, counters{shared_counters}, index{world_index},
-          stack{memory_spec, release_spec.safety, shared_counters}, heap{stack.top(), release_spec},
-          frees_manually{model::frees_manually(release_spec)},
+          stack{memory_spec, release_spec.safety, shared_counters},
+          heap{stack.top(), release_spec, &stack.call_times()}, frees_manually{model::frees_manually(release_spec)},
           tolerates_double_free{release_spec.mode == model::ReleaseMode::unsafe_free ||
                                 release_spec.mode == model::ReleaseMode::refcount}
     {

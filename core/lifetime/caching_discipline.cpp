@@ -1,5 +1,6 @@
 #include "core/lifetime/caching_discipline.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -30,10 +31,20 @@ CachingDiscipline::~CachingDiscipline()
     }
 }
 
+bool CachingDiscipline::bypasses(std::uint64_t bytes) const noexcept
+{
+    return spec_.mode == ReleaseMode::pool && (bytes < spec_.cache.from_bytes || bytes > largest_kept());
+}
+
+std::uint64_t CachingDiscipline::largest_kept() const noexcept
+{
+    return spec_.cache.below_bytes == 0 ? largest_class : std::min(largest_class, spec_.cache.below_bytes - 1);
+}
+
 std::uint64_t CachingDiscipline::stored_bytes(std::uint64_t bytes) const noexcept
 {
-    const bool classed = spec_.mode == ReleaseMode::pool && bytes <= largest_class;
-    return classed ? std::bit_ceil(bytes) : bytes;
+    const bool classed = spec_.mode == ReleaseMode::pool && !bypasses(bytes);
+    return classed ? std::min(std::bit_ceil(bytes), largest_kept()) : bytes;
 }
 
 CachingDiscipline::Shelf& CachingDiscipline::shelf_of(std::uint64_t stored) noexcept
@@ -51,6 +62,10 @@ Block* CachingDiscipline::reuse(std::uint64_t bytes, std::size_t alignment, bool
     Block* found = nullptr;
     {
         const std::lock_guard lock{mutex_};
+        if (bypasses(bytes)) {
+            ++misses_;
+            return nullptr;
+        }
         Shelf& shelf = shelf_of(stored);
         Block** link = &shelf.first;
         while (*link != nullptr && ((*link)->bytes != stored || (*link)->alignment() < alignment)) {
@@ -95,8 +110,8 @@ bool CachingDiscipline::keep(Block& block) noexcept
         return false;
     }
     const bool bounded = spec_.mode != ReleaseMode::preallocated;
-    if (bounded && (shelf.count >= spec_.cache.per_size || idle_bytes_ + block.bytes > spec_.cache.limit_bytes ||
-                    (spec_.mode == ReleaseMode::pool && block.bytes > largest_class))) {
+    if (bounded && (bypasses(block.bytes) || shelf.count >= spec_.cache.per_size ||
+                    idle_bytes_ + block.bytes > spec_.cache.limit_bytes)) {
         return false;
     }
     block.freed.store(true, std::memory_order_relaxed);  // idle: nobody's

@@ -1,6 +1,7 @@
 // Kept at the drop and handed out again: a pool, buffers made once, a slot that forwards the last one dropped.
 //
-// pool          one size class per power of two, `per_size` blocks of each; what does not fit a class bypasses it
+// pool          one size class per power of two, `per_size` blocks of each; what does not fit a class bypasses it, and
+//               so does what lies outside its window of sizes
 // preallocated  exact sizes, any number: what was made once is never given back
 // forward       one slot: the last buffer dropped, if the next one has exactly its size
 //
@@ -41,6 +42,9 @@ class CachingDiscipline final : public Discipline {
     };
     static constexpr std::size_t shelves = 1024;
 
+    // Also of stored sizes: a class never reaches beyond the window.
+    [[nodiscard]] bool bypasses(std::uint64_t bytes) const noexcept;
+    [[nodiscard]] std::uint64_t largest_kept() const noexcept;
     [[nodiscard]] std::uint64_t stored_bytes(std::uint64_t bytes) const noexcept;
     [[nodiscard]] Shelf& shelf_of(std::uint64_t stored) noexcept;
     [[nodiscard]] bool keep(Block& block) noexcept;

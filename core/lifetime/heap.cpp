@@ -1,6 +1,9 @@
 #include "core/lifetime/heap.hpp"
 
+#include <algorithm>
+
 #include "core/base/assert.hpp"
+#include "core/lifetime/clock.hpp"
 
 namespace memsweep::lifetime {
 namespace {
@@ -14,9 +17,10 @@ bool keeps_for_reuse(ReleaseMode mode)
 
 }  // namespace
 
-Heap::Heap(memory::MemoryResource& resource, const model::ReleaseSpec& release)
+Heap::Heap(memory::MemoryResource& resource, const model::ReleaseSpec& release, const memory::CallTimes* times)
     : release_{release}, reclaimer_{resource, slab_}, discipline_{make_discipline(release, reclaimer_)},
-      cache_{discipline_->thread_cache()}, reuses_{keeps_for_reuse(release.mode)}
+      cache_{discipline_->thread_cache()}, reuses_{keeps_for_reuse(release.mode)},
+      may_wait_{model::is_collected(release)}, times_{times}
 {
 }
 
@@ -28,6 +32,37 @@ Heap::~Heap()
     MEMSWEEP_ASSERT(!held, "a buffer outlives its heap");
 }
 
+template <typename Action>
+void Heap::wait_for(const Action& action) noexcept
+{
+    const std::uint64_t calls_before = times_ == nullptr ? 0 : times_->program_ns();
+    const std::int64_t began = steady_ns();
+    action();
+    const auto took = static_cast<std::uint64_t>(steady_ns() - began);
+    const std::uint64_t calls = times_ == nullptr ? 0 : times_->program_ns() - calls_before;
+    wait_ns_.fetch_add(took - std::min(took, calls), std::memory_order_relaxed);
+}
+
+memory::AllocStatus Heap::before_allocate(std::uint64_t bytes) noexcept
+{
+    if (!may_wait_) {
+        return discipline_->before_allocate(bytes);
+    }
+    memory::AllocStatus status{};
+    wait_for([&] { status = discipline_->before_allocate(bytes); });
+    return status;
+}
+
+void Heap::collect() noexcept
+{
+    wait_for([this] { discipline_->collect(); });
+}
+
+void Heap::drain() noexcept
+{
+    wait_for([this] { discipline_->drain(); });
+}
+
 Heap::Result Heap::allocate_new(std::uint64_t bytes, std::size_t alignment, bool zeroed) noexcept
 {
     if (reuses_) {
@@ -35,7 +70,7 @@ Heap::Result Heap::allocate_new(std::uint64_t bytes, std::size_t alignment, bool
             idle->tag = tag_;
             return {Buffer::begin(*idle, bytes), memory::AllocStatus::ok};
         }
-    } else if (const auto refused = discipline_->before_allocate(bytes); refused != memory::AllocStatus::ok) {
+    } else if (const auto refused = before_allocate(bytes); refused != memory::AllocStatus::ok) {
         return {{}, refused};
     }
     Block* const block = slab_.acquire();

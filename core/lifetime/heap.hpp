@@ -9,6 +9,7 @@
 //          that outlives its heap is a bug and stops the process.
 #pragma once
 
+#include <atomic>
 #include <cstring>
 #include <memory>
 
@@ -17,13 +18,15 @@
 #include "core/lifetime/reclaimer.hpp"
 #include "core/lifetime/slab.hpp"
 #include "core/lifetime/thread_cache.hpp"
+#include "core/memory/call_times.hpp"
 #include "core/memory/resource.hpp"
 
 namespace memsweep::lifetime {
 
 class Heap {
   public:
-    Heap(memory::MemoryResource& resource, const model::ReleaseSpec& release);
+    // `times`: of the calls into the resource, which no wait is charged for.
+    Heap(memory::MemoryResource& resource, const model::ReleaseSpec& release, const memory::CallTimes* times = nullptr);
     Heap(const Heap&) = delete;
     Heap& operator=(const Heap&) = delete;
     ~Heap();
@@ -63,8 +66,13 @@ class Heap {
 
     void enter_scope() noexcept { discipline_->enter_scope(); }
     void leave_scope(bool by_exception) noexcept { discipline_->leave_scope(by_exception); }
-    void collect() noexcept { discipline_->collect(); }
-    void drain() noexcept { discipline_->drain(); }
+    void collect() noexcept;
+    void drain() noexcept;
+
+    // How long callers waited in a collection, for a finalizer, or for memory under a cap; calls into the resource from
+    // there left out. Only modes that collect or keep for later can make them wait.
+    [[nodiscard]] std::uint64_t wait_ns() const noexcept { return wait_ns_.load(std::memory_order_relaxed); }
+
     [[nodiscard]] DisciplineStats stats() const noexcept { return discipline_->stats(); }
     void reset_counts() noexcept { discipline_->reset_counts(); }
     [[nodiscard]] std::uint64_t stray_releases() const noexcept { return discipline_->stray_releases(); }
@@ -89,6 +97,9 @@ class Heap {
 
   private:
     [[nodiscard]] Result allocate_new(std::uint64_t bytes, std::size_t alignment, bool zeroed) noexcept;
+    [[nodiscard]] memory::AllocStatus before_allocate(std::uint64_t bytes) noexcept;
+    template <typename Action>
+    void wait_for(const Action& action) noexcept;
 
     const model::ReleaseSpec release_;
     BlockSlab slab_;
@@ -96,6 +107,9 @@ class Heap {
     std::unique_ptr<Discipline> discipline_;
     ThreadCache* cache_;  // the discipline's
     bool reuses_;
+    bool may_wait_;
+    const memory::CallTimes* times_;
+    std::atomic<std::uint64_t> wait_ns_{0};
     std::uint16_t tag_{};
 };
 

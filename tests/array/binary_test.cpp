@@ -163,12 +163,12 @@ TEST_CASE_METHOD(Rig, "what does not match is refused before anything is allocat
     const Array longer = arange({5});
     const Array column = arange({4, 1});
     const Array decimals = make(DType::decimal128, {4}, Fill::ones);
-    const std::uint64_t before = counters.allocations;
+    const std::uint64_t before = counters.allocations();
     CHECK(binary(heap, add, numbers, others).status == AllocStatus::bad_request);
     CHECK(binary(heap, add, numbers, longer).status == AllocStatus::bad_request);
     CHECK(binary(heap, add, numbers, column).status == AllocStatus::bad_request);
     CHECK(binary(heap, multiply, decimals, decimals).status == AllocStatus::bad_request);
-    CHECK(counters.allocations == before);
+    CHECK(counters.allocations() == before);
 }
 
 TEST_CASE("the result's refusal is passed on", "[unit]")

@@ -116,6 +116,105 @@ TEST_CASE("a case that fails ends alone with its reason", "[unit]")
     CHECK(bench.observer.ended_cases == Turns{"y", "x"});
 }
 
+TEST_CASE("the cases of a sweep run one after another in one worker, amid those placed alone", "[unit]")
+{
+    Bench bench;
+    model::Plan plan = plan_of({"a", "s1", "b", "s2", "d1", "d2"});
+    for (const std::size_t index : {std::size_t{1}, std::size_t{3}}) {
+        plan.cases[index].placement = model::Placement::sweep;
+    }
+    for (const std::size_t index : {std::size_t{4}, std::size_t{5}}) {
+        plan.cases[index].placement = model::Placement::drain;
+    }
+    plan.settings.warmup = 0;
+    plan.settings.repetitions = 2;
+    bench.run(plan);
+    CHECK(bench.observer.turns == Turns{"a r0", "s1 r0", "s2 r0", "b r0", "d1 r0", "d2 r0",  //
+                                        "a r1", "s1 r1", "s2 r1", "b r1", "d1 r1", "d2 r1"});
+    const std::vector<bool> round{false, true, false, false, true, false};
+    CHECK(std::vector<bool>(bench.executor.kept.begin(), bench.executor.kept.begin() + 6) == round);
+    CHECK(bench.executor.last_limits.drain_first);
+    CHECK(bench.report.cases[3].repetitions == 2);
+
+    Bench sequential;
+    plan.settings.order = model::Order::sequential;
+    sequential.run(plan);
+    CHECK(sequential.observer.turns == Turns{"a r0", "a r1", "s1 r0", "s2 r0", "s1 r1", "s2 r1",  //
+                                             "b r0", "b r1", "d1 r0", "d2 r0", "d1 r1", "d2 r1"});
+}
+
+TEST_CASE("a shuffled order moves sweeps, never the cases in them", "[unit]")
+{
+    Bench bench;
+    model::Plan plan = plan_of({"a", "b", "c", "d", "s1", "s2", "s3"});
+    for (const std::size_t index : {std::size_t{4}, std::size_t{5}, std::size_t{6}}) {
+        plan.cases[index].placement = model::Placement::sweep;
+    }
+    plan.settings.order = model::Order::shuffled;
+    bench.run(plan);
+    for (std::size_t i = 0; i < bench.observer.turns.size(); ++i) {
+        if (bench.observer.turns[i].starts_with("s1")) {
+            CHECK(bench.observer.turns.at(i + 1).starts_with("s2"));
+            CHECK(bench.observer.turns.at(i + 2).starts_with("s3"));
+        }
+    }
+}
+
+TEST_CASE("a case that fails in a sweep takes those after it, and nothing else", "[unit]")
+{
+    Bench bench;
+    model::Plan plan = plan_of({"s1", "s2", "s3", "a"});
+    for (const std::size_t index : {std::size_t{0}, std::size_t{1}, std::size_t{2}}) {
+        plan.cases[index].placement = model::Placement::sweep;
+    }
+    plan.settings.warmup = 0;
+    const bool measured_before = GENERATE(false, true);
+    bench.executor.scripted.resize(measured_before ? 5 : 1);
+    bench.executor.scripted.push_back({Ending::crashed, "because"});  // s2
+    bench.run(plan);
+    const auto& cases = bench.report.cases;
+    CHECK(cases[0].status == model::Status::ok);
+    CHECK(cases[0].repetitions == 2);
+    CHECK(cases[1].status == model::Status::error);
+    CHECK(cases[1].repetitions == (measured_before ? 1 : 0));
+    CHECK(cases[2].repetitions == (measured_before ? 1 : 0));
+    CHECK(cases[3].repetitions == 2);
+    if (measured_before) {
+        CHECK(cases[2].status == model::Status::ok);
+        REQUIRE(bench.report.warnings.size() == 1);
+        CHECK(bench.report.warnings.front().code == "sweep-cut-short");
+        CHECK_THAT(bench.report.warnings.front().message, Catch::Contains("s3: 1 of 2 repetitions"));
+    } else {
+        CHECK(cases[2].status == model::Status::skipped);
+        CHECK(cases[2].reason == "not measured: the worker of its sweep was lost in s2");
+        CHECK(bench.observer.turns == Turns{"s1 r0", "s2 r0", "a r0", "s1 r1", "a r1"});
+    }
+    Turns ended = bench.observer.ended_cases;
+    std::ranges::sort(ended);
+    CHECK(ended == Turns{"a", "s1", "s2", "s3"});
+}
+
+TEST_CASE("a resumed sweep runs again what leaves something to the cases that are missing", "[unit]")
+{
+    Bench bench;
+    model::Plan plan = plan_of({"s1", "s2", "s3"});
+    for (model::Case& one : plan.cases) {
+        one.placement = model::Placement::sweep;
+    }
+    plan.settings.warmup = 0;
+    bench.executor.scripted = {{}, {}, {}, {}, {Ending::interrupted, ""}};
+    bench.run(plan);
+    REQUIRE(bench.report.cases[0].repetitions == 2);
+    REQUIRE(bench.report.cases[1].repetitions == 1);
+    bench.observer = {};
+    bench.run(plan);
+    CHECK(bench.observer.turns == Turns{"s1 w1", "s2 r1", "s3 r1"});
+    for (const model::CaseReport& one : bench.report.cases) {
+        CHECK(one.repetitions == 2);
+        CHECK(one.status == model::Status::ok);
+    }
+}
+
 TEST_CASE("an interruption keeps what was measured and ends no case", "[unit]")
 {
     Bench bench;

@@ -7,6 +7,7 @@
 
 #include "core/engine/case_metrics.hpp"
 #include "core/engine/in_process_executor.hpp"
+#include "core/model/concat_case.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_environment.hpp"
 
@@ -67,6 +68,11 @@ inline model::Step scope(std::vector<model::Step> steps)
 inline model::Step throw_every(std::uint64_t every)
 {
     return {.operation = model::ThrowStep{every}};
+}
+
+inline model::Step concat(std::string_view label, std::uint64_t warmup, std::uint64_t calls, std::string out = {})
+{
+    return {.operation = model::ConcatStep{model::find_concat_case(label), warmup, calls, std::move(out)}};
 }
 
 inline const model::Step collect{.operation = model::CollectStep{}};

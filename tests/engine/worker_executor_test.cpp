@@ -96,7 +96,7 @@ TEST_CASE("a worker's counters, resident set and series agree on a finalizer's d
         static_cast<double>(outcome.points[0].working_set_bytes - outcome.record.baseline_working_set_bytes);
     CHECK(grown >= 0.97 * 20 * bytes);
     CHECK((tests::sanitized || grown <= 1.03 * 20 * bytes));
-    CHECK(outcome.record.fault_cost_seconds > 0);
+    CHECK(outcome.record.fault_costs.small_page > 0);
 
     REQUIRE(outcome.series.size() == 2);
     for (const model::Series& series : outcome.series) {
@@ -184,4 +184,38 @@ TEST_CASE("faults equal the base pages that are first written", "[machine]")
     CHECK(outcome.record.pages_touched == 16'384);
     CHECK(outcome.record.minor_faults >= 16'384);
     CHECK((tests::sanitized || outcome.record.minor_faults <= 16'384 + 163));
+}
+
+TEST_CASE("what a case leaves in a kept worker meets the next, unless it is drained first", "[machine]")
+{
+    Bench bench;
+    const auto sample = [](std::string name) { return model::Step{.operation = model::SampleStep{std::move(name)}}; };
+    const model::ReleaseSpec finalizer{.mode = model::ReleaseMode::finalizer};
+    const auto leaves =
+        program_of({alloc(1 << 20, 5, model::Touch::full), {.operation = model::DropStep{"a"}}}, finalizer);
+    const auto looks = program_of({sample("start")}, finalizer);
+    const auto live_at_start = [&](bool kept, bool drained) {
+        const engine::Outcome first = bench.run(leaves, {.timeout = 60s, .keeps_worker = kept});
+        const engine::Outcome second = bench.run(looks, {.timeout = 60s, .drain_first = drained});
+        REQUIRE(first.ending == Ending::finished);
+        REQUIRE(second.ending == Ending::finished);
+        CHECK((first.pid == second.pid) == kept);
+        CHECK(gone(second.pid));
+        return second.points.front().live_bytes;
+    };
+    CHECK(live_at_start(false, false) == 0);
+    CHECK(live_at_start(true, false) == 5 << 20);
+    CHECK(live_at_start(true, true) == 0);
+}
+
+TEST_CASE("a worker that dies in a sweep is not kept for the next case", "[machine]")
+{
+    Bench bench;
+    const auto quick = program_of({alloc(1000, 1, model::Touch::full)});
+    const engine::Outcome killed =
+        bench.run(idle_for(10s), {.timeout = 60s, .keeps_worker = true}, [](int pid) { kill(pid, SIGKILL); });
+    CHECK(killed.ending == Ending::crashed);
+    const engine::Outcome next = bench.run(quick, {.timeout = 60s, .keeps_worker = true});
+    CHECK(next.ending == Ending::finished);
+    CHECK(next.pid != killed.pid);
 }

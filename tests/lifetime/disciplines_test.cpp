@@ -308,4 +308,26 @@ TEST_CASE("finalizer: a missed disposal is reclaimed by collect and drain", "[un
     CHECK(resource.live_bytes() == 0);
 }
 
+TEST_CASE("pool: what lies outside its window of sizes bypasses it", "[unit]")
+{
+    ReleaseSpec spec{.mode = ReleaseMode::pool};
+    spec.cache.from_bytes = 4096;
+    spec.cache.below_bytes = 1'000'000;
+    for (const auto& [bytes, kept] : {std::pair{4095U, false},
+                                      {4096U, true},
+                                      {600'000U, true},  // the last class ends with the window
+                                      {999'999U, true},
+                                      {1'000'000U, false},
+                                      {1U << 20U, false}}) {
+        INFO(bytes);
+        tests::TrackingResource resource;
+        Heap heap{resource, spec};
+        make_and_drop(heap, bytes);
+        CHECK((resource.live_bytes() != 0) == kept);
+        make_and_drop(heap, bytes);
+        CHECK(heap.stats().cache_hits == (kept ? 1 : 0));
+        CHECK(heap.stats().cache_misses == (kept ? 1 : 2));
+    }
+}
+
 }  // namespace memsweep::lifetime

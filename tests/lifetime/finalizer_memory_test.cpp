@@ -50,14 +50,14 @@ void check_phases(model::ResourceKind kind)
             std::memset(array.data(), 1, array_bytes);
         }
     }
-    CHECK(counters.live_bytes == total_bytes);
+    CHECK(counters.live_bytes() == total_bytes);
     CHECK(heap.stats().floating_bytes == 0);
     CHECK(grown_to(total_bytes));
 
     for (Buffer& array : arrays) {
         array.reset();
     }
-    CHECK(counters.live_bytes == total_bytes);
+    CHECK(counters.live_bytes() == total_bytes);
     CHECK(heap.stats().floating_bytes == total_bytes);
     CHECK(heap.stats().floating_blocks == 100);
     CHECK(heap.stats().queue_depth == 0);
@@ -65,8 +65,8 @@ void check_phases(model::ResourceKind kind)
 
     heap.collect();
     heap.drain();
-    CHECK(counters.live_bytes == 0);
-    CHECK(counters.deallocations == 100);
+    CHECK(counters.live_bytes() == 0);
+    CHECK(counters.deallocations() == 100);
     const DisciplineStats stats = heap.stats();
     CHECK(stats.floating_bytes == 0);
     CHECK(stats.queue_depth == 0);

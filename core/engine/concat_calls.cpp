@@ -1,0 +1,115 @@
+#include "core/engine/concat_calls.hpp"
+
+#include <algorithm>
+
+#include "core/base/assert.hpp"
+
+namespace memsweep::engine {
+namespace {
+
+using memory::AllocStatus;
+using std::chrono::nanoseconds;
+
+const model::ConcatCase& case_of(const Instruction& instruction)
+{
+    return model::concat_cases()[instruction.concat_case];
+}
+
+}  // namespace
+
+ConcatCalls::ConcatCalls(const RunRegion& region, World& world, Environment environment)
+    : region_{region}, record_{region.header->record}, world_{world}, clock_{environment.clock}
+{
+    const auto steps = std::ranges::count(region.instructions, OpCode::concat, &Instruction::op);
+    built_.reserve(static_cast<std::size_t>(steps));
+}
+
+const ConcatCalls::Built* ConcatCalls::find(std::uint16_t concat_case) const
+{
+    const auto found = std::ranges::find(built_, concat_case, &Built::concat_case);
+    return found == built_.end() ? nullptr : &*found;
+}
+
+const array::Array& ConcatCalls::out(const Instruction& instruction) const
+{
+    const Built* const built = find(instruction.concat_case);
+    MEMSWEEP_ASSERT(built != nullptr, "a case has somewhere to write to once it has run");
+    return built->call.out();
+}
+
+ConcatCalls::Done ConcatCalls::run(const Instruction& instruction, Stopwatch& stopwatch,
+                                   const std::function<void()>& before_call)
+{
+    const std::uint64_t result_bytes = case_of(instruction).result_bytes();
+    arrays_ = 0;
+    world_.heap.tag_next(instruction.slot);
+
+    const Stopwatch::Pause preparing = stopwatch.pause();
+    const AllocStatus prepared = prepare(instruction);
+    stopwatch.resume(preparing);
+    if (prepared != AllocStatus::ok) {
+        return {prepared, find(instruction.concat_case) != nullptr ? result_bytes : 0, arrays_};
+    }
+    const AllocStatus timed = time_calls(instruction, find(instruction.concat_case)->call, stopwatch, before_call);
+    return {timed, timed == AllocStatus::ok ? 0 : result_bytes, arrays_};
+}
+
+AllocStatus ConcatCalls::prepare(const Instruction& instruction)
+{
+    const Built* built = find(instruction.concat_case);
+    if (built == nullptr) {
+        auto made = array::ConcatCall::build(world_.heap, case_of(instruction));
+        if (made.status != AllocStatus::ok) {
+            return made.status;
+        }
+        arrays_ += made.call.inputs().size() + (made.call.out() ? 1U : 0U);
+        built_.push_back({instruction.concat_case, std::move(made.call)});
+        built = &built_.back();
+    }
+    for (std::uint64_t call = 0; call < instruction.warmup; ++call) {
+        if (const auto result = made(built->call); result.allocation != AllocStatus::ok) {
+            return result.allocation;
+        }
+    }
+    return AllocStatus::ok;
+}
+
+// The last result is checked before it is dropped; what that takes lies between two parts of its time.
+AllocStatus ConcatCalls::time_calls(const Instruction& instruction, const array::ConcatCall& call, Stopwatch& stopwatch,
+                                    const std::function<void()>& before_call)
+{
+    const std::uint64_t faults = stopwatch.faults_so_far().minor;
+    for (std::uint64_t left = instruction.count; left > 0; --left) {
+        before_call();
+        nanoseconds start = clock_.now();
+        {
+            const array::ConcatResult result = made(call);
+            if (result.allocation != AllocStatus::ok) {
+                return result.allocation;
+            }
+            if (left == 1) {
+                const nanoseconds taken = clock_.now() - start;
+                const Stopwatch::Pause checking = stopwatch.pause();
+                ++record_.results_checked;
+                record_.results_wrong += array::agrees_with_numpy(result.array, case_of(instruction)) ? 0U : 1U;
+                stopwatch.resume(checking);
+                start = clock_.now() - taken;
+            }
+        }
+        const nanoseconds end = clock_.now();
+        region_.call_times_ns[record_.calls++] = (end - start).count();
+    }
+    record_.call_minor_faults += stopwatch.faults_so_far().minor - faults;
+    return AllocStatus::ok;
+}
+
+array::ConcatResult ConcatCalls::made(const array::ConcatCall& call)
+{
+    array::ConcatResult result = call.call(world_.heap);
+    arrays_ += result.status == array::ConcatStatus::ok && !call.out() ? 1U : 0U;
+    MEMSWEEP_ASSERT(result.status == array::ConcatStatus::ok || result.status == array::ConcatStatus::not_allocated,
+                    "every case of the sweep is one that can be concatenated");
+    return result;
+}
+
+}  // namespace memsweep::engine

@@ -1,0 +1,70 @@
+// The concat steps of one repetition: a case's inputs made once, its calls timed one by one, a result checked.
+//
+// What is made, warmed up and checked is part of no time and no fault count; the timed calls alone are, each with the
+// allocation of its result and with the drop of it, which the release discipline answers.
+// Units    nanoseconds, bytes.
+// Sources  NumSharp's sweep: warm-up calls, then calls timed one by one, results dropped and never disposed of.
+// Cost     two clock reads per call; the check reads the last result once.
+// Errors   AllocStatus of what could not be had. A case that concatenation itself refuses is a bug: NumPy takes them
+// all. Ownership  holds the inputs until it goes, so it must go before the world's heap.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "core/array/concat_call.hpp"
+#include "core/engine/environment.hpp"
+#include "core/engine/run_region.hpp"
+#include "core/engine/stopwatch.hpp"
+#include "core/engine/world.hpp"
+
+namespace memsweep::engine {
+
+class ConcatCalls {
+  public:
+    ConcatCalls(const RunRegion& region, World& world, Environment environment);
+
+    struct Done {
+        memory::AllocStatus status{memory::AllocStatus::ok};
+        std::uint64_t refused_bytes{};  // 0: unknown
+        std::uint64_t arrays{};         // made, inputs included
+    };
+    // `before_call` runs before each timed call, outside its time.
+    [[nodiscard]] Done run(const Instruction& instruction, Stopwatch& stopwatch,
+                           const std::function<void()>& before_call);
+
+    // The inputs of every case that was called, and what it writes to.
+    template <typename Visit>
+    void each_array(const Visit& visit) const
+    {
+        for (const Built& built : built_) {
+            for (const array::Array& input : built.call.inputs()) {
+                visit(input);
+            }
+            visit(built.call.out());
+        }
+    }
+
+    // What the instruction's case writes to; none before its first run.
+    [[nodiscard]] const array::Array& out(const Instruction& instruction) const;
+
+  private:
+    struct Built {
+        std::uint16_t concat_case{};
+        array::ConcatCall call;
+    };
+    [[nodiscard]] const Built* find(std::uint16_t concat_case) const;
+    [[nodiscard]] memory::AllocStatus prepare(const Instruction& instruction);
+    [[nodiscard]] memory::AllocStatus time_calls(const Instruction& instruction, const array::ConcatCall& call,
+                                                 Stopwatch& stopwatch, const std::function<void()>& before_call);
+    [[nodiscard]] array::ConcatResult made(const array::ConcatCall& call);
+
+    const RunRegion& region_;
+    RepetitionRecord& record_;
+    World& world_;
+    const sys::Clock& clock_;
+    std::vector<Built> built_;
+    std::uint64_t arrays_{};  // made by the current step
+};
+
+}  // namespace memsweep::engine
