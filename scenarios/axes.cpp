@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/model/plan.hpp"
+#include "scenarios/allocator_reader.hpp"
 #include "scenarios/axis_values.hpp"
 #include "scenarios/limits.hpp"
 #include "scenarios/quote.hpp"
@@ -14,16 +16,6 @@
 namespace memsweep::scenarios {
 namespace {
 
-bool is_for_later(std::string_view name)
-{
-    return name == "allocator" || name == "placement";
-}
-
-std::string not_supported(std::string_view name)
-{
-    return fmt::format("the reserved axis \"{}\" is not supported by this version", name);
-}
-
 bool is_broken(const Axes& axes, std::string_view name)
 {
     return std::find(axes.broken.begin(), axes.broken.end(), name) != axes.broken.end();
@@ -31,21 +23,47 @@ bool is_broken(const Axes& axes, std::string_view name)
 
 bool check_axis_name(const Member& member, const Reading& reading)
 {
-    if (is_for_later(member.key)) {
-        reading.diagnostics.add(member.key_place, not_supported(member.key));
-    } else if (!is_name(member.key)) {
-        reading.diagnostics.add(member.key_place,
-                                fmt::format("{} is no name for an axis: a lower-case letter, then letters, digits "
-                                            "and _, at most {}",
-                                            in_quotes(member.key), max_name_bytes));
+    if (is_name(member.key)) {
+        return true;
     }
-    return is_name(member.key) && !is_for_later(member.key);
+    reading.diagnostics.add(member.key_place,
+                            fmt::format("{} is no name for an axis: a lower-case letter, then letters, digits "
+                                        "and _, at most {}",
+                                        in_quotes(member.key), max_name_bytes));
+    return false;
+}
+
+std::string placement_mistake(const std::string& text)
+{
+    if (model::value_of<model::Placement>(text)) {
+        return {};
+    }
+    return fmt::format("axis \"{}\" cannot be {}{}", model::placement_axis, in_quotes(text),
+                       did_you_mean(text, model::all_names<model::Placement>()));
+}
+
+// The values of the reserved axes are the tool's words; those of allocator may also be paths.
+AxisValues checked(std::string_view axis, AxisValues values, const Place& place, const Reading& reading)
+{
+    if (!values || (axis != allocator_axis && axis != model::placement_axis)) {
+        return values;
+    }
+    bool known = true;
+    for (const model::Scalar& value : *values) {
+        const std::string text = model::to_text(value);
+        if (std::string wrong = axis == allocator_axis ? allocator_mistake(text) : placement_mistake(text);
+            !wrong.empty()) {
+            reading.diagnostics.add(place, std::move(wrong));
+            known = false;
+        }
+    }
+    return known ? std::move(values) : std::nullopt;
 }
 
 void read_axis(const Member& member, const Reading& reading, Axes& axes)
 {
     const bool named = check_axis_name(member, reading);
-    auto values = read_axis_values(member.value, reading);
+    auto values = checked(member.key, read_axis_values(member.value, reading), member.value.place, reading);
     if (axes.declared.size() == max_axes) {
         reading.diagnostics.add(member.key_place, fmt::format("more than {} axes", max_axes));
         values.reset();
@@ -59,9 +77,6 @@ void read_axis(const Member& member, const Reading& reading, Axes& axes)
 
 std::string unknown_axis(const Axes& axes, std::string_view name)
 {
-    if (is_for_later(name)) {
-        return not_supported(name);
-    }
     const auto known = axis_names(axes);
     return known.empty()
                ? std::string{"the scenario has no axes"}
@@ -76,7 +91,7 @@ void apply_override(const std::pair<std::string, std::string>& assignment, Sourc
     const auto axis =
         std::find_if(axes.used.begin(), axes.used.end(), [&](const auto& one) { return one.name == name; });
     if (axis != axes.used.end()) {
-        axis->values = read_axis_text(text, flag, reading).value_or(axis->values);
+        axis->values = checked(name, read_axis_text(text, flag, reading), flag, reading).value_or(axis->values);
     } else if (!is_broken(axes, name)) {
         reading.diagnostics.add(flag, unknown_axis(axes, name));
     }

@@ -15,9 +15,13 @@
 namespace memsweep::scenarios {
 namespace {
 
+constexpr std::size_t max_path_bytes = 255;
+
+// Paths, of an allocator's library, may be longer than names.
 bool is_printable(const std::string& text)
 {
-    return !text.empty() && text.size() <= max_name_bytes && !find_bad_byte(text) &&
+    const std::size_t most = text.starts_with('/') ? max_path_bytes : max_name_bytes;
+    return !text.empty() && text.size() <= most && !find_bad_byte(text) &&
            text.find_first_of("\t\r\n") == std::string::npos;
 }
 

@@ -1,5 +1,7 @@
 #include "scenarios/canonical.hpp"
 
+#include "core/model/concat_case.hpp"
+
 namespace memsweep::scenarios {
 namespace {
 
@@ -44,9 +46,21 @@ struct OperationJson {
         return {
             {"function", model::name_of(step.function)}, {"as", step.as}, {"left", step.left}, {"right", step.right}};
     }
+    json operator()(const model::ConcatStep& step) const
+    {
+        return {{"case", step.what->label}, {"warmup", step.warmup}, {"calls", step.calls}, {"out", step.out}};
+    }
+    json operator()(const model::ViewStep& step) const
+    {
+        return {{"as", step.as}, {"of", step.of}, {"start", step.start}, {"stop", step.stop}, {"copy", step.copy}};
+    }
     json operator()(const model::DropStep& step) const { return {{"target", step.target}}; }
     json operator()(const model::CollectStep& /*step*/) const { return json::object(); }
     json operator()(const model::DrainStep& /*step*/) const { return json::object(); }
+    json operator()(const model::TrimStep& step) const
+    {
+        return {{"target", step.target}, {"how", model::name_of(step.how)}};
+    }
     json operator()(const model::SampleStep& step) const
     {
         json object{{"name", step.name}};
@@ -75,12 +89,66 @@ json steps_json(const std::vector<model::Step>& steps)
     return list;
 }
 
+json pool_json(const model::PoolSpec& pool)
+{
+    return {model::name_of(pool.kind),
+            model::name_of(pool.classes),
+            pool.factor,
+            pool.smallest,
+            pool.largest,
+            pool.alignment,
+            model::name_of(pool.topology),
+            pool.thread_blocks,
+            pool.thread_bytes,
+            pool.depot_blocks,
+            pool.depot_bytes,
+            pool.stripes,
+            pool.per_class,
+            pool.class_bytes,
+            pool.limit_bytes,
+            model::name_of(pool.on_full),
+            model::name_of(pool.zeros),
+            pool.trim_interval_ns,
+            pool.trim_to,
+            pool.lifetime_ns,
+            pool.decay_ns,
+            pool.pressure,
+            pool.cgroup_share,
+            pool.chunk_bytes};
+}
+
+// What is not asked for says nothing, so that a new option leaves the fingerprints of old scenarios alone.
 json memory_json(const model::MemorySpec& memory)
 {
-    return {{"resource", model::name_of(memory.resource)},
-            {"pages", model::name_of(memory.pages)},
-            {"limit_bytes", memory.limit_bytes},
-            {"fail_every", memory.fail_every}};
+    json object{{"resource", model::name_of(memory.resource)},
+                {"pages", model::name_of(memory.pages)},
+                {"limit_bytes", memory.limit_bytes},
+                {"fail_every", memory.fail_every}};
+    if (memory.huge_pages_from_bytes != 0) {
+        object["huge_pages_from_bytes"] = memory.huge_pages_from_bytes;
+    }
+    if (memory.resource == model::ResourceKind::aligned) {
+        object["alignment"] = memory.alignment;
+    }
+    if (memory.resource == model::ResourceKind::file) {
+        object["path"] = memory.path.data();
+    }
+    if (memory.populated) {
+        object["populated"] = true;
+    }
+    if (memory.locked) {
+        object["locked"] = true;
+    }
+    if (memory.numa.policy != model::NumaPolicy::none) {
+        object["numa"] = {model::name_of(memory.numa.policy), memory.numa.nodes};
+    }
+    if (memory.pool.kind != model::PoolKind::none) {
+        object["pool"] = pool_json(memory.pool);
+    }
+    if (memory.trim.above_bytes != 0) {
+        object["trim"] = {memory.trim.above_bytes, model::name_of(memory.trim.how)};
+    }
+    return object;
 }
 
 json trigger_json(const model::ReleaseSpec& release)
@@ -151,6 +219,9 @@ json release_json(const model::ReleaseSpec& release)
     case ReleaseMode::tls_cache:
     case ReleaseMode::forward:
         object["cache"] = {release.cache.per_size, release.cache.limit_bytes, release.pressure.counts_idle};
+        if (release.mode == ReleaseMode::pool && (release.cache.from_bytes > 1 || release.cache.below_bytes != 0)) {
+            object["window"] = {release.cache.from_bytes, release.cache.below_bytes};
+        }
         object["triggers"] = trigger_json(release);
         break;
     case ReleaseMode::stack:
@@ -176,11 +247,19 @@ json series_json(const model::SeriesSpec& series)
 
 json canonical_case(const model::Case& plan_case)
 {
-    return {{"params", params_json(plan_case.params)},
-            {"memory", memory_json(plan_case.memory)},
-            {"release", release_json(plan_case.release)},
-            {"steps", steps_json(plan_case.steps)},
-            {"series", series_json(plan_case.series)}};
+    json object{{"params", params_json(plan_case.params)},
+                {"memory", memory_json(plan_case.memory)},
+                {"release", release_json(plan_case.release)},
+                {"steps", steps_json(plan_case.steps)},
+                {"series", series_json(plan_case.series)}};
+    if (!plan_case.allocator.environment.empty()) {  // its name is among the parameters
+        json settings = json::object();
+        for (const auto& [name, value] : plan_case.allocator.environment) {
+            settings[name] = value;
+        }
+        object["allocator"] = std::move(settings);
+    }
+    return object;
 }
 
 json canonical_assertion(const model::Assertion& assertion)
@@ -197,8 +276,9 @@ json canonical_assertion(const model::Assertion& assertion)
                 {"limit", expression.limit}};
     if (expression.ratio) {
         const auto& [first, second] = *expression.ratio;
-        object[expression.slope_length != 0 ? "slope" : "ratio"] = {{first.axis, first.value},
-                                                                    {second.axis, second.value}};
+        object[expression.explained           ? "explained"
+               : expression.slope_length != 0 ? "slope"
+                                              : "ratio"] = {{first.axis, first.value}, {second.axis, second.value}};
     }
     return object;
 }

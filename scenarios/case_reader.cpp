@@ -1,10 +1,12 @@
 #include "scenarios/case_reader.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/base/checked.hpp"
+#include "scenarios/allocator_reader.hpp"
 #include "scenarios/limits.hpp"
 #include "scenarios/release_reader.hpp"
 #include "scenarios/step_reader.hpp"
@@ -82,6 +84,14 @@ Combinations combine(const CaseParts& parts, const Axes& axes, const Reading& re
     return combinations;
 }
 
+model::Placement placement_of(const std::vector<model::Param>& params)
+{
+    const auto found = std::ranges::find(params, model::placement_axis, &model::Param::name);
+    return found == params.end()
+               ? model::Placement::alone
+               : model::value_of<model::Placement>(model::to_text(found->value)).value_or(model::Placement::alone);
+}
+
 model::Case read_case(const std::string& scenario, std::vector<model::Param> params, const CaseParts& parts,
                       const Axes& axes, ReleaseReader& releases, const Reading& plan)
 {
@@ -91,6 +101,7 @@ model::Case read_case(const std::string& scenario, std::vector<model::Param> par
     plan_case.params = std::move(params);
     const Scope scope{plan.scope.surroundings, plan.scope.variables, &plan_case.params, &axes.broken};
     const Reading reading{scope, plan.diagnostics};
+    plan_case.placement = placement_of(plan_case.params);
     if (parts.memory != nullptr) {
         plan_case.memory = read_memory(*parts.memory, reading);
     }
@@ -99,6 +110,13 @@ model::Case read_case(const std::string& scenario, std::vector<model::Param> par
     }
     if (parts.safety != nullptr) {
         plan_case.release.safety = read_safety(*parts.safety, reading);
+    }
+    plan_case.allocator = read_allocator(parts.allocators, plan_case.params, reading);
+    if (plan_case.memory.trim.above_bytes != 0) {
+        const auto how = plan_case.memory.trim.how;
+        if (std::string why = model::trim_objection(how, plan_case.memory, plan_case.release.safety); !why.empty()) {
+            reading.diagnostics.add(parts.memory->place, std::move(why));
+        }
     }
     if (parts.steps != nullptr) {
         plan_case.steps = StepReader{reading, plan_case.memory, plan_case.release}.read(*parts.steps);
@@ -112,6 +130,7 @@ std::vector<model::Case> read_cases(const std::string& scenario, const CaseParts
                                     const model::SeriesSpec& series, Sources& sources, const Reading& reading)
 {
     ReleaseReader releases{sources};
+    check_allocators(parts.allocators, axes.used, reading);
     auto combinations = combine(parts, axes, reading);
     std::vector<model::Case> cases;
     cases.reserve(combinations.size());

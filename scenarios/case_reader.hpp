@@ -17,6 +17,7 @@ struct CaseParts {
     const Node* memory{};
     const Node* release{};
     const Node* safety{};
+    const Node* allocators{};
     const Node* steps{};
 };
 

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/model/names.hpp"
@@ -53,6 +54,16 @@ class Fields {
         if (const auto name = choice(key)) {
             into = model::value_of<Enum>(*name).value_or(into);
         }
+    }
+
+    // The name itself, where it stands for no enumerator; true when it was read.
+    bool read_choice(std::string_view key, std::string& into) const
+    {
+        auto name = choice(key);
+        if (name) {
+            into = std::move(*name);
+        }
+        return name.has_value();
     }
 
     // Every member, for maps whose keys the user chooses.

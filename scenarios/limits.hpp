@@ -26,7 +26,8 @@ inline constexpr std::size_t max_case_steps = 500'000;     // steps over all cas
 inline constexpr std::size_t max_repeat_depth = 8;
 inline constexpr std::uint64_t max_loop_passes = 1'000'000'000'000;  // product of nested `times`
 inline constexpr std::uint64_t max_samples = 100'000;  // points of one repetition: their storage is reserved before it
-inline constexpr std::size_t max_shape_rank = 8;       // what core/array keeps inside a handle
+inline constexpr std::uint64_t max_timed_calls = 1'000'000;  // of one repetition, likewise
+inline constexpr std::size_t max_shape_rank = 8;             // what core/array keeps inside a handle
 inline constexpr std::size_t max_errors_kept = 1'000;
 inline constexpr std::size_t max_errors_shown = 50;
 

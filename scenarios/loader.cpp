@@ -1,5 +1,6 @@
 #include "scenarios/loader.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "scenarios/assertions.hpp"
@@ -73,14 +74,26 @@ class Loading {
     void read_cases_and_claims(const Fields& top, const model::SeriesSpec& series, const Reading& reading)
     {
         Axes axes = read_axes(top.raw("axes"), overrides_.axes, sources_, reading);
-        const CaseParts parts{top.raw("axes"),    top.raw("exclude"), top.raw("memory"),
-                              top.raw("release"), top.raw("safety"),  top.raw("steps")};
+        const CaseParts parts{top.raw("axes"),   top.raw("exclude"),    top.raw("memory"), top.raw("release"),
+                              top.raw("safety"), top.raw("allocators"), top.raw("steps")};
         plan_.cases = read_cases(plan_.name, parts, axes, series, sources_, reading);
         override_safety(overrides_, plan_.cases);
+        check_isolation(axes, parts, reading);
         if (const Node* claims = top.raw("assert")) {
             plan_.assertions = read_assertions(*claims, axes, points(parts), reading);
         }
         plan_.axes = std::move(axes.used);
+    }
+
+    void check_isolation(const Axes& axes, const CaseParts& parts, const Reading& reading) const
+    {
+        const auto names = axis_names(axes);
+        const bool placed = std::find(names.begin(), names.end(), model::placement_axis) != names.end();
+        if (placed && plan_.settings.isolation == model::Isolation::none) {
+            reading.diagnostics.add(parts.axes->place,
+                                    "axis \"placement\" says which cases share a worker: it needs isolation "
+                                    "\"process\", not \"none\"");
+        }
     }
 
     [[nodiscard]] std::set<std::string> points(const CaseParts& parts) const

@@ -71,6 +71,8 @@ constexpr std::array scenario_table{
     OptionInfo{"memory", object, false, "", 0, 0, nullptr, "what arrays are made of"},
     OptionInfo{"release", object, false, "", 0, 0, nullptr, "when memory that was dropped is freed"},
     OptionInfo{"safety", object, false, "", 0, 0, nullptr, "what looks for mistakes in the use of memory"},
+    OptionInfo{"allocators", object, false, "", 0, 0, nullptr,
+               "settings of the allocators that the axis allocator names"},
     OptionInfo{"steps", list, true, "", 0, 0, nullptr, "what one repetition does, in order"},
     series,
     OptionInfo{"assert", list, false, "", 0, 0, nullptr, "what must hold"},
@@ -98,10 +100,33 @@ constexpr std::array memory_table{
     OptionInfo{"resource", choice, false, "malloc", 0, 0, model::all_names<model::ResourceKind>,
                "where memory comes from"},
     OptionInfo{"pages", choice, false, "system", 0, 0, model::all_names<model::PageKind>,
-               "page size; with resource pages only"},
+               "page size; with resources pages and memfd only, 2MiB and 1GiB with pages only"},
+    OptionInfo{
+        "huge_pages_from", size, false, "0", 0, any_size, nullptr,
+        "malloc: ask for transparent huge pages in arrays of this size and more, as NumPy does from 4MiB; 0: in none"},
+    OptionInfo{"alignment", size, false, "64", 1, 1U << 21U, nullptr,
+               "resource aligned: of every allocation at least, a power of two"},
+    OptionInfo{"path", text, false, "", 0, 0, nullptr, "resource file: the folder that its files lie in"},
+    OptionInfo{"populated", boolean, false, "false", 0, 0, nullptr,
+               "every page is there before an allocation returns; with resources that map pages"},
+    OptionInfo{"locked", boolean, false, "false", 0, 0, nullptr, "and stays there (mlock)"},
+    OptionInfo{"numa", object, false, "", 0, 0, nullptr, "on which nodes memory lies; with resources that map pages"},
+    OptionInfo{"pool", object, false, "", 0, 0, nullptr, "what is kept between the arrays and their resource"},
     OptionInfo{"limit", size, false, "0", 0, any_size, nullptr,
                "refuse an allocation that would exceed it; 0: no limit"},
     OptionInfo{"fail_every", integer, false, "0", 0, thousand_million, nullptr, "refuse every Nth allocation; 0: none"},
+    OptionInfo{"trim", object, false, "", 0, 0, nullptr, "trim arrays in use while the working set is above a limit"},
+};
+
+constexpr std::array memory_trim_table{
+    OptionInfo{"above", size, true, "", 0, any_size, nullptr,
+               "resident set of the process beyond which arrays in use are trimmed; 0: never"},
+    OptionInfo{"how", choice, false, "soft", 0, 0, model::all_names<model::TrimHow>, "by which mechanism"},
+};
+
+constexpr std::array numa_table{
+    OptionInfo{"policy", choice, false, "none", 0, 0, model::all_names<model::NumaPolicy>, "how nodes are chosen"},
+    OptionInfo{"nodes", shape, false, "[0]", 0, 63, nullptr, "their numbers"},
 };
 
 constexpr std::array safety_table{
@@ -134,9 +159,9 @@ constexpr std::array series_table{
 
 constexpr std::array assert_table{
     OptionInfo{"where", object, false, "", 0, 0, nullptr, "axis names and values: the cases it is about; default: all"},
-    OptionInfo{
-        "expr", text, true, "", 0, 0, nullptr,
-        "[POINT.]METRIC.STAT OP NUMBER[UNIT], or ratio(METRIC.STAT, AXIS=V, AXIS=V) OP NUMBER, or slope(the same)"},
+    OptionInfo{"expr", text, true, "", 0, 0, nullptr,
+               "[POINT.]METRIC.STAT OP NUMBER[UNIT], or ratio(METRIC.STAT, AXIS=V, AXIS=V) OP NUMBER, or slope(the "
+               "same), or explained(AXIS=V, AXIS=V)"},
     OptionInfo{"severity", choice, false, "fail", 0, 0, model::all_names<model::Severity>,
                "whether it sets the exit code"},
     OptionInfo{"abort", boolean, false, "false", 0, 0, nullptr, "end the run when it does not hold"},
@@ -167,6 +192,16 @@ std::span<const OptionInfo> axis_range_options()
 std::span<const OptionInfo> memory_options()
 {
     return memory_table;
+}
+
+std::span<const OptionInfo> numa_options()
+{
+    return numa_table;
+}
+
+std::span<const OptionInfo> memory_trim_options()
+{
+    return memory_trim_table;
 }
 
 std::span<const OptionInfo> safety_options()

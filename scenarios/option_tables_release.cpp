@@ -122,6 +122,8 @@ constexpr std::array release_table{
 
     count_of("cache_per_size", "8", 0, thousand_million, "pool, tls_cache: arrays kept of one size"),
     bytes_of("cache_limit", "1GiB", "pool, tls_cache: bytes kept in all"),
+    OptionInfo{"cache_from", size, false, "1", 0, any_size, nullptr, "pool: smaller arrays bypass it"},
+    bytes_of("cache_below", "0", "pool: and so do arrays of this size and more; 0: none do"),
     OptionInfo{"stack", size, false, "4MiB", 4096, any_size, nullptr, "stack: the region"},
 };
 

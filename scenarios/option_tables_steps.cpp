@@ -2,6 +2,7 @@
 #include <array>
 #include <limits>
 
+#include "core/model/concat_case.hpp"
 #include "core/model/step.hpp"
 #include "scenarios/options.hpp"
 
@@ -62,8 +63,31 @@ constexpr std::array binary_table{
                "name of the second operands, of the same count, dtype and shape"},
 };
 
+constexpr std::array concat_table{
+    OptionInfo{"case", choice, true, "", 0, 0, model::concat_labels, "label of the case"},
+    OptionInfo{"warmup", integer, false, "", 0, 100'000, nullptr,
+               "calls before those that are timed; default: 20 as the original, 1 in mode leak"},
+    OptionInfo{"calls", integer, false, "", 1, 100'000, nullptr,
+               "timed calls; default: as the original, 30 to 500 by case, 3 in mode leak"},
+    OptionInfo{"out", name, false, "", 0, 0, nullptr,
+               "name for the array that results are written to, of a case that has one"},
+};
+
+constexpr std::array view_table{
+    OptionInfo{"as", name, true, "", 0, 0, nullptr, "name of the views or copies"},
+    OptionInfo{"of", name, true, "", 0, 0, nullptr, "name of the arrays that they are of"},
+    OptionInfo{"start", integer, false, "0", 0, largest_array, nullptr, "first row, along the first dimension"},
+    OptionInfo{"stop", integer, true, "", 1, largest_array, nullptr, "row after the last"},
+    OptionInfo{"copy", boolean, false, "false", 0, 0, nullptr, "memory of its own instead of a view"},
+};
+
 constexpr std::array drop_table{
     OptionInfo{"target", name, true, "", 0, 0, nullptr, "name whose arrays lose their reference"},
+};
+
+constexpr std::array trim_table{
+    OptionInfo{"target", name, true, "", 0, 0, nullptr, "name whose arrays lose their resident pages"},
+    OptionInfo{"how", choice, false, "soft", 0, 0, model::all_names<model::TrimHow>, "by which mechanism"},
 };
 
 constexpr std::array sample_table{
@@ -99,11 +123,14 @@ constexpr std::array<OperationTable, std::variant_size_v<model::Operation>> oper
     {"write", write_table},
     {"read", target_table},
     {"binary", binary_table},
+    {"concat", concat_table},
+    {"view", view_table},
     {"free", target_table},
     {"release", target_table},
     {"drop", drop_table},
     {"collect", {}},
     {"drain", {}},
+    {"trim", trim_table},
     {"sample", sample_table},
     {"idle", idle_table},
     {"repeat", repeat_table},

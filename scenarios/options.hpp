@@ -54,8 +54,13 @@ unit_of(OptionKind kind);  // of min, max: "B", "ns", "1"; empty where there are
 [[nodiscard]] std::span<const OptionInfo> requires_options();
 [[nodiscard]] std::span<const OptionInfo> axis_range_options();
 [[nodiscard]] std::span<const OptionInfo> memory_options();
+[[nodiscard]] std::span<const OptionInfo> numa_options();
+[[nodiscard]] std::span<const OptionInfo> pool_options();
+[[nodiscard]] std::span<const OptionInfo> memory_trim_options();
 [[nodiscard]] std::span<const OptionInfo> release_options();
 [[nodiscard]] std::span<const OptionInfo> safety_options();
+[[nodiscard]] std::span<const OptionInfo> allocators_options();  // an object of settings for each of these:
+[[nodiscard]] std::span<const OptionInfo> allocator_options(std::string_view allocator);  // empty when it has none
 [[nodiscard]] std::span<const OptionInfo> profile_options();  // the top level of a runtime profile
 [[nodiscard]] std::span<const OptionInfo> series_options();
 [[nodiscard]] std::span<const OptionInfo> assert_options();

@@ -85,6 +85,8 @@ void read_keys(const Fields& fields, model::ReleaseSpec& release)
     fields.read("headroom", release.arena.headroom);
     fields.read("cache_per_size", release.cache.per_size);
     fields.read("cache_limit", release.cache.limit_bytes);
+    fields.read("cache_from", release.cache.from_bytes);
+    fields.read("cache_below", release.cache.below_bytes);
     fields.read("stack", release.cache.stack_bytes);
 }
 

@@ -1,11 +1,25 @@
 // The JSON Schemas (draft-07) that `memsweep schema` prints, copied into the binary when it is built.
 #pragma once
 
+#include <array>
 #include <string_view>
 
 namespace memsweep::scenarios {
 
 [[nodiscard]] std::string_view scenario_schema();
-[[nodiscard]] std::string_view result_schema();  // empty in a build whose sources lack it
+[[nodiscard]] std::string_view result_schema();
+[[nodiscard]] std::string_view gate_schema();
+[[nodiscard]] std::string_view comparison_schema();
+[[nodiscard]] std::string_view history_schema();
+
+struct NamedSchema {
+    std::string_view name;  // as on the command line
+    std::string_view (*text)();
+};
+inline constexpr std::array<NamedSchema, 5> schemas{{{"scenario", scenario_schema},
+                                                     {"result", result_schema},
+                                                     {"gates", gate_schema},
+                                                     {"comparison", comparison_schema},
+                                                     {"history", history_schema}}};
 
 }  // namespace memsweep::scenarios

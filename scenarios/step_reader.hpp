@@ -33,11 +33,14 @@ class StepReader {
     void fill(const Fields& fields, model::WriteStep& step);
     void fill(const Fields& fields, model::ReadStep& step);
     void fill(const Fields& fields, model::BinaryStep& step);
+    void fill(const Fields& fields, model::ConcatStep& step);
+    void fill(const Fields& fields, model::ViewStep& step);
     void fill(const Fields& fields, model::FreeStep& step);
     void fill(const Fields& fields, model::ReleaseStep& step);
     void fill(const Fields& fields, model::DropStep& step);
     void fill(const Fields& fields, model::CollectStep& step);
     void fill(const Fields& fields, model::DrainStep& step);
+    void fill(const Fields& fields, model::TrimStep& step);
     void fill(const Fields& fields, model::SampleStep& step);
     void fill(const Fields& fields, model::IdleStep& step);
     void fill(const Fields& fields, model::RepeatStep& step);
@@ -56,6 +59,7 @@ class StepReader {
     NameFlow flow_;
     std::uint64_t passes_{1};  // of the loops around the current step
     std::uint64_t samples_{};  // of one repetition, so far
+    std::uint64_t timed_calls_{};
     std::size_t depth_{};
     std::size_t scopes_{};  // around the current step
 };

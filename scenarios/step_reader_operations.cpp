@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/checked.hpp"
+#include "core/model/concat_case.hpp"
 #include "scenarios/limits.hpp"
 #include "scenarios/quote.hpp"
 #include "scenarios/step_reader.hpp"
@@ -47,6 +48,28 @@ void StepReader::fill(const Fields& fields, model::ReadStep& step)
     }
 }
 
+void StepReader::fill(const Fields& fields, model::ViewStep& step)
+{
+    fields.read("as", step.as);
+    fields.read("of", step.of);
+    fields.read("start", step.start);
+    fields.read("stop", step.stop);
+    fields.read("copy", step.copy);
+    check_touchable(fields, step.copy, "copy");
+    const Arrays* of = step.of.empty() ? nullptr : flow_.use(step.of, fields.place("of"));
+    Arrays made = of != nullptr ? *of : Arrays{};
+    if (of != nullptr && !of->shape.empty()) {
+        if (step.start >= step.stop || step.stop > of->shape.front()) {
+            fields.complain(fields.place("stop"),
+                            fmt::format("rows {} to {} are none of the {} that {} has", step.start, step.stop,
+                                        of->shape.front(), in_quotes(step.of)));
+        } else {
+            made.shape.front() = step.stop - step.start;
+        }
+    }
+    bind(step.as, std::move(made));
+}
+
 void StepReader::fill(const Fields& fields, model::FreeStep& step)
 {
     fields.read("target", step.target);
@@ -83,6 +106,34 @@ void StepReader::fill(const Fields& fields, model::BinaryStep& step)
     bind(step.as, left != nullptr ? *left : Arrays{});
 }
 
+void StepReader::fill(const Fields& fields, model::ConcatStep& step)
+{
+    std::string label;
+    const bool leaks = release_.mode == model::ReleaseMode::leak;
+    fields.read_choice("case", label);
+    const model::ConcatCase* const known = model::find_concat_case(label);
+    step.what = known != nullptr ? known : &model::concat_cases().front();  // unreadable, reported
+    step.warmup = leaks ? model::concat_leaking_warmup_calls : model::concat_warmup_calls;
+    step.calls = leaks ? model::concat_leaking_calls : step.what->repetitions;
+    fields.read("warmup", step.warmup);
+    fields.read("calls", step.calls);
+    fields.read("out", step.out);
+    check_touchable(fields, true, "op");
+    if (scopes_ != 0) {
+        fields.complain(fields.place("op"),
+                        "\"concat\" keeps its inputs until the repetition ends: it cannot stand in a scope");
+    }
+    const bool within = timed_calls_ <= max_timed_calls;
+    timed_calls_ = base::saturating_add(timed_calls_, base::saturating_mul(passes_, step.calls));
+    if (within && timed_calls_ > max_timed_calls) {
+        fields.complain(fields.place("calls"),
+                        fmt::format("more than {} timed calls in one repetition", max_timed_calls));
+    }
+    if (fields.has("out") && step.what->out) {
+        bind(step.out, {1, step.what->result, {step.what->result_bytes() / model::size_bytes(step.what->result)}});
+    }
+}
+
 void StepReader::fill(const Fields& fields, model::DropStep& step)
 {
     fields.read("target", step.target);
@@ -94,6 +145,21 @@ void StepReader::fill(const Fields& fields, model::DropStep& step)
 void StepReader::fill(const Fields& /*fields*/, model::CollectStep& /*step*/) {}
 
 void StepReader::fill(const Fields& /*fields*/, model::DrainStep& /*step*/) {}
+
+void StepReader::fill(const Fields& fields, model::TrimStep& step)
+{
+    fields.read("target", step.target);
+    if (fields.has("how")) {
+        step.how = model::TrimHow::none;  // when it cannot be read, which is reported
+    }
+    fields.read_choice("how", step.how);
+    if (!step.target.empty()) {
+        flow_.use(step.target, fields.place("target"));
+    }
+    if (std::string why = model::trim_objection(step.how, memory_, release_.safety); !why.empty()) {
+        fields.complain(fields.place("how"), std::move(why));
+    }
+}
 
 void StepReader::fill(const Fields& fields, model::SampleStep& step)
 {

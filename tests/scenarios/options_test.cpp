@@ -42,8 +42,17 @@ json schema_of(const std::string& section)
     if (section == "profile") {
         return definitions["profile_file"];
     }
+    if (section == "memory.trim") {
+        return top["memory"]["properties"]["trim"];
+    }
     if (section == "assert") {
         return top["assert"]["items"];
+    }
+    if (section == "pool" || section == "numa") {
+        return top["memory"]["properties"][section];
+    }
+    if (constexpr std::string_view allocators = "allocators: "; section.starts_with(allocators)) {
+        return top["allocators"]["properties"][section.substr(allocators.size())];
     }
     return section.starts_with("step: ") ? definitions["step_" + section.substr(6)] : top[section];
 }
@@ -88,6 +97,7 @@ json default_json(const OptionInfo& option)
     case OptionKind::integer:
     case OptionKind::number:
     case OptionKind::boolean:
+    case OptionKind::shape:
         return json::parse(text);
     case OptionKind::choices:
         return json{"working_set", "live_bytes"};

@@ -53,7 +53,9 @@ TEST_CASE("axis overrides that cannot be", "[unit]")
     CHECK(errors_of(text, axes("mod", "[refcount]")) ==
           Errors{"-a mod=[refcount]: the scenario has no axis \"mod\"; its axes: mode, size"});
     CHECK(errors_of(text, axes("placement", "alone")) ==
-          Errors{"-a placement=alone: the reserved axis \"placement\" is not supported by this version"});
+          Errors{"-a placement=alone: the scenario has no axis \"placement\"; its axes: mode, size"});
+    CHECK(errors_of(text, axes("allocator", "glibc")) ==
+          Errors{"-a allocator=glibc: the scenario has no axis \"allocator\"; its axes: mode, size"});
     CHECK(errors_of(text, axes("mode", "[refcount,refcount]")) ==
           Errors{"-a mode=[refcount,refcount]: the axis has the value \"refcount\" twice"});
     CHECK(errors_of(text, axes("size", "[1:10]")) ==

@@ -1,6 +1,9 @@
 // What the plan of fixtures/good/everything.jsonc holds, value by value.
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "core/model/concat_case.hpp"
 #include "scenarios/fingerprint.hpp"
 #include "tests/scenarios/support.hpp"
 #include "tests/support/catch.hpp"
@@ -52,7 +55,8 @@ TEST_CASE("memory, release and series of a case", "[unit]")
     CHECK(plan.cases.size() == 14);
     const Case& one = case_named(plan, "everything/mode=finalizer/n=3/size=64KiB");
     CHECK(one.scenario == "everything");
-    CHECK(one.memory == MemorySpec{ResourceKind::pages, PageKind::thp, 1ULL << 30U, 0});
+    CHECK(one.memory ==
+          MemorySpec{.resource = ResourceKind::pages, .pages = PageKind::thp, .limit_bytes = 1ULL << 30U});
     CHECK(one.release == ReleaseSpec{.mode = ReleaseMode::finalizer,
                                      .finalizer_threads = 2,
                                      .release_cost_ns = 1500,
@@ -90,6 +94,78 @@ TEST_CASE("the steps of a case", "[unit]")
     CHECK(std::get<IdleStep>(inner.steps[0].operation).duration == 0ns);
     CHECK(std::get<SampleStep>(inner.steps[1].operation).name == "at_3");
     CHECK(std::holds_alternative<DrainStep>(steps[8].operation));
+}
+
+TEST_CASE("a concat step: the case's own calls, few where nothing is freed, or as it says", "[unit]")
+{
+    const auto step = [](std::string_view release, std::string_view keys) {
+        const auto text = fmt::format(R"("release": {}, "steps": [{{"op": "concat", {}}}])", release, keys);
+        return std::get<ConcatStep>(plan_of(scenario_text(text)).cases.front().steps.front().operation);
+    };
+    const ConcatStep own = step(R"({})", R"("case": "size_100")");
+    CHECK(own.what->label == "size_100");
+    CHECK(own.warmup == 20);
+    CHECK(own.calls == 500);
+    const ConcatStep leak = step(R"({"mode": "leak"})", R"("case": "size_100")");
+    CHECK(leak.warmup == 1);
+    CHECK(leak.calls == 3);
+    const ConcatStep said =
+        step(R"({"mode": "leak"})", R"("case": "out_int32_1M", "warmup": 0, "calls": 7, "out": "o")");
+    CHECK(said.warmup == 0);
+    CHECK(said.calls == 7);
+    CHECK(said.out == "o");
+}
+
+TEST_CASE("concat names an array where its case has one to write to, and stands in no scope", "[unit]")
+{
+    const auto errors = [](std::string_view steps) {
+        return errors_of(scenario_text(fmt::format(R"("steps": [{}])", steps)));
+    };
+    using Errors = std::vector<std::string>;
+    CHECK(errors(R"({"op": "concat", "case": "out_int32_1M", "out": "o"}, {"op": "drop", "target": "o"})") == Errors{});
+    CHECK_THAT(errors(R"({"op": "concat", "case": "size_100", "out": "o"}, {"op": "drop", "target": "o"})").at(0),
+               Catch::Contains("no step before this one allocates \"o\""));
+    CHECK_THAT(errors(R"({"op": "concat", "case": "size_99"})").at(0), Catch::Contains("unknown value \"size_99\""));
+    CHECK_THAT(errors(R"({"op": "concat"})").at(0), Catch::Contains("lacks \"case\""));
+    CHECK_THAT(errors(R"({"op": "scope", "steps": [{"op": "concat", "case": "size_100"}]})").at(0),
+               Catch::Contains("it cannot stand in a scope"));
+    CHECK_THAT(
+        errors(R"({"op": "repeat", "times": 11, "steps": [{"op": "concat", "case": "size_100", "calls": 100000}]})")
+            .at(0),
+        Catch::Contains("more than 1000000 timed calls"));
+}
+
+TEST_CASE("the axis placement says where a case runs, and takes nothing else", "[unit]")
+{
+    const std::string text = scenario_text(R"("axes": {"placement": ["alone", "sweep", "drain"], "n": [1]},
+"steps": [{"op": "collect"}])");
+    const Plan plan = plan_of(text);
+    REQUIRE(plan.cases.size() == 3);
+    CHECK(plan.cases[0].placement == Placement::alone);
+    CHECK(plan.cases[1].placement == Placement::sweep);
+    CHECK(plan.cases[2].placement == Placement::drain);
+    using Errors = std::vector<std::string>;
+    CHECK(errors_of(scenario_text(R"("axes": {"placement": ["alone", "swep"]}, "steps": [{"op": "collect"}])")) ==
+          Errors{"2:23: axis \"placement\" cannot be \"swep\"; did you mean \"sweep\"?"});
+    scenarios::Overrides overrides;
+    overrides.axes = {{"placement", "[alone,1]"}};
+    CHECK(errors_of(text, overrides) ==
+          Errors{"-a placement=[alone,1]: axis \"placement\" cannot be \"1\"; known: alone, sweep, drain"});
+    overrides.axes = {{"placement", "sweep"}};
+    CHECK(plan_of(text, overrides).cases.size() == 1);
+    overrides = {};
+    overrides.isolation = model::Isolation::none;
+    CHECK_THAT(errors_of(text, overrides).at(0), Catch::Contains("needs isolation \"process\", not \"none\""));
+}
+
+TEST_CASE("huge pages are advised for malloc alone", "[unit]")
+{
+    const auto memory = [](std::string_view keys) {
+        return scenario_text(fmt::format(R"("memory": {{{}}}, "steps": [{{"op": "collect"}}])", keys));
+    };
+    CHECK(plan_of(memory(R"("huge_pages_from": "4MiB")")).cases.front().memory.huge_pages_from_bytes == 4U << 20U);
+    CHECK_THAT(errors_of(memory(R"("resource": "pages", "huge_pages_from": "4MiB")")).at(0),
+               Catch::Contains("is for resource \"malloc\", not for \"pages\""));
 }
 
 TEST_CASE("assertions", "[unit]")
