@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/base/suggest.hpp"
+#include "reporters/comparison_html.hpp"
 #include "reporters/comparison_json.hpp"
 #include "reporters/comparison_junit.hpp"
 #include "reporters/comparison_markdown.hpp"
@@ -26,10 +27,11 @@ std::string to_text(const ComparisonReport& report)
 
 std::span<const ComparisonFormat> comparison_formats()
 {
-    static constexpr std::array<ComparisonFormat, 4> table{{
+    static constexpr std::array<ComparisonFormat, 5> table{{
         {"text", "what the terminal shows", to_text},
         {"md", "GitHub's Markdown, for a job summary or a merge request", to_markdown},
         {"json", "everything, format memsweep-comparison version 1", to_json},
+        {"html", "one self-contained page: what changed, before and after side by side", to_html},
         {"junit", "JUnit XML: a test case per judged metric", to_junit},
     }};
     return table;

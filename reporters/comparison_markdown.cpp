@@ -148,7 +148,7 @@ std::string markdown_of(const ComparisonReport& report, const Comparison& compar
         items += fmt::format("- compared by force, although {}\n", inert_markdown(difference));
     }
     out += items.empty() ? items : "\n" + items;
-    for (const Table& table : comparison_tables(report, comparison)) {
+    for (const auto& [pair, table] : case_tables(report, comparison)) {
         out += section_of(table);
     }
     return out + whole_cases(report, comparison) + (report.explain ? explanations(report, comparison) : std::string{});

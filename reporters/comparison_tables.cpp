@@ -65,9 +65,12 @@ Table empty_table(std::string title)
 {
     Table table;
     table.title = std::move(title);
-    table.columns = {{.title = "metric", .is_key = true},           {.title = "base", .is_number = true},
-                     {.title = "candidate", .is_number = true},     {.title = "ratio", .is_number = true},
-                     {.title = "95 % interval", .is_number = true}, {.title = "verdict"}};
+    table.columns = {{.title = "metric", .is_key = true, .is_word = true},
+                     {.title = "base", .is_number = true},
+                     {.title = "candidate", .is_number = true},
+                     {.title = "ratio", .is_number = true},
+                     {.title = "95 % interval", .is_number = true},
+                     {.title = "verdict"}};
     return table;
 }
 
@@ -114,19 +117,17 @@ std::string case_title(const Comparison& comparison, const measure::ComparedCase
                              : fmt::format("{} ({}): {}", one.scenario, one.label, values);
 }
 
-std::vector<Table> comparison_tables(const ComparisonReport& report, const Comparison& comparison)
+std::vector<CaseTable> case_tables(const ComparisonReport& report, const Comparison& comparison)
 {
-    std::vector<Table> tables;
-    std::size_t pair = comparison.cases.size();
+    std::vector<CaseTable> tables;
     for (const MetricComparison* metric : shown(report, comparison)) {
         if (metric->metric.empty()) {
             continue;
         }
-        if (metric->pair != pair) {
-            pair = metric->pair;
-            tables.push_back(empty_table(case_title(comparison, comparison.cases[pair])));
+        if (tables.empty() || metric->pair != tables.back().pair) {
+            tables.push_back({metric->pair, empty_table(case_title(comparison, comparison.cases[metric->pair]))});
         }
-        tables.back().rows.push_back(row_of(*metric));
+        tables.back().table.rows.push_back(row_of(*metric));
     }
     return tables;
 }

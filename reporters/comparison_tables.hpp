@@ -8,9 +8,13 @@
 
 namespace memsweep::reporters {
 
+struct CaseTable {
+    std::size_t pair{};  // of the comparison's cases
+    Table table;
+};
+
 // Without the cases of which no metric is shown.
-[[nodiscard]] std::vector<Table> comparison_tables(const ComparisonReport& report,
-                                                   const measure::Comparison& comparison);
+[[nodiscard]] std::vector<CaseTable> case_tables(const ComparisonReport& report, const measure::Comparison& comparison);
 
 [[nodiscard]] Tone tone_of(measure::Verdict verdict);
 

@@ -79,7 +79,7 @@ std::string to_terminal(const ComparisonReport& report, const TerminalStyle& sty
     for (const Comparison& comparison : report.comparisons) {
         out += (out.empty() ? "" : "\n") + opening(report, comparison, style) + "\n" + sides(comparison, style) +
                whole_cases(report, comparison, style);
-        for (const Table& table : comparison_tables(report, comparison)) {
+        for (const auto& [pair, table] : case_tables(report, comparison)) {
             out += "\n" + table_text(table, style);
         }
         out += report.explain ? explanations(report, comparison, style) : std::string{};

@@ -5,53 +5,35 @@
 
 #include <fmt/format.h>
 
+#include "reporters/csv_text.hpp"
 #include "reporters/json_parts.hpp"
-#include "reporters/number_text.hpp"
-#include "reporters/utf8.hpp"
 
 namespace memsweep::reporters {
 namespace {
 
-std::string field(std::string_view text)
-{
-    std::string repaired = repaired_utf8(text);
-    if (repaired.find_first_of(",\"\r\n") == std::string::npos) {
-        return repaired;
-    }
-    std::string quoted = "\"";
-    for (const char c : repaired) {
-        quoted += c == '"' ? "\"\"" : std::string(1, c);
-    }
-    return quoted + '"';
-}
-
-std::string number(std::optional<double> value)
-{
-    return value ? number_text(*value) : std::string{};
-}
-
 // The columns that every row of a case begins with.
 std::string case_fields(const model::RunInfo& run, const std::string& host, const model::CaseReport& report)
 {
-    return fmt::format("{},{},{},{},{},{}", field(run.id), field(run.started), field(host), field(report.scenario),
-                       field(report.id), field(compact(json_params(report.params))));
+    return fmt::format("{},{},{},{},{},{}", csv_field(run.id), csv_field(run.started), csv_field(host),
+                       csv_field(report.scenario), csv_field(report.id),
+                       csv_field(compact(json_params(report.params))));
 }
 
 std::string metric_fields(const model::Metric& metric)
 {
-    return fmt::format("{},{},{}", field(metric.name), field(model::name_of(metric.unit)),
-                       field(model::name_of(metric.better)));
+    return fmt::format("{},{},{}", csv_field(metric.name), csv_field(model::name_of(metric.unit)),
+                       csv_field(model::name_of(metric.better)));
 }
 
 // What is the same in many rows is written once and copied.
 void write_values(TextSink& sink, const std::string& case_part, const model::CaseReport& report)
 {
-    const std::string status = field(model::name_of(report.status));
+    const std::string status = csv_field(model::name_of(report.status));
     bool has_rows = false;
     for (const model::Metric& metric : report.metrics) {
         const std::string metric_part = fmt::format("{},{},", case_part, metric_fields(metric));
         for (std::size_t repetition = 0; repetition < metric.values.size(); ++repetition) {
-            sink.print("{}{},{},{}\r\n", metric_part, repetition, number(metric.values[repetition]), status);
+            sink.print("{}{},{},{}\r\n", metric_part, repetition, csv_number(metric.values[repetition]), status);
             has_rows = true;
         }
     }
@@ -68,13 +50,14 @@ std::string summary_fields(const model::Summary& summary)
         low = (*summary.ci95)[0];
         high = (*summary.ci95)[1];
     }
-    return fmt::format("{},{},{},{},{},{},{},{}", summary.n, number(summary.min), number(summary.median),
-                       number(summary.mad), number(low), number(high), number(summary.mdape), summary.outliers);
+    return fmt::format("{},{},{},{},{},{},{},{}", summary.n, csv_number(summary.min), csv_number(summary.median),
+                       csv_number(summary.mad), csv_number(low), csv_number(high), csv_number(summary.mdape),
+                       summary.outliers);
 }
 
 void write_summaries(TextSink& sink, const std::string& case_part, const model::CaseReport& report)
 {
-    const std::string status = field(model::name_of(report.status));
+    const std::string status = csv_field(model::name_of(report.status));
     for (const model::Metric& metric : report.metrics) {
         const std::string summary = metric.summary ? summary_fields(*metric.summary) : "0,,,,,,,0";
         sink.print("{},{},{},{}\r\n", case_part, metric_fields(metric), summary, status);
@@ -86,12 +69,12 @@ void write_summaries(TextSink& sink, const std::string& case_part, const model::
 
 void write_samples(TextSink& sink, const std::string& run_part, const model::CaseReport& report)
 {
-    const std::string case_part = field(report.id);
+    const std::string case_part = csv_field(report.id);
     for (const model::Series& series : report.series) {
         const std::string before =
-            fmt::format("{},{},{},{},", run_part, case_part, series.repetition, field(series.name));
+            fmt::format("{},{},{},{},", run_part, case_part, series.repetition, csv_field(series.name));
         for (std::size_t i = 0; i < std::min(series.t.size(), series.v.size()); ++i) {
-            sink.print("{}{},{}\r\n", before, number(series.t[i]), number(series.v[i]));
+            sink.print("{}{},{}\r\n", before, csv_number(series.t[i]), csv_number(series.v[i]));
         }
     }
 }
@@ -118,7 +101,7 @@ void write_csv_summary(const model::RunReport& report, TextSink& sink)
 void write_csv_series(const model::RunReport& report, TextSink& sink)
 {
     sink.add("run_id,case,repetition,series,t,value\r\n");
-    const std::string run_part = field(report.run.id);
+    const std::string run_part = csv_field(report.run.id);
     for (const model::CaseReport& one : report.cases) {
         write_samples(sink, run_part, one);
     }

@@ -284,12 +284,12 @@ Table series_table(const ChartCase& one, const Curve& curve, std::size_t most_ro
 
 }  // namespace
 
-CurveDetail curve_detail(const model::RunReport& report)
+CurveDetail curve_detail(const Cases& cases)
 {
     std::size_t strips = 0;
     std::size_t curves = 0;
-    for (const model::CaseReport& one : report.cases) {
-        const std::size_t count = curves_of(one).size();
+    for (const model::CaseReport* one : cases) {
+        const std::size_t count = curves_of(*one).size();
         strips += count > 0 ? 1 : 0;
         curves += count;
     }
@@ -298,6 +298,13 @@ CurveDetail curve_detail(const model::RunReport& report)
     return {.samples = std::clamp<std::size_t>(40'000 / curves, 100, 2'000),
             .slices = std::clamp<std::size_t>(3'000 / strips, 40, 150),
             .rows = std::clamp<std::size_t>(6'000 / curves, 20, 200)};
+}
+
+CurveDetail curve_detail(const model::RunReport& report)
+{
+    Cases cases;
+    std::ranges::transform(report.cases, std::back_inserter(cases), [](const auto& one) { return &one; });
+    return curve_detail(cases);
 }
 
 std::optional<Chart> curve_chart(const ChartGroup& group, const CurveDetail& detail)

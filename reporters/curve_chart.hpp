@@ -18,6 +18,7 @@ struct CurveDetail {
     std::size_t slices{};   // of a strip that show their values under the pointer
     std::size_t rows{};     // in its table
 };
+[[nodiscard]] CurveDetail curve_detail(const Cases& cases);
 [[nodiscard]] CurveDetail curve_detail(const model::RunReport& report);
 
 // Empty when nothing was sampled.

@@ -50,7 +50,7 @@ std::span<const Format> formats()
     static constexpr std::array<Format, 18> table{{
         {"text", ".txt", "what the terminal shows, 120 columns wide and in full", write_whole<to_text>},
         {"json", ".json", "the whole result, format memsweep-result version 1; every other format is made from it",
-         write_whole<to_json>},
+         write_json},
         {"html", ".html", "one self-contained page: findings, charts, cases, points, phases, assertions, machine",
          write_whole<to_html>},
         {"csv", ".csv", "one row per repetition and metric", write_csv, csv_parts},

@@ -2,7 +2,7 @@
 //
 // A format with parts writes a file for each, beside the one that was named.
 //
-// Memory   json, html, vega and text are put together before they are passed on; the others as they are written.
+// Memory   html, vega and text are put together before they are passed on; the others as they are written.
 // Errors   invalid_input for an unknown name, with the nearest known one.
 #pragma once
 

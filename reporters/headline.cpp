@@ -38,12 +38,17 @@ std::string assertions_sentence(const model::RunReport& report, const model::Cou
     if (all == 0) {
         return "Nothing was asserted.";
     }
-    if (counts.assertions_failed == 0 && counts.assertions_warned == 0) {
-        return all == 1 ? "The assertion holds." : fmt::format("All {} assertions hold.", all);
+    const std::uint64_t unknown = counts.assertions_not_evaluated;
+    const std::string rest = unknown == 0 ? "." : fmt::format("; {} could not be evaluated.", unknown);
+    if (counts.assertions_failed > 0 || counts.assertions_warned > 0) {
+        std::string text = fmt::format("{} of {} failed", counts.assertions_failed, plural(all, "assertion"));
+        text += counts.assertions_warned > 0 ? fmt::format(", {} warned", counts.assertions_warned) : std::string{};
+        return text + rest;
     }
-    std::string text = fmt::format("{} of {} failed", counts.assertions_failed, plural(all, "assertion"));
-    text += counts.assertions_warned > 0 ? fmt::format(", {} warned", counts.assertions_warned) : std::string{};
-    return text + ".";
+    if (unknown > 0) {
+        return fmt::format("{} of {} hold{}", all - unknown, plural(all, "assertion"), rest);
+    }
+    return all == 1 ? "The assertion holds." : fmt::format("All {} assertions hold.", all);
 }
 
 Tone tone_of(const model::RunReport& report, const model::Counts& counts)
@@ -51,7 +56,9 @@ Tone tone_of(const model::RunReport& report, const model::Counts& counts)
     if (counts.assertions_failed + counts.failed + counts.errors + counts.timeouts > 0) {
         return Tone::bad;
     }
-    const bool doubtful = report.run.interrupted || counts.assertions_warned + counts.skipped > 0 || counts.ok == 0;
+    const bool doubtful = report.run.interrupted ||
+                          counts.assertions_warned + counts.assertions_not_evaluated + counts.skipped > 0 ||
+                          counts.ok == 0;
     return doubtful ? Tone::caution : Tone::good;
 }
 

@@ -23,9 +23,9 @@ header { padding-top: 2rem; }
 header p { margin: 0; color: var(--muted); overflow-wrap: anywhere; }
 h1 { margin: 0.1rem 0 0.25rem; font-size: 1.9rem; line-height: 1.2; overflow-wrap: anywhere; }
 h2 { margin: 2.25rem 0 0.75rem; font-size: 1.25rem; overflow-wrap: anywhere; }
-section.verdict { margin-top: 1.25rem; padding: 0.9rem 1.25rem; background: var(--surface); border: 1px solid var(--line);
+section.verdict { margin: 1.25rem 0; padding: 0.9rem 1.25rem; background: var(--surface); border: 1px solid var(--line);
   border-left: 5px solid var(--muted); border-radius: 6px; }
-section.verdict h2 { margin: 0; font-size: 1.1rem; }
+section.verdict h2 { margin: 0; font-size: 1.1rem; } section.verdict details { margin: 0.5rem 0 0; }
 section.verdict ul { margin: 0.5rem 0 0; padding-left: 1.2rem; }
 section.verdict li { margin: 0.2rem 0; overflow-wrap: anywhere; font-weight: 400; }
 section.verdict.good { border-left-color: var(--good); }
@@ -33,7 +33,7 @@ section.verdict.caution { border-left-color: var(--caution); }
 section.verdict.bad { border-left-color: var(--bad); }
 .good { color: var(--good); } .caution { color: var(--caution); } .bad { color: var(--bad); font-weight: 600; }
 section.verdict.good, section.verdict.caution, section.verdict.bad { color: var(--text); font-weight: inherit; }
-.muted { color: var(--muted); }
+.muted { color: var(--muted); } p.muted { overflow-wrap: anywhere; }
 .scroll { overflow-x: auto; margin: 0 0 1.25rem; background: var(--surface); border: 1px solid var(--line);
   border-radius: 6px; }
 .scroll.tall { max-height: 24rem; overflow-y: auto; }
@@ -54,7 +54,7 @@ summary { cursor: pointer; padding: 0.25rem 0; font-weight: 600; overflow-wrap: 
 .pair .scroll { flex: 0 1 22rem; }
 figure { margin: 0 0 1.25rem; padding: 0.7rem 0.9rem; background: var(--surface); border: 1px solid var(--line);
   border-radius: 6px; }
-figcaption { margin-bottom: 0.6rem; }
+figcaption { margin-bottom: 0.6rem; overflow-wrap: anywhere; }
 figcaption h3 { margin: 0; font-size: 1rem; } figcaption p { margin: 0; font-size: 0.87rem; }
 figure .pair { margin-top: 0.5rem; } figure details { margin: 0.4rem 0 0; }
 p.group { margin: 1.25rem 0 0.5rem; font-weight: 600; overflow-wrap: anywhere; }

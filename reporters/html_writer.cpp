@@ -1,66 +1,21 @@
 #include "reporters/html_writer.hpp"
 
-#include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "core/measure/findings.hpp"
 #include "reporters/charts.hpp"
-#include "reporters/headline.hpp"
 #include "reporters/html_charts.hpp"
+#include "reporters/html_page.hpp"
 #include "reporters/html_table.hpp"
 #include "reporters/html_text.hpp"
+#include "reporters/placement_table.hpp"
 #include "reporters/report_tables.hpp"
-#include "reporters/run_facts.hpp"
 #include "reporters/warning_groups.hpp"
 
 namespace memsweep::reporters {
 namespace {
-
-std::string head(const model::RunReport& report, bool with_charts)
-{
-    return fmt::format("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                       "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
-                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                       "<meta name=\"color-scheme\" content=\"light dark\">\n"
-                       "<title>{} · memsweep</title>\n<style>{}</style>\n</head>\n",
-                       content_policy(with_charts), escaped(report.run.scenario_name), style_sheet());
-}
-
-std::string opening(const model::RunReport& report)
-{
-    return fmt::format("<header>\n<p>memsweep result, {}</p>\n<h1>{}</h1>\n<p>{}</p>\n</header>\n",
-                       escaped(report.run.started), escaped(report.run.scenario_name),
-                       escaped(report.run.scenario_description));
-}
-
-std::string finding_html(const measure::Finding& finding)
-{
-    const std::string_view tone = tone_class(tone_of(finding.importance));
-    const std::string text = escaped(finding.text);
-    return tone.empty() ? fmt::format("<li>{}</li>\n", text) : fmt::format("<li class=\"{}\">{}</li>\n", tone, text);
-}
-
-// However much went wrong, what the modes cost stays on the first screen: failures beyond a few open on demand.
-std::string verdict_section(const model::RunReport& report)
-{
-    constexpr std::size_t most_alarms = 4;
-    const Headline line = headline(report);
-    std::string items;
-    std::string rest;
-    std::size_t alarms = 0;
-    for (const measure::Finding& finding : measure::findings(report)) {
-        const bool is_alarm = finding.importance != measure::Importance::note;
-        (is_alarm && ++alarms > most_alarms ? rest : items) += finding_html(finding);
-    }
-    const std::string list = items.empty() ? items : "<ul>\n" + items + "</ul>\n";
-    const std::string more = rest.empty() ? rest
-                                          : fmt::format("<details><summary>{} more that went wrong</summary>\n<ul>\n{}"
-                                                        "</ul>\n</details>\n",
-                                                        alarms - most_alarms, rest);
-    return fmt::format("<section class=\"verdict {}\">\n<h2>{}</h2>\n{}{}</section>\n", tone_class(line.tone),
-                       escaped(line.text), list, more);
-}
 
 // More cases than this would push everything below out of sight: their tables scroll or open on demand.
 constexpr std::size_t most_unfolded_cases = 24;
@@ -91,6 +46,9 @@ std::string scenario_section(const ScenarioCases& group, const CurveDetail& deta
     const auto id = [&](std::string_view what) { return fmt::format("scenario-{}-{}", index, what); };
     const bool fold = group.cases.size() > most_unfolded_cases;
     std::string out = fmt::format("<h2>{}</h2>\n", group.scenario == page_title ? "Results" : escaped(group.scenario));
+    if (const auto placements = placement_table(group.cases)) {
+        out += table_html(*placements, id("placements"), {.is_tall = fold, .is_sortable = true});
+    }
     out += table_html(overview_table(group.cases), id("cases"), {.is_tall = fold, .is_sortable = true});
     out += charts_html(chart_sections(group.cases, detail), numbers.chart);
     out += optional_table(points_table(group.cases), id("points"), fold);
@@ -145,13 +103,7 @@ std::string warning_section(const model::RunReport& report)
 
 std::string facts_section(std::string_view title, const std::vector<Fact>& facts)
 {
-    std::string out = fmt::format("<h2>{}</h2>\n<dl>\n", title);
-    for (const Fact& fact : facts) {
-        const bool is_code = fact.name == "Command";
-        const std::string text = is_code ? fmt::format("<code>{}</code>", escaped(fact.text)) : escaped(fact.text);
-        out += fmt::format("<dt>{}</dt><dd>{}</dd>\n", fact.name, text);
-    }
-    return out + "</dl>\n";
+    return fmt::format("<h2>{}</h2>\n{}", title, facts_html(facts));
 }
 
 }  // namespace
@@ -164,12 +116,14 @@ std::string to_html(const model::RunReport& report)
     for (const ScenarioCases& group : cases_by_scenario(report)) {
         results += scenario_section(group, detail, report.run.scenario_name, numbers);
     }
-    const bool with_charts = numbers.chart > 0;
-    std::string out = head(report, with_charts) + "<body>\n" + opening(report) + "<main>\n" + verdict_section(report);
-    out += results + not_ok_section(report) + assertion_section(report) + warning_section(report);
-    out += facts_section("Run", run_facts(report)) + facts_section("Machine", machine_facts(report.machine));
-    return out + "</main>\n<footer>Every figure is in the JSON result that this page was made from.</footer>\n" +
-           scripts_html(with_charts) + "</body>\n</html>\n";
+    std::string body = verdict_html(headline(report), measure::findings(report)) + results + not_ok_section(report) +
+                       assertion_section(report) + warning_section(report) + facts_section("Run", run_facts(report)) +
+                       facts_section("Machine", machine_facts(report.machine));
+    return page_html({.kicker = fmt::format("memsweep result, {}", report.run.started),
+                      .title = report.run.scenario_name,
+                      .description = report.run.scenario_description,
+                      .body = std::move(body),
+                      .with_charts = numbers.chart > 0});
 }
 
 }  // namespace memsweep::reporters

@@ -95,7 +95,7 @@ void Node::report_type(std::string_view expected) const
 std::string Node::path() const
 {
     if (parent_ == nullptr) {
-        return {};
+        return std::string{key_};
     }
     const std::string before = parent_->path();
     if (parent_->value_->is_array()) {

@@ -2,7 +2,7 @@
 //
 // Errors   the first problem of a document is kept in its Problem, as "cases[3].status: ..."; later reads go on with
 //          empty values, so that a reader is written without a check after every field.
-// Ownership  a Node refers to the document, to its Problem and to its parent Node; all three outlive it.
+// Ownership  a Node refers to the document, to its Problem, and to its parent Node or place; all of them outlive it.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,11 @@ using Problem = std::optional<std::string>;
 
 class Node {
   public:
-    Node(const Json& document, Problem& problem) : value_{&document}, problem_{&problem} {}
+    // `place`: where the value stands in its document, for one that was taken out of it; empty: it is the document.
+    Node(const Json& value, Problem& problem, std::string_view place = {})
+        : value_{&value}, problem_{&problem}, key_{place}
+    {
+    }
 
     [[nodiscard]] Node at(std::string_view key) const;   // a missing key is a problem, and reads as null
     [[nodiscard]] bool has(std::string_view key) const;  // present, null or not
@@ -65,7 +69,7 @@ class Node {
     const Json* value_;
     Problem* problem_;
     const Node* parent_{};
-    std::string_view key_;  // of a member
+    std::string_view key_;  // of a member; the place of a value without a parent
     std::size_t index_{};   // of an element
 };
 

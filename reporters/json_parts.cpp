@@ -105,13 +105,24 @@ Json json_series(const model::Series& series)
             {"v", json_numbers(series.v)}};
 }
 
-Json json_metrics(const std::vector<model::Metric>& metrics)
+void write_metrics(const std::vector<model::Metric>& metrics, JsonStream& out)
 {
-    Json json = Json::object();
-    for (const model::Metric& metric : metrics) {
-        json[repaired_utf8(metric.name)] = json_metric(metric);
+    out.key("metrics");
+    if (metrics.empty()) {
+        out.add(Json::object());
+        return;
     }
-    return json;
+    out.open_object();
+    for (const model::Metric& metric : metrics) {
+        out.add(metric.name, json_metric(metric));
+    }
+    out.close();
+}
+
+Json json_outcome(model::AssertionOutcome outcome)
+{
+    return outcome == model::AssertionOutcome::not_evaluated ? Json{}
+                                                             : Json(outcome == model::AssertionOutcome::passed);
 }
 
 }  // namespace
@@ -152,9 +163,10 @@ Json json_assertion(const model::AssertionResult& assertion)
 {
     return {{"case", json_text_or_null(assertion.case_id)},
             {"expr", json_text(assertion.expression)},
+            {"where", json_params(assertion.where)},
             {"actual", json_number(assertion.actual)},
             {"unit", json_name(assertion.unit)},
-            {"passed", assertion.passed},
+            {"passed", json_outcome(assertion.outcome)},
             {"severity", json_name(assertion.severity)},
             {"reason", json_text_or_null(assertion.reason)}};
 }
@@ -174,26 +186,56 @@ Json json_defect(const model::Defect& defect)
             {"bytes", defect.bytes},           {"oldest", json_number(defect.oldest_seconds)}};
 }
 
-Json json_case(const model::CaseReport& report)
+Json json_allocator(const model::AllocatorInfo& allocator)
 {
-    Json json{{"id", json_text(report.id)},
-              {"scenario", json_text(report.scenario)},
-              {"params", json_params(report.params)},
-              {"status", json_name(report.status)},
-              {"reason", json_text_or_null(report.reason)},
-              {"repetitions", report.repetitions},
-              {"planned_repetitions", report.planned_repetitions},
-              {"metrics", json_metrics(report.metrics)},
-              {"points", json_list(report.points, json_point)},
-              {"phases", json_list(report.phases, json_phase)},
-              {"series", json_list(report.series, json_series)}};
+    Json environment = Json::object();
+    for (const auto& [name, value] : allocator.environment) {
+        environment[json_text(name).get<std::string>()] = json_text(value);
+    }
+    Json statistics = nullptr;
+    if (!allocator.format.empty()) {
+        statistics = Json{{"format", json_text(allocator.format)}, {"text", json_text(allocator.statistics)}};
+    }
+    return {{"name", json_text(allocator.name)},
+            {"library", json_text_or_null(allocator.library)},
+            {"environment", std::move(environment)},
+            {"statistics", std::move(statistics)}};
+}
+
+Json json_trim(const model::TrimHow& how)
+{
+    return {{"how", json_name(how)},
+            {"does", std::string{model::meaning_of(how)}},
+            {"contents", json_name(model::contents_after(how))}};
+}
+
+void write_case(const model::CaseReport& report, JsonStream& out)
+{
+    out.open_object();
+    out.add("id", json_text(report.id));
+    out.add("scenario", json_text(report.scenario));
+    out.add("params", json_params(report.params));
+    out.add("status", json_name(report.status));
+    out.add("reason", json_text_or_null(report.reason));
+    out.add("repetitions", report.repetitions);
+    out.add("planned_repetitions", report.planned_repetitions);
+    write_metrics(report.metrics, out);
+    out.add_list("points", report.points, json_point);
+    out.add_list("phases", report.phases, json_phase);
+    out.add_list("series", report.series, json_series);
     if (!report.release.mode.empty()) {
-        json["release"] = json_release(report.release);
+        out.add("release", json_release(report.release));
+    }
+    if (!report.allocator.name.empty()) {
+        out.add("allocator", json_allocator(report.allocator));
     }
     if (!report.defects.empty()) {
-        json["defects"] = json_list(report.defects, json_defect);
+        out.add_list("defects", report.defects, json_defect);
     }
-    return json;
+    if (!report.trims.empty()) {
+        out.add_list("trims", report.trims, json_trim);
+    }
+    out.close();
 }
 
 }  // namespace memsweep::reporters

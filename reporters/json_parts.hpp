@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/model/report.hpp"
+#include "reporters/json_stream.hpp"
 #include "reporters/json_text.hpp"
 
 namespace memsweep::reporters {
@@ -10,7 +11,7 @@ namespace memsweep::reporters {
 [[nodiscard]] Json json_params(const std::vector<model::Param>& params);
 [[nodiscard]] Json json_warning(const model::Warning& warning);
 [[nodiscard]] Json json_assertion(const model::AssertionResult& assertion);
-[[nodiscard]] Json json_case(const model::CaseReport& report);
+void write_case(const model::CaseReport& report, JsonStream& out);  // list by list, metric by metric
 
 template <typename Item>
 [[nodiscard]] Json json_list(const std::vector<Item>& items, Json (*part)(const Item&))

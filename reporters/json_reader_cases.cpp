@@ -5,6 +5,12 @@
 namespace memsweep::reporters {
 namespace {
 
+// A list whose elements have been read before: there is nothing left of it but itself.
+void check_list(const Node& node)
+{
+    node.for_each_element([](const Node& /*element*/) {});
+}
+
 std::optional<std::array<double, 2>> read_interval(const Node& node)
 {
     if (node.is_null()) {
@@ -39,7 +45,9 @@ std::optional<model::Summary> read_summary(const Node& node)
     return summary;
 }
 
-model::Metric read_metric(const std::string& name, const Node& node)
+}  // namespace
+
+model::Metric read_metric(const std::string& name, const Node& node, std::vector<std::optional<double>> values)
 {
     model::Metric metric;
     metric.name = name;
@@ -47,16 +55,21 @@ model::Metric read_metric(const std::string& name, const Node& node)
     metric.better = node.at("better").named<model::Better>();
     metric.metric_class = node.at("class").named<model::MetricClass>();
     metric.provenance = node.at("provenance").named<model::Provenance>();
-    metric.values = read_list(node.at("values"), [](const Node& value) { return value.optional_number(); });
+    check_list(node.at("values"));
+    metric.values = std::move(values);
     metric.reason = node.has("reason") ? node.at("reason").text_or_empty() : std::string{};
     metric.summary = read_summary(node.at("summary"));
     return metric;
 }
 
+namespace {
+
 std::optional<double> number_if_there(const Node& node, std::string_view key)
 {
     return node.has(key) ? node.at(key).optional_number() : std::nullopt;
 }
+
+}  // namespace
 
 // Of a point only its place is required: what was not measured there may be null or missing.
 model::Point read_point(const Node& node)
@@ -91,25 +104,41 @@ model::Phase read_phase(const Node& node)
     return phase;
 }
 
-model::Series read_series(const Node& node)
+model::Series read_series(const Node& node, model::Series numbers)
 {
-    const auto number = [](const Node& value) { return value.number(); };
-    model::Series series;
+    model::Series series = std::move(numbers);
     series.name = node.at("name").text();
     series.unit = node.at("unit").named<model::Unit>();
     series.repetition = node.at("repetition").integer<std::uint32_t>();
-    series.t = read_list(node.at("t"), number);
-    series.v = read_list(node.at("v"), number);
+    check_list(node.at("t"));
+    check_list(node.at("v"));
     if (series.t.size() != series.v.size()) {
         node.report(fmt::format("{} times but {} values", series.t.size(), series.v.size()));
     }
     return series;
 }
 
+namespace {
+
 model::ReleaseInfo read_release(const Node& node)
 {
     return {node.at("mode").text(), node.at("profile").text_or_empty(), node.at("modelled").flag(),
             node.at("verified").flag()};
+}
+
+model::AllocatorInfo read_allocator(const Node& node)
+{
+    model::AllocatorInfo allocator;
+    allocator.name = node.at("name").text();
+    allocator.library = node.at("library").text_or_empty();
+    node.at("environment").for_each_member([&](const std::string& name, const Node& value) {
+        allocator.environment.emplace_back(name, value.text());
+    });
+    if (const Node statistics = node.at("statistics"); !statistics.is_null()) {
+        allocator.format = statistics.at("format").text();
+        allocator.statistics = statistics.at("text").text();
+    }
+    return allocator;
 }
 
 model::Defect read_defect(const Node& node)
@@ -126,29 +155,42 @@ model::Defect read_defect(const Node& node)
 
 }  // namespace
 
-model::CaseReport read_case(const Node& node)
+std::vector<model::Param> read_params(const Node& node)
 {
-    model::CaseReport report;
+    std::vector<model::Param> params;
+    node.for_each_member([&](const std::string& name, const Node& value) { params.push_back({name, value.scalar()}); });
+    return params;
+}
+
+model::CaseReport read_case(const Node& node, model::CaseReport parts)
+{
+    model::CaseReport report = std::move(parts);
     report.id = node.at("id").text();
     report.scenario = node.at("scenario").text();
-    node.at("params").for_each_member([&](const std::string& name, const Node& value) {
-        report.params.push_back({name, value.scalar()});
-    });
+    report.params = read_params(node.at("params"));
     report.status = node.at("status").named<model::Status>();
     report.reason = node.at("reason").text_or_empty();
     report.repetitions = node.at("repetitions").integer<std::uint32_t>();
     report.planned_repetitions =
         node.has("planned_repetitions") ? node.at("planned_repetitions").integer<std::uint32_t>() : report.repetitions;
-    node.at("metrics").for_each_member(
-        [&](const std::string& name, const Node& metric) { report.metrics.push_back(read_metric(name, metric)); });
-    report.points = read_list(node.at("points"), read_point);
-    report.phases = read_list(node.at("phases"), read_phase);
-    report.series = read_list(node.at("series"), read_series);
+    node.at("metrics").for_each_member([&](const std::string& name, const Node& metric) {
+        static_cast<void>(read_metric(name, metric, {}));  // what has not been taken out is no metric
+    });
+    for (const std::string_view list : {"points", "phases", "series"}) {
+        check_list(node.at(list));
+    }
     if (node.has("release")) {
         report.release = read_release(node.at("release"));
     }
+    if (node.has("allocator")) {
+        report.allocator = read_allocator(node.at("allocator"));
+    }
     if (node.has("defects")) {
         report.defects = read_list(node.at("defects"), read_defect);
+    }
+    if (node.has("trims")) {
+        report.trims =
+            read_list(node.at("trims"), [](const Node& trim) { return trim.at("how").named<model::TrimHow>(); });
     }
     return report;
 }

@@ -135,10 +135,10 @@ std::string compact(const Json& json)
     return out;
 }
 
-std::string pretty(const Json& json)
+std::string pretty(const Json& json, PrettyPlace place)
 {
     std::string out;
-    append_pretty(out, json, 0, false);
+    append_pretty(out, json, place.depth, place.is_row);
     return out;
 }
 

@@ -3,6 +3,7 @@
 // Errors   none: see number_text.hpp and utf8.hpp for what cannot be written as it is.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +23,10 @@ using Json = nlohmann::ordered_json;  // keys keep the order they were written i
 
 // Indented by one, except what reads better on one line: an array of plain values, however long, an object of plain
 // values that is a row of an array, and any other object of plain values that is short.
-[[nodiscard]] std::string pretty(const Json& json);
+struct PrettyPlace {
+    std::size_t depth{};  // brackets open around it
+    bool is_row{};        // of an array
+};
+[[nodiscard]] std::string pretty(const Json& json, PrettyPlace place = {});
 
 }  // namespace memsweep::reporters

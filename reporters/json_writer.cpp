@@ -2,7 +2,9 @@
 
 #include <map>
 
+#include "core/measure/mode_contrast.hpp"
 #include "reporters/json_parts.hpp"
+#include "reporters/json_stream.hpp"
 #include "reporters/utf8.hpp"
 
 namespace memsweep::reporters {
@@ -101,25 +103,72 @@ Json json_counts(const model::Counts& counts)
             {"errors", counts.errors},
             {"timeouts", counts.timeouts},
             {"assertions_failed", counts.assertions_failed},
-            {"assertions_warned", counts.assertions_warned}};
+            {"assertions_warned", counts.assertions_warned},
+            {"assertions_not_evaluated", counts.assertions_not_evaluated}};
+}
+
+void write_cases(const std::vector<model::CaseReport>& cases, JsonStream& out)
+{
+    out.key("cases");
+    if (cases.empty()) {
+        out.add(Json::array());
+        return;
+    }
+    out.open_list();
+    for (const model::CaseReport& one : cases) {
+        write_case(one, out);
+    }
+    out.close();
+}
+
+Json json_contrast(const measure::CaseContrast& contrast)
+{
+    const auto& attribution = contrast.attribution;
+    Json json{{"axis", json_text(contrast.axis)},
+              {"base", json_text(contrast.base->id)},
+              {"case", json_text(contrast.other->id)},
+              {"ratio", contrast.time ? json_number(contrast.time->ratio.estimate) : Json(nullptr)},
+              {"sentence", json_text(contrast.sentence)},
+              {"attribution", nullptr}};
+    if (attribution) {
+        json["attribution"] = {{"unit", "s"},
+                               {"per_operation", attribution->per_operation},
+                               {"extra", json_number(attribution->extra)},
+                               {"page_faults", json_number(attribution->faults)},
+                               {"allocator", json_number(attribution->allocator)},
+                               {"collector_wait", json_number(attribution->waiting)},
+                               {"unexplained", json_number(attribution->unexplained)},
+                               {"explained", json_number(attribution->explained)},
+                               {"extra_faults", json_number(attribution->extra_faults)}};
+    }
+    return json;
 }
 
 }  // namespace
 
+void write_json(const model::RunReport& report, TextSink& sink)
+{
+    JsonStream out{sink};
+    out.open_object();
+    out.add("format", "memsweep-result");
+    out.add("format_version", format_version);
+    out.add("tool", json_tool(report.tool));
+    out.add("run", json_run(report.run));
+    out.add("machine", json_machine(report.machine));
+    out.add("calibration", json_calibration(report.calibration));
+    out.add("warnings", json_list(report.warnings, json_warning));
+    write_cases(report.cases, out);
+    out.add("matrices", Json::array());
+    out.add("contrasts", json_list(measure::case_contrasts(report.cases), json_contrast));
+    out.add("assertions", json_list(report.assertions, json_assertion));
+    out.add("summary", json_counts(model::count(report)));
+    out.close();
+    sink.add("\n");
+}
+
 std::string to_json(const model::RunReport& report)
 {
-    const Json document = {{"format", "memsweep-result"},
-                           {"format_version", format_version},
-                           {"tool", json_tool(report.tool)},
-                           {"run", json_run(report.run)},
-                           {"machine", json_machine(report.machine)},
-                           {"calibration", json_calibration(report.calibration)},
-                           {"warnings", json_list(report.warnings, json_warning)},
-                           {"cases", json_list(report.cases, json_case)},
-                           {"matrices", Json::array()},
-                           {"assertions", json_list(report.assertions, json_assertion)},
-                           {"summary", json_counts(model::count(report))}};
-    return pretty(document) + "\n";
+    return whole_text([&](TextSink& sink) { write_json(report, sink); });
 }
 
 }  // namespace memsweep::reporters

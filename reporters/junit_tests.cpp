@@ -66,7 +66,12 @@ TestCase assertion_test(const model::AssertionResult& result, const model::CaseR
 {
     TestCase test{.class_name = report == nullptr ? scenario : class_name(*report), .name = result.expression};
     test.seconds = report == nullptr ? 0 : wall_seconds(*report);
-    if (result.passed) {
+    if (result.outcome == model::AssertionOutcome::passed) {
+        return test;
+    }
+    if (result.outcome == model::AssertionOutcome::not_evaluated) {
+        test.outcome = Outcome::skipped;
+        test.message = result.reason;
         return test;
     }
     if (result.severity == model::Severity::warn) {
@@ -109,7 +114,7 @@ std::vector<TestSuite> suites_of_cases(const model::RunReport& report)
 {
     std::set<std::string_view> asserted;
     for (const model::AssertionResult& result : report.assertions) {
-        if (!result.passed) {
+        if (result.outcome == model::AssertionOutcome::failed) {
             asserted.insert(result.case_id);
         }
     }

@@ -6,6 +6,7 @@
 #include "reporters/display_text.hpp"
 #include "reporters/headline.hpp"
 #include "reporters/markdown_text.hpp"
+#include "reporters/placement_table.hpp"
 #include "reporters/report_tables.hpp"
 #include "reporters/run_facts.hpp"
 #include "reporters/utf8.hpp"
@@ -116,8 +117,8 @@ void write_assertions(TextSink& sink, const model::RunReport& report)
     }
     Table broken = *all;
     broken.note.clear();
-    const auto held =
-        static_cast<std::size_t>(std::ranges::count(report.assertions, true, &model::AssertionResult::passed));
+    const auto held = static_cast<std::size_t>(
+        std::ranges::count(report.assertions, model::AssertionOutcome::passed, &model::AssertionResult::outcome));
     broken.rows.resize(broken.rows.size() - held);  // the table has them last
     if (!broken.rows.empty()) {
         sink.add("### Assertions that do not hold\n\n");
@@ -129,7 +130,12 @@ void write_assertions(TextSink& sink, const model::RunReport& report)
 void write_scenario(TextSink& sink, const ScenarioCases& group)
 {
     sink.print("### {}\n\n", shortened(group.scenario, widest_cell));
-    write_table(sink, overview_table(group.cases));
+    if (const auto placements = placement_table(group.cases)) {
+        write_table(sink, *placements);
+        write_folded(sink, overview_table(group.cases));
+    } else {
+        write_table(sink, overview_table(group.cases));
+    }
     write_folded(sink, points_table(group.cases));
     write_folded(sink, phases_table(group.cases));
 }

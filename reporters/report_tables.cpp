@@ -115,6 +115,14 @@ void append_number_columns(Table& table, std::initializer_list<const char*> titl
     }
 }
 
+std::string case_text(const model::AssertionResult& result)
+{
+    if (result.outcome == model::AssertionOutcome::not_evaluated) {
+        return "none";
+    }
+    return result.case_id.empty() ? "all cases" : result.case_id;
+}
+
 }  // namespace
 
 std::vector<ScenarioCases> cases_by_scenario(const model::RunReport& report)
@@ -164,8 +172,11 @@ Table metrics_table(const Cases& cases)
 
 Cell verdict_cell(const model::AssertionResult& assertion)
 {
-    if (assertion.passed) {
+    if (assertion.outcome == model::AssertionOutcome::passed) {
         return {.text = "held", .tone = Tone::good};
+    }
+    if (assertion.outcome == model::AssertionOutcome::not_evaluated) {
+        return {.text = "not evaluated", .tone = Tone::caution};
     }
     const bool fails = assertion.severity == model::Severity::fail;
     return {.text = fails ? "FAILED" : "warned", .tone = fails ? Tone::bad : Tone::caution};
@@ -183,14 +194,13 @@ std::optional<Table> assertions_table(const model::RunReport& report)
             {.title = "outcome"}, {.title = "assertion"}, {.title = "actual", .is_number = true}, {.title = "case"}}};
     std::vector<const model::AssertionResult*> results;
     std::ranges::transform(report.assertions, std::back_inserter(results), [](const auto& result) { return &result; });
-    std::ranges::stable_partition(results, [](const auto* result) { return !result->passed; });
+    std::ranges::stable_partition(
+        results, [](const auto* result) { return result->outcome != model::AssertionOutcome::passed; });
     for (const model::AssertionResult* result : results) {
         Cell actual = value_cell(result->actual, result->unit);
         actual.text = result->actual ? actual.text : result->reason;
-        table.rows.push_back({verdict_cell(*result),
-                              {.text = result->expression},
-                              std::move(actual),
-                              {.text = result->case_id.empty() ? "all cases" : result->case_id}});
+        table.rows.push_back(
+            {verdict_cell(*result), {.text = result->expression}, std::move(actual), {.text = case_text(*result)}});
     }
     return table;
 }

@@ -20,6 +20,7 @@ struct Column {
     std::string title{};
     bool is_key{};     // names what a row is about; repeated when a table is split
     bool is_number{};  // aligned to the right, never shortened
+    bool is_word{};    // one that has to be read in full: shortened only when it is unusually long
 };
 
 struct Table {

@@ -10,6 +10,7 @@ namespace memsweep::reporters {
 namespace {
 
 constexpr int narrowest_name = 8;
+constexpr int narrowest_word = 28;  // beside which a figure fits on the narrowest terminal
 constexpr int widest_title_word = 20;
 
 using Columns = std::vector<std::size_t>;
@@ -38,9 +39,13 @@ int total_width(const Columns& columns, const std::vector<int>& widths)
 void shrink_names(const Table& table, const Columns& columns, int width, std::vector<int>& widths)
 {
     while (total_width(columns, widths) > width) {
-        const auto rank = [&](std::size_t column) { return table.columns[column].is_number ? 0 : widths[column]; };
+        const auto rank = [&](std::size_t column) {
+            const Column& about = table.columns[column];
+            const int narrowest = about.is_word ? narrowest_word : narrowest_name;
+            return about.is_number || widths[column] <= narrowest ? 0 : widths[column];
+        };
         const std::size_t widest = *std::ranges::max_element(columns, {}, rank);
-        if (rank(widest) <= narrowest_name) {
+        if (rank(widest) == 0) {
             return;
         }
         --widths[widest];

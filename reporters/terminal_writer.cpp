@@ -7,6 +7,7 @@
 #include "core/measure/findings.hpp"
 #include "reporters/display_text.hpp"
 #include "reporters/headline.hpp"
+#include "reporters/placement_table.hpp"
 #include "reporters/report_tables.hpp"
 #include "reporters/run_facts.hpp"
 #include "reporters/terminal_curves.hpp"
@@ -71,7 +72,9 @@ std::string scenario_section(const ScenarioCases& group, const model::RunInfo& r
     std::string out =
         "\n" + heading(elided("Scenario " + inert_text(group.scenario), usable_width(style)), style) + "\n";
     out += group.scenario == run.scenario_name ? paragraph(run.scenario_description, "  ", style) : std::string{};
-    out += "\n" + table_text(overview_table(group.cases), style);
+    const std::optional<Table> placements = placement_table(group.cases);
+    out += optional_table(placements, style);
+    out += placements && !style.verbose ? "" : "\n" + table_text(overview_table(group.cases), style);
     out += style.verbose ? not_measured(group.cases, style) : std::string{};
     return out + details(group, style);
 }
@@ -88,13 +91,18 @@ std::string actual_text(const model::AssertionResult& result)
 
 std::string assertion_section(const model::RunReport& report, const TerminalStyle& style)
 {
-    const auto held = std::ranges::count(report.assertions, true, &model::AssertionResult::passed);
+    const auto held =
+        std::ranges::count(report.assertions, model::AssertionOutcome::passed, &model::AssertionResult::outcome);
     std::string out = "\n" + heading("Assertions", style) + "\n";
     out += paragraph(fmt::format("{} of {} hold", held, report.assertions.size()), "  ", style);
     for (const model::AssertionResult& result : report.assertions) {
-        if (!result.passed) {
+        if (result.outcome != model::AssertionOutcome::passed) {
             const Cell outcome = verdict_cell(result);
             out += paragraph(fmt::format("{}: {}", outcome.text, result.expression), "  ", style, outcome.tone);
+            if (result.outcome == model::AssertionOutcome::not_evaluated) {
+                out += paragraph(result.reason, "    ", style);
+                continue;
+            }
             out += paragraph(result.case_id.empty() ? "over several cases" : "in " + result.case_id, "    ", style);
             out += paragraph(actual_text(result), "    ", style);
         }

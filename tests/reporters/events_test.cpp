@@ -31,9 +31,10 @@ TEST_CASE("events are one line of compact JSON each", "[unit]")
     CHECK(warning_event(stamp, {"c", "m", "h"}) ==
           "{\"type\":\"warning\"," + start_of_line + R"("code":"c","message":"m","hint":"h"})" + "\n");
     CHECK(
-        assertion_event(stamp, {"s/a=1", "x.max == 0B", 1.0, model::Unit::bytes, false, model::Severity::fail, ""}) ==
+        assertion_event(stamp, {"s/a=1", "x.max == 0B", 1.0, model::Unit::bytes, model::AssertionOutcome::failed,
+                                model::Severity::fail, ""}) ==
         "{\"type\":\"assertion\"," + start_of_line +
-            R"("case":"s/a=1","expr":"x.max == 0B","actual":1,"unit":"B","passed":false,"severity":"fail","reason":null})" +
+            R"("case":"s/a=1","expr":"x.max == 0B","where":{},"actual":1,"unit":"B","passed":false,"severity":"fail","reason":null})" +
             "\n");
     CHECK(run_end_event(stamp, 3) == "{\"type\":\"run_end\"," + start_of_line + "\"exit_code\":3}\n");
 }

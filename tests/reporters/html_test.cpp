@@ -225,7 +225,7 @@ TEST_CASE("failures beyond a few open on demand, so that what the modes cost com
     model::RunReport report = sample_report();
     for (int i = 0; i < 20; ++i) {
         report.assertions.push_back({"case", fmt::format("wall_time.median < {}us", i), 1.0, model::Unit::seconds,
-                                     false, model::Severity::fail, ""});
+                                     model::AssertionOutcome::failed, model::Severity::fail, ""});
     }
     const std::string html = to_html(report);
     const std::size_t section = html.find("<section");

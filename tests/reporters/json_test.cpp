@@ -91,7 +91,8 @@ TEST_CASE("keys come in their documented order", "[unit]")
     for (const auto& [key, value] : document.items()) {
         keys += key + " ";
     }
-    CHECK(keys == "format format_version tool run machine calibration warnings cases matrices assertions summary ");
+    CHECK(keys ==
+          "format format_version tool run machine calibration warnings cases matrices contrasts assertions summary ");
     keys.clear();
     for (const auto& [key, value] : document["cases"][0].items()) {
         keys += key + " ";
@@ -132,6 +133,24 @@ TEST_CASE("wrong documents are refused with the place of the problem", "[unit]")
     Json document = sample_document();
     document[Json::json_pointer{example.pointer}] = example.value;
     CHECK(error_of(document) == example.message);
+}
+
+TEST_CASE("a key that is given twice is refused with its place", "[unit]")
+{
+    const std::string text = sample_document().dump();
+    const auto twice = [&](const std::string& behind, const std::string& member) {
+        std::string changed = text;
+        changed.insert(changed.find(behind) + behind.size(), member);
+        const auto read = read_json(changed, "r.json");
+        return read ? std::string{"no error"} : base::describe(read.error());
+    };
+    CHECK(twice("{", "\"run\":null,") == "r.json: run: given twice");
+    CHECK(twice("\"cases\":[{", "\"id\":\"x\",") == "r.json: cases[0].id: given twice");
+    CHECK(twice("\"cases\":[{", "\"points\":[],") == "r.json: cases[0].points: given twice");
+    CHECK(twice("\"values\":[", "],\"values\":[") == "r.json: cases[0].metrics.wall_time.values: given twice");
+    const std::string metric =
+        text.substr(text.find("\"wall_time\":{"), text.find("\"cpu_time\":{") - text.find("\"wall_time\":{"));
+    CHECK(twice("\"metrics\":{", metric) == "r.json: cases[0].metrics.wall_time: given twice");
 }
 
 TEST_CASE("a missing key is named, and unknown keys are skipped", "[unit]")

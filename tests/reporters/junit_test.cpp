@@ -27,7 +27,7 @@ TEST_CASE("junit has a test case per assertion, and one for each case that no as
     const std::vector<TestSuite> suites = test_suites(sample_report());
     REQUIRE(suites.size() == 1);
     const auto& tests = suites[0].tests;
-    REQUIRE(tests.size() == 4 + 2);
+    REQUIRE(tests.size() == 5 + 2);
     CHECK(tests[0].outcome == Outcome::skipped);
     CHECK(tests[1].outcome == Outcome::error);
     CHECK(tests[1].type == "timeout");
@@ -38,13 +38,20 @@ TEST_CASE("junit has a test case per assertion, and one for each case that no as
     CHECK(tests[4].outcome == Outcome::passed);  // it only warns
     CHECK(tests[4].output.starts_with("warned: "));
     CHECK(tests[5].message == "fault_cost.median < 1us: nothing to judge: the canary mapping was refused");
+    CHECK(tests[6].outcome == Outcome::skipped);
+    CHECK(tests[6].message == "no case of this run has mode=leak");
 }
 
 TEST_CASE("a failed assertion shows the interval of its metric", "[unit]")
 {
     model::RunReport report = sample_report();
-    report.assertions = {
-        {report.cases[0].id, "wall_time.median < 1ms", 0.1184, model::Unit::seconds, false, model::Severity::fail, {}}};
+    report.assertions = {{report.cases[0].id,
+                          "wall_time.median < 1ms",
+                          0.1184,
+                          model::Unit::seconds,
+                          model::AssertionOutcome::failed,
+                          model::Severity::fail,
+                          {}}};
     CHECK(test_suites(report)[0].tests.back().detail.find("95 % interval of the median: 0.1171362 s to") !=
           std::string::npos);
 }
@@ -53,7 +60,7 @@ TEST_CASE("a case that failed is told once", "[unit]")
 {
     model::RunReport report = sample_report();
     report.cases[1].status = model::Status::failed;
-    CHECK(test_suites(report)[0].tests.size() == 6);  // its assertions say why
+    CHECK(test_suites(report)[0].tests.size() == 7);  // its assertions say why
     report.assertions.clear();
     CHECK(test_suites(report)[0].tests.size() == 3);
     CHECK(test_suites(report)[0].tests[0].type == "case");

@@ -177,19 +177,39 @@ model::RunInfo sample_run()
 std::vector<model::AssertionResult> sample_assertions()
 {
     const std::string finalizer = "finalizer_repro/count=100/mode=finalizer";
+    using model::AssertionOutcome;
     const std::string refcount = "finalizer_repro/count=100/mode=refcount";
-    return {
-        {refcount, "after_drop.live_bytes.max == 0B", 0.0, model::Unit::bytes, true, model::Severity::fail, {}},
-        {finalizer, "after_drop.live_bytes.max == 0B", all_bytes, model::Unit::bytes, false, model::Severity::fail, {}},
-        {{},
-         "ratio(wall_time.median, mode=finalizer, mode=refcount) <= 1.2",
-         1.47,
-         model::Unit::one,
-         false,
-         model::Severity::warn,
-         {}},
-        {finalizer, "fault_cost.median < 1us", std::nullopt, model::Unit::seconds, false, model::Severity::fail,
-         "the canary mapping was refused"}};
+    return {{refcount,
+             "after_drop.live_bytes.max == 0B",
+             0.0,
+             model::Unit::bytes,
+             AssertionOutcome::passed,
+             model::Severity::fail,
+             {}},
+            {finalizer,
+             "after_drop.live_bytes.max == 0B",
+             all_bytes,
+             model::Unit::bytes,
+             AssertionOutcome::failed,
+             model::Severity::fail,
+             {}},
+            {{},
+             "ratio(wall_time.median, mode=finalizer, mode=refcount) <= 1.2",
+             1.47,
+             model::Unit::one,
+             AssertionOutcome::failed,
+             model::Severity::warn,
+             {}},
+            {finalizer, "fault_cost.median < 1us", std::nullopt, model::Unit::seconds, AssertionOutcome::failed,
+             model::Severity::fail, "the canary mapping was refused"},
+            {{},
+             "wall_time.median < 1s",
+             std::nullopt,
+             model::Unit::seconds,
+             AssertionOutcome::not_evaluated,
+             model::Severity::fail,
+             "no case of this run has mode=leak",
+             {{"mode", "leak"}}}};
 }
 
 // Every string of the report, changed in place.
