@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "app/cli_traces.hpp"
 #include "core/base/quantity.hpp"
 #include "core/base/suggest.hpp"
 #include "core/model/plan.hpp"
@@ -180,11 +181,14 @@ void add_compare(CLI::App& app, CompareCommand& compare, RawCompare& raw)
         ->type_name("METRIC=PERCENT[,ABS]");
     app.add_option("--gate", compare.gate, "Take thresholds from a gate file, or one that ships (memory)")
         ->type_name("FILE");
+    app.add_flag("--points", compare.points, "Also compare what named points measured, as POINT.METRIC");
     app.add_flag("--no-gate", compare.no_gate, "Show regressions, but exit with 0");
     app.add_flag("--only-changed", compare.only_changed, "Leave out what is the same or cannot be told");
     app.add_flag("--explain", compare.explain, "Say how each verdict came about, and what would have changed it");
     app.add_flag("--force", compare.force, "Compare different scenarios or machines all the same");
-    app.add_option("-f,--format", compare.format, "text, md, json or junit")->capture_default_str()->type_name("FMT");
+    app.add_option("-f,--format", compare.format, "text, md, json, junit or html")
+        ->capture_default_str()
+        ->type_name("FMT");
     app.add_option("-o,--out", compare.out, "Where to write (default stdout)")->type_name("FILE");
     app.footer("Exit codes: 0 no regression; 1 a metric regressed or a case began to fail; 2 unreadable, or not\n"
                "comparable; 5 no verdict: too few repetitions.");
@@ -201,7 +205,9 @@ std::string format_names()
 
 void add_report(CLI::App& app, ReportCommand& report)
 {
-    app.add_option("result", report.results, "Result files; - is stdin")->required()->type_name("RESULT");
+    app.add_option("result", report.results, "A result; or several, whose trends are shown; - is stdin")
+        ->required()
+        ->type_name("RESULT");
     app.add_option("-f,--format", report.format,
                    fmt::format("{} (memsweep list formats explains them)", format_names()))
         ->capture_default_str()
@@ -209,13 +215,17 @@ void add_report(CLI::App& app, ReportCommand& report)
     app.add_option("-o,--out", report.out,
                    "Where to write (default stdout); csv and gha write a file per part beside it")
         ->type_name("FILE");
+    app.footer(
+        "Several results of one scenario and machine make a history, in the order their runs were started: every\n"
+        "metric from run to run, and where it changed its level. It is written as text, md, json, csv or html.");
 }
 
 void add_list(CLI::App& app, ListCommand& list)
 {
-    app.add_option("what", list.what, "scenarios, cases, metrics, ops, resources, disciplines, formats")
+    app.add_option("what", list.what, "scenarios, cases, metrics, ops, resources, disciplines, allocators, formats")
         ->required()
-        ->check(CLI::IsMember({"scenarios", "cases", "metrics", "ops", "resources", "disciplines", "formats"}))
+        ->check(CLI::IsMember(
+            {"scenarios", "cases", "metrics", "ops", "resources", "disciplines", "allocators", "formats"}))
         ->type_name("WHAT");
     app.add_option("file", list.files, "Scenario files of `list cases`; the folder of `list scenarios`")
         ->type_name("FILE");
@@ -240,6 +250,44 @@ void add_doctor(CLI::App& app, DoctorCommand& doctor)
     app.add_flag("--json", doctor.json, "As JSON: every check with its status, value, reason and command");
     app.footer(
         "Exit codes: 0 nothing would spoil numbers; 1 something would, and the command that changes it is shown.");
+}
+
+// Texts of `cliffs` before they are turned into values.
+struct RawCliffs {
+    std::string from, to;
+};
+
+void finish_cliffs(CliffsCommand& cliffs, const RawCliffs& raw)
+{
+    if (!raw.from.empty()) {
+        cliffs.range.from = value_or_throw(base::parse_size(raw.from), "--from");
+    }
+    if (!raw.to.empty()) {
+        cliffs.range.to = value_or_throw(base::parse_size(raw.to), "--to");
+    }
+    if (cliffs.range.from == 0 || cliffs.range.from >= cliffs.range.to) {
+        throw CLI::ValidationError("--from", "must be above 0 and below --to");
+    }
+}
+
+void add_cliffs(CLI::App& app, CliffsCommand& cliffs, RawCliffs& raw)
+{
+    app.add_option("--on", cliffs.allocators,
+                   "Allocators, with commas: glibc, jemalloc, mimalloc, tcmalloc, or paths of libraries")
+        ->required()
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("A,B");
+    app.add_option("--from", raw.from, "Smallest size (default 64B)")->type_name("SIZE");
+    app.add_option("--to", raw.to, "Largest size (default 64MiB)")->type_name("SIZE");
+    app.add_flag("--no-verify", cliffs.no_verify, "Name the settings that should move a cliff without trying them");
+    app.add_option("-f,--format", cliffs.format, "text or json")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"text", "json"}))
+        ->type_name("FMT");
+    app.add_option("-o,--out", cliffs.out, "Where to write (default stdout)")->type_name("FILE");
+    app.footer("Each size is measured in a fresh process. Exit codes: 0 done; 2 an unknown allocator; 3 a measurement\n"
+               "failed; 4 none of the allocators is installed.");
 }
 
 void add_completion(CLI::App& app, CompletionCommand& completion)
@@ -323,14 +371,14 @@ std::variant<Options, ExitCode> parse_command_line(int argc, const char* const* 
         *app.add_subcommand("validate", "Check scenario files and print every error with its place");
     validate_app.add_option("file", validate.files, "Scenario files; - is stdin")->required()->type_name("FILE");
     ListCommand list;
-    CLI::App& list_app =
-        *app.add_subcommand("list", "List scenarios, cases, metrics, ops, resources, disciplines or formats");
+    CLI::App& list_app = *app.add_subcommand(
+        "list", "List scenarios, cases, metrics, ops, resources, disciplines, allocators or formats");
     add_list(list_app, list);
     SchemaCommand schema;
-    CLI::App& schema_app = *app.add_subcommand("schema", "Print the JSON Schema of scenario or result files");
-    schema_app.add_option("which", schema.which, "scenario or result")
+    CLI::App& schema_app = *app.add_subcommand("schema", "Print a JSON Schema, for editors and for readers");
+    schema_app.add_option("which", schema.which, "scenario, result, gates, comparison or history")
         ->required()
-        ->check(CLI::IsMember({"scenario", "result"}))
+        ->check(CLI::IsMember({"scenario", "result", "gates", "comparison", "history"}))
         ->type_name("WHICH");
     MergeCommand merge;
     CLI::App& merge_app = *app.add_subcommand("merge", "Join results of one scenario into one");
@@ -338,6 +386,12 @@ std::variant<Options, ExitCode> parse_command_line(int argc, const char* const* 
     DoctorCommand doctor;
     CLI::App& doctor_app = *app.add_subcommand("doctor", "Is this machine fit to measure on? What spoils numbers here");
     add_doctor(doctor_app, doctor);
+    const TraceCommandLine traces{app};
+    CliffsCommand cliffs;
+    RawCliffs raw_cliffs;
+    CLI::App& cliffs_app =
+        *app.add_subcommand("cliffs", "Find the sizes where an allocator's cost jumps, why, and what moves them");
+    add_cliffs(cliffs_app, cliffs, raw_cliffs);
     CompletionCommand completion;
     CLI::App& completion_app = *app.add_subcommand("completion", "Print the completion script of a shell");
     add_completion(completion_app, completion);
@@ -347,14 +401,23 @@ std::variant<Options, ExitCode> parse_command_line(int argc, const char* const* 
     WorkerCommand worker;
     CLI::App& worker_app = *app.add_subcommand("worker", "The process that cases run in")->group("");
     worker_app.add_option("fd", worker.channel_fd)->required();
+    MallocCostCommand malloc_cost;
+    CLI::App& malloc_cost_app = *app.add_subcommand("malloc-cost", "Measures one size for cliffs")->group("");
+    malloc_cost_app.add_option("fd", malloc_cost.answer_fd)->required();
+    malloc_cost_app.add_option("bytes", malloc_cost.bytes)->required();
 
+    std::optional<Command> about_traces;
     try {
         app.parse(argc, argv);
+        about_traces = traces.given();
         if (run_app.parsed()) {
             finish_run(run, raw);
         }
         if (compare_app.parsed()) {
             finish_compare(compare, raw_compare);
+        }
+        if (cliffs_app.parsed()) {
+            finish_cliffs(cliffs, raw_cliffs);
         }
     } catch (const CLI::CallForHelp& help) {
         return static_cast<ExitCode>(app.exit(help));
@@ -381,6 +444,12 @@ std::variant<Options, ExitCode> parse_command_line(int argc, const char* const* 
         options.command = merge;
     } else if (doctor_app.parsed()) {
         options.command = doctor;
+    } else if (about_traces) {
+        options.command = *about_traces;
+    } else if (cliffs_app.parsed()) {
+        options.command = cliffs;
+    } else if (malloc_cost_app.parsed()) {
+        options.command = malloc_cost;
     } else if (completion_app.parsed()) {
         completion.tree = describe(app);
         options.command = completion;

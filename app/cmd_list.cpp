@@ -6,9 +6,11 @@
 #include "app/commands.hpp"
 #include "app/shipped.hpp"
 #include "app/this_machine.hpp"
+#include "core/model/allocator.hpp"
 #include "core/model/metric.hpp"
 #include "core/model/specs.hpp"
 #include "core/model/step.hpp"
+#include "core/sys/allocator_library.hpp"
 #include "reporters/formats.hpp"
 #include "reporters/listing.hpp"
 #include "scenarios/catalog.hpp"
@@ -104,11 +106,21 @@ Listing list_options(const std::function<bool(std::string_view section)>& wanted
 Expected<Listing> list_ops(const ListCommand& command)
 {
     if (command.json) {
-        return list_options([](std::string_view section) { return section.starts_with("step"); });
+        Listing listing = list_options([](std::string_view section) { return section.starts_with("step"); });
+        for (const auto& how : model::names<model::TrimHow>()) {
+            listing.rows.push_back({text("step.trim.how"), text(how.name), text("value"), false, text(""), text(""),
+                                    text(""), text(""), text(""), text(how.meaning)});
+        }
+        return listing;
     }
     Listing listing{{"op", "meaning"}, {}};
     for (const model::OperationInfo& info : model::operations()) {
         listing.rows.push_back({text(info.name), text(info.meaning)});
+        if (info.name == "trim") {
+            for (const auto& how : model::names<model::TrimHow>()) {
+                listing.rows.push_back({fmt::format("  how: {}", how.name), text(how.meaning)});
+            }
+        }
     }
     return listing;
 }
@@ -135,6 +147,33 @@ Expected<Listing> list_disciplines(const ListCommand& command)
                         : list_names<model::ReleaseMode>("discipline");
 }
 
+// The keys of "allocators" that set it.
+std::string settings_of(std::string_view allocator)
+{
+    std::string keys;
+    for (const scenarios::OptionInfo& option : scenarios::allocator_options(allocator)) {
+        keys += (keys.empty() ? "" : " ") + text(option.name);
+    }
+    return keys;
+}
+
+Expected<Listing> list_allocators(const ListCommand& command)
+{
+    Listing listing{{"allocator", "installed", "library", "package", "meaning"}, {}};
+    if (command.json) {
+        listing.columns.emplace_back("settings");
+    }
+    for (const model::KnownAllocator& known : model::allocators()) {
+        const auto library = sys::find_allocator_library(std::string{known.name});
+        const std::string path = library ? (library->empty() ? sys::c_library() : *library) : std::string{};
+        listing.rows.push_back({text(known.name), library.has_value(), path, text(known.package), text(known.meaning)});
+        if (command.json) {
+            listing.rows.back().emplace_back(settings_of(known.name));
+        }
+    }
+    return listing;
+}
+
 Expected<Listing> list_formats(const ListCommand& /*command*/)
 {
     Listing listing{{"format", "extension", "meaning"}, {}};
@@ -149,13 +188,14 @@ struct Subject {
     Expected<Listing> (*make)(const ListCommand&);
 };
 
-constexpr std::array<Subject, 7> subjects{{
+constexpr std::array<Subject, 8> subjects{{
     {"scenarios", list_scenarios},
     {"cases", list_cases},
     {"metrics", list_metrics},
     {"ops", list_ops},
     {"resources", list_resources},
     {"disciplines", list_disciplines},
+    {"allocators", list_allocators},
     {"formats", list_formats},
 }};
 

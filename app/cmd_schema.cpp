@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "app/commands.hpp"
 #include "scenarios/schema.hpp"
 
@@ -5,9 +7,8 @@ namespace memsweep::app {
 
 ExitCode execute(const SchemaCommand& command, const GlobalOptions& /*global*/)
 {
-    const std::string_view text =
-        command.which == "scenario" ? scenarios::scenario_schema() : scenarios::result_schema();
-    return print_data(text) ? ExitCode::done : ExitCode::bad_input;
+    const auto* schema = std::ranges::find(scenarios::schemas, command.which, &scenarios::NamedSchema::name);
+    return print_data(schema->text()) ? ExitCode::done : ExitCode::bad_input;
 }
 
 }  // namespace memsweep::app

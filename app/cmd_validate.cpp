@@ -3,6 +3,7 @@
 #include "app/commands.hpp"
 #include "app/shipped.hpp"
 #include "app/this_machine.hpp"
+#include "reporters/value_text.hpp"
 #include "scenarios/loader.hpp"
 
 namespace memsweep::app {
@@ -14,7 +15,8 @@ ExitCode execute(const ValidateCommand& command, const GlobalOptions& global)
     for (const std::string& file : command.files) {
         const scenarios::Loaded plan = scenarios::load(scenario_path(file), {}, around);
         if (plan) {
-            if (!global.quiet && !print_data(fmt::format("{}: ok, {} cases\n", file, plan->cases.size()))) {
+            if (!global.quiet &&
+                !print_data(fmt::format("{}: ok, {}\n", file, reporters::plural(plan->cases.size(), "case")))) {
                 return ExitCode::bad_input;
             }
             continue;

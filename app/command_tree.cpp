@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/shipped.hpp"
+#include "core/model/allocator.hpp"
 #include "core/model/metric.hpp"
 #include "reporters/comparison_formats.hpp"
 #include "reporters/formats.hpp"
@@ -62,6 +63,9 @@ std::vector<std::string> known_words(const CLI::App& app, const CLI::Option& opt
     }
     if ((is("format") && app.get_name() == "report") || (is("report") && app.get_name() == "run")) {
         return names_in(reporters::formats());
+    }
+    if (is("on")) {
+        return names_in(model::allocators());
     }
     if (is("metric")) {
         return names_in(model::metric_catalog());

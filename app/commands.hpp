@@ -17,6 +17,12 @@ namespace memsweep::app {
 [[nodiscard]] ExitCode execute(const SchemaCommand& command, const GlobalOptions& global);
 [[nodiscard]] ExitCode execute(const MergeCommand& command, const GlobalOptions& global);
 [[nodiscard]] ExitCode execute(const DoctorCommand& command, const GlobalOptions& global);
+[[nodiscard]] ExitCode execute(const InfoCommand& command, const GlobalOptions& global);
+[[nodiscard]] ExitCode execute(const CliffsCommand& command, const GlobalOptions& global);
+[[nodiscard]] ExitCode execute(const MallocCostCommand& command, const GlobalOptions& global);
+[[nodiscard]] ExitCode execute(const ImportCommand& command, const GlobalOptions& global);
+[[nodiscard]] ExitCode execute(const ExportCommand& command, const GlobalOptions& global);
+[[nodiscard]] ExitCode execute(const FitCommand& command, const GlobalOptions& global);
 [[nodiscard]] ExitCode execute(const CompletionCommand& command, const GlobalOptions& global);
 [[nodiscard]] ExitCode execute(const ManCommand& command, const GlobalOptions& global);
 [[nodiscard]] ExitCode execute(const VersionCommand& command, const GlobalOptions& global);

@@ -1,5 +1,6 @@
 #include "app/comparison_criteria.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 
@@ -8,12 +9,22 @@
 #include "app/commands.hpp"
 #include "app/comparing.hpp"
 #include "core/base/suggest.hpp"
+#include "core/measure/case_values.hpp"
 #include "core/measure/threshold_text.hpp"
 
 namespace memsweep::app {
 namespace {
 
 using Units = std::map<std::string, model::Unit, std::less<>>;
+
+void add_points(const model::CaseReport& report, Units& units)
+{
+    for (const std::string_view point : measure::point_names(report)) {
+        for (const model::MetricInfo& metric : model::point_catalog()) {
+            units.emplace(fmt::format("{}.{}", point, metric.name), metric.unit);
+        }
+    }
+}
 
 Units known_metrics(const std::vector<model::RunReport>& results)
 {
@@ -23,6 +34,7 @@ Units known_metrics(const std::vector<model::RunReport>& results)
             for (const model::Metric& metric : one.metrics) {
                 units.emplace(metric.name, metric.unit);
             }
+            add_points(one, units);
         }
     }
     for (const model::MetricInfo& metric : model::metric_catalog()) {
@@ -76,6 +88,9 @@ std::optional<measure::Criteria> comparison_criteria(const CompareCommand& comma
     for (const auto& [name, text] : command.thresholds) {
         valid = add_threshold(name, text, units, *criteria) && valid;
     }
+    const bool names_a_point =
+        std::ranges::any_of(command.metrics, [](const std::string& name) { return name.find('.') != name.npos; });
+    criteria->points = command.points || names_a_point;
     if (!command.metrics.empty()) {
         criteria->only = {command.metrics.begin(), command.metrics.end()};
     }

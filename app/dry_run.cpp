@@ -27,8 +27,10 @@ std::string dry_run_text(const std::vector<model::Plan>& plans, std::uint64_t bu
         text += fmt::format("{}: {} cases, {} repetitions after {} warm-up, {} order, isolation {}\n", plan.name,
                             plan.cases.size(), plan.settings.repetitions, plan.settings.warmup,
                             name_of(plan.settings.order), name_of(plan.settings.isolation));
-        for (const model::Case& one : plan.cases) {
-            const std::uint64_t peak = model::estimated_peak_bytes(one);
+        const auto peaks = model::estimated_peaks_bytes(plan.cases, budget_bytes);
+        for (std::size_t i = 0; i < plan.cases.size(); ++i) {
+            const model::Case& one = plan.cases[i];
+            const std::uint64_t peak = peaks[i];
             const std::uint64_t written = model::written_bytes(one.steps);
             const bool refused = peak > budget_bytes;
             text += fmt::format(

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "app/command_tree.hpp"
+#include "core/measure/cliff_search.hpp"
+#include "core/trace/import/import.hpp"
 #include "scenarios/loader.hpp"
 
 namespace memsweep::app {
@@ -61,6 +63,7 @@ struct CompareCommand {
     std::string gate;                                             // a file or the name of one that ships
     std::string format{"text"};
     std::string out;
+    bool points{};
     bool no_gate{};
     bool only_changed{};
     bool explain{};
@@ -91,6 +94,51 @@ struct DoctorCommand {
     bool json{};
 };
 
+struct InfoCommand {
+    std::string trace;
+    bool json{};
+};
+
+struct CliffsCommand {
+    std::vector<std::string> allocators;
+    measure::SizeRange range;
+    std::string format{"text"};
+    std::string out;
+    bool no_verify{};
+};
+
+// Ours alone: measures one size in a process of its own.
+struct MallocCostCommand {
+    int answer_fd{};
+    std::uint64_t bytes{};
+};
+
+struct ImportCommand {
+    std::string log;
+    std::string out;
+    std::string format;  // empty: by its first bytes
+    trace::FreeOrder free_order{trace::FreeOrder::lifo};
+    std::optional<std::uint64_t> uid;
+    bool strict{};
+    bool json{};
+};
+
+struct ExportCommand {
+    std::string trace;
+    std::string out;
+    std::string format;
+};
+
+struct FitCommand {
+    std::string trace;
+    std::string format{"text"};
+    std::string out;
+    std::vector<std::string> policies;  // empty: all
+    std::optional<std::uint64_t> capacity_bytes;
+    std::optional<std::uint64_t> alignment_bytes;
+    std::uint64_t runs{1};
+};
+
 struct CompletionCommand {
     std::string shell;
     CommandFacts tree;
@@ -109,8 +157,10 @@ struct WorkerCommand {
     int channel_fd{};
 };
 
-using Command = std::variant<RunCommand, CompareCommand, ReportCommand, ValidateCommand, ListCommand, SchemaCommand,
-                             MergeCommand, DoctorCommand, CompletionCommand, ManCommand, VersionCommand, WorkerCommand>;
+using Command =
+    std::variant<RunCommand, CompareCommand, ReportCommand, ValidateCommand, ListCommand, SchemaCommand, MergeCommand,
+                 DoctorCommand, InfoCommand, ImportCommand, ExportCommand, FitCommand, CliffsCommand, CompletionCommand,
+                 ManCommand, VersionCommand, WorkerCommand, MallocCostCommand>;
 
 struct Options {
     GlobalOptions global;

@@ -5,10 +5,14 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "core/base/quantity.hpp"
+#include "reporters/display_text.hpp"
+#include "reporters/utf8.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -49,8 +53,8 @@ class StatusLine final : public engine::Observer {
     void repetition_started(const engine::RepetitionStart& start) override
     {
         const std::string kind = start.warmup ? "warm-up" : "repetition";
-        draw(fmt::format("{}/{} {} {} {}{}{}", done_, planned_, start.case_id, kind, start.repetition + 1, eta(),
-                         last_peak_));
+        draw(fmt::format("{}/{} ", done_, planned_), start.case_id,
+             fmt::format(" {} {}{}", kind, start.repetition + 1, eta()));
     }
 
     void repetition_ended(const engine::RepetitionStart& start, const engine::Outcome& outcome,
@@ -75,10 +79,18 @@ class StatusLine final : public engine::Observer {
         return fmt::format(", ETA {}", base::format_duration(left));
     }
 
-    static void draw(const std::string& text)
+    // The name of the case gives way: what is left to do is worth more than its middle.
+    // Where it is narrow the name of the case gives way first, then the peak: what is left to do is asked for most.
+    void draw(const std::string& before, std::string_view case_id, std::string after) const
     {
-        const auto width = static_cast<std::size_t>(std::max(stderr_width() - 1, 20));
-        std::fprintf(stderr, "\r\033[K%s", text.substr(0, width).c_str());
+        constexpr int shortest_name = 12;
+        const int width = std::max(stderr_width() - 1, 20);
+        const auto room = [&](std::string_view peak) {
+            return width - static_cast<int>(before.size() + after.size() + peak.size());
+        };
+        after += room(last_peak_) >= shortest_name ? last_peak_ : "";
+        const std::string name = reporters::elided(reporters::inert_text(case_id), std::max(room(""), shortest_name));
+        std::fprintf(stderr, "\r\033[K%s", reporters::elided(before + name + after, width).c_str());
     }
 
     static void clear() { std::fputs("\r\033[K", stderr); }
@@ -94,9 +106,10 @@ class StatusLine final : public engine::Observer {
 
 std::unique_ptr<engine::Observer> make_progress(ProgressMode mode, const sys::Clock& clock)
 {
-    const bool terminal = isatty(STDERR_FILENO) == 1;
+    const char* term = std::getenv("TERM");
+    const bool can_redraw = isatty(STDERR_FILENO) == 1 && (term == nullptr || std::string_view{term} != "dumb");
     if (mode == ProgressMode::automatic) {
-        mode = terminal ? ProgressMode::bar : ProgressMode::plain;
+        mode = can_redraw ? ProgressMode::bar : ProgressMode::plain;
     }
     switch (mode) {
     case ProgressMode::bar:

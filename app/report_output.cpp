@@ -72,7 +72,12 @@ ExitCode write_report(const model::RunReport& report, const ReportTarget& target
         return print_report(report, *format, global);
     }
     for (const reporters::FormatFile& file : files_for(*format, target.path)) {
-        if (const auto written = sys::write_file_atomically(file.path, text_in(file.format, report)); !written) {
+        const auto written = sys::write_file_atomically(file.path, [&](const sys::PieceTaker& take) {
+            reporters::TextSink sink{take};
+            file.format.write(report, sink);
+            static_cast<void>(sink.finish());
+        });
+        if (!written) {
             print_error(written.error());
             return ExitCode::bad_input;
         }

@@ -13,6 +13,18 @@
 #include "reporters/json_writer.hpp"
 
 namespace memsweep::app {
+namespace {
+
+base::Expected<void> write_json_file(const std::string& path, const model::RunReport& report)
+{
+    return sys::write_file_atomically(path, [&](const sys::PieceTaker& take) {
+        reporters::TextSink sink{take};
+        reporters::write_json(report, sink);
+        static_cast<void>(sink.finish());
+    });
+}
+
+}  // namespace
 
 ResultFile::ResultFile(std::string path, const sys::Clock& clock) : path_{std::move(path)}, clock_{clock}
 {
@@ -45,7 +57,7 @@ bool ResultFile::save(const model::RunReport& report)
 {
     const std::string target = replaces_earlier_ ? partial_path(path_) : path_;
     const auto begin = clock_.now();
-    const auto written = sys::write_file_atomically(target, reporters::to_json(report));
+    const auto written = write_json_file(target, report);
     last_write_ = clock_.now();
     write_cost_ = last_write_ - begin;
     if (!written) {
@@ -65,7 +77,9 @@ bool ResultFile::save(const model::RunReport& report)
 std::optional<std::string> ResultFile::finish(const model::RunReport& report)
 {
     if (path_ == "-") {
-        return print_data(reporters::to_json(report)) ? std::optional{path_} : std::nullopt;
+        reporters::TextSink sink{print_data};
+        reporters::write_json(report, sink);
+        return sink.finish() ? std::optional{path_} : std::nullopt;
     }
     complained_ = false;
     replaces_earlier_ = replaces_earlier_ && report.run.interrupted;
@@ -74,7 +88,7 @@ std::optional<std::string> ResultFile::finish(const model::RunReport& report)
     }
     const char* folder = std::getenv("TMPDIR");
     const std::string refuge = fmt::format("{}/memsweep-{}.json", folder != nullptr ? folder : "/tmp", report.run.id);
-    if (sys::write_file_atomically(refuge, reporters::to_json(report))) {
+    if (write_json_file(refuge, report)) {
         print_note(fmt::format("the result was saved as {} instead", refuge));
     }
     return std::nullopt;

@@ -18,6 +18,7 @@
 #include "core/engine/worker_executor.hpp"
 #include "core/measure/warnings.hpp"
 #include "core/sys/atomic_file.hpp"
+#include "core/sys/machine_facts.hpp"
 #include "core/sys/page_ops.hpp"
 
 namespace memsweep::app {
@@ -52,6 +53,13 @@ std::map<std::string, std::string> recorded_overrides(const scenarios::Overrides
         recorded["variable." + name] = value;
     }
     return recorded;
+}
+
+// Never more than there is: a case that insists on more must be the one that is stalled or killed, not the driver.
+void warm_memory(std::uint64_t bytes)
+{
+    const std::uint64_t available = sys::available_memory();  // 0: not known
+    static_cast<void>(sys::prefault_machine_memory(available == 0 ? bytes : std::min(bytes, available / 4 * 3)));
 }
 
 model::Warning build_warning(const model::ToolInfo& tool)
@@ -100,7 +108,9 @@ base::Expected<std::string> RunSession::result_path(const model::RunReport& repo
         return path;
     }
     if (auto writable = sys::check_writable(*path, typical_result_bytes); !writable) {
-        return base::fail(writable.error());
+        base::Error error = writable.error();
+        error.message += command_.out.empty() ? "; -o FILE writes the result elsewhere" : "";
+        return base::fail(std::move(error));
     }
     return path;
 }
@@ -293,7 +303,7 @@ ExitCode RunSession::run(const model::Plan& plan)
     calibrate(executor, report);
     engine::RunOptions options{.memory_budget_bytes = budget_bytes_, .fail_fast = command_.fail_fast};
     options.array_limit_bytes = command_.quick ? quick_array_limit_bytes : 0;
-    options.prefault = [](std::uint64_t bytes) { static_cast<void>(sys::prefault_machine_memory(bytes)); };
+    options.prefault = warm_memory;
     engine::Runner runner{plan, executor, (*observers)->all(), clock_, capabilities_, options};
     runner.run(report);
 

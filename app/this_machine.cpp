@@ -6,10 +6,30 @@
 #include <fmt/ranges.h>
 
 #include "app/shipped.hpp"
+#include "core/sys/allocator_library.hpp"
+#include "core/sys/cgroup_reclaim.hpp"
 #include "core/sys/machine_facts.hpp"
+#include "core/sys/numa.hpp"
 #include "scenarios/fingerprint.hpp"
 
 namespace memsweep::app {
+namespace {
+
+// A sanitizer's malloc must come first, so no other can be put in front of it.
+base::Expected<std::string> locate_allocator(const std::string& name)
+{
+    auto library = sys::find_allocator_library(name);
+    const std::string sanitizer = model::this_tool().sanitizer;
+    if (library && !sanitizer.empty()) {
+        return base::fail(
+            base::ErrorCode::invalid_input,
+            fmt::format("this memsweep is built with the {} sanitizer, which has a malloc of its own", sanitizer),
+            name);
+    }
+    return library;
+}
+
+}  // namespace
 
 model::Machine this_machine()
 {
@@ -40,7 +60,13 @@ engine::Capabilities capabilities(const model::Machine& machine)
     has.numa_nodes = machine.numa_nodes;
     has.devices = machine.devices.size();
     has.page_bytes = machine.page_size;
+    has.weighted_interleave = sys::has_weighted_interleave();
     has.huge_page_bytes = machine.thp == "always" || machine.thp == "madvise" ? sys::huge_page_bytes() : 0;
+    has.locate_allocator = locate_allocator;
+    has.swap_bytes = machine.swap_bytes;
+    if (const auto file = sys::cgroup_reclaim_file("/"); !file) {
+        has.no_reclaim = base::describe(file.error());
+    }
     return has;
 }
 

@@ -1,17 +1,22 @@
 """What the commands print, where, and in which dress."""
 
+import fcntl
 import json
 import os
 import pathlib
 import re
+import struct
+import termios
 import threading
+import unicodedata
 import unittest
 
 from memsweep_cli import (BINARY, CATALOG, UTC, CliTest, alloc, drop, environment, event_lines, execute, idle, sample, scenario,
                           strict_json)
 
-COMMANDS = ("run", "compare", "report", "validate", "list", "schema", "merge", "doctor", "completion")
-SUBJECTS = ("scenarios", "cases", "metrics", "ops", "resources", "disciplines", "formats")
+COMMANDS = ("run", "compare", "report", "validate", "list", "schema", "merge", "doctor", "info", "import", "export", "fit", "cliffs",
+            "completion")
+SUBJECTS = ("scenarios", "cases", "metrics", "ops", "resources", "disciplines", "allocators", "formats")
 ESCAPE, RETURN = b"\x1b", b"\r"
 
 
@@ -108,7 +113,7 @@ class Listing(CliTest):
         self.assertLessEqual({"json", "csv", "csv-summary", "csv-series", "html"}, {row["format"] for row in self.listing("formats")[1]})
 
     def test_schemas(self):
-        for which in ("scenario", "result"):
+        for which in ("scenario", "result", "gates", "comparison", "history"):
             schema = strict_json(self.expect(0, "schema", which).out)
             self.assertIn("draft-07", schema["$schema"])
             self.assertIn(which, schema["title"])
@@ -173,10 +178,12 @@ class Dress(CliTest):
         self.small(assert_=[{"expr": "end.live_bytes.max == 1B"}])  # a failure is what colour is for
         self.expect(1, "run", "small.json", "-q", "-o", "r.json")
 
-    def terminal(self, *args, stderr_too=True, **variables):
+    def terminal(self, *args, stderr_too=True, columns=None, **variables):
         """Output of a command whose stdout, and stderr if wanted, is a terminal."""
         master, slave = os.openpty()
         self.addCleanup(os.close, master)
+        if columns:
+            fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
 
         def attach():
             os.dup2(slave, 1)
@@ -195,7 +202,7 @@ class Dress(CliTest):
         reader = threading.Thread(target=drain)
         reader.start()
         try:
-            outcome = self.memsweep(*args, prepare=attach, env=environment(TERM="xterm-256color", **variables))
+            outcome = self.memsweep(*args, prepare=attach, env=environment(**{"TERM": "xterm-256color"} | variables))
         finally:
             os.close(slave)
             reader.join()
@@ -234,6 +241,20 @@ class Dress(CliTest):
         self.assertNotIn(RETURN + ESCAPE, self.terminal("run", "small.json", "-o", "r.json", "--progress", "plain")[1])
         _, quiet = self.terminal("run", "small.json", "-o", "r.json", "-q")
         self.assertNotIn(RETURN + ESCAPE, quiet)
+        self.assertNotIn(ESCAPE, self.terminal("run", "small.json", "-o", "r.json", TERM="dumb")[1], "it could not be redrawn")
+
+    def test_status_line_keeps_what_is_left_to_do(self):
+        self.small(axes={"n": ["naïve 数组 " + 40 * "x"]}, repetitions=3, steps=[alloc(), drop()])
+        for columns in (40, 60, 80, 200):
+            _, shown = self.terminal("run", "small.json", "-o", "r.json", columns=columns)
+            lines = re.findall(r"\r\x1b\[K(\d/3 [^\r]*)", shown.decode())
+            self.assertEqual(len(lines), 3, "one per repetition")
+            for line in lines:
+                width = sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in line)
+                self.assertLess(width, columns, line)
+            if columns >= 60:
+                peak = ", last peak .* MiB" if columns >= 80 else ""
+                self.assertRegex(lines[2], rf"^2/3 small.* repetition 3, ETA [\d.]+ m?s{peak}$")
 
     def test_progress_elsewhere_is_one_line_per_case(self):
         self.small(axes={"n": [1, 2]}, steps=[alloc(count="${axis.n}"), drop()], repetitions=2)

@@ -1,10 +1,13 @@
 """Every documented exit code, what stands beside it on stderr and in the result, and which of several wins."""
 
 import os
+import re
+import resource
 import signal
+import sys
 import unittest
 
-from memsweep_cli import MIB, CliTest, alloc, drop, idle, sample, scenario
+from memsweep_cli import MIB, SOURCE, CliTest, alloc, drop, idle, sample, sanitized, scenario
 
 PLACE = r"(?m)^bad\.json:\d+:\d+: ."
 
@@ -154,6 +157,22 @@ class Findings(CliTest):
         self.expect(1, "run", "small.json", "-q", "-o", "r.json")
         self.assertEqual([(one["actual"], one["passed"]) for one in self.result()["assertions"]], [(None, False)])
 
+    def test_what_speaks_of_no_measured_case_neither_holds_nor_fails(self):
+        self.small(axes={"n": [1, 2]}, steps=[alloc(count="${axis.n}"), drop()], assert_=[
+            {"where": {"n": 2}, "expr": "live_bytes_peak.max == 3B"}, {"expr": "ratio(allocations.max, n=2, n=1) == 9"},
+            {"expr": "live_bytes_peak.max == 64KiB"}])
+        outcome = self.expect(0, "run", "small.json", "-o", "r.json", "-k", "n=1", "-r", "junit=r.xml")
+        result = self.result()
+        self.check_result(result)
+        self.assertEqual([(one["passed"], one["reason"], one["where"]) for one in result["assertions"]],
+                         [(None, "no case of this run has n=2", {"n": 2}), (None, "no two cases of this run differ in n=2 and n=1 alone", {}),
+                          (True, None, {})])
+        self.assertEqual(result["summary"]["assertions_not_evaluated"], 2)
+        self.assertIn("1 of 3 assertions hold; 2 could not be evaluated.", outcome.text)
+        self.assertIn("not evaluated: live_bytes_peak.max == 3B", outcome.text)
+        self.assertEqual((self.folder / "r.xml").read_text().count("<skipped"), 2)
+        self.assertEqual(self.expect(0, "report", "r.json", "-f", "json").out, (self.folder / "r.json").read_bytes())
+
     def test_4_when_nothing_was_measured(self):
         self.small(axes={"n": [1, 2]}, steps=[alloc(count="${axis.n}"), drop()])
         outcome = self.expect(4, "run", "small.json", "-o", "r.json", "--max-memory", "1KiB", "--events", "e")
@@ -268,6 +287,75 @@ class BrokenCases(CliTest):
         self.assertNotEqual(after["status"], "ok", "a case that was never measured is not ok")
 
 
+class Table(CliTest):
+    """Each code once, from the binary; and that what users read lists these codes and no other."""
+
+    def exact_result(self, name, repetitions, change=None):
+        """A measured result, its noisy metrics reduced to one with known values, so that the machine decides nothing."""
+        if not (self.folder / "r.json").exists():
+            self.expect(0, "run", "small.json", "-q", "-o", "r.json", "-n", "6")
+        document = self.result()
+        for case in document["cases"]:
+            case["repetitions"] = repetitions
+            case["metrics"] = {key: metric for key, metric in case["metrics"].items() if key == "wall_time" or metric["class"] == "exact"}
+            case["metrics"]["wall_time"]["values"] = [1 + number / 1000 for number in range(repetitions)]
+        if change:
+            change(document)
+        self.write(name, document)
+
+    def interrupted(self, number):
+        self.small("slow", steps=[alloc(), idle("20s"), drop()])
+        driver = self.start("slow.json", "-q", "-o", "slow.out")
+        driver.wait_for_worker("slow")
+        driver.send(number)
+        return driver.finish(15).code
+
+    def out_of_memory(self):
+        """A bug for want of one: an allocation that nothing answers for."""
+        def add_tag(document):
+            document["run"]["tags"] = {"x": 60_000_000 * "y"}
+        self.exact_result("large.json", 6, add_tag)
+        outcome = self.memsweep("report", "large.json", "-f", "csv", limits=[(resource.RLIMIT_AS, 100 << 20)])
+        self.assertRegex(outcome.errors, "internal error: ")
+        return outcome.code
+
+    def more_allocations(self, document):
+        document["cases"][0]["metrics"]["allocations"]["values"] = 6 * [99]
+
+    def another_machine(self, document):
+        document["machine"]["fingerprint"] = "0" * 64
+
+    def test_every_code(self):
+        self.small()
+        self.exact_result("base.json", 6)
+        self.exact_result("worse.json", 6, self.more_allocations)
+        self.exact_result("few.json", 3)
+        self.exact_result("unlike.json", 6, self.another_machine)
+        self.small("limited", **LIMITED)
+        codes = {
+            0: ("compare", "base.json", "base.json"),
+            1: ("compare", "base.json", "worse.json"),
+            2: ("compare", "base.json", "unlike.json"),
+            3: ("run", "limited.json", "-q", "-o", "limited.out"),
+            4: ("run", "small.json", "-q", "-o", "none.json", "--max-memory", "1KiB"),
+            5: ("compare", "base.json", "few.json"),
+            70: self.out_of_memory,
+            130: lambda: self.interrupted(signal.SIGINT),
+            143: lambda: self.interrupted(signal.SIGTERM),
+        }
+        if sanitized():
+            print("\nskipped: exit code 70: a sanitizer reserves address space", file=sys.stderr, flush=True)
+            del codes[70]
+        for code, asked in codes.items():
+            with self.subTest(code):
+                self.assertEqual(asked() if callable(asked) else self.memsweep(*asked).code, code)
+        page = self.expect(0, "man", "--date", "2026-01-31").text.partition(".SH EXIT STATUS")[2].partition(".SH")[0]
+        listed = set(map(int, re.findall(r"\d+", " ".join(re.findall(r"(?m)^\.BR? .*$", page)))))
+        self.assertEqual(listed - {70} if sanitized() else listed, set(codes))
+        table = (SOURCE / "docs/ci.md").read_text().partition("| code |")[2].partition("\n\n")[0]
+        self.assertEqual(set(map(int, re.findall(r"\d+", " ".join(row.split("|")[1] for row in table.splitlines()[2:])))), listed)
+
+
 class Priorities(CliTest):
     """Of several the first of 130/143, 70, 2, 3, 1, 5, 4 wins."""
 
@@ -290,6 +378,16 @@ class Priorities(CliTest):
         self.expect(3, "run", "failing.json", "limited.json", "refused.json", "-q", "-o", "%s.out")
         codes = {name: self.result(f"{name}.out")["run"]["exit_code"] for name in ("failing", "limited", "refused")}
         self.assertEqual(codes, {"failing": 1, "limited": 3, "refused": 4}, "each result has its own")
+
+    def test_1_before_5_and_5_before_4(self):
+        self.small(assert_=[{"expr": "allocations.max == 1", "severity": "warn"}])
+        self.expect(0, "run", "small.json", "-q", "-o", "before.json", "-n", "6")
+        self.expect(5, "run", "small.json", "-q", "-o", "r.json", "-n", "2", "--baseline", "before.json")
+        self.expect(5, "run", "small.json", "-q", "-o", "r.json", "--max-memory", "1KiB", "--baseline", "before.json")
+        before = self.result("before.json")
+        before["cases"][0]["metrics"]["allocations"]["values"] = 6 * [0]
+        self.write("before.json", before)
+        self.expect(1, "run", "small.json", "-q", "-o", "r.json", "-n", "2", "--baseline", "before.json")
 
     def test_130_before_2_and_3(self):
         self.small(axes={"limit": ["64KiB", "1MiB"]}, memory={"limit": "${axis.limit}"}, steps=[alloc(size="128KiB"), idle("20s")])

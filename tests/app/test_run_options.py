@@ -232,7 +232,7 @@ class Reports(RunTest):
         ids = {self.result(name)["run"]["id"] for name in ("a.out", "b.out")}
         text = self.expect(0, "report", "a.out", "b.out", "-f", "csv").text
         for run_id in ids:
-            self.assertIn(f"\n{run_id},", text)
+            self.assertIn(f",{run_id},", text)
 
     def test_report_of_what_is_no_result(self):
         self.run_small("-o", "r.json")

@@ -18,20 +18,6 @@ HOSTILE = "a\"b'c</script><img src=x onerror=alert(1)>&lt;\n\r\t,;=1+1 \u202e\u0
 
 
 class Locale(CliTest):
-    def german(self):
-        """An environment whose decimal point is a comma; made here where the system has none."""
-        if "de_DE.utf8" in subprocess.run(["locale", "-a"], capture_output=True, text=True, check=False).stdout:
-            return environment(LC_ALL="de_DE.UTF-8")
-        if shutil.which("localedef"):
-            made = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", self.folder / "de_DE.UTF-8"], capture_output=True, check=False)
-            if (self.folder / "de_DE.UTF-8/LC_NUMERIC").exists():
-                return environment(LC_ALL="de_DE.UTF-8", LOCPATH=str(self.folder))
-            why = f"localedef: {made.stderr.decode().strip()[:100]}"
-        else:
-            why = "neither the locale de_DE.UTF-8 nor localedef is installed"
-        print(f"\nskipped: {self.id()}: German decimals: {why}", flush=True)
-        return environment(LC_ALL="C.UTF-8")
-
     def test_numbers_are_the_same_everywhere(self):
         german, plain = self.german(), environment(LC_ALL="C")
         probe = subprocess.run(["printf", "%.1f", "0"], env=german, capture_output=True, check=False)

@@ -4,7 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after, before, describe, test } from 'node:test';
 import { chromium } from 'playwright-core';
-import { empty, hostile, long, many, names, pageOf, reference, specOf, swept } from './reports.mjs';
+import { comparisonOf, empty, few, historyOf, hostile, later, long, many, names, pageOf, reference, runs, specOf, swept } from './reports.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const flags = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
@@ -24,7 +24,14 @@ const pages = {
   long: pageOf('long', long()),
   swept: pageOf('swept', swept()),
   empty: pageOf('empty', empty()),
+  compared: comparisonOf('compared', few(), later(few(), 1, 1.3), '--explain'),
+  comparedModes: comparisonOf('comparedModes', reference('finalizer_repro'), reference('finalizer_repro')),
+  comparedHostile: comparisonOf('comparedHostile', few(hostile()), later(few(hostile()), 1, 1.3)),
+  history: historyOf('history', runs(few())),
+  historyHostile: historyOf('historyHostile', runs(few(hostile()))),
 };
+
+const comparedMany = comparisonOf('comparedMany', many(), later(many(), 1, 1.3)); // too long to draw all of it twice
 
 // Opens a page, lets `act` do something with it, and fails on anything that went wrong meanwhile.
 async function opened(file, options, act) {
@@ -86,7 +93,7 @@ describe('every page', () => {
       }));
   }
 
-  for (const name of ['modes', 'hostile', 'swept', 'empty']) {
+  for (const name of ['modes', 'hostile', 'swept', 'empty', 'compared', 'comparedHostile', 'history', 'historyHostile']) {
     for (const colorScheme of ['light', 'dark']) {
       test(`${name}: is accessible in ${colorScheme}`, () =>
         opened(pages[name], { colorScheme }, async (page) => {
@@ -96,6 +103,69 @@ describe('every page', () => {
     }
   }
 });
+
+// What stands on the first screen as text.
+const firstScreen = (page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll('.verdict h2, .verdict li')]
+      .filter((item) => item.getBoundingClientRect().bottom <= innerHeight)
+      .map((item) => item.textContent)
+      .join('\n'),
+  );
+
+test('80 cases: the first screen has the verdict, the slower mode, the ratio with its interval and the cause', () =>
+  opened(pages.many, {}, async (page) => {
+    assert.equal(await page.locator('table').first().locator('tbody tr').count(), 80);
+    const seen = await firstScreen(page);
+    assert.match(seen, /80 cases/);
+    assert.match(seen, /finalizer.*x the time.*refcount.*95 % interval/);
+    assert.match(seen, /page faults explain/);
+    assert.deepEqual(await violations(page), []);
+  }));
+
+test('80 cases compared: the first screen has the verdict and the worst of what changed', () =>
+  opened(comparedMany, {}, async (page) => {
+    const seen = await firstScreen(page);
+    assert.match(seen, /regressed/);
+    assert.match(seen, /1\.3\d*x \(95 % interval/);
+    await page.waitForFunction(() => document.querySelector('figure .plot svg'));
+  }));
+
+test('a comparison shows memory over time before and after, in the words of both', () =>
+  opened(pages.comparedModes, {}, async (page) => {
+    await drawAll(page);
+    const text = await page.locator('figure .plot svg').allTextContents();
+    assert.ok(text.some((one) => one.includes('base: ') && one.includes('candidate: ')));
+  }));
+
+test('a history says first what changed and since which run, and marks it in its chart', () =>
+  opened(pages.history, {}, async (page) => {
+    const seen = await firstScreen(page);
+    assert.match(seen, /24 runs of churn: \d+ changes for the worse, 0 for the better/);
+    assert.match(seen, /1\.2\d*x \(95 % interval .*\) from run 15 of 24, 2026-01-15/);
+    await page.waitForFunction(() => document.querySelector('figure .plot svg'));
+    assert.match(await page.locator('figure .plot svg').first().textContent(), /1\.2\d*x from run 15/);
+  }));
+
+for (const name of ['compared', 'history']) {
+  test(`${name}: without script the verdict and the figures are there, and paper is light`, () =>
+    opened(pages[name], { javaScriptEnabled: false, colorScheme: 'dark' }, async (page) => {
+      assert.ok(await page.locator('.verdict h2').isVisible());
+      assert.ok((await page.locator('table tbody tr').count()) > 10);
+      await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+      assert.equal(await page.locator('body').evaluate((body) => getComputedStyle(body).backgroundColor), 'rgb(255, 255, 255)');
+    }));
+}
+
+for (const name of ['comparedHostile', 'historyHostile']) {
+  test(`${name}: names are text and nothing else`, () =>
+    opened(pages[name], {}, async (page) => {
+      await drawAll(page);
+      assert.equal(await page.evaluate(() => globalThis.pwned), undefined);
+      assert.equal(await page.locator('img').count(), 0);
+      assert.equal(await page.locator('script:not([type="application/json"])').count(), 2);
+    }));
+}
 
 test('the first screen says who is slower, by how much, how sure that is, and why', () =>
   opened(pages.churn, {}, async (page) => {

@@ -1,5 +1,5 @@
 // Results to make pages of, and the pages.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,6 +26,62 @@ export function pageOf(name, result) {
   execFileSync(process.env.MEMSWEEP, ['report', json, '-f', 'html', '-o', html], { stdio: ['ignore', 'inherit', 'inherit'] });
   return html;
 }
+
+// The page that compares two results.
+export function comparisonOf(name, base, candidate, ...options) {
+  const files = [base, candidate].map((result, i) => {
+    const json = join(folder, `${name}-${i}.json`);
+    writeFileSync(json, JSON.stringify(result));
+    return json;
+  });
+  const html = join(folder, `${name}.html`);
+  const done = spawnSync(process.env.MEMSWEEP, ['compare', ...files, '-f', 'html', '-o', html, ...options], { stdio: ['ignore', 'inherit', 'inherit'] });
+  if (![0, 1, 5].includes(done.status)) throw new Error(`compare: exit ${done.status}`);
+  return html;
+}
+
+// The page of several results of one scenario.
+export function historyOf(name, results) {
+  const files = results.map((result, i) => {
+    const json = join(folder, `${name}-${i}.json`);
+    writeFileSync(json, JSON.stringify(result));
+    return json;
+  });
+  const html = join(folder, `${name}.html`);
+  execFileSync(process.env.MEMSWEEP, ['report', ...files, '-f', 'html', '-o', html], { stdio: ['ignore', 'inherit', 'inherit'] });
+  return html;
+}
+
+// A later result of the same: times longer by a factor, an array more, and the scatter that `seed` gives.
+export function later(result, seed, factor = 1) {
+  let state = seed * 2654435761 + 1;
+  const random = () => (state = (state * 1103515245 + 12345) % 2147483648) / 2147483648;
+  const copy = structuredClone(result);
+  copy.run.id += `-${seed}`;
+  copy.run.started = new Date(Date.UTC(2026, 0, 1 + seed)).toISOString();
+  for (const one of copy.cases) {
+    for (const metric of Object.values(one.metrics)) {
+      if (metric.class !== 'noisy') continue;
+      const scatter = 1 + 0.01 * (random() - 0.5);
+      const scale = scatter * (metric.unit === 's' ? factor : 1);
+      metric.values = metric.values.map((value) => (value === null ? null : value * scale));
+      if (metric.summary) {
+        for (const key of ['min', 'max', 'mean', 'median', 'mad']) metric.summary[key] *= scale;
+        if (metric.summary.ci95) metric.summary.ci95 = metric.summary.ci95.map((end) => end * scale);
+      }
+    }
+  }
+  return copy;
+}
+
+// Two cases of it: a page has to be judged in each theme, and that takes as long as it has elements.
+export function few(result = reference('churn')) {
+  result.cases = result.cases.slice(0, 2);
+  return result;
+}
+
+// 24 runs, slower by a fifth from the fifteenth on.
+export const runs = (result) => Array.from({ length: 24 }, (_, i) => later(result, i, i < 14 ? 1 : 1.2));
 
 // What `-f vega` writes of a result.
 export function specOf(result) {

@@ -18,6 +18,7 @@ class FakeExecutor final : public engine::Executor {
     {
         ++runs;
         last_limits = limits;
+        kept.push_back(limits.keeps_worker);
         started(1000 + runs);
         engine::Outcome outcome;
         outcome.ending = engine::Ending::finished;
@@ -41,6 +42,7 @@ class FakeExecutor final : public engine::Executor {
     std::int64_t wall_ns{1'000'000};
     int runs{};
     engine::RunLimits last_limits;
+    std::vector<bool> kept;  // of each run: whether its worker was to be kept
 };
 
 class RecordingObserver final : public engine::Observer {

@@ -1,0 +1,253 @@
+"""Logs of other tools become traces with the totals that those tools print; traces go out again, and say what they need."""
+
+import gzip
+import json
+import pickle
+import struct
+import unittest
+
+from memsweep_cli import SOURCE, CliTest
+
+LOGS = SOURCE / "tests/trace/logs"
+KEYS = ["events", "allocations", "frees", "reallocations", "threads", "peak_live_bytes", "end_live_bytes", "peak_live_blocks",
+        "bytes_allocated", "max_size", "unknown_frees", "duplicate_allocations", "failures", "bad_lines"]
+POLICIES = ["first_fit", "best_fit", "tlsf", "rmm_pool", "pytorch", "buddy", "pow2", "quad"]
+
+# What the programs that wrote these logs did, by the tools' own counts.
+MTRACE = {"allocations": 78, "frees": 74, "bytes_allocated": 172833, "max_size": 5048, "peak_live_blocks": 52,
+          "peak_live_bytes": 150180, "end_live_bytes": 13678, "unknown_frees": 0, "bad_lines": 0, "failures": 0}
+HEAPTRACK = {"allocations": 608180, "frees": 608165, "peak_live_bytes": 12237891, "end_live_bytes": 8937, "unknown_frees": 0}
+
+RMM = """Thread,Time,Action,Pointer,Size,Stream
+7,23:59:59.999990,allocate,0x7f0000000000,1024,0
+8,23:59:59.999999,allocate,0x7f0000000400,512,0x7f8a10
+7,00:00:00.000010,free,0x7f0000000000,1024,0
+7,00:00:00.000020,allocate failure,(nil),99999,0x2
+8,00:00:01.5,free,0x7f0000000400,512,0x7f8a10
+8,00:00:02.5,free,0x7f0000000400,512,2
+"""
+RMM_TOTALS = {"events": 6, "allocations": 2, "frees": 2, "threads": 2, "peak_live_bytes": 1536, "end_live_bytes": 0,
+              "unknown_frees": 1, "failures": 1, "bad_lines": 0, "bytes_allocated": 1536, "max_size": 1024}
+
+
+def umpire(name, texts, timestamp=1656026907658189775, **numbers):
+    return json.dumps({"category": "operation", "name": name, "numeric_args": numbers, "string_args": texts,
+                       "tags": {"replay": "true"}, "timestamp": timestamp}, separators=(",", ":"))
+
+
+def block(pointer, key="pointer", allocator="0x10"):
+    return {"allocator_ref": allocator, key: pointer}
+
+
+UMPIRE = "\n".join([
+    "# a comment",
+    umpire("make_memory_resource", {"allocator_ref": "0x10"}),
+    umpire("allocate", block("0x1000"), size=100),
+    umpire("allocate", block("0x1000", allocator="0x20"), size=7),  # the same place in another memory
+    umpire("reallocate", block("0x1000", "current_ptr"), size=300),
+    umpire("allocate", block("0x2000"), size=300),                  # what a reallocate does inside
+    umpire("deallocate", block("0x1000")),
+    umpire("reallocate", block("0x2000", "new_ptr")),
+    umpire("copy", {"dst": "0x2000", "dst_allocator_ref": "0x10", "src": "0x1000", "src_allocator_ref": "0x20"}, size=7,
+           src_offset=0, dst_offset=0),
+    umpire("deallocate", block("0x2000")),
+    ""])
+UMPIRE_TOTALS = {"allocations": 3, "frees": 2, "reallocations": 1, "peak_live_bytes": 307, "end_live_bytes": 7, "bad_lines": 0,
+                 "unknown_frees": 0, "duplicate_allocations": 0, "events": 5, "bytes_allocated": 407}
+
+OLD_UMPIRE = """{ "kind":"replay", "uid":1, "timestamp":5, "event": "version", "payload": { "major":0 } }
+{ "kind":"replay", "uid":1, "timestamp":6, "event": "allocate", "payload": { "allocator_ref": "0x1", "size": 10 } }
+{ "kind":"replay", "uid":1, "timestamp":7, "event": "allocate", "payload": { "allocator_ref": "0x1", "size": 10 }, "result": { "memory_ptr": "0xa0" } }
+{ "kind":"replay", "uid":2, "timestamp":8, "event": "allocate", "payload": { "allocator_ref": "0x1", "size": 20 }, "result": { "memory_ptr": "0xa0" } }
+{ "kind":"replay", "uid":1, "timestamp":9, "event": "deallocate", "payload": { "allocator_ref": "0x1", "memory_ptr": "0xa0" } }
+"""
+
+
+def snapshot():
+    """Blocks from before the ring buffer began, one freed in it and one that stays; a pending free; an OOM."""
+    trace = [{"action": "segment_alloc", "addr": 1 << 40, "size": 20 << 20, "stream": 0, "time_us": 100},
+             {"action": "alloc", "addr": 1 << 40, "size": 512, "stream": 0, "time_us": 101,
+              "frames": [{"filename": "a.py", "line": 1, "name": "f"}]},
+             {"action": "free_requested", "addr": 77 << 20, "size": 2048, "stream": 0, "time_us": 102},
+             {"action": "free_completed", "addr": 77 << 20, "size": 2048, "stream": 0, "time_us": 103},
+             {"action": "free_requested", "addr": 1 << 40, "size": 512, "stream": 0, "time_us": 104},
+             {"action": "oom", "device_free": 5, "size": 1 << 35, "stream": 0, "time_us": 105},
+             {"action": "free_completed", "addr": 1 << 40, "size": 512, "stream": 0, "time_us": 106}]
+    blocks = [{"address": 99 << 20, "size": 4096, "requested_size": 4000, "state": "active_allocated"},
+              {"address": (99 << 20) + 4096, "size": 1 << 20, "requested_size": 0, "state": "inactive"}]
+    return {"segments": [{"device": 0, "address": 99 << 20, "total_size": 2 << 20, "stream": 0, "blocks": blocks}],
+            "device_traces": [trace], "allocator_settings": {"x": None, "big": 2**63 - 1, "real": 0.5, "on": True}}
+
+
+SNAPSHOT_TOTALS = {"allocations": 3, "frees": 2, "peak_live_bytes": 512 + 2048 + 4096, "end_live_bytes": 4096, "failures": 1,
+                   "unknown_frees": 0, "duplicate_allocations": 0, "bad_lines": 0}
+
+
+class Evil:
+    def __reduce__(self):
+        return (print, ("executed",))
+
+
+class Traces(CliTest):
+    def put(self, name, content):
+        path = self.folder / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    def imported(self, log, *options, code=0):
+        """The totals that import prints; info must read the same from the trace."""
+        trace = self.folder / "t.mst"
+        outcome = self.expect(code, "import", str(log), "-o", str(trace), "--json", *options)
+        totals = json.loads(outcome.text)
+        self.assertEqual(list(totals), KEYS)
+        self.assertEqual(json.loads(self.expect(0, "info", str(trace), "--json").text), totals)
+        return totals
+
+    def check(self, log, wanted, *options):
+        totals = self.imported(log, *options)
+        self.assertEqual({key: totals[key] for key in wanted}, wanted, log)
+
+    def test_logs_of_tracers(self):
+        self.check(LOGS / "mtrace.txt", MTRACE)
+        self.check(LOGS / "dj.mtrace", {key: MTRACE[key] for key in ("allocations", "peak_live_bytes", "max_size")})
+        self.check(LOGS / "valgrind.txt", {"allocations": 78, "frees": 74, "bad_lines": 0, "max_size": 5048})
+        # Its posix_memalign prints no block: a bad line, and later a free of what nobody allocated.
+        self.check(LOGS / "ltrace.txt", {"allocations": 77, "bad_lines": 1, "unknown_frees": 1, "max_size": 5048})
+
+    def test_heaptrack(self):
+        self.check(LOGS / "heaptrack_v3.zst", HEAPTRACK)
+        for order in ("fifo", "random"):
+            self.check(LOGS / "heaptrack_v3.zst", HEAPTRACK, "--heaptrack-order", order)
+        old = "v 10000 0\nX app\n+ 64 1 7f00\n+ 10 1 8f00\n- 7f00\n- 1\n"
+        totals = {"allocations": 2, "frees": 1, "peak_live_bytes": 0x74, "end_live_bytes": 0x10, "unknown_frees": 1}
+        self.check(self.put("old.txt", old), totals)
+        self.check(self.put("old.gz", gzip.compress(old.encode())), totals)
+
+    def test_rmm(self):
+        self.check(self.put("log.dev2.csv", RMM), RMM_TOTALS)
+        self.check(self.put("crlf.csv", RMM.replace("\n", "\r\n")), RMM_TOTALS)
+        text = self.expect(0, "info", str(self.folder / "t.mst")).text
+        self.assertIn("time", text)
+        swapped = "Stream,Size,Pointer,Action,Time,Thread\n0,64,0x10,allocate,1634567890.123456,1\n0,64,0x10,deallocate,1634567890.2,1\n"
+        self.check(self.put("swapped.csv", swapped), {"allocations": 1, "frees": 1, "max_size": 64, "bad_lines": 0})
+        legacy = ("Event Type,Device ID,Address,Stream,Size (bytes),Free Memory,Total Memory,Current Allocs,Start,End,Elapsed,Location\n"
+                  "Alloc,0,0x10,0,64,1,2,1,0.5,0.6,0.1,a.cu:1\nAlloc,1,0x10,0,32,1,2,1,0.5,0.6,0.1,a.cu:1\nFree,0,0x10,0,0,1,2,0,0.7,0.8,0.1,a.cu:2\n")
+        self.check(self.put("legacy.csv", legacy), {"allocations": 2, "frees": 1, "end_live_bytes": 32, "bad_lines": 0})
+
+    def test_umpire(self):
+        self.check(self.put("log.json", UMPIRE), UMPIRE_TOTALS)
+        old = self.put("old.json", OLD_UMPIRE)
+        self.check(old, {"allocations": 2, "frees": 1, "end_live_bytes": 20, "bad_lines": 0})
+        self.check(old, {"allocations": 1, "frees": 1, "end_live_bytes": 0}, "--uid", "1")
+
+    def test_pytorch(self):
+        for protocol in range(2, 6):
+            with self.subTest(protocol=protocol):
+                self.check(self.put("snapshot.pickle", pickle.dumps(snapshot(), protocol)), SNAPSHOT_TOTALS)
+
+    def test_pickles_execute_nothing(self):
+        for protocol in range(2, 6):
+            path = self.put("evil.pickle", pickle.dumps({"segments": [Evil()], "device_traces": []}, protocol))
+            outcome = self.expect(2, "import", str(path), "-o", str(self.folder / "x.mst"))
+            self.assertIn("not a plain snapshot", outcome.errors)
+            self.assertNotIn("executed", outcome.text)
+            self.assertFalse((self.folder / "x.mst").exists())
+
+    def test_csapp_and_malloc_bench(self):
+        self.check(self.put("a.rep", "20000\n2\n4\n1\na 0 100\na 1 50\nr 0 300\nf 1\n"),
+                   {"allocations": 3, "frees": 2, "reallocations": 1, "peak_live_bytes": 350, "end_live_bytes": 300, "bad_lines": 0})
+
+        def field(number, payload):
+            return bytes([number << 3 | 2, len(payload)]) + payload
+
+        lines = [field(1, b"\x08\x00\x10\x64"), field(4, b"\x08\x01\x10\x02\x18\x05"), field(3, b"\x08\x02\x10\x00\x18\x7f"),
+                 field(2, b"\x08\x01")]
+        log = b"".join(field(1, line) for line in lines) + b"\x10\x02"
+        self.check(self.put("bench.pb", log), {"allocations": 3, "frees": 2, "reallocations": 1, "peak_live_bytes": 137,
+                                                 "end_live_bytes": 127, "bad_lines": 0})
+
+    def test_older_records_of_glibc(self):
+        def record(kind, old, new, size):
+            return struct.pack("<iIQQQ", 1, kind, old, new, size)
+
+        log = record(255, 0x1234, 0, 8) + record(1, 0, 0x100, 40) + record(4, 0x100, 0x200, 90) + record(3, 0x200, 0, 0)
+        self.check(self.put("old.mtrace", log), {"allocations": 2, "frees": 2, "peak_live_bytes": 90, "bad_lines": 0})
+
+    def test_sqlite_is_refused(self):
+        path = self.put("log.sqlite.replay", b"SQLite format 3\0" + bytes(100))
+        outcome = self.expect(2, "import", str(path), "-o", str(self.folder / "x.mst"))
+        self.assertIn("SQLite event store; export to JSON first", outcome.errors)
+
+    def test_bad_lines_are_counted_and_named(self):
+        bad = RMM + "".join(f"7,00:00:03.0,{word},0x1,5,0\n" for word in ("a", "b", "c", "d", "e", "f", "g"))
+        path = self.put("bad.csv", bad)
+        outcome = self.expect(0, "import", str(path), "-o", str(self.folder / "t.mst"), "--json")
+        totals = json.loads(outcome.text)
+        self.assertEqual((totals["bad_lines"], totals["allocations"]), (7, 2))
+        for number in range(8, 13):
+            self.assertIn(f"line {number}: unknown action", outcome.errors)
+        self.assertNotIn("line 13", outcome.errors)
+        (self.folder / "t.mst").unlink()
+        self.assertIn("--strict", self.expect(2, "import", str(path), "-o", str(self.folder / "t.mst"), "--strict").errors)
+        self.assertFalse((self.folder / "t.mst").exists())
+
+    def test_unknown_logs_are_refused(self):
+        for content in (b"", b"hello\n", bytes(5000)):
+            self.expect(2, "import", str(self.put("unknown", content)), "-o", str(self.folder / "x.mst"))
+        self.expect(2, "import", str(self.folder / "missing"), "-o", str(self.folder / "x.mst"))
+        self.expect(2, "import", str(LOGS / "mtrace.txt"), "-o", str(self.folder / "x.mst"), "--format", "nonsense")
+        self.expect(2, "info", str(LOGS / "mtrace.txt"))
+
+    def test_round_trips(self):
+        for log in ("mtrace.txt", "ltrace.txt"):
+            self.imported(LOGS / log)
+            trace = self.folder / "t.mst"
+            before = json.loads(self.expect(0, "info", str(trace), "--json").text)
+            for form in ("rmm", "umpire"):
+                out = self.folder / f"out.{form}"
+                self.expect(0, "export", str(trace), "-f", form, "-o", str(out))
+                self.expect(0, "import", str(out), "-o", str(self.folder / "again.mst"), "-q")
+                after = json.loads(self.expect(0, "info", str(self.folder / "again.mst"), "--json").text)
+                same = ("allocations", "frees", "peak_live_bytes", "end_live_bytes", "bytes_allocated", "max_size", "peak_live_blocks")
+                self.assertEqual({key: before[key] for key in same}, {key: after[key] for key in same}, (log, form))
+
+    def test_pipes(self):
+        piped = self.expect(0, "import", "-", "-o", "-", stdin=RMM.encode()).out
+        totals = json.loads(self.expect(0, "info", "-", "--json", stdin=piped).text)
+        self.assertEqual({key: totals[key] for key in RMM_TOTALS}, RMM_TOTALS)
+
+    def test_a_damaged_trace_gives_what_it_has(self):
+        self.imported(LOGS / "heaptrack_v3.zst")
+        trace = (self.folder / "t.mst").read_bytes()
+        cut = self.put("cut.mst", trace[: len(trace) * 2 // 3])
+        outcome = self.expect(1, "info", str(cut), "--json")
+        self.assertIn("ends within a chunk", outcome.errors)
+        self.assertGreater(json.loads(outcome.text)["allocations"], 1000)
+        broken = bytearray(trace)
+        broken[len(trace) // 2] ^= 1
+        outcome = self.expect(1, "info", str(self.put("broken.mst", bytes(broken))), "--json")
+        self.assertIn("1 chunk damaged", outcome.errors)
+
+    def test_fit(self):
+        self.imported(LOGS / "mtrace.txt")
+        trace = str(self.folder / "t.mst")
+        report = json.loads(self.expect(0, "fit", trace, "-f", "json").text)
+        self.assertEqual(report["live_peak"], MTRACE["peak_live_bytes"])
+        self.assertEqual([policy["policy"] for policy in report["policies"]], POLICIES)
+        for policy in report["policies"]:
+            capacity = policy["capacity"]
+            self.assertAlmostEqual(policy["ratio"], capacity / report["live_peak"], places=9)
+            one = ("--policy", policy["policy"], "-f", "json", "--capacity")
+            enough = json.loads(self.expect(0, "fit", trace, *one, str(capacity)).text)["policies"][0]
+            self.assertIsNone(enough["first_failure"])
+            short = json.loads(self.expect(1, "fit", trace, *one, str(capacity - 1)).text)["policies"][0]
+            self.assertEqual(short["first_failure"], policy["first_failure"])
+        text = self.expect(0, "fit", trace).text
+        for policy in POLICIES:
+            self.assertIn(policy, text)
+        self.expect(2, "fit", trace, "--capacity", "80GB!")
+        self.expect(2, "fit", trace, "--policy", "worst_fit")
+
+
+if __name__ == "__main__":
+    unittest.main()
