@@ -3,16 +3,20 @@
 
 #include <string>
 
-#include "benchmarks/advised_malloc.hpp"
 #include "core/array/concat_call.hpp"
+#include "core/memory/huge_page_adaptor.hpp"
+#include "core/memory/malloc_resource.hpp"
 
 namespace {
 
 using namespace memsweep;
 
+constexpr std::uint64_t numpy_advises_from_bytes = std::uint64_t{4} << 20;
+
 void concat(benchmark::State& state, const model::ConcatCase& what)
 {
-    benchmarks::AdvisedMalloc resource;
+    memory::MallocResource malloc;
+    memory::HugePageAdaptor resource{malloc, numpy_advises_from_bytes};
     lifetime::Heap heap{resource, {}};
     const auto built = array::ConcatCall::build(heap, what);
     if (built.status != memory::AllocStatus::ok) {

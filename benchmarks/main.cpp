@@ -1,3 +1,18 @@
 #include <benchmark/benchmark.h>
 
-BENCHMARK_MAIN();
+#include "benchmarks/malloc_server.hpp"
+
+// Some benchmarks run this executable again, under another malloc.
+int main(int argc, char** argv)
+{
+    if (memsweep::benchmarks::served(argc, argv)) {
+        return 0;
+    }
+    benchmark::Initialize(&argc, argv);
+    if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
+        return 1;
+    }
+    benchmark::RunSpecifiedBenchmarks();
+    benchmark::Shutdown();
+    return 0;
+}

@@ -4,33 +4,16 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <thread>
 
 #include <benchmark/benchmark.h>
 
 #include "core/array/array.hpp"
 #include "core/lifetime/heap.hpp"
 #include "core/memory/malloc_resource.hpp"
+#include "core/sys/idle_thread.hpp"
 
 namespace memsweep {
 namespace {
-
-class SecondThread {
-  public:
-    SecondThread() : thread_{[this] { asleep_.wait(true); }} {}
-    SecondThread(const SecondThread&) = delete;
-    SecondThread& operator=(const SecondThread&) = delete;
-    ~SecondThread()
-    {
-        asleep_.store(false);
-        asleep_.notify_one();
-        thread_.join();
-    }
-
-  private:
-    std::atomic<bool> asleep_{true};
-    std::thread thread_;
-};
 
 struct Counted {
     std::atomic<std::int64_t> count{1};
@@ -59,7 +42,7 @@ class Intrusive {
 
 void copy_and_drop(benchmark::State& state, const auto& handle)
 {
-    const SecondThread second;
+    const sys::IdleThread second;
     for (auto _ : state) {
         auto copy = handle;
         benchmark::DoNotOptimize(copy);
@@ -94,7 +77,7 @@ void intrusive_handle(benchmark::State& state)
 
 void make_and_drop_array(benchmark::State& state, model::ReleaseMode mode)
 {
-    const SecondThread second;
+    const sys::IdleThread second;
     memory::MallocResource resource;
     lifetime::Heap heap{resource, {.mode = mode}};
     constexpr std::array<std::uint64_t, 1> shape{512};
@@ -106,7 +89,7 @@ void make_and_drop_array(benchmark::State& state, model::ReleaseMode mode)
 
 void make_and_drop_buffer(benchmark::State& state, model::ReleaseMode mode)
 {
-    const SecondThread second;
+    const sys::IdleThread second;
     memory::MallocResource resource;
     lifetime::Heap heap{resource, {.mode = mode}};
     for (auto _ : state) {
@@ -117,7 +100,7 @@ void make_and_drop_buffer(benchmark::State& state, model::ReleaseMode mode)
 
 void make_and_drop_shared(benchmark::State& state)
 {
-    const SecondThread second;
+    const sys::IdleThread second;
     for (auto _ : state) {
         auto made = std::make_shared<std::array<std::byte, 4096>>();
         benchmark::DoNotOptimize(made);

@@ -9,13 +9,16 @@
 #include <string_view>
 #include <vector>
 
-#include "benchmarks/advised_malloc.hpp"
 #include "core/array/concat_call.hpp"
+#include "core/memory/huge_page_adaptor.hpp"
+#include "core/memory/malloc_resource.hpp"
 
 namespace {
 
 using namespace memsweep;
 using Nanoseconds = std::chrono::duration<double, std::nano>;
+
+constexpr std::uint64_t numpy_advises_from_bytes = std::uint64_t{4} << 20;
 
 const char* time_calls(const array::ConcatCall& call, lifetime::Heap& heap, std::vector<double>& times)
 {
@@ -50,7 +53,8 @@ int main(int argc, char** argv)
     if (what == nullptr) {
         return fail(label, "no such case");
     }
-    benchmarks::AdvisedMalloc resource;
+    memory::MallocResource malloc;
+    memory::HugePageAdaptor resource{malloc, numpy_advises_from_bytes};
     lifetime::Heap heap{resource, {}};
     const auto built = array::ConcatCall::build(heap, *what);
     if (built.status != memory::AllocStatus::ok) {
