@@ -6,6 +6,8 @@ find_package(tl-expected REQUIRED)           # libexpected-dev
 find_package(nlohmann_json 3.11 REQUIRED)    # nlohmann-json3-dev
 find_package(CLI11 2.1 REQUIRED)             # libcli11-dev
 find_library(MEMSWEEP_LIBMD NAMES libmd.a md REQUIRED)   # libmd-dev: SHA-256
+find_library(MEMSWEEP_ZSTD NAMES zstd REQUIRED)           # libzstd-dev: traces
+find_package(ZLIB REQUIRED)                  # zlib1g-dev: heaptrack's logs
 if(MEMSWEEP_BUILD_BENCHMARKS)
   find_package(benchmark 1.7 REQUIRED)       # libbenchmark-dev
 endif()

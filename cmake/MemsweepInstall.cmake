@@ -23,7 +23,7 @@ endif()
 
 # The layers below the file formats, for programs that measure themselves: find_package(memsweep), memsweep::core.
 # Headers keep their paths below core/, in a folder of their own.
-set(core_layers base model sys memory measure lifetime array engine)
+set(core_layers base model sys memory measure lifetime array trace engine)
 add_library(memsweep_core INTERFACE)
 set_target_properties(memsweep_core PROPERTIES EXPORT_NAME core)
 foreach(layer IN LISTS core_layers)

@@ -12,11 +12,11 @@ endif()
 target_include_directories(memsweep_flags INTERFACE "${PROJECT_SOURCE_DIR}")
 
 if(MEMSWEEP_SANITIZE STREQUAL "address")
-  target_compile_options(memsweep_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1)
+  target_compile_options(memsweep_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(memsweep_flags INTERFACE -fsanitize=address,undefined)
 elseif(MEMSWEEP_SANITIZE STREQUAL "thread")
   # Instrumented, GCC's flow warnings (array-bounds, stringop-overflow) see what is not there; the other builds ask for them.
-  target_compile_options(memsweep_flags INTERFACE -fsanitize=thread -O1 -Wno-error)
+  target_compile_options(memsweep_flags INTERFACE -fsanitize=thread -Wno-error)
   # GCC's TSan does not model atomic_thread_fence; none of ours is used.
   target_link_options(memsweep_flags INTERFACE -fsanitize=thread)
 elseif(MEMSWEEP_SANITIZE STREQUAL "fuzzer")

@@ -6,7 +6,8 @@
 #   scripts/check.sh --no-tidy        without clang-tidy
 #   scripts/check.sh --fix            format the files instead of checking their format, and stop there
 #
-# clang-tidy reads build/release/compile_commands.json; headers are linted through the files that include them.
+# clang-tidy reads build/release/compile_commands.json; headers are linted through the files that include them. Without
+# --changed it reads a folder at a time (scripts/tidy_batches.py), in a fifth of the time; misc-unused-using-decls then sees nothing.
 # Version 16: 14 stumbles over libstdc++ 12's ranges, and another formats differently.
 # Exit codes  0 clean; 1 a finding; 2 wrong usage or a tool is missing.
 set -euo pipefail
@@ -19,7 +20,7 @@ for argument in "$@"; do
     --changed | --tidy-changed) tidy=changed ;;
     --no-tidy) tidy=none ;;
     -h | --help)
-        sed -n '2,11s/^# \{0,1\}//p' scripts/check.sh
+        sed -n '2,12s/^# \{0,1\}//p' scripts/check.sh
         exit 0
         ;;
     *)
@@ -101,10 +102,16 @@ for name in sys.stdin.read().split("\0"):
               "${git[@]}" ls-files -z --others --exclude-standard -- '*.cpp' ':!tests'; } | sort -zu |
                 comm -z -12 - <(printf '%s\0' "${units[@]}" | sort -zu))
     fi
+    database=build/release count=${#units[@]} options=()
+    if [[ $tidy == all ]]; then
+        database=build/release/tidy options=(--checks=-bugprone-suspicious-include)  # it includes .cpp files on purpose
+        batches=$(printf '%s\0' "${units[@]}" | scripts/tidy_batches.py build/release "$database")
+        mapfile -t units <<<"$batches"
+    fi
     outcome=0
     # clang-tidy counts the warnings that it suppressed in system headers, one line a file: of no use to anyone.
-    printf '%s\0' "${units[@]}" | xargs -0 -r -n 1 -P "$(nproc)" clang-tidy-16 --quiet -p build/release 2> >(
+    printf '%s\0' "${units[@]}" | xargs -0 -r -n 1 -P "$(nproc)" clang-tidy-16 --quiet -p "$database" ${options[@]+"${options[@]}"} 2> >(
         grep -vE '^[0-9]+ warnings? (generated|treated as errors?)' >&2) || outcome=$?
-    report "clang-tidy, ${#units[@]} files" "$outcome"
+    report "clang-tidy, $count files" "$outcome"
 fi
 exit "$status"

@@ -12,7 +12,7 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# package | group | what proves it is there, on a system without dpkg: a command, a <header> or import:MODULE | who needs it
+# package | group | what proves it is there, on a system without dpkg: a command, a <header>, import:MODULE or a /file | who needs it
 #   build     building and testing: without one of these nothing works
 #   check     scripts/check.sh, the fuzz preset
 #   optional  what some tests or targets use when it is there
@@ -29,6 +29,8 @@ libexpected-dev     build     <tl/expected.hpp>         values or errors
 nlohmann-json3-dev  build     <nlohmann/json.hpp>       scenario files, results
 libcli11-dev        build     <CLI/CLI.hpp>             the command line
 libmd-dev           build     <sha2.h>                  SHA-256 of scenario files
+libzstd-dev         build     <zstd.h>                  traces
+zlib1g-dev          build     <zlib.h>                  traces: logs compressed by gzip
 catch2              build     <tests/support/catch.hpp> tests
 libvalijson-dev     build     <valijson/schema.hpp>     tests of the JSON Schemas
 libbenchmark-dev    build     <benchmark/benchmark.h>   memsweep_bench
@@ -46,9 +48,15 @@ libxml2-utils       optional  xmllint                   scenario tests: junit, r
 chromium            optional  chromium                  scenario tests: html, in a browser
 nodejs              optional  node                      scenario tests: html, drives the browser
 npm                 optional  npm                       scenario tests: html, installs what tests/browser/package-lock.json pins
+debootstrap         optional  debootstrap               scenario tests: the package, installed on a Debian that has nothing else
 dpkg-dev            optional  dpkg-shlibdeps            cpack -G DEB: finds the package's library dependencies
 file                optional  file                      cpack -G DEB: tells binaries from other files
 man-db              optional  man                       scenario tests: manual pages render without a warning
+libjemalloc2        optional  /usr/lib/*/libjemalloc.so.2 scenario tests, benchmarks: cases under jemalloc
+libmimalloc2.0      optional  /usr/lib/*/libmimalloc.so.2.0 scenario tests, benchmarks: cases under mimalloc
+libtcmalloc-minimal4 optional /usr/lib/*/libtcmalloc_minimal.so.4 scenario tests, benchmarks: cases under tcmalloc
+qemu-system-x86     optional  qemu-system-x86_64        vm tests: a guest with several NUMA nodes
+busybox-static      optional  busybox                   vm tests: the guest's tools
 mandoc              optional  mandoc                    scenario tests: manual pages are free of mistakes
 zsh                 optional  zsh                       scenario tests: its completions load
 fish                optional  fish                      scenario tests: its completions are asked
@@ -93,6 +101,8 @@ is_found() {
         g++ -I "$root" -x c++ -E - <<<"#include $proof" >/dev/null 2>&1
     elif [[ $proof == import:* ]]; then
         python3 -c "import ${proof#import:}" 2>/dev/null
+    elif [[ $proof == /* ]]; then
+        compgen -G "$proof" >/dev/null
     else
         command -v "$proof" >/dev/null
     fi

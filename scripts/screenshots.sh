@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Takes the pictures in docs/ anew: what Chromium makes of the HTML reports of the reference results.
+#
+#   scripts/screenshots.sh [FOLDER]      default docs; MEMSWEEP: the binary; CHROMIUM: a browser other than the one on the PATH
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+folder=${1:-$root/docs}
+memsweep=${MEMSWEEP:-$root/build/release/memsweep}
+chromium=${CHROMIUM:-$(command -v chromium || true)}
+[[ -x $memsweep ]] || { echo "screenshots: $memsweep is not built: scripts/build.sh" >&2; exit 2; }
+[[ -n $chromium ]] || { echo "screenshots: chromium is not installed" >&2; exit 2; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# NAME HEIGHT ARGUMENTS...: the top of the page that `memsweep ARGUMENTS` writes.
+take() {
+    local name=$1 height=$2
+    shift 2
+    (cd "$root" && "$memsweep" "$@" -f html -o "$work/$name.html")
+    HOME=$work timeout 120 "$chromium" --headless --no-sandbox --disable-gpu --hide-scrollbars --disable-background-networking \
+        --force-device-scale-factor=1 --virtual-time-budget=8000 --window-size=1100,"$height" \
+        --screenshot="$folder/$name.png" "file://$work/$name.html" 2>"$work/log" || { cat "$work/log" >&2; exit 1; }
+    echo "$folder/$name.png"
+}
+take report 1240 report results/reference/finalizer_repro.json
+take comparison 900 compare results/reference/churn.json --between mode=refcount mode=finalizer --no-gate
