@@ -26,7 +26,8 @@ void import(std::string_view bytes, const trace::ImportFormat& format)
                               },
                               {.ticks_per_second = format.ticks_per_second}};
     trace::ImportSink sink{writer};
-    const auto imported = format.import(log, sink, {.name = "fuzz.dev1.csv"});
+    const auto imported =
+        format.import(log, sink, {.name = "fuzz.dev1.csv", .uid = {}, .drawn_live = 300, .drawn_events = 2'000});
     MEMSWEEP_ASSERT(imported || !imported.error().message.empty(), "a refusal has a reason");
     MEMSWEEP_ASSERT(writer.finish({}), "writing to memory succeeds");
     auto reader = trace::TraceReader::open(

@@ -63,6 +63,31 @@ bool is_dj_mtrace(std::string_view head)
     return head.size() >= 32 && head[4] == '\xFF' && head.substr(8, 8) == std::string_view{"\x34\x12\0\0\0\0\0\0", 8};
 }
 
+// How many pointers, marks and threads there are comes first.
+bool is_dj_workload(std::string_view head)
+{
+    for (const char code : {'\x08', '\x09', '\x0A'}) {
+        if (head.empty() || head.front() != code) {
+            return false;
+        }
+        const auto last = std::ranges::find_if(head.substr(1), [](char byte) { return (byte & 0x80) == 0; });
+        const auto digits = static_cast<std::size_t>(last - head.begin());
+        if (digits > 10) {
+            return false;
+        }
+        head.remove_prefix(std::min(digits + 1, head.size()));
+    }
+    return head.starts_with('\x0B');
+}
+
+// A size, a rate with a decimal point and a number live with another.
+bool is_fleetbench(std::string_view head)
+{
+    const std::string_view line = first_line(head);
+    return !line.empty() && line.find_first_not_of("0123456789.eE+-, \r") == std::string_view::npos &&
+           std::ranges::count(line, ',') == 2 && line.find('.') != std::string_view::npos;
+}
+
 bool is_csapp(std::string_view head)
 {
     for (int i = 0; i < 4; ++i) {
@@ -106,6 +131,9 @@ constexpr std::array formats{
     ImportFormat{"valgrind", "valgrind --trace-malloc=yes", 0, is_valgrind, import_valgrind},
     ImportFormat{"ltrace", "ltrace -f -e malloc+free+calloc+realloc", 0, is_ltrace, import_ltrace},
     ImportFormat{"malloc-bench", "malloc-bench, protobuf", 0, is_malloc_bench, import_malloc_bench},
+    ImportFormat{"dj-workload", "the workloads (.wl) made of them", 0, is_dj_workload, import_dj_workload},
+    ImportFormat{"fleetbench", "fleetbench's size, rate and number live, CSV: a trace drawn from them", nanoseconds,
+                 is_fleetbench, import_fleetbench},
 };
 
 }  // namespace

@@ -31,7 +31,9 @@ enum class FreeOrder { lifo, fifo, random };  // which block of a class a log wi
 struct ImportOptions {
     std::string name;  // of the log, for messages; RMM's names its device
     FreeOrder free_order{FreeOrder::lifo};
-    std::optional<std::uint64_t> uid;  // only this process of a log that holds several
+    std::optional<std::uint64_t> uid;       // only this process of a log that holds several
+    std::uint64_t drawn_live{100'000};      // of a distribution: blocks that are live at the beginning,
+    std::uint64_t drawn_events{1'000'000};  // and what is drawn after them
 };
 
 // Takes what importers find: writes it, and keeps the account.
@@ -83,6 +85,8 @@ base::Expected<void> import_pytorch(LogText& log, ImportSink& sink, const Import
 base::Expected<void> import_heaptrack(LogText& log, ImportSink& sink, const ImportOptions& options);
 base::Expected<void> import_mtrace(LogText& log, ImportSink& sink, const ImportOptions& options);
 base::Expected<void> import_dj_mtrace(LogText& log, ImportSink& sink, const ImportOptions& options);
+base::Expected<void> import_dj_workload(LogText& log, ImportSink& sink, const ImportOptions& options);
+base::Expected<void> import_fleetbench(LogText& log, ImportSink& sink, const ImportOptions& options);
 base::Expected<void> import_csapp(LogText& log, ImportSink& sink, const ImportOptions& options);
 base::Expected<void> import_valgrind(LogText& log, ImportSink& sink, const ImportOptions& options);
 base::Expected<void> import_ltrace(LogText& log, ImportSink& sink, const ImportOptions& options);

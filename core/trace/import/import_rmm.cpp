@@ -20,10 +20,10 @@ struct Columns {
 
 using Row = std::array<std::string_view, most_columns>;
 
+// What lies beyond the line's last column stays as it was.
 std::size_t split(std::string_view line, Row& row)
 {
     std::size_t count = 0;
-    row.fill({});
     while (count < most_columns) {
         const std::size_t comma = line.find(',');
         row[count++] = trimmed(line.substr(0, comma));
@@ -140,16 +140,16 @@ class RmmRows {
 
     void add(std::string_view line, std::uint64_t line_number)
     {
-        if (line.empty() || (is_header(line) && read_header(line, columns_))) {
+        if (line.empty() || (line.front() > '9' && is_header(line) && read_header(line, columns_))) {
             return;
         }
-        Row row;
-        const std::size_t count = split(line, row);
+        const std::size_t count = split(line, row_);
         if (count < columns_.needed) {
             sink_->bad(line_number, "too few columns");
             return;
         }
-        if (const char* reason = add(row)) {
+        std::fill(row_.begin() + static_cast<std::ptrdiff_t>(count), row_.end(), std::string_view{});
+        if (const char* reason = add(row_)) {
             sink_->bad(line_number, reason);
         }
     }
@@ -207,6 +207,7 @@ class RmmRows {
 
     ImportSink* sink_;
     Columns columns_;
+    Row row_;
     LogClock clock_;
     std::uint32_t file_device_;
 };
