@@ -87,9 +87,9 @@ CLI::App* add_fit(CLI::App& app, FitCommand& fit, std::string& capacity, std::st
         ->capture_default_str()
         ->check(CLI::Range(1U, 1000U))
         ->type_name("N");
-    command.add_option("-f,--format", fit.format, "text or json")
+    command.add_option("-f,--format", fit.format, "text, json, or html with pictures of the address space")
         ->capture_default_str()
-        ->check(CLI::IsMember({"text", "json"}))
+        ->check(CLI::IsMember({"text", "json", "html"}))
         ->type_name("FMT");
     command.add_option("-o,--out", fit.out, "Where to write (default stdout)")->type_name("FILE");
     command.footer(

@@ -4,6 +4,7 @@
 #include "app/report_output.hpp"
 #include "app/terminal_style.hpp"
 #include "core/trace/fit.hpp"
+#include "reporters/fit_html.hpp"
 #include "reporters/fit_writer.hpp"
 #include "reporters/trace_summary_writer.hpp"
 
@@ -16,6 +17,35 @@ constexpr std::uint64_t device_alignment_bytes = 256;  // cudaMalloc's
 bool is_wanted(const FitCommand& command, std::string_view policy)
 {
     return command.policies.empty() || std::ranges::find(command.policies, policy) != command.policies.end();
+}
+
+// Of the policies that have one arena.
+std::vector<reporters::PolicyPicture> pictures_of(const FitCommand& command, const trace::PlacementOps& ops,
+                                                  const trace::FitOptions& options)
+{
+    constexpr std::size_t columns = 96;
+    constexpr std::size_t rows = 64;
+    std::vector<reporters::PolicyPicture> pictures;
+    for (const trace::PlacementPolicy& policy : trace::placement_policies()) {
+        if (is_wanted(command, policy.name)) {
+            if (auto picture = trace::picture_addresses(ops, policy, options, columns, rows)) {
+                pictures.push_back({std::string{policy.name}, *std::move(picture)});
+            }
+        }
+    }
+    return pictures;
+}
+
+std::string text_of(const FitCommand& command, const reporters::FitReport& report, const trace::PlacementOps& ops,
+                    const GlobalOptions& global)
+{
+    if (command.format == "json") {
+        return reporters::to_json(report);
+    }
+    if (command.format == "html") {
+        return reporters::to_html(report, command.trace, pictures_of(command, ops, report.options));
+    }
+    return reporters::to_terminal(report, terminal_style(global));
 }
 
 }  // namespace
@@ -44,9 +74,7 @@ ExitCode execute(const FitCommand& command, const GlobalOptions& global)
             code = fails ? ExitCode::finding : code;
         }
     }
-    const std::string text =
-        command.format == "json" ? reporters::to_json(report) : reporters::to_terminal(report, terminal_style(global));
-    return worse(code, write_text(text, command.out));
+    return worse(code, write_text(text_of(command, report, ops, global), command.out));
 }
 
 }  // namespace memsweep::app

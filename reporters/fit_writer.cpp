@@ -68,7 +68,7 @@ Json json_policy(const trace::PolicyFit& fit)
 
 }  // namespace
 
-std::string to_terminal(const FitReport& report, const TerminalStyle& style)
+Table capacity_table(const FitReport& report)
 {
     Table table{.title = "Capacity",
                 .note = failure_note(report),
@@ -83,11 +83,16 @@ std::string to_terminal(const FitReport& report, const TerminalStyle& style)
     for (const trace::PolicyFit& fit : report.policies) {
         table.rows.push_back(row_of(fit));
     }
+    return table;
+}
+
+std::string to_terminal(const FitReport& report, const TerminalStyle& style)
+{
     const std::string peak = fmt::format("Live at the peak: {} ({} bytes). Sizes rounded up to {}.",
                                          base::format_size(static_cast<double>(report.live_peak)),
                                          base::format_count(static_cast<double>(report.live_peak)),
                                          base::exact_size(report.options.alignment));
-    return paragraph(peak, "", style) + "\n" + table_text(table, style);
+    return paragraph(peak, "", style) + "\n" + table_text(capacity_table(report), style);
 }
 
 std::string to_json(const FitReport& report)

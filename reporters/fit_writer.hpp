@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/trace/fit.hpp"
+#include "reporters/table.hpp"
 #include "reporters/terminal_writer.hpp"
 
 namespace memsweep::reporters {
@@ -15,6 +16,7 @@ struct FitReport {
     std::vector<trace::PolicyFit> policies;
 };
 
+[[nodiscard]] Table capacity_table(const FitReport& report);
 [[nodiscard]] std::string to_terminal(const FitReport& report, const TerminalStyle& style);
 [[nodiscard]] std::string to_json(const FitReport& report);
 

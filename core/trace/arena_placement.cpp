@@ -39,8 +39,11 @@ class ArenaPlacement final : public Placement {
             segments_[last_].after = added;
         }
         last_ = added;
+        if (end_ + bytes > needed_) {
+            growth_ = Growth{holes_.largest(), end_};
+            needed_ = end_ + bytes;
+        }
         end_ += bytes;
-        needed_ = std::max(needed_, end_);
         blocks_.set(block, added);
         return true;
     }
@@ -67,7 +70,13 @@ class ArenaPlacement final : public Placement {
         holes_.insert({segments_[segment].address, segments_[segment].size, segment});
     }
 
+    [[nodiscard]] std::optional<Range> place_of(std::uint32_t block) const override
+    {
+        const Segment& segment = segments_[blocks_.of(block)];
+        return Range{segment.address, segment.size};
+    }
     [[nodiscard]] std::uint64_t needed() const override { return needed_; }
+    [[nodiscard]] std::optional<Growth> last_growth() const override { return growth_; }
     [[nodiscard]] std::uint64_t largest_hole() const override
     {
         const std::uint64_t above = capacity_ == unbounded ? needed_ - end_ : capacity_ - end_;
@@ -83,6 +92,7 @@ class ArenaPlacement final : public Placement {
     std::uint32_t last_{no_segment};
     std::uint64_t end_{};
     std::uint64_t needed_{};
+    std::optional<Growth> growth_;
 };
 
 }  // namespace

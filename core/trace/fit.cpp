@@ -1,5 +1,6 @@
 #include "core/trace/fit.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "core/trace/live_blocks.hpp"
@@ -104,6 +105,10 @@ class Walk {
                 placement_->release(op.block);
                 live_bytes_ -= op.size;
             } else if (placement_->place(op.block, op.size)) {
+                if (placement_->needed() > needed_) {
+                    needed_ = placement_->needed();
+                    grew_ = {ops_->events[i], op.size, live_bytes_, 0, run_};
+                }
                 live_bytes_ += op.size;
             } else {
                 failure_ = {ops_->events[i], op.size, live_bytes_, placement_->largest_hole(), run_};
@@ -133,11 +138,24 @@ class Walk {
         }
     }
     [[nodiscard]] const FitFailure& failure() const { return failure_; }
+    // What needs all of the capacity, as it would fail in one byte less.
+    [[nodiscard]] std::optional<FitFailure> failure_in_less() const
+    {
+        const auto growth = placement_->last_growth();
+        if (!growth) {
+            return std::nullopt;
+        }
+        FitFailure failure = grew_;
+        failure.largest_hole = std::max(growth->largest_hole, needed_ - 1 - growth->end);
+        return failure;
+    }
 
   private:
     const PlacementOps* ops_;
     Placement* placement_;
     FitFailure failure_;
+    FitFailure grew_;         // what last needed more than all before
+    std::uint64_t needed_{};  // by then
     std::uint64_t live_bytes_{};
     std::uint64_t run_{};
 };
@@ -156,6 +174,9 @@ void measure_growth(const PlacementOps& ops, const PlacementPolicy& policy, cons
         }
     }
     result.capacity = placement->needed();
+    if (!options.capacity) {
+        result.first_failure = walk.failure_in_less();
+    }
 }
 
 // A capacity that suffices while one less does not, of those that a search by halving meets.
@@ -231,7 +252,9 @@ PolicyFit fit(const PlacementOps& ops, const PlacementPolicy& policy, const FitO
         measure_growth(ops, policy, options, result);
     }
     result.ratio = static_cast<double>(result.capacity) / static_cast<double>(ops.live_peak);
-    result.first_failure = first_failure(ops, policy, options.capacity.value_or(result.capacity - 1), options);
+    if (!result.first_failure) {
+        result.first_failure = first_failure(ops, policy, options.capacity.value_or(result.capacity - 1), options);
+    }
     return result;
 }
 

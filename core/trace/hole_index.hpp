@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace memsweep::trace {
@@ -21,11 +21,11 @@ struct Hole {
 
 struct ByAddress {
     static constexpr bool sizes_ascend = false;
-    static auto key(const Hole& hole) { return std::tuple{hole.address, std::uint64_t{0}}; }
+    static auto key(const Hole& hole) { return std::pair{hole.address, std::uint64_t{0}}; }
 };
 struct BySize {
     static constexpr bool sizes_ascend = true;
-    static auto key(const Hole& hole) { return std::tuple{hole.size, hole.address}; }
+    static auto key(const Hole& hole) { return std::pair{hole.size, hole.address}; }
 };
 
 // A sorted sequence in pieces that know their largest hole.
@@ -35,12 +35,14 @@ class HoleIndex {
     void insert(const Hole& hole)
     {
         if (pieces_.empty()) {
-            pieces_.push_back({{hole}, hole.size});
+            pieces_.push_back({Order::key(hole), hole.size, {hole}});
+            pieces_.back().holes.reserve(most_holes);
             return;
         }
         const std::size_t at = piece_of(hole);
         Piece& piece = pieces_[at];
         piece.holes.insert(std::ranges::upper_bound(piece.holes, Order::key(hole), {}, Order::key), hole);
+        piece.first = std::min(piece.first, Order::key(hole));
         piece.largest = std::max(piece.largest, hole.size);
         if (piece.holes.size() == most_holes) {
             split(at);
@@ -54,7 +56,10 @@ class HoleIndex {
         piece.holes.erase(std::ranges::lower_bound(piece.holes, Order::key(hole), {}, Order::key));
         if (piece.holes.empty()) {
             pieces_.erase(pieces_.begin() + static_cast<std::ptrdiff_t>(at));
-        } else if (hole.size == piece.largest) {
+            return;
+        }
+        piece.first = Order::key(piece.holes.front());
+        if (hole.size == piece.largest) {
             piece.largest = largest_of(piece);
         }
     }
@@ -75,6 +80,9 @@ class HoleIndex {
 
     [[nodiscard]] std::uint64_t largest() const
     {
+        if constexpr (Order::sizes_ascend) {
+            return pieces_.empty() ? 0 : pieces_.back().largest;
+        }
         std::uint64_t largest = 0;
         for (const Piece& piece : pieces_) {
             largest = std::max(largest, piece.largest);
@@ -86,19 +94,22 @@ class HoleIndex {
     static constexpr std::size_t most_holes = 128;
 
     struct Piece {
-        std::vector<Hole> holes;
+        std::pair<std::uint64_t, std::uint64_t> first;  // key of the first hole
         std::uint64_t largest{};
+        std::vector<Hole> holes;
     };
 
     static std::uint64_t largest_of(const Piece& piece)
     {
+        if constexpr (Order::sizes_ascend) {
+            return piece.holes.back().size;
+        }
         return std::ranges::max_element(piece.holes, {}, &Hole::size)->size;
     }
     // The last piece that begins at or before the hole.
     [[nodiscard]] std::size_t piece_of(const Hole& hole) const
     {
-        const auto after = std::ranges::upper_bound(pieces_, Order::key(hole), {},
-                                                    [](const Piece& piece) { return Order::key(piece.holes.front()); });
+        const auto after = std::ranges::upper_bound(pieces_, Order::key(hole), {}, &Piece::first);
         return after == pieces_.begin() ? 0 : static_cast<std::size_t>(after - pieces_.begin()) - 1;
     }
     void split(std::size_t at)
@@ -108,6 +119,8 @@ class HoleIndex {
         const auto middle = lower.holes.begin() + most_holes / 2;
         upper.holes.assign(middle, lower.holes.end());
         lower.holes.erase(middle, lower.holes.end());
+        upper.holes.reserve(most_holes);
+        upper.first = Order::key(upper.holes.front());
         lower.largest = largest_of(lower);
         upper.largest = largest_of(upper);
         pieces_.insert(pieces_.begin() + static_cast<std::ptrdiff_t>(at) + 1, std::move(upper));

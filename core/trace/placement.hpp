@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -26,8 +27,23 @@ class Placement {
     [[nodiscard]] virtual bool place(std::uint32_t block, std::uint64_t size) = 0;
     virtual void release(std::uint32_t block) = 0;
 
+    // Where a block lies, for policies that have one arena.
+    struct Range {
+        std::uint64_t address{};
+        std::uint64_t size{};
+    };
+    [[nodiscard]] virtual std::optional<Range> place_of(std::uint32_t /*block*/) const { return std::nullopt; }
+
     // What all placements so far needed: where the highest block ended, or what was reserved.
     [[nodiscard]] virtual std::uint64_t needed() const = 0;
+    // What was so before the placement that last raised needed(), where a capacity changes nothing before something
+    // does not fit: then a smaller arena fails right there, and nobody has to look. Empty: not kept.
+    struct Growth {
+        std::uint64_t largest_hole{};
+        std::uint64_t end{};  // of the highest block
+    };
+    [[nodiscard]] virtual std::optional<Growth> last_growth() const { return std::nullopt; }
+
     // Of the free ranges that a block could go to, below what has been needed.
     [[nodiscard]] virtual std::uint64_t largest_hole() const = 0;
 };

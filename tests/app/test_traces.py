@@ -114,6 +114,39 @@ class Traces(CliTest):
         # Its posix_memalign prints no block: a bad line, and later a free of what nobody allocated.
         self.check(LOGS / "ltrace.txt", {"allocations": 77, "bad_lines": 1, "unknown_frees": 1, "max_size": 5048})
 
+    def test_workload(self):
+        """Two threads; the second frees what the first made, after its mark."""
+        def number(value):
+            groups = [value & 127]
+            while value := value >> 7:
+                groups.append(128 | value & 127)
+            return bytes(reversed(groups))
+
+        def code(operation, *numbers):
+            return bytes([operation]) + b"".join(map(number, numbers))
+
+        first = code(2, 1, 300) + code(6, 0) + code(12, 2, 256, 1000) + code(5, 2) + code(1)
+        second = code(7, 0) + code(4, 3, 1, 500) + code(3, 4, 70) + code(5, 3) + code(1)
+        begin = code(8, 5) + code(9, 1) + code(10, 2)
+        master = len(begin) + 2 * 2 + 1
+        log = begin + code(11, master) + code(11, master + len(first)) + code(1) + first + second
+        wanted = {"allocations": 4, "frees": 3, "reallocations": 1, "threads": 2, "end_live_bytes": 70, "unknown_frees": 0, "bad_lines": 0,
+                  "bytes_allocated": 300 + 1000 + 500 + 70, "max_size": 1000}
+        self.check(self.put("app.wl", log), wanted)
+        totals = self.imported(self.put("cut.wl", log[:-3]), code=0)
+        self.assertEqual(totals["bad_lines"], 1)
+
+    def test_fleetbench(self):
+        rows = "16, 1000.5, 2000.25\n4096, 10.0, 500.0\n"
+        totals = self.imported(self.put("sizes.csv", rows))
+        self.assertEqual(totals["bad_lines"], 0)
+        self.assertEqual(totals["unknown_frees"], 0)
+        self.assertEqual(totals["max_size"], 4096)
+        live = 2000 * 16 + 500 * 4096
+        self.assertGreater(totals["peak_live_bytes"], live)
+        self.assertLess(totals["end_live_bytes"], live * 1.5)
+        self.assertEqual(totals, self.imported(self.put("again.csv", rows)))
+
     def test_heaptrack(self):
         self.check(LOGS / "heaptrack_v3.zst", HEAPTRACK)
         for order in ("fifo", "random"):
@@ -242,6 +275,9 @@ class Traces(CliTest):
             self.assertIsNone(enough["first_failure"])
             short = json.loads(self.expect(1, "fit", trace, *one, str(capacity - 1)).text)["policies"][0]
             self.assertEqual(short["first_failure"], policy["first_failure"])
+        html = self.expect(0, "fit", trace, "-f", "html", "--runs", "2").text
+        self.assertIn("Address space over time, best_fit", html)
+        self.assertIn("Growth from run to run", html)
         text = self.expect(0, "fit", trace).text
         for policy in POLICIES:
             self.assertIn(policy, text)

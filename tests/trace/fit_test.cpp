@@ -1,5 +1,7 @@
-#include "core/trace/fit.hpp"
+#include "core/trace/address_picture.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "core/base/rng.hpp"
@@ -99,6 +101,9 @@ TEST_CASE("every policy's capacity suffices, and one byte less fails at the even
         REQUIRE(failure);
         REQUIRE(result.first_failure);
         CHECK(failure->event == result.first_failure->event);
+        CHECK(failure->size == result.first_failure->size);
+        CHECK(failure->live_bytes == result.first_failure->live_bytes);
+        CHECK(failure->largest_hole == result.first_failure->largest_hole);
         CHECK(failure->live_bytes + failure->size <= ops.live_peak + result.capacity);
         CHECK(failure->largest_hole < result.capacity);
     }
@@ -167,5 +172,37 @@ TEST_CASE("a trace without allocations needs nothing", "[unit]")
 {
     for (const trace::PlacementPolicy& policy : trace::placement_policies()) {
         CHECK(trace::fit({}, policy, {}).capacity == 0);
+    }
+}
+
+TEST_CASE("a picture of the address space holds the area of every block", "[unit]")
+{
+    const PlacementOps ops = random_ops(5, 2'000, 5'000);
+    const FitOptions options{};
+    for (const trace::PlacementPolicy& policy : trace::placement_policies()) {
+        const auto picture = trace::picture_addresses(ops, policy, options, 40, 30);
+        const bool has_arena = policy.name == "first_fit" || policy.name == "best_fit" || policy.name == "tlsf";
+        CHECK(picture.has_value() == has_arena);
+        if (!picture) {
+            continue;
+        }
+        CHECK(picture->bytes == trace::fit(ops, policy, options).capacity);
+        // Live bytes, rounded up, summed over the operations.
+        double area = 0;
+        double live = 0;
+        for (const PlacementOps::Op& op : ops.ops) {
+            const double bytes = static_cast<double>((std::max<std::uint64_t>(op.size, 1) + 15) / 16 * 16);
+            live += op.is_free ? -bytes : bytes;
+            area += live;
+        }
+        double taken = 0;
+        for (const float cell : picture->taken) {
+            CHECK(cell < 1.001F);
+            taken += static_cast<double>(cell);
+        }
+        const double cell_area = static_cast<double>(picture->bytes) / 30 * static_cast<double>(ops.ops.size()) / 40;
+        CHECK(std::abs(taken * cell_area - area) < area * 0.001);
+        CHECK(*std::max_element(picture->live.begin(), picture->live.end()) == ops.live_peak);
+        CHECK(picture->high.back() == picture->bytes);
     }
 }
