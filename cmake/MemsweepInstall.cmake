@@ -5,7 +5,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 install(TARGETS memsweep RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(DIRECTORY scenarios/catalog scenarios/schema DESTINATION ${CMAKE_INSTALL_DATADIR}/memsweep/scenarios
+install(DIRECTORY scenarios/catalog scenarios/schema scenarios/traces DESTINATION ${CMAKE_INSTALL_DATADIR}/memsweep/scenarios
         FILES_MATCHING PATTERN "*.json")
 install(DIRECTORY configs DESTINATION ${CMAKE_INSTALL_DATADIR}/memsweep FILES_MATCHING PATTERN "*.json")
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
@@ -23,7 +23,7 @@ endif()
 
 # The layers below the file formats, for programs that measure themselves: find_package(memsweep), memsweep::core.
 # Headers keep their paths below core/, in a folder of their own.
-set(core_layers base model sys memory measure lifetime array trace engine)
+set(core_layers base model sys memory measure lifetime array trace trace_replay engine)
 add_library(memsweep_core INTERFACE)
 set_target_properties(memsweep_core PROPERTIES EXPORT_NAME core)
 foreach(layer IN LISTS core_layers)

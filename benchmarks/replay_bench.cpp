@@ -1,0 +1,195 @@
+// What a replay costs beyond its allocator: the dispatch of packed events, and malloc through it beside a loop written
+// by hand over the same events. Traces: MEMSWEEP_BENCH_TRACES, a list of .mst files parted by colons; else made here.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include "core/base/rng.hpp"
+#include "core/sys/idle_thread.hpp"
+#include "core/trace/replay/replayer.hpp"
+#include "core/trace/trace_writer.hpp"
+
+namespace {
+
+using namespace memsweep;
+
+constexpr std::size_t made_events = 1'000'000;
+
+// Small blocks, most of them short-lived, as a program's: some thousand live, one free in `foreign` by another thread.
+std::string made_trace(std::uint32_t threads, std::uint64_t foreign)
+{
+    std::string file;
+    trace::TraceWriter writer{[&](std::string_view bytes) -> base::Expected<void> {
+                                  file += bytes;
+                                  return {};
+                              },
+                              {.ticks_per_second = 1'000'000'000}};
+    base::Rng random{1};
+    std::vector<std::vector<std::uint64_t>> live(threads);
+    std::uint64_t next = 0x10000;
+    for (std::size_t i = 0; i < made_events; ++i) {
+        const auto thread = static_cast<std::uint32_t>(random.below(threads));
+        auto& own = live[thread];
+        if (own.size() < 1'000 || (own.size() < 2'000 && random.below(2) == 0)) {
+            own.push_back(next += 16);
+            writer.add({.kind = trace::EventKind::malloc,
+                        .thread = thread,
+                        .address = next,
+                        .size = 8 + random.below(1ULL << (4 + random.below(6)))});
+        } else {
+            auto& from = foreign != 0 && random.below(foreign) == 0 ? live[(thread + 1) % threads] : own;
+            const std::size_t near_the_end = from.size() - 1 - random.below(std::min<std::size_t>(from.size(), 50));
+            writer.add({.kind = trace::EventKind::free, .thread = thread, .address = from[near_the_end]});
+            from[near_the_end] = from.back();
+            from.pop_back();
+        }
+    }
+    static_cast<void>(writer.finish({}));
+    return file;
+}
+
+struct Loaded {
+    std::string name;
+    std::vector<std::uint64_t> words;
+};
+
+base::Expected<std::vector<std::uint64_t>> compiled(trace::TraceReader& reader, std::uint32_t threads)
+{
+    return trace::compile_replay(reader, {.threads = threads});
+}
+
+Loaded made(const std::string& name, std::uint32_t threads, std::uint64_t foreign)
+{
+    const std::string file = made_trace(threads, foreign);
+    auto reader = trace::TraceReader::open(
+        trace::read_from_memory({reinterpret_cast<const std::uint8_t*>(file.data()), file.size()}), "memory");
+    return {name, *compiled(*reader, 0)};
+}
+
+std::vector<Loaded> given_traces()
+{
+    std::vector<Loaded> traces;
+    const char* const list = std::getenv("MEMSWEEP_BENCH_TRACES");
+    std::istringstream paths{list != nullptr ? list : ""};
+    for (std::string path; std::getline(paths, path, ':');) {
+        if (auto reader = trace::TraceReader::open(path)) {
+            if (auto words = compiled(*reader, 1)) {
+                traces.push_back({std::filesystem::path{path}.stem(), *std::move(words)});
+            }
+        }
+    }
+    return traces;
+}
+
+enum class On { nothing, malloc };
+
+void replay(benchmark::State& state, const Loaded& loaded, On on)
+{
+    const sys::IdleThread second;  // C libraries take a short cut while there is only one thread
+    trace::Replayer replayer{*trace::view(loaded.words)};
+    replayer.prepare();
+    std::int64_t thread_ns = 0;
+    std::uint64_t events = 0;
+    for (auto _ : state) {
+        const trace::ReplayRun run =
+            on == On::nothing ? replayer.on_nothing() : replayer.on_malloc(trace::ReplayTouch::none);
+        thread_ns += run.thread_ns;
+        events += run.events;
+    }
+    state.counters["ns_per_event"] = static_cast<double>(thread_ns) / static_cast<double>(events);
+    state.counters["events"] = static_cast<double>(events) / static_cast<double>(state.iterations());
+}
+
+// The shortest loop that makes the same calls: an array of addresses, an array of (slot, size).
+void by_hand(benchmark::State& state, const Loaded& loaded)
+{
+    struct Call {
+        std::uint32_t slot;
+        std::uint32_t size;
+    };
+    constexpr std::uint32_t is_free = 1U << 31U;
+    const sys::IdleThread second;
+    const trace::ReplayProgram program = *trace::view(loaded.words);
+    const trace::ReplayThread& thread = program.threads.front();
+    std::vector<Call> calls;
+    std::vector<const trace::ExtendedOp*> resizes;
+    constexpr std::uint32_t is_resize = 1U << 30U;
+    for (const std::uint64_t op : program.ops(thread)) {
+        const auto slot = static_cast<std::uint32_t>(op) >> 4U;
+        const auto size = static_cast<std::uint32_t>(op >> 32U);
+        const auto kind = static_cast<trace::ReplayOp>(op & 0xFU);
+        if (kind == trace::ReplayOp::extended) {
+            const trace::ExtendedOp& extended = program.extended(thread)[size];
+            if (extended.action == trace::ExtendedAction::resize) {
+                calls.push_back({extended.slot | is_resize, static_cast<std::uint32_t>(extended.size)});
+            }
+        } else {
+            calls.push_back({slot | (kind == trace::ReplayOp::release ? is_free : 0), size});
+        }
+    }
+    std::vector<void*> slots(thread.slots);
+    for (auto _ : state) {
+        for (const Call& call : calls) {
+            if ((call.slot & is_free) != 0) {
+                std::free(slots[call.slot & ~is_free]);
+            } else if ((call.slot & is_resize) != 0) {
+                void*& slot = slots[call.slot & ~is_resize];
+                slot = std::realloc(slot, std::max(call.size, 1U));
+            } else {
+                slots[call.slot] = std::malloc(call.size);
+            }
+        }
+        benchmark::ClobberMemory();
+    }
+    state.counters["ns_per_event"] =
+        benchmark::Counter(static_cast<double>(calls.size()) * 1e-9,
+                           benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+
+void add(std::shared_ptr<Loaded> loaded)
+{
+    const auto name = [&](const char* what) { return fmt::format("replay_{}/{}", what, loaded->name); };
+    benchmark::RegisterBenchmark(name("dispatch/null").c_str(), [loaded](benchmark::State& state) {
+        replay(state, *loaded, On::nothing);
+    })->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(name("malloc").c_str(), [loaded](benchmark::State& state) {
+        replay(state, *loaded, On::malloc);
+    })->Unit(benchmark::kMillisecond);
+    if (trace::view(loaded->words)->threads.size() == 1) {
+        benchmark::RegisterBenchmark(name("by_hand").c_str(), [loaded](benchmark::State& state) {
+            by_hand(state, *loaded);
+        })->Unit(benchmark::kMillisecond);
+    }
+}
+
+const bool registered = [] {
+    // The traces are made when the benchmark is asked for, not at every start of the executable.
+    benchmark::RegisterBenchmark("replay_dispatch/null", [](benchmark::State& state) {
+        replay(state, made("made", 1, 0), On::nothing);
+    })->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark("replay_malloc/made", [](benchmark::State& state) {
+        replay(state, made("made", 1, 0), On::malloc);
+    })->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark("replay_by_hand/made", [](benchmark::State& state) {
+        by_hand(state, made("made", 1, 0));
+    })->Unit(benchmark::kMillisecond);
+    for (const std::uint64_t foreign : {0U, 100U, 10U, 2U}) {
+        benchmark::RegisterBenchmark(
+            fmt::format("replay_dispatch/null_two_threads/foreign_{}", foreign == 0 ? 0 : 100 / foreign).c_str(),
+            [foreign](benchmark::State& state) { replay(state, made("two", 2, foreign), On::nothing); })
+            ->Unit(benchmark::kMillisecond);
+    }
+    for (Loaded& loaded : given_traces()) {
+        add(std::make_shared<Loaded>(std::move(loaded)));
+    }
+    return true;
+}();
+
+}  // namespace

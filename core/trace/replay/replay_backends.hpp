@@ -1,0 +1,135 @@
+// What a replay can run on: nothing at all, malloc itself, a memory resource, or a heap with its release discipline.
+//
+// Cost     null: none beyond the slot's store. malloc: the call alone, as a hand-written loop would make it.
+// Threads  as what they stand for: any thread may allocate and free.
+// Ownership  a slot's block is the slot's; what a backend borrows must outlive it.
+#pragma once
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "core/lifetime/heap.hpp"
+#include "core/memory/barrier.hpp"
+#include "core/memory/resource.hpp"
+#include "core/trace/replay/replay_program.hpp"
+
+namespace memsweep::trace {
+
+// The dispatch alone: slots are filled and emptied.
+struct NullBackend {
+    using Slot = void*;
+    static constexpr bool has_memory = false;
+
+    bool allocate(Slot& slot, std::uint64_t size, std::uint32_t /*alignment*/, bool /*zeroed*/) noexcept
+    {
+        slot = memory::hide(reinterpret_cast<void*>(size | 1));
+        return true;
+    }
+    void release(Slot& slot, std::uint64_t /*size*/, std::uint32_t /*alignment*/) noexcept
+    {
+        memory::keep_stores(slot);
+    }
+    bool resize(Slot& slot, const ExtendedOp& op) noexcept { return allocate(slot, op.size, 0, false); }
+    static void* data(Slot& slot) noexcept { return slot; }
+};
+
+struct MallocBackend {
+    using Slot = void*;
+    static constexpr bool has_memory = true;
+
+    bool allocate(Slot& slot, std::uint64_t size, std::uint32_t alignment, bool zeroed) noexcept
+    {
+        if (alignment <= plain_alignment) {
+            slot = zeroed ? std::calloc(1, size) : std::malloc(size);
+        } else if (::posix_memalign(&slot, alignment, size) != 0) {
+            slot = nullptr;
+        } else if (zeroed) {
+            std::memset(slot, 0, size);
+        }
+        return slot != nullptr || size == 0;
+    }
+    void release(Slot& slot, std::uint64_t /*size*/, std::uint32_t /*alignment*/) noexcept { std::free(slot); }
+    // realloc(p, 0) may free and say nothing.
+    bool resize(Slot& slot, const ExtendedOp& op) noexcept
+    {
+        void* const resized = std::realloc(slot, std::max<std::uint64_t>(op.size, 1));
+        slot = resized != nullptr ? resized : slot;
+        return resized != nullptr;
+    }
+    static void* data(Slot& slot) noexcept { return slot; }
+};
+
+class ResourceBackend {
+  public:
+    using Slot = void*;
+    static constexpr bool has_memory = true;
+
+    explicit ResourceBackend(memory::MemoryResource& resource) : resource_{&resource} {}
+
+    bool allocate(Slot& slot, std::uint64_t size, std::uint32_t alignment, bool zeroed) noexcept
+    {
+        slot = (zeroed ? resource_->allocate_zeroed(size, alignment) : resource_->allocate(size, alignment)).ptr;
+        return slot != nullptr;
+    }
+    void release(Slot& slot, std::uint64_t size, std::uint32_t alignment) noexcept
+    {
+        resource_->deallocate(slot, size, alignment);
+    }
+    bool resize(Slot& slot, const ExtendedOp& op) noexcept
+    {
+        void* const old = slot;
+        if (!allocate(slot, op.size, op.alignment, false)) {
+            slot = old;
+            return false;
+        }
+        std::memcpy(slot, old, std::min(op.size, op.old_size));
+        resource_->deallocate(old, op.old_size, op.old_alignment);
+        return true;
+    }
+    static void* data(Slot& slot) noexcept { return slot; }
+
+  private:
+    memory::MemoryResource* resource_;
+};
+
+// A free drops the block's only handle; where the program frees by hand, it does so first.
+class HeapBackend {
+  public:
+    using Slot = lifetime::Buffer;
+    static constexpr bool has_memory = true;
+
+    HeapBackend(lifetime::Heap& heap, bool frees_manually) : heap_{&heap}, frees_manually_{frees_manually} {}
+
+    bool allocate(Slot& slot, std::uint64_t size, std::uint32_t alignment, bool zeroed) noexcept
+    {
+        auto made = heap_->allocate(size, alignment, zeroed);
+        slot = std::move(made.buffer);
+        return made.status == memory::AllocStatus::ok;
+    }
+    void release(Slot& slot, std::uint64_t /*size*/, std::uint32_t /*alignment*/) noexcept
+    {
+        if (frees_manually_) {
+            heap_->free(slot);
+        }
+        slot.reset();
+    }
+    bool resize(Slot& slot, const ExtendedOp& op) noexcept
+    {
+        Slot old = std::move(slot);
+        if (!allocate(slot, op.size, op.alignment, false)) {
+            slot = std::move(old);
+            return false;
+        }
+        std::memcpy(slot.data(), old.data(), std::min(op.size, op.old_size));
+        release(old, op.old_size, op.old_alignment);
+        return true;
+    }
+    static void* data(Slot& slot) noexcept { return slot.data(); }
+
+  private:
+    lifetime::Heap* heap_;
+    bool frees_manually_;
+};
+
+}  // namespace memsweep::trace

@@ -1,0 +1,63 @@
+#include "core/trace/replay/replay_cell.hpp"
+
+#include <bit>
+#include <climits>
+#include <ctime>
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace memsweep::trace {
+namespace {
+
+constexpr int spins = 100;                 // some two microseconds of pauses
+constexpr long longest_sleep_ns = 50'000;  // a wake that was missed costs no more
+
+void pause_briefly() noexcept
+{
+#if defined(__x86_64__)
+    _mm_pause();
+#endif
+}
+
+// The half of the cell that a futex can compare. Full or empty shows in it but for addresses that end in 32 zero bits,
+// which the end of the sleep takes care of.
+std::uint32_t* futex_word(const std::atomic<void*>& cell) noexcept
+{
+    auto* halves = reinterpret_cast<std::uint32_t*>(const_cast<std::atomic<void*>*>(&cell));
+    return std::endian::native == std::endian::little ? halves : halves + 1;
+}
+
+}  // namespace
+
+bool ReplayWaits::wait(const std::atomic<void*>& cell, bool full) noexcept
+{
+    while (!stopped()) {
+        for (int i = 0; i < spins; ++i) {
+            if ((cell.load(std::memory_order_acquire) != nullptr) == full) {
+                return true;
+            }
+            pause_briefly();
+        }
+        sleepers_.fetch_add(1, std::memory_order_relaxed);
+        const auto seen = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(cell.load()));
+        const std::timespec timeout{0, longest_sleep_ns};
+        if ((cell.load(std::memory_order_acquire) != nullptr) != full) {
+            ::syscall(SYS_futex, futex_word(cell), FUTEX_WAIT_PRIVATE, seen, &timeout, nullptr, 0);
+        }
+        sleepers_.fetch_sub(1, std::memory_order_relaxed);
+    }
+    return false;
+}
+
+void ReplayWaits::wake(std::atomic<void*>& cell) noexcept
+{
+    ::syscall(SYS_futex, futex_word(cell), FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+}
+
+}  // namespace memsweep::trace

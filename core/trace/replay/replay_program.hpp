@@ -1,0 +1,128 @@
+// A trace compiled for replay: per thread one sequence of packed operations on recycled slots, in a block of words that
+// a worker process can map.
+//
+// A slot holds one live block. A block that one thread alone touches has a slot of that thread, and no other thread
+// looks at it. Where a block goes from one thread to another it does so through a cell of that pair of threads: the
+// giver waits until the cell is empty, the taker until it is full. Both orders are those of the recorded events, so
+// that no replay can deadlock, and nothing else orders threads but their start.
+//
+// Units    bytes, nanoseconds, counts. An operation is one word: kind in bits 0 to 3, slot or cell in 4 to 31, size in
+//          32 to 63; what does not fit so (large sizes, alignments, resizes, transfers, pauses) is an ExtendedOp.
+// Sources  the order by ownership is that of DJ Delorie's glibc trace runner (2016).
+// Memory   8 bytes an operation and 40 more an extended one.
+// Errors   invalid_input from view(): words that this build did not write.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/base/expected.hpp"
+#include "core/trace/trace_reader.hpp"
+
+namespace memsweep::trace {
+
+enum class ReplayOp : std::uint8_t {
+    allocate,
+    zeroed,
+    release,
+    give,         // allocate, into a cell
+    give_zeroed,  // the same, zeroed
+    take,         // release what is in a cell
+    extended,     // the next ExtendedOp of the thread
+};
+
+enum class ExtendedAction : std::uint8_t {
+    allocate,
+    zeroed,
+    release,
+    resize,
+    pass,    // only moves a block from a slot or cell to another
+    copy,    // between two blocks of this thread, `slot` and `to`
+    signal,  // fills the cell `to`
+    await,   // empties the cell `slot`
+    pace,    // not before `size` nanoseconds after the beginning
+};
+
+struct ExtendedOp {
+    ExtendedAction action{};
+    bool from_cell{};  // `slot` is a cell
+    bool to_cell{};    // `to` is a cell
+    std::uint8_t reserved{};
+    std::uint32_t slot{};  // of the block that is used
+    std::uint32_t to{};    // of the block that results
+    std::uint32_t alignment{};
+    std::uint32_t old_alignment{};
+    std::uint32_t padding{};
+    std::uint64_t size{};
+    std::uint64_t old_size{};
+};
+
+inline constexpr std::uint32_t plain_alignment = 16;  // what malloc promises
+inline constexpr std::uint32_t most_slots = 1U << 28U;
+
+[[nodiscard]] constexpr std::uint64_t packed(ReplayOp op, std::uint32_t slot, std::uint32_t size) noexcept
+{
+    return std::uint64_t{size} << 32U | std::uint64_t{slot} << 4U | static_cast<std::uint64_t>(op);
+}
+
+struct ReplayThread {
+    std::uint64_t first_op{};  // word, from the beginning of the program
+    std::uint64_t ops{};
+    std::uint64_t first_extended{};  // word
+    std::uint64_t extended{};
+    std::uint64_t body{};    // so many of the operations are the recorded ones; the others free what they left
+    std::uint64_t events{};  // allocations, frees, resizes and transfers of the body
+    std::uint64_t slots{};
+};
+
+struct ReplayTotals {
+    std::uint64_t events{};  // of all threads
+    std::uint64_t allocations{};
+    std::uint64_t frees{};
+    std::uint64_t transfers{};
+    std::uint64_t handed_over{};  // blocks that went from one thread to another
+    std::uint64_t left_out{};     // frees and transfers of what is not live
+    std::uint64_t recorded_threads{};
+    std::uint64_t peak_live_bytes{};
+    std::uint64_t end_live_bytes{};
+    std::uint64_t bytes_allocated{};
+    std::uint64_t duration_ns{};  // of the recording
+};
+
+struct ReplayHeader {
+    std::uint64_t magic{};
+    std::uint64_t words{};
+    std::uint64_t threads{};
+    std::uint64_t cells{};
+    std::uint64_t first_thread{};  // word
+    ReplayTotals totals;
+};
+
+struct ReplayProgram {
+    const ReplayHeader* header{};
+    std::span<const ReplayThread> threads;
+    std::span<const std::uint64_t> words;
+
+    [[nodiscard]] std::span<const std::uint64_t> ops(const ReplayThread& thread) const
+    {
+        return words.subspan(thread.first_op, thread.ops);
+    }
+    [[nodiscard]] const ExtendedOp* extended(const ReplayThread& thread) const
+    {
+        return reinterpret_cast<const ExtendedOp*>(words.data() + thread.first_extended);
+    }
+};
+
+struct ReplayCompileOptions {
+    std::uint32_t threads{};  // recorded threads are dealt out to so many; 0: to one each
+    bool paced{};             // at the recorded speed, by the stamps of the trace
+};
+
+// Errors   invalid_input: more live blocks at once than most_slots.
+[[nodiscard]] base::Expected<std::vector<std::uint64_t>> compile_replay(TraceReader& reader,
+                                                                        const ReplayCompileOptions& options);
+
+[[nodiscard]] base::Expected<ReplayProgram> view(std::span<const std::uint64_t> words);
+
+}  // namespace memsweep::trace

@@ -1,0 +1,68 @@
+// Replays a compiled trace: each of its threads in a thread of its own, ordered only where a block goes from one to
+// another.
+//
+// A wait spins for some two microseconds and then sleeps on a futex for short whiles, so that more threads than
+// processors get along, and giving needs no fence.
+//
+// Units    bytes, nanoseconds of CLOCK_MONOTONIC.
+// Cost     1.5 to 4 ns an event of a single thread beyond the allocator, 6 to 12 where threads exchange blocks.
+// Memory   a slot per block that is live at once; its pages are there after prepare(). A replay allocates nothing but
+//          what the trace does, and what its threads need.
+// Errors   refused: the backend gave no memory; every thread stops, and what is live then stays so.
+// Threads  one uses a replayer; a single-threaded program runs on that thread itself.
+#pragma once
+
+#include <memory>
+
+#include "core/lifetime/heap.hpp"
+#include "core/memory/resource.hpp"
+#include "core/trace/replay/call_times.hpp"
+#include "core/trace/replay/replay_program.hpp"
+
+namespace memsweep::trace {
+
+enum class ReplayTouch : std::uint8_t {
+    none,
+    first_byte,  // of the block and of each further page
+    all,
+};
+
+struct ReplayRun {
+    std::int64_t thread_ns{};  // from a thread's first event to its last, of all threads together
+    std::uint64_t events{};
+    std::uint64_t transferred_bytes{};
+    bool refused{};
+    std::uint64_t refused_bytes{};
+    std::uint64_t refused_at_event{};  // of its thread
+};
+
+class Replayer {
+  public:
+    // The words must stay for as long as the replayer.
+    explicit Replayer(const ReplayProgram& program);
+    Replayer(const Replayer&) = delete;
+    Replayer& operator=(const Replayer&) = delete;
+    ~Replayer();
+
+    [[nodiscard]] const ReplayTotals& totals() const noexcept { return program_.header->totals; }
+
+    // Faults in what the replay itself needs, also on a heap of handles, and says what its dispatch costs: the same
+    // events on no memory at all.
+    ReplayRun prepare(bool with_handles = false);
+
+    // With `times` every call is timed by itself, which takes longer.
+    ReplayRun on_nothing(CallTimeCounts* times = nullptr);
+    ReplayRun on_malloc(ReplayTouch touch, CallTimeCounts* times = nullptr);
+    ReplayRun on(memory::MemoryResource& resource, ReplayTouch touch, CallTimeCounts* times = nullptr);
+    ReplayRun on(lifetime::Heap& heap, bool frees_manually, ReplayTouch touch, CallTimeCounts* times = nullptr);
+
+  private:
+    struct Places;
+    template <typename Backend>
+    ReplayRun run(const Backend& backend, ReplayTouch touch, CallTimeCounts* times);
+
+    ReplayProgram program_;
+    std::unique_ptr<Places> places_;
+};
+
+}  // namespace memsweep::trace
