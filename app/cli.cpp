@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "app/cli_replay.hpp"
 #include "app/cli_traces.hpp"
 #include "core/base/quantity.hpp"
 #include "core/base/suggest.hpp"
@@ -387,6 +388,7 @@ std::variant<Options, ExitCode> parse_command_line(int argc, const char* const* 
     CLI::App& doctor_app = *app.add_subcommand("doctor", "Is this machine fit to measure on? What spoils numbers here");
     add_doctor(doctor_app, doctor);
     const TraceCommandLine traces{app};
+    const ReplayCommandLine replay{app};
     CliffsCommand cliffs;
     RawCliffs raw_cliffs;
     CLI::App& cliffs_app =
@@ -410,6 +412,7 @@ std::variant<Options, ExitCode> parse_command_line(int argc, const char* const* 
     try {
         app.parse(argc, argv);
         about_traces = traces.given();
+        about_traces = about_traces ? about_traces : replay.given();
         if (run_app.parsed()) {
             finish_run(run, raw);
         }

@@ -23,6 +23,7 @@ namespace memsweep::app {
 [[nodiscard]] ExitCode execute(const ImportCommand& command, const GlobalOptions& global);
 [[nodiscard]] ExitCode execute(const ExportCommand& command, const GlobalOptions& global);
 [[nodiscard]] ExitCode execute(const FitCommand& command, const GlobalOptions& global);
+[[nodiscard]] ExitCode execute(const ReplayCommand& command, const GlobalOptions& global);
 [[nodiscard]] ExitCode execute(const CompletionCommand& command, const GlobalOptions& global);
 [[nodiscard]] ExitCode execute(const ManCommand& command, const GlobalOptions& global);
 [[nodiscard]] ExitCode execute(const VersionCommand& command, const GlobalOptions& global);

@@ -13,6 +13,7 @@
 #include "core/measure/cliff_search.hpp"
 #include "core/trace/import/import.hpp"
 #include "scenarios/loader.hpp"
+#include "scenarios/replay_plan.hpp"
 
 namespace memsweep::app {
 
@@ -139,6 +140,15 @@ struct FitCommand {
     std::uint64_t runs{1};
 };
 
+struct ReplayCommand {
+    scenarios::ReplayRequest request;
+    std::string format;  // empty: tables
+    std::string out;
+    std::vector<ReportTarget> reports;
+    std::optional<std::uint64_t> max_memory_bytes;
+    bool dry_run{};
+};
+
 struct CompletionCommand {
     std::string shell;
     CommandFacts tree;
@@ -159,8 +169,8 @@ struct WorkerCommand {
 
 using Command =
     std::variant<RunCommand, CompareCommand, ReportCommand, ValidateCommand, ListCommand, SchemaCommand, MergeCommand,
-                 DoctorCommand, InfoCommand, ImportCommand, ExportCommand, FitCommand, CliffsCommand, CompletionCommand,
-                 ManCommand, VersionCommand, WorkerCommand, MallocCostCommand>;
+                 DoctorCommand, InfoCommand, ImportCommand, ExportCommand, FitCommand, ReplayCommand, CliffsCommand,
+                 CompletionCommand, ManCommand, VersionCommand, WorkerCommand, MallocCostCommand>;
 
 struct Options {
     GlobalOptions global;

@@ -1,6 +1,8 @@
 #include "app/this_machine.hpp"
 
 #include <algorithm>
+#include <map>
+#include <memory>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -50,6 +52,17 @@ scenarios::Surroundings surroundings(const model::Machine& machine)
     around.numa_nodes = machine.numa_nodes;
     around.devices = machine.devices.size();
     around.profile_folder = shipped("configs/runtimes");
+    around.look_at_trace = [known = std::make_shared<std::map<std::string, scenarios::TraceFacts>>()](
+                               const std::string& path) -> base::Expected<scenarios::TraceFacts> {
+        if (const auto found = known->find(path); found != known->end()) {
+            return found->second;
+        }
+        auto facts = scenarios::trace_facts(path);
+        if (facts) {
+            known->emplace(path, *facts);
+        }
+        return facts;
+    };
     return around;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "reporters/fault_chart.hpp"
+#include "reporters/replay_report.hpp"
 #include "reporters/sweep_chart.hpp"
 #include "reporters/utf8.hpp"
 
@@ -18,6 +19,9 @@ std::vector<ChartSection> chart_sections(const Cases& cases, const CurveDetail& 
     std::ranges::copy_if(cases, std::back_inserter(measured),
                          [](const auto* one) { return !one->series.empty() || !one->phases.empty(); });
     std::vector<ChartSection> sections{{{}, sweep_charts(cases)}};
+    if (auto replays = replay_chart(cases)) {
+        sections.front().charts.insert(sections.front().charts.begin(), *std::move(replays));
+    }
     for (const ChartGroup& group : chart_groups(measured, most_strips)) {
         ChartSection section{inert_text(group.title), {}};
         for (std::optional<Chart> chart : {curve_chart(group, detail), fault_chart(group)}) {

@@ -11,6 +11,7 @@
 #include "reporters/html_table.hpp"
 #include "reporters/html_text.hpp"
 #include "reporters/placement_table.hpp"
+#include "reporters/replay_report.hpp"
 #include "reporters/report_tables.hpp"
 #include "reporters/warning_groups.hpp"
 
@@ -46,6 +47,12 @@ std::string scenario_section(const ScenarioCases& group, const CurveDetail& deta
     const auto id = [&](std::string_view what) { return fmt::format("scenario-{}-{}", index, what); };
     const bool fold = group.cases.size() > most_unfolded_cases;
     std::string out = fmt::format("<h2>{}</h2>\n", group.scenario == page_title ? "Results" : escaped(group.scenario));
+    if (const auto replays = replay_table(group.cases)) {
+        out += table_html(*replays, id("replays"), {.is_tall = fold, .is_sortable = true});
+        for (const std::string& sentence : replay_advice(group.cases)) {
+            out += fmt::format("<p>{}</p>\n", escaped(sentence));
+        }
+    }
     if (const auto placements = placement_table(group.cases)) {
         out += table_html(*placements, id("placements"), {.is_tall = fold, .is_sortable = true});
     }

@@ -209,6 +209,12 @@ Json json_trim(const model::TrimHow& how)
             {"contents", json_name(model::contents_after(how))}};
 }
 
+Json json_call_times(const model::CallTimes& times)
+{
+    return {{"call", json_text(times.call)},           {"from", times.from_bytes},         {"to", times.to_bytes},
+            {"unit", json_name(model::Unit::seconds)}, {"t", json_numbers(times.seconds)}, {"n", times.counts}};
+}
+
 void write_case(const model::CaseReport& report, JsonStream& out)
 {
     out.open_object();
@@ -231,6 +237,9 @@ void write_case(const model::CaseReport& report, JsonStream& out)
     }
     if (!report.defects.empty()) {
         out.add_list("defects", report.defects, json_defect);
+    }
+    if (!report.call_times.empty()) {
+        out.add_list("call_times", report.call_times, json_call_times);
     }
     if (!report.trims.empty()) {
         out.add_list("trims", report.trims, json_trim);

@@ -153,6 +153,20 @@ model::Defect read_defect(const Node& node)
     return defect;
 }
 
+model::CallTimes read_call_times(const Node& node)
+{
+    model::CallTimes times;
+    times.call = node.at("call").text();
+    times.from_bytes = node.at("from").integer<std::uint64_t>();
+    times.to_bytes = node.at("to").integer<std::uint64_t>();
+    times.seconds = read_list(node.at("t"), [](const Node& edge) { return edge.number(); });
+    times.counts = read_list(node.at("n"), [](const Node& count) { return count.integer<std::uint64_t>(); });
+    if (times.seconds.size() != times.counts.size()) {
+        node.report(fmt::format("{} times but {} counts", times.seconds.size(), times.counts.size()));
+    }
+    return times;
+}
+
 }  // namespace
 
 std::vector<model::Param> read_params(const Node& node)
@@ -187,6 +201,9 @@ model::CaseReport read_case(const Node& node, model::CaseReport parts)
     }
     if (node.has("defects")) {
         report.defects = read_list(node.at("defects"), read_defect);
+    }
+    if (node.has("call_times")) {
+        report.call_times = read_list(node.at("call_times"), read_call_times);
     }
     if (node.has("trims")) {
         report.trims =

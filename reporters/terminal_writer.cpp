@@ -8,6 +8,7 @@
 #include "reporters/display_text.hpp"
 #include "reporters/headline.hpp"
 #include "reporters/placement_table.hpp"
+#include "reporters/replay_report.hpp"
 #include "reporters/report_tables.hpp"
 #include "reporters/run_facts.hpp"
 #include "reporters/terminal_curves.hpp"
@@ -72,6 +73,10 @@ std::string scenario_section(const ScenarioCases& group, const model::RunInfo& r
     std::string out =
         "\n" + heading(elided("Scenario " + inert_text(group.scenario), usable_width(style)), style) + "\n";
     out += group.scenario == run.scenario_name ? paragraph(run.scenario_description, "  ", style) : std::string{};
+    out += optional_table(replay_table(group.cases), style);
+    for (const std::string& sentence : replay_advice(group.cases)) {
+        out += paragraph(sentence, "  * ", style);
+    }
     const std::optional<Table> placements = placement_table(group.cases);
     out += optional_table(placements, style);
     out += placements && !style.verbose ? "" : "\n" + table_text(overview_table(group.cases), style);

@@ -69,6 +69,16 @@ struct OperationJson {
         }
         return object;
     }
+    json operator()(const model::PurgeStep& /*step*/) const { return json::object(); }
+    // The trace by what it holds, not by where it lies.
+    json operator()(const model::ReplayStep& step) const
+    {
+        return {{"trace", step.content},
+                {"threads", step.threads},
+                {"touch", model::name_of(step.touch)},
+                {"speed", model::name_of(step.speed)},
+                {"latency", step.latency}};
+    }
     json operator()(const model::IdleStep& step) const { return {{"duration_ns", step.duration.count()}}; }
     json operator()(const model::RepeatStep& step) const
     {

@@ -113,6 +113,17 @@ constexpr std::array throw_table{
     OptionInfo{"every", integer, false, "1", 1, thousand_million, nullptr, "every Nth time it is reached"},
 };
 
+constexpr std::array replay_table{
+    OptionInfo{"trace", text, true, "", 0, 0, nullptr, "the .mst file; relative to the scenario's folder"},
+    OptionInfo{"threads", integer, false, "0", 0, 1024, nullptr,
+               "the recorded threads are dealt out to so many; 0: to one each"},
+    OptionInfo{"touch", choice, false, "recorded", 0, 0, model::all_names<model::ReplayTouch>,
+               "what is written into each block"},
+    OptionInfo{"speed", choice, false, "maximum", 0, 0, model::all_names<model::ReplaySpeed>, "how fast events follow"},
+    OptionInfo{"latency", boolean, false, "false", 0, 0, nullptr,
+               "every call is timed by itself, for the times by size; no part of time_per_event"},
+};
+
 struct OperationTable {
     std::string_view op;
     std::span<const OptionInfo> options;
@@ -136,6 +147,8 @@ constexpr std::array<OperationTable, std::variant_size_v<model::Operation>> oper
     {"repeat", repeat_table},
     {"scope", scope_table},
     {"throw", throw_table},
+    {"replay", replay_table},
+    {"purge", {}},
 }};
 
 }  // namespace

@@ -43,6 +43,8 @@ class StepReader {
     void fill(const Fields& fields, model::TrimStep& step);
     void fill(const Fields& fields, model::SampleStep& step);
     void fill(const Fields& fields, model::IdleStep& step);
+    void fill(const Fields& fields, model::ReplayStep& step);
+    void fill(const Fields& fields, model::PurgeStep& step);
     void fill(const Fields& fields, model::RepeatStep& step);
     void fill(const Fields& fields, model::ScopeStep& step);
     void fill(const Fields& fields, model::ThrowStep& step);

@@ -10,6 +10,7 @@
 #include "scenarios/limits.hpp"
 #include "scenarios/quote.hpp"
 #include "scenarios/step_reader.hpp"
+#include "scenarios/trace_facts.hpp"
 
 namespace memsweep::scenarios {
 
@@ -176,6 +177,44 @@ void StepReader::fill(const Fields& fields, model::IdleStep& step)
 {
     fields.read("duration", step.duration);
 }
+
+void StepReader::fill(const Fields& fields, model::ReplayStep& step)
+{
+    fields.read("trace", step.trace);
+    fields.read("threads", step.threads);
+    fields.read_choice("touch", step.touch);
+    fields.read_choice("speed", step.speed);
+    fields.read("latency", step.latency);
+    if (step.trace.empty()) {
+        return;
+    }
+    const Place& place = fields.place("trace");
+    const auto facts = reading_.scope.surroundings.look_at_trace(beside(place, step.trace));
+    if (!facts) {
+        fields.complain(place, fmt::format("{}: {}", facts.error().where, facts.error().message));
+        return;
+    }
+    step.trace = facts->path;
+    step.content = facts->content;
+    step.peak_live_bytes = facts->peak_live_bytes;
+    step.bytes_allocated = facts->bytes_allocated;
+    step.largest_block_bytes = facts->largest_block_bytes;
+    if (step.touch == model::ReplayTouch::recorded) {
+        step.touch = facts->touch;
+    }
+    if (memory_.resource == model::ResourceKind::null) {
+        check_touchable(fields, fields.has("touch") && step.touch != model::ReplayTouch::none, "touch");
+        check_touchable(fields, release_.mode != model::ReleaseMode::immediate && facts->copies, "trace");
+        step.touch = model::ReplayTouch::none;
+    }
+    if (step.threads > facts->threads) {
+        fields.complain(
+            fields.place("threads"),
+            fmt::format("the trace has {} threads, which cannot be dealt out to {}", facts->threads, step.threads));
+    }
+}
+
+void StepReader::fill(const Fields& /*fields*/, model::PurgeStep& /*step*/) {}
 
 void StepReader::fill(const Fields& fields, model::RepeatStep& step)
 {

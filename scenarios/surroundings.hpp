@@ -11,6 +11,7 @@
 
 #include "core/base/expected.hpp"
 #include "scenarios/files.hpp"
+#include "scenarios/trace_facts.hpp"
 
 namespace memsweep::scenarios {
 
@@ -23,6 +24,7 @@ struct Surroundings {
     std::string profile_folder{"configs/runtimes"};  // where a release's "profile" is looked up by name
     std::function<std::optional<std::string>(const std::string& name)> environment{process_environment};  // ${env:NAME}
     std::function<base::Expected<std::string>(const std::string& path)> read_file{read_text_file};        // include
+    std::function<base::Expected<TraceFacts>(const std::string& path)> look_at_trace{trace_facts};        // replay
 };
 
 }  // namespace memsweep::scenarios

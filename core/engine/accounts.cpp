@@ -33,9 +33,9 @@ bool Accounts::take_end()
     record_.all_minor_faults = stopwatch_.faults_so_far().minor;
     const auto peak = probe_.peak_bytes();
     const auto snapshot = probe_.snapshot();
-    record_.live_bytes_peak = world_.counters.live_bytes_peak();
-    record_.arrays = world_.counters.allocations() - allocations_before_;
-    record_.allocated_bytes = world_.counters.allocated_bytes() - bytes_before_;
+    record_.live_bytes_peak = std::max(world_.counters.live_bytes_peak(), record_.replay.direct_live_peak);
+    record_.arrays = world_.counters.allocations() - allocations_before_ + record_.replay.direct_allocations;
+    record_.allocated_bytes = world_.counters.allocated_bytes() - bytes_before_ + record_.replay.direct_bytes;
     record_.discipline = world_.heap.stats();
     record_.pool = pool_stats();
     record_.stray_releases = world_.heap.stray_releases() - strays_before_;

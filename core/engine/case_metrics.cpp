@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <numeric>
 #include <optional>
 
 #include "core/base/assert.hpp"
+#include "core/engine/call_time_report.hpp"
 #include "core/measure/summary.hpp"
 
 namespace memsweep::engine {
@@ -87,6 +89,45 @@ Value pool_waste(const Context& context)
     return pool.served_bytes == 0
                ? Value{}
                : 1 - static_cast<double>(pool.requested_bytes) / static_cast<double>(pool.served_bytes);
+}
+
+Value retained(const Context& context, std::string_view sample)
+{
+    for (const PointRecord& point : context.outcome.points) {
+        if (context.program.sample_names[point.name] == sample && point.working_set_bytes != 0) {
+            return difference(point.working_set_bytes, context.outcome.record.baseline_working_set_bytes);
+        }
+    }
+    return std::nullopt;
+}
+
+Value realized_fragmentation(const Context& context)
+{
+    const RepetitionRecord& record = context.outcome.record;
+    const double used = difference(record.peak_working_set_bytes, record.baseline_working_set_bytes);
+    return record.live_bytes_peak == 0 ? Value{} : used / static_cast<double>(record.live_bytes_peak) - 1;
+}
+
+// The lower edge of the step that holds the call which so large a share of the calls are no slower than.
+Value call_time(const Context& context, trace::CallKind kind, double share)
+{
+    if (context.outcome.call_counts == nullptr) {
+        return std::nullopt;
+    }
+    std::array<std::uint64_t, trace::call_time_steps> steps{};
+    for (const auto& sizes : context.outcome.call_counts->counts[static_cast<std::size_t>(kind)]) {
+        std::ranges::transform(steps, sizes, steps.begin(), std::plus{});
+    }
+    const auto total = static_cast<double>(std::reduce(steps.begin(), steps.end()));
+    double seen = 0;
+    for (std::size_t step = 0; step < steps.size() && total > 0; ++step) {
+        seen += static_cast<double>(steps[step]);
+        if (steps[step] != 0 && seen >= share * total) {
+            const auto ticks = static_cast<double>(trace::CallTimeCounts::ticks_of(step));
+            return ticks * context.outcome.record.replay.ns_per_tick * 1e-9;
+        }
+    }
+    return std::nullopt;
 }
 
 Value fragmentation(const Context& context)
@@ -316,6 +357,26 @@ bool may_have_huge_pages(const Program& program)
            (program.memory.pages == model::PageKind::thp || program.memory.huge_pages_from_bytes != 0);
 }
 
+bool times_calls(const Program& program)
+{
+    return program.times_calls;
+}
+
+bool replays(const Program& program)
+{
+    return has_op(program, OpCode::replay);
+}
+
+// Whether what is live is resident, so that what is resident beyond it is the allocator's doing.
+bool replays_touched(const Program& program)
+{
+    return std::ranges::any_of(program.instructions, [](const Instruction& one) {
+        return one.op == OpCode::replay && one.replay_touch != model::ReplayTouch::none;
+    });
+}
+
+constexpr std::string_view no_replay = "no event was replayed";
+constexpr std::string_view not_sampled = "the case takes no sample of this name";
 constexpr std::string_view no_cost = "not measured beside this repetition";
 constexpr std::string_view none_freed = "nothing that was dropped was freed in this repetition";
 constexpr std::string_view no_operation = "no array was allocated in the timed steps, and no call was timed";
@@ -446,6 +507,39 @@ constexpr auto extractors = std::to_array<Extractor>({
          const RepetitionRecord& record = c.outcome.record;
          return count(calls(c.program) ? record.calls : record.timed_arrays);
      }, ""},
+    {"time_per_event", replays,
+     [](const Context& c) {
+         const ReplayRecord& replay = c.outcome.record.replay;
+         return per_array(seconds(replay.thread_ns), replay.events);
+     },
+     no_replay},
+    {"dispatch_per_event", replays,
+     [](const Context& c) {
+         const ReplayRecord& replay = c.outcome.record.replay;
+         return per_array(seconds(replay.dispatch_ns), replay.dispatch_events);
+     },
+     no_replay},
+    {"events", replays, [](const Context& c) { return count(c.outcome.record.replay.events); }, ""},
+    {"transferred_bytes", replays, [](const Context& c) { return count(c.outcome.record.replay.transferred_bytes); },
+     ""},
+    {"retained_0s", replays, [](const Context& c) { return retained(c, "retained_0s"); }, not_sampled},
+    {"retained_100ms", replays, [](const Context& c) { return retained(c, "retained_100ms"); }, not_sampled},
+    {"retained_1s", replays, [](const Context& c) { return retained(c, "retained_1s"); }, not_sampled},
+    {"retained_5s", replays, [](const Context& c) { return retained(c, "retained_5s"); }, not_sampled},
+    {"retained_trimmed", replays, [](const Context& c) { return retained(c, "retained_trimmed"); }, not_sampled},
+    {"realized_fragmentation", replays_touched, realized_fragmentation, "nothing was live"},
+    {"allocate_time_p50", times_calls,
+     [](const Context& c) { return call_time(c, trace::CallKind::allocate, 0.5); }, no_replay},
+    {"allocate_time_p99", times_calls,
+     [](const Context& c) { return call_time(c, trace::CallKind::allocate, 0.99); }, no_replay},
+    {"allocate_time_max", times_calls,
+     [](const Context& c) { return call_time(c, trace::CallKind::allocate, 1); }, no_replay},
+    {"release_time_p50", times_calls,
+     [](const Context& c) { return call_time(c, trace::CallKind::release, 0.5); }, no_replay},
+    {"release_time_p99", times_calls,
+     [](const Context& c) { return call_time(c, trace::CallKind::release, 0.99); }, no_replay},
+    {"release_time_max", times_calls,
+     [](const Context& c) { return call_time(c, trace::CallKind::release, 1); }, no_replay},
     {"fault_time", always, fault_time, no_cost},
     {"allocator_time", always, [](const Context& c) { return nanoseconds(c.outcome.record.costs.allocator_ns); }, ""},
     {"collector_wait_time", waits, [](const Context& c) { return nanoseconds(c.outcome.record.costs.wait_ns); }, ""},
@@ -570,6 +664,7 @@ void append_repetition(const Program& program, const Outcome& outcome, std::uint
     append_points(program, outcome, report.repetitions, report);
     append_phases(program, outcome, report.repetitions, report);
     append_defects(program, outcome, report.repetitions, report);
+    append_call_times(outcome, report);
     for (model::Series series : outcome.series) {
         series.repetition = report.repetitions;
         report.series.push_back(std::move(series));

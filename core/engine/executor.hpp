@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,7 @@ struct Outcome {
     std::vector<std::int64_t> call_times_ns;
     std::vector<model::Series> series;
     AllocatorWord allocator;
+    std::shared_ptr<const trace::CallTimeCounts> call_counts;  // nullptr: no replay timed its calls
 };
 
 class Executor {

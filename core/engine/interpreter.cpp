@@ -13,8 +13,10 @@
 #include "core/engine/accesses.hpp"
 #include "core/engine/accounts.hpp"
 #include "core/engine/concat_calls.hpp"
+#include "core/engine/replays.hpp"
 #include "core/engine/stopwatch.hpp"
 #include "core/engine/trimming.hpp"
+#include "core/sys/allocator_trim.hpp"
 #include "core/sys/page_ops.hpp"
 
 namespace memsweep::engine {
@@ -31,16 +33,18 @@ class Interpreter {
         : region_{region}, record_{region.header->record}, world_{world}, clock_{environment.clock},
           probe_{environment.probe}, stopwatch_{environment, world, record_},
           accounts_{region, world, probe_, stopwatch_}, accesses_{world, region.slot_records},
-          trimming_{environment, world.memory.trim, record_}, concat_calls_{region, world, environment}
+          trimming_{environment, world.memory.trim, record_}, concat_calls_{region, world, environment},
+          replays_{region, world}
     {
         make_handles();
         world_.heap.reserve(region_.header->order.reserved_blocks);
         rehearse();
+        ready_ = replays_.prepare();
     }
 
     void run()
     {
-        if (!accounts_.take_baseline()) {
+        if (!ready_ || !accounts_.take_baseline()) {
             return finish(RunState::harness_failed);
         }
         const bool marked = region_.header->order.marked;
@@ -199,6 +203,11 @@ class Interpreter {
             return repeat(instruction, at);
         case OpCode::scope:
             return run_scope(instruction, at);
+        case OpCode::replay:
+            return replay(instruction);
+        case OpCode::purge:
+            purge();
+            return Flow::done;
         case OpCode::leave_by_exception:
             return ++throws_reached_[at] % instruction.count == 0 ? Flow::thrown : Flow::done;
         }
@@ -295,6 +304,21 @@ class Interpreter {
             out.written = true;
         }
         return Flow::done;
+    }
+
+    Flow replay(const Instruction& instruction)
+    {
+        const trace::ReplayRun run = replays_.run(instruction);
+        return run.refused ? refused(memory::AllocStatus::out_of_memory, run.refused_bytes, 0) : Flow::done;
+    }
+
+    // The pool first: what it gives back lies idle in the allocator then.
+    void purge()
+    {
+        if (memory::Pool* const pool = world_.stack.pool(); pool != nullptr) {
+            pool->trim(0);
+        }
+        sys::trim_allocator();
     }
 
     Flow look_at(const Instruction& instruction)
@@ -467,6 +491,8 @@ class Interpreter {
     Accesses accesses_;
     Trimming trimming_;
     ConcatCalls concat_calls_;
+    Replays replays_;
+    bool ready_{};
     std::uint64_t page_bytes_{sys::page_size()};
 
     std::vector<Handles> handles_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -21,7 +22,10 @@ constexpr std::size_t most_instructions = 1'000'000;
 
 class Compiler {
   public:
-    explicit Compiler(Program& program) : program_{program} {}
+    Compiler(Program& program, PackedTraces& traces) : program_{program}, traces_{traces} {}
+
+    // What the first trace that could not be compiled said.
+    [[nodiscard]] const std::optional<base::Error>& error() const { return error_; }
 
     void steps(const std::vector<model::Step>& steps, bool top_level)
     {
@@ -136,6 +140,25 @@ class Compiler {
         return {.op = OpCode::idle, .count = static_cast<std::uint64_t>(step.duration.count())};
     }
 
+    Instruction instruction(const model::ReplayStep& step, std::size_t /*at*/)
+    {
+        Instruction made{.op = OpCode::replay, .replay_touch = step.touch, .latency = step.latency};
+        program_.times_calls = program_.times_calls || step.latency;
+        auto packed = traces_.find_or_compile(step);
+        if (!packed) {
+            error_ = error_ ? error_ : packed.error();
+            return made;
+        }
+        const auto found = std::ranges::find(program_.replays, *packed);
+        made.replay = static_cast<std::uint16_t>(found - program_.replays.begin());
+        if (found == program_.replays.end()) {
+            program_.replays.push_back(*std::move(packed));
+        }
+        return made;
+    }
+
+    Instruction instruction(const model::PurgeStep& /*step*/, std::size_t /*at*/) { return {.op = OpCode::purge}; }
+
     Instruction instruction(const model::RepeatStep& step, std::size_t at)
     {
         steps(step.steps, false);
@@ -175,6 +198,8 @@ class Compiler {
     }
 
     Program& program_;
+    PackedTraces& traces_;
+    std::optional<base::Error> error_;
 };
 
 // A result holds as many arrays as its left operand; chains of results settle after at most one pass per slot.
@@ -207,11 +232,21 @@ std::uint64_t blocks_to_reserve(const Program& program)
 
 base::Expected<Program> compile(const model::Case& plan_case)
 {
+    PackedTraces traces;
+    return compile(plan_case, traces);
+}
+
+base::Expected<Program> compile(const model::Case& plan_case, PackedTraces& traces)
+{
     Program program;
     program.memory = plan_case.memory;
     program.release = plan_case.release;
     program.allocator = plan_case.allocator;
-    Compiler{program}.steps(plan_case.steps, true);
+    Compiler compiler{program, traces};
+    compiler.steps(plan_case.steps, true);
+    if (compiler.error()) {
+        return fail(*compiler.error());
+    }
     const std::uint64_t points = model::sample_count(plan_case.steps);
     if (points > max_points) {
         return fail(ErrorCode::invalid_input,

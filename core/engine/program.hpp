@@ -3,7 +3,7 @@
 // Every name is resolved to an index and every size is computed before the run, so that between two clock reads the
 // interpreter does nothing but the operation.
 // Units    bytes, elements, nanoseconds as named.
-// Errors   invalid_input: more names, samples or instructions than the result storage can hold.
+// Errors   invalid_input: more names, samples or instructions than the result storage can hold; as PackedTraces.
 #pragma once
 
 #include <array>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/expected.hpp"
+#include "core/engine/packed_traces.hpp"
 #include "core/model/plan.hpp"
 
 namespace memsweep::engine {
@@ -34,6 +35,8 @@ enum class OpCode : std::uint8_t {
     repeat,
     scope,
     leave_by_exception,
+    replay,
+    purge,
 };
 
 inline constexpr std::size_t max_dimensions = 8;
@@ -50,12 +53,15 @@ struct Instruction {
     model::Touch touch{};
     model::BinaryFunction function{};
     model::TrimHow how{};
+    model::ReplayTouch replay_touch{};
+    bool latency{};  // replay: every call is timed by itself
     std::uint8_t dimensions{};
     std::uint16_t slot{};           // the arrays made, accessed, freed or dropped
     std::uint16_t left{}, right{};  // operands of binary; left: what a view is of
     std::uint16_t concat_case{};    // index in model::concat_cases()
     std::uint16_t out{no_slot};     // concat: the array that results are written to, where it has a name
     std::uint16_t name{};           // of a sample
+    std::uint16_t replay{};         // index in Program::replays
     std::uint16_t phase{no_phase};
     std::uint32_t length{};  // repeat, scope: how many of the following instructions are its body
     std::uint64_t warmup{};  // concat: calls that are not timed
@@ -79,11 +85,15 @@ struct Program {
     bool marked{};                    // some step is marked as timed: wall_time covers only such steps
     std::uint64_t arrays{};           // allocated over one repetition
     std::uint64_t reserved_blocks{};  // control blocks to make before the baseline
+    std::vector<PackedTrace> replays;
+    bool times_calls{};  // some replay times every call by itself
     model::MemorySpec memory;
     model::ReleaseSpec release;
     model::AllocatorSpec allocator;  // of the worker that runs it
 };
 
+// Traces are compiled once for all programs of `traces`.
+[[nodiscard]] base::Expected<Program> compile(const model::Case& plan_case, PackedTraces& traces);
 [[nodiscard]] base::Expected<Program> compile(const model::Case& plan_case);
 
 }  // namespace memsweep::engine

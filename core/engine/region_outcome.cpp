@@ -55,6 +55,9 @@ void read_region(const RunRegion& region, Outcome& outcome)
     if (!region.allocator.empty()) {
         outcome.allocator = word_of(region.allocator.front());
     }
+    if (!region.call_counts.empty()) {
+        outcome.call_counts = std::make_shared<const trace::CallTimeCounts>(region.call_counts.front());
+    }
     switch (state) {
     case RunState::finished:
         outcome.ending = Ending::finished;

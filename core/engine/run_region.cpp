@@ -4,6 +4,8 @@
 #include <cstring>
 #include <new>
 
+#include <unistd.h>
+
 namespace memsweep::engine {
 namespace {
 
@@ -59,7 +61,11 @@ base::Expected<sys::SharedRegion> make_run_region(const Program& program, const 
     order.calls_offset = aligned(order.points_offset + order.point_capacity * sizeof(PointRecord));
     order.allocator_offset = aligned(order.calls_offset + order.call_capacity * sizeof(std::int64_t));
     order.allocator_count = program.allocator.name.empty() ? 0 : 1;
-    order.size_bytes = order.allocator_offset + order.allocator_count * sizeof(AllocatorRecord);
+    order.replay_count = program.replays.size();
+    order.replays_offset = aligned(order.allocator_offset + order.allocator_count * sizeof(AllocatorRecord));
+    order.call_counts_count = program.times_calls ? 1 : 0;
+    order.call_counts_offset = aligned(order.replays_offset + order.replay_count * sizeof(ReplayPlace));
+    order.size_bytes = order.call_counts_offset + order.call_counts_count * sizeof(trace::CallTimeCounts);
 
     auto region = sys::SharedRegion::create(order.size_bytes, "memsweep-run");
     if (!region) {
@@ -68,6 +74,11 @@ base::Expected<sys::SharedRegion> make_run_region(const Program& program, const 
     (new (region->data<std::byte>()) RunHeader{})->order = order;
     std::ranges::copy(program.instructions,
                       view<Instruction>(*region, order.instructions_offset, order.instruction_count).begin());
+    std::ranges::transform(program.replays,
+                           view<ReplayPlace>(*region, order.replays_offset, order.replay_count).begin(),
+                           [](const PackedTrace& packed) {
+                               return ReplayPlace{::getpid(), packed->fd()};
+                           });
     std::ranges::copy(program.slots, view<Slot>(*region, order.slots_offset, order.slot_count).begin());
     return region;
 }
@@ -86,7 +97,9 @@ base::Expected<RunRegion> parse_run_region(const sys::SharedRegion& region)
         !fits(order.phases_offset, order.phase_count, sizeof(PhaseRecord), size) ||
         !fits(order.points_offset, order.point_capacity, sizeof(PointRecord), size) ||
         !fits(order.calls_offset, order.call_capacity, sizeof(std::int64_t), size) ||
-        !fits(order.allocator_offset, order.allocator_count, sizeof(AllocatorRecord), size)) {
+        !fits(order.allocator_offset, order.allocator_count, sizeof(AllocatorRecord), size) ||
+        !fits(order.replays_offset, order.replay_count, sizeof(ReplayPlace), size) ||
+        !fits(order.call_counts_offset, order.call_counts_count, sizeof(trace::CallTimeCounts), size)) {
         return foreign_region();
     }
     return RunRegion{header,
@@ -96,7 +109,9 @@ base::Expected<RunRegion> parse_run_region(const sys::SharedRegion& region)
                      view<PhaseRecord>(region, order.phases_offset, order.phase_count),
                      view<PointRecord>(region, order.points_offset, order.point_capacity),
                      view<std::int64_t>(region, order.calls_offset, order.call_capacity),
-                     view<AllocatorRecord>(region, order.allocator_offset, order.allocator_count)};
+                     view<AllocatorRecord>(region, order.allocator_offset, order.allocator_count),
+                     view<ReplayPlace>(region, order.replays_offset, order.replay_count),
+                     view<trace::CallTimeCounts>(region, order.call_counts_offset, order.call_counts_count)};
 }
 
 }  // namespace memsweep::engine

@@ -22,6 +22,7 @@
 #include "core/memory/pool.hpp"
 #include "core/memory/resource.hpp"
 #include "core/sys/shared_region.hpp"
+#include "core/trace/replay/call_times.hpp"
 
 namespace memsweep::engine {
 
@@ -89,6 +90,26 @@ struct FaultCosts {
     double shared_again{};  // shared, the page is in the page cache: what a soft trim leaves
 };
 
+// What replay steps did, those apart that time every call.
+struct ReplayRecord {
+    std::int64_t thread_ns{};  // of all threads together
+    std::uint64_t events{};
+    std::int64_t dispatch_ns{};  // the same events on no memory, before the baseline
+    std::uint64_t dispatch_events{};
+    std::uint64_t transferred_bytes{};
+    std::uint64_t peak_live_bytes{};     // as recorded
+    std::uint64_t direct_allocations{};  // made by calls that the world's counters do not see
+    std::uint64_t direct_bytes{};
+    std::uint64_t direct_live_peak{};
+    double ns_per_tick{};  // of the counter that single calls are timed by
+};
+
+// Where the driver keeps a trace that it has compiled.
+struct ReplayPlace {
+    std::int32_t pid{};
+    std::int32_t fd{};
+};
+
 // Of the timed steps, except where a name says otherwise.
 struct RepetitionRecord {
     std::int64_t wall_ns{};
@@ -123,6 +144,7 @@ struct RepetitionRecord {
     std::uint64_t trimmed_bytes{};
     std::uint64_t trims_refused{};  // by the kernel
     FaultCosts fault_costs;
+    ReplayRecord replay;
     memory::AllocStatus refused{memory::AllocStatus::ok};
     std::uint64_t refused_bytes{};
     std::uint64_t refused_at_live_bytes{};
@@ -153,7 +175,9 @@ struct RunOrder {
     std::uint64_t slot_records_offset{};
     std::uint64_t instructions_offset{}, slots_offset{}, phases_offset{}, points_offset{}, calls_offset{},
         allocator_offset{};
-    std::uint64_t allocator_count{};  // of AllocatorRecord: 1 when the case names an allocator
+    std::uint64_t replay_count{}, replays_offset{};
+    std::uint64_t call_counts_count{}, call_counts_offset{};  // of CallTimeCounts: 1 when some replay times its calls
+    std::uint64_t allocator_count{};                          // of AllocatorRecord: 1 when the case names an allocator
 };
 
 struct RunHeader {
@@ -175,6 +199,8 @@ struct RunRegion {
     std::span<PointRecord> points;
     std::span<std::int64_t> call_times_ns;
     std::span<AllocatorRecord> allocator;
+    std::span<ReplayPlace> replays;
+    std::span<trace::CallTimeCounts> call_counts;
 };
 
 [[nodiscard]] base::Expected<sys::SharedRegion> make_run_region(const Program& program, const RunLimits& limits);

@@ -123,7 +123,7 @@ void Runner::prepare_case(model::RunReport& report, const model::Case& plan_case
 
     Entry entry{.plan_case = &plan_case};
     std::string reason = refusal(plan_case, estimate);
-    if (auto program = compile(plan_case)) {
+    if (auto program = compile(plan_case, traces_)) {
         entry.program = std::move(*program);
     } else {
         reason = program.error().message;

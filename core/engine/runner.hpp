@@ -86,6 +86,7 @@ class Runner {
     const sys::Clock& clock_;
     Capabilities capabilities_;
     RunOptions options_;
+    PackedTraces traces_;
     std::vector<Entry> entries_;  // as report.cases
     std::vector<Sweep> sweeps_;
     std::uint64_t largest_estimate_bytes_{};

@@ -108,6 +108,18 @@ class Ledger {
     void apply(const ThrowStep& /*step*/) {}
     void apply(const TrimStep& /*step*/) {}
     void apply(const SampleStep& /*step*/) {}
+    void apply(const PurgeStep& /*step*/) {}
+
+    // What the trace frees may float as long as the release mode lets it.
+    void apply(const ReplayStep& step)
+    {
+        const std::string name = "replay of " + step.trace;
+        largest_ = std::max(largest_, step.largest_block_bytes);
+        held_[name] = step.peak_live_bytes;
+        raise_peak();
+        held_[name] = 0;
+        release(step.bytes_allocated);
+    }
     void apply(const IdleStep& /*step*/) {}
 
     // Names that end with the scope are dropped; an arena's memory goes back. An exception may leave it earlier.

@@ -59,7 +59,7 @@ constexpr auto measured = Provenance::measured;
 constexpr auto derived = Provenance::derived;
 constexpr auto modelled = Provenance::modelled;
 
-constexpr std::array<MetricInfo, 65> metrics{{
+constexpr std::array<MetricInfo, 81> metrics{{
     {"wall_time", Unit::seconds, lower, noisy, measured, "time of the timed steps; samples are never part of it"},
     {"cpu_time", Unit::seconds, lower, noisy, measured, "user and system time of the whole worker over the same steps"},
     {"time_per_op", Unit::seconds, lower, noisy, derived,
@@ -127,6 +127,27 @@ constexpr std::array<MetricInfo, 65> metrics{{
     {"trims", Unit::one, lower, exact, measured, "blocks trimmed, by steps and by the policy of the memory"},
     {"trimmed_bytes", Unit::bytes, lower, exact, measured, "whole pages that trims took, or asked the group for"},
     {"operations", Unit::one, lower, exact, measured, "what time_per_op counts: arrays allocated, or calls timed"},
+    {"time_per_event", Unit::seconds, lower, noisy, derived,
+     "of replay steps: time of a thread per event, from its first event to its last, over all threads"},
+    {"dispatch_per_event", Unit::seconds, lower, noisy, derived,
+     "the same events on no memory at all, before the baseline: what the replay itself costs"},
+    {"events", Unit::one, lower, exact, measured, "allocations, frees, resizes and transfers replayed"},
+    {"transferred_bytes", Unit::bytes, lower, exact, measured, "bytes that the transfers of replays copied"},
+    {"retained_0s", Unit::bytes, lower, noisy, derived,
+     "resident set above the baseline at the sample of this name: all was freed just before"},
+    {"retained_100ms", Unit::bytes, lower, noisy, derived, "the same, 100 ms later"},
+    {"retained_1s", Unit::bytes, lower, noisy, derived, "the same, 1 s later"},
+    {"retained_5s", Unit::bytes, lower, noisy, derived, "the same, 5 s later"},
+    {"retained_trimmed", Unit::bytes, lower, noisy, derived, "the same, after the allocator was asked to give back"},
+    {"realized_fragmentation", Unit::one, lower, noisy, derived,
+     "of a replay: highest resident set above the baseline over the most bytes live, less 1"},
+    {"allocate_time_p50", Unit::seconds, lower, noisy, measured,
+     "median time of an allocating call in replays that time every call, to a quarter of a doubling"},
+    {"allocate_time_p99", Unit::seconds, lower, noisy, measured, "the same, of the slowest in a hundred"},
+    {"allocate_time_max", Unit::seconds, lower, noisy, measured, "the same, of the slowest"},
+    {"release_time_p50", Unit::seconds, lower, noisy, measured, "the same of a freeing call, the median"},
+    {"release_time_p99", Unit::seconds, lower, noisy, measured, "the same, of the slowest in a hundred"},
+    {"release_time_max", Unit::seconds, lower, noisy, measured, "the same, of the slowest"},
     {"fault_time", Unit::seconds, lower, noisy, derived,
      "minor faults in the timed steps, each kind by what it costs beside the repetition"},
     {"allocator_time", Unit::seconds, lower, noisy, measured,

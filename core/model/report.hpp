@@ -81,6 +81,15 @@ struct Defect {
 // "20 arrays of "a" (160 MB) were dropped and never freed, the oldest 1.2 s ago"
 [[nodiscard]] std::string describe(const Defect& defect);
 
+// How long the calls of one kind took for blocks of some sizes, over all repetitions of a case.
+struct CallTimes {
+    std::string call;  // allocate, release
+    std::uint64_t from_bytes{};
+    std::uint64_t to_bytes{};
+    std::vector<double> seconds;  // the lower edges of the steps that hold any
+    std::vector<std::uint64_t> counts;
+};
+
 // How the case's memory was released: what its parameters were taken from, and whether that has been confirmed.
 struct ReleaseInfo {
     std::string mode;
@@ -112,6 +121,7 @@ struct CaseReport {
     std::vector<Phase> phases;
     std::vector<Series> series;
     std::vector<Defect> defects;
+    std::vector<CallTimes> call_times;  // of replays that time every call
     AllocatorInfo allocator;
     std::vector<TrimHow> trims;  // the mechanisms that its steps or its memory use
 };

@@ -39,6 +39,28 @@ std::span<const Named<BinaryFunction>> names<BinaryFunction>()
     return table;
 }
 
+template <>
+std::span<const Named<ReplayTouch>> names<ReplayTouch>()
+{
+    static constexpr std::array<Named<ReplayTouch>, 4> table{{
+        {ReplayTouch::recorded, "recorded", "as the trace says, and first-byte where it says nothing"},
+        {ReplayTouch::none, "none", "nothing is written"},
+        {ReplayTouch::first_byte, "first-byte", "the first byte of the block and of each further page"},
+        {ReplayTouch::all, "all", "every byte"},
+    }};
+    return table;
+}
+
+template <>
+std::span<const Named<ReplaySpeed>> names<ReplaySpeed>()
+{
+    static constexpr std::array<Named<ReplaySpeed>, 2> table{{
+        {ReplaySpeed::maximum, "maximum", "one event after the other"},
+        {ReplaySpeed::original, "original", "no event before its time in the recording"},
+    }};
+    return table;
+}
+
 std::span<const OperationInfo> operations()
 {
     static constexpr std::array<OperationInfo, std::variant_size_v<Operation>> table{{
@@ -60,6 +82,8 @@ std::span<const OperationInfo> operations()
         {"repeat", "run nested steps several times"},
         {"scope", "run nested steps as a block: names first allocated in it end with it, an arena's memory too"},
         {"throw", "every Nth time, leave the innermost scope by an exception, past its manual frees"},
+        {"replay", "allocate and free as a recorded program did, thread by thread, and free at its end what it left"},
+        {"purge", "ask the allocator and the pool to give back to the system what they hold idle"},
     }};
     return table;
 }

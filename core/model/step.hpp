@@ -25,12 +25,26 @@ enum class Fill : std::uint8_t { none, zeros, ones, arange };
 
 enum class BinaryFunction : std::uint8_t { add, multiply };
 
+// What a replay writes into the blocks that it allocates.
+enum class ReplayTouch : std::uint8_t {
+    recorded,    // as the trace says; first_byte where it says nothing
+    none,        // nothing
+    first_byte,  // of the block and of each further page
+    all,         // every byte
+};
+
+enum class ReplaySpeed : std::uint8_t { maximum, original };
+
 template <>
 std::span<const Named<Touch>> names<Touch>();
 template <>
 std::span<const Named<Fill>> names<Fill>();
 template <>
 std::span<const Named<BinaryFunction>> names<BinaryFunction>();
+template <>
+std::span<const Named<ReplayTouch>> names<ReplayTouch>();
+template <>
+std::span<const Named<ReplaySpeed>> names<ReplaySpeed>();
 
 // Allocates `count` arrays under one name. A name in use is rebound as in Python: the new arrays are
 // made first, then the old ones dropped.
@@ -109,6 +123,25 @@ struct SampleStep {
     std::string name;
     bool counters_only{};  // nothing is read from /proc: cheap enough for every turn of a loop
 };
+
+// Allocates and frees as a recorded program did: in the order of its events, and between its threads in the order in
+// which blocks went from one to another. Under release mode immediate the calls go straight to the memory; any other
+// mode gives every block a handle, whose drop is the recorded free.
+struct ReplayStep {
+    std::string trace;        // path of the file
+    std::string content;      // checksum of its bytes
+    std::uint32_t threads{};  // recorded threads are dealt out to so many; 0: to one each
+    ReplayTouch touch{ReplayTouch::recorded};
+    ReplaySpeed speed{ReplaySpeed::maximum};
+    bool latency{};                   // every call is timed by itself; such a replay is no part of time_per_event
+    std::uint64_t peak_live_bytes{};  // of the recording
+    std::uint64_t bytes_allocated{};
+    std::uint64_t largest_block_bytes{};
+};
+
+// The allocator and the pool are asked to give the system back what they hold idle.
+struct PurgeStep {};
+
 struct IdleStep {
     std::chrono::nanoseconds duration{};
 };
@@ -130,9 +163,9 @@ struct ThrowStep {
     std::uint64_t every{1};
 };
 
-using Operation =
-    std::variant<AllocStep, WriteStep, ReadStep, BinaryStep, ConcatStep, ViewStep, FreeStep, ReleaseStep, DropStep,
-                 CollectStep, DrainStep, TrimStep, SampleStep, IdleStep, RepeatStep, ScopeStep, ThrowStep>;
+using Operation = std::variant<AllocStep, WriteStep, ReadStep, BinaryStep, ConcatStep, ViewStep, FreeStep, ReleaseStep,
+                               DropStep, CollectStep, DrainStep, TrimStep, SampleStep, IdleStep, RepeatStep, ScopeStep,
+                               ThrowStep, ReplayStep, PurgeStep>;
 
 struct Step {
     Operation operation;

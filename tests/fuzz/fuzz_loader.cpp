@@ -24,6 +24,15 @@ scenarios::Surroundings surroundings_with(std::string_view included)
         return name == "A" ? std::optional<std::string>{"4"} : std::nullopt;
     };
     fake.read_file = [included](const std::string&) { return base::Expected<std::string>{std::string{included}}; };
+    fake.look_at_trace = [](const std::string& path) {
+        return base::Expected<scenarios::TraceFacts>{{.path = path,
+                                                      .content = "0",
+                                                      .events = 9,
+                                                      .threads = 2,
+                                                      .peak_live_bytes = 4096,
+                                                      .bytes_allocated = 8192,
+                                                      .largest_block_bytes = 4096}};
+    };
     return fake;
 }
 

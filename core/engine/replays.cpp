@@ -1,0 +1,109 @@
+#include "core/engine/replays.hpp"
+
+#include <algorithm>
+
+#include <fcntl.h>
+
+#include <fmt/format.h>
+
+#include "core/sys/clock.hpp"
+#include "core/sys/unique_fd.hpp"
+
+namespace memsweep::engine {
+namespace {
+
+trace::ReplayTouch touch_of(model::ReplayTouch touch)
+{
+    switch (touch) {
+    case model::ReplayTouch::none:
+        return trace::ReplayTouch::none;
+    case model::ReplayTouch::all:
+        return trace::ReplayTouch::all;
+    case model::ReplayTouch::recorded:
+    case model::ReplayTouch::first_byte:
+        return trace::ReplayTouch::first_byte;
+    }
+    return trace::ReplayTouch::none;
+}
+
+}  // namespace
+
+bool Replays::prepare()
+{
+    for (const ReplayPlace& place : region_.replays) {
+        sys::UniqueFd fd{::open(fmt::format("/proc/{}/fd/{}", place.pid, place.fd).c_str(), O_RDWR | O_CLOEXEC)};
+        auto words = fd.valid() ? sys::SharedRegion::map(std::move(fd), sizeof(trace::ReplayHeader))
+                                : base::Expected<sys::SharedRegion>{
+                                      base::fail(base::ErrorCode::io, "the compiled trace cannot be opened")};
+        if (!words) {
+            return false;
+        }
+        const auto* data = reinterpret_cast<const std::uint64_t*>(words->data<std::byte>());
+        const auto program = trace::view({data, words->size() / sizeof(std::uint64_t)});
+        if (!program) {
+            return false;
+        }
+        One& one = replays_.emplace_back(*std::move(words), *program);
+        const bool with_handles = world_.release.mode != model::ReleaseMode::immediate;
+        const trace::ReplayRun dispatch = one.replayer.prepare(with_handles);
+        region_.header->record.replay.dispatch_ns += dispatch.thread_ns;
+        region_.header->record.replay.dispatch_events += dispatch.events;
+    }
+    return true;
+}
+
+// Whether nothing but malloc itself, or nothing at all, would stand below the calls.
+bool Replays::is_direct() const
+{
+    const model::MemorySpec& memory = world_.memory;
+    return world_.release.mode == model::ReleaseMode::immediate && world_.release.safety == model::SafetySpec{} &&
+           (memory == model::MemorySpec{} || memory.resource == model::ResourceKind::null);
+}
+
+trace::ReplayRun Replays::replay(trace::Replayer& replayer, trace::ReplayTouch touch, trace::CallTimeCounts* times)
+{
+    if (is_direct()) {
+        return world_.memory.resource == model::ResourceKind::null ? replayer.on_nothing(times)
+                                                                   : replayer.on_malloc(touch, times);
+    }
+    if (world_.release.mode == model::ReleaseMode::immediate) {
+        return replayer.on(world_.stack.top(), touch, times);
+    }
+    return replayer.on(world_.heap, world_.frees_manually, touch, times);
+}
+
+trace::ReplayRun Replays::run(const Instruction& instruction)
+{
+    trace::Replayer& replayer = replays_[instruction.replay].replayer;
+    trace::CallTimeCounts* const times = instruction.latency ? &region_.call_counts.front() : nullptr;
+    const sys::SystemClock clock;
+    const std::int64_t began_ns = clock.now().count();
+    const std::uint64_t began_ticks = trace::counter_ticks();
+    const trace::ReplayRun run = replay(replayer, touch_of(instruction.replay_touch), times);
+    if (instruction.latency) {
+        const auto ticks = static_cast<double>(trace::counter_ticks() - began_ticks);
+        const auto ns = static_cast<double>(clock.now().count() - began_ns);
+        region_.header->record.replay.ns_per_tick = ticks > 0 ? ns / ticks : 0;
+    } else {
+        account(replayer, run);
+    }
+    return run;
+}
+
+// The counters of the world see nothing of direct calls; what was recorded is what they would have counted.
+void Replays::account(const trace::Replayer& replayer, const trace::ReplayRun& run)
+{
+    ReplayRecord& record = region_.header->record.replay;
+    record.thread_ns += run.thread_ns;
+    record.events += run.events;
+    record.transferred_bytes += run.transferred_bytes;
+    const trace::ReplayTotals& totals = replayer.totals();
+    record.peak_live_bytes = std::max(record.peak_live_bytes, totals.peak_live_bytes);
+    if (is_direct()) {
+        record.direct_allocations += totals.allocations;
+        record.direct_bytes += totals.bytes_allocated;
+        record.direct_live_peak = std::max(record.direct_live_peak, totals.peak_live_bytes);
+    }
+}
+
+}  // namespace memsweep::engine

@@ -1,0 +1,46 @@
+// The replay steps of one repetition: traces that the driver has compiled, on the world's memory.
+//
+// Under release mode immediate the calls go straight to malloc, or to the world's resource; resource null answers
+// nothing at all, which is the cost of the dispatch. Any other mode gives every block a handle.
+// Units    bytes, nanoseconds, counts.
+// Cost     as trace::Replayer. What the replay itself needs is mapped and faulted in before the baseline.
+// Errors   prepare: false where the driver's memory cannot be mapped.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "core/engine/run_region.hpp"
+#include "core/engine/world.hpp"
+#include "core/sys/shared_region.hpp"
+#include "core/trace/replay/replayer.hpp"
+
+namespace memsweep::engine {
+
+class Replays {
+  public:
+    Replays(const RunRegion& region, World& world) : region_{region}, world_{world} {}
+
+    [[nodiscard]] bool prepare();
+    [[nodiscard]] trace::ReplayRun run(const Instruction& instruction);
+
+  private:
+    struct One {
+        explicit One(sys::SharedRegion mapped, const trace::ReplayProgram& program)
+            : words{std::move(mapped)}, replayer{program}
+        {
+        }
+        sys::SharedRegion words;
+        trace::Replayer replayer;
+    };
+    [[nodiscard]] bool is_direct() const;
+    [[nodiscard]] trace::ReplayRun replay(trace::Replayer& replayer, trace::ReplayTouch touch,
+                                          trace::CallTimeCounts* times);
+    void account(const trace::Replayer& replayer, const trace::ReplayRun& run);
+
+    const RunRegion& region_;
+    World& world_;
+    std::deque<One> replays_;
+};
+
+}  // namespace memsweep::engine

@@ -1,0 +1,153 @@
+"""Traces replay on allocators, pools and release modes: counts and peaks are the recorded ones, and the result is like any other."""
+
+import json
+import unittest
+
+from memsweep_cli import SOURCE, CliTest
+
+SQLITE = SOURCE / "scenarios/traces/sqlite.mst"
+FAST = ["-n", "2", "--warmup", "0", "--settle", "0s"]
+METRICS = ["time_per_event", "dispatch_per_event", "working_set_peak", "retained_0s", "retained_100ms", "retained_1s", "retained_5s",
+           "retained_trimmed", "minor_faults"]
+
+
+class Replay(CliTest):
+    def trace_of(self, text, name="log.rep", *options):
+        log = self.folder / name
+        log.write_text(text)
+        trace = self.folder / "t.mst"
+        self.expect(0, "import", str(log), "-o", str(trace), *options)
+        return trace
+
+    def small(self):
+        """Blocks of 1 KiB to 64 KiB, some resized, some left."""
+        lines = ["0", "0", "0", "1"]
+        for i in range(400):
+            lines.append(f"a {i} {1024 + i * 160}")
+            if i % 3 == 0:
+                lines.append(f"r {i} {2048 + i * 150}")
+            if i >= 50 and i % 5:
+                lines.append(f"f {i - 50}")
+        return self.trace_of("\n".join(lines) + "\n")
+
+    def replayed(self, trace, *options, code=0):
+        return json.loads(self.expect(code, "replay", str(trace), *options, "-f", "json").text)
+
+    def totals(self, trace):
+        return json.loads(self.expect(0, "info", str(trace), "--json").text)
+
+    @staticmethod
+    def median(case, metric):
+        return case["metrics"][metric]["summary"]["median"]
+
+    def test_result(self):
+        trace = self.small()
+        totals = self.totals(trace)
+        result = self.replayed(trace, "--on", "glibc,null,pool:tls,pool:pow2,tlsf,best_fit,arena", "--release", "immediate,refcount",
+                               "--touch", "first-byte", *FAST)
+        self.assertEqual(result["format"], "memsweep-result")
+        cases = {(one["params"]["on"], one["params"]["release"]): one for one in result["cases"]}
+        self.assertEqual(len(cases), len(result["cases"]))
+        self.assertIn(("arena", "arena"), cases)
+        self.assertEqual(len(cases), 5 * 2 + 2)
+        for key, case in cases.items():
+            self.assertEqual((key, case["status"], case["reason"]), (key, "ok", None))
+            self.assertEqual(case["params"]["threads"], 1)
+            for metric in METRICS:
+                self.assertIn(metric, case["metrics"])
+            self.assertGreater(self.median(case, "time_per_event"), 0)
+            if key[0] != "arena":  # which asks for slabs
+                self.assertEqual(self.median(case, "allocations"), totals["allocations"], key)
+            self.assertEqual(self.median(case, "events"), totals["events"], key)
+            self.assertGreaterEqual(self.median(case, "live_bytes_peak"), totals["peak_live_bytes"])
+        for direct in ("glibc", "null"):
+            self.assertEqual(self.median(cases[direct, "immediate"], "live_bytes_peak"), totals["peak_live_bytes"])
+        times = cases["glibc", "immediate"]["call_times"]
+        self.assertEqual(sum(sum(one["n"]) for one in times if one["call"] == "allocate"), 2 * totals["allocations"])
+
+    def test_resident_peak(self):
+        """A program that writes all it allocates: what is resident at its peak is what is live, to 5 %."""
+        lines = ["0", "0", "0", "1"] + [f"a {i} 300000" for i in range(300)] + [f"f {i}" for i in range(0, 300, 2)]
+        case = self.replayed(self.trace_of("\n".join(lines) + "\n"), "--on", "glibc", "--touch", "all", *FAST)["cases"][0]
+        self.assertAlmostEqual(self.median(case, "working_set_peak_delta") / (300 * 300000), 1, delta=0.05)
+        self.assertLess(abs(self.median(case, "realized_fragmentation")), 0.05)
+
+    def test_sqlite(self):
+        case = self.replayed(SQLITE, "--on", "glibc", "--touch", "all", "--no-latency", *FAST)["cases"][0]
+        self.assertEqual(self.median(case, "live_bytes_peak"), 12237891)
+        self.assertEqual(self.median(case, "events"), 1216345)
+        self.assertIsNone(case["metrics"]["retained_5s"]["summary"])
+        self.assertNotIn("call_times", case)
+
+    def test_transfers(self):
+        """An Umpire log's copy is a copy between the two blocks."""
+        def line(name, texts, **numbers):
+            return json.dumps({"category": "operation", "name": name, "numeric_args": numbers, "string_args": texts,
+                               "tags": {"replay": "true"}, "timestamp": 1}, separators=(",", ":"))
+
+        log = "\n".join([line("allocate", {"allocator_ref": "0x1", "pointer": "0xa0"}, size=100),
+                         line("allocate", {"allocator_ref": "0x2", "pointer": "0xb0"}, size=60),
+                         line("copy", {"src": "0xa0", "src_allocator_ref": "0x1", "dst": "0xb0", "dst_allocator_ref": "0x2"},
+                              size=60, src_offset=0, dst_offset=0), ""])
+        case = self.replayed(self.trace_of(log, "log.json"), "--on", "glibc", *FAST)["cases"][0]
+        self.assertEqual(self.median(case, "transferred_bytes"), 60)
+        self.assertEqual(self.median(case, "events"), 3)
+
+    def test_reports(self):
+        trace = self.small()
+        out = self.folder / "r.json"
+        text = self.expect(0, "replay", str(trace), "--on", "glibc,tlsf,pool:tls", "-o", str(out), *FAST).text
+        self.assertIn("Time and memory", text)
+        self.assertIn("is fastest", text)
+        self.assertIn("holds least", text)
+        html = self.expect(0, "report", str(out), "-f", "html").text
+        self.assertIn("Time against memory", html)
+        self.assertIn("holds least", html)
+        self.assertIn("time_per_event", self.expect(0, "report", str(out), "-f", "csv").text)
+        self.assertIn(self.memsweep("compare", str(out), "--between", "on=glibc", "on=tlsf").code, {0, 1, 5})
+
+    def test_threads(self):
+        """Two threads of an RMM log exchange a block; both may be one."""
+        rows = ["Thread,Time,Action,Pointer,Size,Stream"]
+        for i in range(500):
+            rows.append(f"1,00:00:00.{i:06},allocate,0x{0x1000 * (i + 1):x},{100 + i},0")
+            rows.append(f"2,00:00:00.{i:06},free,0x{0x1000 * (i + 1):x},{100 + i},0")
+        trace = self.trace_of("\n".join(rows) + "\n", "log.csv")
+        result = self.replayed(trace, "--on", "glibc,tlsf", "--release", "immediate,finalizer", "--threads", "1,2",
+                               "--collect-every", "50", *FAST)
+        self.assertEqual(len(result["cases"]), 8)
+        for case in result["cases"]:
+            self.assertEqual((case["id"], case["status"]), (case["id"], "ok"))
+            self.assertEqual(self.median(case, "events"), 1000)
+        self.assertIn("deal", self.expect(2, "replay", str(trace), "--on", "glibc", "--threads", "3").errors)
+
+    def test_scenario(self):
+        trace = self.small()
+        scenario = {"format": "memsweep-scenario", "version": 1, "name": "mine", "repetitions": 1, "warmup": 0,
+                    "axes": {"mode": ["refcount", "finalizer"]}, "release": {"mode": "${axis.mode}", "collect_every": 100},
+                    "steps": [{"op": "replay", "trace": trace.name, "touch": "all"}, {"op": "collect"}, {"op": "drain"},
+                              {"op": "sample", "name": "end"}, {"op": "purge"}],
+                    "assert": [{"expr": "end.live_bytes.max == 0B"},
+                               {"where": {"mode": "finalizer"}, "expr": "floating_bytes_peak.max > 0B"}]}
+        path = self.folder / "mine.json"
+        path.write_text(json.dumps(scenario))
+        self.expect(0, "run", str(path), "-o", str(self.folder / "out.json"))
+        scenario["steps"][0]["trace"] = "nowhere.mst"
+        path.write_text(json.dumps(scenario))
+        self.assertIn("nowhere.mst", self.expect(2, "validate", str(path)).errors)
+
+    def test_refusals(self):
+        trace = self.small()
+        self.assertIn("did you mean \"jemalloc\"", self.expect(2, "replay", str(trace), "--on", "jemaloc").errors)
+        self.assertIn("finalizer", self.expect(2, "replay", str(trace), "--on", "glibc", "--release", "finalizr").errors)
+        self.expect(2, "replay", str(self.folder / "nowhere.mst"), "--on", "glibc")
+        self.assertIn("save it to a file", self.expect(2, "replay", "-", "--on", "glibc").errors)
+        self.expect(2, "replay", str(trace))
+        skipped = self.replayed(trace, "--on", "/nowhere/libmalloc.so", *FAST, code=4)["cases"][0]
+        self.assertEqual(skipped["status"], "skipped")
+        dry = self.expect(0, "replay", str(trace), "--on", "glibc,tlsf", "--dry-run").text
+        self.assertIn("replay/on=tlsf/release=immediate/threads=1", dry)
+
+
+if __name__ == "__main__":
+    unittest.main()
