@@ -2,7 +2,9 @@
 // hold one per thread and use it inside malloc.
 //
 // Cost     about 2 ns an event.
-// Memory   none; each call writes at most longest_event_bytes (a text: and its length) at the place it is given.
+// Memory   none; each call writes at most longest_event_bytes (a text: and its length) at the place it is given; some
+// of
+//          them beyond the end that it returns.
 // Threads  one encoder belongs to one thread.
 #pragma once
 
@@ -30,22 +32,22 @@ class EventEncoder {
     constexpr Byte* free(Byte* at, std::uint64_t address) noexcept { return head(at, Operation::free, address); }
     constexpr Byte* malloc(Byte* at, std::uint64_t address, std::uint64_t size) noexcept
     {
-        return put_varint(head(at, Operation::malloc, address), size);
+        return put_varint_at_once(head(at, Operation::malloc, address), size);
     }
     constexpr Byte* realloc(Byte* at, std::uint64_t old_address, std::uint64_t address, std::uint64_t size) noexcept
     {
         at = difference(head(at, Operation::realloc, address), old_address);
-        return put_varint(at, size);
+        return put_varint_at_once(at, size);
     }
     constexpr Byte* aligned_alloc(Byte* at, std::uint64_t address, std::uint64_t size, std::uint64_t alignment) noexcept
     {
         at = sized(at, OtherOperation::aligned_alloc, address, size);
-        return put_varint(at, static_cast<unsigned>(std::bit_width(alignment | 1U)) - 1U);
+        return put_varint_at_once(at, static_cast<unsigned>(std::bit_width(alignment | 1U)) - 1U);
     }
     // calloc, map, unmap, external
     constexpr Byte* sized(Byte* at, OtherOperation operation, std::uint64_t address, std::uint64_t size) noexcept
     {
-        return put_varint(placed(at, operation, address), size);
+        return put_varint_at_once(placed(at, operation, address), size);
     }
     // free_requested, external_end
     constexpr Byte* placed(Byte* at, OtherOperation operation, std::uint64_t address) noexcept
@@ -55,7 +57,7 @@ class EventEncoder {
     // thread, process, space, stream, thread_start, fork, failed_alloc
     constexpr Byte* counted(Byte* at, OtherOperation operation, std::uint64_t value) noexcept
     {
-        return put_varint(other(at, operation), value);
+        return put_varint_at_once(other(at, operation), value);
     }
     // thread_exit, exec, process_exit, end_of_chunk
     constexpr Byte* bare(Byte* at, OtherOperation operation) noexcept { return other(at, operation); }
@@ -65,13 +67,13 @@ class EventEncoder {
                              std::uint64_t size, std::uint64_t source_space) noexcept
     {
         at = difference(placed(at, operation, to), from);
-        return put_varint(put_varint(at, size), source_space);
+        return put_varint_at_once(put_varint_at_once(at, size), source_space);
     }
     Byte* label(Byte* at, std::string_view text) noexcept { return put_text(other(at, OtherOperation::label), text); }
     Byte* define_space(Byte* at, std::uint64_t index, std::uint64_t kind, std::uint64_t device,
                        std::string_view name) noexcept
     {
-        at = put_varint(put_varint(counted(at, OtherOperation::define_space, index), kind), device);
+        at = put_varint_at_once(put_varint_at_once(counted(at, OtherOperation::define_space, index), kind), device);
         return put_text(at, name);
     }
 
@@ -94,7 +96,7 @@ class EventEncoder {
             step = 0;
         }
         last_place_ = place;
-        return put_varint(at, step << 2U | static_cast<unsigned>(operation));
+        return put_varint_at_once(at, step << 2U | static_cast<unsigned>(operation));
     }
     constexpr Byte* other(Byte* at, OtherOperation operation) noexcept
     {
@@ -104,13 +106,13 @@ class EventEncoder {
     constexpr Byte* difference(Byte* at, std::uint64_t address) noexcept
     {
         const std::uint64_t place = rotated(address, rotation_);
-        at = put_varint(at, zigzag(place - last_place_));
+        at = put_varint_at_once(at, zigzag(place - last_place_));
         last_place_ = place;
         return at;
     }
     static Byte* put_text(Byte* at, std::string_view text) noexcept
     {
-        at = put_varint(at, text.size());
+        at = put_varint_at_once(at, text.size());
         if (!text.empty()) {
             std::memcpy(at, text.data(), text.size());
         }
