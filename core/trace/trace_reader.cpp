@@ -203,6 +203,33 @@ void TraceReader::hand_out(std::size_t index, Event& event)
     note(event);
 }
 
+// A realloc is stamped after the call: another thread may have got the old block's address in between, and gone on.
+bool TraceReader::take_realloc_of(const Event& wanted, Event& event)
+{
+    const auto frees = [&](const Event& other) {
+        return other.kind == EventKind::realloc && other.old_address == wanted.address &&
+               other.old_address != other.address && other.process == wanted.process && other.space == wanted.space;
+    };
+    const auto later = [this](std::size_t a, std::size_t b) {
+        return std::pair{streams_[a].due(), a} > std::pair{streams_[b].due(), b};
+    };
+    for (std::size_t i = 0; i < ready_.size(); ++i) {
+        Queue& queue = streams_[ready_[i]];
+        if (queue.is_empty()) {
+            fill(queue);
+        }
+        if (!queue.is_empty() && frees(queue.front())) {
+            const std::size_t index = ready_[i];
+            ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(i));
+            std::ranges::make_heap(ready_, later);
+            hand_out(index, event);
+            return true;
+        }
+    }
+    std::ranges::make_heap(ready_, later);  // filling a queue may have changed when it is due
+    return false;
+}
+
 // Of those that wait, one whose window the others have passed: what it waits for was not recorded.
 bool TraceReader::take_overdue(Event& event)
 {
@@ -211,6 +238,10 @@ bool TraceReader::take_overdue(Event& event)
     for (std::size_t i = 0; i < waiting_.size(); ++i) {
         const std::size_t index = waiting_[i];
         if (ready_.empty() || streams_[index].until < now) {
+            const Event& overdue = streams_[index].front();
+            if (overdue.kind != EventKind::free && take_realloc_of(overdue, event)) {
+                return true;
+            }
             waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
             hand_out(index, event);
             return true;

@@ -78,6 +78,7 @@ class TraceReader {
     void hand_out(std::size_t index, Event& event);
     void note(const Event& event);
     bool take_overdue(Event& event);
+    bool take_realloc_of(const Event& wanted, Event& event);
     void wake();
 
     TraceFile file_;

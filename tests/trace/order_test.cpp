@@ -66,6 +66,19 @@ class RecordedThread {
     std::uint32_t count_{};
 };
 
+// A chunk of one thread whose events were encoded by hand.
+template <typename Encode>
+void put_thread(std::string& file, std::uint32_t thread, Encode encode)
+{
+    std::vector<std::uint8_t> payload(4096);
+    trace::EventEncoder encoder{4, 0};
+    const std::uint8_t* const end = encode(encoder, payload.data());
+    trace::ChunkHeader header{.thread = thread, .last_ticks = encoder.last_ticks()};
+    REQUIRE(trace::put_chunk(
+        tests::append_to(file), header,
+        {reinterpret_cast<const char*>(payload.data()), static_cast<std::size_t>(end - payload.data())}));
+}
+
 struct Program {
     std::string file;
     std::uint64_t peak_bytes{};
@@ -185,4 +198,26 @@ TEST_CASE("a trace can be read again from its first event", "[unit]")
     const trace::Totals second = trace::summarize(*reader).totals;
     CHECK(first.events == second.events);
     CHECK(first.peak_live_bytes == second.peak_live_bytes);
+}
+
+TEST_CASE("a realloc comes before what other threads did with the address that it gave back", "[unit]")
+{
+    constexpr std::uint64_t contested = 0x1000;
+    constexpr std::uint64_t moved = 0x2000;
+    std::string file;
+    REQUIRE(trace::put_header(tests::append_to(file), {}));
+    put_thread(file, 1, [&](trace::EventEncoder& encoder, std::uint8_t* at) {
+        at = encoder.malloc(encoder.stamp(at, 10), contested, 16);
+        return encoder.realloc(encoder.stamp(at, 50), contested, moved, 64);
+    });
+    put_thread(file, 2, [&](trace::EventEncoder& encoder, std::uint8_t* at) {
+        at = encoder.malloc(encoder.stamp(at, 40), contested, 16);
+        at = encoder.free(encoder.stamp(at, 45), contested);
+        return encoder.malloc(encoder.stamp(at, 47), contested + 64, 16);
+    });
+    const trace::TraceSummary summary = tests::summary_of(file);
+    CHECK(summary.totals.duplicate_allocations == 0);
+    CHECK(summary.totals.unknown_frees == 0);
+    CHECK(summary.totals.peak_live_bytes == 80);
+    CHECK(tests::events_of(file).events[1].kind == trace::EventKind::realloc);
 }
