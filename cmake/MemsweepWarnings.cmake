@@ -1,13 +1,16 @@
-# One interface target that every target of ours links: warnings as errors, and the sanitizer of the preset.
+# memsweep_warnings: warnings as errors. memsweep_flags, which every target of ours links but what is loaded into other
+# programs: those, and the sanitizer of the preset.
+add_library(memsweep_warnings INTERFACE)
 add_library(memsweep_flags INTERFACE)
-target_compile_options(memsweep_flags INTERFACE
+target_link_libraries(memsweep_flags INTERFACE memsweep_warnings)
+target_compile_options(memsweep_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor -Werror
   -Wno-missing-field-initializers)  # designated initializers leave the rest to its defaults on purpose
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 sees overlapping copies in std::string::insert and operator+ (GCC bug 105651).
-  target_compile_options(memsweep_flags INTERFACE -Wno-restrict)
+  target_compile_options(memsweep_warnings INTERFACE -Wno-restrict)
   # GCC 12 takes an empty std::optional's storage for a read wherever it optimises (GCC bug 80635).
-  target_compile_options(memsweep_flags INTERFACE -Wno-maybe-uninitialized)
+  target_compile_options(memsweep_warnings INTERFACE -Wno-maybe-uninitialized)
 endif()
 target_include_directories(memsweep_flags INTERFACE "${PROJECT_SOURCE_DIR}")
 
@@ -16,7 +19,8 @@ if(MEMSWEEP_SANITIZE STREQUAL "address")
   target_link_options(memsweep_flags INTERFACE -fsanitize=address,undefined)
 elseif(MEMSWEEP_SANITIZE STREQUAL "thread")
   # Instrumented, GCC's flow warnings (array-bounds, stringop-overflow) see what is not there; the other builds ask for them.
-  target_compile_options(memsweep_flags INTERFACE -fsanitize=thread -Wno-error)
+  target_compile_options(memsweep_flags INTERFACE -fsanitize=thread)
+  target_compile_options(memsweep_warnings INTERFACE -Wno-error)
   # GCC's TSan does not model atomic_thread_fence; none of ours is used.
   target_link_options(memsweep_flags INTERFACE -fsanitize=thread)
 elseif(MEMSWEEP_SANITIZE STREQUAL "fuzzer")

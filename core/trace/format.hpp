@@ -37,7 +37,8 @@ struct FileHeader {
 };
 static_assert(sizeof(FileHeader) == 64 && std::is_trivially_copyable_v<FileHeader>);
 
-enum class ChunkKind : std::uint8_t { events = 1, facts = 2 };  // facts: lines of "name=value" about the recording
+// facts: lines of "name=value" about the recording; slots: where a recorder writes (recording_layout.hpp)
+enum class ChunkKind : std::uint8_t { events = 1, facts = 2, slots = 3 };
 enum class Codec : std::uint8_t { raw = 0, zstd = 1 };
 // An unsealed chunk was still being written when its process died: its lengths and payload_crc are not filled in, and
 // its events end at the first end_of_chunk (a zero byte). A recorder that maps its file leaves such chunks behind.

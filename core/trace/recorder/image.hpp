@@ -1,0 +1,30 @@
+// The recording of one process image: its file, the slots in it, and the threads that write there.
+//
+// Errors   none is reported to the program: a recording that cannot go on stops, keeps what it has, and says why in
+//          its file (ImageFacts::stopped_errno). errno is left as it was.
+// Sources  MADV_WIPEONFORK (Linux 4.14), fallocate(2).
+// Threads  any. Setting up a slot takes a lock with all signals blocked.
+#pragma once
+
+#include <cstdint>
+
+#include "core/trace/recorder/choice.hpp"
+#include "core/trace/recorder/thread_log.hpp"
+#include "core/trace/ticks.hpp"
+
+namespace memsweep::trace::recorder {
+
+// Also in a child that the program forked: its own file. Sets `current`, to one that takes nothing where there is
+// nothing to be recorded.
+void attach_thread() noexcept;
+// From here on every event is stamped, since several threads may run.
+void expect_threads() noexcept;
+[[nodiscard]] bool stamps_every_event() noexcept;
+// The chunk in the slot joins those at the end of the file; false when there is no room on the disk.
+[[nodiscard]] bool flush(ThreadLog& log) noexcept;
+void count_lost_event() noexcept;
+[[nodiscard]] const Choice& choice() noexcept;
+[[nodiscard]] const TickClock& tick_clock() noexcept;
+void note_foreign_malloc() noexcept;
+
+}  // namespace memsweep::trace::recorder

@@ -1,0 +1,193 @@
+#include "core/trace/recorder/real_calls.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+#include <dlfcn.h>
+
+namespace memsweep::trace::recorder {
+namespace {
+
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): a preloaded library has no main to own them
+constexpr std::size_t arena_bytes = 128 << 10;
+constexpr std::size_t arena_alignment = 64;  // the size of a block stands in front of it
+alignas(arena_alignment) std::array<unsigned char, arena_bytes> arena;
+std::atomic<std::size_t> arena_used{0};
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
+
+// Zeroed, as all of the arena is handed out once.
+void* from_arena(std::size_t bytes) noexcept
+{
+    const std::size_t whole = (bytes + 2 * arena_alignment - 1) / arena_alignment * arena_alignment;
+    const std::size_t at = whole < bytes ? arena_bytes : arena_used.fetch_add(whole, std::memory_order_relaxed);
+    if (at > arena_bytes || whole > arena_bytes - at) {
+        errno = ENOMEM;
+        return nullptr;
+    }
+    unsigned char* const block = arena.data() + at + arena_alignment;
+    std::memcpy(block - sizeof bytes, &bytes, sizeof bytes);
+    return block;
+}
+
+__thread bool finding __attribute__((tls_model("initial-exec"))) = false;
+
+template <typename Function>
+void find(Function& into, const char* name) noexcept
+{
+    if (void* const found = ::dlsym(RTLD_NEXT, name)) {
+        std::memcpy(&into, &found, sizeof found);
+    }
+}
+
+void* early_malloc(std::size_t bytes)
+{
+    if (finding) {
+        return from_arena(bytes);
+    }
+    find_real_calls();
+    return real.malloc(bytes);
+}
+
+void* early_calloc(std::size_t count, std::size_t bytes)
+{
+    if (finding) {
+        std::size_t all{};
+        return __builtin_mul_overflow(count, bytes, &all) ? nullptr : from_arena(all);
+    }
+    find_real_calls();
+    return real.calloc(count, bytes);
+}
+
+void* early_realloc(void* block, std::size_t bytes)
+{
+    if (finding) {
+        void* const moved = from_arena(bytes);
+        if (moved != nullptr && block != nullptr && in_arena(block)) {
+            std::memcpy(moved, block, std::min(bytes, arena_block_bytes(block)));
+        }
+        return moved;
+    }
+    find_real_calls();
+    return real.realloc(block, bytes);
+}
+
+void early_free(void* block)
+{
+    if (!finding) {
+        find_real_calls();
+        real.free(block);
+    }
+}
+
+int early_posix_memalign(void** into, std::size_t alignment, std::size_t bytes)
+{
+    find_real_calls();
+    return real.posix_memalign == early_posix_memalign ? ENOMEM : real.posix_memalign(into, alignment, bytes);
+}
+
+void* early_mmap(void* at, std::size_t bytes, int protection, int flags, int fd, off_t offset)
+{
+    find_real_calls();
+    return real.mmap(at, bytes, protection, flags, fd, offset);
+}
+
+int early_munmap(void* at, std::size_t bytes)
+{
+    find_real_calls();
+    return real.munmap(at, bytes);
+}
+
+// One entry per two-argument function that returns memory.
+template <auto Member>
+void* early_aligned(std::size_t alignment, std::size_t bytes)
+{
+    find_real_calls();
+    return real.*Member == early_aligned<Member> ? nullptr : (real.*Member)(alignment, bytes);
+}
+
+template <auto Member>
+void* early_paged(std::size_t bytes)
+{
+    find_real_calls();
+    return real.*Member == early_paged<Member> ? nullptr : (real.*Member)(bytes);
+}
+
+void* early_mremap(void* at, std::size_t before, std::size_t after, int flags, void* to)
+{
+    find_real_calls();
+    return real.mremap(at, before, after, flags, to);
+}
+
+int early_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*), void* argument)
+{
+    find_real_calls();
+    return real.pthread_create == early_pthread_create ? EAGAIN
+                                                       : real.pthread_create(thread, attributes, run, argument);
+}
+
+std::size_t early_usable_size(void* block)
+{
+    find_real_calls();
+    return real.malloc_usable_size == early_usable_size ? 0 : real.malloc_usable_size(block);
+}
+
+}  // namespace
+
+constinit RealCalls real{early_malloc,
+                         early_calloc,
+                         early_realloc,
+                         early_free,
+                         early_posix_memalign,
+                         early_aligned<&RealCalls::aligned_alloc>,
+                         early_aligned<&RealCalls::memalign>,
+                         early_paged<&RealCalls::valloc>,
+                         early_paged<&RealCalls::pvalloc>,
+                         early_usable_size,
+                         early_mmap,
+                         early_munmap,
+                         early_mremap,
+                         early_pthread_create};
+
+void find_real_calls() noexcept
+{
+    if (finding) {
+        return;
+    }
+    finding = true;
+    RealCalls found = real;
+    find(found.malloc, "malloc");
+    find(found.calloc, "calloc");
+    find(found.realloc, "realloc");
+    find(found.free, "free");
+    find(found.posix_memalign, "posix_memalign");
+    find(found.aligned_alloc, "aligned_alloc");
+    find(found.memalign, "memalign");
+    find(found.valloc, "valloc");
+    find(found.pvalloc, "pvalloc");
+    find(found.malloc_usable_size, "malloc_usable_size");
+    find(found.mmap, "mmap");
+    find(found.munmap, "munmap");
+    find(found.mremap, "mremap");
+    find(found.pthread_create, "pthread_create");
+    real = found;
+    finding = false;
+}
+
+bool in_arena(const void* block) noexcept
+{
+    const auto* const at = static_cast<const unsigned char*>(block);
+    return at >= arena.data() && at < arena.data() + arena_bytes;
+}
+
+std::size_t arena_block_bytes(const void* block) noexcept
+{
+    std::size_t bytes{};
+    std::memcpy(&bytes, static_cast<const unsigned char*>(block) - sizeof bytes, sizeof bytes);
+    return bytes;
+}
+
+}  // namespace memsweep::trace::recorder

@@ -1,0 +1,41 @@
+// The functions that the recorder stands in front of: those of the next library, found by the dynamic linker.
+//
+// Until they are found, blocks come from a small arena in the library: dlsym may allocate itself. Blocks of the arena
+// are freed by nobody and recorded by nobody.
+//
+// Sources  dlsym(3), RTLD_NEXT.
+// Threads  any; the first call finds them, and others that come meanwhile find them too.
+#pragma once
+
+#include <cstddef>
+
+#include <pthread.h>
+#include <sys/types.h>
+
+namespace memsweep::trace::recorder {
+
+struct RealCalls {
+    void* (*malloc)(std::size_t);
+    void* (*calloc)(std::size_t, std::size_t);
+    void* (*realloc)(void*, std::size_t);
+    void (*free)(void*);
+    int (*posix_memalign)(void**, std::size_t, std::size_t);
+    void* (*aligned_alloc)(std::size_t, std::size_t);
+    void* (*memalign)(std::size_t, std::size_t);
+    void* (*valloc)(std::size_t);
+    void* (*pvalloc)(std::size_t);
+    std::size_t (*malloc_usable_size)(void*);
+    void* (*mmap)(void*, std::size_t, int, int, int, off_t);
+    int (*munmap)(void*, std::size_t);
+    void* (*mremap)(void*, std::size_t, std::size_t, int, void*);
+    int (*pthread_create)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+};
+
+// Filled by find_real_calls(); before, every entry that can be called early leads there.
+extern RealCalls real;  // NOLINT(misc-non-const-global): what a preloaded library is made of
+void find_real_calls() noexcept;
+
+[[nodiscard]] bool in_arena(const void* block) noexcept;
+[[nodiscard]] std::size_t arena_block_bytes(const void* block) noexcept;
+
+}  // namespace memsweep::trace::recorder

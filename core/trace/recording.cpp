@@ -1,0 +1,250 @@
+#include "core/trace/recording.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <tuple>
+
+#include "core/trace/event_decoder.hpp"
+#include "core/trace/ticks.hpp"
+
+namespace memsweep::trace {
+namespace {
+
+// A chunk at the end of the file, or in the slot that it was written in.
+struct Piece {
+    ChunkPlace place;
+    std::uint32_t slot_used{};  // 0: at the end of the file
+};
+
+auto order_of(const Piece& piece)
+{
+    const ChunkHeader& header = piece.place.header;
+    return std::tuple{header.thread, header.first_ticks, header.sequence};
+}
+
+template <typename Structure>
+bool read_structure(const ReadAt& read, std::uint64_t offset, Structure& into)
+{
+    const auto got = read(offset, {reinterpret_cast<std::uint8_t*>(&into), sizeof into});
+    return got && *got == sizeof into;
+}
+
+std::uint64_t ticks_per_second(const ImageFacts& first, const ClockReading& now)
+{
+    constexpr double slowest = 1e6;
+    constexpr double fastest = 1e11;
+    if (now.ticks <= first.start_ticks || now.nanoseconds <= first.start_nanoseconds) {
+        return 0;  // the machine has been started anew since
+    }
+    const double per_second = static_cast<double>(now.ticks - first.start_ticks) * 1e9 /
+                              static_cast<double>(now.nanoseconds - first.start_nanoseconds);
+    return per_second >= slowest && per_second <= fastest ? static_cast<std::uint64_t>(per_second + 0.5) : 0;
+}
+
+class ImageWriter {
+  public:
+    ImageWriter(const RecordedImage& image, TraceFile file, const TakeBytes& take, RecordingSummary& summary)
+        : image_{image}, file_{std::move(file)}, take_{take}, summary_{summary}
+    {
+    }
+
+    base::Expected<void> write(OtherOperation end, bool has_ended);
+
+  private:
+    void find_pieces();
+    void find_slots();
+    bool read_payload(const Piece& piece);
+    base::Expected<void> put(const Piece& piece);
+    base::Expected<void> put_end(std::uint32_t thread, OtherOperation operation, std::uint64_t ticks);
+
+    const RecordedImage& image_;
+    TraceFile file_;
+    const TakeBytes& take_;
+    RecordingSummary& summary_;
+    std::vector<Piece> pieces_;
+    std::vector<std::uint8_t> payload_;
+    std::uint64_t last_ticks_{};
+    std::uint64_t thread_ticks_{};
+    std::uint64_t next_sequence_{};
+    std::uint64_t main_sequence_{};
+};
+
+void ImageWriter::find_slots()
+{
+    const std::uint32_t slots = std::min({image_.facts.slots_used, image_.facts.slots, most_slots});
+    for (std::uint32_t i = 0; i < slots; ++i) {
+        Slot slot;
+        const std::uint64_t offset = slots_offset + std::uint64_t{i} * slot_bytes;
+        if (!read_structure(image_.read, offset, slot)) {
+            break;
+        }
+        if (slot.used != 0 && slot.used <= slot_payload_bytes && slot.chunk.magic == chunk_magic &&
+            slot.chunk.rotation < 64) {
+            pieces_.push_back({{slot.chunk, offset}, slot.used});
+        }
+    }
+}
+
+void ImageWriter::find_pieces()
+{
+    for (const ChunkPlace& chunk : file_.event_chunks()) {
+        pieces_.push_back({chunk});
+    }
+    find_slots();
+    std::ranges::stable_sort(pieces_, {}, order_of);
+}
+
+// Of a slot only while it still holds that chunk: its process may be running.
+bool ImageWriter::read_payload(const Piece& piece)
+{
+    if (piece.slot_used == 0) {
+        return file_.read_payload(piece.place, payload_);
+    }
+    payload_.resize(piece.slot_used);
+    const auto got = image_.read(piece.place.offset + sizeof(Slot), payload_);
+    Slot now;
+    return got && *got == payload_.size() && read_structure(image_.read, piece.place.offset, now) &&
+           now.used >= piece.slot_used && now.chunk.sequence == piece.place.header.sequence &&
+           now.chunk.thread == piece.place.header.thread;
+}
+
+base::Expected<void> ImageWriter::put(const Piece& piece)
+{
+    ChunkHeader header = piece.place.header;
+    header.process = image_.facts.process;
+    header.flags = 0;
+    header.events = 0;
+    EventDecoder decoder{header, payload_};
+    Event event;
+    std::size_t used = 0;
+    while (decoder.next(event)) {
+        ++header.events;
+        used = decoder.position();
+    }
+    summary_.damaged_chunks += decoder.damaged() ? 1U : 0U;
+    summary_.events += header.events;
+    header.last_ticks = decoder.ticks();
+    thread_ticks_ = header.last_ticks;
+    last_ticks_ = std::max(last_ticks_, header.last_ticks);
+    next_sequence_ = header.sequence + 1;
+    return put_chunk(take_, header, {reinterpret_cast<const char*>(payload_.data()), used});
+}
+
+base::Expected<void> ImageWriter::put_end(std::uint32_t thread, OtherOperation operation, std::uint64_t ticks)
+{
+    std::uint8_t bytes[longest_event_bytes]{};
+    EventEncoder encoder;
+    const std::uint8_t* const end = encoder.bare(bytes, operation);
+    ++summary_.events;
+    return put_chunk(take_,
+                     {.events = 1,
+                      .process = image_.facts.process,
+                      .thread = thread,
+                      .sequence = thread == image_.facts.process ? main_sequence_ : next_sequence_,
+                      .first_ticks = ticks,
+                      .last_ticks = ticks},
+                     {reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(end - bytes)});
+}
+
+base::Expected<void> ImageWriter::write(OtherOperation end, bool has_ended)
+{
+    find_pieces();
+    const Piece* last = nullptr;
+    base::Expected<void> outcome;
+    const auto end_thread = [&] {
+        const std::uint32_t thread = last->place.header.thread;
+        if (thread == image_.facts.process) {
+            main_sequence_ = next_sequence_;
+        } else if (outcome && has_ended) {
+            outcome = put_end(thread, OtherOperation::thread_exit, thread_ticks_);
+        }
+    };
+    for (const Piece& piece : pieces_) {
+        if (last != nullptr && order_of(*last) == order_of(piece)) {
+            continue;  // flushed, and still in its slot
+        }
+        if (!read_payload(piece)) {
+            summary_.damaged_chunks += piece.slot_used == 0 ? 1U : 0U;
+            continue;
+        }
+        if (last != nullptr && last->place.header.thread != piece.place.header.thread) {
+            end_thread();
+        }
+        last = &piece;
+        outcome = outcome.and_then([&] { return put(piece); });
+    }
+    if (last != nullptr) {
+        end_thread();
+    }
+    if (!has_ended) {
+        return outcome;
+    }
+    const std::uint64_t ticks = std::max(last_ticks_, image_.facts.start_ticks);
+    return outcome.and_then([&] { return put_end(image_.facts.process, end, ticks); });
+}
+
+}  // namespace
+
+ClockReading read_clocks() noexcept
+{
+    return {TickClock{}.ticks(), nanoseconds_of(CLOCK_MONOTONIC)};
+}
+
+base::Expected<RecordedImage> open_image(ReadAt read, const std::string& name)
+{
+    RecordedImage image{std::move(read), name, {}};
+    ChunkHeader room;
+    if (!read_structure(image.read, sizeof(FileHeader), room) || room.magic != chunk_magic ||
+        room.kind != ChunkKind::slots || !read_structure(image.read, facts_offset, image.facts)) {
+        return base::fail(base::ErrorCode::invalid_input, "not a recording", name);
+    }
+    if (image.facts.version != recording_version) {
+        return base::fail(base::ErrorCode::invalid_input, "recorded by another version of memsweep", name);
+    }
+    return image;
+}
+
+base::Expected<RecordingSummary> assemble(std::vector<RecordedImage> images, const ClockReading& now,
+                                          const std::function<bool(std::uint32_t)>& is_running, const TakeBytes& take,
+                                          Facts facts)
+{
+    if (images.empty()) {
+        return base::fail(base::ErrorCode::invalid_input, "nothing was recorded");
+    }
+    std::ranges::stable_sort(images, {}, [](const RecordedImage& image) { return image.facts.start_ticks; });
+    const ImageFacts& first = images.front().facts;
+    RecordingSummary summary{.images = images.size()};
+    std::set<std::uint32_t> processes;
+    base::Expected<void> outcome = put_header(take, {.ticks_per_second = ticks_per_second(first, now),
+                                                     .start_ticks = first.start_ticks,
+                                                     .start_unix_ns = first.start_unix_ns,
+                                                     .process = first.process});
+    for (std::size_t i = 0; i < images.size() && outcome; ++i) {
+        const ImageFacts& image = images[i].facts;
+        auto file = TraceFile::open(images[i].read, images[i].name);
+        if (!file) {
+            return base::fail(file.error());
+        }
+        // The next image under that number: another program in the same process, or in a later one.
+        const auto next =
+            std::find_if(images.begin() + static_cast<std::ptrdiff_t>(i) + 1, images.end(),
+                         [&](const RecordedImage& other) { return other.facts.process == image.process; });
+        const bool executes = next != images.end() && next->facts.parent == image.parent;
+        const bool runs = next == images.end() && is_running(image.process);
+        processes.insert(image.process);
+        summary.still_running += runs ? 1U : 0U;
+        summary.lost_events += image.lost_events;
+        summary.foreign_mallocs += image.foreign_malloc != 0 ? 1U : 0U;
+        summary.stopped_errno =
+            summary.stopped_errno != 0 ? summary.stopped_errno : static_cast<int>(image.stopped_errno);
+        ImageWriter writer{images[i], *std::move(file), take, summary};
+        outcome = writer.write(executes ? OtherOperation::exec : OtherOperation::process_exit, !runs);
+    }
+    summary.processes = processes.size();
+    facts["processes"] = std::to_string(summary.processes);
+    facts["lost_events"] = std::to_string(summary.lost_events);
+    return outcome.and_then([&] { return put_facts(take, facts); }).map([&] { return summary; });
+}
+
+}  // namespace memsweep::trace

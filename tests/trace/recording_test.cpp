@@ -1,0 +1,190 @@
+// What a recorder leaves behind in its file, cut off at any point, becomes a trace.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "core/trace/crc32c.hpp"
+#include "core/trace/recording.hpp"
+#include "tests/trace/trace_bytes.hpp"
+
+namespace {
+
+using namespace memsweep;
+
+constexpr std::uint32_t process = 40;
+
+// A recording of one process, as its file would be: slots first, full chunks behind.
+class RecordingBytes {
+  public:
+    explicit RecordingBytes(std::uint32_t slots, std::uint64_t start_ticks = 1'000, std::uint32_t parent = 1)
+        : facts_{.process = process, .parent = parent, .slots = slots, .start_ticks = start_ticks}
+    {
+        bytes_.resize(trace::slots_offset + std::size_t{slots} * trace::slot_bytes);
+        facts_.append_at = bytes_.size();
+    }
+
+    void slot(std::uint32_t number, std::uint32_t thread, std::uint64_t sequence, const std::string& payload)
+    {
+        trace::Slot slot{.used = static_cast<std::uint32_t>(payload.size())};
+        slot.chunk = header(thread, sequence);
+        slot.chunk.flags = trace::chunk_unsealed;
+        const std::size_t at = trace::slots_offset + std::size_t{number} * trace::slot_bytes;
+        put(at, slot);
+        bytes_.replace(at + sizeof slot, payload.size(), payload);
+        facts_.slots_used = std::max(facts_.slots_used, number + 1);
+    }
+
+    void chunk(std::uint32_t thread, std::uint64_t sequence, const std::string& payload)
+    {
+        trace::ChunkHeader chunk = header(thread, sequence);
+        chunk.stored_bytes = chunk.raw_bytes = static_cast<std::uint32_t>(payload.size());
+        chunk.span_bytes = static_cast<std::uint32_t>(sizeof chunk + payload.size());
+        chunk.payload_crc = trace::crc32c(payload.data(), payload.size());
+        chunk.header_crc = trace::checksum(chunk);
+        bytes_.append(reinterpret_cast<const char*>(&chunk), sizeof chunk).append(payload);
+    }
+
+    [[nodiscard]] std::string bytes()
+    {
+        trace::FileHeader file{.start_ticks = facts_.start_ticks, .process = process};
+        file.header_crc = trace::checksum(file);
+        put(0, file);
+        trace::ChunkHeader room{.kind = trace::ChunkKind::slots, .process = process};
+        room.span_bytes = trace::slots_offset + facts_.slots * trace::slot_bytes -
+                          static_cast<std::uint32_t>(sizeof(trace::FileHeader));
+        room.header_crc = trace::checksum(room);
+        put(sizeof file, room);
+        put(trace::facts_offset, facts_);
+        return bytes_;
+    }
+
+  private:
+    [[nodiscard]] trace::ChunkHeader header(std::uint32_t thread, std::uint64_t sequence) const
+    {
+        const std::uint64_t ticks = facts_.start_ticks + 100 * sequence;
+        return {.process = process, .thread = thread, .sequence = sequence, .first_ticks = ticks, .last_ticks = ticks};
+    }
+    void put(std::size_t at, const auto& structure)
+    {
+        bytes_.replace(at, sizeof structure, reinterpret_cast<const char*>(&structure), sizeof structure);
+    }
+
+    trace::ImageFacts facts_;
+    std::string bytes_;
+};
+
+// Allocations of 16 bytes at different places.
+std::string mallocs(int count, std::uint64_t from)
+{
+    std::string payload(static_cast<std::size_t>(count) * trace::longest_event_bytes, '\0');
+    auto* const begin = reinterpret_cast<std::uint8_t*>(payload.data());
+    std::uint8_t* at = begin;
+    trace::EventEncoder encoder{4, 0};
+    for (int i = 0; i < count; ++i) {
+        at = encoder.malloc(at, from + 16U * static_cast<unsigned>(i), 16);
+    }
+    payload.resize(static_cast<std::size_t>(at - begin));
+    return payload;
+}
+
+struct Assembled {
+    trace::RecordingSummary summary;
+    tests::KeptEvents events;
+};
+
+Assembled assembled(const std::vector<std::string>& files, bool runs = false)
+{
+    std::vector<trace::RecordedImage> images;
+    for (const std::string& file : files) {
+        auto image = trace::open_image(tests::read_from(file), "memory");
+        REQUIRE(image);
+        images.push_back(*std::move(image));
+    }
+    std::string out;
+    const auto summary = trace::assemble(std::move(images), {2'000'000, 1'000'000}, [&](std::uint32_t) { return runs; },
+                                         tests::append_to(out), {});
+    REQUIRE(summary);
+    return {*summary, tests::events_of(out)};
+}
+
+std::size_t count(const Assembled& trace, trace::EventKind kind)
+{
+    return static_cast<std::size_t>(std::ranges::count(trace.events.events, kind, &trace::Event::kind));
+}
+
+}  // namespace
+
+TEST_CASE("numbers written at once are the varints that the loop writes", "[unit]")
+{
+    for (unsigned bits = 0; bits < 64; ++bits) {
+        for (const std::uint64_t value : {1ULL << bits, (1ULL << bits) - 1, (1ULL << bits) + 12345}) {
+            std::array<std::uint8_t, trace::longest_varint> by_loop{};
+            std::array<std::uint8_t, trace::longest_varint> at_once{};
+            const auto length = trace::put_varint(by_loop.data(), value) - by_loop.data();
+            REQUIRE(trace::put_varint_at_once(at_once.data(), value) - at_once.data() == length);
+            REQUIRE(std::equal(by_loop.begin(), by_loop.begin() + length, at_once.begin()));
+        }
+    }
+}
+
+TEST_CASE("chunks and slots of a recording are a stream per thread, with its end", "[unit]")
+{
+    RecordingBytes recording{2};
+    recording.slot(0, process, 2, mallocs(5, 0x30000));
+    recording.slot(1, 41, 0, mallocs(7, 0x40000));
+    recording.chunk(process, 0, mallocs(100, 0x10000));
+    recording.chunk(process, 1, mallocs(10, 0x20000));
+    const Assembled trace = assembled({recording.bytes()});
+    CHECK(trace.summary.damaged_chunks == 0);
+    CHECK(count(trace, trace::EventKind::malloc) == 122);
+    CHECK(count(trace, trace::EventKind::thread_exit) == 1);
+    CHECK(trace.events.events.back().kind == trace::EventKind::process_exit);
+    CHECK(trace.summary.events == 124);
+    CHECK(trace.events.damage.missing_chunks == 0);
+}
+
+TEST_CASE("a chunk that was flushed when its process died is still in its slot, and counts once", "[unit]")
+{
+    RecordingBytes recording{1};
+    recording.slot(0, process, 0, mallocs(5, 0x30000));
+    recording.chunk(process, 0, mallocs(5, 0x30000));
+    std::string bytes = recording.bytes();
+    CHECK(count(assembled({bytes}), trace::EventKind::malloc) == 5);
+    bytes.back() = static_cast<char>(bytes.back() ^ 1);  // half written: then the slot has it
+    const Assembled trace = assembled({bytes});
+    CHECK(count(trace, trace::EventKind::malloc) == 5);
+    CHECK(trace.summary.damaged_chunks == 1);
+}
+
+TEST_CASE("a recording that ends anywhere gives what stands before", "[unit]")
+{
+    RecordingBytes recording{1};
+    recording.slot(0, process, 2, mallocs(5, 0x30000));
+    recording.chunk(process, 0, mallocs(100, 0x10000));
+    recording.chunk(process, 1, mallocs(10, 0x20000));
+    const std::string whole = recording.bytes();
+    for (std::size_t bytes = whole.size(); bytes > trace::slots_offset + trace::slot_bytes; --bytes) {
+        const Assembled trace = assembled({whole.substr(0, bytes)});
+        REQUIRE(count(trace, trace::EventKind::malloc) >= 5);
+        REQUIRE(trace.events.damage.corrupted_chunks == 0);
+    }
+    CHECK_FALSE(trace::open_image(tests::read_from(whole.substr(0, 100)), "memory"));
+}
+
+TEST_CASE("a later image under the same number is another program, or another process", "[unit]")
+{
+    RecordingBytes first{1};
+    first.slot(0, process, 0, mallocs(5, 0x30000));
+    RecordingBytes second{1, 5'000};
+    second.slot(0, process, 0, mallocs(6, 0x30000));
+    const Assembled executed = assembled({second.bytes(), first.bytes()});
+    CHECK(count(executed, trace::EventKind::exec) == 1);
+    CHECK(count(executed, trace::EventKind::process_exit) == 1);
+    CHECK(executed.summary.processes == 1);
+    RecordingBytes stranger{1, 5'000, 2};
+    stranger.slot(0, process, 0, mallocs(6, 0x30000));
+    CHECK(count(assembled({stranger.bytes(), first.bytes()}), trace::EventKind::process_exit) == 2);
+    const Assembled running = assembled({first.bytes()}, true);
+    CHECK(count(running, trace::EventKind::process_exit) == 0);
+    CHECK(running.summary.still_running == 1);
+}
