@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "app/cli_recording.hpp"
 #include "app/cli_replay.hpp"
 #include "app/cli_traces.hpp"
 #include "core/base/quantity.hpp"
@@ -389,6 +390,7 @@ std::variant<Options, ExitCode> parse_command_line(int argc, const char* const* 
     add_doctor(doctor_app, doctor);
     const TraceCommandLine traces{app};
     const ReplayCommandLine replay{app};
+    const RecordingCommandLine recordings{app};
     CliffsCommand cliffs;
     RawCliffs raw_cliffs;
     CLI::App& cliffs_app =
@@ -413,6 +415,7 @@ std::variant<Options, ExitCode> parse_command_line(int argc, const char* const* 
         app.parse(argc, argv);
         about_traces = traces.given();
         about_traces = about_traces ? about_traces : replay.given();
+        about_traces = about_traces ? about_traces : recordings.given();
         if (run_app.parsed()) {
             finish_run(run, raw);
         }

@@ -61,7 +61,8 @@ std::vector<std::string> known_words(const CLI::App& app, const CLI::Option& opt
     if (is("format") && app.get_name() == "compare") {
         return names_in(reporters::comparison_formats());
     }
-    if ((is("format") && app.get_name() == "report") || (is("report") && app.get_name() == "run")) {
+    if ((is("format") && (app.get_name() == "report" || app.get_name() == "watch")) ||
+        (is("report") && app.get_name() == "run")) {
         return names_in(reporters::formats());
     }
     if (is("on")) {

@@ -24,6 +24,8 @@ namespace memsweep::app {
 [[nodiscard]] ExitCode execute(const ExportCommand& command, const GlobalOptions& global);
 [[nodiscard]] ExitCode execute(const FitCommand& command, const GlobalOptions& global);
 [[nodiscard]] ExitCode execute(const ReplayCommand& command, const GlobalOptions& global);
+[[nodiscard]] ExitCode execute(const RecordCommand& command, const GlobalOptions& global);
+[[nodiscard]] ExitCode execute(const WatchCommand& command, const GlobalOptions& global);
 [[nodiscard]] ExitCode execute(const CompletionCommand& command, const GlobalOptions& global);
 [[nodiscard]] ExitCode execute(const ManCommand& command, const GlobalOptions& global);
 [[nodiscard]] ExitCode execute(const VersionCommand& command, const GlobalOptions& global);

@@ -1,6 +1,7 @@
 // What the command line says, as plain values; cli.cpp fills it, the commands read it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "app/command_tree.hpp"
+#include "app/recording.hpp"
 #include "core/measure/cliff_search.hpp"
 #include "core/trace/import/import.hpp"
 #include "scenarios/loader.hpp"
@@ -149,6 +151,20 @@ struct ReplayCommand {
     bool dry_run{};
 };
 
+struct RecordCommand {
+    std::vector<std::string> command;
+    std::string out;
+    RecordingChoice choice;
+    std::string recover;  // the folder of a recording that was cut off; empty: record
+};
+
+struct WatchCommand {
+    std::vector<std::string> command;
+    std::chrono::nanoseconds interval{};
+    std::string format{"text"};
+    std::string out;
+};
+
 struct CompletionCommand {
     std::string shell;
     CommandFacts tree;
@@ -167,10 +183,10 @@ struct WorkerCommand {
     int channel_fd{};
 };
 
-using Command =
-    std::variant<RunCommand, CompareCommand, ReportCommand, ValidateCommand, ListCommand, SchemaCommand, MergeCommand,
-                 DoctorCommand, InfoCommand, ImportCommand, ExportCommand, FitCommand, ReplayCommand, CliffsCommand,
-                 CompletionCommand, ManCommand, VersionCommand, WorkerCommand, MallocCostCommand>;
+using Command = std::variant<RunCommand, CompareCommand, ReportCommand, ValidateCommand, ListCommand, SchemaCommand,
+                             MergeCommand, DoctorCommand, InfoCommand, ImportCommand, ExportCommand, FitCommand,
+                             ReplayCommand, RecordCommand, WatchCommand, CliffsCommand, CompletionCommand, ManCommand,
+                             VersionCommand, WorkerCommand, MallocCostCommand>;
 
 struct Options {
     GlobalOptions global;

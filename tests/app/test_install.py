@@ -10,7 +10,7 @@ import unittest
 from memsweep_cli import BINARY, CATALOG, SOURCE, CliTest, environment, sanitized, tool
 
 BUILD = BINARY.parent
-EXPECTED = ("bin/memsweep", "share/man/man1/memsweep.1", "share/man/man5/memsweep-scenario.5", "share/man/man5/memsweep-result.5",
+EXPECTED = ("bin/memsweep", "lib/memsweep/libmemsweep_record.so", "share/man/man1/memsweep.1", "share/man/man5/memsweep-scenario.5", "share/man/man5/memsweep-result.5",
             "share/bash-completion/completions/memsweep", "share/zsh/vendor-completions/_memsweep",
             "share/fish/vendor_completions.d/memsweep.fish", "share/memsweep/scenarios/schema/memsweep-scenario-1.schema.json",
             "share/memsweep/scenarios/schema/memsweep-result-1.schema.json", "share/memsweep/configs/gates/memory.json",
@@ -72,6 +72,8 @@ class Installed(CliTest):
         self.call(binary, "run", "leak_1000", "--quick", "-q", "-o", folder / "r.json", **options)
         self.assertEqual(self.result(folder / "r.json")["run"]["scenario"]["name"], "leak_1000")
         self.call(binary, "validate", "churn", **options)
+        self.call(binary, "record", "-q", "-o", folder / "t.mst", "--", "true", **options)
+        self.assertIn("processes", self.call(binary, "info", folder / "t.mst", **options).stdout)
 
     def test_prefix(self):
         prefix = self.install(self.folder / "prefix")

@@ -1,0 +1,256 @@
+"""What is recorded is what was called, to the last call, whatever becomes of the program."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import time
+import unittest
+
+from memsweep_cli import BINARY, SOURCE, CliTest, environment, execute
+
+BUILD = BINARY.parent
+CALLS = ("malloc", "calloc", "realloc", "free", "aligned_alloc", "map", "unmap", "failed_alloc")  # as count_calls.cpp has them
+SLOT = 64 << 10  # what a thread of a recorded process may lose
+LONGEST_S = 120
+
+
+def program(name):
+    return BUILD / name
+
+
+class Recording(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.trace = self.folder / "t.mst"
+
+    def record(self, *command, options=(), code=0, env=None):
+        outcome = execute("record", "-o", self.trace, *options, "--", *command, env=env, cwd=self.folder, timeout=LONGEST_S)
+        self.assertEqual(outcome.code, code, f"\n{outcome}")
+        self.assertFalse(pathlib.Path(f"{self.trace}.recording").exists(), "nothing is left behind")
+        return outcome
+
+    def info(self, code=0):
+        return json.loads(self.expect(code, "info", self.trace, "--json").out)
+
+    def counted(self, *command, code=0, env=None):
+        """Recorded with a counting library behind the recorder: (totals of the trace, calls counted)."""
+        counts = self.folder / "counts"
+        counts.write_bytes(bytes(4096))
+        variables = environment(LD_PRELOAD=os.fspath(program("libmemsweep_count_calls.so")), COUNT_CALLS=os.fspath(counts))
+        variables.update(env or {})
+        self.record(*command, code=code, env=variables)
+        numbers = struct.unpack(f"{len(CALLS)}Q", counts.read_bytes()[:8 * len(CALLS)])
+        return self.info(), dict(zip(CALLS, numbers))
+
+    def assert_equal_counts(self, *command, code=0, env=None):
+        info, counts = self.counted(*command, code=code, env=env)
+        recorded = {name: info["by_kind"].get(name, 0) for name in CALLS}
+        self.assertEqual(recorded, counts)
+        self.assertGreater(sum(counts.values()), 0, "something was counted")
+        return info
+
+
+class Programs(Recording):
+    def test_every_function(self):
+        info = self.assert_equal_counts(program("recorded_program"), "calls")
+        self.assertEqual(info["failures"], 2)
+        self.assertEqual((info["unknown_frees"], info["duplicate_allocations"]), (0, 0))
+        self.assertEqual(info["by_kind"]["aligned_alloc"], 5)
+
+    def test_threads(self):
+        info = self.assert_equal_counts(program("recorded_program"), "threads", "6")
+        self.assertEqual((info["unknown_frees"], info["duplicate_allocations"]), (0, 0), "blocks pass between threads in order")
+        self.assertEqual(info["by_kind"]["thread_start"], 18)
+        self.assertGreater(info["by_kind"]["thread_exit"], 0)
+
+    def test_fork(self):
+        info = self.assert_equal_counts(program("recorded_program"), "fork")
+        self.assertEqual(info["by_kind"]["fork"], 4)
+        self.assertEqual(info["by_kind"]["process_exit"], 5)
+        self.assertEqual(info["unknown_frees"], 5, "children free what their parent allocated, by exit() its static block too")
+
+    def test_exec(self):
+        info = self.assert_equal_counts(program("recorded_program"), "exec")
+        self.assertGreaterEqual(info["by_kind"]["exec"], 1)
+        self.assertEqual(info["duplicate_allocations"], 0)
+
+    def test_signal_handlers(self):
+        info = self.assert_equal_counts(program("recorded_program"), "signals")
+        self.assertGreaterEqual(info["by_kind"]["map"], 300)
+        self.assertEqual(info["unknown_frees"], 0)
+
+    def test_exit_without_a_farewell(self):
+        info = self.assert_equal_counts(program("recorded_program"), "exits", code=3)
+        self.assertGreaterEqual(info["end_live_bytes"], 1234 + 111)
+
+    def test_exit_codes_and_signals(self):
+        self.record(program("recorded_program"), "status", "42", code=42)
+        for number in (signal.SIGSEGV, signal.SIGTERM, signal.SIGKILL):
+            with self.subTest(number):
+                info = self.assert_equal_counts(program("recorded_program"), "loop", "50000", str(int(number)), code=128 + number)
+                self.assertGreaterEqual(info["by_kind"]["malloc"], 50000, "nothing of what it did is lost")
+
+    def test_the_descriptors_are_closed(self):
+        self.assert_equal_counts(program("recorded_program"), "closes")
+
+    def test_limits_on_files(self):
+        outcome = execute("record", "-o", self.trace, "--", program("recorded_program"), "limits", cwd=self.folder)
+        self.assertEqual(outcome.code, 2, f"\n{outcome}")
+        self.assertIn("recording stopped early: File too large", outcome.errors)
+        self.assertGreater(self.info()["events"], 10_000)
+
+    def test_peak_live_bytes(self):
+        self.record(program("recorded_program"), "exits", code=3)
+        base = self.info()["peak_live_bytes"]
+        self.record(program("recorded_program"), "calls")
+        # `blocks` with 16 places, what it holds, and realloc's 20 bytes come in turn; the program's start costs the same.
+        live = 16 * 8 + 1000 + 5000 + 300 + 64 + 128 + 256 + 4096 + 4096 + 8000
+        self.assertEqual(self.info()["peak_live_bytes"] - (base - 1234), live)
+
+    def test_own_malloc(self):
+        outcome = self.record(program("recorded_own_malloc"))
+        self.assertEqual(outcome.text, "own\n")
+        self.assertIn("bring their own malloc", outcome.errors)
+
+    def test_what_cannot_be_recorded(self):
+        outcome = self.expect(2, "record", "-o", self.trace, "--", program("recorded_static"))
+        self.assertIn("statically linked", outcome.errors)
+        self.assertEqual(outcome.text, "", "it was not run")
+        self.assertFalse(self.trace.exists())
+        if os.geteuid() == 0:
+            copy = self.folder / "setuid"
+            shutil.copy(program("recorded_program"), copy)
+            os.chown(copy, 65534, 65534)
+            copy.chmod(0o4755)
+            self.assertIn("setuid", self.expect(2, "record", "-o", self.trace, "--", copy, "calls").errors)
+        self.assertIn("No such file", self.expect(2, "record", "-o", self.trace, "--", "no-such-program").errors)
+        self.expect(2, "record", "-o", self.trace)
+        self.expect(2, "record", "-o", self.folder / "no/such/folder.mst", "--", "true")
+
+    def test_kill_9_of_everything(self):
+        """The program and memsweep die; what is left becomes a trace."""
+        process = subprocess.Popen([BINARY, "record", "-o", self.trace, "--", program("recorded_program"), "wait"], stdout=subprocess.PIPE,
+                                   env=environment(), start_new_session=True)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        folder = f"{self.trace}.recording"
+        outcome = self.expect(2, "record", "-o", self.trace, "--", "true")
+        self.assertIn("--recover", outcome.errors)
+        self.expect(0, "record", "--recover", folder, "-o", self.trace)
+        self.assertFalse(os.path.exists(folder))
+        info = self.info()
+        self.assertGreaterEqual(info["events"], 10_000)
+        self.assertGreaterEqual(info["end_live_bytes"], 4321)
+        self.assertEqual((info["unknown_frees"], info["duplicate_allocations"]), (0, 0))
+
+    def test_a_damaged_recording_loses_a_chunk_at_most(self):
+        process = subprocess.Popen([BINARY, "record", "-o", self.trace, "--", program("recorded_program"), "loop", "300000", "19"],
+                                   env=environment(), start_new_session=True)
+        folder = pathlib.Path(f"{self.trace}.recording")
+        deadline = time.monotonic() + LONGEST_S
+        stopped = False
+        while not stopped and time.monotonic() < deadline:
+            stopped = any(pathlib.Path(f"/proc/{path.name.split('.')[0]}/stat").read_text().split()[2] == "T" for path in folder.glob("*.mst"))
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        self.assertTrue(stopped)
+        (recording,) = folder.glob("*.mst")
+        os.truncate(recording, recording.stat().st_size - 100)
+        self.assertIn("damaged", self.expect(0, "record", "--recover", folder, "-o", self.trace).errors)
+        info = self.info(code=1)
+        self.assertGreater(info["by_kind"]["malloc"], 300_000 - SLOT)
+        self.assertLess(info["by_kind"]["malloc"], 300_000)
+
+    def test_full_disk(self):
+        disk = self.new_tmpfs("1m")
+        trace = disk / "t.mst"
+        outcome = execute("record", "-o", trace, "--", program("recorded_program"), "loop", "2000000", "15", cwd=self.folder)
+        self.assertEqual(outcome.code, 128 + signal.SIGTERM, f"\n{outcome}")
+        self.assertIn("No space left on device", outcome.errors)
+        folder = pathlib.Path(f"{trace}.recording")
+        if not trace.exists():
+            self.assertIn(f"--recover {folder}", outcome.errors)
+            self.expect(2, "record", "--recover", folder, "-o", self.trace)  # 2: the recording itself had stopped
+            self.assertGreater(self.info()["events"], 100_000)
+        else:
+            self.assertGreater(json.loads(self.expect(0, "info", trace, "--json").out)["events"], 100_000)
+
+    def test_no_children(self):
+        self.record(program("recorded_program"), "fork", options=["--no-children"])
+        self.assertEqual(self.info()["threads"], 1)
+        self.record("env", "X=1", program("recorded_program"), "exec", options=["--no-children"])
+        self.assertEqual(self.info()["threads"], 1, "what it executes itself is still the program")
+
+    def test_min_size(self):
+        self.record(program("recorded_program"), "threads", "2")
+        whole = self.info()
+        self.record(program("recorded_program"), "threads", "2", options=["--min-size", "1000B"])
+        large = self.info()
+        self.assertGreater(large["allocations"], 100)
+        self.assertLess(large["allocations"], whole["allocations"] / 2)
+        self.assertEqual((large["unknown_frees"], large["duplicate_allocations"]), (0, 0))
+
+    def test_sample(self):
+        self.record(program("recorded_program"), "threads", "2", options=["--sample", "10"])
+        info = self.info()
+        self.assertGreater(info["allocations"], 1000)
+        self.assertLess(info["allocations"], 60_000)
+        self.assertEqual((info["unknown_frees"], info["duplicate_allocations"]), (0, 0))
+
+
+class RealPrograms(Recording):
+    def test_python(self):
+        script = ("import json, re, threading\n"
+                  "def work():\n    return [json.loads(json.dumps({'k': i, 's': str(i) * 3})) for i in range(20000)]\n"
+                  "t = threading.Thread(target=work); t.start(); t.join(); print(len(work()))")
+        info = self.assert_equal_counts("/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable, "-c", script,
+                                        env={"PYTHONMALLOC": "malloc"})
+        self.assertGreater(info["allocations"], 100_000)
+        self.assertEqual((info["unknown_frees"], info["duplicate_allocations"]), (0, 0))
+
+    def test_sqlite(self):
+        sqlite = shutil.which("sqlite3")
+        if sqlite is None:
+            self.leave_out(self.id(), "sqlite3 is not installed")
+        sql = ("create table t(a integer, b text); with recursive c(x) as (select 1 union all select x+1 from c where x<20000) "
+               "insert into t select x, hex(randomblob(8)) from c; create index i on t(b); select count(*) from t;")
+        info = self.assert_equal_counts(sqlite, ":memory:", sql)
+        self.assertGreater(info["allocations"], 10_000)
+        self.assertEqual((info["unknown_frees"], info["duplicate_allocations"]), (0, 0))
+
+    def test_compiler(self):
+        compiler = shutil.which("g++")
+        if compiler is None:
+            self.leave_out(self.id(), "g++ is not installed")
+        self.write("a.cpp", "#include <map>\n#include <string>\nint main() { return (int)std::map<std::string, int>{{\"a\", 0}}[\"a\"]; }\n")
+        info = self.assert_equal_counts(compiler, "-o", self.folder / "a", self.folder / "a.cpp")
+        self.assertGreaterEqual(info["by_kind"]["process_exit"], 3, "driver, compiler, assembler, linker")
+        self.assertEqual(info["duplicate_allocations"], 0)
+        self.assertEqual(subprocess.run([self.folder / "a"], check=False).returncode, 0)
+
+    def test_other_allocators(self):
+        for line in self.expect(0, "list", "allocators", cwd=SOURCE).text.splitlines():
+            library = next((word for word in line.split() if word.startswith("/") and ".so" in word), None)
+            if library is None or "libc.so" in library:
+                continue
+            with self.subTest(library):
+                self.record(program("recorded_program"), "threads", "4", env=environment(LD_PRELOAD=library))
+                info = self.info()
+                self.assertEqual((info["unknown_frees"], info["duplicate_allocations"]), (0, 0))
+                self.assertGreater(info["allocations"], 4 * 3 * 20_000)
+
+    def test_shell_pipelines(self):
+        outcome = self.record("sh", "-c", "echo b; echo a | sort; exit 5", code=5)
+        self.assertEqual(outcome.text, "b\na\n")
+        self.assertGreater(self.info()["events"], 10)
+
+
+if __name__ == "__main__":
+    unittest.main()
