@@ -49,7 +49,7 @@ class Watch(CliTest):
         for form in ("csv-series", "html", "md"):
             with self.subTest(form):
                 self.expect(0, "watch", "-i", "10ms", "-f", form, "-o", f"w.{form}", "--", *holding(MIB, 0.1))
-                self.assertIn("working_set", (self.folder / f"w.{form}").read_text())
+                self.assertRegex((self.folder / f"w.{form}").read_text(), "working.set")
 
     def test_statuses(self):
         self.expect(128 + signal.SIGKILL, "watch", "--", "sh", "-c", "kill -9 $$")
