@@ -1,10 +1,9 @@
-#include <cstring>
-
 #include <fmt/format.h>
 
 #include "app/commands.hpp"
 #include "app/recording.hpp"
 #include "core/sys/foreground_command.hpp"
+#include "core/sys/output_target.hpp"
 #include "core/sys/preloadable.hpp"
 #include "reporters/value_text.hpp"
 
@@ -34,8 +33,8 @@ std::string processes_text(std::uint64_t count)
 void say_what_is_missing(const trace::RecordingSummary& summary, const std::string& out)
 {
     if (summary.stopped_errno != 0) {
-        print_note(fmt::format("{}: recording stopped early: {}; what came before is in the trace", out,
-                               std::strerror(summary.stopped_errno)));
+        print_note(fmt::format("{}: {}; what came before is in the trace", out,
+                               sys::io_error("recording stopped early", summary.stopped_errno, out).message));
     }
     if (summary.lost_events != 0) {
         print_note(fmt::format("{}: {} events could not be recorded", out, summary.lost_events));

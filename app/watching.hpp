@@ -32,7 +32,6 @@ class Watching {
     std::vector<std::string> command_;
     std::string started_;
     std::chrono::steady_clock::time_point begun_;
-    double last_time_{};
     sys::TreeSample last_;
     std::optional<std::uint64_t> first_stall_us_;
     std::optional<std::uint64_t> last_stall_us_;

@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include "core/sys/wait_ready.hpp"
 
 namespace memsweep::sys {
@@ -46,7 +48,7 @@ std::vector<std::string> environment_with(const std::vector<std::pair<std::strin
     }
     std::vector<std::string> lines;
     for (const auto& [name, value] : variables) {
-        lines.push_back(name + "=" + value);
+        lines.push_back(fmt::format("{}={}", name, value));
     }
     return lines;
 }

@@ -1,6 +1,7 @@
 #include "core/trace/recording.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <set>
 #include <tuple>
@@ -39,7 +40,7 @@ std::uint64_t ticks_per_second(const ImageFacts& first, const ClockReading& now)
     }
     const double per_second = static_cast<double>(now.ticks - first.start_ticks) * 1e9 /
                               static_cast<double>(now.nanoseconds - first.start_nanoseconds);
-    return per_second >= slowest && per_second <= fastest ? static_cast<std::uint64_t>(per_second + 0.5) : 0;
+    return per_second >= slowest && per_second <= fastest ? static_cast<std::uint64_t>(std::llround(per_second)) : 0;
 }
 
 class ImageWriter {

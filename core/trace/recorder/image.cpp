@@ -4,31 +4,22 @@
 #include <cstddef>
 #include <cstring>
 
-#include <fcntl.h>
-#include <sched.h>
+#include <pthread.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 
 #include "core/trace/crc32c.hpp"
 #include "core/trace/recorder/kernel.hpp"
+#include "core/trace/recorder/recording_file.hpp"
 
 namespace memsweep::trace::recorder {
 namespace {
-
-constexpr std::size_t longest_path = 4096;
-constexpr unsigned fewest_slots = 16;
-constexpr int first_descriptor = 512;  // out of the way of programs that count on getting the lowest numbers
 
 // A forked child finds all of this zeroed, and begins anew.
 struct Image {
     std::atomic<std::uint32_t> lock;
     bool is_started;
     bool is_stopped;
-    int fd;
-    std::uint8_t* file;  // header and slots, mapped
-    ImageFacts* facts;
-    std::uint32_t slots;
+    ImageFacts* facts;  // in the mapped file
     bool stamps_every_event;
     std::array<ThreadLog, most_slots> logs;
 };
@@ -38,12 +29,8 @@ Image* image;
 bool has_read_choice;
 Choice the_choice;
 std::array<char, longest_path> folder;
-std::array<char, longest_path> file_path;
-// What a child that is forked has to let go of.
-std::uint8_t* mapped_file;
-std::size_t mapped_bytes;
-int mapped_fd = -1;
-struct stat mapped_stat;
+// These outlive a fork: the child lets go of its parent's file, and knows where it comes from.
+constinit RecordingFile file;
 std::uint32_t last_process;
 // What threads have that record nothing: never written to.
 constinit ThreadLog ignored_log{.state = LogState::ignored};
@@ -83,150 +70,35 @@ Image* make_image() noexcept
     if (at < 0) {
         return nullptr;
     }
-    void* const memory = reinterpret_cast<void*>(at);
+    void* const memory = reinterpret_cast<void*>(at);  // NOLINT(performance-no-int-to-ptr): what mmap gave
     if (kernel(SYS_madvise, memory, sizeof(Image), MADV_WIPEONFORK) < 0) {
         ::pthread_atfork(nullptr, nullptr, [] { std::memset(static_cast<void*>(image), 0, sizeof(Image)); });
     }
     return static_cast<Image*>(memory);
 }
 
-char* append_number(char* at, std::uint64_t number) noexcept
-{
-    std::array<char, 20> digits{};
-    std::size_t count = 0;
-    do {
-        digits[count++] = static_cast<char>('0' + number % 10);
-        number /= 10;
-    } while (number != 0);
-    while (count != 0) {
-        *at++ = digits[--count];
-    }
-    return at;
-}
-
-bool make_path(std::uint32_t process, unsigned number) noexcept
-{
-    const std::size_t length = std::strlen(folder.data());
-    if (length + 40 > longest_path) {
-        return false;
-    }
-    std::memcpy(file_path.data(), folder.data(), length);
-    char* at = file_path.data() + length;
-    *at++ = '/';
-    at = append_number(at, process);
-    *at++ = '.';
-    at = append_number(at, number);
-    std::memcpy(at, ".mst", 5);
-    return true;
-}
-
-// A process has several images when it executes programs one after the other.
-int create_file(std::uint32_t process) noexcept
-{
-    for (unsigned number = 0; number < 10'000; ++number) {
-        if (!make_path(process, number)) {
-            return -1;
-        }
-        const long fd = kernel(SYS_openat, AT_FDCWD, file_path.data(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        if (fd >= 0) {
-            const long lifted = kernel(SYS_fcntl, fd, F_DUPFD_CLOEXEC, first_descriptor);
-            if (lifted >= 0) {
-                kernel(SYS_close, fd);
-                return static_cast<int>(lifted);
-            }
-            return static_cast<int>(fd);  // as few descriptors as that are allowed
-        }
-        if (fd != -EEXIST) {
-            return -1;
-        }
-    }
-    return -1;
-}
-
-// The program may have closed our descriptor, and have another file under its number.
-int usable_fd() noexcept
-{
-    struct stat now {};
-    if (::fstat(image->fd, &now) == 0 && now.st_ino == mapped_stat.st_ino && now.st_dev == mapped_stat.st_dev) {
-        return image->fd;
-    }
-    const long fd = kernel(SYS_openat, AT_FDCWD, file_path.data(), O_RDWR | O_CLOEXEC);
-    image->fd = fd >= 0 ? static_cast<int>(fd) : image->fd;
-    return fd >= 0 ? image->fd : -1;
-}
-
-void let_go_of_parents_file() noexcept
-{
-    if (mapped_file == nullptr) {
-        return;
-    }
-    kernel(SYS_munmap, mapped_file, mapped_bytes);
-    struct stat now {};
-    if (::fstat(mapped_fd, &now) == 0 && now.st_ino == mapped_stat.st_ino && now.st_dev == mapped_stat.st_dev) {
-        kernel(SYS_close, mapped_fd);
-    }
-    mapped_file = nullptr;
-}
-
-// Beyond its limit a file does not grow, and trying is a SIGXFSZ in the program.
-bool may_reach(std::uint64_t bytes) noexcept
-{
-    rlimit limit{};
-    return ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || bytes <= limit.rlim_cur;
-}
-
-// Without room on the disk a write to the mapping would be a SIGBUS in the program. Zero, or a negative errno.
-long reserve(std::uint64_t offset, std::uint64_t bytes) noexcept
-{
-    const long done = kernel(SYS_fallocate, usable_fd(), 0, offset, bytes);
-    if (done != -EOPNOTSUPP && done != -ENOSYS) {
-        return done;
-    }
-    static constexpr std::array<std::uint8_t, slot_bytes> zeroes{};  // nothing is there yet
-    const long written = kernel(SYS_pwrite64, usable_fd(), zeroes.data(), bytes, offset);
-    return written == static_cast<long>(bytes) ? 0 : written < 0 ? written : -ENOSPC;
-}
-
-bool map_file(int fd) noexcept
-{
-    for (std::uint32_t slots = most_slots; slots >= fewest_slots; slots /= 4) {
-        const std::size_t bytes = slots_offset + std::size_t{slots} * slot_bytes;
-        if (!may_reach(bytes) || kernel(SYS_ftruncate, fd, bytes) < 0) {
-            continue;
-        }
-        const long at = kernel(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-        if (at >= 0) {
-            image->slots = slots;
-            mapped_bytes = bytes;
-            mapped_file = image->file = reinterpret_cast<std::uint8_t*>(at);
-            return true;
-        }
-    }
-    return false;
-}
-
 void write_headers(std::uint32_t process) noexcept
 {
     ImageFacts facts{.process = process,
                      .parent = id_of(SYS_getppid),
-                     .slots = image->slots,
+                     .slots = file.slots(),
                      .start_ticks = the_clock().ticks(),
                      .start_nanoseconds = nanoseconds_of(CLOCK_MONOTONIC),
                      .start_unix_ns = nanoseconds_of(CLOCK_REALTIME),
-                     .append_at = mapped_bytes};
-    std::memcpy(image->file + facts_offset, &facts, sizeof facts);
-    image->facts = reinterpret_cast<ImageFacts*>(image->file + facts_offset);
+                     .append_at = file.mapped_bytes()};
+    std::memcpy(file.memory() + facts_offset, &facts, sizeof facts);
+    image->facts = reinterpret_cast<ImageFacts*>(file.memory() + facts_offset);
     ChunkHeader room{.kind = ChunkKind::slots,
-                     .span_bytes = static_cast<std::uint32_t>(mapped_bytes - sizeof(FileHeader)),
+                     .span_bytes = static_cast<std::uint32_t>(file.mapped_bytes() - sizeof(FileHeader)),
                      .process = process};
     room.header_crc = crc32c(&room, offsetof(ChunkHeader, header_crc));
-    std::memcpy(image->file + sizeof(FileHeader), &room, sizeof room);
+    std::memcpy(file.memory() + sizeof(FileHeader), &room, sizeof room);
     FileHeader header{.start_ticks = facts.start_ticks,
                       .start_unix_ns = facts.start_unix_ns,
                       .process = process,
                       .page_bytes = static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE))};
     header.header_crc = crc32c(&header, offsetof(FileHeader, header_crc));
-    std::memcpy(image->file, &header, sizeof header);
+    std::memcpy(file.memory(), &header, sizeof header);
 }
 
 void stop(long problem) noexcept
@@ -246,17 +118,8 @@ bool start_image() noexcept
     if (the_choice.only_child_of != 0 && (last_process != 0 || id_of(SYS_getppid) != the_choice.only_child_of)) {
         return false;
     }
-    let_go_of_parents_file();
-    const int fd = create_file(process);
-    if (fd < 0) {
-        return false;
-    }
-    image->fd = mapped_fd = fd;
-    ::fstat(fd, &mapped_stat);
-    if (reserve(0, slots_offset) != 0 || !map_file(fd)) {
-        kernel(SYS_unlink, file_path.data());  // nothing can be recorded: `memsweep record` finds no file
-        kernel(SYS_close, fd);
-        return false;
+    if (!file.create(folder.data(), process)) {
+        return false;  // `memsweep record` finds no file
     }
     write_headers(process);
     image->is_stopped = false;
@@ -288,7 +151,7 @@ bool has_ended(const ThreadLog& log, std::uint32_t own_thread) noexcept
 ThreadLog* slot_of_ended_thread(std::uint32_t own_thread) noexcept
 {
     const std::uint32_t used = image->facts->slots_used;
-    const bool look_at_all = used % 32 == 0 || used == image->slots;
+    const bool look_at_all = used % 32 == 0 || used == file.slots();
     for (std::uint32_t i = 0; i < used; ++i) {
         ThreadLog& log = image->logs[i];
         if (log.is_taken && (look_at_all || log.thread == own_thread) && has_ended(log, own_thread)) {
@@ -310,16 +173,16 @@ ThreadLog* take_slot(std::uint32_t thread) noexcept
     }
     const std::uint32_t number = image->facts->slots_used;
     const std::uint64_t offset = slots_offset + std::uint64_t{number} * slot_bytes;
-    if (number == image->slots) {
+    if (number == file.slots()) {
         return nullptr;
     }
-    if (const long problem = reserve(offset, slot_bytes); problem != 0) {
+    if (const long problem = file.reserve(offset, slot_bytes); problem != 0) {
         stop(problem);
         return nullptr;
     }
     ++image->facts->slots_used;
     ThreadLog& log = image->logs[number];
-    log.slot = reinterpret_cast<Slot*>(image->file + offset);
+    log.slot = reinterpret_cast<Slot*>(file.memory() + offset);
     return &log;
 }
 
@@ -363,29 +226,6 @@ bool attach(std::uint32_t thread) noexcept
         last_process = image->facts->process;
     }
     recorded_thread = thread;
-    return true;
-}
-
-bool write_all(const std::uint8_t* from, std::size_t bytes, std::uint64_t offset) noexcept
-{
-    if (!may_reach(offset + bytes)) {
-        stop(EFBIG);
-        return false;
-    }
-    const int fd = usable_fd();
-    while (bytes != 0) {
-        const long done = kernel(SYS_pwrite64, fd, from, bytes, offset);
-        if (done == -EINTR) {
-            continue;
-        }
-        if (done <= 0) {
-            stop(done == 0 ? ENOSPC : done);
-            return false;
-        }
-        from += done;
-        offset += static_cast<std::uint64_t>(done);
-        bytes -= static_cast<std::size_t>(done);
-    }
     return true;
 }
 
@@ -457,7 +297,9 @@ bool flush(ThreadLog& log) noexcept
     chunk.payload_crc = crc32c(payload_of(log.slot), used);
     chunk.header_crc = crc32c(&chunk, offsetof(ChunkHeader, header_crc));
     const std::uint64_t offset = std::atomic_ref{image->facts->append_at}.fetch_add(chunk.span_bytes);
-    if (!write_all(reinterpret_cast<const std::uint8_t*>(&chunk), chunk.span_bytes, offset)) {
+    if (const long problem = file.write(reinterpret_cast<const std::uint8_t*>(&chunk), chunk.span_bytes, offset);
+        problem != 0) {
+        stop(problem);
         return false;
     }
     begin_chunk(log, chunk.sequence + 1);

@@ -102,18 +102,18 @@ int early_munmap(void* at, std::size_t bytes)
 }
 
 // One entry per two-argument function that returns memory.
-template <auto Member>
+template <auto member>
 void* early_aligned(std::size_t alignment, std::size_t bytes)
 {
     find_real_calls();
-    return real.*Member == early_aligned<Member> ? nullptr : (real.*Member)(alignment, bytes);
+    return real.*member == early_aligned<member> ? nullptr : (real.*member)(alignment, bytes);
 }
 
-template <auto Member>
+template <auto member>
 void* early_paged(std::size_t bytes)
 {
     find_real_calls();
-    return real.*Member == early_paged<Member> ? nullptr : (real.*Member)(bytes);
+    return real.*member == early_paged<member> ? nullptr : (real.*member)(bytes);
 }
 
 void* early_mremap(void* at, std::size_t before, std::size_t after, int flags, void* to)

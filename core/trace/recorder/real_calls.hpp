@@ -32,7 +32,8 @@ struct RealCalls {
 };
 
 // Filled by find_real_calls(); before, every entry that can be called early leads there.
-extern RealCalls real;  // NOLINT(misc-non-const-global): what a preloaded library is made of
+// NOLINTNEXTLINE(bugprone-dynamic-static-initializers): constinit
+extern RealCalls real;
 void find_real_calls() noexcept;
 
 [[nodiscard]] bool in_arena(const void* block) noexcept;

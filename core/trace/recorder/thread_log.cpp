@@ -26,8 +26,12 @@ bool is_sampled(std::uint64_t address) noexcept
 // The same answer at a block's allocation and at its free: it rests on the address and on what the allocator gave.
 bool is_chosen(std::uint64_t address) noexcept
 {
-    return address != 0 && is_sampled(address) &&
-           (choice().min_size == 0 || real.malloc_usable_size(reinterpret_cast<void*>(address)) >= choice().min_size);
+    if (address == 0 || !is_sampled(address)) {
+        return false;
+    }
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): a block of the allocator's
+    void* const block = reinterpret_cast<void*>(address);
+    return choice().min_size == 0 || real.malloc_usable_size(block) >= choice().min_size;
 }
 
 bool select(CallEvent& event, bool old_was_chosen) noexcept

@@ -47,7 +47,8 @@ struct alignas(64) ThreadLog {
     std::array<CallEvent, 30> deferred;
 };
 
-extern __thread ThreadLog* current __attribute__((tls_model("initial-exec")));  // never null
+// Never null.  NOLINTNEXTLINE(bugprone-dynamic-static-initializers): __thread has none
+extern __thread ThreadLog* current __attribute__((tls_model("initial-exec")));
 
 // Room, and a stamp; false when the recording has stopped.
 [[nodiscard]] bool renew(ThreadLog& log) noexcept;

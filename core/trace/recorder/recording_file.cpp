@@ -1,0 +1,179 @@
+#include "core/trace/recorder/recording_file.hpp"
+
+#include <cstring>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "core/trace/recorder/kernel.hpp"
+#include "core/trace/recording_layout.hpp"
+
+namespace memsweep::trace::recorder {
+namespace {
+
+constexpr unsigned fewest_slots = 16;
+constexpr unsigned most_images = 10'000;  // of one process
+constexpr int first_descriptor = 512;     // out of the way of programs that count on getting the lowest numbers
+
+char* append_number(char* at, std::uint64_t number) noexcept
+{
+    std::array<char, 20> digits{};
+    std::size_t count = 0;
+    do {
+        digits[count++] = static_cast<char>('0' + number % 10);
+        number /= 10;
+    } while (number != 0);
+    while (count != 0) {
+        *at++ = digits[--count];
+    }
+    return at;
+}
+
+bool make_path(std::array<char, longest_path>& path, const char* folder, std::uint32_t process,
+               unsigned number) noexcept
+{
+    constexpr std::size_t longest_name = 40;
+    const std::size_t length = std::strlen(folder);
+    if (length + longest_name > path.size()) {
+        return false;
+    }
+    std::memcpy(path.data(), folder, length);
+    char* at = path.data() + length;
+    *at++ = '/';
+    at = append_number(at, process);
+    *at++ = '.';
+    at = append_number(at, number);
+    std::memcpy(at, ".mst", 5);
+    return true;
+}
+
+// Beyond its limit a file does not grow, and trying is a SIGXFSZ in the program.
+bool may_reach(std::uint64_t bytes) noexcept
+{
+    rlimit limit{};
+    return ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || bytes <= limit.rlim_cur;
+}
+
+}  // namespace
+
+// A process has several images when it executes programs one after the other.
+bool RecordingFile::open_new(const char* folder, std::uint32_t process) noexcept
+{
+    for (unsigned number = 0; number < most_images; ++number) {
+        if (!make_path(path_, folder, process, number)) {
+            return false;
+        }
+        const long fd = kernel(SYS_openat, AT_FDCWD, path_.data(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (fd >= 0) {
+            const long lifted = kernel(SYS_fcntl, fd, F_DUPFD_CLOEXEC, first_descriptor);
+            if (lifted >= 0) {
+                kernel(SYS_close, fd);
+            }
+            fd_ = static_cast<int>(lifted >= 0 ? lifted : fd);  // as few descriptors as that may be allowed
+            return ::fstat(fd_, &identity_) == 0;
+        }
+        if (fd != -EEXIST) {
+            return false;
+        }
+    }
+    return false;
+}
+
+bool RecordingFile::map() noexcept
+{
+    for (slots_ = most_slots; slots_ >= fewest_slots; slots_ /= 4) {
+        bytes_ = slots_offset + std::size_t{slots_} * slot_bytes;
+        if (!may_reach(bytes_) || kernel(SYS_ftruncate, fd_, bytes_) < 0) {
+            continue;
+        }
+        const long at = kernel(SYS_mmap, nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+        if (at >= 0) {
+            // NOLINTNEXTLINE(performance-no-int-to-ptr): what mmap gave
+            memory_ = reinterpret_cast<std::uint8_t*>(at);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool RecordingFile::is_ours() const noexcept
+{
+    struct stat now {};
+    return ::fstat(fd_, &now) == 0 && now.st_ino == identity_.st_ino && now.st_dev == identity_.st_dev;
+}
+
+void RecordingFile::let_go() noexcept
+{
+    if (memory_ == nullptr) {
+        return;
+    }
+    kernel(SYS_munmap, memory_, bytes_);
+    if (is_ours()) {
+        kernel(SYS_close, fd_);
+    }
+    memory_ = nullptr;
+    fd_ = -1;
+}
+
+bool RecordingFile::create(const char* folder, std::uint32_t process) noexcept
+{
+    let_go();
+    if (!open_new(folder, process)) {
+        return false;
+    }
+    if (reserve(0, slots_offset) == 0 && map()) {
+        return true;
+    }
+    kernel(SYS_unlink, path_.data());
+    kernel(SYS_close, fd_);
+    return false;
+}
+
+// The program may have closed our descriptor, and have another file under its number.
+int RecordingFile::usable_fd() noexcept
+{
+    if (!is_ours()) {
+        const long fd = kernel(SYS_openat, AT_FDCWD, path_.data(), O_RDWR | O_CLOEXEC);
+        if (fd < 0) {
+            return static_cast<int>(fd);
+        }
+        fd_ = static_cast<int>(fd);
+    }
+    return fd_;
+}
+
+long RecordingFile::reserve(std::uint64_t offset, std::uint64_t bytes) noexcept
+{
+    const int fd = usable_fd();
+    const long done = fd < 0 ? fd : kernel(SYS_fallocate, fd, 0, offset, bytes);
+    if (done != -EOPNOTSUPP && done != -ENOSYS) {
+        return done;
+    }
+    static constexpr std::array<std::uint8_t, slot_bytes> zeroes{};  // nothing is there yet
+    const long written = kernel(SYS_pwrite64, fd, zeroes.data(), bytes, offset);
+    return written == static_cast<long>(bytes) ? 0 : written < 0 ? written : -ENOSPC;
+}
+
+long RecordingFile::write(const std::uint8_t* from, std::size_t bytes, std::uint64_t offset) noexcept
+{
+    const int fd = may_reach(offset + bytes) ? usable_fd() : -EFBIG;
+    if (fd < 0) {
+        return fd;
+    }
+    while (bytes != 0) {
+        const long done = kernel(SYS_pwrite64, fd, from, bytes, offset);
+        if (done == -EINTR) {
+            continue;
+        }
+        if (done <= 0) {
+            return done == 0 ? -ENOSPC : done;
+        }
+        from += done;
+        offset += static_cast<std::uint64_t>(done);
+        bytes -= static_cast<std::size_t>(done);
+    }
+    return 0;
+}
+
+}  // namespace memsweep::trace::recorder

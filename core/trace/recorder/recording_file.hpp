@@ -1,0 +1,48 @@
+// The file of one process image, its first part mapped: header and slots.
+//
+// Errors   a negative errno, as the kernel gives it; errno may change.
+// Memory   none: nothing here allocates.
+// Threads  create: with a lock held; the rest any.
+// Ownership  a forked child finds its parent's here, and lets go of it when it creates its own.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <sys/stat.h>
+
+namespace memsweep::trace::recorder {
+
+inline constexpr std::size_t longest_path = 4096;
+
+class RecordingFile {
+  public:
+    // <folder>/<process>.<number>.mst with as many slots as limits on addresses and file sizes allow; false: it cannot
+    // be made, and nothing of it is left.
+    [[nodiscard]] bool create(const char* folder, std::uint32_t process) noexcept;
+
+    [[nodiscard]] std::uint8_t* memory() const noexcept { return memory_; }
+    [[nodiscard]] std::size_t mapped_bytes() const noexcept { return bytes_; }
+    [[nodiscard]] std::uint32_t slots() const noexcept { return slots_; }
+
+    // Room on the disk: without it a write to the mapping would be a SIGBUS in the program.
+    [[nodiscard]] long reserve(std::uint64_t offset, std::uint64_t bytes) noexcept;
+    [[nodiscard]] long write(const std::uint8_t* from, std::size_t bytes, std::uint64_t offset) noexcept;
+
+  private:
+    bool open_new(const char* folder, std::uint32_t process) noexcept;
+    bool map() noexcept;
+    void let_go() noexcept;
+    [[nodiscard]] bool is_ours() const noexcept;
+    [[nodiscard]] int usable_fd() noexcept;
+
+    std::uint8_t* memory_{};
+    std::size_t bytes_{};
+    std::uint32_t slots_{};
+    int fd_{-1};
+    struct stat identity_ {};
+    std::array<char, longest_path> path_{};
+};
+
+}  // namespace memsweep::trace::recorder
