@@ -22,7 +22,7 @@ std::uint64_t* counters;
 bool has_looked;
 unsigned char early[65536];  // for what dlsym allocates
 std::size_t early_used;
-bool finding;
+__thread bool finding __attribute__((tls_model("initial-exec")));  // another thread may allocate meanwhile
 
 std::uint64_t* find_counters()
 {
