@@ -171,7 +171,9 @@ void add_compare(CLI::App& app, CompareCommand& compare, RawCompare& raw)
         ->required()
         ->type_name("RESULT");
     app.add_option("--between", raw.between,
-                   "Compare two case families of one result: mode=refcount mode=finalizer; the first is the base")
+                   "Compare two case families of one result: mode=refcount mode=finalizer; the first is the base; two "
+                   "phases of "
+                   "each case too: phase=warm phase=cold")
         ->expected(2)
         ->type_name("AXIS=VALUE AXIS=VALUE");
     app.add_option("--metric", compare.metrics, "Only this metric (repeatable; memsweep list metrics)")

@@ -9,6 +9,7 @@
 #include "app/read_result.hpp"
 #include "app/report_output.hpp"
 #include "app/terminal_style.hpp"
+#include "core/measure/phase_cases.hpp"
 #include "reporters/comparison_formats.hpp"
 #include "reporters/comparison_terminal.hpp"
 
@@ -49,6 +50,12 @@ bool can_write(const CompareCommand& command)
 model::RatioOf family(const std::pair<std::string, std::string>& text)
 {
     return {text.first, text.second};
+}
+
+bool is_between_phases(const CompareCommand& command)
+{
+    const auto is_phase = [](const auto& one) { return one.first == measure::phase_axis; };
+    return !command.between.empty() && std::ranges::all_of(command.between, is_phase);
 }
 
 // Those that are comparable; the reasons of the others are on stderr.
@@ -92,10 +99,13 @@ ExitCode execute(const CompareCommand& command, const GlobalOptions& global)
     if (!can_write(command)) {
         return ExitCode::bad_input;
     }
-    const auto results = read_all(command.results);
+    auto results = read_all(command.results);
     const auto criteria = results ? comparison_criteria(command, *results) : std::nullopt;
     if (!criteria) {
         return ExitCode::bad_input;
+    }
+    if (is_between_phases(command) && !measure::has_phase_axis(results->front())) {
+        results->front() = measure::by_phase(results->front());
     }
     reporters::ComparisonReport report{.tool = model::this_tool(),
                                        .comparisons = comparisons_of(command, *results, *criteria),

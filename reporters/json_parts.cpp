@@ -90,10 +90,19 @@ Json json_point(const model::Point& point)
 
 Json json_phase(const model::Phase& phase)
 {
-    return {{"repetition", phase.repetition},     {"name", json_text(phase.name)},
-            {"start", json_number(phase.start)},  {"end", json_number(phase.end)},
-            {"time", json_number(phase.time)},    {"entered", phase.entered},
-            {"minor_faults", phase.minor_faults}, {"major_faults", phase.major_faults}};
+    Json json{{"repetition", phase.repetition},     {"name", json_text(phase.name)},
+              {"start", json_number(phase.start)},  {"end", json_number(phase.end)},
+              {"time", json_number(phase.time)},    {"entered", phase.entered},
+              {"minor_faults", phase.minor_faults}, {"major_faults", phase.major_faults}};
+    const auto add_measured = [&](const char* key, const std::optional<double>& value) {
+        if (value) {
+            json[key] = json_number(value);
+        }
+    };
+    add_measured("fault_time", phase.fault_time);
+    add_measured("allocator_time", phase.allocator_time);
+    add_measured("collector_wait_time", phase.collector_wait_time);
+    return json;
 }
 
 Json json_series(const model::Series& series)
@@ -240,6 +249,9 @@ void write_case(const model::CaseReport& report, JsonStream& out)
     }
     if (!report.call_times.empty()) {
         out.add_list("call_times", report.call_times, json_call_times);
+    }
+    if (report.operation != model::OperationKind::array) {
+        out.add("operation", json_name(report.operation));
     }
     if (!report.trims.empty()) {
         out.add_list("trims", report.trims, json_trim);

@@ -101,6 +101,9 @@ model::Phase read_phase(const Node& node)
     phase.entered = node.has("entered") ? node.at("entered").integer<std::uint64_t>() : 1;
     phase.minor_faults = node.at("minor_faults").integer<std::uint64_t>();
     phase.major_faults = node.at("major_faults").integer<std::uint64_t>();
+    phase.fault_time = number_if_there(node, "fault_time");
+    phase.allocator_time = number_if_there(node, "allocator_time");
+    phase.collector_wait_time = number_if_there(node, "collector_wait_time");
     return phase;
 }
 
@@ -204,6 +207,9 @@ model::CaseReport read_case(const Node& node, model::CaseReport parts)
     }
     if (node.has("call_times")) {
         report.call_times = read_list(node.at("call_times"), read_call_times);
+    }
+    if (node.has("operation")) {
+        report.operation = node.at("operation").named<model::OperationKind>();
     }
     if (node.has("trims")) {
         report.trims =

@@ -137,6 +137,7 @@ Json json_contrast(const measure::CaseContrast& contrast)
                                {"page_faults", json_number(attribution->faults)},
                                {"allocator", json_number(attribution->allocator)},
                                {"collector_wait", json_number(attribution->waiting)},
+                               {"run_delay", json_number(attribution->run_delay)},
                                {"unexplained", json_number(attribution->unexplained)},
                                {"explained", json_number(attribution->explained)},
                                {"extra_faults", json_number(attribution->extra_faults)}};

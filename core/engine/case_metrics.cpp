@@ -170,12 +170,12 @@ struct FaultKinds {
 
 // Shared memory faults once for each page it has anew, and again for each that a trim took. Private memory that has
 // more new pages than it took faults has huge ones among them.
-FaultKinds fault_kinds(const Context& context)
+FaultKinds fault_kinds(const Context& context, std::uint64_t minor_faults, const Costs& costs)
 {
     const RepetitionRecord& record = context.outcome.record;
-    const auto faults = static_cast<double>(record.minor_faults);
+    const auto faults = static_cast<double>(minor_faults);
     const double fresh_pages =
-        static_cast<double>(std::max(record.costs.pages_touched, record.costs.allocated_bytes / context.page_bytes));
+        static_cast<double>(std::max(costs.pages_touched, costs.allocated_bytes / context.page_bytes));
     if (context.program.memory.resource == model::ResourceKind::memfd) {
         const double first = std::min(faults, fresh_pages);
         return {.shared = first, .shared_again = faults - first};
@@ -188,10 +188,10 @@ FaultKinds fault_kinds(const Context& context)
     return {.small = faults - huge, .huge = huge};
 }
 
-Value fault_time(const Context& context)
+Value fault_time_of(const Context& context, std::uint64_t minor_faults, const Costs& spent)
 {
     const FaultCosts& costs = context.outcome.record.fault_costs;
-    const FaultKinds kinds = fault_kinds(context);
+    const FaultKinds kinds = fault_kinds(context, minor_faults, spent);
     const bool known = (kinds.small == 0 || costs.small_page > 0) && (kinds.huge == 0 || costs.huge_page > 0) &&
                        (kinds.shared == 0 || costs.shared_page > 0) &&
                        (kinds.shared_again == 0 || costs.shared_again > 0);
@@ -200,12 +200,18 @@ Value fault_time(const Context& context)
                  : std::nullopt;
 }
 
+Value fault_time(const Context& context)
+{
+    return fault_time_of(context, context.outcome.record.minor_faults, context.outcome.record.costs);
+}
+
 Value other_time(const Context& context)
 {
     const RepetitionRecord& record = context.outcome.record;
     const Value faults = fault_time(context);
     return faults ? Value{seconds(record.wall_ns) - *faults - nanoseconds(record.costs.allocator_ns).value_or(0) -
-                          nanoseconds(record.costs.wait_ns).value_or(0)}
+                          nanoseconds(record.costs.wait_ns).value_or(0) -
+                          nanoseconds(record.costs.run_delay_ns).value_or(0)}
                   : std::nullopt;
 }
 
@@ -543,6 +549,12 @@ constexpr auto extractors = std::to_array<Extractor>({
     {"fault_time", always, fault_time, no_cost},
     {"allocator_time", always, [](const Context& c) { return nanoseconds(c.outcome.record.costs.allocator_ns); }, ""},
     {"collector_wait_time", waits, [](const Context& c) { return nanoseconds(c.outcome.record.costs.wait_ns); }, ""},
+    {"run_delay_time", always,
+     [](const Context& c) -> Value {
+         const RepetitionRecord& record = c.outcome.record;
+         return record.knows_run_delay ? nanoseconds(record.costs.run_delay_ns) : std::nullopt;
+     },
+     "this kernel keeps no /proc/PID/schedstat"},
     {"other_time", always, other_time, no_cost},
 });
 
@@ -621,14 +633,16 @@ void append_points(const Program& program, const Outcome& outcome, std::uint32_t
     }
 }
 
-void append_phases(const Program& program, const Outcome& outcome, std::uint32_t repetition, model::CaseReport& report)
+void append_phases(const Context& context, std::uint32_t repetition, model::CaseReport& report)
 {
-    for (std::size_t i = 0; i < outcome.phases.size(); ++i) {
-        const PhaseRecord& from = outcome.phases[i];
+    for (std::size_t i = 0; i < context.outcome.phases.size(); ++i) {
+        const PhaseRecord& from = context.outcome.phases[i];
         if (from.entered != 0) {
-            report.phases.push_back({repetition, program.phase_names[i], seconds(from.first_start_ns),
+            report.phases.push_back({repetition, context.program.phase_names[i], seconds(from.first_start_ns),
                                      seconds(from.last_end_ns), seconds(from.time_ns), from.entered, from.minor_faults,
-                                     from.major_faults});
+                                     from.major_faults, fault_time_of(context, from.minor_faults, from.costs),
+                                     nanoseconds(from.costs.allocator_ns),
+                                     waits(context.program) ? nanoseconds(from.costs.wait_ns) : Value{}});
         }
     }
 }
@@ -662,7 +676,7 @@ void append_repetition(const Program& program, const Outcome& outcome, std::uint
         }
     }
     append_points(program, outcome, report.repetitions, report);
-    append_phases(program, outcome, report.repetitions, report);
+    append_phases(context, report.repetitions, report);
     append_defects(program, outcome, report.repetitions, report);
     append_call_times(outcome, report);
     for (model::Series series : outcome.series) {

@@ -39,6 +39,30 @@ struct PointRecord {
     std::uint64_t idle_bytes{};
 };
 
+// What the program's thread spent outside its own code, and what of its memory was new.
+struct Costs {
+    std::uint64_t allocator_ns{};     // in calls into the memory resource
+    std::uint64_t wait_ns{};          // for a collection, a finalizer or memory under a cap; less the calls in it
+    std::uint64_t run_delay_ns{};     // ready to run, without a processor
+    std::uint64_t pages_touched{};    // of arrays, by their first write
+    std::uint64_t allocated_bytes{};  // got from the memory resource
+
+    Costs& operator+=(const Costs& other) noexcept
+    {
+        allocator_ns += other.allocator_ns;
+        wait_ns += other.wait_ns;
+        run_delay_ns += other.run_delay_ns;
+        pages_touched += other.pages_touched;
+        allocated_bytes += other.allocated_bytes;
+        return *this;
+    }
+    friend Costs operator-(const Costs& a, const Costs& b) noexcept
+    {
+        return {a.allocator_ns - b.allocator_ns, a.wait_ns - b.wait_ns, a.run_delay_ns - b.run_delay_ns,
+                a.pages_touched - b.pages_touched, a.allocated_bytes - b.allocated_bytes};
+    }
+};
+
 struct PhaseRecord {
     std::int64_t first_start_ns{};
     std::int64_t last_end_ns{};
@@ -46,6 +70,7 @@ struct PhaseRecord {
     std::uint64_t entered{};
     std::uint64_t minor_faults{};
     std::uint64_t major_faults{};
+    Costs costs;  // all but run_delay_ns
 };
 
 // What was found wrong with, or left over of, the arrays of one name.
@@ -58,28 +83,6 @@ struct SlotRecord {
     std::uint64_t unreleased{};  // at the end: unreachable, not freed
     std::uint64_t unreleased_bytes{};
     std::int64_t oldest_ns{};  // since the first of them was dropped
-};
-
-// What the program's thread spent outside its own code, and what of its memory was new.
-struct Costs {
-    std::uint64_t allocator_ns{};     // in calls into the memory resource
-    std::uint64_t wait_ns{};          // for a collection, a finalizer or memory under a cap; less the calls in it
-    std::uint64_t pages_touched{};    // of arrays, by their first write
-    std::uint64_t allocated_bytes{};  // got from the memory resource
-
-    Costs& operator+=(const Costs& other) noexcept
-    {
-        allocator_ns += other.allocator_ns;
-        wait_ns += other.wait_ns;
-        pages_touched += other.pages_touched;
-        allocated_bytes += other.allocated_bytes;
-        return *this;
-    }
-    friend Costs operator-(const Costs& a, const Costs& b) noexcept
-    {
-        return {a.allocator_ns - b.allocator_ns, a.wait_ns - b.wait_ns, a.pages_touched - b.pages_touched,
-                a.allocated_bytes - b.allocated_bytes};
-    }
 };
 
 // Seconds that one fault cost beside the repetition, by its kind; 0: not measured.
@@ -116,6 +119,7 @@ struct RepetitionRecord {
     std::int64_t cpu_ns{};
     std::uint64_t minor_faults{};
     std::uint64_t major_faults{};
+    bool knows_run_delay{};
     std::uint64_t timed_arrays{};      // allocated while the clock ran
     std::uint64_t arrays{};            // allocated over the repetition
     std::uint64_t allocated_bytes{};   // over the repetition

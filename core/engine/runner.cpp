@@ -119,6 +119,8 @@ void Runner::prepare_case(model::RunReport& report, const model::Case& plan_case
     case_report.release = {std::string{model::name_of(release.mode)}, plan_case.profile, modelled,
                            modelled && !release.unverified};
     case_report.trims = model::trims(plan_case);
+    case_report.operation =
+        model::timed_call_count(plan_case.steps) == 0 ? model::OperationKind::array : model::OperationKind::call;
     case_report.planned_repetitions = plan_.settings.repetitions;
 
     Entry entry{.plan_case = &plan_case};

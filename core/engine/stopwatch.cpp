@@ -7,6 +7,7 @@ using std::chrono::nanoseconds;
 void Stopwatch::begin()
 {
     faults_at_start_ = probe_.faults();
+    record_.knows_run_delay = probe_.run_delay().has_value();
     started_ = clock_.now();
 }
 
@@ -20,18 +21,20 @@ sys::FaultCounts Stopwatch::faults_so_far() const
 
 Costs Stopwatch::costs_of_world() const
 {
-    return {world_.stack.call_times().program_ns(), world_.heap.wait_ns(), record_.pages_touched,
+    return {world_.stack.call_times().program_ns(), world_.heap.wait_ns(), 0, record_.pages_touched,
             world_.counters.allocated_bytes()};
 }
 
-Costs Stopwatch::costs_so_far() const
+Costs Stopwatch::costs_of_thread() const
 {
-    return costs_of_world() - excluded_.costs;
+    Costs costs = costs_of_world();
+    costs.run_delay_ns = static_cast<std::uint64_t>(probe_.run_delay().value_or(nanoseconds{}).count());
+    return costs;
 }
 
 void Stopwatch::start(std::uint64_t arrays)
 {
-    costs_at_watch_ = costs_so_far();
+    costs_at_watch_ = costs_of_thread() - excluded_.costs;
     running_ = true;
     arrays_at_start_ = arrays;
     cpu_at_start_ = clock_.process_cpu() - excluded_.cpu;
@@ -50,13 +53,13 @@ void Stopwatch::stop(std::uint64_t arrays)
     record_.minor_faults += faults.minor - faults_at_watch_.minor;
     record_.major_faults += faults.major - faults_at_watch_.major;
     record_.timed_arrays += arrays - arrays_at_start_;
-    record_.costs += costs_so_far() - costs_at_watch_;
+    record_.costs += costs_of_thread() - excluded_.costs - costs_at_watch_;
 }
 
 Stopwatch::Pause Stopwatch::pause() const
 {
     const nanoseconds wall = clock_.now();
-    return {wall, clock_.process_cpu(), probe_.faults(), costs_of_world()};
+    return {wall, clock_.process_cpu(), probe_.faults(), costs_of_thread()};
 }
 
 void Stopwatch::resume(const Pause& since)
@@ -64,7 +67,7 @@ void Stopwatch::resume(const Pause& since)
     const sys::FaultCounts faults = probe_.faults();
     excluded_.faults.minor += faults.minor - since.faults.minor;
     excluded_.faults.major += faults.major - since.faults.major;
-    excluded_.costs += costs_of_world() - since.costs;
+    excluded_.costs += costs_of_thread() - since.costs;
     excluded_.cpu += clock_.process_cpu() - since.cpu;
     excluded_.wall += clock_.now() - since.wall;
 }
@@ -72,7 +75,7 @@ void Stopwatch::resume(const Pause& since)
 Stopwatch::PhaseStart Stopwatch::enter_phase() const
 {
     const sys::FaultCounts faults = faults_so_far();
-    return {clock_.now() - excluded_.wall, faults};
+    return {clock_.now() - excluded_.wall, faults, costs_of_world() - excluded_.costs};
 }
 
 void Stopwatch::leave_phase(PhaseRecord& phase, const PhaseStart& start) const
@@ -83,6 +86,7 @@ void Stopwatch::leave_phase(PhaseRecord& phase, const PhaseStart& start) const
         phase.first_start_ns = (start.wall + excluded_.wall - started_).count();
     }
     phase.last_end_ns = (now - started_).count();
+    phase.costs += costs_of_world() - excluded_.costs - start.costs;
     phase.time_ns += (now - excluded_.wall - start.wall).count();
     phase.minor_faults += faults.minor - start.faults.minor;
     phase.major_faults += faults.major - start.faults.major;

@@ -2,8 +2,8 @@
 // samples took of them.
 //
 // Units    nanoseconds of the clock it is given; page faults of the process.
-// Cost     two clock reads and a getrusage where a watch or a phase begins or ends.
-// Threads  one.
+// Cost     two clock reads, a getrusage and a read of schedstat where a watch begins or ends; of a phase, all but the
+// last. Threads  one.
 #pragma once
 
 #include <chrono>
@@ -26,9 +26,6 @@ class Stopwatch {
     [[nodiscard]] std::chrono::nanoseconds started() const { return started_; }
     [[nodiscard]] sys::FaultCounts faults_so_far() const;
 
-    // What the world has spent since it was made, less what was spent in pauses.
-    [[nodiscard]] Costs costs_so_far() const;
-
     // The timed steps; adds to the record. `arrays`: made by the repetition so far.
     void start(std::uint64_t arrays);
     void stop(std::uint64_t arrays);
@@ -47,12 +44,14 @@ class Stopwatch {
     struct PhaseStart {
         std::chrono::nanoseconds wall{};
         sys::FaultCounts faults;
+        Costs costs;  // all but run_delay_ns, which would take a system call at each end
     };
     [[nodiscard]] PhaseStart enter_phase() const;
     void leave_phase(PhaseRecord& phase, const PhaseStart& start) const;
 
   private:
     [[nodiscard]] Costs costs_of_world() const;
+    [[nodiscard]] Costs costs_of_thread() const;  // run_delay_ns too
 
     const sys::Clock& clock_;
     sys::ProcessProbe& probe_;

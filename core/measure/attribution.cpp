@@ -75,7 +75,7 @@ std::string faults_text(const Attribution& attribution)
     }
     const std::string detail =
         fmt::format("{} more faults{} at {} each", format_value(model::Unit::one, attribution.extra_faults),
-                    attribution.per_operation ? " per array" : "",
+                    attribution.per_operation ? fmt::format(" per {}", model::name_of(attribution.operation)) : "",
                     format_value(model::Unit::seconds, attribution.faults / attribution.extra_faults));
     // The cost of a fault is measured beside the case, not in it, so more than all is no contradiction.
     return share <= 1 + least_share
@@ -104,22 +104,28 @@ std::string rest_text(const Attribution& attribution)
 
 std::optional<Attribution> attribute(const CaseReport& base, const CaseReport& other)
 {
-    const auto per_operation = difference(base, other, "time_per_op");
-    const auto extra = per_operation ? per_operation : difference(base, other, "wall_time");
+    const bool per_operation = difference(base, other, "time_per_op").has_value();
+    auto extra = part(base, other, "wall_time", per_operation);
+    if (!extra && per_operation) {
+        extra = difference(base, other, "time_per_op");  // results of earlier versions do not count operations
+    }
     if (!extra || *extra <= 0) {
         return std::nullopt;
     }
-    const auto found = faults(base, other, per_operation.has_value());
+    const auto found = faults(base, other, per_operation);
     if (!found) {
         return std::nullopt;
     }
-    Attribution result{.per_operation = per_operation.has_value(),
+    Attribution result{.per_operation = per_operation,
+                       .operation = other.operation,
                        .extra = *extra,
                        .faults = found->seconds,
                        .extra_faults = found->count};
     result.allocator = part(base, other, "allocator_time", result.per_operation);
     result.waiting = part(base, other, "collector_wait_time", result.per_operation);
-    result.unexplained = result.extra - result.faults - result.allocator.value_or(0) - result.waiting.value_or(0);
+    result.run_delay = part(base, other, "run_delay_time", result.per_operation);
+    result.unexplained = result.extra - result.faults - result.allocator.value_or(0) - result.waiting.value_or(0) -
+                         result.run_delay.value_or(0);
     result.explained = 1 - result.unexplained / result.extra;
     return result;
 }
@@ -133,7 +139,8 @@ std::string cause_of(const CaseReport& base, const CaseReport& other)
 std::string cause_text(const Attribution& attribution)
 {
     return faults_text(attribution) + part_text(attribution.allocator, attribution.extra, "calls into the allocator") +
-           part_text(attribution.waiting, attribution.extra, "waiting for the collector") + rest_text(attribution);
+           part_text(attribution.waiting, attribution.extra, "waiting for the collector") +
+           part_text(attribution.run_delay, attribution.extra, "waiting for a processor") + rest_text(attribution);
 }
 
 }  // namespace memsweep::measure

@@ -1,9 +1,11 @@
 // Where the extra time of one case over another went: page faults, calls into the allocator, waiting for a collector or
-// a finalizer, and what none of them explains.
+// a finalizer, waiting for a processor, and what none of them explains.
 //
 // Units    seconds: per operation where both cases have time_per_op, else over their timed steps.
-// Sources  medians over the repetitions. Faults: their number by kind times what a fault of that kind cost beside the
-//          case (fault_time); calls and waits: measured. A part is the difference between the two cases.
+// Sources  medians over the repetitions of their wall time, shared out among the operations: the mean, so that it and
+//          its parts are of the same operations even where time_per_op is a median of calls, few of which fault.
+//          Faults: their number by kind times what a fault of that kind cost beside the case (fault_time); calls and
+//          waits: measured. A part is the difference between the two cases.
 // Errors   empty where a case has no times, or the other one took no longer.
 #pragma once
 
@@ -16,10 +18,12 @@ namespace memsweep::measure {
 
 struct Attribution {
     bool per_operation{};
+    model::OperationKind operation{};
     double extra{};  // what is to be explained
     double faults{};
     std::optional<double> allocator;  // empty: not measured, so it is part of what is unexplained
     std::optional<double> waiting;
+    std::optional<double> run_delay;
     double unexplained{};   // negative: the parts make more than there is
     double explained{};     // share of `extra` in the parts
     double extra_faults{};  // their number, whose difference in time `faults` is

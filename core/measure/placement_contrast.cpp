@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/measure/attribution.hpp"
 #include "core/measure/case_values.hpp"
 #include "core/measure/format.hpp"
 #include "core/measure/mode_groups.hpp"
@@ -93,6 +94,15 @@ std::string case_name(const CaseReport& report)
     return rest.empty() ? report.scenario : fmt::format("{}", fmt::join(rest, ", "));
 }
 
+// Of the case that the sweep slows down most, where that is shown.
+std::string cause_text_of(const PlacementContrast& contrast)
+{
+    const auto& interval = contrast.ratio->interval;
+    const std::string cause =
+        interval && (*interval)[0] > 1 ? cause_of(*contrast.alone, *contrast.placed) : std::string{};
+    return cause.empty() ? std::string{} : fmt::format("; in {} {}", case_name(*contrast.placed), cause);
+}
+
 std::string sentence(const std::string& subject, const std::vector<const PlacementContrast*>& all)
 {
     double logs = 0;
@@ -103,11 +113,12 @@ std::string sentence(const std::string& subject, const std::vector<const Placeme
     const auto [low, high] = std::ranges::minmax(all, {}, estimate);
     const std::string mean = format_factor(std::exp(logs / static_cast<double>(all.size())));
     if (all.size() == 1) {
-        return fmt::format("{}: {}x the time alone ({})", subject, mean, case_name(*low->placed));
+        return fmt::format("{}: {}x the time alone ({}){}", subject, mean, case_name(*low->placed),
+                           cause_text_of(*low));
     }
-    return fmt::format("{}: {}x the time alone over {} cases (geometric mean), from {}x ({}) to {}x ({})", subject,
+    return fmt::format("{}: {}x the time alone over {} cases (geometric mean), from {}x ({}) to {}x ({}){}", subject,
                        mean, all.size(), format_factor(estimate(low)), case_name(*low->placed),
-                       format_factor(estimate(high)), case_name(*high->placed));
+                       format_factor(estimate(high)), case_name(*high->placed), cause_text_of(*high));
 }
 
 }  // namespace

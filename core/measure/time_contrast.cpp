@@ -16,11 +16,12 @@ using model::CaseReport;
 
 constexpr double same_time = 0.05;  // the default threshold for times
 
-struct TimeMetric {
-    std::string_view metric;
-    std::string_view noun;
-};
-constexpr std::array<TimeMetric, 2> time_metrics{{{"time_per_op", "time per array"}, {"wall_time", "time"}}};
+constexpr std::array<std::string_view, 2> time_metrics{"time_per_op", "wall_time"};
+
+std::string noun_of(std::string_view metric, const CaseReport& report)
+{
+    return metric == "wall_time" ? "time" : fmt::format("time per {}", model::name_of(report.operation));
+}
 
 bool includes_one(const Shift& ratio)
 {
@@ -43,12 +44,12 @@ std::string interval_text(const Shift& ratio)
 
 std::optional<TimeContrast> time_contrast(const CaseReport& base, const CaseReport& other)
 {
-    for (const auto& [metric, noun] : time_metrics) {
+    for (const std::string_view metric : time_metrics) {
         const std::vector<double> from = present(case_values(base, {}, metric));
         const std::vector<double> to = present(case_values(other, {}, metric));
         if (!from.empty() && !to.empty()) {
             const Shift shift = hodges_lehmann(from, to);
-            return shift.is_ratio ? std::optional{TimeContrast{noun, shift}} : std::nullopt;
+            return shift.is_ratio ? std::optional{TimeContrast{noun_of(metric, other), shift}} : std::nullopt;
         }
     }
     return std::nullopt;

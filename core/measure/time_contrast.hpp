@@ -14,7 +14,7 @@
 namespace memsweep::measure {
 
 struct TimeContrast {
-    std::string_view noun;  // "time per array" or "time"
+    std::string noun;  // "time per array", "time per call" or "time"
     Shift ratio;
 };
 

@@ -59,7 +59,7 @@ constexpr auto measured = Provenance::measured;
 constexpr auto derived = Provenance::derived;
 constexpr auto modelled = Provenance::modelled;
 
-constexpr std::array<MetricInfo, 81> metrics{{
+constexpr auto metrics = std::to_array<MetricInfo>({
     {"wall_time", Unit::seconds, lower, noisy, measured, "time of the timed steps; samples are never part of it"},
     {"cpu_time", Unit::seconds, lower, noisy, measured, "user and system time of the whole worker over the same steps"},
     {"time_per_op", Unit::seconds, lower, noisy, derived,
@@ -154,14 +154,17 @@ constexpr std::array<MetricInfo, 81> metrics{{
      "time of the program's thread in allocate and deallocate calls of 64 KiB and more, in the timed steps"},
     {"collector_wait_time", Unit::seconds, lower, noisy, measured,
      "time the program waited for a collection, a finalizer or memory under a cap, in the timed steps"},
-    {"other_time", Unit::seconds, lower, noisy, derived, "wall_time less fault, allocator and collector wait time"},
+    {"run_delay_time", Unit::seconds, lower, noisy, measured,
+     "time the program's thread was ready to run and waited for a processor, in the timed steps"},
+    {"other_time", Unit::seconds, lower, noisy, derived,
+     "wall_time less fault, allocator, collector wait and run delay time"},
     {"fault_cost", Unit::seconds, lower, noisy, measured,
      "first write to a fresh base page, all of it, beside the repetition, on this machine"},
     {"huge_fault_cost", Unit::seconds, lower, noisy, measured, "the same of a transparent huge page"},
     {"shared_fault_cost", Unit::seconds, lower, noisy, measured, "the same of a base page of shared memory"},
     {"refault_cost", Unit::seconds, lower, noisy, measured,
      "the same where shared memory has the page and lacks its page-table entry, as after a soft trim"},
-}};
+});
 
 constexpr std::array<MetricInfo, 9> point_metrics{{
     {"live_bytes", Unit::bytes, lower, exact, measured, "acquired minus released, by exact counters"},
@@ -203,7 +206,7 @@ bool describes_machine(std::string_view metric)
 bool explains_time(std::string_view metric)
 {
     return metric == "fault_time" || metric == "allocator_time" || metric == "collector_wait_time" ||
-           metric == "other_time";
+           metric == "run_delay_time" || metric == "other_time";
 }
 
 }  // namespace memsweep::model

@@ -23,6 +23,16 @@ std::span<const Named<Status>> names<Status>()
 }
 
 template <>
+std::span<const Named<OperationKind>> names<OperationKind>()
+{
+    static constexpr std::array<Named<OperationKind>, 2> table{{
+        {OperationKind::array, "array", "allocated in the timed steps"},
+        {OperationKind::call, "call", "timed one by one"},
+    }};
+    return table;
+}
+
+template <>
 std::span<const Named<DefectKind>> names<DefectKind>()
 {
     static constexpr std::array<Named<DefectKind>, 6> table{{

@@ -26,6 +26,14 @@ enum class Status : std::uint8_t {
 template <>
 std::span<const Named<Status>> names<Status>();
 
+// What time_per_op and faults_per_op are per.
+enum class OperationKind : std::uint8_t {
+    array,  // allocated in the timed steps
+    call,   // of those that concat steps time
+};
+template <>
+std::span<const Named<OperationKind>> names<OperationKind>();
+
 // One named instant of a repetition. Empty fields were not measured there.
 struct Point {
     std::uint32_t repetition{};
@@ -54,6 +62,9 @@ struct Phase {
     std::uint64_t entered{};
     std::uint64_t minor_faults{};
     std::uint64_t major_faults{};
+    std::optional<double> fault_time;  // seconds, as the metrics of these names; empty: not measured
+    std::optional<double> allocator_time;
+    std::optional<double> collector_wait_time;  // empty too where nothing is waited for
 };
 
 struct Series {
@@ -116,6 +127,7 @@ struct CaseReport {
     std::string reason;           // why it is not ok; empty otherwise
     std::uint32_t repetitions{};  // measured so far
     std::uint32_t planned_repetitions{};
+    OperationKind operation{OperationKind::array};
     std::vector<Metric> metrics;
     std::vector<Point> points;
     std::vector<Phase> phases;

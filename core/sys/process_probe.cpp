@@ -2,7 +2,9 @@
 
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
@@ -38,8 +40,10 @@ base::Expected<UniqueFd> open_for_reading(const char* path)
 
 }  // namespace
 
-OwnProcessProbe::OwnProcessProbe(UniqueFd smaps_rollup, UniqueFd status, UniqueFd clear_refs) noexcept
-    : smaps_rollup_{std::move(smaps_rollup)}, status_{std::move(status)}, clear_refs_{std::move(clear_refs)}
+OwnProcessProbe::OwnProcessProbe(UniqueFd smaps_rollup, UniqueFd status, UniqueFd clear_refs,
+                                 UniqueFd schedstat) noexcept
+    : smaps_rollup_{std::move(smaps_rollup)}, status_{std::move(status)}, clear_refs_{std::move(clear_refs)},
+      schedstat_{std::move(schedstat)}
 {
 }
 
@@ -54,7 +58,8 @@ base::Expected<OwnProcessProbe> OwnProcessProbe::open()
         return base::fail(std::move(status).error());
     }
     OwnProcessProbe probe{std::move(*rollup), std::move(*status),
-                          UniqueFd{::open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC)}};
+                          UniqueFd{::open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC)},
+                          UniqueFd{::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)}};
     // Also touches the stack that later snapshots use, so that they cause no fault of their own.
     if (const auto first = probe.snapshot(); !first) {
         return base::fail(first.error());
@@ -88,6 +93,19 @@ FaultCounts OwnProcessProbe::faults() const noexcept
     return {.minor = static_cast<std::uint64_t>(usage.ru_minflt),
             .major = static_cast<std::uint64_t>(usage.ru_majflt),
             .involuntary_switches = static_cast<std::uint64_t>(usage.ru_nivcsw)};
+}
+
+std::optional<std::chrono::nanoseconds> OwnProcessProbe::run_delay() const noexcept
+{
+    std::array<char, 128> buffer;
+    const auto text = pread_text(schedstat_.get(), buffer);
+    const std::size_t space = text ? text->find(' ') : std::string_view::npos;
+    std::int64_t delay = 0;
+    if (space == std::string_view::npos ||
+        std::from_chars(text->data() + space + 1, text->data() + text->size(), delay).ec != std::errc{}) {
+        return std::nullopt;
+    }
+    return std::chrono::nanoseconds{delay};
 }
 
 void OwnProcessProbe::reset_peak() noexcept

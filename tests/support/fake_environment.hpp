@@ -28,12 +28,14 @@ class FakeProbe final : public sys::ProcessProbe {
         return sys::MemorySnapshot{.rss_bytes = rss_bytes, .minor_faults = minor_faults};
     }
     [[nodiscard]] sys::FaultCounts faults() const noexcept override { return {minor_faults, 0, 0}; }
+    [[nodiscard]] std::optional<std::chrono::nanoseconds> run_delay() const noexcept override { return delay; }
     void reset_peak() noexcept override {}
     [[nodiscard]] base::Expected<std::uint64_t> peak_bytes() noexcept override { return peak; }
 
     std::uint64_t rss_bytes{10 << 20};
     std::uint64_t peak{50 << 20};
     std::uint64_t minor_faults{100};
+    std::optional<std::chrono::nanoseconds> delay{0};
 };
 
 }  // namespace memsweep::tests

@@ -1,10 +1,14 @@
 #include "core/sys/process_probe.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <thread>
 
+#include <sched.h>
 #include <sys/mman.h>
 
 #include "core/sys/page_ops.hpp"
@@ -69,6 +73,45 @@ TEST_CASE("reading the process's memory faults in nothing", "[machine]")
         fewest = std::min(fewest, last.minor - first->minor_faults + last.major - first->major_faults);
     }
     CHECK((tests::sanitized || fewest == 0));
+}
+
+TEST_CASE("a thread that shares its only processor waits for it, no longer than time passes", "[machine]")
+{
+    cpu_set_t before;
+    REQUIRE(::sched_getaffinity(0, sizeof(before), &before) == 0);
+    std::size_t cpu = 0;
+    while (!CPU_ISSET(cpu, &before)) {
+        ++cpu;
+    }
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    REQUIRE(::sched_setaffinity(0, sizeof(one), &one) == 0);
+    const auto probe = sys::OwnProcessProbe::open();
+    REQUIRE(probe);
+    const auto first = probe->run_delay();
+    if (first) {
+        std::atomic<bool> stop{false};
+        std::thread rival{[&] {  // inherits the affinity
+            while (!stop.load(std::memory_order_relaxed)) {
+            }
+        }};
+        const auto begin = std::chrono::steady_clock::now();
+        auto last = first;
+        while (*last == *first && std::chrono::steady_clock::now() - begin < std::chrono::seconds{10}) {
+            std::this_thread::yield();
+            last = probe->run_delay();
+        }
+        const auto passed = std::chrono::steady_clock::now() - begin;
+        stop = true;
+        rival.join();
+        CHECK(*last > *first);
+        CHECK(*last - *first <= passed);
+    }
+    REQUIRE(::sched_setaffinity(0, sizeof(before), &before) == 0);
+    if (!first) {
+        WARN("left out: this kernel keeps no schedstat");
+    }
 }
 
 TEST_CASE("the resident set grows by the bytes touched and shrinks by those given back", "[machine]")
