@@ -25,12 +25,14 @@ bool is_unknown(const void* block) noexcept
     return block == nullptr || in_arena(block);
 }
 
-void note_allocation(Call call, void* block, std::size_t bytes, std::size_t alignment = 0) noexcept
+template <Call call>
+__attribute__((always_inline)) inline void note_allocation(void* block, std::size_t bytes,
+                                                           std::size_t alignment = 0) noexcept
 {
     if (block == nullptr) [[unlikely]] {
-        record({.call = Call::failed_alloc, .size = bytes});
+        record<Call::failed_alloc>(0, bytes);
     } else if (!in_arena(block)) [[likely]] {
-        record({.call = call, .address = place(block), .other = alignment, .size = bytes});
+        record<call>(place(block), bytes, alignment);
     }
 }
 
@@ -40,7 +42,7 @@ void note_allocation(Call call, void* block, std::size_t bytes, std::size_t alig
 MEMSWEEP_PRELOADED void* malloc(std::size_t bytes)
 {
     void* const block = real.malloc(bytes);
-    note_allocation(Call::malloc, block, bytes);
+    note_allocation<Call::malloc>(block, bytes);
     return block;
 }
 
@@ -49,7 +51,7 @@ MEMSWEEP_PRELOADED void free(void* block)
     if (is_unknown(block)) [[unlikely]] {
         return;
     }
-    record({.call = Call::free, .address = place(block)});
+    record<Call::free>(place(block));
     real.free(block);
 }
 
@@ -60,7 +62,7 @@ MEMSWEEP_PRELOADED void* calloc(std::size_t count, std::size_t bytes)
     if (__builtin_mul_overflow(count, bytes, &all)) [[unlikely]] {
         all = SIZE_MAX;
     }
-    note_allocation(Call::calloc, block, all);
+    note_allocation<Call::calloc>(block, all);
     return block;
 }
 
@@ -76,12 +78,9 @@ MEMSWEEP_PRELOADED void* realloc(void* block, std::size_t bytes)
     prepare_realloc(block);
     void* const moved = real.realloc(block, bytes);
     if (moved == nullptr && (bytes != 0 || block == nullptr)) [[unlikely]] {
-        record({.call = Call::failed_alloc, .size = bytes});
+        record<Call::failed_alloc>(0, bytes);
     } else if (moved == nullptr || !in_arena(moved)) {
-        record({.call = Call::realloc,
-                .address = place(moved),
-                .other = place(block),
-                .size = moved != nullptr ? bytes : 0});
+        record<Call::realloc>(place(moved), moved != nullptr ? bytes : 0, place(block));
     }
     return moved;
 }
@@ -101,7 +100,7 @@ MEMSWEEP_PRELOADED int posix_memalign(void** into, std::size_t alignment, std::s
 {
     const int problem = real.posix_memalign(into, alignment, bytes);
     if (problem != EINVAL) {
-        note_allocation(Call::aligned_alloc, problem == 0 ? *into : nullptr, bytes, alignment);
+        note_allocation<Call::aligned_alloc>(problem == 0 ? *into : nullptr, bytes, alignment);
     }
     return problem;
 }
@@ -109,21 +108,21 @@ MEMSWEEP_PRELOADED int posix_memalign(void** into, std::size_t alignment, std::s
 MEMSWEEP_PRELOADED void* aligned_alloc(std::size_t alignment, std::size_t bytes)
 {
     void* const block = real.aligned_alloc(alignment, bytes);
-    note_allocation(Call::aligned_alloc, block, bytes, alignment);
+    note_allocation<Call::aligned_alloc>(block, bytes, alignment);
     return block;
 }
 
 MEMSWEEP_PRELOADED void* memalign(std::size_t alignment, std::size_t bytes)
 {
     void* const block = real.memalign(alignment, bytes);
-    note_allocation(Call::aligned_alloc, block, bytes, alignment);
+    note_allocation<Call::aligned_alloc>(block, bytes, alignment);
     return block;
 }
 
 MEMSWEEP_PRELOADED void* valloc(std::size_t bytes)
 {
     void* const block = real.valloc(bytes);
-    note_allocation(Call::aligned_alloc, block, bytes, static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)));
+    note_allocation<Call::aligned_alloc>(block, bytes, static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)));
     return block;
 }
 
@@ -132,7 +131,7 @@ MEMSWEEP_PRELOADED void* pvalloc(std::size_t bytes)
 {
     void* const block = real.pvalloc(bytes);
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    note_allocation(Call::aligned_alloc, block, (bytes + page - 1) / page * page, page);
+    note_allocation<Call::aligned_alloc>(block, (bytes + page - 1) / page * page, page);
     return block;
 }
 // NOLINTEND(readability-identifier-naming,bugprone-reserved-identifier)

@@ -55,7 +55,7 @@ MEMSWEEP_PRELOADED void* mmap(void* hint, std::size_t bytes, int protection, int
 {
     void* const at = real.mmap(hint, bytes, protection, flags, fd, offset);
     if (at != MAP_FAILED && (flags & MAP_ANONYMOUS) != 0) {
-        record({.call = Call::map, .address = place(at), .size = bytes});
+        record<Call::map>(place(at), bytes);
     }
     return at;
 }
@@ -67,7 +67,7 @@ MEMSWEEP_PRELOADED void* mmap64(void* hint, std::size_t bytes, int protection, i
 
 MEMSWEEP_PRELOADED int munmap(void* at, std::size_t bytes)
 {
-    record({.call = Call::unmap, .address = place(at), .size = bytes});
+    record<Call::unmap>(place(at), bytes);
     return real.munmap(at, bytes);
 }
 
@@ -83,8 +83,8 @@ MEMSWEEP_PRELOADED void* mremap(void* at, std::size_t before, std::size_t after,
     }
     void* const moved = real.mremap(at, before, after, flags, to);
     if (moved != MAP_FAILED) {
-        record({.call = Call::unmap, .address = place(at), .size = before});
-        record({.call = Call::map, .address = place(moved), .size = after});
+        record<Call::unmap>(place(at), before);
+        record<Call::map>(place(moved), after);
     }
     return moved;
 }

@@ -13,9 +13,6 @@ namespace memsweep::trace::recorder {
 namespace {
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): a preloaded library has no main to own them
-constexpr std::size_t arena_bytes = 128 << 10;
-constexpr std::size_t arena_alignment = 64;  // the size of a block stands in front of it
-alignas(arena_alignment) std::array<unsigned char, arena_bytes> arena;
 std::atomic<std::size_t> arena_used{0};
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
@@ -137,6 +134,8 @@ std::size_t early_usable_size(void* block)
 
 }  // namespace
 
+alignas(arena_alignment) std::array<unsigned char, arena_bytes> arena;
+
 constinit RealCalls real{early_malloc,
                          early_calloc,
                          early_realloc,
@@ -175,12 +174,6 @@ void find_real_calls() noexcept
     find(found.pthread_create, "pthread_create");
     real = found;
     finding = false;
-}
-
-bool in_arena(const void* block) noexcept
-{
-    const auto* const at = static_cast<const unsigned char*>(block);
-    return at >= arena.data() && at < arena.data() + arena_bytes;
 }
 
 std::size_t arena_block_bytes(const void* block) noexcept

@@ -7,7 +7,9 @@
 // Threads  any; the first call finds them, and others that come meanwhile find them too.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 
 #include <pthread.h>
 #include <sys/types.h>
@@ -33,10 +35,18 @@ struct RealCalls {
 
 // Filled by find_real_calls(); before, every entry that can be called early leads there.
 // NOLINTNEXTLINE(bugprone-dynamic-static-initializers): constinit
-extern RealCalls real;
+extern __attribute__((visibility("hidden"))) RealCalls real;
 void find_real_calls() noexcept;
 
-[[nodiscard]] bool in_arena(const void* block) noexcept;
+inline constexpr std::size_t arena_bytes = 128 << 10;
+inline constexpr std::size_t arena_alignment = 64;  // the size of a block stands in front of it
+// NOLINTNEXTLINE(bugprone-dynamic-static-initializers): zeroes
+extern __attribute__((visibility("hidden"))) std::array<unsigned char, arena_bytes> arena;
+
+[[nodiscard]] inline bool in_arena(const void* block) noexcept
+{
+    return reinterpret_cast<std::uintptr_t>(block) - reinterpret_cast<std::uintptr_t>(arena.data()) < arena_bytes;
+}
 [[nodiscard]] std::size_t arena_block_bytes(const void* block) noexcept;
 
 }  // namespace memsweep::trace::recorder

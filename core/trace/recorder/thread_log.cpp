@@ -23,6 +23,11 @@ bool is_sampled(std::uint64_t address) noexcept
     return ((address >> 4U) * 0x9E3779B97F4A7C15U >> 32U) % choice().sample == 0;
 }
 
+bool selects() noexcept
+{
+    return choice().min_size != 0 || choice().sample > 1;
+}
+
 // The same answer at a block's allocation and at its free: it rests on the address and on what the allocator gave.
 bool is_chosen(std::uint64_t address) noexcept
 {
@@ -53,6 +58,28 @@ bool select(CallEvent& event, bool old_was_chosen) noexcept
     }
     default:
         return event.size >= choice().min_size && choice().sample == 1;
+    }
+}
+
+void append_any(ThreadLog& log, const CallEvent& event) noexcept
+{
+    switch (event.call) {
+    case Call::malloc:
+        return append<Call::malloc>(log, event.address, event.size, event.other);
+    case Call::calloc:
+        return append<Call::calloc>(log, event.address, event.size, event.other);
+    case Call::realloc:
+        return append<Call::realloc>(log, event.address, event.size, event.other);
+    case Call::free:
+        return append<Call::free>(log, event.address, event.size, event.other);
+    case Call::aligned_alloc:
+        return append<Call::aligned_alloc>(log, event.address, event.size, event.other);
+    case Call::failed_alloc:
+        return append<Call::failed_alloc>(log, event.address, event.size, event.other);
+    case Call::map:
+        return append<Call::map>(log, event.address, event.size, event.other);
+    case Call::unmap:
+        return append<Call::unmap>(log, event.address, event.size, event.other);
     }
 }
 
@@ -89,51 +116,61 @@ bool renew(ThreadLog& log) noexcept
     return true;
 }
 
+// Handlers go on deferring until the state is what it was.
 void record_deferred(ThreadLog& log) noexcept
 {
-    std::uint32_t done = 0;
-    while (done < log.deferred_count && log.state != LogState::stopped) {
-        append(log, log.deferred[done++]);
+    const LogState before = log.state;
+    while (log.deferred_count != 0 && log.state != LogState::stopped) {
+        log.state = LogState::recording;
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        std::uint32_t done = 0;
+        std::uint32_t all = 0;
+        do {
+            append_any(log, log.deferred[done++]);
+            all = done;
+        } while (log.state != LogState::stopped &&
+                 !std::atomic_ref{log.deferred_count}.compare_exchange_strong(all, 0));
+        if (log.state != LogState::stopped) {
+            log.state = before;
+        }
+        std::atomic_signal_fence(std::memory_order_seq_cst);
     }
-    log.deferred_count = 0;
 }
 
-void record_otherwise(const CallEvent& event) noexcept
+void record_otherwise(CallEvent event) noexcept
 {
-    ThreadLog* log = current;
-    if (log->state == LogState::unset) {
+    if (current->state == LogState::unset) {
         attach_thread();
-        log = current;
     }
-    if (log->state == LogState::ignored) {
+    ThreadLog& log = *current;
+    if (log.state == LogState::ignored) {
         return;
     }
-    if (log->state == LogState::stopped) {
+    if (log.state == LogState::stopped) {
         count_lost_event();
         return;
     }
-    if (log->state == LogState::recording) {
-        defer(*log, event);
+    if (selects() && !select(event, old_block_was_chosen)) {
         return;
     }
-    CallEvent selected = event;
-    const LogState before = log->state;
-    if (before == LogState::selecting && !select(selected, old_block_was_chosen)) {
+    const LogState before = log.state;
+    if (before == LogState::recording) {
+        defer(log, event);
         return;
     }
-    log->state = LogState::recording;
+    log.state = LogState::recording;
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    append(*log, selected);
+    append_any(log, event);
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    record_deferred(*log);
-    if (log->state == LogState::recording) {
-        log->state = before;
+    if (log.state == LogState::recording) {
+        log.state = before;
+        record_deferred(log);
     }
 }
 
 void prepare_realloc(void* block) noexcept
 {
-    if (current->state == LogState::selecting) {
+    if (selects()) {
         old_block_was_chosen = is_chosen(reinterpret_cast<std::uint64_t>(block));
     }
 }

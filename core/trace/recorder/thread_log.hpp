@@ -16,7 +16,7 @@
 
 namespace memsweep::trace::recorder {
 
-enum class Call : std::uint8_t { malloc, calloc, realloc, free, aligned_alloc, failed_alloc, map, unmap, exec };
+enum class Call : std::uint8_t { malloc, calloc, realloc, free, aligned_alloc, failed_alloc, map, unmap };
 
 struct CallEvent {
     Call call{};
@@ -53,7 +53,7 @@ extern __thread ThreadLog* current __attribute__((tls_model("initial-exec")));
 // Room, and a stamp; false when the recording has stopped.
 [[nodiscard]] bool renew(ThreadLog& log) noexcept;
 // In every state but `ready`.
-void record_otherwise(const CallEvent& event) noexcept;
+void record_otherwise(CallEvent event) noexcept;
 void record_deferred(ThreadLog& log) noexcept;
 // Before a realloc, while the old block can be asked: whether it is one that is recorded.
 void prepare_realloc(void* block) noexcept;
@@ -63,59 +63,60 @@ void prepare_realloc(void* block) noexcept;
     return reinterpret_cast<std::uint8_t*>(slot) + sizeof(Slot);
 }
 
-[[nodiscard]] __attribute__((always_inline)) inline std::uint8_t* encode(EventEncoder& encoder, std::uint8_t* at,
-                                                                         const CallEvent& event) noexcept
+template <Call call>
+[[nodiscard]] __attribute__((always_inline)) inline std::uint8_t*
+encode(EventEncoder& encoder, std::uint8_t* at, std::uint64_t address, std::uint64_t size, std::uint64_t other) noexcept
 {
-    switch (event.call) {
-    case Call::malloc:
-        return encoder.malloc(at, event.address, event.size);
-    case Call::calloc:
-        return encoder.sized(at, OtherOperation::calloc, event.address, event.size);
-    case Call::realloc:
-        return encoder.realloc(at, event.other, event.address, event.size);
-    case Call::free:
-        return encoder.free(at, event.address);
-    case Call::aligned_alloc:
-        return encoder.aligned_alloc(at, event.address, event.size, event.other);
-    case Call::failed_alloc:
-        return encoder.counted(at, OtherOperation::failed_alloc, event.size);
-    case Call::map:
-        return encoder.sized(at, OtherOperation::map, event.address, event.size);
-    case Call::unmap:
-        return encoder.sized(at, OtherOperation::unmap, event.address, event.size);
-    case Call::exec:
-        return encoder.bare(at, OtherOperation::exec);
+    if constexpr (call == Call::malloc) {
+        return encoder.malloc(at, address, size);
+    } else if constexpr (call == Call::calloc) {
+        return encoder.sized(at, OtherOperation::calloc, address, size);
+    } else if constexpr (call == Call::realloc) {
+        return encoder.realloc(at, other, address, size);
+    } else if constexpr (call == Call::free) {
+        return encoder.free(at, address);
+    } else if constexpr (call == Call::aligned_alloc) {
+        return encoder.aligned_alloc(at, address, size, other);
+    } else if constexpr (call == Call::failed_alloc) {
+        return encoder.counted(at, OtherOperation::failed_alloc, size);
+    } else {
+        return encoder.sized(at, call == Call::map ? OtherOperation::map : OtherOperation::unmap, address, size);
     }
-    return at;
 }
 
 // `used` is stored last: what lies before it is whole whenever the process dies.
-__attribute__((always_inline)) inline void append(ThreadLog& log, const CallEvent& event) noexcept
+template <Call call>
+__attribute__((always_inline)) inline void append(ThreadLog& log, std::uint64_t address, std::uint64_t size,
+                                                  std::uint64_t other) noexcept
 {
     if (--log.until_stamp < 0 && !renew(log)) [[unlikely]] {
         return;
     }
-    log.at = encode(log.encoder, log.at, event);
+    log.at = encode<call>(log.encoder, log.at, address, size, other);
     std::atomic_signal_fence(std::memory_order_release);
     log.slot->used = static_cast<std::uint32_t>(log.at - payload_of(log.slot));
 }
 
-__attribute__((always_inline)) inline void record(const CallEvent& event) noexcept
+// The call is known when this is compiled, so that nothing is decided twice.
+template <Call call>
+__attribute__((always_inline)) inline void record(std::uint64_t address, std::uint64_t size = 0,
+                                                  std::uint64_t other = 0) noexcept
 {
     ThreadLog& log = *current;
     if (log.state != LogState::ready) [[unlikely]] {
-        record_otherwise(event);
+        record_otherwise({call, address, other, size});
         return;
     }
     log.state = LogState::recording;
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    append(log, event);
+    append<call>(log, address, size, other);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (log.state == LogState::recording) [[likely]] {
+        log.state = LogState::ready;
+    }
     std::atomic_signal_fence(std::memory_order_seq_cst);
     if (log.deferred_count != 0) [[unlikely]] {
         record_deferred(log);
-    }
-    if (log.state == LogState::recording) [[likely]] {
-        log.state = LogState::ready;
     }
 }
 
