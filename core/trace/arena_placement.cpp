@@ -21,12 +21,13 @@ class ArenaPlacement final : public Placement {
         const std::uint64_t bytes = rounded_up(std::max<std::uint64_t>(size, 1), alignment_);
         if (const Hole* found = holes_.first_fit(bytes)) {
             const Hole hole = *found;
-            holes_.remove(hole);
             segments_[hole.segment].is_hole = false;
             if (hole.size > bytes) {
                 const std::uint32_t rest = segments_.split(hole.segment, bytes);
                 segments_[rest].is_hole = true;
-                holes_.insert({segments_[rest].address, segments_[rest].size, rest});
+                holes_.replace(hole, hole_of(rest));
+            } else {
+                holes_.remove(hole);
             }
             blocks_.set(block, hole.segment);
             return true;
@@ -52,22 +53,31 @@ class ArenaPlacement final : public Placement {
     {
         std::uint32_t segment = blocks_.of(block);
         segments_[segment].is_hole = true;
+        std::optional<Hole> known;  // a neighbour, in the index
         if (const std::uint32_t after = segments_[segment].after; after != no_segment && segments_[after].is_hole) {
-            holes_.remove({segments_[after].address, segments_[after].size, after});
+            known = hole_of(after);
             segments_.merge_with_next(segment);
         }
         if (const std::uint32_t before = segments_[segment].before; before != no_segment && segments_[before].is_hole) {
-            holes_.remove({segments_[before].address, segments_[before].size, before});
+            if (known) {
+                holes_.remove(*known);
+            }
+            known = hole_of(before);
             segments_.merge_with_next(before);
             segment = before;
         }
         if (segments_[segment].after == no_segment) {  // the highest: it joins the unused range above
+            if (known) {
+                holes_.remove(*known);
+            }
             end_ = segments_[segment].address;
             last_ = segments_[segment].before;
             segments_.remove_last(segment);
-            return;
+        } else if (known) {
+            holes_.replace(*known, hole_of(segment));
+        } else {
+            holes_.insert(hole_of(segment));
         }
-        holes_.insert({segments_[segment].address, segments_[segment].size, segment});
     }
 
     [[nodiscard]] std::optional<Range> place_of(std::uint32_t block) const override
@@ -84,6 +94,11 @@ class ArenaPlacement final : public Placement {
     }
 
   private:
+    [[nodiscard]] Hole hole_of(std::uint32_t segment) const
+    {
+        return {segments_[segment].address, segments_[segment].size, segment};
+    }
+
     std::uint64_t capacity_;
     std::uint64_t alignment_;
     Segments segments_;

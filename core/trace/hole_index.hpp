@@ -28,7 +28,7 @@ struct BySize {
     static auto key(const Hole& hole) { return std::pair{hole.size, hole.address}; }
 };
 
-// A sorted sequence in pieces that know their largest hole.
+// A sorted sequence in pieces that know their largest hole; where sizes do not ascend, groups of pieces know it too.
 template <typename Order>
 class HoleIndex {
   public:
@@ -37,13 +37,14 @@ class HoleIndex {
         if (pieces_.empty()) {
             pieces_.push_back({Order::key(hole), hole.size, {hole}});
             pieces_.back().holes.reserve(most_holes);
+            settle_groups(0);
             return;
         }
         const std::size_t at = piece_of(hole);
         Piece& piece = pieces_[at];
         piece.holes.insert(std::ranges::upper_bound(piece.holes, Order::key(hole), {}, Order::key), hole);
         piece.first = std::min(piece.first, Order::key(hole));
-        piece.largest = std::max(piece.largest, hole.size);
+        raise_largest(at, hole.size);
         if (piece.holes.size() == most_holes) {
             split(at);
         }
@@ -56,11 +57,31 @@ class HoleIndex {
         piece.holes.erase(std::ranges::lower_bound(piece.holes, Order::key(hole), {}, Order::key));
         if (piece.holes.empty()) {
             pieces_.erase(pieces_.begin() + static_cast<std::ptrdiff_t>(at));
+            settle_groups(at);
             return;
         }
         piece.first = Order::key(piece.holes.front());
         if (hole.size == piece.largest) {
-            piece.largest = largest_of(piece);
+            lower_largest(at);
+        }
+    }
+
+    // A hole that shrinks, or grows into a neighbour, keeps its place among addresses.
+    void replace(const Hole& hole, const Hole& by)
+    {
+        if constexpr (Order::sizes_ascend) {
+            remove(hole);
+            insert(by);
+        } else {
+            const std::size_t at = piece_of(hole);
+            Piece& piece = pieces_[at];
+            *std::ranges::lower_bound(piece.holes, Order::key(hole), {}, Order::key) = by;
+            piece.first = Order::key(piece.holes.front());
+            if (by.size >= piece.largest) {
+                raise_largest(at, by.size);
+            } else if (hole.size == piece.largest) {
+                lower_largest(at);
+            }
         }
     }
 
@@ -71,10 +92,15 @@ class HoleIndex {
             const auto piece = std::ranges::lower_bound(pieces_, size, {}, &Piece::largest);
             return piece == pieces_.end() ? nullptr : &*std::ranges::lower_bound(piece->holes, size, {}, &Hole::size);
         } else {
-            const auto piece = std::ranges::find_if(pieces_, [size](const Piece& one) { return one.largest >= size; });
-            return piece == pieces_.end()
-                       ? nullptr
-                       : &*std::ranges::find_if(piece->holes, [size](const Hole& hole) { return hole.size >= size; });
+            const auto group = std::ranges::find_if(groups_, [size](std::uint64_t largest) { return largest >= size; });
+            if (group == groups_.end()) {
+                return nullptr;
+            }
+            auto piece = pieces_.begin() + (group - groups_.begin()) * static_cast<std::ptrdiff_t>(group_pieces);
+            while (piece->largest < size) {
+                ++piece;
+            }
+            return &*std::ranges::find_if(piece->holes, [size](const Hole& hole) { return hole.size >= size; });
         }
     }
 
@@ -82,16 +108,14 @@ class HoleIndex {
     {
         if constexpr (Order::sizes_ascend) {
             return pieces_.empty() ? 0 : pieces_.back().largest;
+        } else {
+            return groups_.empty() ? 0 : *std::ranges::max_element(groups_);
         }
-        std::uint64_t largest = 0;
-        for (const Piece& piece : pieces_) {
-            largest = std::max(largest, piece.largest);
-        }
-        return largest;
     }
 
   private:
-    static constexpr std::size_t most_holes = 128;
+    static constexpr std::size_t most_holes = 64;
+    static constexpr std::size_t group_pieces = 16;
 
     struct Piece {
         std::pair<std::uint64_t, std::uint64_t> first;  // key of the first hole
@@ -103,8 +127,9 @@ class HoleIndex {
     {
         if constexpr (Order::sizes_ascend) {
             return piece.holes.back().size;
+        } else {
+            return std::ranges::max_element(piece.holes, {}, &Hole::size)->size;
         }
-        return std::ranges::max_element(piece.holes, {}, &Hole::size)->size;
     }
     // The last piece that begins at or before the hole.
     [[nodiscard]] std::size_t piece_of(const Hole& hole) const
@@ -112,21 +137,59 @@ class HoleIndex {
         const auto after = std::ranges::upper_bound(pieces_, Order::key(hole), {}, &Piece::first);
         return after == pieces_.begin() ? 0 : static_cast<std::size_t>(after - pieces_.begin()) - 1;
     }
+    void raise_largest(std::size_t at, std::uint64_t size)
+    {
+        pieces_[at].largest = std::max(pieces_[at].largest, size);
+        if constexpr (!Order::sizes_ascend) {
+            groups_[at / group_pieces] = std::max(groups_[at / group_pieces], size);
+        }
+    }
+    // Its largest hole is gone.
+    void lower_largest(std::size_t at)
+    {
+        const std::uint64_t before = pieces_[at].largest;
+        pieces_[at].largest = largest_of(pieces_[at]);
+        if constexpr (!Order::sizes_ascend) {
+            if (groups_[at / group_pieces] == before) {
+                settle_group(at / group_pieces);
+            }
+        }
+    }
+    void settle_group(std::size_t group)
+    {
+        const std::size_t end = std::min(pieces_.size(), (group + 1) * group_pieces);
+        groups_[group] = 0;
+        for (std::size_t at = group * group_pieces; at < end; ++at) {
+            groups_[group] = std::max(groups_[group], pieces_[at].largest);
+        }
+    }
+    // The pieces from `at` on have moved.
+    void settle_groups(std::size_t at)
+    {
+        if constexpr (!Order::sizes_ascend) {
+            groups_.resize((pieces_.size() + group_pieces - 1) / group_pieces);
+            for (std::size_t group = at / group_pieces; group < groups_.size(); ++group) {
+                settle_group(group);
+            }
+        }
+    }
     void split(std::size_t at)
     {
-        Piece upper;
-        Piece& lower = pieces_[at];
-        const auto middle = lower.holes.begin() + most_holes / 2;
-        upper.holes.assign(middle, lower.holes.end());
-        lower.holes.erase(middle, lower.holes.end());
-        upper.holes.reserve(most_holes);
-        upper.first = Order::key(upper.holes.front());
-        lower.largest = largest_of(lower);
-        upper.largest = largest_of(upper);
-        pieces_.insert(pieces_.begin() + static_cast<std::ptrdiff_t>(at) + 1, std::move(upper));
+        Piece above;
+        Piece& below = pieces_[at];
+        const auto middle = below.holes.begin() + most_holes / 2;
+        above.holes.reserve(most_holes);
+        above.holes.assign(middle, below.holes.end());
+        above.first = Order::key(above.holes.front());
+        below.holes.erase(middle, below.holes.end());
+        below.largest = largest_of(below);
+        above.largest = largest_of(above);
+        pieces_.insert(pieces_.begin() + static_cast<std::ptrdiff_t>(at) + 1, std::move(above));
+        settle_groups(at);
     }
 
     std::vector<Piece> pieces_;
+    std::vector<std::uint64_t> groups_;
 };
 
 }  // namespace memsweep::trace

@@ -46,6 +46,12 @@ class TlsfIndex {
         }
     }
 
+    void replace(const Hole& hole, const Hole& by)
+    {
+        remove(hole);
+        insert(by);
+    }
+
     // From the first bin all of whose holes are large enough.
     [[nodiscard]] const Hole* first_fit(std::uint64_t size) const
     {
