@@ -60,6 +60,9 @@ std::string scenario_section(const ScenarioCases& group, const CurveDetail& deta
     out += charts_html(chart_sections(group.cases, detail), numbers.chart);
     out += optional_table(points_table(group.cases), id("points"), fold);
     out += optional_table(phases_table(group.cases), id("phases"), fold);
+    if (const auto calls = call_times_table(group.cases)) {
+        out += folded(*calls, id("calls"));
+    }
     return out + folded(metrics_table(group.cases), id("metrics"));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -91,6 +92,25 @@ std::vector<Replayed> replayed(const Cases& cases)
     return all;
 }
 
+std::uint64_t calls_of(const model::CallTimes& times)
+{
+    return std::accumulate(times.counts.begin(), times.counts.end(), std::uint64_t{0});
+}
+
+// What so large a share of the calls did not exceed, to the step.
+std::optional<double> time_within(const model::CallTimes& times, double share)
+{
+    const auto wanted = share * static_cast<double>(calls_of(times));
+    double seen = 0;
+    for (std::size_t step = 0; step < times.seconds.size(); ++step) {
+        seen += static_cast<double>(times.counts[step]);
+        if (seen >= wanted) {
+            return times.seconds[step];
+        }
+    }
+    return std::nullopt;
+}
+
 std::string time_text(double seconds)
 {
     return value_text(seconds, model::Unit::seconds);
@@ -132,12 +152,18 @@ std::vector<std::string> advice_among(const std::vector<Replayed>& all, const st
     said.push_back(std::move(first));
     said.push_back(fmt::format("{} holds least: {} above the baseline at the peak, {} with {}.", smallest.name,
                                size_text(smallest.bytes), size_text(largest.bytes), largest.name));
+    const std::string slower = factor_text(both.seconds / fastest.seconds);
+    const std::string larger = factor_text(both.bytes / smallest.bytes);
     if (&both == &fastest && &both == &smallest) {
-        said.push_back(fmt::format("Take {}: it is both.", both.name));
+        said.push_back(fmt::format("Take {}: it is the fastest and the smallest.", both.name));
+    } else if (&both == &fastest) {
+        said.push_back(fmt::format("Take {}: it holds {} times the memory of the smallest.", both.name, larger));
+    } else if (&both == &smallest) {
+        said.push_back(fmt::format("Take {}: it takes {} times the time of the fastest.", both.name, slower));
     } else {
         said.push_back(fmt::format(
             "Take {} for both together: {} times the time of the fastest, {} times the memory of the smallest.",
-            both.name, factor_text(both.seconds / fastest.seconds), factor_text(both.bytes / smallest.bytes)));
+            both.name, slower, larger));
     }
     return said;
 }
@@ -202,13 +228,13 @@ std::optional<Table> replay_table(const Cases& cases)
     Table table{.title = "Time and memory",
                 .note =
                     "medians; dispatch: the same events on no memory, which the time contains; peak and what stays: "
-                    "resident above the baseline",
+                    "resident above the baseline; front: nothing else is both faster and smaller",
                 .columns = keys.columns(),
                 .rows = {}};
     for (const Shown& one : shown) {
         table.columns.push_back({.title = one.title, .is_number = true});
     }
-    table.columns.push_back({.title = "on the front", .is_word = true});
+    table.columns.push_back({.title = "front", .is_word = true});
     const auto weighed = replayed(cases);
     for (const model::CaseReport* report : found) {
         std::vector<Cell> row = keys.cells(*report);
@@ -219,6 +245,38 @@ std::optional<Table> replay_table(const Cases& cases)
         const bool on_front = at != weighed.end() && at->on_front;
         row.push_back({.text = on_front ? "yes" : "", .tone = on_front ? Tone::good : Tone::plain});
         table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+std::optional<Table> call_times_table(const Cases& cases)
+{
+    Cases timed;
+    std::ranges::copy_if(cases, std::back_inserter(timed), [](const auto* one) { return !one->call_times.empty(); });
+    if (timed.empty()) {
+        return std::nullopt;
+    }
+    const CaseKeys keys{timed};
+    Table table{.title = "Single calls by size",
+                .note = "of all repetitions, to a quarter of a doubling; two readings of a clock are in each",
+                .columns = keys.columns(),
+                .rows = {}};
+    table.columns.push_back({.title = "call", .is_key = true});
+    table.columns.push_back({.title = "up to", .is_key = true, .is_number = true});
+    for (const char* title : {"calls", "median", "p99", "slowest"}) {
+        table.columns.push_back({.title = title, .is_number = true});
+    }
+    for (const model::CaseReport* report : timed) {
+        for (const model::CallTimes& times : report->call_times) {
+            std::vector<Cell> row = keys.cells(*report);
+            row.push_back({.text = times.call});
+            row.push_back(value_cell(static_cast<double>(times.to_bytes), model::Unit::bytes));
+            row.push_back(value_cell(static_cast<double>(calls_of(times)), model::Unit::one));
+            for (const double share : {0.5, 0.99, 1.0}) {
+                row.push_back(value_cell(time_within(times, share), model::Unit::seconds));
+            }
+            table.rows.push_back(std::move(row));
+        }
     }
     return table;
 }

@@ -17,6 +17,7 @@ namespace memsweep::reporters {
 
 // Empty, or no sentence, where no case replays.
 [[nodiscard]] std::optional<Table> replay_table(const Cases& cases);
+[[nodiscard]] std::optional<Table> call_times_table(const Cases& cases);  // of single calls, by size
 [[nodiscard]] std::vector<std::string> replay_advice(const Cases& cases);
 [[nodiscard]] std::optional<Chart> replay_chart(const Cases& cases);
 

@@ -65,7 +65,9 @@ std::string details(const ScenarioCases& group, const TerminalStyle& style)
     const std::string curves = curves_text(group.cases, style);
     std::string out = (curves.empty() ? "" : "\n" + curves) + optional_table(points_table(group.cases), style) +
                       optional_table(phases_table(group.cases), style);
-    return style.verbose ? out + optional_table(metrics_table(group.cases), style) : out;
+    return style.verbose ? out + optional_table(call_times_table(group.cases), style) +
+                               optional_table(metrics_table(group.cases), style)
+                         : out;
 }
 
 std::string scenario_section(const ScenarioCases& group, const model::RunInfo& run, const TerminalStyle& style)

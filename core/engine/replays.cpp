@@ -80,30 +80,35 @@ trace::ReplayRun Replays::run(const Instruction& instruction)
     const std::int64_t began_ns = clock.now().count();
     const std::uint64_t began_ticks = trace::counter_ticks();
     const trace::ReplayRun run = replay(replayer, touch_of(instruction.replay_touch), times);
+    if (is_direct()) {
+        count_direct_calls(replayer);
+    }
     if (instruction.latency) {
         const auto ticks = static_cast<double>(trace::counter_ticks() - began_ticks);
         const auto ns = static_cast<double>(clock.now().count() - began_ns);
         region_.header->record.replay.ns_per_tick = ticks > 0 ? ns / ticks : 0;
     } else {
-        account(replayer, run);
+        account(run);
     }
     return run;
 }
 
-// The counters of the world see nothing of direct calls; what was recorded is what they would have counted.
-void Replays::account(const trace::Replayer& replayer, const trace::ReplayRun& run)
+// The counters of the world see nothing of them; what was recorded is what they would have counted.
+void Replays::count_direct_calls(const trace::Replayer& replayer)
+{
+    ReplayRecord& record = region_.header->record.replay;
+    const trace::ReplayTotals& totals = replayer.totals();
+    record.direct_allocations += totals.allocations;
+    record.direct_bytes += totals.bytes_allocated;
+    record.direct_live_peak = std::max(record.direct_live_peak, totals.peak_live_bytes);
+}
+
+void Replays::account(const trace::ReplayRun& run)
 {
     ReplayRecord& record = region_.header->record.replay;
     record.thread_ns += run.thread_ns;
     record.events += run.events;
     record.transferred_bytes += run.transferred_bytes;
-    const trace::ReplayTotals& totals = replayer.totals();
-    record.peak_live_bytes = std::max(record.peak_live_bytes, totals.peak_live_bytes);
-    if (is_direct()) {
-        record.direct_allocations += totals.allocations;
-        record.direct_bytes += totals.bytes_allocated;
-        record.direct_live_peak = std::max(record.direct_live_peak, totals.peak_live_bytes);
-    }
 }
 
 }  // namespace memsweep::engine

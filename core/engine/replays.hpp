@@ -36,7 +36,8 @@ class Replays {
     [[nodiscard]] bool is_direct() const;
     [[nodiscard]] trace::ReplayRun replay(trace::Replayer& replayer, trace::ReplayTouch touch,
                                           trace::CallTimeCounts* times);
-    void account(const trace::Replayer& replayer, const trace::ReplayRun& run);
+    void count_direct_calls(const trace::Replayer& replayer);
+    void account(const trace::ReplayRun& run);
 
     const RunRegion& region_;
     World& world_;

@@ -100,7 +100,6 @@ struct ReplayRecord {
     std::int64_t dispatch_ns{};  // the same events on no memory, before the baseline
     std::uint64_t dispatch_events{};
     std::uint64_t transferred_bytes{};
-    std::uint64_t peak_live_bytes{};     // as recorded
     std::uint64_t direct_allocations{};  // made by calls that the world's counters do not see
     std::uint64_t direct_bytes{};
     std::uint64_t direct_live_peak{};

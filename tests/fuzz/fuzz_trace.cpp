@@ -1,4 +1,4 @@
-// Any bytes as a trace: read, counted, compressed and fitted.
+// Any bytes as a trace: read, counted, compressed, fitted and replayed.
 //
 // Errors   a broken promise ends the process: totals that contradict each other, a compressed trace that says
 // otherwise.
@@ -8,6 +8,7 @@
 #include "core/base/assert.hpp"
 #include "core/trace/compress.hpp"
 #include "core/trace/fit.hpp"
+#include "core/trace/replay/replayer.hpp"
 #include "core/trace/summary.hpp"
 
 namespace {
@@ -15,6 +16,24 @@ namespace {
 using namespace memsweep;
 
 constexpr std::uint64_t most_fitted_events = 2'000;
+
+// On two threads, so that some blocks change hands, and on no memory: sizes may be anything.
+void replay(trace::TraceReader& reader, const trace::Totals& totals)
+{
+    for (const std::uint32_t threads : {1U, 2U}) {
+        reader.rewind();
+        const auto words = trace::compile_replay(reader, {.threads = threads});
+        MEMSWEEP_ASSERT(words, "so few events compile");
+        const auto program = trace::view(*words);
+        MEMSWEEP_ASSERT(program, "what was compiled can be replayed");
+        const trace::ReplayTotals& compiled = program->header->totals;
+        MEMSWEEP_ASSERT(compiled.allocations == totals.allocations && compiled.frees == totals.frees &&
+                            compiled.peak_live_bytes == totals.peak_live_bytes,
+                        "a replay does what is counted");
+        trace::Replayer replayer{*program};
+        MEMSWEEP_ASSERT(replayer.on_nothing().events == compiled.events, "every event is replayed");
+    }
+}
 
 std::uint64_t events_in(std::span<const std::uint8_t> bytes)
 {
@@ -32,6 +51,7 @@ std::uint64_t events_in(std::span<const std::uint8_t> bytes)
         for (const trace::PlacementPolicy& policy : trace::placement_policies()) {
             static_cast<void>(trace::fit(ops, policy, {}));
         }
+        replay(*reader, summary.totals);
     }
     return summary.totals.events;
 }

@@ -20,6 +20,7 @@ using RecordedThread = std::pair<std::uint32_t, std::uint32_t>;  // process, thr
 
 // A cell is used again only after so many others of its pair: giver and taker then work on different cache lines.
 constexpr std::size_t resting_cells = 256;
+constexpr std::size_t most_threads = 1024;
 constexpr std::uint64_t largest_alignment = 1U << 30U;
 
 struct Block {
@@ -122,6 +123,11 @@ class ReplayCompiler {
         for (const Sequence& sequence : sequences_) {
             totals_.events += sequence.events;
             slots = std::max<std::uint64_t>(slots, sequence.slots);
+        }
+        if (sequences_.size() > most_threads) {
+            return base::fail(base::ErrorCode::invalid_input,
+                              fmt::format("the trace has {} threads, and a replay at most {}: --threads deals them out",
+                                          sequences_.size(), most_threads));
         }
         if (slots >= most_slots) {
             return base::fail(base::ErrorCode::invalid_input,

@@ -119,7 +119,7 @@ struct ReplayCompileOptions {
     bool paced{};             // at the recorded speed, by the stamps of the trace
 };
 
-// Errors   invalid_input: more live blocks at once than most_slots.
+// Errors   invalid_input: more live blocks at once than most_slots, or more than 1024 threads.
 [[nodiscard]] base::Expected<std::vector<std::uint64_t>> compile_replay(TraceReader& reader,
                                                                         const ReplayCompileOptions& options);
 
