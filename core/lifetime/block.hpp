@@ -51,8 +51,10 @@ struct alignas(64) Block {
 inline void begin(Block& block) noexcept
 {
     block.freed.store(false, std::memory_order_relaxed);
-    block.watched.store(false, std::memory_order_relaxed);
-    block.resurrected = false;
+    if (block.watched.load(std::memory_order_relaxed) || block.resurrected) {  // a look is cheaper than a store
+        block.watched.store(false, std::memory_order_relaxed);
+        block.resurrected = false;
+    }
     block.handles.store(1, std::memory_order_release);
 }
 
@@ -77,19 +79,30 @@ struct Drop {
 [[nodiscard]] Drop drop_local_handle(Block& block) noexcept;
 [[nodiscard]] Drop finish_drop(Block& block, std::int64_t left) noexcept;
 
-// Who holds the only handle on a block that nobody watches is alone with it: no other thread can add one.
-[[nodiscard]] inline Drop drop_handle(Block& block) noexcept
+// Who holds the only handle on a block that nobody watches is alone with it: no other thread can add one. False: it may
+// not be the only one, and nothing has been dropped.
+[[nodiscard]] inline bool drop_sole_handle(Block& block) noexcept
 {
-    if (block.handles.load(std::memory_order_acquire) == 1 && !block.watched.load(std::memory_order_relaxed)) {
-        block.handles.store(released, std::memory_order_relaxed);
-        return {true, false};
+    if (block.handles.load(std::memory_order_acquire) != 1 || block.watched.load(std::memory_order_relaxed)) {
+        return false;
     }
+    block.handles.store(released, std::memory_order_relaxed);
+    return true;
+}
+
+[[nodiscard]] inline Drop drop_one_of_several(Block& block) noexcept
+{
     if (block.local) {
         return drop_local_handle(block);
     }
     // acq_rel: what every holder did to the buffer happens before it is freed.
     const std::int64_t left = block.handles.fetch_sub(1, std::memory_order_acq_rel) - 1;
     return left > 0 ? Drop{} : finish_drop(block, left);
+}
+
+[[nodiscard]] inline Drop drop_handle(Block& block) noexcept
+{
+    return drop_sole_handle(block) ? Drop{true, false} : drop_one_of_several(block);
 }
 
 // True for exactly one caller between two uses of a block: the guard of the free itself, whoever else comes to free.

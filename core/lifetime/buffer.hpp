@@ -27,13 +27,22 @@ void count_stray_release(Discipline* discipline) noexcept;
 // a stray one is counted by the discipline.
 inline void release_handle(Block& block) noexcept
 {
+    const auto see_to_it = [&block] {
+        if (!block.cached || !block.cache->put(block)) {
+            last_handle_gone(block);
+        }
+    };
+    if (drop_sole_handle(block)) {
+        see_to_it();
+        return;
+    }
     Discipline* const discipline = block.discipline;  // read first: after the drop the block may be another buffer's
-    const Drop drop = drop_handle(block);
+    const Drop drop = drop_one_of_several(block);
     if (drop.stray) {  // it may have been the one that released the block all the same
         count_stray_release(discipline);
     }
-    if (drop.last && (!block.cached || !block.cache->put(block))) {
-        last_handle_gone(block);
+    if (drop.last) {
+        see_to_it();
     }
 }
 
@@ -42,20 +51,25 @@ class Buffer {
     using Deleter = void (*)(void* context, void* data, std::uint64_t bytes) noexcept;
 
     Buffer() noexcept = default;
-    Buffer(const Buffer& other) noexcept : block_{other.block_}, data_{other.data_}, bytes_{other.bytes_}
+    Buffer(const Buffer& other) noexcept : data_{other.data_}, bytes_{other.bytes_}, block_{other.block_}
     {
         if (block_ != nullptr) {
             MEMSWEEP_ASSERT(add_handle(*block_), "a copy of a handle whose buffer was released behind its back");
         }
     }
     Buffer(Buffer&& other) noexcept
-        : block_{std::exchange(other.block_, nullptr)}, data_{std::exchange(other.data_, nullptr)},
-          bytes_{std::exchange(other.bytes_, 0)}
+        : data_{std::exchange(other.data_, nullptr)}, bytes_{std::exchange(other.bytes_, 0)},
+          block_{std::exchange(other.block_, nullptr)}
     {
     }
     Buffer& operator=(const Buffer& other) noexcept;
     Buffer& operator=(Buffer&& other) noexcept;
-    ~Buffer() { reset(); }
+    ~Buffer()
+    {
+        if (block_ != nullptr) {
+            release_handle(*block_);
+        }
+    }
 
     // The first handle on a block whose data, alignment and discipline are set, `bytes` of which are the buffer.
     [[nodiscard]] static Buffer begin(Block& block, std::uint64_t bytes) noexcept
@@ -100,11 +114,13 @@ class Buffer {
   private:
     friend class Heap;
 
-    Buffer(Block* block, void* data, std::uint64_t bytes) noexcept : block_{block}, data_{data}, bytes_{bytes} {}
+    Buffer(Block* block, void* data, std::uint64_t bytes) noexcept : data_{data}, bytes_{bytes}, block_{block} {}
 
-    Block* block_{};
+    // The block last: GCC writes neighbours as one vector, and a drop soon after would wait for the block to get out of
+    // it.
     void* data_{};
     std::uint64_t bytes_{};
+    Block* block_{};
 };
 
 }  // namespace memsweep::lifetime

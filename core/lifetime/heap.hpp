@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "core/lifetime/buffer.hpp"
 #include "core/lifetime/discipline.hpp"
@@ -32,8 +33,11 @@ class Heap {
     ~Heap();
 
     struct Result {
+        // Written out: what an aggregate does not name is cleared first, and stores are what a hit costs.
+        Result(Buffer made, memory::AllocStatus outcome) noexcept : buffer{std::move(made)}, status{outcome} {}
+
         Buffer buffer;
-        memory::AllocStatus status{memory::AllocStatus::ok};
+        memory::AllocStatus status;
     };
     [[nodiscard]] Result allocate(std::uint64_t bytes, std::size_t alignment, bool zeroed) noexcept
     {
@@ -42,7 +46,9 @@ class Heap {
                 if (zeroed) {
                     std::memset(idle->data, 0, bytes);
                 }
-                idle->tag = tag_;
+                if (idle->tag != tag_) {
+                    idle->tag = tag_;
+                }
                 return {Buffer::begin(*idle, bytes), memory::AllocStatus::ok};
             }
         }

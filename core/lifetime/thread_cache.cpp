@@ -13,7 +13,6 @@ thread_local constinit ThreadCache::Recent ThreadCache::recent{};
 
 ThreadCache::ThreadCache(std::uint32_t per_size, std::uint64_t limit_bytes)
     : identity_{caches_made.fetch_add(1, relaxed) + 1}, per_size_{per_size}, limit_bytes_{limit_bytes},
-      always_fits_{limit_bytes / std::max<std::uint64_t>(per_size, 1)},
       shards_{std::make_unique<std::array<Shard, most_threads>>()}
 {
 }
@@ -29,6 +28,18 @@ ThreadCache::Shard* ThreadCache::take_shard() noexcept
         }
     }
     return recent.shard;
+}
+
+std::uint32_t ThreadCache::limit_of(std::uint64_t bytes) const noexcept
+{
+    return static_cast<std::uint32_t>(std::min(per_size_, limit_bytes_ / std::max<std::uint64_t>(bytes, 1)));
+}
+
+ThreadCache::Entry& ThreadCache::remember_entry(Shard& shard, std::uint64_t bytes) noexcept
+{
+    shard.last_bytes = bytes;
+    shard.last = &entry_of(shard, bytes);
+    return *shard.last;
 }
 
 Block* ThreadCache::take_any() noexcept
@@ -67,7 +78,8 @@ std::uint64_t ThreadCache::idle_bytes() const noexcept
     std::uint64_t sum = 0;
     for (const Shard& shard : *shards_) {
         for (const Entry& entry : shard.table) {
-            sum += entry.count.load(relaxed) * entry.bytes.load(relaxed);
+            const std::uint64_t count = entry.count.load(relaxed);
+            sum += count == 0 ? 0 : count * entry.bytes.load(relaxed);
         }
     }
     return sum;

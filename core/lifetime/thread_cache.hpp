@@ -9,6 +9,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -28,9 +29,9 @@ class ThreadCache {
         if (shard == nullptr) {
             return nullptr;
         }
-        Entry& entry = entry_of(*shard, bytes);
+        Entry& entry = entry_for(*shard, bytes);
         Block* const block = entry.first;
-        if (block == nullptr || block->bytes != bytes || block->alignment() < alignment) {
+        if (block == nullptr || block->bytes != bytes || block->alignment_log2 < std::countr_zero(alignment)) {
             add_one(shard->misses);
             return nullptr;
         }
@@ -47,12 +48,16 @@ class ThreadCache {
         if (shard == nullptr) {
             return false;
         }
-        Entry& entry = entry_of(*shard, block.bytes);
+        Entry& entry = entry_for(*shard, block.bytes);
         const std::uint32_t count = entry.count.load(relaxed);
-        if (count == 0) {
+        if (entry.bytes.load(relaxed) != block.bytes) {
+            if (count != 0) {
+                return false;
+            }
             entry.bytes.store(block.bytes, relaxed);
+            entry.limit = limit_of(block.bytes);
         }
-        if (entry.bytes.load(relaxed) != block.bytes || count >= limit_of(block.bytes)) {
+        if (count >= entry.limit) {
             return false;
         }
         block.freed.store(true, relaxed);  // idle: nobody's
@@ -74,15 +79,19 @@ class ThreadCache {
     static constexpr auto relaxed = std::memory_order_relaxed;
     static constexpr std::size_t entries = 256;
     static constexpr std::size_t most_threads = 64;
+    static constexpr std::uint64_t none = ~std::uint64_t{0};  // no block is so large
 
     struct Entry {
         Block* first{};
         std::atomic<std::uint32_t> count{0};
-        std::atomic<std::uint64_t> bytes{0};
+        std::uint32_t limit{};                   // of the count, at this size
+        std::atomic<std::uint64_t> bytes{none};  // no size yet
     };
     // Written by its thread alone; what others may read is atomic.
     struct alignas(64) Shard {
         std::array<Entry, entries> table{};
+        std::uint64_t last_bytes{none};
+        Entry* last{&table.front()};  // of that size
         std::atomic<std::uint64_t> hits{0};
         std::atomic<std::uint64_t> misses{0};
         std::atomic<bool> taken{false};
@@ -102,10 +111,19 @@ class ThreadCache {
         return shard.table[(bytes * golden) >> 56U];
     }
 
-    [[nodiscard]] std::uint64_t limit_of(std::uint64_t bytes) const noexcept
+    // A program that asks for the size it asked for last gets its entry by a branch that is predicted. A hash would
+    // make what is put wait for its size to be loaded, and what is taken next wait for that.
+    [[nodiscard]] static Entry& entry_for(Shard& shard, std::uint64_t bytes) noexcept
     {
-        return bytes <= always_fits_ ? per_size_ : limit_bytes_ / bytes;
+        if (shard.last_bytes == bytes) [[likely]] {
+            return *shard.last;
+        }
+        return remember_entry(shard, bytes);
     }
+    [[nodiscard]] static Entry& remember_entry(Shard& shard, std::uint64_t bytes) noexcept;
+
+    // Blocks of this size that may be kept.
+    [[nodiscard]] std::uint32_t limit_of(std::uint64_t bytes) const noexcept;
 
     [[nodiscard]] Shard* own_shard() noexcept { return recent.identity == identity_ ? recent.shard : take_shard(); }
     [[nodiscard]] Shard* take_shard() noexcept;
@@ -113,7 +131,6 @@ class ThreadCache {
     const std::uint64_t identity_;
     const std::uint64_t per_size_;
     const std::uint64_t limit_bytes_;
-    const std::uint64_t always_fits_;  // blocks up to this size: per_size of them stay below the limit
     std::unique_ptr<std::array<Shard, most_threads>> shards_;
 };
 
