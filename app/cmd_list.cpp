@@ -103,6 +103,14 @@ Listing list_options(const std::function<bool(std::string_view section)>& wanted
     return listing;
 }
 
+template <typename Enum>
+void add_names(Listing& listing)
+{
+    for (const auto& how : model::names<Enum>()) {
+        listing.rows.push_back({fmt::format("  how: {}", how.name), text(how.meaning)});
+    }
+}
+
 Expected<Listing> list_ops(const ListCommand& command)
 {
     if (command.json) {
@@ -111,15 +119,19 @@ Expected<Listing> list_ops(const ListCommand& command)
             listing.rows.push_back({text("step.trim.how"), text(how.name), text("value"), false, text(""), text(""),
                                     text(""), text(""), text(""), text(how.meaning)});
         }
+        for (const auto& how : model::names<model::PrefetchHow>()) {
+            listing.rows.push_back({text("step.prefetch.how"), text(how.name), text("value"), false, text(""), text(""),
+                                    text(""), text(""), text(""), text(how.meaning)});
+        }
         return listing;
     }
     Listing listing{{"op", "meaning"}, {}};
     for (const model::OperationInfo& info : model::operations()) {
         listing.rows.push_back({text(info.name), text(info.meaning)});
         if (info.name == "trim") {
-            for (const auto& how : model::names<model::TrimHow>()) {
-                listing.rows.push_back({fmt::format("  how: {}", how.name), text(how.meaning)});
-            }
+            add_names<model::TrimHow>(listing);
+        } else if (info.name == "prefetch") {
+            add_names<model::PrefetchHow>(listing);
         }
     }
     return listing;

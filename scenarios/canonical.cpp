@@ -61,6 +61,25 @@ struct OperationJson {
     {
         return {{"target", step.target}, {"how", model::name_of(step.how)}};
     }
+    json operator()(const model::PrefetchStep& step) const
+    {
+        return {{"target", step.target}, {"how", model::name_of(step.how)}};
+    }
+    json operator()(const model::MigrateStep& step) const { return {{"target", step.target}, {"node", step.node}}; }
+    json operator()(const model::StreamStep& step) const
+    {
+        return {{"target", step.target},
+                {"chunk", step.chunk_bytes},
+                {"ahead", step.ahead},
+                {"drop_behind", step.drop_behind},
+                {"write", step.write}};
+    }
+    json operator()(const model::ShareStep& step) const { return {{"bytes", step.bytes}, {"rounds", step.rounds}}; }
+    json operator()(const model::ParallelStep& step) const
+    {
+        return {{"threads", step.threads}, {"steps", steps_json(step.steps)}};
+    }
+    json operator()(const model::PassStep& step) const { return {{"target", step.target}}; }
     json operator()(const model::SampleStep& step) const
     {
         json object{{"name", step.name}};

@@ -118,6 +118,13 @@ model::Case read_case(const std::string& scenario, std::vector<model::Param> par
             reading.diagnostics.add(parts.memory->place, std::move(why));
         }
     }
+    if (model::is_single_threaded(plan_case.memory.resource) &&
+        model::frees_beside_the_program(plan_case.memory, plan_case.release)) {
+        reading.diagnostics.add(parts.memory->place,
+                                fmt::format("resource \"{}\" may be used by one thread only, and this release mode or "
+                                            "pool has a thread of its own",
+                                            model::name_of(plan_case.memory.resource)));
+    }
     if (parts.steps != nullptr) {
         plan_case.steps = StepReader{reading, plan_case.memory, plan_case.release}.read(*parts.steps);
     }

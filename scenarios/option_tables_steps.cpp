@@ -90,6 +90,31 @@ constexpr std::array trim_table{
     OptionInfo{"how", choice, false, "soft", 0, 0, model::all_names<model::TrimHow>, "by which mechanism"},
 };
 
+constexpr std::array prefetch_table{
+    OptionInfo{"target", name, true, "", 0, 0, nullptr, "name whose pages are brought in"},
+    OptionInfo{"how", choice, false, "populate_write", 0, 0, model::all_names<model::PrefetchHow>, "by which advice"},
+};
+
+constexpr std::array migrate_table{
+    OptionInfo{"target", name, true, "", 0, 0, nullptr, "name whose resident pages are moved"},
+    OptionInfo{"node", integer, false, "0", 0, 63, nullptr, "the NUMA node they are moved to"},
+};
+
+constexpr std::array stream_table{
+    OptionInfo{"target", name, true, "", 0, 0, nullptr, "name of the arrays"},
+    OptionInfo{"chunk", size, false, "8MiB", 4096, largest_array, nullptr, "gone through at a time; whole pages"},
+    OptionInfo{"ahead", integer, false, "1", 0, 1024, nullptr,
+               "chunks that are asked for before they are needed (MADV_WILLNEED)"},
+    OptionInfo{"drop_behind", boolean, false, "false", 0, 0, nullptr,
+               "what has been gone through leaves memory (MADV_PAGEOUT; written to its file before); resource file"},
+    OptionInfo{"write", boolean, false, "false", 0, 0, nullptr, "write instead of reading into the checksum"},
+};
+
+constexpr std::array share_table{
+    OptionInfo{"bytes", size, false, "16MiB", 4096, largest_array, nullptr, "of the shared memory"},
+    OptionInfo{"rounds", integer, false, "16", 1, 1'000'000, nullptr, "how often all of it is written and read"},
+};
+
 constexpr std::array sample_table{
     OptionInfo{"name", name, true, "", 0, 0, nullptr, "of the point"},
     OptionInfo{"counters_only", boolean, false, "false", 0, 0, nullptr,
@@ -107,6 +132,16 @@ constexpr std::array repeat_table{
 
 constexpr std::array scope_table{
     OptionInfo{"steps", list, true, "", 0, 0, nullptr, "what the block does"},
+};
+
+constexpr std::array parallel_table{
+    OptionInfo{"threads", integer, false, "2", 1, 64, nullptr, "how many; pinned to the processors in turn"},
+    OptionInfo{"steps", list, true, "", 0, 0, nullptr,
+               "what each thread does: alloc, write, read, drop, pass, idle, repeat, prefetch"},
+};
+
+constexpr std::array pass_table{
+    OptionInfo{"target", name, true, "", 0, 0, nullptr, "name whose arrays go to the next thread of the ring"},
 };
 
 constexpr std::array throw_table{
@@ -142,10 +177,16 @@ constexpr std::array<OperationTable, std::variant_size_v<model::Operation>> oper
     {"collect", {}},
     {"drain", {}},
     {"trim", trim_table},
+    {"prefetch", prefetch_table},
+    {"migrate", migrate_table},
+    {"stream", stream_table},
+    {"share", share_table},
     {"sample", sample_table},
     {"idle", idle_table},
     {"repeat", repeat_table},
     {"scope", scope_table},
+    {"parallel", parallel_table},
+    {"pass", pass_table},
     {"throw", throw_table},
     {"replay", replay_table},
     {"purge", {}},

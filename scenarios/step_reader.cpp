@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/base/checked.hpp"
 #include "scenarios/limits.hpp"
@@ -49,7 +50,7 @@ std::size_t count_steps(const Node& steps)
 }
 
 StepReader::StepReader(const Reading& reading, const model::MemorySpec& memory, const model::ReleaseSpec& release)
-    : reading_{reading}, memory_{memory}, release_{release}, flow_{reading.diagnostics}
+    : reading_{reading}, memory_{memory}, release_{release}, names_{reading.diagnostics}
 {
 }
 
@@ -68,7 +69,7 @@ std::vector<model::Step> StepReader::read(const Node& steps)
         if (auto step = read_step((*list)[i])) {
             read.push_back(std::move(*step));
         } else {
-            flow_.lose_track();
+            flow_->lose_track();
         }
     }
     return read;
@@ -87,8 +88,26 @@ std::optional<model::Step> StepReader::read_step(const Node& node)
     model::Step step{std::move(*operation), {}, false, to_text(node.place)};
     named.read("phase", step.phase);
     named.read("timed", step.timed);
+    if (parallel_ != 0) {
+        check_in_parallel(named, name, step);
+    }
     std::visit([&](auto& alternative) { fill(named, alternative); }, step.operation);
     return step;
+}
+
+// What a thread of a block can do by itself: neither times, nor points, nor what belongs to the whole process.
+void StepReader::check_in_parallel(const Fields& fields, std::string_view name, const model::Step& step)
+{
+    static constexpr std::array<std::string_view, 8> known{"alloc", "write", "read",   "drop",
+                                                           "pass",  "idle",  "repeat", "prefetch"};
+    if (std::ranges::find(known, name) == known.end()) {
+        fields.complain(fields.place("op"), fmt::format("\"{}\" cannot stand in a parallel block; what can: {}", name,
+                                                        fmt::join(known, ", ")));
+    }
+    if (step.timed || !step.phase.empty()) {
+        fields.complain(fields.place(step.timed ? "timed" : "phase"),
+                        "a parallel block is timed as a whole: \"timed\" and \"phase\" belong to the block");
+    }
 }
 
 // An operation decides which keys are known, so it is written out rather than substituted.

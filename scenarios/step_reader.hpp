@@ -23,6 +23,10 @@ class StepReader {
   public:
     StepReader(const Reading& reading, const model::MemorySpec& memory, const model::ReleaseSpec& release);
 
+    StepReader(const StepReader&) = delete;
+    StepReader& operator=(const StepReader&) = delete;
+    ~StepReader() = default;
+
     [[nodiscard]] std::vector<model::Step> read(const Node& steps);
 
   private:
@@ -41,14 +45,21 @@ class StepReader {
     void fill(const Fields& fields, model::CollectStep& step);
     void fill(const Fields& fields, model::DrainStep& step);
     void fill(const Fields& fields, model::TrimStep& step);
+    void fill(const Fields& fields, model::PrefetchStep& step);
+    void fill(const Fields& fields, model::MigrateStep& step);
+    void fill(const Fields& fields, model::StreamStep& step);
+    void fill(const Fields& fields, model::ShareStep& step);
     void fill(const Fields& fields, model::SampleStep& step);
     void fill(const Fields& fields, model::IdleStep& step);
     void fill(const Fields& fields, model::ReplayStep& step);
     void fill(const Fields& fields, model::PurgeStep& step);
     void fill(const Fields& fields, model::RepeatStep& step);
     void fill(const Fields& fields, model::ScopeStep& step);
+    void fill(const Fields& fields, model::ParallelStep& step);
+    void fill(const Fields& fields, model::PassStep& step);
     void fill(const Fields& fields, model::ThrowStep& step);
     [[nodiscard]] bool enter_nested(const Node& steps);
+    static void check_in_parallel(const Fields& fields, std::string_view name, const model::Step& step);
 
     void read_extents(const Fields& fields, model::AllocStep& step);
     void check_alloc(const Fields& fields, const model::AllocStep& step);
@@ -58,12 +69,14 @@ class StepReader {
     Reading reading_;
     model::MemorySpec memory_;
     model::ReleaseSpec release_;
-    NameFlow flow_;
+    NameFlow names_;
+    NameFlow* flow_{&names_};  // a parallel block has its own
     std::uint64_t passes_{1};  // of the loops around the current step
     std::uint64_t samples_{};  // of one repetition, so far
     std::uint64_t timed_calls_{};
     std::size_t depth_{};
-    std::size_t scopes_{};  // around the current step
+    std::size_t scopes_{};    // around the current step
+    std::size_t parallel_{};  // the same: 1 in a parallel block
 };
 
 }  // namespace memsweep::scenarios

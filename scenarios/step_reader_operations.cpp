@@ -32,7 +32,7 @@ void StepReader::fill(const Fields& fields, model::WriteStep& step)
     fields.read("overrun", step.overrun_bytes);
     check_touchable(fields, step.touch != model::Touch::none, "touch");
     if (!step.target.empty()) {
-        flow_.use(step.target, fields.place("target"));
+        flow_->use(step.target, fields.place("target"));
     }
     if (step.overrun_bytes != 0 && !release_.safety.guard_pages) {
         fields.complain(fields.place("overrun"),
@@ -45,7 +45,7 @@ void StepReader::fill(const Fields& fields, model::ReadStep& step)
     fields.read("target", step.target);
     check_touchable(fields, true, "op");
     if (!step.target.empty()) {
-        flow_.use(step.target, fields.place("target"));
+        flow_->use(step.target, fields.place("target"));
     }
 }
 
@@ -57,7 +57,7 @@ void StepReader::fill(const Fields& fields, model::ViewStep& step)
     fields.read("stop", step.stop);
     fields.read("copy", step.copy);
     check_touchable(fields, step.copy, "copy");
-    const Arrays* of = step.of.empty() ? nullptr : flow_.use(step.of, fields.place("of"));
+    const Arrays* of = step.of.empty() ? nullptr : flow_->use(step.of, fields.place("of"));
     Arrays made = of != nullptr ? *of : Arrays{};
     if (of != nullptr && !of->shape.empty()) {
         if (step.start >= step.stop || step.stop > of->shape.front()) {
@@ -75,7 +75,7 @@ void StepReader::fill(const Fields& fields, model::FreeStep& step)
 {
     fields.read("target", step.target);
     if (!step.target.empty()) {
-        flow_.use(step.target, fields.place("target"));
+        flow_->use(step.target, fields.place("target"));
     }
 }
 
@@ -83,7 +83,7 @@ void StepReader::fill(const Fields& fields, model::ReleaseStep& step)
 {
     fields.read("target", step.target);
     if (!step.target.empty()) {
-        flow_.use(step.target, fields.place("target"));
+        flow_->use(step.target, fields.place("target"));
     }
 }
 
@@ -94,8 +94,8 @@ void StepReader::fill(const Fields& fields, model::BinaryStep& step)
     fields.read("left", step.left);
     fields.read("right", step.right);
     check_touchable(fields, true, "op");
-    const Arrays* left = step.left.empty() ? nullptr : flow_.use(step.left, fields.place("left"));
-    const Arrays* right = step.right.empty() ? nullptr : flow_.use(step.right, fields.place("right"));
+    const Arrays* left = step.left.empty() ? nullptr : flow_->use(step.left, fields.place("left"));
+    const Arrays* right = step.right.empty() ? nullptr : flow_->use(step.right, fields.place("right"));
     if (left != nullptr && right != nullptr && *left != *right) {
         fields.complain(fields.place("right"), fmt::format("{} and {} differ in count, dtype or shape",
                                                            in_quotes(step.left), in_quotes(step.right)));
@@ -139,7 +139,7 @@ void StepReader::fill(const Fields& fields, model::DropStep& step)
 {
     fields.read("target", step.target);
     if (!step.target.empty()) {
-        flow_.drop(step.target, fields.place("target"));
+        flow_->drop(step.target, fields.place("target"));
     }
 }
 
@@ -155,11 +155,59 @@ void StepReader::fill(const Fields& fields, model::TrimStep& step)
     }
     fields.read_choice("how", step.how);
     if (!step.target.empty()) {
-        flow_.use(step.target, fields.place("target"));
+        flow_->use(step.target, fields.place("target"));
     }
     if (std::string why = model::trim_objection(step.how, memory_, release_.safety); !why.empty()) {
         fields.complain(fields.place("how"), std::move(why));
     }
+}
+
+void StepReader::fill(const Fields& fields, model::PrefetchStep& step)
+{
+    fields.read("target", step.target);
+    fields.read_choice("how", step.how);
+    check_touchable(fields, true, "op");
+    if (!step.target.empty()) {
+        flow_->use(step.target, fields.place("target"));
+    }
+}
+
+void StepReader::fill(const Fields& fields, model::MigrateStep& step)
+{
+    fields.read("target", step.target);
+    fields.read("node", step.node);
+    check_touchable(fields, true, "op");
+    if (!step.target.empty()) {
+        flow_->use(step.target, fields.place("target"));
+    }
+}
+
+void StepReader::fill(const Fields& fields, model::StreamStep& step)
+{
+    fields.read("target", step.target);
+    fields.read("chunk", step.chunk_bytes);
+    fields.read("ahead", step.ahead);
+    fields.read("drop_behind", step.drop_behind);
+    fields.read("write", step.write);
+    check_touchable(fields, true, "op");
+    if (!step.target.empty()) {
+        flow_->use(step.target, fields.place("target"));
+    }
+    if (step.chunk_bytes % 4096 != 0) {
+        fields.complain(fields.place("chunk"), "\"chunk\" must be a multiple of 4KiB: chunks are whole pages");
+    }
+    if (step.drop_behind && memory_.resource != model::ResourceKind::file) {
+        fields.complain(fields.place("drop_behind"),
+                        fmt::format("\"drop_behind\" needs memory resource \"file\", whose pages have a file to go "
+                                    "to, not \"{}\"",
+                                    model::name_of(memory_.resource)));
+    }
+}
+
+void StepReader::fill(const Fields& fields, model::ShareStep& step)
+{
+    fields.read("bytes", step.bytes);
+    fields.read("rounds", step.rounds);
 }
 
 void StepReader::fill(const Fields& fields, model::SampleStep& step)
@@ -207,6 +255,11 @@ void StepReader::fill(const Fields& fields, model::ReplayStep& step)
         check_touchable(fields, release_.mode != model::ReleaseMode::immediate && facts->copies, "trace");
         step.touch = model::ReplayTouch::none;
     }
+    if (model::is_single_threaded(memory_.resource) && (step.threads == 0 ? facts->threads : step.threads) > 1) {
+        fields.complain(fields.place("threads"),
+                        fmt::format("resource \"{}\" may be used by one thread only: \"threads\": 1 replays in one",
+                                    model::name_of(memory_.resource)));
+    }
     if (step.threads > facts->threads) {
         fields.complain(
             fields.place("threads"),
@@ -232,9 +285,9 @@ void StepReader::fill(const Fields& fields, model::RepeatStep& step)
         fields.complain(fields.place("times"),
                         fmt::format("more than {} passes, nested \"times\" multiplied", max_loop_passes));
     }
-    flow_.enter_loop();
+    flow_->enter_loop();
     step.steps = read(*nested);
-    flow_.leave_loop(step.times > 1);
+    flow_->leave_loop(step.times > 1);
     --depth_;
     passes_ = outer;
 }
@@ -246,11 +299,43 @@ void StepReader::fill(const Fields& fields, model::ScopeStep& step)
         return;
     }
     ++scopes_;
-    flow_.enter_scope();
+    flow_->enter_scope();
     step.steps = read(*nested);
-    flow_.leave_scope(nested->place);
+    flow_->leave_scope(nested->place);
     --scopes_;
     --depth_;
+}
+
+// The names of a block are its own: each thread has arrays of its own under them.
+void StepReader::fill(const Fields& fields, model::ParallelStep& step)
+{
+    fields.read("threads", step.threads);
+    if (std::string why = model::parallel_objection(memory_, release_); !why.empty()) {
+        fields.complain(fields.place("op"), "\"parallel\" needs memory that several threads may use: " + why);
+    }
+    const Node* nested = fields.raw("steps");
+    if (nested == nullptr || !enter_nested(*nested)) {
+        return;
+    }
+    NameFlow own{reading_.diagnostics};
+    NameFlow* const outer = std::exchange(flow_, &own);
+    ++parallel_;
+    step.steps = read(*nested);
+    --parallel_;
+    flow_ = outer;
+    --depth_;
+}
+
+void StepReader::fill(const Fields& fields, model::PassStep& step)
+{
+    fields.read("target", step.target);
+    if (parallel_ == 0) {
+        fields.complain(fields.place("op"),
+                        "\"pass\" hands arrays to another thread: it stands in a \"parallel\" block");
+    }
+    if (!step.target.empty()) {
+        flow_->use(step.target, fields.place("target"));
+    }
 }
 
 void StepReader::fill(const Fields& fields, model::ThrowStep& step)
@@ -265,7 +350,7 @@ bool StepReader::enter_nested(const Node& steps)
 {
     if (depth_ == max_repeat_depth) {
         reading_.diagnostics.add(steps.place, fmt::format("steps nested deeper than {} levels", max_repeat_depth));
-        flow_.lose_track();
+        flow_->lose_track();
         return false;
     }
     ++depth_;
@@ -324,10 +409,10 @@ void StepReader::check_touchable(const Fields& fields, bool touches, std::string
 void StepReader::bind(const std::string& name, Arrays arrays)
 {
     if (name.empty()) {  // unreadable, reported
-        flow_.lose_track();
+        flow_->lose_track();
         return;
     }
-    flow_.bind(name, std::move(arrays));
+    flow_->bind(name, std::move(arrays));
 }
 
 }  // namespace memsweep::scenarios

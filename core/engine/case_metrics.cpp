@@ -327,7 +327,7 @@ bool bumps(const Program& program)
 
 bool reads(const Program& program)
 {
-    return has_op(program, OpCode::read);
+    return has_op(program, OpCode::read) || has_op(program, OpCode::stream);
 }
 
 bool looks_for_uses(const Program& program)
@@ -347,6 +347,31 @@ bool trims(const Program& program)
     return has_op(program, OpCode::trim) || program.memory.trim.above_bytes != 0;
 }
 
+bool prefetches(const Program& program)
+{
+    return has_op(program, OpCode::prefetch);
+}
+
+bool migrates(const Program& program)
+{
+    return has_op(program, OpCode::migrate);
+}
+
+bool streams(const Program& program)
+{
+    return has_op(program, OpCode::stream);
+}
+
+bool shares(const Program& program)
+{
+    return has_op(program, OpCode::share);
+}
+
+bool passes(const Program& program)
+{
+    return has_op(program, OpCode::pass);
+}
+
 bool waits(const Program& program)
 {
     return model::is_collected(program.release) || drains(program) || has_op(program, OpCode::collect);
@@ -361,6 +386,11 @@ bool may_have_huge_pages(const Program& program)
 {
     return !is_shared(program) &&
            (program.memory.pages == model::PageKind::thp || program.memory.huge_pages_from_bytes != 0);
+}
+
+Value per_second(std::uint64_t bytes, std::int64_t ns)
+{
+    return ns <= 0 ? Value{} : static_cast<double>(bytes) / seconds(ns);
 }
 
 bool times_calls(const Program& program)
@@ -383,6 +413,7 @@ bool replays_touched(const Program& program)
 
 constexpr std::string_view no_replay = "no event was replayed";
 constexpr std::string_view not_sampled = "the case takes no sample of this name";
+constexpr std::string_view no_time = "the clock showed no time for it";
 constexpr std::string_view no_cost = "not measured beside this repetition";
 constexpr std::string_view none_freed = "nothing that was dropped was freed in this repetition";
 constexpr std::string_view no_operation = "no array was allocated in the timed steps, and no call was timed";
@@ -509,6 +540,25 @@ constexpr auto extractors = std::to_array<Extractor>({
          return record.trims_refused == 0 ? count(record.trimmed_bytes) : std::nullopt;
      },
      "the kernel refused a trim"},
+    {"prefetched_bytes", prefetches,
+     [](const Context& c) -> Value {
+         const RepetitionRecord& record = c.outcome.record;
+         return record.prefetches_refused == 0 ? count(record.prefetched_bytes) : std::nullopt;
+     },
+     "the kernel refused a prefetch"},
+    {"migrated_bytes", migrates, [](const Context& c) { return count(c.outcome.record.migrated_bytes); }, ""},
+    {"unmoved_bytes", migrates, [](const Context& c) { return count(c.outcome.record.unmoved_bytes); }, ""},
+    {"streamed_bytes", streams, [](const Context& c) { return count(c.outcome.record.streamed_bytes); }, ""},
+    {"stream_bandwidth", streams,
+     [](const Context& c) { return per_second(c.outcome.record.streamed_bytes, c.outcome.record.stream_ns); },
+     no_time},
+    {"shared_bytes", shares, [](const Context& c) { return count(c.outcome.record.shared_bytes); }, ""},
+    {"share_wrong_bytes", shares, [](const Context& c) { return count(c.outcome.record.shared_wrong_bytes); }, ""},
+    {"share_bandwidth", shares,
+     [](const Context& c) { return per_second(c.outcome.record.shared_bytes, c.outcome.record.share_read_ns); },
+     no_time},
+    {"share_latency", shares, [](const Context& c) -> Value { return seconds(c.outcome.record.share_turn_ns); }, ""},
+    {"passed_arrays", passes, [](const Context& c) { return count(c.outcome.record.passed_arrays); }, ""},
     {"operations", makes_arrays, [](const Context& c) {
          const RepetitionRecord& record = c.outcome.record;
          return count(calls(c.program) ? record.calls : record.timed_arrays);

@@ -13,6 +13,9 @@
 #include "core/engine/accesses.hpp"
 #include "core/engine/accounts.hpp"
 #include "core/engine/concat_calls.hpp"
+#include "core/engine/crew.hpp"
+#include "core/engine/handles.hpp"
+#include "core/engine/paging.hpp"
 #include "core/engine/replays.hpp"
 #include "core/engine/stopwatch.hpp"
 #include "core/engine/trimming.hpp"
@@ -33,8 +36,8 @@ class Interpreter {
         : region_{region}, record_{region.header->record}, world_{world}, clock_{environment.clock},
           probe_{environment.probe}, stopwatch_{environment, world, record_},
           accounts_{region, world, probe_, stopwatch_}, accesses_{world, region.slot_records},
-          trimming_{environment, world.memory.trim, record_}, concat_calls_{region, world, environment},
-          replays_{region, world}
+          trimming_{environment, world.memory.trim, record_}, paging_{environment, world, record_},
+          concat_calls_{region, world, environment}, crew_{region, world, environment}, replays_{region, world}
     {
         make_handles();
         world_.heap.reserve(region_.header->order.reserved_blocks);
@@ -62,20 +65,12 @@ class Interpreter {
     }
 
   private:
-    struct Handles {
-        std::vector<array::Array> current;
-        std::vector<array::Array> fresh;  // what a rebinding makes before the old arrays go
-        std::size_t in_use{};
-        bool written{};  // its pages have been touched once, so that another write touches none anew
-    };
-
     // Sized and constructed now, so that the pages they lie on belong to the baseline.
     void make_handles()
     {
         handles_.resize(region_.slots.size());
         for (std::size_t i = 0; i < handles_.size(); ++i) {
-            handles_[i].current.resize(region_.slots[i].capacity);
-            handles_[i].fresh.resize(region_.slots[i].capacity);
+            handles_[i].reserve(region_.slots[i].capacity);
         }
         throws_reached_.resize(region_.instructions.size());
         std::size_t locals = 0;  // of all scopes at once
@@ -193,6 +188,17 @@ class Interpreter {
         case OpCode::trim:
             trim(handles_[instruction.slot], instruction.how);
             return Flow::done;
+        case OpCode::prefetch:
+            prefetch(handles_[instruction.slot], instruction.prefetch);
+            return Flow::done;
+        case OpCode::migrate:
+            return paged(paging_.migrate(handles_[instruction.slot], static_cast<std::uint32_t>(instruction.count)), 0);
+        case OpCode::stream:
+            paging_.stream(handles_[instruction.slot], instruction);
+            count_first_touch(handles_[instruction.slot]);
+            return Flow::done;
+        case OpCode::share:
+            return paged(paging_.share(instruction), instruction.shape[0]);
         case OpCode::sample:
             accounts_.sample(instruction);
             return Flow::done;
@@ -203,6 +209,10 @@ class Interpreter {
             return repeat(instruction, at);
         case OpCode::scope:
             return run_scope(instruction, at);
+        case OpCode::parallel:
+            return run_parallel(instruction, at);
+        case OpCode::pass:  // only in a block
+            return Flow::done;
         case OpCode::replay:
             return replay(instruction);
         case OpCode::purge:
@@ -224,6 +234,39 @@ class Interpreter {
         return Flow::done;
     }
 
+    // Whose the arrays of a block are is not told apart between its names: the tag is one for all threads.
+    Flow run_parallel(const Instruction& instruction, std::size_t at)
+    {
+        const auto body = body_of(instruction, at);
+        for (const Instruction& one : body) {
+            if (makes_arrays(one)) {
+                world_.heap.tag_next(one.slot);
+                break;
+            }
+        }
+        const Crew::Done done = crew_.run(instruction, body, record_.checksum);
+        arrays_ += done.arrays;
+        record_.pages_touched += done.pages_touched;
+        record_.passed_arrays += done.passed;
+        record_.reads += done.reads;
+        record_.prefetched_bytes += done.prefetched_bytes;
+        record_.prefetches_refused += done.prefetches_refused;
+        return done.status == memory::AllocStatus::ok ? Flow::done : refused(done.status, done.refused_bytes, 0);
+    }
+
+    Flow paged(memory::AllocStatus status, std::uint64_t bytes)
+    {
+        return status == memory::AllocStatus::ok ? Flow::done : refused(status, bytes, 0);
+    }
+
+    void prefetch(Handles& handles, model::PrefetchHow how)
+    {
+        paging_.prefetch(handles, how);
+        if (how == model::PrefetchHow::populate_write) {
+            count_first_touch(handles);
+        }
+    }
+
     // Names that were free when the scope began end with it. Going out of scope is no manual free.
     Flow run_scope(const Instruction& instruction, std::size_t at)
     {
@@ -237,7 +280,7 @@ class Interpreter {
         world_.heap.enter_scope();
         const Flow flow = run_range(at + 1, at + 1 + instruction.length);
         for (std::size_t i = first_local; i < end; ++i) {
-            forget(handles_[locals_[i]]);
+            handles_[locals_[i]].forget();
         }
         locals_in_use_ = first_local;
         world_.heap.leave_scope(flow == Flow::thrown);
@@ -349,16 +392,10 @@ class Interpreter {
         return Flow::done;
     }
 
-    // The names now mean the new arrays; only then do the old ones go, one by one, as an interpreter's list would.
     void rebind(Handles& handles, std::size_t count)
     {
         arrays_ += count;
-        const std::size_t old = handles.in_use;
-        handles.current.swap(handles.fresh);
-        handles.in_use = count;
-        for (std::size_t i = 0; i < old; ++i) {
-            handles.fresh[i] = array::Array{};
-        }
+        handles.rebind(count);
     }
 
     // Where the program frees by hand, it does so before it drops.
@@ -372,15 +409,7 @@ class Interpreter {
             }
         }
         accesses_.about_to_release(slot);
-        forget(handles);
-    }
-
-    static void forget(Handles& handles)
-    {
-        for (std::size_t i = 0; i < handles.in_use; ++i) {
-            handles.current[i] = array::Array{};
-        }
-        handles.in_use = 0;
+        handles.forget();
     }
 
     void free_by_hand(Handles& handles, std::uint16_t slot)
@@ -470,16 +499,7 @@ class Interpreter {
         return Flow::refused;
     }
 
-    void count_first_touch(Handles& handles)
-    {
-        if (std::exchange(handles.written, true)) {
-            return;
-        }
-        for (std::size_t i = 0; i < handles.in_use; ++i) {
-            record_.pages_touched +=
-                array::pages_spanned(handles.current[i].data(), handles.current[i].bytes(), page_bytes_);
-        }
-    }
+    void count_first_touch(Handles& handles) { record_.pages_touched += handles.first_touch(page_bytes_); }
 
     const RunRegion& region_;
     RepetitionRecord& record_;
@@ -490,7 +510,9 @@ class Interpreter {
     Accounts accounts_;
     Accesses accesses_;
     Trimming trimming_;
+    Paging paging_;
     ConcatCalls concat_calls_;
+    Crew crew_;
     Replays replays_;
     bool ready_{};
     std::uint64_t page_bytes_{sys::page_size()};

@@ -128,6 +128,28 @@ class Compiler {
         return {.op = OpCode::trim, .how = step.how, .slot = slot(step.target, 0)};
     }
 
+    Instruction instruction(const model::PrefetchStep& step, std::size_t /*at*/)
+    {
+        return {.op = OpCode::prefetch, .prefetch = step.how, .slot = slot(step.target, 0)};
+    }
+
+    Instruction instruction(const model::MigrateStep& step, std::size_t /*at*/)
+    {
+        return {.op = OpCode::migrate, .slot = slot(step.target, 0), .count = step.node};
+    }
+
+    Instruction instruction(const model::StreamStep& step, std::size_t /*at*/)
+    {
+        Instruction made{.op = OpCode::stream, .slot = slot(step.target, 0)};
+        made.shape = {step.chunk_bytes, step.ahead, step.drop_behind ? 1U : 0U, step.write ? 1U : 0U};
+        return made;
+    }
+
+    Instruction instruction(const model::ShareStep& step, std::size_t /*at*/)
+    {
+        return {.op = OpCode::share, .count = step.rounds, .shape = {step.bytes}};
+    }
+
     Instruction instruction(const model::SampleStep& step, std::size_t /*at*/)
     {
         return {.op = OpCode::sample,
@@ -171,6 +193,19 @@ class Compiler {
     {
         steps(step.steps, false);
         return {.op = OpCode::scope, .length = static_cast<std::uint32_t>(program_.instructions.size() - at - 1)};
+    }
+
+    Instruction instruction(const model::ParallelStep& step, std::size_t at)
+    {
+        steps(step.steps, false);
+        return {.op = OpCode::parallel,
+                .length = static_cast<std::uint32_t>(program_.instructions.size() - at - 1),
+                .count = step.threads};
+    }
+
+    Instruction instruction(const model::PassStep& step, std::size_t /*at*/)
+    {
+        return {.op = OpCode::pass, .slot = slot(step.target, 0)};
     }
 
     Instruction instruction(const model::ThrowStep& step, std::size_t /*at*/)
@@ -223,6 +258,9 @@ std::uint64_t blocks_to_reserve(const Program& program)
     std::uint64_t reachable = 0;
     for (const Slot& slot : program.slots) {
         reachable = base::saturating_add(reachable, base::saturating_mul(2, slot.capacity));
+    }
+    for (const Instruction& one : program.instructions) {
+        reachable = one.op == OpCode::parallel ? base::saturating_mul(reachable, one.count + 1) : reachable;
     }
     const bool prompt = program.release.mode == model::ReleaseMode::refcount && !model::is_collected(program.release);
     return std::min({prompt ? reachable : program.arrays, program.arrays, most_reserved_blocks});

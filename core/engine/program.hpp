@@ -30,10 +30,16 @@ enum class OpCode : std::uint8_t {
     collect,
     drain,
     trim,
+    prefetch,
+    migrate,
+    stream,
+    share,
     sample,
     idle,
     repeat,
     scope,
+    parallel,
+    pass,
     leave_by_exception,
     replay,
     purge,
@@ -55,6 +61,7 @@ struct Instruction {
     model::TrimHow how{};
     model::ReplayTouch replay_touch{};
     bool latency{};  // replay: every call is timed by itself
+    model::PrefetchHow prefetch{};
     std::uint8_t dimensions{};
     std::uint16_t slot{};           // the arrays made, accessed, freed or dropped
     std::uint16_t left{}, right{};  // operands of binary; left: what a view is of
@@ -63,11 +70,13 @@ struct Instruction {
     std::uint16_t name{};           // of a sample
     std::uint16_t replay{};         // index in Program::replays
     std::uint16_t phase{no_phase};
-    std::uint32_t length{};  // repeat, scope: how many of the following instructions are its body
+    std::uint32_t length{};  // repeat, scope, parallel: how many of the following instructions are its body
     std::uint64_t warmup{};  // concat: calls that are not timed
     std::uint64_t count{};   // alloc: arrays; repeat: times; idle: nanoseconds; write: overrun; exception: every Nth;
-                             // sample: 1 for counters only; concat: timed calls; view: 1 for a copy
-    std::array<std::uint64_t, max_dimensions> shape{};
+                             // sample: 1 for counters only; concat: timed calls; view: 1 for a copy; migrate: node;
+                             // share: rounds; parallel: threads
+    std::array<std::uint64_t, max_dimensions> shape{};  // view: rows; stream: bytes of a chunk, chunks ahead, 1 to drop
+                                                        // behind, 1 to write; share: bytes
 };
 
 struct Slot {

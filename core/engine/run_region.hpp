@@ -146,6 +146,17 @@ struct RepetitionRecord {
     std::uint64_t trims{};  // blocks trimmed over the repetition, by steps and by the policy
     std::uint64_t trimmed_bytes{};
     std::uint64_t trims_refused{};  // by the kernel
+    std::uint64_t prefetched_bytes{};
+    std::uint64_t prefetches_refused{};  // by the kernel
+    std::uint64_t migrated_bytes{};      // on the node asked for, afterwards
+    std::uint64_t unmoved_bytes{};       // resident elsewhere
+    std::uint64_t streamed_bytes{};
+    std::int64_t stream_ns{};
+    std::uint64_t shared_bytes{};  // read and checked by a second process
+    std::uint64_t shared_wrong_bytes{};
+    std::int64_t share_read_ns{};
+    std::int64_t share_turn_ns{};
+    std::uint64_t passed_arrays{};  // handed from thread to thread
     FaultCosts fault_costs;
     ReplayRecord replay;
     memory::AllocStatus refused{memory::AllocStatus::ok};

@@ -22,8 +22,9 @@ enum class AllocStatus : std::uint8_t {
     no_huge_pages_1g,
     lock_limit,  // RLIMIT_MEMLOCK
     no_such_node,
-    shm_full,   // /dev/shm
-    disk_full,  // or the folder cannot hold such files
+    shm_full,    // /dev/shm
+    disk_full,   // or the folder cannot hold such files
+    no_process,  // no thread, or no second process, can be started
 };
 
 struct Allocation {

@@ -48,10 +48,6 @@ class SizeClasses {
         return clamps_ && bytes > smallest_ + range_ ? count_ - 1 : none;
     }
 
-    // The sizes of a scheme, without bounds; empty for exact.
-    [[nodiscard]] static std::vector<std::uint64_t> sizes_of(model::ClassScheme scheme, double factor,
-                                                             std::uint64_t largest);
-
   private:
     static constexpr std::uint32_t buckets = 4 * 64;
 

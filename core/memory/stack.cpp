@@ -7,6 +7,7 @@
 #include "core/memory/malloc_resource.hpp"
 #include "core/memory/null_resource.hpp"
 #include "core/memory/page_resource.hpp"
+#include "core/memory/pmr_resource.hpp"
 #include "core/memory/shared_resource.hpp"
 
 namespace memsweep::memory {
@@ -26,6 +27,11 @@ std::unique_ptr<MemoryResource> make_resource(const model::MemorySpec& spec)
         return std::make_unique<FileResource>("");
     case model::ResourceKind::file:
         return std::make_unique<FileResource>(spec.path.data());
+    case model::ResourceKind::pmr_new_delete:
+    case model::ResourceKind::pmr_monotonic:
+    case model::ResourceKind::pmr_unsync_pool:
+    case model::ResourceKind::pmr_sync_pool:
+        return std::make_unique<PmrResource>(spec.resource);
     case model::ResourceKind::null:
         return std::make_unique<NullResource>();
     }

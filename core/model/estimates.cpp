@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/checked.hpp"
+#include "core/model/class_sizes.hpp"
 #include "core/model/concat_case.hpp"
 #include "core/model/plan.hpp"
 
@@ -25,6 +26,13 @@ class Ledger {
   public:
     explicit Ledger(const ReleaseSpec& release) : release_{&release} {}
 
+    [[nodiscard]] std::uint64_t peak_of(const std::vector<Step>& steps, const PoolSpec& pool)
+    {
+        pool_ = pool;
+        run(steps);
+        return peak_;
+    }
+
     // One repetition of a case, after others in the same worker: its peak. Names end with it.
     std::uint64_t run_case(const Case& one)
     {
@@ -32,6 +40,8 @@ class Ledger {
             return 0;
         }
         throws_ = throws(one.steps);
+        pool_ = one.memory.pool;
+        in_file_ = one.memory.resource == ResourceKind::file;
         peak_ = 0;
         if (one.placement == Placement::drain) {
             apply(CollectStep{});
@@ -46,7 +56,8 @@ class Ledger {
             idle_ = std::min(peak_, release_->cache.limit_bytes);
         }
         const std::uint64_t limit = one.memory.limit_bytes;
-        return limit == 0 ? peak_ : std::min(peak_, limit);
+        const std::uint64_t peak = in_chunks(peak_);
+        return limit == 0 ? peak : std::min(peak, in_chunks(limit));
     }
 
   private:
@@ -59,7 +70,7 @@ class Ledger {
 
     void apply(const AllocStep& step)
     {
-        const std::uint64_t each = array_bytes(step).value_or(UINT64_MAX);
+        const std::uint64_t each = served_bytes(pool_, array_bytes(step).value_or(UINT64_MAX));
         bind(step.as, each, saturating_mul(each, step.count));
     }
 
@@ -89,7 +100,12 @@ class Ledger {
     // A view keeps all of what it looks at alive, whatever becomes of the other name.
     void apply(const ViewStep& step) { bind(step.as, largest_, held_[step.of]); }
 
-    void apply(const DropStep& step) { release(std::exchange(held_[step.target], 0)); }
+    void apply(const DropStep& step)
+    {
+        const std::uint64_t bytes = std::exchange(held_[step.target], 0);
+        keep_idle(each_[step.target], bytes);
+        release(bytes);
+    }
 
     void apply(const CollectStep& /*step*/)
     {
@@ -107,8 +123,42 @@ class Ledger {
     void apply(const ReleaseStep& /*step*/) {}
     void apply(const ThrowStep& /*step*/) {}
     void apply(const TrimStep& /*step*/) {}
+    void apply(const PrefetchStep& /*step*/) {}
+    void apply(const MigrateStep& /*step*/) {}
+    void apply(const PurgeStep& /*step*/) { idle_in_pool_.clear(); }
+    void apply(const PassStep& /*step*/) {}
+
+    // What a stream of a file holds: the chunk in use, and those ahead.
+    void apply(const StreamStep& step)
+    {
+        if (in_file_) {
+            const std::uint64_t chunks = saturating_add(step.ahead, 1);
+            streamed_ = std::max(streamed_, step.drop_behind ? saturating_mul(step.chunk_bytes, chunks) : 0);
+            raise_peak();
+        }
+    }
+
+    void apply(const ShareStep& step)
+    {
+        const std::string name = "shared memory";
+        held_[name] = step.bytes;
+        raise_peak();
+        held_[name] = 0;
+    }
+
+    // Every thread as one alone, all at their peaks at once.
+    void apply(const ParallelStep& step)
+    {
+        Ledger one{*release_};
+        const std::uint64_t each = one.peak_of(step.steps, pool_);
+        const std::string name = "parallel";
+        held_[name] = saturating_mul(each, step.threads);
+        raise_peak();
+        held_[name] = 0;
+        unreachable_ = saturating_add(unreachable_, saturating_mul(one.floating(), step.threads));
+        bound_unreachable();
+    }
     void apply(const SampleStep& /*step*/) {}
-    void apply(const PurgeStep& /*step*/) {}
 
     // What the trace frees may float as long as the release mode lets it.
     void apply(const ReplayStep& step)
@@ -160,10 +210,39 @@ class Ledger {
     {
         largest_ = std::max(largest_, each);
         const std::uint64_t old = held_[name];
+        take_idle(each, bytes);
         held_[name] = saturating_add(old, bytes);  // new arrays are made before the old ones go
         raise_peak();
         held_[name] = bytes;
+        keep_idle(std::exchange(each_[name], each), old);
         release(old);
+    }
+
+    // What a pool of classes keeps of one class serves that class alone; ranges serve any size.
+    void keep_idle(std::uint64_t each, std::uint64_t bytes)
+    {
+        if (pool_.kind == PoolKind::classes && each <= pool_.largest && !delays()) {
+            std::uint64_t& idle = idle_in_pool_[each];
+            idle = std::min(saturating_add(idle, bytes), saturating_add(pool_.limit_bytes, pool_.depot_bytes));
+        }
+    }
+
+    void take_idle(std::uint64_t each, std::uint64_t bytes)
+    {
+        if (const auto found = idle_in_pool_.find(each); found != idle_in_pool_.end()) {
+            found->second -= std::min(found->second, bytes);
+        }
+    }
+
+    // Pools of ranges ask for a chunk at a time.
+    [[nodiscard]] std::uint64_t in_chunks(std::uint64_t bytes) const
+    {
+        const bool ranges = pool_.kind == PoolKind::best_fit || pool_.kind == PoolKind::tlsf;
+        if (!ranges || bytes == 0 || pool_.chunk_bytes == 0) {
+            return bytes;
+        }
+        const std::uint64_t chunks = (bytes - 1) / pool_.chunk_bytes + 1;
+        return saturating_mul(chunks, pool_.chunk_bytes);
     }
 
     void release(std::uint64_t bytes)
@@ -258,7 +337,14 @@ class Ledger {
 
     void raise_peak()
     {
+        if (in_file_) {  // the kernel takes pages of files back when memory runs short
+            peak_ = std::max(peak_, streamed_);
+            return;
+        }
         std::uint64_t now = saturating_add(floating(), idle_);
+        for (const auto& [each, bytes] : idle_in_pool_) {
+            now = saturating_add(now, bytes);
+        }
         for (const auto& [name, bytes] : held_) {
             now = saturating_add(now, bytes);
         }
@@ -267,7 +353,12 @@ class Ledger {
 
     const ReleaseSpec* release_;
     bool throws_{};
+    PoolSpec pool_;
+    bool in_file_{};            // memory of files, which counts only as far as a stream keeps it
+    std::uint64_t streamed_{};  // that a stream needs at a time
     std::map<std::string, std::uint64_t> held_;
+    std::map<std::string, std::uint64_t> each_;            // of one array, as a pool serves it
+    std::map<std::uint64_t, std::uint64_t> idle_in_pool_;  // by the size of its blocks
     std::uint64_t largest_{};
     std::uint64_t unreachable_{};
     std::uint64_t queued_{};

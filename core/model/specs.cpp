@@ -2,18 +2,27 @@
 
 #include <array>
 
+#include <fmt/format.h>
+
 namespace memsweep::model {
 
 template <>
 std::span<const Named<ResourceKind>> names<ResourceKind>()
 {
-    static constexpr std::array<Named<ResourceKind>, 7> table{{
+    static constexpr std::array<Named<ResourceKind>, 11> table{{
         {ResourceKind::malloc, "malloc", "the process's malloc: what most runtimes use"},
         {ResourceKind::aligned, "aligned", "the process's malloc, every allocation aligned as `alignment` says"},
         {ResourceKind::pages, "pages", "a private anonymous mapping per allocation, straight from the kernel"},
         {ResourceKind::memfd, "memfd", "a shared mapping per allocation that nobody else maps: what a soft trim needs"},
         {ResourceKind::shm, "shm", "shared memory by name in /dev/shm, reserved before it is mapped"},
         {ResourceKind::file, "file", "a mapping of a file of its own in the folder `path`, which has no name there"},
+        {ResourceKind::pmr_new_delete, "pmr_new_delete",
+         "the standard library's std::pmr::new_delete_resource: operator new"},
+        {ResourceKind::pmr_monotonic, "pmr_monotonic",
+         "std::pmr::monotonic_buffer_resource over it: nothing is freed before the end; one thread"},
+        {ResourceKind::pmr_unsync_pool, "pmr_unsync_pool",
+         "std::pmr::unsynchronized_pool_resource over it: small blocks are kept; one thread"},
+        {ResourceKind::pmr_sync_pool, "pmr_sync_pool", "std::pmr::synchronized_pool_resource over it"},
         {ResourceKind::null, "null", "no memory at all: what the harness itself costs; arrays must not be touched"},
     }};
     return table;
@@ -119,6 +128,35 @@ std::span<const Named<Detection>> names<Detection>()
         {Detection::unmap, "unmap", "freed memory becomes inaccessible; a use traps"},
     }};
     return table;
+}
+
+bool is_single_threaded(ResourceKind resource)
+{
+    return resource == ResourceKind::pmr_monotonic || resource == ResourceKind::pmr_unsync_pool;
+}
+
+bool frees_beside_the_program(const MemorySpec& memory, const ReleaseSpec& release)
+{
+    const bool by_fallback = release.fallback == Fallback::finalizer || release.fallback == Fallback::cleaner;
+    return release.mode == ReleaseMode::finalizer || release.mode == ReleaseMode::cleaner ||
+           (frees_manually(release) && by_fallback) || release.pressure.rule != PressureRule::none ||
+           (memory.pool.kind != PoolKind::none && memory.pool.trim_interval_ns != 0);
+}
+
+std::string parallel_objection(const MemorySpec& memory, const ReleaseSpec& release)
+{
+    if (is_single_threaded(memory.resource)) {
+        return fmt::format("resource \"{}\" may be used by one thread only", name_of(memory.resource));
+    }
+    const bool scoped = release.mode == ReleaseMode::arena || release.mode == ReleaseMode::arena_autoscale ||
+                        release.mode == ReleaseMode::arena_checked || release.mode == ReleaseMode::stack;
+    if (scoped || frees_manually(release)) {
+        return fmt::format("mode \"{}\" {}: it has one thread only", name_of(release.mode),
+                           scoped ? "ends memory with a block of the program" : "keeps account of frees by hand");
+    }
+    return release.safety.detect != Detection::off || release.safety.guard_pages
+               ? "\"safety\" keeps account of every access: it has one thread only"
+               : "";
 }
 
 bool frees_manually(const ReleaseSpec& release)

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 #include "core/model/names.hpp"
 #include "core/model/pool_spec.hpp"
@@ -12,7 +13,19 @@
 
 namespace memsweep::model {
 
-enum class ResourceKind : std::uint8_t { malloc, aligned, pages, memfd, shm, file, null };
+enum class ResourceKind : std::uint8_t {
+    malloc,
+    aligned,
+    pages,
+    memfd,
+    shm,
+    file,
+    pmr_new_delete,
+    pmr_monotonic,
+    pmr_unsync_pool,
+    pmr_sync_pool,
+    null,
+};
 
 enum class PageKind : std::uint8_t {
     system,   // whatever the machine's THP setting gives
@@ -207,6 +220,15 @@ struct ReleaseSpec {
 
 // Whether every allocation is a mapping of its own, whose pages can be chosen, populated, locked and placed.
 [[nodiscard]] bool maps_pages(ResourceKind resource);
+
+// Whether only one thread at a time may use it.
+[[nodiscard]] bool is_single_threaded(ResourceKind resource);
+
+// Whether threads of the harness's own free arrays, or look after idle memory, beside the program.
+[[nodiscard]] bool frees_beside_the_program(const MemorySpec& memory, const ReleaseSpec& release);
+
+// Why steps of this case cannot run in several threads at once; empty when they can.
+[[nodiscard]] std::string parallel_objection(const MemorySpec& memory, const ReleaseSpec& release);
 
 // Whether a drop under this mode begins with a manual release, which an exception or a rebinding skips.
 [[nodiscard]] bool frees_manually(const ReleaseSpec& release);

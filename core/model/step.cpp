@@ -77,10 +77,16 @@ std::span<const OperationInfo> operations()
         {"drain", "wait until everything found has been released"},
         {"trim",
          "take the resident pages of the arrays of a name away, by one of the mechanisms below; contents may be lost"},
+        {"prefetch", "bring the pages of the arrays of a name in before they are used; contents kept"},
+        {"migrate", "move the resident pages of the arrays of a name to a NUMA node (move_pages)"},
+        {"stream", "go once through the arrays of a name in chunks, the next ones on their way, the last ones dropped"},
+        {"share", "named shared memory with a second process: what one writes the other reads and checks"},
         {"sample", "take a named point: live bytes, working set, faults, queue depth"},
         {"idle", "do nothing for a while"},
         {"repeat", "run nested steps several times"},
         {"scope", "run nested steps as a block: names first allocated in it end with it, an arena's memory too"},
+        {"parallel", "run nested steps in several threads at once, each with names of its own"},
+        {"pass", "in a parallel block: hand the arrays of a name to the next thread, take those of the one before"},
         {"throw", "every Nth time, leave the innermost scope by an exception, past its manual frees"},
         {"replay", "allocate and free as a recorded program did, thread by thread, and free at its end what it left"},
         {"purge", "ask the allocator and the pool to give back to the system what they hold idle"},
@@ -95,6 +101,9 @@ Nested nested(const Operation& operation)
     }
     if (const auto* scope = std::get_if<ScopeStep>(&operation)) {
         return {1, &scope->steps};
+    }
+    if (const auto* parallel = std::get_if<ParallelStep>(&operation)) {
+        return {parallel->threads, &parallel->steps};
     }
     return {};
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/model/dtype.hpp"
+#include "core/model/prefetch.hpp"
 #include "core/model/trim.hpp"
 
 namespace memsweep::model {
@@ -119,6 +120,33 @@ struct TrimStep {
     TrimHow how{TrimHow::soft};
 };
 
+// Brings the pages of the arrays of a name in before they are used; their contents stay.
+struct PrefetchStep {
+    std::string target;
+    PrefetchHow how{PrefetchHow::populate_write};
+};
+
+// Moves the resident pages of the arrays of a name to a NUMA node.
+struct MigrateStep {
+    std::string target;
+    std::uint32_t node{};
+};
+
+// Goes once through the arrays of a name, chunk by chunk, with the next chunks on their way.
+struct StreamStep {
+    std::string target;
+    std::uint64_t chunk_bytes{8U << 20U};
+    std::uint64_t ahead{1};  // chunks asked for before they are needed
+    bool drop_behind{};      // what has been gone through leaves the resident set
+    bool write{};            // instead of reading into the checksum
+};
+
+// Named shared memory between this process and another: what one writes the other reads and checks.
+struct ShareStep {
+    std::uint64_t bytes{16U << 20U};
+    std::uint64_t rounds{16};
+};
+
 struct SampleStep {
     std::string name;
     bool counters_only{};  // nothing is read from /proc: cheap enough for every turn of a loop
@@ -157,15 +185,27 @@ struct ScopeStep {
     std::vector<Step> steps;
 };
 
+// Its steps in several threads at once, each with names of its own, which end with the block.
+struct ParallelStep {
+    std::uint64_t threads{2};
+    std::vector<Step> steps;
+};
+
+// In a parallel block: the arrays of a name go to the next thread of the ring, those of the one before come here.
+struct PassStep {
+    std::string target;
+};
+
 // Every Nth time it is reached an exception leaves the innermost scope: the names allocated there lose their
 // references without a manual free.
 struct ThrowStep {
     std::uint64_t every{1};
 };
 
-using Operation = std::variant<AllocStep, WriteStep, ReadStep, BinaryStep, ConcatStep, ViewStep, FreeStep, ReleaseStep,
-                               DropStep, CollectStep, DrainStep, TrimStep, SampleStep, IdleStep, RepeatStep, ScopeStep,
-                               ThrowStep, ReplayStep, PurgeStep>;
+using Operation =
+    std::variant<AllocStep, WriteStep, ReadStep, BinaryStep, ConcatStep, ViewStep, FreeStep, ReleaseStep, DropStep,
+                 CollectStep, DrainStep, TrimStep, PrefetchStep, MigrateStep, StreamStep, ShareStep, SampleStep,
+                 IdleStep, RepeatStep, ScopeStep, ParallelStep, PassStep, ThrowStep, ReplayStep, PurgeStep>;
 
 struct Step {
     Operation operation;

@@ -1,5 +1,9 @@
 #include "core/sys/numa.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -52,6 +56,39 @@ std::vector<int> nodes_of_pages(const void* ptr, std::size_t bytes)
         nodes.assign(count, -1);
     }
     return nodes;
+}
+
+// By batches on the stack: moving must not allocate in the process that is measured.
+Migration migrate_pages(void* ptr, std::size_t bytes, std::uint32_t node) noexcept
+{
+    constexpr std::size_t batch = 512;
+    constexpr int move_own = 2;  // MPOL_MF_MOVE of linux/mempolicy.h: what nobody else has mapped
+    std::array<void*, batch> pages{};
+    std::array<int, batch> wanted{};
+    std::array<int, batch> status{};
+    wanted.fill(static_cast<int>(node));
+    const std::uint64_t page = page_size();
+    const auto before = reinterpret_cast<std::uintptr_t>(ptr) % page;
+    auto* const first = static_cast<std::byte*>(ptr) - before;
+    const std::size_t count = (before + bytes + page - 1) / page;
+    Migration done;
+    for (std::size_t from = 0; from < count; from += batch) {
+        const std::size_t many = std::min(batch, count - from);
+        for (std::size_t i = 0; i < many; ++i) {
+            pages[i] = first + (from + i) * page;
+            status[i] = -EAGAIN;
+        }
+        if (::syscall(SYS_move_pages, 0, many, pages.data(), wanted.data(), status.data(), move_own) < 0 &&
+            errno != ENOENT) {  // no page of the batch was there
+            done.refused = true;
+            return done;
+        }
+        for (std::size_t i = 0; i < many; ++i) {
+            const bool absent = status[i] == -ENOENT || status[i] == -EFAULT;
+            ++(absent ? done.pages_absent : status[i] == static_cast<int>(node) ? done.pages_there : done.pages_left);
+        }
+    }
+    return done;
 }
 
 bool has_weighted_interleave() noexcept

@@ -19,6 +19,15 @@ namespace memsweep::sys {
 // Per page of the range, the node it lies on; negative: it is not there (-ENOENT), or why the kernel will not say.
 [[nodiscard]] std::vector<int> nodes_of_pages(const void* ptr, std::size_t bytes);
 
+// Moves the pages of the range that are there to `node`. Pages that other processes have mapped too stay.
+struct Migration {
+    std::uint64_t pages_there{};   // on the node afterwards
+    std::uint64_t pages_left{};    // elsewhere: the node is full, or the page cannot be moved
+    std::uint64_t pages_absent{};  // nothing to move
+    bool refused{};                // no such node, or none that this process may use
+};
+[[nodiscard]] Migration migrate_pages(void* ptr, std::size_t bytes, std::uint32_t node) noexcept;
+
 // Whether this kernel interleaves by weights (Linux 6.9).
 [[nodiscard]] bool has_weighted_interleave() noexcept;
 

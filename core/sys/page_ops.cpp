@@ -6,6 +6,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22  // NOLINT(readability-identifier-naming): the kernel's name, missing in older headers
+#endif
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23  // NOLINT(readability-identifier-naming): the kernel's name, missing in older headers
 #endif
@@ -30,6 +33,12 @@ int advice_number(Advice advice)
         return MADV_PAGEOUT;
     case Advice::populate_write:
         return MADV_POPULATE_WRITE;
+    case Advice::populate_read:
+        return MADV_POPULATE_READ;
+    case Advice::will_need:
+        return MADV_WILLNEED;
+    case Advice::sequential:
+        return MADV_SEQUENTIAL;
     }
     return -1;
 }
@@ -51,6 +60,12 @@ const char* advice_name(Advice advice)
         return "madvise(MADV_PAGEOUT)";
     case Advice::populate_write:
         return "madvise(MADV_POPULATE_WRITE)";
+    case Advice::populate_read:
+        return "madvise(MADV_POPULATE_READ)";
+    case Advice::will_need:
+        return "madvise(MADV_WILLNEED)";
+    case Advice::sequential:
+        return "madvise(MADV_SEQUENTIAL)";
     }
     return "madvise";
 }

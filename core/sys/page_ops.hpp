@@ -50,6 +50,9 @@ enum class Advice : std::uint8_t {
     cold,            // reclaimed first when memory runs short, contents kept; Linux 5.4
     page_out,        // reclaimed now, contents kept; anonymous and shared memory only where there is swap; Linux 5.4
     populate_write,  // faults every page in for writing, contents kept; Linux 5.14
+    populate_read,   // the same for reading
+    will_need,       // starts to read pages in, of files, shared memory and swap
+    sequential,      // read far ahead, of files
 };
 
 // `ptr` must lie on a page boundary; the kernel rounds `bytes` up to whole pages.

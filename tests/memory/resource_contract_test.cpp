@@ -21,6 +21,7 @@
 #include "core/memory/null_resource.hpp"
 #include "core/memory/page_resource.hpp"
 #include "core/memory/placement_adaptor.hpp"
+#include "core/memory/pmr_resource.hpp"
 #include "core/memory/pool.hpp"
 #include "core/memory/quarantine_adaptor.hpp"
 #include "core/memory/shared_resource.hpp"
@@ -127,6 +128,7 @@ struct Subject {
     bool usable{true};  // its memory may be written
     std::size_t largest_alignment{2U << 20};
     AllocStatus when_exhausted{AllocStatus::out_of_memory};
+    bool threads{true};  // several may use it at once
 };
 
 // Every kind of pool, scheme, topology, rule.
@@ -197,6 +199,12 @@ std::vector<Subject> subjects()
         {"fenced, kept", [] { return std::make_unique<FencedResource>(true); }, true, 4096},
         {"whole stack", [] { return std::make_unique<WholeStack>(); }},
     };
+    for (const model::ResourceKind kind : {model::ResourceKind::pmr_new_delete, model::ResourceKind::pmr_monotonic,
+                                           model::ResourceKind::pmr_unsync_pool, model::ResourceKind::pmr_sync_pool}) {
+        all.push_back({.name = std::string{model::name_of(kind)},
+                       .make = [kind] { return std::make_unique<PmrResource>(kind); },
+                       .threads = !model::is_single_threaded(kind)});
+    }
     add_pools(all);
     return all;
 }
@@ -364,6 +372,9 @@ TEST_CASE("eight threads churn, freeing what others allocated", "[unit]")
     const std::uint64_t seed = std::random_device{}();
     INFO("seed " << seed);
     for_each_subject([seed](const Subject& subject, MemoryResource& resource, const Counters& counters) {
+        if (!subject.threads) {
+            return;
+        }
         std::array<std::atomic<Item*>, 32> slots{};
         std::atomic<int> spoiled{0};
         const auto free_item = [&](Item* item) {

@@ -31,15 +31,15 @@ std::uint64_t waste(std::uint64_t asked, std::uint64_t given)
 
 TEST_CASE("size classes: the published tables", "[unit]")
 {
-    const auto guide = SizeClasses::sizes_of(ClassScheme::dotcompute_guide, 0, 0);
+    const auto guide = model::class_sizes(ClassScheme::dotcompute_guide, 0, 0);
     CHECK(guide.front() == 4 * KiB);
     CHECK(guide.back() == 512 * MiB);
     CHECK(guide.size() == 18);
-    const auto arch = SizeClasses::sizes_of(ClassScheme::dotcompute_arch, 0, 0);
+    const auto arch = model::class_sizes(ClassScheme::dotcompute_arch, 0, 0);
     CHECK(arch.front() == KiB);
     CHECK(arch.back() == GiB);
     CHECK(arch.size() == 21);
-    const auto code = SizeClasses::sizes_of(ClassScheme::dotcompute_code, 0, 0);
+    const auto code = model::class_sizes(ClassScheme::dotcompute_code, 0, 0);
     CHECK(code.front() == 256);
     CHECK(code.back() == 256 * MiB);
     CHECK(code.size() == 21);
@@ -54,7 +54,7 @@ TEST_CASE("size classes: every size finds the smallest class that holds it", "[u
         INFO("scheme " << scheme.name);
         const model::PoolSpec spec = spec_of(scheme.value);
         SizeClasses classes{spec};
-        const auto sizes = SizeClasses::sizes_of(scheme.value, spec.factor, spec.largest);
+        const auto sizes = model::class_sizes(scheme.value, spec.factor, spec.largest);
         const auto agrees = [&](std::uint64_t bytes) {
             const auto expected = std::ranges::lower_bound(sizes, bytes);
             const std::uint32_t index = classes.index_of(bytes);

@@ -81,6 +81,34 @@ TEST_CASE("rebinding holds the old and the new arrays at once", "[unit]")
     CHECK(estimated_peak_bytes(with({}, {alloc("a", 1000, 100)})) == 800'000);
 }
 
+TEST_CASE("the estimate counts what a pool rounds up, and what it keeps", "[unit]")
+{
+    const auto pooled = [](std::vector<Step> steps, PoolSpec pool) {
+        Case one = with({}, std::move(steps));
+        one.memory.pool = pool;
+        return estimated_peak_bytes(one);
+    };
+    const PoolSpec pow2{.kind = PoolKind::classes, .classes = ClassScheme::pow2};
+    const PoolSpec exact{.kind = PoolKind::classes, .classes = ClassScheme::exact};
+    CHECK(pooled({alloc("a", 1000)}, pow2) == 8192);  // of 8000
+    CHECK(pooled({alloc("a", 1000)}, exact) == 8000);
+    CHECK(pooled({alloc("a", 1000)}, {.kind = PoolKind::classes, .classes = ClassScheme::pow2, .largest = 4096}) ==
+          8000);
+    CHECK(pooled({alloc("a", 1000)}, {.kind = PoolKind::tlsf, .chunk_bytes = 1U << 20U}) == 1U << 20U);
+    CHECK(pooled({repeat(50, {alloc("a", 1000), drop("a")})}, pow2) == 8192);
+    CHECK(pooled({alloc("a", 1000), drop("a"), alloc("b", 2000)}, pow2) == 8192 + 16384);  // of another class
+    CHECK(pooled({alloc("a", 1000), drop("a"), {.operation = PurgeStep{}}, alloc("b", 2000)}, pow2) == 16384);
+}
+
+TEST_CASE("the estimate counts every thread of a block, and of files only what a stream keeps", "[unit]")
+{
+    const Step block{.operation = ParallelStep{4, {repeat(50, {alloc("a", 1000), drop("a")})}}};
+    CHECK(estimated_peak_bytes(with({}, {block})) == 4 * 8000);
+    Case file = with({}, {alloc("a", 1'000'000'000), {.operation = StreamStep{"a", 1U << 20U, 2, true}}});
+    file.memory.resource = ResourceKind::file;
+    CHECK(estimated_peak_bytes(file) == 3U << 20U);
+}
+
 TEST_CASE("a drain empties the estimate only after a collection", "[unit]")
 {
     const ReleaseSpec finalizer{.mode = ReleaseMode::finalizer};

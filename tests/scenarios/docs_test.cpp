@@ -80,8 +80,9 @@ std::vector<std::string> all_tables()
           names_table<model::Eviction>(),     names_table<model::ZeroRule>(),     names_table<model::ReleaseMode>(),
           names_table<model::Fallback>(),     names_table<model::PressureRule>(), names_table<model::Detection>(),
           names_table<model::DType>(),        names_table<model::Fill>(),         names_table<model::Touch>(),
-          names_table<model::TrimHow>(),      names_table<model::Order>(),        names_table<model::Isolation>(),
-          names_table<model::Severity>(),     names_table<model::ReplayTouch>(),  names_table<model::ReplaySpeed>()}) {
+          names_table<model::TrimHow>(),      names_table<model::PrefetchHow>(),  names_table<model::Order>(),
+          names_table<model::Isolation>(),    names_table<model::Severity>(),     names_table<model::ReplayTouch>(),
+          names_table<model::ReplaySpeed>()}) {
         tables.push_back(std::move(names));
     }
     return tables;
