@@ -12,7 +12,7 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# package | group | what proves it is there, on a system without dpkg: a command, a <header>, import:MODULE or a /file | who needs it
+# package | group | what proves it is there, on a system without dpkg: a command, a <header>, import:MODULE, a /file or guest:kernel | who needs it
 #   build     building and testing: without one of these nothing works
 #   check     scripts/check.sh, the fuzz preset
 #   optional  what some tests or targets use when it is there
@@ -55,8 +55,9 @@ man-db              optional  man                       scenario tests: manual p
 libjemalloc2        optional  /usr/lib/*/libjemalloc.so.2 scenario tests, benchmarks: cases under jemalloc
 libmimalloc2.0      optional  /usr/lib/*/libmimalloc.so.2.0 scenario tests, benchmarks: cases under mimalloc
 libtcmalloc-minimal4 optional /usr/lib/*/libtcmalloc_minimal.so.4 scenario tests, benchmarks: cases under tcmalloc
-qemu-system-x86     optional  qemu-system-x86_64        vm tests: a guest with several NUMA nodes
-busybox-static      optional  busybox                   vm tests: the guest's tools
+qemu-system-x86     optional  qemu-system-x86_64        guest tests: machines with several NUMA nodes
+busybox-static      optional  busybox                   guest tests: the guest's tools
+linux-image-cloud-amd64 optional guest:kernel           guest tests: the guest's kernel, only unpacked into ~/.cache/memsweep
 mandoc              optional  mandoc                    scenario tests: manual pages are free of mistakes
 zsh                 optional  zsh                       scenario tests: its completions load
 fish                optional  fish                      scenario tests: its completions are asked
@@ -110,6 +111,10 @@ is_found() {
 
 is_there() {
     local package=$1 proof=$2
+    if [[ $proof == guest:kernel ]]; then
+        python3 "$root/tests/guest/guest_machine.py" --has-kernel 2>/dev/null
+        return
+    fi
     if in_debian && [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null) == installed ]]; then
         return 0
     fi
@@ -173,14 +178,23 @@ apt update || say "apt-get update failed; trying with the package lists that are
 
 # A package that this release of the system lacks stops the build group; elsewhere it is named and left out.
 wanted=()
+fetch_kernel=false
 while read -r package group reason; do
     if [[ $group != build ]] && ! apt-cache show "$package" >/dev/null 2>&1; then
         say "this system has no package $package ($reason): left out" >&2
+        continue
+    fi
+    if [[ $package == linux-image-* ]]; then
+        fetch_kernel=true
         continue
     fi
     wanted+=("$package")
 done <<<"$missing"
 if [[ ${#wanted[@]} -gt 0 ]]; then
     apt install --no-install-recommends "${wanted[@]}" || exit 1
+fi
+# Installed, a kernel would bring an initramfs and a boot loader's hooks; guests need its files alone.
+if "$fetch_kernel" && ! python3 "$root/tests/guest/guest_machine.py" --fetch; then
+    say "without a kernel of its own the guest tests are left out" >&2
 fi
 say "done"

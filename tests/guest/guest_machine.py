@@ -1,10 +1,12 @@
 """A throw-away machine with several NUMA nodes: QEMU boots Debian's cloud kernel with the programs under test in its memory.
 
-    machine = GuestMachine(cache_folder)
+    python3 tests/guest/guest_machine.py --fetch | --has-kernel     what scripts/install_deps.sh asks for
+
+    machine = GuestMachine()
     outcome = machine.boot("two_nodes", {"/bin/memsweep": binary}, script, timeout=120)
     outcome.files["result.json"]          what the script left in /out
 
-Nothing is installed and nothing needs root: the kernel's package is only unpacked, processors are emulated (TCG). That /dev/kvm
+Nothing is installed and nothing needs root: the kernel's package is only unpacked, into the user's cache; processors are emulated (TCG). That /dev/kvm
 can be opened does not mean that a stock kernel runs on it, so it is not tried. Times inside mean nothing; counts do.
 
 The guest's console is the first serial port. Over the second, which the guest's console never touches, comes a tar archive of
@@ -20,6 +22,7 @@ import re
 import shutil
 import stat
 import subprocess
+import sys
 import tarfile
 import tempfile
 
@@ -136,24 +139,29 @@ class Outcome:
     files: dict
 
 
-class GuestMachine:
+def cache_folder():
+    """Where the guest's kernel is kept: MEMSWEEP_GUEST_CACHE, or the user's cache."""
+    named = os.environ.get("MEMSWEEP_GUEST_CACHE")
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return pathlib.Path(named or os.path.join(base, "memsweep", "guest"))
+
+
+class Kernel:
+    """A kernel and its modules, as their package has them."""
+
     def __init__(self, cache):
-        self.cache = pathlib.Path(cache)
-        for tool, package in (("qemu-system-x86_64", "qemu-system-x86"), ("busybox", "busybox-static")):
-            if shutil.which(tool) is None:
-                raise Unavailable(f"{tool} is not installed (package {package})")
-        self.busybox = shutil.which("busybox")
-        if shared_libraries(self.busybox):
-            raise Unavailable("busybox is not linked statically (package busybox-static)")
-        self.kernel, self.modules = self.find_kernel()
+        self.folder = pathlib.Path(cache) / "kernel"
 
-    def find_kernel(self):
-        unpacked = self.cache / "kernel"
-        if not list(unpacked.glob("boot/vmlinuz-*")):
-            self.fetch_kernel(unpacked)
-        return next(unpacked.glob("boot/vmlinuz-*")), next(unpacked.glob("lib/modules/*/kernel"))
+    def is_there(self):
+        return any(self.folder.glob("boot/vmlinuz-*")) and any(self.folder.glob("lib/modules/*/kernel"))
 
-    def fetch_kernel(self, unpacked):
+    def image(self):
+        return next(self.folder.glob("boot/vmlinuz-*"))
+
+    def modules(self):
+        return next(self.folder.glob("lib/modules/*/kernel"))
+
+    def fetch(self):
         for tool in ("apt-get", "apt-cache", "dpkg"):
             if shutil.which(tool) is None:
                 raise Unavailable(f"a guest kernel is fetched with {tool}, which is not here")
@@ -161,16 +169,31 @@ class GuestMachine:
         found = re.search(r"Depends: (linux-image-\S+)", shown)
         if not found:
             raise Unavailable(f"the package lists know no {KERNEL_PACKAGE}")
-        self.cache.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=self.cache) as folder:
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=self.folder.parent) as folder:
             subprocess.run(["apt-get", "-q", "download", found.group(1)], cwd=folder, capture_output=True, check=False, timeout=300)
             packages = list(pathlib.Path(folder).glob("*.deb"))
             if not packages:
                 raise Unavailable(f"{found.group(1)} could not be downloaded")
             fresh = pathlib.Path(folder) / "kernel"
             subprocess.run(["dpkg", "-x", packages[0], fresh], check=True)
-            shutil.rmtree(unpacked, ignore_errors=True)
-            fresh.rename(unpacked)
+            shutil.rmtree(self.folder, ignore_errors=True)
+            fresh.rename(self.folder)
+
+
+class GuestMachine:
+    def __init__(self):
+        for tool, package in (("qemu-system-x86_64", "qemu-system-x86"), ("busybox", "busybox-static")):
+            if shutil.which(tool) is None:
+                raise Unavailable(f"{tool} is not installed (package {package})")
+        self.busybox = shutil.which("busybox")
+        if shared_libraries(self.busybox):
+            raise Unavailable("busybox is not linked statically (package busybox-static)")
+        kernel = Kernel(cache_folder())
+        if not kernel.is_there():
+            raise Unavailable("no kernel for guests is here: scripts/install_deps.sh --all, or "
+                              "python3 tests/guest/guest_machine.py --fetch, downloads Debian's")
+        self.kernel, self.modules = kernel.image(), kernel.modules()
 
     def initramfs(self, programs, files, script):
         archive = Archive()
@@ -220,3 +243,23 @@ class GuestMachine:
         with tarfile.open(fileobj=io.BytesIO(base64.b64decode(packed))) as archive:
             files = {os.path.normpath(member.name): archive.extractfile(member).read() for member in archive if member.isfile()}
         return Outcome(int(status), text, files)
+
+
+def main(arguments):
+    kernel = Kernel(cache_folder())
+    if arguments == ["--has-kernel"]:
+        return 0 if kernel.is_there() else 1
+    if arguments != ["--fetch"]:
+        print(__doc__, file=sys.stderr)
+        return 2
+    try:
+        if not kernel.is_there():
+            kernel.fetch()
+    except (Unavailable, OSError, subprocess.SubprocessError) as why:
+        print(why, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
