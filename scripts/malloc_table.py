@@ -2,6 +2,7 @@
 """Measures malloc_free/* of memsweep_bench and makes a table of it.
 
     scripts/malloc_table.py --run results/reference/malloc_free.json     measure, keep Google Benchmark's JSON, print the table
+    scripts/malloc_table.py --run --more results/reference/malloc_free.json    add rounds to those that the file has
     scripts/malloc_table.py results/reference/malloc_free.json           print the table of a result
 
 The rounds are interleaved over all benchmarks, and each cell is the fastest of them: what disturbs only makes slower. Page faults
@@ -21,25 +22,26 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 BENCH = ROOT / "build/release/memsweep_bench"
 
 
-def one_round():
+def one_round(bench):
     with tempfile.NamedTemporaryFile(suffix=".json") as out:
-        subprocess.run([BENCH, "--benchmark_filter=^malloc_free/", f"--benchmark_out={out.name}", "--benchmark_out_format=json"],
+        subprocess.run([bench, "--benchmark_filter=^malloc_free/", f"--benchmark_out={out.name}", "--benchmark_out_format=json"],
                        stdout=subprocess.DEVNULL, check=True)
         return json.load(open(out.name, encoding="utf-8"))
 
 
-def measure(path, rounds):
-    document = None
-    load = [os.getloadavg()[0]]
+def measure(path, rounds, bench, more):
+    document = json.loads(path.read_text(encoding="utf-8")) if more and path.exists() else None
+    load = [] if document is None else document["context"]["load_average_by_round"]
+    load.append(os.getloadavg()[0])
     for number in range(rounds):
         print(f"round {number + 1} of {rounds}", file=sys.stderr)
-        found = one_round()
+        found = one_round(bench)
         load.append(os.getloadavg()[0])
         if document is None:
             document = found
         else:
             document["benchmarks"] += found["benchmarks"]
-    document["context"]["executable"] = BENCH.name  # not where somebody's checkout lies
+    document["context"]["executable"] = bench.name  # not where somebody's checkout lies
     document["context"]["load_average_by_round"] = [round(one, 2) for one in load]
     path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
@@ -93,10 +95,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("result", type=pathlib.Path)
     parser.add_argument("--run", action="store_true", help="measure first, into that file")
+    parser.add_argument("--more", action="store_true", help="keep the rounds that the file has")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--bench", type=pathlib.Path, default=BENCH, help="memsweep_bench, default that of the release build")
     arguments = parser.parse_args()
     if arguments.run:
-        measure(arguments.result, arguments.rounds)
+        measure(arguments.result, arguments.rounds, arguments.bench, arguments.more)
     print_table(json.loads(arguments.result.read_text(encoding="utf-8")))
 
 
