@@ -98,6 +98,17 @@ void make_and_drop_buffer(benchmark::State& state, model::ReleaseMode mode)
     }
 }
 
+// One heap for all threads of the benchmark.
+void make_and_drop_in_one_heap(benchmark::State& state)
+{
+    static memory::MallocResource* const resource = new memory::MallocResource;
+    static lifetime::Heap* const heap = new lifetime::Heap{*resource, {.mode = model::ReleaseMode::tls_cache}};
+    for (auto _ : state) {
+        auto made = heap->allocate(4096, 16, false);
+        benchmark::DoNotOptimize(made.buffer);
+    }
+}
+
 void make_and_drop_shared(benchmark::State& state)
 {
     const sys::IdleThread second;
@@ -113,6 +124,8 @@ BENCHMARK(intrusive_handle)->Name("refcount/intrusive");
 BENCHMARK(shared_ptr_handle)->Name("refcount/shared_ptr");
 // An array's memory and its count; "with_layout" adds shape and strides of up to eight dimensions.
 BENCHMARK_CAPTURE(make_and_drop_buffer, pooled, model::ReleaseMode::tls_cache)->Name("array_create_free/pooled");
+BENCHMARK(make_and_drop_in_one_heap)->Name("array_create_free/pooled_one_heap");
+BENCHMARK(make_and_drop_in_one_heap)->Name("array_create_free/pooled_two_threads")->Threads(2);
 BENCHMARK_CAPTURE(make_and_drop_array, pooled, model::ReleaseMode::tls_cache)
     ->Name("array_create_free/pooled_with_layout");
 BENCHMARK_CAPTURE(make_and_drop_buffer, malloc, model::ReleaseMode::refcount)->Name("array_create_free/malloc");
