@@ -89,6 +89,7 @@ model::PoolSpec read_pool(const Node& node, const Reading& reading)
     fields.read("limit", pool.limit_bytes);
     fields.read_choice("on_full", pool.on_full);
     fields.read_choice("zeros", pool.zeros);
+    fields.read("per_node", pool.per_node);
     fields.read("chunk", pool.chunk_bytes);
     read_retention(fields, pool);
     expect_power_of_two(fields, "alignment", pool.alignment);
@@ -141,6 +142,13 @@ void check_memory(const Fields& fields, const model::MemorySpec& memory)
         const std::string_view key = memory.populated ? "populated" : memory.locked ? "locked" : "numa";
         fields.complain(fields.place(key),
                         fmt::format("\"{}\" needs a resource that maps pages, which \"{}\" does not", key, resource));
+    }
+    if (memory.pool.per_node &&
+        (!model::maps_pages(memory.resource) || placed || memory.pool.kind != model::PoolKind::classes ||
+         memory.pages == PageKind::huge_2m || memory.pages == PageKind::huge_1g)) {
+        fields.complain(fields.place("pool"),
+                        "\"per_node\" is for pools of kind \"classes\" over a resource that maps base pages, without "
+                        "\"numa\", \"populated\" and \"locked\": it places them itself");
     }
     if (memory.pool.kind != model::PoolKind::none && memory.resource == ResourceKind::null) {
         fields.complain(fields.place("pool"), "resource \"null\" has no memory that a pool could keep");

@@ -120,30 +120,34 @@ json steps_json(const std::vector<model::Step>& steps)
 
 json pool_json(const model::PoolSpec& pool)
 {
-    return {model::name_of(pool.kind),
-            model::name_of(pool.classes),
-            pool.factor,
-            pool.smallest,
-            pool.largest,
-            pool.alignment,
-            model::name_of(pool.topology),
-            pool.thread_blocks,
-            pool.thread_bytes,
-            pool.depot_blocks,
-            pool.depot_bytes,
-            pool.stripes,
-            pool.per_class,
-            pool.class_bytes,
-            pool.limit_bytes,
-            model::name_of(pool.on_full),
-            model::name_of(pool.zeros),
-            pool.trim_interval_ns,
-            pool.trim_to,
-            pool.lifetime_ns,
-            pool.decay_ns,
-            pool.pressure,
-            pool.cgroup_share,
-            pool.chunk_bytes};
+    json values{model::name_of(pool.kind),
+                model::name_of(pool.classes),
+                pool.factor,
+                pool.smallest,
+                pool.largest,
+                pool.alignment,
+                model::name_of(pool.topology),
+                pool.thread_blocks,
+                pool.thread_bytes,
+                pool.depot_blocks,
+                pool.depot_bytes,
+                pool.stripes,
+                pool.per_class,
+                pool.class_bytes,
+                pool.limit_bytes,
+                model::name_of(pool.on_full),
+                model::name_of(pool.zeros),
+                pool.trim_interval_ns,
+                pool.trim_to,
+                pool.lifetime_ns,
+                pool.decay_ns,
+                pool.pressure,
+                pool.cgroup_share,
+                pool.chunk_bytes};
+    if (pool.per_node) {
+        values.push_back("per_node");
+    }
+    return values;
 }
 
 // What is not asked for says nothing, so that a new option leaves the fingerprints of old scenarios alone.

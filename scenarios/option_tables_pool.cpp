@@ -55,6 +55,8 @@ constexpr std::array pool_table{
                "percent of time stalled for memory (PSI) from which a pass empties the pool; 0: never"},
     OptionInfo{"cgroup_share", number, false, "0", 0, 1, nullptr,
                "used share of the control group's limit from which a pass empties the pool; 0: never"},
+    OptionInfo{"per_node", boolean, false, "false", 0, 0, nullptr,
+               "classes: a pool for each NUMA node, in memory of that node; with resources that map pages"},
     OptionInfo{"chunk", size, false, "64MiB", 4096, any_size, nullptr,
                "best_fit, tlsf: asked of the resource at a time"},
 };

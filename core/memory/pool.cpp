@@ -2,7 +2,9 @@
 
 #include "core/base/assert.hpp"
 #include "core/memory/class_pool.hpp"
+#include "core/memory/node_pools.hpp"
 #include "core/memory/range_pool.hpp"
+#include "core/sys/numa_nodes.hpp"
 
 namespace memsweep::memory {
 
@@ -13,12 +15,30 @@ const std::array<std::uint64_t PoolStats::*, 13> PoolStats::sums{
     &PoolStats::short_blocks,
 };
 
+namespace {
+
+std::vector<std::uint32_t> nodes_with_memory()
+{
+    std::vector<std::uint32_t> nodes;
+    for (const sys::NumaNode& node : sys::numa_nodes()) {
+        if (node.memory_bytes != 0 && node.id < 64) {
+            nodes.push_back(node.id);
+        }
+    }
+    return nodes.empty() ? std::vector<std::uint32_t>{0} : nodes;
+}
+
+}  // namespace
+
 std::unique_ptr<Pool> make_pool(const model::PoolSpec& spec, MemoryResource& upstream)
 {
     switch (spec.kind) {
     case model::PoolKind::none:
         return nullptr;
     case model::PoolKind::classes:
+        if (spec.per_node) {
+            return std::make_unique<NodePools>(spec, upstream, nodes_with_memory());
+        }
         return std::make_unique<ClassPool>(spec, upstream);
     case model::PoolKind::best_fit:
     case model::PoolKind::tlsf:

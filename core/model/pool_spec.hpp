@@ -59,6 +59,7 @@ struct PoolSpec {
     std::uint64_t decay_ns{};               // idle bytes follow a smooth curve to nothing over this time
     double pressure{};                      // percent of time stalled for memory that empties the pool
     double cgroup_share{};                  // of the control group's limit that empties the pool
+    bool per_node{};                        // classes: a pool for each NUMA node, in memory of that node
     std::uint64_t chunk_bytes{64U << 20U};  // best_fit, tlsf: asked of the resource at a time
     friend bool operator==(const PoolSpec&, const PoolSpec&) = default;
 };

@@ -178,6 +178,15 @@ def group_migration():
     return script, {"group": scenario("group", PLAIN, steps)}
 
 
+def node_pools():
+    # Each thread writes what the other has allocated: where it lies is the pool's doing, not the first touch's.
+    steps = [{"op": "parallel", "threads": 2, "steps": [array(PAGES * 4096, "none"), {"op": "pass", "target": "a"},
+              {"op": "write", "target": "a", "touch": "page"}, {"op": "idle", "duration": "2s"}]}, sample("end")]
+    memory = PLAIN | {"pool": {"kind": "classes", "per_node": True}}
+    script = "hold pools /pools.json\n" + "".join(f"maps pools ' prefer:{n} .*anon=4096 ' pools{n}\n" for n in (0, 1)) + "release pools"
+    return script, {"pools": scenario("pools", memory, steps)}
+
+
 def hugetlb():
     memory = {"resource": "pages", "pages": "2MiB", "numa": {"policy": "bind", "nodes": [1]}}
     reserve = "".join(f"echo {count} > /sys/devices/system/node/node{node}/hugepages/hugepages-2048kB/nr_hugepages\n"
@@ -212,7 +221,7 @@ def limits():
 
 class TwoNodes(Guest):
     topology = "two_nodes"
-    parts = (facts(2), interleaved(2), policies(), first_touch(), migration(), group_migration(), hugetlb(),
+    parts = (facts(2), interleaved(2), policies(), first_touch(), migration(), group_migration(), node_pools(), hugetlb(),
              ("run unmet /unmet.json", {"unmet": scenario("unmet", PLAIN, [array(MIB)], requires={"numa_nodes": 4})}),
              ("run placement /placement.json", {"placement": (SOURCE / "scenarios/catalog/numa_placement.json").read_bytes()}),
              limits())
@@ -262,6 +271,12 @@ class TwoNodes(Guest):
         self.assertRegex(self.text("group_after.maps"), r"anon=4096 .*N1=4096\b")
         held, later = self.only_case("group")["points"]
         self.assertLess(later["minor_faults"] - held["minor_faults"], 64)
+
+    def test_pools_per_node_hold_memory_of_their_node_whoever_touches_it(self):
+        self.expect(0, "pools")
+        for node in (0, 1):
+            self.assertEqual(pages_by_node(self.files[f"pools{node}.maps"], f"prefer:{node} "), {node: PAGES})
+        self.assertEqual(self.values(self.only_case("pools"), "passed_arrays"), [2])
 
     def test_reserved_huge_pages_on_the_asked_node(self):
         self.expect(0, "huge")

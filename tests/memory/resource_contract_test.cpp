@@ -101,6 +101,27 @@ class PopulatedPages final : public MemoryResource {
     PlacementAdaptor placement_{pages_, {{}, true, false}};
 };
 
+class PoolPerNode final : public MemoryResource {
+  public:
+    PoolPerNode() : pool_{make_pool({.kind = model::PoolKind::classes, .per_node = true}, pages_)} {}
+    Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override
+    {
+        return pool_->allocate(bytes, alignment);
+    }
+    Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept override
+    {
+        return pool_->allocate_zeroed(bytes, alignment);
+    }
+    void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override
+    {
+        pool_->deallocate(ptr, bytes, alignment);
+    }
+
+  private:
+    PageResource pages_{model::PageKind::system};
+    std::unique_ptr<Pool> pool_;
+};
+
 class PoolOverMalloc final : public MemoryResource {
   public:
     explicit PoolOverMalloc(const model::PoolSpec& spec) : pool_{make_pool(spec, upstream_)} {}
@@ -188,6 +209,7 @@ std::vector<Subject> subjects()
          .make = [] { return std::make_unique<FileResource>("/tmp"); },
          .when_exhausted = AllocStatus::disk_full},
         {"populated pages", [] { return std::make_unique<PopulatedPages>(); }},
+        {"pool per node", [] { return std::make_unique<PoolPerNode>(); }},
         {"null", [] { return std::make_unique<NullResource>(); }, false},
         {"counting", [] { return std::make_unique<OverMalloc<CountingAdaptor, Counters>>(counters); }},
         {"limiting", [] { return std::make_unique<OverMalloc<LimitingAdaptor, const std::uint64_t>>(limit); }},

@@ -4,6 +4,7 @@
 
 #include "core/base/rng.hpp"
 #include "core/memory/size_classes.hpp"
+#include "core/model/class_sizes.hpp"
 #include "tests/support/catch.hpp"
 
 namespace memsweep::memory {
