@@ -1,5 +1,8 @@
-// A clock that advances by a fixed amount at each reading, and a process probe with invented counts.
+// A clock that advances by a fixed amount at each reading, whichever thread reads it, and a process probe with invented
+// counts.
 #pragma once
+
+#include <atomic>
 
 #include "core/sys/clock.hpp"
 #include "core/sys/process_probe.hpp"
@@ -8,15 +11,20 @@ namespace memsweep::tests {
 
 class FakeClock final : public sys::Clock {
   public:
-    [[nodiscard]] std::chrono::nanoseconds now() const noexcept override { return now_ += tick; }
-    [[nodiscard]] std::chrono::nanoseconds process_cpu() const noexcept override { return cpu_ += tick / 2; }
-    void sleep_for(std::chrono::nanoseconds duration) const noexcept override { now_ += duration; }
+    [[nodiscard]] std::chrono::nanoseconds now() const noexcept override { return advance(now_, tick); }
+    [[nodiscard]] std::chrono::nanoseconds process_cpu() const noexcept override { return advance(cpu_, tick / 2); }
+    void sleep_for(std::chrono::nanoseconds duration) const noexcept override { advance(now_, duration); }
 
     std::chrono::nanoseconds tick{1000};
 
   private:
-    mutable std::chrono::nanoseconds now_{1'000'000};
-    mutable std::chrono::nanoseconds cpu_{};
+    static std::chrono::nanoseconds advance(std::atomic<std::int64_t>& time, std::chrono::nanoseconds by) noexcept
+    {
+        return std::chrono::nanoseconds{time.fetch_add(by.count()) + by.count()};
+    }
+
+    mutable std::atomic<std::int64_t> now_{1'000'000};
+    mutable std::atomic<std::int64_t> cpu_{0};
 };
 
 // Every snapshot costs three minor faults, as a real one might; every fault count read costs none.
