@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/measure/place_matrix.hpp"
 #include "reporters/csv_text.hpp"
 #include "reporters/json_parts.hpp"
 
@@ -107,9 +108,18 @@ void write_csv_series(const model::RunReport& report, TextSink& sink)
     }
 }
 
-void write_csv_matrix(const model::RunReport& /*report*/, TextSink& sink)
+void write_csv_matrix(const model::RunReport& report, TextSink& sink)
 {
     sink.add("matrix,row,col,value,unit\r\n");
+    for (const measure::PlaceMatrix& matrix : measure::place_matrices(report.cases)) {
+        for (std::size_t row = 0; row < matrix.rows.size(); ++row) {
+            for (std::size_t col = 0; col < matrix.cols.size(); ++col) {
+                sink.print("{},{},{},{},{}\r\n", csv_field(matrix.name), csv_field(matrix.rows[row]),
+                           csv_field(matrix.cols[col]), csv_number(matrix.cells[row][col].value),
+                           csv_field(model::name_of(matrix.unit)));
+            }
+        }
+    }
 }
 
 }  // namespace memsweep::reporters

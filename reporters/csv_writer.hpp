@@ -27,7 +27,7 @@ void write_csv_summary(const model::RunReport& report, TextSink& sink);
 void write_csv_series(const model::RunReport& report, TextSink& sink);
 
 // matrix,row,col,value,unit
-// Only this header: nothing that this version measures is a matrix.
+// One row per pair of places; an empty value where the pair was not measured.
 void write_csv_matrix(const model::RunReport& report, TextSink& sink);
 
 }  // namespace memsweep::reporters

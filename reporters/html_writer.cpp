@@ -6,6 +6,7 @@
 
 #include "core/measure/findings.hpp"
 #include "reporters/charts.hpp"
+#include "reporters/figure_tables.hpp"
 #include "reporters/html_charts.hpp"
 #include "reporters/html_page.hpp"
 #include "reporters/html_table.hpp"
@@ -64,6 +65,15 @@ std::string scenario_section(const ScenarioCases& group, const CurveDetail& deta
         out += folded(*calls, id("calls"));
     }
     return out + folded(metrics_table(group.cases), id("metrics"));
+}
+
+std::string matrices_section(const model::RunReport& report)
+{
+    std::string out;
+    for (const measure::PlaceMatrix& matrix : measure::place_matrices(report.cases)) {
+        out += table_html(matrix_table(matrix), "matrix-" + escaped(matrix.name));
+    }
+    return out.empty() ? out : "<h2>Between places</h2>\n" + out;
 }
 
 // In full, since a table cell has room for one word only.
@@ -126,8 +136,9 @@ std::string to_html(const model::RunReport& report)
     for (const ScenarioCases& group : cases_by_scenario(report)) {
         results += scenario_section(group, detail, report.run.scenario_name, numbers);
     }
-    std::string body = verdict_html(headline(report), measure::findings(report)) + results + not_ok_section(report) +
-                       assertion_section(report) + warning_section(report) + facts_section("Run", run_facts(report)) +
+    std::string body = verdict_html(headline(report), measure::findings(report)) + results + matrices_section(report) +
+                       not_ok_section(report) + assertion_section(report) + warning_section(report) +
+                       facts_section("Run", run_facts(report)) +
                        facts_section("Machine", machine_facts(report.machine));
     return page_html({.kicker = fmt::format("memsweep result, {}", report.run.started),
                       .title = report.run.scenario_name,

@@ -244,6 +244,9 @@ void write_case(const model::CaseReport& report, JsonStream& out)
     if (!report.allocator.name.empty()) {
         out.add("allocator", json_allocator(report.allocator));
     }
+    if (!report.facts.empty()) {
+        out.add("facts", json_params(report.facts));
+    }
     if (!report.defects.empty()) {
         out.add_list("defects", report.defects, json_defect);
     }

@@ -202,6 +202,9 @@ model::CaseReport read_case(const Node& node, model::CaseReport parts)
     if (node.has("allocator")) {
         report.allocator = read_allocator(node.at("allocator"));
     }
+    if (node.has("facts")) {
+        report.facts = read_params(node.at("facts"));
+    }
     if (node.has("defects")) {
         report.defects = read_list(node.at("defects"), read_defect);
     }

@@ -1,8 +1,12 @@
 #include "reporters/json_writer.hpp"
 
 #include <map>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "core/measure/mode_contrast.hpp"
+#include "core/measure/place_matrix.hpp"
 #include "reporters/json_parts.hpp"
 #include "reporters/json_stream.hpp"
 #include "reporters/utf8.hpp"
@@ -145,6 +149,32 @@ Json json_contrast(const measure::CaseContrast& contrast)
     return json;
 }
 
+Json json_matrix(const measure::PlaceMatrix& matrix)
+{
+    Json values = Json::array();
+    Json reasons = Json::object();
+    for (std::size_t row = 0; row < matrix.rows.size(); ++row) {
+        Json line = Json::array();
+        for (std::size_t col = 0; col < matrix.cols.size(); ++col) {
+            const measure::PlaceMatrix::Cell& cell = matrix.cells[row][col];
+            line.push_back(json_number(cell.value));
+            if (!cell.value) {
+                reasons[fmt::format("{},{}", row, col)] = json_text(cell.reason);
+            }
+        }
+        values.push_back(std::move(line));
+    }
+    return {{"name", json_text(matrix.name)},
+            {"unit", json_text(model::name_of(matrix.unit))},
+            {"better", json_text(model::name_of(matrix.better))},
+            {"row_role", json_text(matrix.row_role)},
+            {"col_role", json_text(matrix.col_role)},
+            {"rows", json_texts(matrix.rows)},
+            {"cols", json_texts(matrix.cols)},
+            {"values", std::move(values)},
+            {"reasons", std::move(reasons)}};
+}
+
 }  // namespace
 
 void write_json(const model::RunReport& report, TextSink& sink)
@@ -159,7 +189,7 @@ void write_json(const model::RunReport& report, TextSink& sink)
     out.add("calibration", json_calibration(report.calibration));
     out.add("warnings", json_list(report.warnings, json_warning));
     write_cases(report.cases, out);
-    out.add("matrices", Json::array());
+    out.add("matrices", json_list(measure::place_matrices(report.cases), json_matrix));
     out.add("contrasts", json_list(measure::case_contrasts(report.cases), json_contrast));
     out.add("assertions", json_list(report.assertions, json_assertion));
     out.add("summary", json_counts(model::count(report)));

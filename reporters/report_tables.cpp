@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "reporters/figure_tables.hpp"
 #include "reporters/value_text.hpp"
 
 namespace memsweep::reporters {
@@ -141,6 +142,9 @@ std::vector<ScenarioCases> cases_by_scenario(const model::RunReport& report)
 
 Table overview_table(const Cases& cases)
 {
+    if (are_figures(cases)) {
+        return figures_table(cases);
+    }
     const CaseKeys keys{cases};
     const OverviewMetric time = time_metric(cases);
     Table table{.title = "Cases", .note = joined(repetitions_note(cases), keys.constants()), .columns = keys.columns()};

@@ -21,8 +21,9 @@ struct ScenarioCases {
 // In order of appearance.
 [[nodiscard]] std::vector<ScenarioCases> cases_by_scenario(const model::RunReport& report);
 
-[[nodiscard]] Table overview_table(const Cases& cases);  // one row per case: time, working set, faults, status
-[[nodiscard]] Table metrics_table(const Cases& cases);   // one row per case and metric, with spread and interval
+// One row per case: time, working set, faults, status; of a probe what figures_table() shows.
+[[nodiscard]] Table overview_table(const Cases& cases);
+[[nodiscard]] Table metrics_table(const Cases& cases);  // one row per case and metric, with spread and interval
 
 // Working set and live bytes at the named points, and time and page faults of each phase; empty when there are none.
 [[nodiscard]] std::optional<Table> points_table(const Cases& cases);

@@ -6,6 +6,7 @@
 
 #include "core/measure/findings.hpp"
 #include "reporters/display_text.hpp"
+#include "reporters/figure_tables.hpp"
 #include "reporters/headline.hpp"
 #include "reporters/placement_table.hpp"
 #include "reporters/replay_report.hpp"
@@ -57,6 +58,9 @@ std::string optional_table(const std::optional<Table>& table, const TerminalStyl
 
 std::string details(const ScenarioCases& group, const TerminalStyle& style)
 {
+    if (are_figures(group.cases)) {
+        return style.verbose ? optional_table(metrics_table(group.cases), style) : std::string{};
+    }
     if (group.cases.size() > most_detailed_cases && !style.verbose) {
         const std::string note =
             fmt::format("Curves, points and phases of {} cases are not shown here; -v shows them.", group.cases.size());
@@ -84,6 +88,15 @@ std::string scenario_section(const ScenarioCases& group, const model::RunInfo& r
     out += placements && !style.verbose ? "" : "\n" + table_text(overview_table(group.cases), style);
     out += style.verbose ? not_measured(group.cases, style) : std::string{};
     return out + details(group, style);
+}
+
+std::string matrices_section(const model::RunReport& report, const TerminalStyle& style)
+{
+    std::string out;
+    for (const measure::PlaceMatrix& matrix : measure::place_matrices(report.cases)) {
+        out += "\n" + table_text(matrix_table(matrix), style);
+    }
+    return out;
 }
 
 std::string actual_text(const model::AssertionResult& result)
@@ -170,6 +183,7 @@ std::string to_terminal(const model::RunReport& report, const TerminalStyle& sty
     for (const ScenarioCases& group : cases_by_scenario(report)) {
         out += scenario_section(group, report.run, style);
     }
+    out += matrices_section(report, style);
     return out + assertion_section(report, style) + warning_section(report, style) + closing(report, style);
 }
 

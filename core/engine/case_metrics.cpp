@@ -232,6 +232,17 @@ bool always(const Program& /*program*/)
     return true;
 }
 
+// Of what `probe` measures, not the steps of a scenario.
+bool never(const Program& /*program*/)
+{
+    return false;
+}
+
+Value no_value(const Context& /*context*/)
+{
+    return std::nullopt;
+}
+
 bool has_op(const Program& program, OpCode op)
 {
     return std::ranges::any_of(program.instructions, [op](const Instruction& one) { return one.op == op; });
@@ -597,6 +608,12 @@ constexpr auto extractors = std::to_array<Extractor>({
     {"release_time_max", times_calls,
      [](const Context& c) { return call_time(c, trace::CallKind::release, 1); }, no_replay},
     {"fault_time", always, fault_time, no_cost},
+    {"bandwidth", never, no_value, ""},
+    {"payload_bandwidth", never, no_value, ""},
+    {"bus_bandwidth", never, no_value, ""},
+    {"ceiling_share", never, no_value, ""},
+    {"latency", never, no_value, ""},
+    {"time_per_fault", never, no_value, ""},
     {"allocator_time", always, [](const Context& c) { return nanoseconds(c.outcome.record.costs.allocator_ns); }, ""},
     {"collector_wait_time", waits, [](const Context& c) { return nanoseconds(c.outcome.record.costs.wait_ns); }, ""},
     {"run_delay_time", always,

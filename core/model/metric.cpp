@@ -177,6 +177,16 @@ constexpr auto metrics = std::to_array<MetricInfo>({
     {"shared_fault_cost", Unit::seconds, lower, noisy, measured, "the same of a base page of shared memory"},
     {"refault_cost", Unit::seconds, lower, noisy, measured,
      "the same where shared memory has the page and lacks its page-table entry, as after a soft trim"},
+    {"bandwidth", Unit::bytes_per_second, higher, noisy, measured,
+     "of a kernel: bytes that the program reads and writes (STREAM's convention); of a transfer: bytes that arrive"},
+    {"payload_bandwidth", Unit::bytes_per_second, higher, noisy, derived, "bytes of a kernel's result, counted once"},
+    {"bus_bandwidth", Unit::bytes_per_second, higher, noisy, derived,
+     "bytes of a kernel on the bus, with the lines that plain stores read before they write them"},
+    {"ceiling_share", Unit::one, higher, noisy, derived,
+     "bandwidth over the best of its kind (copy and memcpy, write and memset are of one kind) with as many threads"},
+    {"latency", Unit::seconds, lower, noisy, measured, "of one load of a chain in which each gives the next's address"},
+    {"time_per_fault", Unit::seconds, lower, noisy, measured,
+     "of a page that faults on its first write, less what writing it costs when it is there"},
 });
 
 constexpr std::array<MetricInfo, 9> point_metrics{{

@@ -136,6 +136,7 @@ struct CaseReport {
     std::vector<CallTimes> call_times;  // of replays that time every call
     AllocatorInfo allocator;
     std::vector<TrimHow> trims;  // the mechanisms that its steps or its memory use
+    std::vector<Param> facts;    // what was found out beside the metrics: the loop chosen, the pages got
 };
 
 [[nodiscard]] const Metric* find_metric(const CaseReport& report, std::string_view name);
