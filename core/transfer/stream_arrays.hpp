@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,9 @@ class StreamArrays {
     [[nodiscard]] std::size_t chunk_elements() const noexcept { return chunk_elements_; }
     [[nodiscard]] Operands chunk(std::size_t number) const noexcept;
     [[nodiscard]] std::uint64_t sum_of_b(std::size_t chunk) const noexcept { return sums_of_b_[chunk]; }
+
+    // All of a, for who has no more use for what it holds.
+    [[nodiscard]] std::span<double> whole_a() noexcept { return {a_, chunks_ * chunk_elements_}; }
 
     // Writes into a, from that chunk on, what no kernel leaves there.
     void poison(std::size_t first_chunk, std::size_t count, Gang& gang);
