@@ -1,0 +1,58 @@
+// A transfer in words: from where, by whom, to where. "host:pinned@node0 -> cpu -> host@node1"
+//
+// Grammar  place "->" executor "->" place; place = "null" | "host" [":" KIND] ["@nodeN"] | "gpuN"; KIND = ordinary |
+//          pinned | 4k | thp | hugetlb_2m | hugetlb_1g; executor = "cpu" [N] | "gpuN.ce" [K] | "gpuN.sm". Blanks around
+//          words do not matter. null moves nothing at that end: bytes are only read, or only written. cpuN are the
+//          processors of NUMA node N; cpu are those beside the source, or beside the destination of a write.
+// Sources  the triples of TransferBench (AMD), with our own words for the places.
+// Errors   invalid_input: which word is wrong, and what it could be.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/expected.hpp"
+#include "core/model/names.hpp"
+
+namespace memsweep::model {
+
+enum class HostKind : std::uint8_t { ordinary, pinned, small, thp, hugetlb_2m, hugetlb_1g };
+template <>
+std::span<const Named<HostKind>> names<HostKind>();
+
+struct Place {
+    enum class Kind : std::uint8_t { null, host, device };
+    Kind kind{};
+    HostKind host{};
+    std::optional<std::uint32_t> number;  // of the NUMA node or the device; absent: wherever the kernel puts it
+    friend bool operator==(const Place&, const Place&) = default;
+};
+
+struct Mover {
+    enum class Kind : std::uint8_t { processors, copy_engine, device_kernel };
+    Kind kind{};
+    std::optional<std::uint32_t> number;  // of the NUMA node or the device
+    std::optional<std::uint32_t> engine;  // of a device with several
+    friend bool operator==(const Mover&, const Mover&) = default;
+};
+
+struct TransferSpec {
+    Place src;
+    Mover exe;
+    Place dst;
+    friend bool operator==(const TransferSpec&, const TransferSpec&) = default;
+};
+
+[[nodiscard]] base::Expected<Place> parse_place(std::string_view text);
+[[nodiscard]] base::Expected<Mover> parse_mover(std::string_view text);
+[[nodiscard]] base::Expected<TransferSpec> parse_transfer(std::string_view text);
+
+// As they are parsed: "host:pinned@node0", "cpu0", "gpu1.ce".
+[[nodiscard]] std::string to_text(const Place& place);
+[[nodiscard]] std::string to_text(const Mover& mover);
+
+[[nodiscard]] bool is_on_host(const TransferSpec& spec);
+
+}  // namespace memsweep::model

@@ -1,0 +1,431 @@
+#include "core/transfer/transfer_probe.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <chrono>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/base/quantity.hpp"
+#include "core/sys/mapped_pages.hpp"
+#include "core/sys/page_ops.hpp"
+#include "core/transfer/gang.hpp"
+#include "core/transfer/kernel_forms.hpp"
+#include "core/transfer/stream.hpp"
+#include "core/transfer/stream_arrays.hpp"
+
+namespace memsweep::transfer {
+namespace {
+
+using base::Expected;
+using model::Place;
+using model::TransferSpec;
+
+constexpr std::uint64_t usual_bytes = 256U << 20;
+constexpr std::size_t block_elements = (1U << 20) / sizeof(double);  // between two looks at the clock
+constexpr std::uint64_t skew_bytes = 1408;                           // the ends never share their low address bits
+constexpr double scalar = 3;
+
+sys::PageSize pages_of(model::HostKind kind)
+{
+    switch (kind) {
+    case model::HostKind::small:
+        return sys::PageSize::small;
+    case model::HostKind::hugetlb_2m:
+        return sys::PageSize::hugetlb_2m;
+    case model::HostKind::hugetlb_1g:
+        return sys::PageSize::hugetlb_1g;
+    case model::HostKind::ordinary:
+    case model::HostKind::pinned:
+    case model::HostKind::thp:
+        break;
+    }
+    return sys::PageSize::thp;
+}
+
+struct End {
+    std::optional<sys::PagedMemory> memory;
+    double* data{};
+    PlacementProof proof{.text = "none"};
+    std::string pages{"none"};
+};
+
+Expected<End> make_end(const ProbeContext& context, const Place& place, std::uint64_t bytes, std::uint64_t skew)
+{
+    End end;
+    if (place.kind == Place::Kind::null) {
+        return end;
+    }
+    auto memory = sys::PagedMemory::map(bytes + skew, pages_of(place.host));
+    const bool any_will_do = place.host == model::HostKind::ordinary || place.host == model::HostKind::pinned;
+    if (!memory && any_will_do && memory.error().code == base::ErrorCode::not_supported) {
+        memory = sys::PagedMemory::map(bytes + skew, sys::PageSize::small);
+    }
+    if (!memory) {
+        return base::fail(memory.error());
+    }
+    const auto asked = context.binds_memory ? place.number : std::nullopt;
+    if (asked) {
+        if (auto bound = sys::bind_to_node(memory->data(), memory->size(), *asked); !bound) {
+            return base::fail(bound.error());
+        }
+    }
+    sys::touch_pages(memory->data(), memory->size());
+    if (place.host == model::HostKind::pinned && ::mlock(memory->data(), memory->size()) != 0) {
+        return base::fail(base::ErrorCode::not_supported,
+                          fmt::format("{} (ulimit -l raises the limit)", base::os_error("mlock", errno).message));
+    }
+    end.proof = placement_proof(sys::pages_by_node(memory->data(), memory->size()), asked);
+    const auto got = sys::pages_got(memory->data(), memory->size());
+    end.pages = got ? sys::describe(*got) : "not proven: " + base::describe(got.error());
+    end.data = reinterpret_cast<double*>(memory->data() + skew);
+    end.memory = *std::move(memory);
+    return end;
+}
+
+struct Transfer {
+    TransferSpec spec;
+    Kernel kernel{};
+    End src, dst;
+    std::vector<std::uint32_t> cpus;
+    std::size_t first_thread{};
+    const Form* form{};
+    model::CaseReport report;
+    std::vector<double> rates;
+
+    [[nodiscard]] bool runs() const { return report.status == model::Status::ok && report.reason.empty(); }
+};
+
+Kernel kernel_of(const TransferSpec& spec)
+{
+    return spec.src.kind == Place::Kind::null   ? Kernel::write
+           : spec.dst.kind == Place::Kind::null ? Kernel::read
+                                                : Kernel::copy;
+}
+
+model::CaseReport transfer_case(const TransferSpec& spec, std::uint64_t bytes, std::size_t number, std::size_t all)
+{
+    std::vector<model::Param> params{{"src", model::to_text(spec.src)},
+                                     {"exe", model::to_text(spec.exe)},
+                                     {"dst", model::to_text(spec.dst)},
+                                     {"bytes", static_cast<std::int64_t>(bytes)}};
+    if (all > 1) {
+        params.push_back({"nr", static_cast<std::int64_t>(number + 1)});
+    }
+    return new_case("probe_transfer", std::move(params));
+}
+
+std::string missing_node(const ProbeContext& context, const Place& place)
+{
+    const bool there = place.kind != Place::Kind::host || !place.number ||
+                       std::ranges::any_of(context.nodes, [&](const sys::NumaNode& node) {
+                           return node.id == *place.number && node.memory_bytes != 0;
+                       });
+    return there ? std::string{} : fmt::format("this machine has no memory on node {}", *place.number);
+}
+
+// The node whose processors move: the one named, the one beside the source, or beside the destination.
+const sys::NumaNode* mover_node(const ProbeContext& context, const TransferSpec& spec)
+{
+    const auto wanted = spec.exe.number ? spec.exe.number : spec.src.number ? spec.src.number : spec.dst.number;
+    if (!wanted) {
+        return first_with_cpus(context.nodes);
+    }
+    const auto found = std::ranges::find_if(
+        context.nodes, [&](const sys::NumaNode& node) { return node.id == *wanted && !node.cpus.empty(); });
+    return found == context.nodes.end() ? nullptr : &*found;
+}
+
+// The processors of a node, divided among the transfers that its processors move.
+void assign_processors(const ProbeContext& context, std::vector<Transfer>& transfers)
+{
+    std::map<std::uint32_t, std::vector<Transfer*>> by_node;
+    for (Transfer& one : transfers) {
+        const sys::NumaNode* const node = one.runs() ? mover_node(context, one.spec) : nullptr;
+        if (node != nullptr) {
+            by_node[node->id].push_back(&one);
+        } else if (one.runs()) {
+            skip(one.report, "no processors beside its memory, or of the node named, that this process may use");
+        }
+    }
+    for (const auto& [id, movers] : by_node) {
+        const sys::NumaNode& node = *mover_node(context, movers.front()->spec);
+        for (std::size_t i = 0; i < movers.size(); ++i) {
+            const std::size_t first = node.cpus.size() * i / movers.size();
+            const std::size_t end = node.cpus.size() * (i + 1) / movers.size();
+            movers[i]->cpus.assign(node.cpus.begin() + static_cast<std::ptrdiff_t>(first),
+                                   node.cpus.begin() + static_cast<std::ptrdiff_t>(end));
+            if (movers[i]->cpus.empty()) {
+                skip(movers[i]->report, fmt::format("{} transfers need as many processors of node {}, which has {}",
+                                                    movers.size(), id, node.cpus.size()));
+            }
+        }
+    }
+}
+
+struct Share {
+    std::size_t first{};
+    std::size_t end{};
+};
+
+Share share_of(std::size_t elements, std::size_t number, std::size_t all)
+{
+    constexpr std::size_t line_elements = 8;
+    const std::size_t lines = elements / line_elements;
+    return {lines * number / all * line_elements,
+            number + 1 == all ? elements : lines * (number + 1) / all * line_elements};
+}
+
+std::uint64_t run_block(const Transfer& one, const Form& form, std::size_t first, std::size_t end)
+{
+    return form.run({.a = one.dst.data == nullptr ? nullptr : one.dst.data + first,
+                     .b = one.src.data == nullptr ? nullptr : one.src.data + first,
+                     .c = nullptr,
+                     .elements = end - first,
+                     .scalar = scalar});
+}
+
+// Work for one thread of a gang that serves several transfers.
+template <typename Work>
+void each_share(Gang& gang, std::vector<Transfer>& transfers, std::size_t elements, const Work& work)
+{
+    gang.run([&](std::size_t thread) {
+        for (Transfer& one : transfers) {
+            if (one.runs() && thread >= one.first_thread && thread < one.first_thread + one.cpus.size()) {
+                work(one, thread - one.first_thread, share_of(elements, thread - one.first_thread, one.cpus.size()));
+            }
+        }
+    });
+}
+
+void fill(Gang& gang, std::vector<Transfer>& transfers, std::size_t elements)
+{
+    each_share(gang, transfers, elements, [](Transfer& one, std::size_t /*number*/, Share share) {
+        for (std::size_t i = share.first; i < share.end; ++i) {
+            if (one.src.data != nullptr) {
+                one.src.data[i] = b_at(i);
+            }
+            if (one.dst.data != nullptr) {
+                one.dst.data[i] = poison_at(i);
+            }
+        }
+    });
+}
+
+// Every element after a whole pass; what is wrong of a transfer fails it.
+void check(Gang& gang, std::vector<Transfer>& transfers, std::size_t elements, bool run_first)
+{
+    std::vector<std::uint64_t> wrong(transfers.size() * gang.size());
+    each_share(gang, transfers, elements, [&](Transfer& one, std::size_t number, Share share) {
+        const std::uint64_t sum = run_first ? run_block(one, *one.form, share.first, share.end) : 0;
+        std::uint64_t expected_sum = 0;
+        std::uint64_t found = 0;
+        for (std::size_t i = share.first; i < share.end; ++i) {
+            if (one.dst.data == nullptr) {
+                expected_sum += std::bit_cast<std::uint64_t>(b_at(i));
+            } else {
+                found += std::bit_cast<std::uint64_t>(one.dst.data[i]) != expected_bits(one.kernel, i, scalar, 1);
+            }
+        }
+        const bool sum_is_wrong = run_first && one.dst.data == nullptr && sum != expected_sum;
+        const auto index = static_cast<std::size_t>(&one - transfers.data());
+        wrong[index * gang.size() + number] = found + (sum_is_wrong ? 1 : 0);
+    });
+    for (std::size_t i = 0; i < transfers.size(); ++i) {
+        std::uint64_t all = 0;
+        for (std::size_t thread = 0; thread < gang.size(); ++thread) {
+            all += wrong[i * gang.size() + thread];
+        }
+        if (all != 0) {
+            transfers[i].report.status = model::Status::failed;
+            transfers[i].report.reason =
+                transfers[i].dst.data == nullptr
+                    ? std::string{"wrong data: the sum of what was read is not that of what was written"}
+                    : fmt::format("wrong data: {} of {} elements did not arrive", all, elements);
+        }
+    }
+}
+
+// Each trial goes on where the one before it ended: what it touches was last touched a whole share ago.
+const Form* fastest_form(Gang& gang, const Transfer& one, std::size_t elements)
+{
+    constexpr std::size_t trial_elements = (32U << 20) / sizeof(double);
+    const std::vector<const Form*> among = candidates(one.kernel);
+    std::size_t turn = 0;
+    return among[fastest(among.size(), [&](std::size_t candidate) {
+        const auto time = gang.run([&](std::size_t thread) {
+            if (thread < one.first_thread || thread >= one.first_thread + one.cpus.size()) {
+                return;
+            }
+            const Share share = share_of(elements, thread - one.first_thread, one.cpus.size());
+            const std::size_t count = std::min(share.end - share.first, trial_elements);
+            const std::size_t starts = (share.end - share.first) / std::max<std::size_t>(count, 1);
+            const std::size_t first = share.first + (starts == 0 ? 0 : turn % starts) * count;
+            static_cast<void>(run_block(one, *among[candidate], first, first + count));
+        });
+        ++turn;
+        return 1 / std::max(std::chrono::duration<double>(time).count(), 1e-9);
+    })];
+}
+
+// Every mover until the time has passed; returns all bytes that arrived and the time of the last.
+void sample(const ProbeContext& context, Gang& gang, std::vector<Transfer>& transfers, std::size_t elements,
+            std::vector<double>& together)
+{
+    struct Moved {
+        std::uint64_t elements{};
+        double seconds{};
+    };
+    std::vector<Moved> moved(gang.size());
+    const auto length = std::chrono::nanoseconds{static_cast<std::int64_t>(context.settings.sample_seconds * 1e9)};
+    each_share(gang, transfers, elements, [&](Transfer& one, std::size_t number, Share share) {
+        Moved mine;
+        const auto begin = context.clock.now();
+        auto now = begin;
+        for (std::size_t at = share.first; share.first < share.end && now - begin < length;) {
+            const std::size_t end = std::min(at + block_elements, share.end);
+            static_cast<void>(run_block(one, *one.form, at, end));
+            mine.elements += end - at;
+            at = end == share.end ? share.first : end;
+            now = context.clock.now();
+        }
+        mine.seconds = std::chrono::duration<double>(now - begin).count();
+        moved[one.first_thread + number] = mine;
+    });
+    double all = 0;
+    for (Transfer& one : transfers) {
+        if (!one.runs()) {
+            continue;
+        }
+        std::uint64_t count = 0;
+        double seconds = 1e-9;
+        for (std::size_t thread = one.first_thread; thread < one.first_thread + one.cpus.size(); ++thread) {
+            count += moved[thread].elements;
+            seconds = std::max(seconds, moved[thread].seconds);
+        }
+        one.rates.push_back(static_cast<double>(count * sizeof(double)) / seconds);
+        all += one.rates.back();
+    }
+    together.push_back(all);
+}
+
+std::vector<Transfer> make_transfers(const ProbeContext& context, const std::vector<TransferSpec>& specs,
+                                     std::uint64_t bytes)
+{
+    std::vector<Transfer> transfers;
+    const std::uint64_t needed = bytes * 2 * specs.size();
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        Transfer one{.spec = specs[i], .kernel = kernel_of(specs[i])};
+        one.report = transfer_case(specs[i], bytes, i, specs.size());
+        one.report.planned_repetitions = context.settings.samples;
+        const std::string missing = missing_node(context, specs[i].src) + missing_node(context, specs[i].dst);
+        if (!model::is_on_host(specs[i])) {
+            skip(one.report, "this memsweep was built without a device backend");
+        } else if (!missing.empty()) {
+            skip(one.report, missing);
+        } else if (needed > context.settings.memory_budget_bytes) {
+            skip(one.report,
+                 fmt::format("both ends of all transfers need {}, {} may be used: --size makes them smaller",
+                             base::exact_size(needed),
+                             base::format_size(static_cast<double>(context.settings.memory_budget_bytes))));
+        }
+        transfers.push_back(std::move(one));
+    }
+    assign_processors(context, transfers);
+    for (Transfer& one : transfers) {
+        if (!one.runs()) {
+            continue;
+        }
+        auto src = make_end(context, one.spec.src, bytes, 0);
+        auto dst = src ? make_end(context, one.spec.dst, bytes, skew_bytes) : Expected<End>{base::fail(src.error())};
+        if (!dst) {
+            blame(one.report, dst.error());
+            continue;
+        }
+        one.src = *std::move(src);
+        one.dst = *std::move(dst);
+    }
+    return transfers;
+}
+
+void finish(Transfer& one)
+{
+    if (one.rates.empty()) {
+        if (one.runs()) {
+            skip(one.report, "interrupted before its first sample");
+        }
+        return;
+    }
+    set_values(one.report, "bandwidth", one.rates);
+    set_fact(one.report, "bytes_counted", std::string{"payload"});
+    set_fact(one.report, "loop", describe(*one.form));
+    set_fact(one.report, "threads", static_cast<std::int64_t>(one.cpus.size()));
+    set_fact(one.report, "src_pages", one.src.pages);
+    set_fact(one.report, "dst_pages", one.dst.pages);
+    set_fact(one.report, "src_placement", one.src.proof.text);
+    set_fact(one.report, "dst_placement", one.dst.proof.text);
+    if ((one.src.proof.wrong || one.dst.proof.wrong) && one.runs()) {
+        one.report.status = model::Status::failed;
+        one.report.reason = "memory is not where it was bound to";
+    }
+}
+
+}  // namespace
+
+std::vector<model::CaseReport> probe_transfers(const ProbeContext& context, const std::vector<TransferSpec>& specs)
+{
+    const std::uint64_t bytes = context.settings.array_bytes.value_or(usual_bytes) / sizeof(double) * sizeof(double);
+    const std::size_t elements = bytes / sizeof(double);
+    context.tell(fmt::format("transfers: {} of {}, at once", specs.size(), base::exact_size(bytes)));
+    std::vector<Transfer> transfers = make_transfers(context, specs, bytes);
+    std::vector<std::uint32_t> cpus;
+    for (Transfer& one : transfers) {
+        one.first_thread = cpus.size();
+        if (one.runs()) {
+            cpus.insert(cpus.end(), one.cpus.begin(), one.cpus.end());
+        }
+    }
+    std::vector<double> together;
+    std::vector<model::CaseReport> cases;
+    if (!cpus.empty()) {
+        auto gang = Gang::start(context.clock, cpus);
+        for (Transfer& one : transfers) {
+            if (one.runs() && !gang) {
+                blame(one.report, gang.error());
+            }
+        }
+        if (gang) {
+            fill(*gang, transfers, elements);
+            for (Transfer& one : transfers) {
+                one.form = one.runs() ? fastest_form(*gang, one, elements) : nullptr;
+            }
+            fill(*gang, transfers, elements);
+            check(*gang, transfers, elements, true);
+            for (std::uint32_t round = 0; round < context.settings.samples && !context.stopped(); ++round) {
+                sample(context, *gang, transfers, elements, together);
+            }
+            check(*gang, transfers, elements, false);
+        }
+    }
+    for (Transfer& one : transfers) {
+        finish(one);
+        cases.push_back(std::move(one.report));
+    }
+    if (specs.size() > 1) {
+        model::CaseReport& all =
+            cases.emplace_back(new_case("probe_transfers", {{"at_once", static_cast<std::int64_t>(specs.size())}}));
+        if (together.empty()) {
+            skip(all, "none of them was measured");
+        } else {
+            set_values(all, "bandwidth", together);
+            set_fact(all, "bytes_counted", std::string{"payload"});
+        }
+    }
+    return cases;
+}
+
+}  // namespace memsweep::transfer

@@ -1,0 +1,77 @@
+#include "core/transfer/transfer_probe.hpp"
+
+#include "tests/support/catch.hpp"
+
+using namespace memsweep;
+
+namespace {
+
+const sys::SystemClock clock_here;
+
+transfer::ProbeContext context_of(std::uint64_t bytes)
+{
+    return {
+        .clock = clock_here,
+        .settings = {.array_bytes = bytes, .sample_seconds = 0.0005, .samples = 2, .memory_budget_bytes = 256U << 20},
+        .nodes = sys::numa_nodes(),
+        .topology = {},
+        .tell = [](const std::string&) {},
+        .stopped = [] { return false; }};
+}
+
+std::vector<model::TransferSpec> specs_of(std::initializer_list<const char*> texts)
+{
+    std::vector<model::TransferSpec> specs;
+    for (const char* text : texts) {
+        specs.push_back(*model::parse_transfer(text));
+    }
+    return specs;
+}
+
+}  // namespace
+
+TEST_CASE("copies, reads and writes arrive whole, whatever their size", "[machine]")
+{
+    for (const std::uint64_t bytes : {64U << 10, (1U << 20) + 8, 3U << 20}) {
+        for (const char* text :
+             {"host -> cpu -> host", "host:4k -> cpu -> host", "host -> cpu -> null", "null -> cpu -> host"}) {
+            INFO(text << " of " << bytes);
+            const auto cases = transfer::probe_transfers(context_of(bytes), specs_of({text}));
+            REQUIRE(cases.size() == 1);
+            CHECK(cases[0].reason == "");
+            CHECK(cases[0].repetitions == 2);
+            CHECK(model::find_metric(cases[0], "bandwidth")->summary->min > 0);
+        }
+    }
+}
+
+TEST_CASE("several at once have a case each and one together, or say how many processors they need", "[machine]")
+{
+    const auto cases =
+        transfer::probe_transfers(context_of(1U << 20), specs_of({"host -> cpu -> host", "host -> cpu -> null"}));
+    REQUIRE(cases.size() == 3);
+    const bool enough = sys::numa_nodes().front().cpus.size() >= 2;
+    for (std::size_t i = 0; i < 2; ++i) {
+        INFO(cases[i].id << ": " << cases[i].reason);
+        CHECK((cases[i].status == model::Status::ok || !enough));
+    }
+    CHECK(cases[2].scenario == "probe_transfers");
+    if (enough) {
+        const double sum = *model::find_metric(cases[0], "bandwidth")->values[0] +
+                           *model::find_metric(cases[1], "bandwidth")->values[0];
+        CHECK(*model::find_metric(cases[2], "bandwidth")->values[0] == sum);
+    }
+}
+
+TEST_CASE("what cannot be moved is skipped with its reason", "[machine]")
+{
+    const auto reason = [](const char* text, std::uint64_t bytes = 1U << 20) {
+        const auto cases = transfer::probe_transfers(context_of(bytes), specs_of({text}));
+        CHECK(cases.at(0).status == model::Status::skipped);
+        return cases.at(0).reason;
+    };
+    CHECK_THAT(reason("host -> gpu0.ce -> gpu0"), Catch::Contains("device"));
+    CHECK_THAT(reason("host@node977 -> cpu -> host"), Catch::Contains("no memory on node 977"));
+    CHECK_THAT(reason("host -> cpu977 -> host"), Catch::Contains("no processors"));
+    CHECK_THAT(reason("host -> cpu -> host", std::uint64_t{1} << 40), Catch::Contains("--size"));
+}
