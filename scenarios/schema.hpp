@@ -11,15 +11,17 @@ namespace memsweep::scenarios {
 [[nodiscard]] std::string_view gate_schema();
 [[nodiscard]] std::string_view comparison_schema();
 [[nodiscard]] std::string_view history_schema();
+[[nodiscard]] std::string_view limits_schema();
 
 struct NamedSchema {
     std::string_view name;  // as on the command line
     std::string_view (*text)();
 };
-inline constexpr std::array<NamedSchema, 5> schemas{{{"scenario", scenario_schema},
+inline constexpr std::array<NamedSchema, 6> schemas{{{"scenario", scenario_schema},
                                                      {"result", result_schema},
                                                      {"gates", gate_schema},
                                                      {"comparison", comparison_schema},
-                                                     {"history", history_schema}}};
+                                                     {"history", history_schema},
+                                                     {"limits", limits_schema}}};
 
 }  // namespace memsweep::scenarios
