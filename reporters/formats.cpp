@@ -15,6 +15,7 @@
 #include "reporters/json_writer.hpp"
 #include "reporters/junit_writer.hpp"
 #include "reporters/markdown_writer.hpp"
+#include "reporters/nvbandwidth_writer.hpp"
 #include "reporters/prom_writer.hpp"
 #include "reporters/terminal_writer.hpp"
 #include "reporters/trace_writer.hpp"
@@ -47,7 +48,7 @@ std::string without_ending(const std::string& path, std::string_view ending)
 
 std::span<const Format> formats()
 {
-    static constexpr std::array<Format, 18> table{{
+    static constexpr std::array<Format, 19> table{{
         {"text", ".txt", "what the terminal shows, 120 columns wide and in full", write_whole<to_text>},
         {"json", ".json", "the whole result, format memsweep-result version 1; every other format is made from it",
          write_json},
@@ -70,6 +71,8 @@ std::span<const Format> formats()
         {"junit", ".junit.xml", "JUnit XML: a test case per assertion", write_junit},
         {"trace", ".trace.json", "Chrome trace events for Perfetto: phases, curves, named points", write_trace},
         {"vega", ".vl.json", "the charts of html alone, as one Vega-Lite specification", write_whole<to_vega>},
+        {"nvbandwidth", ".nvbandwidth.json",
+         "nvbandwidth's JSON: bandwidths in GB/s, latencies in ns, matrices of nodes", write_nvbandwidth},
         {"md", ".md", "Markdown for a GitHub job summary: the verdict first", write_markdown},
     }};
     return table;
