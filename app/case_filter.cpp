@@ -3,6 +3,7 @@
 #include <regex.h>
 
 #include <array>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -45,15 +46,24 @@ class Pattern {
 
 }  // namespace
 
-base::Expected<void> keep_matching(std::vector<model::Plan>& plans, const std::string& expression)
+base::Expected<IdMatcher> id_matcher(const std::string& expression)
 {
-    const Pattern wanted{expression};
-    if (const std::string problem = wanted.problem(); !problem.empty()) {
+    const auto wanted = std::make_shared<const Pattern>(expression);
+    if (const std::string problem = wanted->problem(); !problem.empty()) {
         return base::fail(base::ErrorCode::invalid_input,
                           fmt::format("\"{}\" is not a regular expression: {}", expression, problem), "--filter");
     }
+    return IdMatcher{[wanted](const std::string& id) { return wanted->matches(id); }};
+}
+
+base::Expected<void> keep_matching(std::vector<model::Plan>& plans, const std::string& expression)
+{
+    const auto wanted = id_matcher(expression);
+    if (!wanted) {
+        return base::fail(wanted.error());
+    }
     for (model::Plan& plan : plans) {
-        std::erase_if(plan.cases, [&](const model::Case& one) { return !wanted.matches(one.id); });
+        std::erase_if(plan.cases, [&](const model::Case& one) { return !(*wanted)(one.id); });
     }
     return {};
 }

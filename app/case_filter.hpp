@@ -4,6 +4,7 @@
 // Errors   invalid_input: not a regular expression.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@
 #include "core/model/plan.hpp"
 
 namespace memsweep::app {
+
+using IdMatcher = std::function<bool(const std::string& id)>;
+[[nodiscard]] base::Expected<IdMatcher> id_matcher(const std::string& expression);
 
 [[nodiscard]] base::Expected<void> keep_matching(std::vector<model::Plan>& plans, const std::string& expression);
 

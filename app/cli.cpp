@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "app/cli_probe.hpp"
 #include "app/cli_recording.hpp"
 #include "app/cli_replay.hpp"
 #include "app/cli_traces.hpp"
@@ -380,9 +381,9 @@ std::variant<Options, ExitCode> parse_command_line(int argc, const char* const* 
     add_list(list_app, list);
     SchemaCommand schema;
     CLI::App& schema_app = *app.add_subcommand("schema", "Print a JSON Schema, for editors and for readers");
-    schema_app.add_option("which", schema.which, "scenario, result, gates, comparison or history")
+    schema_app.add_option("which", schema.which, "scenario, result, gates, comparison, history or limits")
         ->required()
-        ->check(CLI::IsMember({"scenario", "result", "gates", "comparison", "history"}))
+        ->check(CLI::IsMember({"scenario", "result", "gates", "comparison", "history", "limits"}))
         ->type_name("WHICH");
     MergeCommand merge;
     CLI::App& merge_app = *app.add_subcommand("merge", "Join results of one scenario into one");
@@ -398,6 +399,7 @@ std::variant<Options, ExitCode> parse_command_line(int argc, const char* const* 
     CLI::App& cliffs_app =
         *app.add_subcommand("cliffs", "Find the sizes where an allocator's cost jumps, why, and what moves them");
     add_cliffs(cliffs_app, cliffs, raw_cliffs);
+    const ProbeCommandLine probe{app};
     CompletionCommand completion;
     CLI::App& completion_app = *app.add_subcommand("completion", "Print the completion script of a shell");
     add_completion(completion_app, completion);
@@ -412,12 +414,15 @@ std::variant<Options, ExitCode> parse_command_line(int argc, const char* const* 
     malloc_cost_app.add_option("fd", malloc_cost.answer_fd)->required();
     malloc_cost_app.add_option("bytes", malloc_cost.bytes)->required();
 
-    std::optional<Command> about_traces;
+    std::optional<Command> given_elsewhere;
     try {
         app.parse(argc, argv);
-        about_traces = traces.given();
-        about_traces = about_traces ? about_traces : replay.given();
-        about_traces = about_traces ? about_traces : recordings.given();
+        given_elsewhere = traces.given();
+        given_elsewhere = given_elsewhere ? given_elsewhere : replay.given();
+        given_elsewhere = given_elsewhere ? given_elsewhere : recordings.given();
+        if (auto probes = probe.given()) {
+            given_elsewhere = *std::move(probes);
+        }
         if (run_app.parsed()) {
             finish_run(run, raw);
         }
@@ -452,8 +457,8 @@ std::variant<Options, ExitCode> parse_command_line(int argc, const char* const* 
         options.command = merge;
     } else if (doctor_app.parsed()) {
         options.command = doctor;
-    } else if (about_traces) {
-        options.command = *about_traces;
+    } else if (given_elsewhere) {
+        options.command = *given_elsewhere;
     } else if (cliffs_app.parsed()) {
         options.command = cliffs;
     } else if (malloc_cost_app.parsed()) {

@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "app/cli_probe.hpp"
 #include "app/shipped.hpp"
 #include "core/model/allocator.hpp"
 #include "core/model/metric.hpp"
@@ -61,7 +62,11 @@ std::vector<std::string> known_words(const CLI::App& app, const CLI::Option& opt
     if (is("format") && app.get_name() == "compare") {
         return names_in(reporters::comparison_formats());
     }
-    if ((is("format") && (app.get_name() == "report" || app.get_name() == "watch")) ||
+    if (app.get_name() == "probe" && option.get_positional()) {
+        return {probe_words.begin(), probe_words.end()};
+    }
+    if ((is("export") && app.get_name() == "probe") ||
+        (is("format") && (app.get_name() == "report" || app.get_name() == "watch" || app.get_name() == "probe")) ||
         (is("report") && app.get_name() == "run")) {
         return names_in(reporters::formats());
     }

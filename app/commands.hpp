@@ -26,6 +26,7 @@ namespace memsweep::app {
 [[nodiscard]] ExitCode execute(const ReplayCommand& command, const GlobalOptions& global);
 [[nodiscard]] ExitCode execute(const RecordCommand& command, const GlobalOptions& global);
 [[nodiscard]] ExitCode execute(const WatchCommand& command, const GlobalOptions& global);
+[[nodiscard]] ExitCode execute(const ProbeCommand& command, const GlobalOptions& global);
 [[nodiscard]] ExitCode execute(const CompletionCommand& command, const GlobalOptions& global);
 [[nodiscard]] ExitCode execute(const ManCommand& command, const GlobalOptions& global);
 [[nodiscard]] ExitCode execute(const VersionCommand& command, const GlobalOptions& global);

@@ -13,6 +13,7 @@
 #include "app/command_tree.hpp"
 #include "app/recording.hpp"
 #include "core/measure/cliff_search.hpp"
+#include "core/model/transfer.hpp"
 #include "core/trace/import/import.hpp"
 #include "scenarios/loader.hpp"
 #include "scenarios/replay_plan.hpp"
@@ -165,6 +166,20 @@ struct WatchCommand {
     std::string out;
 };
 
+struct ProbeCommand {
+    std::vector<std::string> what;               // empty: all, unless transfers are named
+    std::vector<model::TransferSpec> transfers;  // all at once
+    std::string format;                          // empty: text on the terminal, json in a file
+    std::string export_format;                   // another word for it
+    std::string out;
+    std::string limits;                // a file
+    std::string filter;                // a regular expression of case ids; empty: all
+    std::vector<std::uint32_t> nodes;  // empty: all
+    std::optional<std::uint64_t> array_bytes;
+    std::optional<std::chrono::nanoseconds> min_time;
+    std::optional<std::uint32_t> samples;
+};
+
 struct CompletionCommand {
     std::string shell;
     CommandFacts tree;
@@ -185,8 +200,8 @@ struct WorkerCommand {
 
 using Command = std::variant<RunCommand, CompareCommand, ReportCommand, ValidateCommand, ListCommand, SchemaCommand,
                              MergeCommand, DoctorCommand, InfoCommand, ImportCommand, ExportCommand, FitCommand,
-                             ReplayCommand, RecordCommand, WatchCommand, CliffsCommand, CompletionCommand, ManCommand,
-                             VersionCommand, WorkerCommand, MallocCostCommand>;
+                             ReplayCommand, RecordCommand, WatchCommand, CliffsCommand, ProbeCommand, CompletionCommand,
+                             ManCommand, VersionCommand, WorkerCommand, MallocCostCommand>;
 
 struct Options {
     GlobalOptions global;

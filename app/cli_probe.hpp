@@ -1,0 +1,35 @@
+// `probe` on the command line.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "app/options.hpp"
+
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's
+class App;
+}
+
+namespace memsweep::app {
+
+inline constexpr std::array<std::string_view, 6> probe_words{"topology", "bandwidth", "latency",
+                                                             "faults",   "device",    "all"};
+
+class ProbeCommandLine {
+  public:
+    explicit ProbeCommandLine(CLI::App& app);
+
+    // The command, if it was given; throws CLI::ValidationError for a wrong option.
+    [[nodiscard]] std::optional<ProbeCommand> given() const;
+
+  private:
+    ProbeCommand probe_;
+    std::string size_;
+    std::string min_time_;
+    std::string nodes_;
+    CLI::App* app_;
+};
+
+}  // namespace memsweep::app

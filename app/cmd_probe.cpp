@@ -1,0 +1,87 @@
+#include <csignal>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/commands.hpp"
+#include "app/probe_limits.hpp"
+#include "app/probing.hpp"
+#include "app/report_output.hpp"
+
+namespace memsweep::app {
+namespace {
+
+// What there is to say goes to the file and, as text, to the terminal; or as the one format to stdout.
+std::vector<ReportTarget> targets(const ProbeCommand& command, const GlobalOptions& global)
+{
+    const bool to_file = !command.out.empty() && command.out != "-";
+    if (!to_file) {
+        const std::string format = !command.format.empty() ? command.format : command.out == "-" ? "json" : "text";
+        return global.quiet && format == "text" ? std::vector<ReportTarget>{}
+                                                : std::vector<ReportTarget>{{format, "-"}};
+    }
+    std::vector<ReportTarget> both{{command.format.empty() ? "json" : command.format, command.out}};
+    if (!global.quiet) {
+        both.push_back({"text", "-"});
+    }
+    return both;
+}
+
+ExitCode exit_code(const model::RunReport& report, const sys::StopSignals& signals)
+{
+    if (report.run.interrupted) {
+        return signals.last() == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
+    }
+    const model::Counts counts = model::count(report);
+    const ExitCode code = counts.errors != 0 ? ExitCode::case_failed : ExitCode::done;
+    return counts.failed + counts.assertions_failed != 0 ? worse(code, ExitCode::finding) : code;
+}
+
+// None where no file was named; nothing where it cannot be read, and every error is on stderr.
+std::optional<std::vector<scenarios::ProbeLimit>> limits_of(const ProbeCommand& command)
+{
+    if (command.limits.empty()) {
+        return std::vector<scenarios::ProbeLimit>{};
+    }
+    auto loaded = scenarios::load_limits(command.limits);
+    if (!loaded) {
+        for (const base::Error& error : loaded.error()) {
+            print_error(error);
+        }
+        return std::nullopt;
+    }
+    return *std::move(loaded);
+}
+
+}  // namespace
+
+ExitCode execute(const ProbeCommand& command, const GlobalOptions& global)
+{
+    const std::vector<ReportTarget> wanted = targets(command, global);
+    for (const ReportTarget& target : wanted) {
+        if (check_target(target) != ExitCode::done) {
+            return ExitCode::bad_input;
+        }
+    }
+    const auto limits = limits_of(command);
+    if (!limits) {
+        return ExitCode::bad_input;
+    }
+    const sys::StopSignals signals;
+    const sys::SystemClock clock;
+    auto report = probe(command, global, clock, signals);
+    if (!report) {
+        print_error(report.error());
+        return ExitCode::bad_input;
+    }
+    judge(*limits, *report);
+    ExitCode code = exit_code(*report, signals);
+    report->run.exit_code = static_cast<int>(code);
+    for (const ReportTarget& target : wanted) {
+        code = worse(code, write_report(*report, target, global));
+    }
+    return code;
+}
+
+}  // namespace memsweep::app

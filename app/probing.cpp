@@ -1,0 +1,225 @@
+#include "app/probing.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <random>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/case_filter.hpp"
+#include "app/commands.hpp"
+#include "app/this_machine.hpp"
+#include "core/base/quantity.hpp"
+#include "core/measure/warnings.hpp"
+#include "core/sys/address_space.hpp"
+#include "core/sys/machine_facts.hpp"
+#include "core/transfer/bandwidth_probe.hpp"
+#include "core/transfer/device_probe.hpp"
+#include "core/transfer/fault_probe.hpp"
+#include "core/transfer/latency_probe.hpp"
+#include "core/transfer/numa_probe.hpp"
+#include "core/transfer/topology_probe.hpp"
+#include "core/transfer/transfer_probe.hpp"
+#include "scenarios/fingerprint.hpp"
+
+namespace memsweep::app {
+namespace {
+
+constexpr std::uint64_t unknown_memory_bytes = 1ULL << 30;
+
+// A quarter of what there is by default; four fifths for who names a size.
+std::uint64_t memory_budget(bool size_given)
+{
+    const std::uint64_t available = sys::available_memory();
+    const std::uint64_t there = available == 0 ? unknown_memory_bytes : available;
+    const std::uint64_t share = size_given ? there / 5 * 4 : there / 4;
+    // Threads reserve address space for their stacks and heaps.
+    const std::uint64_t most = sys::address_space_left().value_or(share * 3) / 3;
+    return std::min(share, most);
+}
+
+base::Expected<std::vector<sys::NumaNode>> chosen_nodes(const std::vector<std::uint32_t>& asked,
+                                                        std::vector<sys::NumaNode> all)
+{
+    if (asked.empty()) {
+        return all;
+    }
+    std::vector<sys::NumaNode> chosen;
+    for (const std::uint32_t id : std::set<std::uint32_t>{asked.begin(), asked.end()}) {
+        const auto found = std::ranges::find(all, id, &sys::NumaNode::id);
+        if (found == all.end()) {
+            std::vector<std::uint32_t> known;
+            std::ranges::transform(all, std::back_inserter(known), &sys::NumaNode::id);
+            return base::fail(base::ErrorCode::invalid_input,
+                              fmt::format("this machine has no node {}; there are: {}", id, fmt::join(known, ", ")),
+                              "--nodes");
+        }
+        chosen.push_back(*found);
+    }
+    return chosen;
+}
+
+bool asks_for(const ProbeCommand& command, std::string_view what)
+{
+    const auto is_asked = [&](std::string_view word) {
+        return std::ranges::find(command.what, word) != command.what.end();
+    };
+    return (command.what.empty() && command.transfers.empty()) || is_asked("all") || is_asked(what);
+}
+
+void add(std::vector<model::CaseReport>& cases, std::vector<model::CaseReport> more)
+{
+    std::ranges::move(more, std::back_inserter(cases));
+}
+
+std::vector<model::CaseReport> all_cases(const ProbeCommand& command, const transfer::ProbeContext& context)
+{
+    std::vector<model::CaseReport> cases;
+    if (asks_for(command, "topology")) {
+        add(cases, transfer::probe_topology(context));
+    }
+    std::optional<std::uint64_t> effective_cache;
+    if (asks_for(command, "latency")) {
+        add(cases, transfer::probe_latency(context));
+        effective_cache = transfer::effective_cache_bytes(transfer::latencies_by_size(cases));
+    }
+    if (asks_for(command, "bandwidth")) {
+        if (!effective_cache && !context.stopped()) {
+            context.tell("bandwidth: how large the caches are in effect");
+            effective_cache = transfer::measure_effective_cache(context);
+        }
+        add(cases, transfer::probe_bandwidth(context, effective_cache));
+        add(cases, transfer::probe_numa(context, effective_cache));
+    }
+    if (asks_for(command, "faults")) {
+        add(cases, transfer::probe_faults(context));
+    }
+    if (asks_for(command, "device")) {
+        add(cases, transfer::probe_devices());
+    }
+    if (!command.transfers.empty()) {
+        add(cases, transfer::probe_transfers(context, command.transfers));
+    }
+    return cases;
+}
+
+std::string probe_name(const ProbeCommand& command)
+{
+    if (command.what.empty() && !command.transfers.empty()) {
+        return "probe_transfer";
+    }
+    return command.what.empty() ? "probe_all" : fmt::format("probe_{}", fmt::join(command.what, "_"));
+}
+
+std::map<std::string, std::string> recorded_overrides(const ProbeCommand& command)
+{
+    std::map<std::string, std::string> recorded;
+    if (command.array_bytes) {
+        recorded["--size"] = base::exact_size(*command.array_bytes);
+    }
+    if (!command.filter.empty()) {
+        recorded["--filter"] = command.filter;
+    }
+    if (!command.nodes.empty()) {
+        recorded["--nodes"] = fmt::format("{}", fmt::join(command.nodes, ","));
+    }
+    return recorded;
+}
+
+// Of what was measured, as for a scenario: neither of how often nor of how long.
+std::string fingerprint(const model::RunReport& report)
+{
+    std::string text = "memsweep-probe-1";
+    for (const model::CaseReport& one : report.cases) {
+        text += "\n" + one.id;
+    }
+    for (const auto& [name, value] : report.run.overrides) {
+        text += fmt::format("\n{}={}", name, value);
+    }
+    return scenarios::sha256(text);
+}
+
+model::RunReport new_report(const ProbeCommand& command, const GlobalOptions& global)
+{
+    model::RunReport report;
+    report.tool = model::this_tool();
+    report.machine = this_machine();
+    report.run.started = sys::utc_now();
+    report.run.id = fmt::format("{}-{:08x}", report.run.started, std::random_device{}());
+    report.run.argv = global.argv;
+    report.run.order = model::Order::interleaved;
+    report.run.isolation = model::Isolation::none;
+    report.run.scenario_name = probe_name(command);
+    report.run.scenario_description = "What this machine's memory does, measured by memsweep probe.";
+    report.run.overrides = recorded_overrides(command);
+    return report;
+}
+
+void add_warnings(model::RunReport& report)
+{
+    if (report.tool.build_type != "Release" || !report.tool.sanitizer.empty()) {
+        report.warnings.push_back({"slow-build", fmt::format("this memsweep is a {} build", report.tool.build_type),
+                                   "measure with the release preset: cmake --workflow --preset release"});
+    }
+    for (const model::CaseReport& one : report.cases) {
+        for (model::Warning& warning : measure::noise_warnings(one)) {
+            const bool tells_something =
+                warning.code == "noisy" || warning.code == "drift" || warning.code == "outliers";
+            if (tells_something) {  // the others advise on settings of scenarios
+                report.warnings.push_back(std::move(warning));
+            }
+        }
+    }
+}
+
+}  // namespace
+
+base::Expected<model::RunReport> probe(const ProbeCommand& command, const GlobalOptions& global,
+                                       const sys::Clock& clock, const sys::StopSignals& signals)
+{
+    const auto wants = id_matcher(command.filter);
+    if (!wants) {
+        return base::fail(wants.error());
+    }
+    std::vector<sys::NumaNode> all = sys::numa_nodes();
+    const bool several = all.size() > 1;
+    auto nodes = chosen_nodes(command.nodes, std::move(all));
+    if (!nodes) {
+        return base::fail(nodes.error());
+    }
+    transfer::ProbeSettings settings{.array_bytes = command.array_bytes,
+                                     .memory_budget_bytes = memory_budget(command.array_bytes.has_value())};
+    if (command.min_time) {
+        settings.sample_seconds = std::chrono::duration<double>(*command.min_time).count();
+    }
+    settings.samples = command.samples.value_or(settings.samples);
+    model::RunReport report = new_report(command, global);
+    report.run.seed = settings.seed;
+    bool stopped = false;
+    const transfer::ProbeContext context{.clock = clock,
+                                         .settings = settings,
+                                         .nodes = *std::move(nodes),
+                                         .binds_memory = several,
+                                         .topology = sys::cpu_topology(),
+                                         .tell =
+                                             [&global](const std::string& what) {
+                                                 if (!global.quiet && global.progress != ProgressMode::none) {
+                                                     print_note(what);
+                                                 }
+                                             },
+                                         .stopped = [&] { return stopped = stopped || signals.pending().has_value(); },
+                                         .wants = *wants};
+    report.cases = all_cases(command, context);
+    std::erase_if(report.cases, [&](const model::CaseReport& one) { return !(*wants)(one.id); });
+    report.run.scenario_fingerprint = fingerprint(report);
+    report.run.scenario_sha256 = report.run.scenario_fingerprint;
+    add_warnings(report);
+    report.run.ended = sys::utc_now();
+    report.run.interrupted = stopped;
+    return report;
+}
+
+}  // namespace memsweep::app

@@ -1,0 +1,18 @@
+// Runs the probes that were asked for and makes a result of them.
+#pragma once
+
+#include <optional>
+
+#include "app/options.hpp"
+#include "core/base/expected.hpp"
+#include "core/model/report.hpp"
+#include "core/sys/clock.hpp"
+#include "core/sys/signals.hpp"
+
+namespace memsweep::app {
+
+// Errors   invalid_input: --nodes names a node that is not there.
+[[nodiscard]] base::Expected<model::RunReport> probe(const ProbeCommand& command, const GlobalOptions& global,
+                                                     const sys::Clock& clock, const sys::StopSignals& signals);
+
+}  // namespace memsweep::app

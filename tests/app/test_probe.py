@@ -1,0 +1,275 @@
+"""`probe` measures what this machine has, says why of everything else, and its results are results: schema, report, compare, merge."""
+
+import csv
+import io
+import os
+import resource
+import statistics
+import unittest
+
+from memsweep_cli import MIB, CliTest, sanitized, strict_json, validator
+
+QUICK = ("--size", "1MiB", "--min-time", "1ms", "-n", "6", "--progress", "none")
+SCENARIOS = {"topology": {"probe_topology"}, "bandwidth": {"probe_bandwidth", "probe_numa"},
+             "latency": {"probe_latency", "probe_parallel_loads", "probe_loaded_latency"}, "faults": {"probe_faults"},
+             "device": {"probe_device"}}
+FIGURE = {"probe_bandwidth": "bandwidth", "probe_latency": "latency", "probe_parallel_loads": "latency",
+          "probe_loaded_latency": "latency", "probe_faults": "time_per_fault",
+          "probe_transfer": "bandwidth", "probe_transfers": "bandwidth"}
+STREAM_BYTES = {"read": 8, "write": 8, "memset": 8, "copy": 16, "memcpy": 16, "scale": 16, "update": 16, "add": 24, "triad": 24}
+
+
+class Probe(CliTest):
+    def probe(self, *args, code=0, **options):
+        outcome = self.expect(code, "probe", *args, "-f", "json", *QUICK, **options)
+        document = strict_json(outcome.out)
+        self.check_probe(document)
+        return document
+
+    def check_probe(self, document):
+        judge = validator("result")
+        if judge is not None:
+            problems = [f"{list(error.absolute_path)}: {error.message}" for error in judge.iter_errors(document)]
+            self.assertEqual(problems, [], "against memsweep schema result")
+        self.check_numbers(document)
+        self.check_counts(document)
+        ids = [case["id"] for case in document["cases"]]
+        self.assertEqual(len(set(ids)), len(ids), "case ids are unique")
+        for case in document["cases"]:
+            with self.subTest(case=case["id"]):
+                params = [f"{name}={value}" for name, value in sorted(case["params"].items())]
+                self.assertEqual(case["id"], "/".join([case["scenario"], *params]))
+                self.assertIn(case["status"], ("ok", "skipped", "failed", "error"))
+                self.assertEqual(case["status"] == "ok", case["reason"] is None, "a reason for what is not ok")
+                for metric in case["metrics"].values():
+                    self.check_metric(metric, case["repetitions"])
+                self.check_figure(case)
+
+    def check_figure(self, case):
+        if case["status"] == "ok" and case["scenario"] != "probe_topology":
+            metric = FIGURE.get(case["scenario"]) or ("latency" if case["params"]["kernel"] == "latency" else "bandwidth")
+            self.assertGreater(case["repetitions"], 0)
+            self.assertTrue(all(value >= 0 for value in case["metrics"][metric]["values"]))
+        if case["status"] == "skipped":
+            self.assertEqual(case["repetitions"], 0)
+
+    def test_every_word_measures_its_part(self):
+        for word, scenarios in SCENARIOS.items():
+            with self.subTest(word):
+                document = self.probe(word)
+                self.assertEqual({case["scenario"] for case in document["cases"]}, scenarios)
+                self.assertEqual(document["run"]["scenario"]["name"], f"probe_{word}")
+                self.assertFalse(document["run"]["interrupted"])
+
+    def test_bytes_are_named_and_agree(self):
+        cpus = len(os.sched_getaffinity(0))
+        document = self.probe("bandwidth")
+        cases = [case for case in document["cases"] if case["scenario"] == "probe_bandwidth"]
+        self.assertEqual({case["params"]["kernel"] for case in cases}, set(STREAM_BYTES))
+        self.assertEqual({case["params"]["threads"] for case in cases}, {1, cpus})
+        for case in cases:
+            with self.subTest(case["id"]):
+                self.assertEqual(case["status"], "ok", case["reason"])
+                kernel, store = case["params"]["kernel"], case["params"]["store"]
+                stream, payload = (case["metrics"][name]["values"] for name in ("bandwidth", "payload_bandwidth"))
+                for a, b in zip(stream, payload):
+                    self.assertAlmostEqual(a / b, STREAM_BYTES[kernel] / 8, places=9)
+                self.assertEqual("bus_bandwidth" in case["metrics"], store != "opaque")
+                if store == "plain" and kernel != "update":
+                    bus = case["metrics"]["bus_bandwidth"]["values"]
+                    self.assertAlmostEqual(bus[0] / payload[0], STREAM_BYTES[kernel] / 8 + 1, places=9)
+                self.assertEqual(case["facts"]["bytes_counted"], "stream")
+                for fact in ("loop", "array_bytes", "pages", "placement", "llc_advertised", "fits_in_llc", "cpus"):
+                    self.assertIn(fact, case["facts"])
+        for threads in (1, cpus):
+            for family in (("copy", "memcpy"), ("write", "memset"), ("read",), ("triad",)):
+                shares = [case["metrics"]["ceiling_share"]["summary"]["median"] for case in cases
+                          if case["params"]["threads"] == threads and case["params"]["kernel"] in family]
+                self.assertAlmostEqual(max(shares), 1, places=9, msg=f"the best is its own ceiling: {family}")
+
+    def test_the_matrix_is_complete_and_says_what_the_cases_say(self):
+        document = self.probe("bandwidth")
+        matrices = {matrix["name"]: matrix for matrix in document["matrices"]}
+        self.assertEqual(set(matrices), {"numa_read", "numa_write", "numa_copy", "numa_latency"})
+        for name, matrix in matrices.items():
+            self.assertEqual(matrix["unit"], "s" if name == "numa_latency" else "B/s")
+            self.assertEqual(matrix["better"], "lower" if name == "numa_latency" else "higher")
+            self.assertEqual(len(matrix["values"]), len(matrix["rows"]))
+            for row, cpu in enumerate(matrix["rows"]):
+                self.assertEqual(len(matrix["values"][row]), len(matrix["cols"]))
+                for col, memory in enumerate(matrix["cols"]):
+                    case = self.case(document, f"probe_numa/cpu_node={cpu[4:]}/kernel={name[5:]}/mem_node={memory[4:]}")
+                    metric = case["metrics"]["latency" if name == "numa_latency" else "bandwidth"]
+                    self.assertAlmostEqual(matrix["values"][row][col], statistics.median(metric["values"]), delta=1e-6 * matrix["values"][row][col])
+                    self.assertIn("placement", case["facts"])
+
+    def test_latencies_grow_and_sets_without_huge_pages_say_how_many_are_needed(self):
+        document = self.probe("latency")
+        small = [case for case in document["cases"] if case["scenario"] == "probe_latency" and case["params"]["pages"] == "4k"]
+        self.assertEqual([case["params"]["size"] for case in small], sorted(case["params"]["size"] for case in small))
+        self.assertEqual({case["status"] for case in small}, {"ok"})
+        for case in document["cases"]:
+            if case["status"] == "skipped" and case["params"].get("pages", "").startswith("hugetlb"):
+                self.assertRegex(case["reason"], "needs [0-9]+ free huge pages|no huge pages")
+
+    def test_devices_are_listed_with_the_reason_why_they_are_skipped(self):
+        outcome = self.expect(0, "probe", "device")
+        self.assertIn("host_to_device_memcpy_ce", outcome.text)
+        document = self.probe("device")
+        self.assertGreater(len(document["cases"]), 20)
+        for case in document["cases"]:
+            self.assertIn(case["status"], ("ok", "skipped"))
+
+    def test_topology_says_what_the_kernel_says(self):
+        document = self.probe("topology")
+        processors = self.case(document, "probe_topology/part=processors")["facts"]
+        self.assertEqual(processors["usable"], len(os.sched_getaffinity(0)))
+        self.assertIn("base", self.case(document, "probe_topology/part=pages")["facts"])
+        self.assertTrue([case for case in document["cases"] if case["params"]["part"].startswith("node")])
+
+    def test_on_one_processor(self):
+        cpu = max(os.sched_getaffinity(0))
+        document = self.probe("bandwidth", "latency", prepare=lambda: os.sched_setaffinity(0, {cpu}))
+        threads = {case["params"]["threads"] for case in document["cases"] if case["scenario"] == "probe_bandwidth"}
+        self.assertEqual(threads, {1})
+        self.assertEqual({case["facts"]["cpus"] for case in document["cases"] if "cpus" in case.get("facts", {})}, {str(cpu)})
+        loaded = [case for case in document["cases"] if case["scenario"] == "probe_loaded_latency"]
+        self.assertEqual({case["status"] for case in loaded}, {"skipped"})
+        self.assertIn("second processor", loaded[0]["reason"])
+
+    @unittest.skipIf(sanitized(), "a sanitizer reserves the address space")
+    def test_little_memory_makes_arrays_smaller_or_is_said(self):
+        limits = ((resource.RLIMIT_AS, 700 * MIB),)
+        document = strict_json(self.expect(0, "probe", "bandwidth", "-f", "json", "-n", "1", "--min-time", "1ms", "-q", limits=limits).out)
+        self.check_probe(document)
+        sizes = {case["facts"]["array_bytes"] for case in document["cases"] if case["status"] == "ok"}
+        self.assertTrue(sizes)
+        self.assertLess(max(sizes), 200 * MIB)
+        refused = strict_json(
+            self.expect(0, "probe", "bandwidth", "-f", "json", "--size", "1TiB", "-n", "1", "--min-time", "1ms", "-q").out)
+        cases = [case for case in refused["cases"] if case["scenario"] == "probe_bandwidth"]
+        self.assertEqual({case["status"] for case in cases}, {"skipped"})
+        self.assertIn("--size", cases[0]["reason"])
+
+    def test_its_results_are_results(self):
+        for name in ("a.json", "b.json"):
+            outcome = self.expect(0, "probe", "faults", "-o", name, *QUICK)
+            self.assertIn("probe_faults", outcome.text)
+            self.check_probe(strict_json((self.folder / name).read_bytes()))
+        self.assertIn(self.memsweep("compare", "a.json", "b.json").code, (0, 1, 5))
+        self.expect(0, "merge", "a.json", "b.json", "-o", "both.json")
+        merged = strict_json((self.folder / "both.json").read_bytes())
+        self.assertEqual({case["repetitions"] for case in merged["cases"] if case["status"] == "ok"} & {12}, {12})
+        for form in ("text", "html", "md", "csv-summary", "gbench", "prom", "vega"):
+            self.expect(0, "report", "a.json", "-f", form)
+        self.expect(0, "report", "a.json", "b.json")
+        again = strict_json(self.expect(0, "report", "a.json", "-f", "json").out)
+        self.assertEqual(again, strict_json((self.folder / "a.json").read_bytes()), "read and written again")
+
+    def test_transfers_in_words(self):
+        document = self.probe("host:pinned@node0 -> cpu -> host@node0")
+        case = self.case(document, "probe_transfer/bytes=1048576/dst=host@node0/exe=cpu/src=host:pinned@node0")
+        self.assertEqual(document["run"]["scenario"]["name"], "probe_transfer")
+        if case["status"] == "ok":
+            self.assertEqual(case["facts"]["bytes_counted"], "payload")
+            self.assertIn("node 0", case["facts"]["src_placement"])
+        else:
+            self.assertIn("mlock", case["reason"])
+        cases = self.probe("host -> cpu -> null", "null->cpu->host")["cases"]
+        self.assertEqual([case["scenario"] for case in cases], ["probe_transfer", "probe_transfer", "probe_transfers"])
+        self.assertEqual([case["params"].get("nr") for case in cases], [1, 2, None])
+        gone = self.probe("host -> gpu0.ce -> gpu0", "host@node977 -> cpu -> host")["cases"]
+        self.assertEqual({case["status"] for case in gone}, {"skipped"})
+        for words, message in (("host -> cpu", "SRC -> EXE -> DST"), ("host:pined -> cpu -> host", 'did you mean "pinned"'),
+                               ("null -> cpu -> null", "moves nothing"), ("host -> cpu -> ", "no place")):
+            self.assertIn(message, self.expect(2, "probe", words).errors)
+
+    def test_a_filter_leaves_out_what_it_does_not_match(self):
+        document = self.probe("bandwidth", "faults", "-k", "kernel=copy/store=plain|faults/kind=first")
+        self.assertEqual({case["scenario"] for case in document["cases"]}, {"probe_bandwidth", "probe_faults"})
+        self.assertEqual({case["params"].get("kernel", "copy") for case in document["cases"]}, {"copy"})
+        self.assertEqual(document["matrices"], [])
+        self.assertIn("regular expression", self.expect(2, "probe", "-k", "(").errors)
+
+    def test_formats(self):
+        rows = list(csv.DictReader(io.StringIO(self.expect(0, "probe", "bandwidth", "-f", "csv-matrix", *QUICK).text)))
+        self.assertTrue(rows)
+        self.assertTrue(all(float(row["value"]) > 0 for row in rows))
+        page = self.expect(0, "probe", "bandwidth", "-f", "html", *QUICK).text
+        self.assertIn("Matrix numa_read", page)
+        text = self.expect(0, "probe", "bandwidth", *QUICK).text
+        for words in ("Matrix numa_copy", "kernel", "of the", "95 % of the median"):
+            self.assertIn(words, text)
+
+    def limits(self, *limits, **keys):
+        return self.write("limits.json", {"format": "memsweep-limits", "version": 1, "limits": list(limits), **keys})
+
+    def test_limits_that_hold_and_limits_that_do_not(self):
+        holds = {"scenario": "probe_faults", "where": {"kind": "first_touch", "pages": "4k"}, "expr": "time_per_fault.median >= 0ns"}
+        broken = holds | {"expr": "time_per_fault.median > 1h"}
+        gone = {"scenario": "probe_bandwidth", "expr": "bandwidth.median > 1GB/s"}
+        document = self.probe("faults", "--limits", self.limits(holds, gone | {"optional": True}))
+        self.assertEqual([one["passed"] for one in document["assertions"]], [True, None])
+        document = self.probe("faults", "--limits", self.limits(holds, broken, broken | {"severity": "warn"}, gone), code=1)
+        self.assertEqual([one["passed"] for one in document["assertions"]], [True, False, False, False])
+        self.assertEqual(document["summary"]["assertions_warned"], 1)
+        case = self.case(document, "probe_faults/kind=first_touch/pages=4k")
+        self.assertEqual(case["status"], "failed")
+        self.assertRegex(case["reason"], "limit violated: time_per_fault.median > 1h: median .* of 6 samples, .* to ")
+        outcome = self.expect(1, "probe", "faults", *QUICK, "--limits", self.limits(broken, gone))
+        for words in ("FAILED: time_per_fault.median > 1h", "probe_faults/kind=first_touch/pages=4k", "no case that it speaks of was measured"):
+            self.assertIn(words, outcome.text)
+        self.assertEqual(self.expect(0, "probe", "faults", *QUICK, "--limits", self.limits(broken | {"severity": "warn"})).code, 0)
+
+    def test_limits_files_are_checked_before_anything_is_measured(self):
+        good = {"expr": "bandwidth.median > 1GB/s"}
+        for limits, message in (([{"expr": "bandwidht.median > 1GB/s"}], 'did you mean "bandwidth"?'), ([{"expr": "bandwidth.median > 1ms"}], "unit"),
+                                ([good | {"wher": {}}], 'did you mean "where"?'), ([good | {"where": {"kernel": [1]}}], "kernel"),
+                                ([], "list of 1 to"), ([good | {"severity": "info"}], "severity"), ([good | {"optional": 1}], "optional"),
+                                ([{}], "expr"), ([{"expr": "end.live_bytes.max == 0B"}], "no points")):
+            with self.subTest(limits):
+                outcome = self.expect(2, "probe", "faults", "--limits", self.limits(*limits))
+                self.assertIn(message, outcome.errors)
+                self.assertIn("limits.json:", outcome.errors)
+                self.assertEqual(outcome.out, b"")
+        self.expect(2, "probe", "--limits", "missing.json")
+        self.write("scenario.json", {"format": "memsweep-scenario", "version": 1})
+        self.assertIn("memsweep-limits", self.expect(2, "probe", "--limits", "scenario.json").errors)
+        judge = validator("limits")
+        if judge is not None:
+            self.assertEqual(list(judge.iter_errors({"format": "memsweep-limits", "version": 1, "limits": [good]})), [])
+            self.assertTrue(list(judge.iter_errors({"format": "memsweep-limits", "version": 1, "limits": [{}]})))
+
+    def test_nvbandwidth_json_has_the_keys_and_types_of_the_original(self):
+        document = strict_json(self.expect(0, "probe", "bandwidth", "device", "--export", "nvbandwidth", *QUICK).out)
+        self.assertEqual(list(document), ["nvbandwidth"])
+        content = document["nvbandwidth"]
+        for key, kind in (("version", str), ("git_version", str), ("CUDA Runtime Version", int), ("Driver Version", str),
+                          ("GPU Device list", list), ("testcases", list)):
+            self.assertIsInstance(content[key], kind, key)
+        tests = {test["name"]: test for test in content["testcases"]}
+        self.assertEqual(len(tests), len(content["testcases"]), "names are unique")
+        for test in content["testcases"]:
+            self.assertIn(test["status"], ("Passed", "Waived", "Error"))
+            if test["status"] == "Passed":
+                cells = [float(cell) for row in test["bandwidth_matrix"] for cell in row if cell != "N/A"]
+                self.assertTrue(all(isinstance(cell, str) for row in test["bandwidth_matrix"] for cell in row))
+                self.assertAlmostEqual(test["sum"], sum(cells), delta=1e-5 * test["sum"])
+                self.assertRegex(test["bandwidth_description"], r"bandwidth \(GB/s\)|latency \(ns\)")
+        self.assertEqual(tests["numa_read"]["status"], "Passed")
+        self.assertIn("host_to_device_memcpy_ce", tests)
+
+    def test_wrong_usage(self):
+        for arguments, message in ((("bandwith",), 'did you mean "bandwidth"?'), (("--size", "8M"), "--size"),
+                                   (("--size", "-1"), "--size"), (("--size", "1KiB"), "at least 64KiB"),
+                                   (("--min-time", "5"), "--min-time"), (("--min-time", "0s"), "--min-time"),
+                                   (("--nodes", "x"), "--nodes"), (("--nodes", "977"), "no node 977"), (("-n", "0"), "--samples"),
+                                   (("-f", "jsn"), 'did you mean "json"?'), (("device", "-o", "/proc/no/such"), "/proc/no")):
+            with self.subTest(arguments):
+                outcome = self.expect(2, "probe", *arguments)
+                self.assertIn(message, outcome.errors)
+                self.assertEqual(outcome.out, b"")
+
+
+if __name__ == "__main__":
+    unittest.main()
