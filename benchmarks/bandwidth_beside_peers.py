@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+"""Holds `memsweep probe` beside the programs that people measure memory with, in interleaved rounds on this machine.
+
+    benchmarks/bandwidth_beside_peers.py [--rounds 20] [--threads 1|all] [--kernels read,copy,triad] [--size 256MiB]
+        [--stream-source STREAM/stream.c] [--binary build/release/memsweep] [--save rounds.json]
+    benchmarks/bandwidth_beside_peers.py --latency --multichase DIR [--sizes 64KiB,1MiB,64MiB] ...
+
+Peers   STREAM by McCalpin (gcc -O3 -march=native -fopenmp) where its stream.c is named, likwid-bench, mbw and sysbench where they
+        are installed (apt-get install likwid mbw sysbench), multichase by Google where a built checkout is named. What is
+        missing is named and left out. Nothing is downloaded.
+Method  Each round runs memsweep and every peer once, the order turned from round to round. Where a peer reports its best
+        sample, ours is the best too; where it reports a mean, ours is the median. Of the loops and stores that memsweep
+        measures the best counts, as a peer's best test does. Printed: medians, and the median of the rounds' ratios to the best
+        peer (ours over theirs; latency theirs over ours) with its exact 95 % interval. --save keeps the rounds and adds
+        to those of the file, so that many rounds can be measured in short slices.
+        Latency: multichase's chase goes over one line of each four, in random order within 64 pages; ours does that four times
+        over, for each of the lines. So ours of a set is held beside multichase's default stride on four times the memory: as many
+        lines, as many of them at a time in 64 pages. (With a stride of 64 multichase's next line is often the neighbour, which
+        many processors fetch unasked.)
+Verdict "holds" when the whole interval is at 0.98 or above (latency: within 5 %), "fails" when all of it is below, else "open".
+Exit codes: 0 measured and nothing fails, 1 something fails, 2 wrong usage or a program failed.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+from paired_rounds import interval_of_median  # noqa: E402: found by the line above
+
+MIB = 1 << 20
+OURS = {"read": ("read",), "copy": ("copy", "memcpy"), "triad": ("triad",)}
+LEAST_ROUNDS = 6  # of which the median has a 95 % interval
+GOAL = {"bandwidth": 0.98, "latency": 0.95}
+
+
+def run(*command, **variables):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False,
+                          env={**os.environ, **{name: str(value) for name, value in variables.items()}})
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))} ended with {done.returncode}: {done.stderr.strip()[-500:]}")
+    return done.stdout
+
+
+def bytes_of(text):
+    number, unit = re.fullmatch(r"(\d+)(B|KiB|MiB|GiB)?", text).groups()
+    return int(number) * {"B": 1, None: 1, "KiB": 1 << 10, "MiB": MIB, "GiB": 1 << 30}[unit]
+
+
+class Memsweep:
+    """Both statistics of every kernel, of the best of its stores."""
+
+    def __init__(self, options, threads):
+        self.command = [options.binary, "probe", "bandwidth", "-f", "json", "-q", "--size", options.size, "--min-time", "40ms", "-n", "6",
+                        "-k", f"^probe_bandwidth/kernel=({'|'.join(name for kernel in options.kernels for name in OURS[kernel])})/.*threads={threads}$"]
+        self.kernels = options.kernels
+
+    def round(self):
+        found = {}
+        for case in json.loads(run(*self.command))["cases"]:
+            for kernel in self.kernels:
+                if case["params"]["kernel"] in OURS[kernel] and case["status"] == "ok":
+                    summary = case["metrics"]["bandwidth"]["summary"]
+                    mean, best = found.get(kernel, (0, 0))
+                    found[kernel] = (max(mean, summary["median"]), max(best, summary["max"]))
+        return found
+
+
+class Stream:
+    statistic = "best"
+
+    def __init__(self, options, threads, folder):
+        self.threads = threads
+        self.program = folder / "stream"
+        elements = bytes_of(options.size) // 8
+        run("gcc", "-O3", "-march=native", "-fopenmp", "-mcmodel=medium", f"-DSTREAM_ARRAY_SIZE={elements}", "-DNTIMES=10",
+            options.stream_source, "-o", self.program)
+
+    def round(self):
+        out = run(self.program, OMP_NUM_THREADS=self.threads, OMP_PROC_BIND="true")
+        return {name.lower(): float(rate) * 1e6 for name, rate in re.findall(r"^(Copy|Triad): +([\d.]+)", out, re.M)}
+
+
+class Likwid:
+    """Its best tests: plain loads, non-temporal stores, the processor's widest vectors."""
+
+    statistic = "mean"
+
+    def __init__(self, options, threads, _folder):
+        known = run("likwid-bench", "-a")
+        self.tests = {}
+        for kernel, stems in (("read", ("load",)), ("copy", ("copy_mem",)), ("triad", ("stream_mem",))):
+            widest = [f"{stem}_{level}" for stem in stems for level in ("sse", "avx", "avx512")
+                      if re.search(rf"^{stem}_{level} ", known, re.M) and (level == "sse" or level in options.flags)]
+            self.tests[kernel] = widest
+        self.arrays = {"read": 1, "copy": 2, "triad": 3}
+        self.bytes, self.threads = bytes_of(options.size), threads
+
+    def round(self):
+        found = {}
+        for kernel, tests in self.tests.items():
+            for test in tests:
+                size = self.bytes * self.arrays[kernel] // 1000
+                out = run("likwid-bench", "-t", test, "-w", f"S0:{size}kB:{self.threads}", "-s", "1")
+                rate = float(re.search(r"^MByte/s:\s+([\d.]+)", out, re.M).group(1)) * 1e6
+                found[kernel] = max(found.get(kernel, 0), rate)
+        return found
+
+
+class Mbw:
+    """Counts a copied byte once; STREAM and we count it twice."""
+
+    statistic = "mean"
+
+    def __init__(self, options, threads, _folder):
+        self.mib = bytes_of(options.size) // MIB
+        self.threads = threads
+
+    def round(self):
+        if self.threads != 1:
+            return {}
+        out = run("mbw", "-q", "-n", "5", self.mib)
+        return {"copy": max(2 * MIB * float(rate) for rate in re.findall(r"^AVG.*Copy: ([\d.]+)", out, re.M))}
+
+
+class Sysbench:
+    statistic = "mean"
+
+    def __init__(self, options, threads, _folder):
+        self.command = ["sysbench", "memory", f"--memory-block-size={bytes_of(options.size)}", "--memory-total-size=1T", "--time=1",
+                        "--memory-oper=read", "--memory-scope=local", f"--threads={threads}", "run"]
+
+    def round(self):
+        return {"read": MIB * float(re.search(r"\(([\d.]+) MiB/sec\)", run(*self.command)).group(1))}
+
+
+def peers_here(options, threads, folder):
+    found = {}
+    if options.stream_source:
+        found["STREAM"] = Stream(options, threads, folder)
+    for name, program, kind in (("likwid-bench", "likwid-bench", Likwid), ("mbw", "mbw", Mbw), ("sysbench", "sysbench", Sysbench)):
+        if shutil.which(program):
+            found[name] = kind(options, threads, folder)
+    for name in ("STREAM", "likwid-bench", "mbw", "sysbench"):
+        if name not in found:
+            print(f"left out: {name} is not {'named by --stream-source' if name == 'STREAM' else 'installed'}", file=sys.stderr)
+    return found
+
+
+def bandwidth_rounds(options, folder):
+    threads = len(os.sched_getaffinity(0)) if options.threads == "all" else int(options.threads)
+    ours, peers = Memsweep(options, threads), peers_here(options, threads, folder)
+    for number in range(options.rounds):
+        order = ["memsweep", *peers]
+        order = order[number % len(order):] + order[:number % len(order)]
+        measured = {name: (ours if name == "memsweep" else peers[name]).round() for name in order}
+        for kernel in options.kernels:
+            theirs = {name: measured[name][kernel] for name in peers if kernel in measured[name]}
+            if kernel in measured["memsweep"] and theirs:
+                mean, best = measured["memsweep"][kernel]
+                ratios = {name: (best if peers[name].statistic == "best" else mean) / rate for name, rate in theirs.items()}
+                yield {"what": f"{kernel}, {threads} thread{'s' * (threads > 1)}", "ours": mean, "theirs": theirs, "ratios": ratios}
+
+
+def latency_rounds(options, _folder):
+    for number in range(options.rounds):
+        for text in options.sizes.split(","):
+            size, pages = bytes_of(text), "thp" if options.huge else "4k"
+            chase = [pathlib.Path(options.multichase) / "multichase", "-a", "-m", 4 * size, "-s", 256, "-n", 1, *(["-H"] if options.huge else [])]
+            probe = [options.binary, "probe", "latency", "-f", "json", "-q", "--min-time", "300ms", "-n", "5", "-k", f"^probe_latency/pages={pages}/size={size}$"]
+            results = {}
+            for who in (("ours", "theirs") if number % 2 else ("theirs", "ours")):
+                results[who] = (float(run(*chase)) * 1e-9 if who == "theirs"
+                                else json.loads(run(*probe))["cases"][0]["metrics"]["latency"]["summary"]["median"])
+            yield {"what": f"latency {text} {pages}", "ours": results["ours"], "theirs": {"multichase": results["theirs"]},
+                   "ratios": {"multichase": results["theirs"] / results["ours"]}}
+
+
+def judge(rounds, goal, both_sides):
+    failed = False
+    print(f"{'':26} {'ours':>10} {'best peer':>22} {'ratio':>7} {'95 % interval':>16}  verdict ({goal})")
+    for what in dict.fromkeys(one["what"] for one in rounds):
+        mine = [one for one in rounds if one["what"] == what]
+        ratios = [min(one["ratios"].values()) for one in mine]
+        names = [min(one["ratios"], key=one["ratios"].get) for one in mine]
+        name = max(set(names), key=names.count)
+        low, high = interval_of_median(ratios)
+        told = len(ratios) >= LEAST_ROUNDS
+        inside = told and low >= goal and (not both_sides or high <= 2 - goal)
+        outside = told and (high < goal or (both_sides and low > 2 - goal))
+        failed |= outside
+        scale, unit = (1e9, "ns") if both_sides else (1e-9, "GB/s")
+        ours, theirs = (statistics.median(values) * scale for values in ([one["ours"] for one in mine], [one["theirs"][name] for one in mine if name in one["theirs"]]))
+        print(f"{what:26} {ours:6.1f} {unit:>4} {theirs:6.1f} {name:>15} {statistics.median(ratios):7.3f} {low:7.3f} to {high:.3f} "
+              f" {'holds' if inside else 'fails' if outside else 'open'} ({len(mine)} rounds)")
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", default=ROOT / "build/release/memsweep", type=pathlib.Path)
+    parser.add_argument("--rounds", default=20, type=int)
+    parser.add_argument("--threads", default="1")
+    parser.add_argument("--kernels", default="read,copy,triad", type=lambda text: text.split(","))
+    parser.add_argument("--size", default="256MiB")
+    parser.add_argument("--stream-source")
+    parser.add_argument("--latency", action="store_true")
+    parser.add_argument("--multichase")
+    parser.add_argument("--huge", action="store_true", help="latency on transparent huge pages")
+    parser.add_argument("--sizes", default="64KiB,1MiB,16MiB,64MiB,256MiB")
+    parser.add_argument("--save", type=pathlib.Path)
+    options = parser.parse_args()
+    if options.latency and not options.multichase:
+        parser.error("--latency needs --multichase DIR")
+    options.flags = set(re.search(r"^flags\s*:(.*)$", pathlib.Path("/proc/cpuinfo").read_text() + "\nflags :", re.M).group(1).replace("avx512f", "avx512").split())
+    rounds = json.loads(options.save.read_text()) if options.save and options.save.exists() else []
+    with tempfile.TemporaryDirectory() as folder:
+        for one in (latency_rounds if options.latency else bandwidth_rounds)(options, pathlib.Path(folder)):
+            rounds.append(one)
+            if options.save:
+                options.save.write_text(json.dumps(rounds))
+    sys.exit(1 if judge(rounds, GOAL["latency" if options.latency else "bandwidth"], options.latency) else 0)
+
+
+if __name__ == "__main__":
+    main()
