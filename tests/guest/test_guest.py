@@ -121,6 +121,21 @@ class Guest(unittest.TestCase):
         self.assertEqual((result["machine"]["numa_nodes"], result["machine"]["cores"]), (len(topology.nodes), processors))
         self.assertEqual(result["cases"][0]["status"], "ok")
 
+    def check_probe(self):
+        topology = TOPOLOGIES[self.topology]
+        self.expect(0, "probe")
+        result = self.result("probe")
+        rows = [f"node{number}" for number, node in enumerate(topology.nodes) if node.cpus]
+        cols = [f"node{number}" for number in range(len(topology.nodes))]
+        matrices = {matrix["name"]: matrix for matrix in result["matrices"]}
+        self.assertEqual(set(matrices), {"numa_read", "numa_write", "numa_copy", "numa_latency"})
+        for matrix in matrices.values():
+            self.assertEqual((matrix["rows"], matrix["cols"], matrix["reasons"]), (rows, cols, {}))
+            self.assertTrue(all(value > 0 for row in matrix["values"] for value in row))
+        for case in result["cases"]:
+            self.assertEqual(case["status"], "ok", case["reason"])
+            self.assertRegex(case["facts"]["placement"], rf"^[0-9]+ pages on node {case['params']['mem_node']} \(move_pages\)$")
+
     def check_even(self, step, nodes):
         self.expect(0, step)
         found = pages_by_node(self.files[f"{step}.maps"], "interleave")
@@ -132,6 +147,10 @@ class Guest(unittest.TestCase):
 def facts(nodes):
     steps = [array(4 * MIB), sample("held")]
     return "run facts /facts.json", {"facts": scenario("facts", PLAIN, steps, requires={"numa_nodes": nodes})}
+
+
+def probe():
+    return "step probe memsweep probe bandwidth -k probe_numa --size 2MiB --min-time 2ms -n 1 -q -o /out/probe.json", {}
 
 
 def interleaved(nodes):
@@ -221,7 +240,7 @@ def limits():
 
 class TwoNodes(Guest):
     topology = "two_nodes"
-    parts = (facts(2), interleaved(2), policies(), first_touch(), migration(), group_migration(), node_pools(), hugetlb(),
+    parts = (facts(2), probe(), interleaved(2), policies(), first_touch(), migration(), group_migration(), node_pools(), hugetlb(),
              ("run unmet /unmet.json", {"unmet": scenario("unmet", PLAIN, [array(MIB)], requires={"numa_nodes": 4})}),
              ("run placement /placement.json", {"placement": (SOURCE / "scenarios/catalog/numa_placement.json").read_bytes()}),
              limits())
@@ -230,6 +249,9 @@ class TwoNodes(Guest):
         self.check_facts()
         point = self.result("facts")["cases"][0]["points"][0]
         self.assertEqual((point["live_bytes"], point["minor_faults"], point["working_set_delta"]), (4 * MIB, 1024, 4 * MIB))
+
+    def test_the_probe_s_matrix_is_complete_and_every_buffer_lies_where_it_was_bound(self):
+        self.check_probe()
 
     def test_requirements_that_a_guest_does_not_meet(self):
         self.expect(4, "unmet")
@@ -324,10 +346,13 @@ class TwoNodes(Guest):
 
 class FourNodes(Guest):
     topology = "four_nodes"
-    parts = (facts(4), interleaved(4))
+    parts = (facts(4), probe(), interleaved(4))
 
     def test_facts(self):
         self.check_facts()
+
+    def test_the_probe_s_matrix_is_complete_and_every_buffer_lies_where_it_was_bound(self):
+        self.check_probe()
 
     def test_interleaving_is_even(self):
         self.check_even("even", 4)
@@ -337,12 +362,15 @@ class Expander(Guest):
     """Two nodes with a processor each, and one of memory alone."""
 
     topology = "expander"
-    parts = (facts(3), interleaved(3),
+    parts = (facts(3), probe(), interleaved(3),
              ("look far ' bind.*anon=4096 ' /far.json",
               {"far": scenario("far", PLAIN | {"numa": {"policy": "bind", "nodes": [2]}}, HELD)}))
 
     def test_facts(self):
         self.check_facts()
+
+    def test_the_probe_s_matrix_is_complete_and_every_buffer_lies_where_it_was_bound(self):
+        self.check_probe()
 
     def test_interleaving_is_even_over_a_node_without_processors(self):
         self.check_even("even", 3)
