@@ -47,7 +47,7 @@ ProbeCommandLine::ProbeCommandLine(CLI::App& app)
                      "Of each of three arrays (default: beyond the caches measured, 256MiB or more), or of a transfer "
                      "(default 256MiB)")
         ->type_name("SIZE");
-    app_->add_option("--min-time", min_time_, "Of each sample of a bandwidth (default 30ms)")->type_name("DURATION");
+    app_->add_option("--min-time", min_time_, "Of each sample of a bandwidth (default 20ms)")->type_name("DURATION");
     app_->add_option("-n,--samples", probe_.samples, "Of each case (default 7)")
         ->check(CLI::Range(1U, 10'000U))
         ->type_name("N");

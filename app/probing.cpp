@@ -87,7 +87,8 @@ std::vector<model::CaseReport> all_cases(const ProbeCommand& command, const tran
         effective_cache = transfer::effective_cache_bytes(transfer::latencies_by_size(cases));
     }
     if (asks_for(command, "bandwidth")) {
-        if (!effective_cache && !context.stopped()) {
+        // Arrays of a given size need no cache to be larger than.
+        if (!effective_cache && !command.array_bytes && !context.stopped()) {
             context.tell("bandwidth: how large the caches are in effect");
             effective_cache = transfer::measure_effective_cache(context);
         }

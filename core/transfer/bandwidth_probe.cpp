@@ -19,8 +19,8 @@ namespace memsweep::transfer {
 namespace {
 
 constexpr std::string_view scenario = "probe_bandwidth";
-constexpr double seconds_per_trial = 0.005;     // of a loop in the calibration
-constexpr std::size_t most_checked_chunks = 8;  // per thread
+constexpr double seconds_per_trial = 0.003;     // of a loop in the calibration
+constexpr std::size_t most_checked_chunks = 3;  // per thread
 constexpr std::uint64_t least_array_bytes = 1U << 16;
 constexpr double scalar = 3;
 

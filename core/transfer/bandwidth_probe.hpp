@@ -4,7 +4,7 @@
 // Sources  rounds over all cases, so that a drift of the machine meets all alike; each case by the loop that a
 //          calibration on these arrays found fastest. Data are checked: every element of a run before the samples, and
 //          the sum of every read.
-// Cost     of 30 cases about 9 s by default, 2 s of it for calibration.
+// Cost     of 34 cases some 8 s by default, a quarter of it for calibration.
 // Memory   three arrays, touched before anything is timed: see memory_array_bytes().
 #pragma once
 

@@ -24,6 +24,7 @@ constexpr std::array<std::uint64_t, 11> sets{16 * kib, 64 * kib, 256 * kib, mib,
                                              8 * mib,  16 * mib, 32 * mib,  64 * mib, 256 * mib};
 constexpr std::array<std::int64_t, 4> loads_percent{0, 25, 50, 100};
 constexpr std::uint64_t traffic_bytes_per_array = 64 * mib;
+constexpr std::uint64_t many_chains_set = 128 * mib;  // building a chain of it takes a quarter of a second
 
 double sample_seconds(const ProbeContext& context)
 {
@@ -149,14 +150,11 @@ base::Expected<Ground> best_ground(const ProbeContext& context, std::uint64_t by
     return ground;
 }
 
+// `chase` is there where `ground` is.
 void probe_chains(const ProbeContext& context, Gang& gang, const base::Expected<Ground>& ground,
-                  std::vector<model::CaseReport>& cases)
+                  const std::optional<Chase>& chase, std::vector<model::CaseReport>& cases)
 {
-    std::optional<Chase> chase;
-    if (ground) {
-        context.tell("latency: several chains at once");
-        chase.emplace(ground->memory.data(), ChaseSpec{.bytes = ground->memory.size(), .seed = context.settings.seed});
-    }
+    context.tell("latency: several chains at once");
     for (const std::size_t chains : chain_counts()) {
         model::CaseReport& report = cases.emplace_back(chains_case(chains));
         if (!ground) {
@@ -225,7 +223,7 @@ void excuse_loads(const std::string& reason, std::vector<model::CaseReport>& cas
 }
 
 void probe_loaded(const ProbeContext& context, const sys::NumaNode& node, const base::Expected<Ground>& ground,
-                  std::vector<model::CaseReport>& cases)
+                  const std::optional<Chase>& chase, std::vector<model::CaseReport>& cases)
 {
     if (node.cpus.size() < 2) {
         excuse_loads("needs a second processor to stream while the first one waits for its loads", cases);
@@ -248,10 +246,9 @@ void probe_loaded(const ProbeContext& context, const sys::NumaNode& node, const 
         return;
     }
     context.tell("latency: while other processors stream");
-    const Chase chase{ground->memory.data(), {.bytes = ground->memory.size(), .seed = context.settings.seed}};
     for (const std::int64_t percent : loads_percent) {
         model::CaseReport& report = cases.emplace_back(load_case(percent));
-        auto chain = chase.starts(1);
+        auto chain = chase->starts(1);
         std::vector<double> latencies;
         std::vector<double> rates;
         for (std::uint32_t sample = 0; sample < context.settings.samples && !context.stopped(); ++sample) {
@@ -322,12 +319,17 @@ std::vector<model::CaseReport> probe_latency(const ProbeContext& context)
     const bool loads =
         std::ranges::any_of(loads_percent, [&](std::int64_t load) { return context.wants(load_case(load).id); });
     if (chains || loads) {
-        const auto ground = best_ground(context, largest);
+        const auto ground = best_ground(context, std::min(largest, many_chains_set));
+        std::optional<Chase> chase;
+        if (ground) {
+            chase.emplace(ground->memory.data(),
+                          ChaseSpec{.bytes = ground->memory.size(), .seed = context.settings.seed});
+        }
         if (chains) {
-            probe_chains(context, *gang, ground, cases);
+            probe_chains(context, *gang, ground, chase, cases);
         }
         if (loads) {
-            probe_loaded(context, *node, ground, cases);
+            probe_loaded(context, *node, ground, chase, cases);
         }
     }
     return cases;

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint64_t mib = 1U << 20;
 constexpr std::uint64_t usual_array_bytes = 64 * mib;
+constexpr std::uint64_t array_grain_bytes = 64U << 10;
 constexpr double seconds_per_trial = 0.003;
 constexpr std::size_t most_checked_chunks = 4;
 constexpr double scalar = 3;
@@ -176,12 +177,13 @@ void probe_pair(const ProbeContext& context, Gang& gang, Pair pair, std::uint64_
 
 std::uint64_t array_bytes(const ProbeContext& context, std::optional<std::uint64_t> effective_cache)
 {
-    const std::uint64_t wanted = std::max(usual_array_bytes, 4 * effective_cache.value_or(0));
+    const std::uint64_t wanted =
+        context.settings.array_bytes.value_or(std::max(usual_array_bytes, 4 * effective_cache.value_or(0)));
     std::uint64_t allowed = context.settings.memory_budget_bytes;
     for (const sys::NumaNode& node : context.nodes) {
         allowed = node.memory_bytes != 0 ? std::min(allowed, node.memory_bytes / 4) : allowed;
     }
-    return std::min(wanted, allowed / 3) / mib * mib;
+    return std::min(wanted, allowed / 3) / array_grain_bytes * array_grain_bytes;
 }
 
 }  // namespace
@@ -207,7 +209,7 @@ std::vector<model::CaseReport> probe_numa(const ProbeContext& context, std::opti
                 excuse_pair(
                     cpu, memory,
                     [](model::CaseReport& report) {
-                        skip(report, "too little memory is left for three arrays of 1 MiB");
+                        skip(report, "too little memory is left for three arrays of 64 KiB");
                     },
                     cases);
             } else {

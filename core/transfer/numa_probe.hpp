@@ -3,7 +3,8 @@
 //
 // Sources  memory bound by mbind before its first touch, and proven by move_pages; kernels by all processors of a node.
 // Cost     about 0.6 s a pair.
-// Memory   three arrays of 64 MiB on one node at a time, less where the budget or the node is smaller.
+// Memory   three arrays of 64 MiB, or of the size given, on one node at a time; less where the budget or the node is
+//          smaller.
 #pragma once
 
 #include <optional>

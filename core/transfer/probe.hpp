@@ -22,7 +22,7 @@ namespace memsweep::transfer {
 
 struct ProbeSettings {
     std::optional<std::uint64_t> array_bytes;  // of each array that kernels run over; absent: from the caches measured
-    double sample_seconds{0.03};               // at least, of bandwidth; latencies take a third of it
+    double sample_seconds{0.02};               // at least, of bandwidth; latencies take a third of it
     std::uint32_t samples{7};                  // the least that give the median a 95 % interval and leave one to spare
     std::uint64_t memory_budget_bytes{};       // that may be resident at a time
     std::uint64_t seed{1};
