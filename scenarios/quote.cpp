@@ -41,7 +41,7 @@ std::string printable_assignment(std::string_view name, std::string_view value)
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& known)
 {
-    constexpr std::size_t readable = 20;
+    constexpr std::size_t readable = 40;
     constexpr std::size_t affordable = 200;  // comparing words is quadratic in their length
     const std::span<const std::string_view> compared{known.data(), std::min(known.size(), affordable)};
     if (known.size() > readable && base::nearest(word, compared).empty()) {
