@@ -44,12 +44,12 @@ inline model::Metric metric(std::string name, const std::vector<double>& values)
     return made;
 }
 
-inline model::CaseReport case_report(std::vector<std::pair<std::string, std::string>> params,
+inline model::CaseReport case_report(const std::vector<std::pair<std::string, std::string>>& params,
                                      std::vector<model::Metric> metrics, model::Status status = model::Status::ok)
 {
     model::CaseReport report;
     report.scenario = "demo";
-    for (auto& [name, value] : params) {
+    for (const auto& [name, value] : params) {
         report.params.push_back({name, value});
     }
     report.id = model::case_id(report.scenario, report.params);
