@@ -140,8 +140,8 @@ void by_hand(benchmark::State& state, const Loaded& loaded)
             if ((call.slot & is_free) != 0) {
                 std::free(slots[call.slot & ~is_free]);
             } else if ((call.slot & is_resize) != 0) {
-                void*& slot = slots[call.slot & ~is_resize];
-                slot = std::realloc(slot, std::max(call.size, 1U));
+                void* const resized = std::realloc(slots[call.slot & ~is_resize], std::max(call.size, 1U));
+                slots[call.slot & ~is_resize] = resized;
             } else {
                 slots[call.slot] = std::malloc(call.size);
             }

@@ -36,7 +36,7 @@ class Interpreter {
         : region_{region}, record_{region.header->record}, world_{world}, clock_{environment.clock},
           probe_{environment.probe}, stopwatch_{environment, world, record_},
           accounts_{region, world, probe_, stopwatch_}, accesses_{world, region.slot_records},
-          trimming_{environment, world.memory.trim, record_}, paging_{environment, world, record_},
+          trimming_{environment, world.memory.trim, record_}, paging_{environment, record_},
           concat_calls_{region, world, environment}, crew_{region, world, environment}, replays_{region, world}
     {
         make_handles();

@@ -13,10 +13,7 @@ namespace memsweep::engine {
 
 class Paging {
   public:
-    Paging(Environment environment, World& world, RepetitionRecord& record)
-        : clock_{environment.clock}, world_{world}, record_{record}
-    {
-    }
+    Paging(Environment environment, RepetitionRecord& record) : clock_{environment.clock}, record_{record} {}
 
     void prefetch(const Handles& handles, model::PrefetchHow how);
     [[nodiscard]] memory::AllocStatus migrate(const Handles& handles, std::uint32_t node);
@@ -25,7 +22,6 @@ class Paging {
 
   private:
     const sys::Clock& clock_;
-    World& world_;
     RepetitionRecord& record_;
 };
 

@@ -84,7 +84,7 @@ class Catalog(CliTest):
         self.assertEqual([one["base"] for one in soft], ["trim/resource=memfd/trim=none"])
         parts = soft[0]["attribution"]
         if parts is not None:
-            known = parts["page_faults"] + parts["allocator"] + (parts["collector_wait"] or 0)
+            known = parts["page_faults"] + parts["allocator"] + (parts["collector_wait"] or 0) + (parts["run_delay"] or 0)
             self.assertAlmostEqual(known + parts["unexplained"], parts["extra"], delta=parts["extra"] * 1e-9)
             self.assertAlmostEqual(known / parts["extra"], parts["explained"], delta=1e-9)
 

@@ -105,9 +105,9 @@ class Workload {
                 moves = run_thread(thread) || moves;
             }
         }
-        for (std::size_t thread = 0; thread < threads_.size(); ++thread) {
-            if (!threads_[thread].ended) {
-                sink_->bad(threads_[thread].cursor.position(), "its thread waits for a mark that nobody sets");
+        for (const Thread& thread : threads_) {
+            if (!thread.ended) {
+                sink_->bad(thread.cursor.position(), "its thread waits for a mark that nobody sets");
             }
         }
     }

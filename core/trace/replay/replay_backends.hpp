@@ -23,7 +23,7 @@ struct NullBackend {
 
     bool allocate(Slot& slot, std::uint64_t size, std::uint32_t /*alignment*/, bool /*zeroed*/) noexcept
     {
-        slot = memory::hide(reinterpret_cast<void*>(size | 1));
+        slot = memory::hide(reinterpret_cast<void*>(size | 1));  // NOLINT(performance-no-int-to-ptr): never followed
         return true;
     }
     void release(Slot& slot, std::uint64_t /*size*/, std::uint32_t /*alignment*/) noexcept

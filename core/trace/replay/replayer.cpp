@@ -20,7 +20,13 @@ namespace memsweep::trace {
 namespace {
 
 // A token for cells whose block lies beside them.
-constexpr std::uintptr_t full_cell = 1;
+constexpr std::uintptr_t full_address = 1;
+
+// What a cell holds that is full of something without an address.
+void* full_cell() noexcept
+{
+    return reinterpret_cast<void*>(full_address);  // NOLINT(performance-no-int-to-ptr): a mark, never followed
+}
 
 // Offsets of every thread's slots in one array.
 std::vector<std::uint64_t> first_slots(const ReplayProgram& program)
@@ -212,10 +218,10 @@ class ThreadReplay {
         }
         if constexpr (in_cells) {
             // A block of no bytes may have no address.
-            cell.store(slot != nullptr ? slot : reinterpret_cast<void*>(full_cell), std::memory_order_release);
+            cell.store(slot != nullptr ? slot : full_cell(), std::memory_order_release);
         } else {
             shared_.beside[cell_index] = std::move(slot);
-            cell.store(reinterpret_cast<void*>(full_cell), std::memory_order_release);
+            cell.store(full_cell(), std::memory_order_release);
         }
         shared_.waits.changed(cell);
         return true;
@@ -229,7 +235,7 @@ class ThreadReplay {
         }
         if constexpr (in_cells) {
             slot = cell.load(std::memory_order_relaxed);
-            slot = slot == reinterpret_cast<void*>(full_cell) && Backend::has_memory ? nullptr : slot;
+            slot = slot == full_cell() && Backend::has_memory ? nullptr : slot;
         } else {
             slot = std::move(shared_.beside[cell_index]);
         }
@@ -246,7 +252,7 @@ class ThreadReplay {
             wait_until(op.size);
             return true;
         case ExtendedAction::signal:
-            shared_.cells[op.to].store(reinterpret_cast<void*>(full_cell), std::memory_order_release);
+            shared_.cells[op.to].store(full_cell(), std::memory_order_release);
             shared_.waits.changed(shared_.cells[op.to]);
             return true;
         case ExtendedAction::await:
