@@ -89,6 +89,7 @@ TEST_CASE("a thread that shares its only processor waits for it, no longer than 
     REQUIRE(::sched_setaffinity(0, sizeof(one), &one) == 0);
     const auto probe = sys::OwnProcessProbe::open();
     REQUIRE(probe);
+    const auto begin = std::chrono::steady_clock::now();
     const auto first = probe->run_delay();
     if (first) {
         std::atomic<bool> stop{false};
@@ -96,7 +97,6 @@ TEST_CASE("a thread that shares its only processor waits for it, no longer than 
             while (!stop.load(std::memory_order_relaxed)) {
             }
         }};
-        const auto begin = std::chrono::steady_clock::now();
         auto last = first;
         while (*last == *first && std::chrono::steady_clock::now() - begin < std::chrono::seconds{10}) {
             std::this_thread::yield();
