@@ -1,5 +1,5 @@
-// Sanitizers keep shadow memory, whose pages are touched along with ours, and a thread that touches some of its own: the resident set
-// and its faults then exceed what the program touched.
+// Sanitizers keep shadow memory, whose pages are touched along with ours, and a thread that touches some of its own:
+// the resident set and its faults then exceed what the program touched.
 #pragma once
 
 namespace memsweep::tests {
