@@ -14,6 +14,7 @@ enum class ErrorCode {
     io,             // a file cannot be read or written
     not_supported,  // this machine or build lacks it
     budget,         // it would need more memory than allowed
+    device,         // a call of an accelerator's runtime failed
     timeout,
     worker,  // a worker process crashed or broke the protocol
     interrupted,
