@@ -1,5 +1,6 @@
 #include "core/model/transfer.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -12,13 +13,17 @@ namespace memsweep::model {
 template <>
 std::span<const Named<HostKind>> names<HostKind>()
 {
-    static constexpr std::array<Named<HostKind>, 6> table{{
+    static constexpr std::array<Named<HostKind>, 10> table{{
         {HostKind::ordinary, "ordinary", "memory as a program gets it, on huge pages where there are any"},
-        {HostKind::pinned, "pinned", "the same, locked: it never leaves"},
+        {HostKind::pinned, "pinned", "locked: it never leaves, and beside a device its driver may read it directly"},
         {HostKind::small, "4k", "base pages alone"},
         {HostKind::thp, "thp", "transparent huge pages"},
         {HostKind::hugetlb_2m, "hugetlb_2m", "reserved huge pages of 2 MiB"},
         {HostKind::hugetlb_1g, "hugetlb_1g", "reserved huge pages of 1 GiB"},
+        {HostKind::registered, "registered", "a program's own memory, made known to a device's driver afterwards"},
+        {HostKind::write_combined, "write_combined", "pinned and not cached: written straight on, slow to read"},
+        {HostKind::mapped, "mapped", "pinned and seen by the device at an address of its own"},
+        {HostKind::managed, "managed", "moved between host and device by the driver, page by page, on demand"},
     }};
     return table;
 }
@@ -27,35 +32,68 @@ namespace {
 
 using base::Expected;
 
-tl::unexpected<base::Error> wrong(std::string message)
-{
-    return base::fail(base::ErrorCode::invalid_input, std::move(message));
-}
+constexpr std::string_view blanks = " \t";
 
-std::string_view trimmed(std::string_view text)
-{
-    const std::size_t first = text.find_first_not_of(" \t");
-    const std::size_t last = text.find_last_not_of(" \t");
-    return first == std::string_view::npos ? std::string_view{} : text.substr(first, last - first + 1);
-}
-
-bool take(std::string_view& text, std::string_view prefix)
-{
-    const bool found = text.starts_with(prefix);
-    text.remove_prefix(found ? prefix.size() : 0);
-    return found;
-}
-
-// A number without sign at the start of `text`, taken off it.
-std::optional<std::uint32_t> take_number(std::string_view& text)
-{
-    std::uint32_t value{};
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (problem != std::errc{}) {
-        return std::nullopt;
+// A part of a text and where it begins there, so that what is wrong can be pointed at.
+class Word {
+  public:
+    Word(std::string_view text, std::size_t first, std::size_t end) : text_{text}
+    {
+        first_ = std::min(text.find_first_not_of(blanks, first), end);
+        const std::size_t last = end == 0 ? std::string_view::npos : text.find_last_not_of(blanks, end - 1);
+        end_ = last == std::string_view::npos || last < first_ ? first_ : last + 1;
+        at_ = first_;
     }
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    return value;
+
+    [[nodiscard]] std::string_view all() const { return text_.substr(first_, end_ - first_); }
+    [[nodiscard]] std::string_view rest() const { return text_.substr(at_, end_ - at_); }
+    [[nodiscard]] bool at_end() const { return at_ == end_; }
+
+    bool take(std::string_view prefix)
+    {
+        const bool found = rest().starts_with(prefix);
+        at_ += found ? prefix.size() : 0;
+        return found;
+    }
+
+    void skip(std::size_t characters) { at_ += characters; }
+
+    // A number without sign.
+    std::optional<std::uint32_t> take_number()
+    {
+        const std::string_view left = rest();
+        std::uint32_t value{};
+        const auto [end, problem] = std::from_chars(left.data(), left.data() + left.size(), value);
+        if (problem != std::errc{}) {
+            return std::nullopt;
+        }
+        at_ += static_cast<std::size_t>(end - left.data());
+        return value;
+    }
+
+    // Of what has been read, the first that is wrong.
+    [[nodiscard]] tl::unexpected<base::Error> wrong(const std::string& message) const
+    {
+        return base::fail(base::ErrorCode::invalid_input, fmt::format("character {}: {}", at_ + 1, message));
+    }
+    [[nodiscard]] tl::unexpected<base::Error> wrong_whole(const std::string& message) const
+    {
+        return base::fail(base::ErrorCode::invalid_input, fmt::format("character {}: {}", first_ + 1, message));
+    }
+
+  private:
+    std::string_view text_;
+    std::size_t first_{};
+    std::size_t end_{};
+    std::size_t at_{};
+};
+
+// "; did you mean ...?" of the letters that a word begins with; a semicolon where they are near to none of these.
+std::string meant(std::string_view word, std::span<const std::string_view> known)
+{
+    const std::string_view letters = word.substr(0, word.find_first_of("0123456789:@. "));
+    const std::string_view near = base::nearest(letters, known);
+    return near.empty() || near == letters ? std::string{";"} : fmt::format("; did you mean \"{}\"?", near);
 }
 
 std::string numbered(std::string_view word, std::optional<std::uint32_t> number)
@@ -63,76 +101,109 @@ std::string numbered(std::string_view word, std::optional<std::uint32_t> number)
     return number ? fmt::format("{}{}", word, *number) : std::string{word};
 }
 
-}  // namespace
-
-Expected<Place> parse_place(std::string_view given)
+tl::unexpected<base::Error> no_place(const Word& word)
 {
-    std::string_view text = trimmed(given);
-    const auto no_place = [&] {
-        return wrong(fmt::format("\"{}\" is no place; write null, host, host:KIND@nodeN or gpuN", trimmed(given)));
-    };
-    if (text == "null") {
-        return Place{};
-    }
-    Place place;
-    if (take(text, "gpu")) {
-        place.kind = Place::Kind::device;
-        place.number = take_number(text);
-        return place.number && text.empty() ? Expected<Place>{place} : no_place();
-    }
-    if (!take(text, "host")) {
-        return no_place();
-    }
-    place.kind = Place::Kind::host;
-    if (take(text, ":")) {
-        const std::string_view kind = text.substr(0, text.find('@'));
-        const auto value = value_of<HostKind>(kind);
-        if (!value) {
-            const auto known = all_names<HostKind>();
-            return wrong(
-                fmt::format("\"{}\" is no kind of host memory{}", kind,
-                            base::suggestion(kind, std::vector<std::string_view>(known.begin(), known.end()))));
-        }
-        place.host = *value;
-        text.remove_prefix(kind.size());
-    }
-    if (take(text, "@node")) {
-        place.number = take_number(text);
-        if (!place.number) {
-            return no_place();
-        }
-    }
-    return text.empty() ? Expected<Place>{place} : no_place();
+    static constexpr std::array<std::string_view, 3> known{"null", "host", "gpu"};
+    return word.wrong_whole(fmt::format("\"{}\" is no place{} write null, host, host:KIND@nodeN or gpuN", word.all(),
+                                        meant(word.all(), known)));
 }
 
-Expected<Mover> parse_mover(std::string_view given)
+Expected<HostKind> read_kind(Word& word)
 {
-    std::string_view text = trimmed(given);
-    const auto no_mover = [&] {
-        return wrong(fmt::format("\"{}\" moves nothing; write cpu, cpuN, gpuN.ce or gpuN.sm", trimmed(given)));
-    };
+    const std::string_view kind = word.rest().substr(0, word.rest().find('@'));
+    const auto value = value_of<HostKind>(kind);
+    if (!value) {
+        const auto known = all_names<HostKind>();
+        return word.wrong(fmt::format("\"{}\" is no kind of host memory{}", kind, base::suggestion(kind, known)));
+    }
+    word.skip(kind.size());
+    return *value;
+}
+
+Expected<Place> read_place(Word word)
+{
+    Place place;
+    if (word.take("rank")) {
+        place.rank = word.take_number();
+        if (!place.rank || !word.take(":")) {
+            return no_place(word);
+        }
+    } else if (word.all() == "null") {
+        return place;
+    }
+    if (word.take("gpu")) {
+        place.kind = Place::Kind::device;
+        place.number = word.take_number();
+        return place.number && word.at_end() ? Expected<Place>{place} : no_place(word);
+    }
+    if (!word.take("host")) {
+        return no_place(word);
+    }
+    place.kind = Place::Kind::host;
+    if (word.take(":")) {
+        const auto kind = read_kind(word);
+        if (!kind) {
+            return base::fail(kind.error());
+        }
+        place.host = *kind;
+    }
+    if (word.take("@node")) {
+        place.number = word.take_number();
+        if (!place.number) {
+            return no_place(word);
+        }
+    }
+    return word.at_end() ? Expected<Place>{place} : no_place(word);
+}
+
+tl::unexpected<base::Error> no_mover(const Word& word)
+{
+    static constexpr std::array<std::string_view, 2> known{"cpu", "gpu"};
+    return word.wrong_whole(fmt::format("\"{}\" moves nothing{} write cpu, cpuN, gpuN.ce or gpuN.sm", word.all(),
+                                        meant(word.all(), known)));
+}
+
+Expected<Mover> read_mover(Word word)
+{
     Mover mover;
-    if (take(text, "cpu")) {
-        mover.number = take_number(text);
-        return text.empty() ? Expected<Mover>{mover} : no_mover();
+    if (word.take("cpu")) {
+        mover.number = word.take_number();
+        return word.at_end() ? Expected<Mover>{mover} : no_mover(word);
     }
-    if (!take(text, "gpu")) {
-        return no_mover();
+    if (!word.take("gpu")) {
+        return no_mover(word);
     }
-    mover.number = take_number(text);
+    mover.number = word.take_number();
     if (!mover.number) {
-        return no_mover();
+        return no_mover(word);
     }
-    if (text == ".sm") {
+    if (word.rest() == ".sm") {
         mover.kind = Mover::Kind::device_kernel;
         return mover;
     }
-    if (!take(text, ".ce")) {
-        return no_mover();
+    if (!word.take(".ce")) {
+        return no_mover(word);
     }
     mover.kind = Mover::Kind::copy_engine;
-    mover.engine = take_number(text);
-    return text.empty() ? Expected<Mover>{mover} : no_mover();
+    mover.engine = word.take_number();
+    return word.at_end() ? Expected<Mover>{mover} : no_mover(word);
+}
+
+bool is_device(const Place& place, std::optional<std::uint32_t> number)
+{
+    return place.kind == Place::Kind::device && place.number == number;
+}
+
+}  // namespace
+
+Expected<Place> parse_place(std::string_view text)
+{
+    return read_place({text, 0, text.size()});
+}
+
+Expected<Mover> parse_mover(std::string_view text)
+{
+    return read_mover({text, 0, text.size()});
 }
 
 Expected<TransferSpec> parse_transfer(std::string_view text)
@@ -141,37 +212,60 @@ Expected<TransferSpec> parse_transfer(std::string_view text)
     const std::size_t first = text.find(arrow);
     const std::size_t second = first == std::string_view::npos ? first : text.find(arrow, first + arrow.size());
     if (second == std::string_view::npos || text.find(arrow, second + arrow.size()) != std::string_view::npos) {
-        return wrong(
+        return base::fail(
+            base::ErrorCode::invalid_input,
             fmt::format("\"{}\" is no transfer; write SRC -> EXE -> DST, as in host@node0 -> cpu -> host@node0", text));
     }
-    const auto src = parse_place(text.substr(0, first));
-    const auto exe = parse_mover(text.substr(first + arrow.size(), second - first - arrow.size()));
-    const auto dst = parse_place(text.substr(second + arrow.size()));
+    const auto src = read_place({text, 0, first});
     if (!src) {
         return base::fail(src.error());
     }
+    const auto exe = read_mover({text, first + arrow.size(), second});
     if (!exe) {
         return base::fail(exe.error());
     }
+    const auto dst = read_place({text, second + arrow.size(), text.size()});
     if (!dst) {
         return base::fail(dst.error());
     }
-    if (src->kind == Place::Kind::null && dst->kind == Place::Kind::null) {
-        return wrong("a transfer from null to null moves nothing");
+    const TransferSpec spec{*src, *exe, *dst};
+    if (std::string why = objection(spec); !why.empty()) {
+        return base::fail(base::ErrorCode::invalid_input, std::move(why));
     }
-    return TransferSpec{*src, *exe, *dst};
+    return spec;
+}
+
+std::string objection(const TransferSpec& spec)
+{
+    using Kind = Place::Kind;
+    if (spec.src.kind == Kind::null && spec.dst.kind == Kind::null) {
+        return "a transfer from null to null moves nothing";
+    }
+    const bool by_device = spec.exe.kind != Mover::Kind::processors;
+    if (by_device && !is_device(spec.src, spec.exe.number) && !is_device(spec.dst, spec.exe.number)) {
+        return fmt::format("{} moves what is at neither of its ends: one of them must be gpu{}", to_text(spec.exe),
+                           spec.exe.number.value_or(0));
+    }
+    const bool has_device = spec.src.kind == Kind::device || spec.dst.kind == Kind::device;
+    if (!by_device && has_device) {
+        return fmt::format("processors do not reach the memory of a device: write {} -> gpu{}.ce -> {}",
+                           to_text(spec.src), (spec.src.kind == Kind::device ? spec.src : spec.dst).number.value_or(0),
+                           to_text(spec.dst));
+    }
+    return {};
 }
 
 std::string to_text(const Place& place)
 {
+    const std::string rank = place.rank ? fmt::format("rank{}:", *place.rank) : std::string{};
     if (place.kind == Place::Kind::null) {
         return "null";
     }
     if (place.kind == Place::Kind::device) {
-        return numbered("gpu", place.number);
+        return rank + numbered("gpu", place.number);
     }
     const std::string kind = place.host == HostKind::ordinary ? "" : fmt::format(":{}", name_of(place.host));
-    return fmt::format("host{}{}", kind, place.number ? numbered("@node", place.number) : std::string{});
+    return fmt::format("{}host{}{}", rank, kind, place.number ? numbered("@node", place.number) : std::string{});
 }
 
 std::string to_text(const Mover& mover)
@@ -187,10 +281,20 @@ std::string to_text(const Mover& mover)
     return {};
 }
 
+std::string to_text(const TransferSpec& spec)
+{
+    return fmt::format("{} -> {} -> {}", to_text(spec.src), to_text(spec.exe), to_text(spec.dst));
+}
+
 bool is_on_host(const TransferSpec& spec)
 {
     return spec.src.kind != Place::Kind::device && spec.dst.kind != Place::Kind::device &&
            spec.exe.kind == Mover::Kind::processors;
+}
+
+bool names_rank(const TransferSpec& spec)
+{
+    return spec.src.rank.has_value() || spec.dst.rank.has_value();
 }
 
 }  // namespace memsweep::model

@@ -1,11 +1,11 @@
 // A transfer in words: from where, by whom, to where. "host:pinned@node0 -> cpu -> host@node1"
 //
-// Grammar  place "->" executor "->" place; place = "null" | "host" [":" KIND] ["@nodeN"] | "gpuN"; KIND = ordinary |
-//          pinned | 4k | thp | hugetlb_2m | hugetlb_1g; executor = "cpu" [N] | "gpuN.ce" [K] | "gpuN.sm". Blanks around
-//          words do not matter. null moves nothing at that end: bytes are only read, or only written. cpuN are the
-//          processors of NUMA node N; cpu are those beside the source, or beside the destination of a write.
+// Grammar  place "->" executor "->" place; place = "null" | ["rank" N ":"] ("host" [":" KIND] ["@nodeN"] | "gpuN");
+//          KIND = a name of HostKind; executor = "cpu" [N] | "gpuN.ce" [K] | "gpuN.sm". Blanks around words do not
+//          matter. null moves nothing at that end: bytes are only read, or only written. cpuN are the processors of
+//          NUMA node N; cpu are those beside the source, or beside the destination of a write.
 // Sources  the triples of TransferBench (AMD), with our own words for the places.
-// Errors   invalid_input: which word is wrong, and what it could be.
+// Errors   invalid_input: which word is wrong, at which character of the text, and what it could be.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,18 @@
 
 namespace memsweep::model {
 
-enum class HostKind : std::uint8_t { ordinary, pinned, small, thp, hugetlb_2m, hugetlb_1g };
+enum class HostKind : std::uint8_t {
+    ordinary,
+    pinned,
+    small,
+    thp,
+    hugetlb_2m,
+    hugetlb_1g,
+    registered,
+    write_combined,
+    mapped,
+    managed,
+};
 template <>
 std::span<const Named<HostKind>> names<HostKind>();
 
@@ -27,6 +38,7 @@ struct Place {
     Kind kind{};
     HostKind host{};
     std::optional<std::uint32_t> number;  // of the NUMA node or the device; absent: wherever the kernel puts it
+    std::optional<std::uint32_t> rank;    // absent: this process's own
     friend bool operator==(const Place&, const Place&) = default;
 };
 
@@ -49,10 +61,15 @@ struct TransferSpec {
 [[nodiscard]] base::Expected<Mover> parse_mover(std::string_view text);
 [[nodiscard]] base::Expected<TransferSpec> parse_transfer(std::string_view text);
 
-// As they are parsed: "host:pinned@node0", "cpu0", "gpu1.ce".
+// What no parser sees: a transfer from null to null, or a mover that belongs to neither end. Empty: nothing.
+[[nodiscard]] std::string objection(const TransferSpec& spec);
+
+// As they are parsed: "host:pinned@node0", "cpu0", "gpu1.ce", "host -> cpu -> host".
 [[nodiscard]] std::string to_text(const Place& place);
 [[nodiscard]] std::string to_text(const Mover& mover);
+[[nodiscard]] std::string to_text(const TransferSpec& spec);
 
 [[nodiscard]] bool is_on_host(const TransferSpec& spec);
+[[nodiscard]] bool names_rank(const TransferSpec& spec);
 
 }  // namespace memsweep::model

@@ -42,6 +42,10 @@ sys::PageSize pages_of(model::HostKind kind)
     case model::HostKind::ordinary:
     case model::HostKind::pinned:
     case model::HostKind::thp:
+    case model::HostKind::registered:
+    case model::HostKind::write_combined:
+    case model::HostKind::mapped:
+    case model::HostKind::managed:
         break;
     }
     return sys::PageSize::thp;
@@ -323,7 +327,9 @@ std::vector<Transfer> make_transfers(const ProbeContext& context, const std::vec
         one.report = transfer_case(specs[i], bytes, i, specs.size());
         one.report.planned_repetitions = context.settings.samples;
         const std::string missing = missing_node(context, specs[i].src) + missing_node(context, specs[i].dst);
-        if (!model::is_on_host(specs[i])) {
+        if (model::names_rank(specs[i])) {
+            skip(one.report, "names a rank: one process alone has no other to reach");
+        } else if (!model::is_on_host(specs[i])) {
             skip(one.report, "this memsweep was built without a device backend");
         } else if (!missing.empty()) {
             skip(one.report, missing);

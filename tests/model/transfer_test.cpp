@@ -10,17 +10,19 @@ TEST_CASE("transfers are read and written in the same words", "[unit]")
     for (const char* text :
          {"host -> cpu -> host", "host@node0 -> cpu0 -> host@node1", "host:pinned@node0 -> gpu0.ce -> gpu0",
           "gpu1 -> gpu1.ce3 -> gpu0", "host:4k -> cpu -> null", "null -> cpu2 -> host:hugetlb_1g@node2",
-          "host:thp -> gpu7.sm -> gpu7"}) {
+          "host:thp -> gpu7.sm -> gpu7", "host:write_combined -> gpu0.ce -> gpu0",
+          "rank1:host@node0 -> cpu -> rank0:host:pinned", "rank3:gpu1 -> gpu1.ce -> null"}) {
         INFO(text);
         const auto spec = parse_transfer(text);
         REQUIRE(spec);
-        CHECK(model::to_text(spec->src) + " -> " + model::to_text(spec->exe) + " -> " + model::to_text(spec->dst) ==
-              text);
+        CHECK(model::to_text(*spec) == text);
     }
     CHECK(*parse_transfer("host->cpu->host") == *parse_transfer("  host  -> cpu ->\thost "));
     CHECK(model::is_on_host(*parse_transfer("host -> cpu -> null")));
     CHECK_FALSE(model::is_on_host(*parse_transfer("host -> gpu0.ce -> gpu0")));
     CHECK(parse_transfer("host:pinned@node3 -> cpu -> host")->src.host == model::HostKind::pinned);
+    CHECK(model::names_rank(*parse_transfer("host -> cpu -> rank1:host")));
+    CHECK_FALSE(model::names_rank(*parse_transfer("host -> cpu -> host")));
 }
 
 TEST_CASE("what is no transfer is told by its wrong word", "[unit]")
@@ -43,4 +45,28 @@ TEST_CASE("what is no transfer is told by its wrong word", "[unit]")
     CHECK_THAT(message("host -> cpuX -> host"), Catch::Contains("moves nothing"));
     CHECK_THAT(message("null -> cpu -> null"), Catch::Contains("moves nothing"));
     CHECK_THAT(message(" ->  -> "), Catch::Contains("is no place"));
+    CHECK_THAT(message("rank:host -> cpu -> host"), Catch::Contains("is no place"));
+    CHECK_THAT(message("rank1host -> cpu -> host"), Catch::Contains("is no place"));
+}
+
+TEST_CASE("what is no transfer is pointed at, and what was meant is said", "[unit]")
+{
+    const auto message = [](std::string_view text) { return parse_transfer(text).error().message; };
+    CHECK_THAT(message("hots -> cpu -> host"), Catch::StartsWith("character 1: ") && Catch::Contains("\"host\""));
+    CHECK_THAT(message("host -> cpu -> hots@node1"),
+               Catch::StartsWith("character 16: ") && Catch::Contains("\"host\""));
+    CHECK_THAT(message("host -> cup0 -> host"), Catch::StartsWith("character 9: ") && Catch::Contains("\"cpu\""));
+    CHECK_THAT(message("host:pined@node0 -> cpu -> host"),
+               Catch::StartsWith("character 6: ") && Catch::Contains("\"pinned\""));
+    CHECK_THAT(message("host:@node0 -> cpu -> host"), Catch::Contains("write_combined"));
+}
+
+TEST_CASE("a mover belongs to an end", "[unit]")
+{
+    const auto message = [](std::string_view text) { return parse_transfer(text).error().message; };
+    CHECK_THAT(message("host -> gpu1.ce -> gpu0"), Catch::Contains("one of them must be gpu1"));
+    CHECK_THAT(message("host -> gpu0.sm -> host"), Catch::Contains("one of them must be gpu0"));
+    CHECK_THAT(message("host -> cpu -> gpu2"), Catch::Contains("host -> gpu2.ce -> gpu2"));
+    CHECK(parse_transfer("gpu0 -> gpu1.ce -> gpu1"));
+    CHECK(parse_transfer("null -> gpu1.sm -> gpu1"));
 }

@@ -71,6 +71,7 @@ TEST_CASE("what cannot be moved is skipped with its reason", "[machine]")
         return cases.at(0).reason;
     };
     CHECK_THAT(reason("host -> gpu0.ce -> gpu0"), Catch::Contains("device"));
+    CHECK_THAT(reason("host -> cpu -> rank1:host"), Catch::Contains("rank"));
     CHECK_THAT(reason("host@node977 -> cpu -> host"), Catch::Contains("no memory on node 977"));
     CHECK_THAT(reason("host -> cpu977 -> host"), Catch::Contains("no processors"));
     CHECK_THAT(reason("host -> cpu -> host", std::uint64_t{1} << 40), Catch::Contains("--size"));
