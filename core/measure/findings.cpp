@@ -9,6 +9,7 @@
 #include "core/measure/format.hpp"
 #include "core/measure/mode_contrast.hpp"
 #include "core/measure/placement_contrast.hpp"
+#include "core/measure/probe_findings.hpp"
 
 namespace memsweep::measure {
 namespace {
@@ -103,11 +104,10 @@ std::vector<Finding> findings(const model::RunReport& report)
     report_status(report.cases, Status::failed, "failed", Importance::failure, found);
     report_assertions(report.assertions, model::Severity::fail, Importance::failure, found);
     report_assertions(report.assertions, model::Severity::warn, Importance::warning, found);
-    for (std::string& sentence : placement_sentences(report.cases)) {
-        found.push_back({Importance::note, std::move(sentence)});
-    }
-    for (std::string& sentence : contrast_sentences(report.cases)) {
-        found.push_back({Importance::note, std::move(sentence)});
+    for (const auto sentences : {probe_sentences, placement_sentences, contrast_sentences}) {
+        for (std::string& sentence : sentences(report.cases)) {
+            found.push_back({Importance::note, std::move(sentence)});
+        }
     }
     report_trims(report.cases, found);
     report_status(report.cases, Status::skipped, "skipped", Importance::note, found);

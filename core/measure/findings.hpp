@@ -1,5 +1,5 @@
 // What a reader of a result should know first, as plain sentences: what went wrong, then what each release mode costs
-// against refcount, then what was left out.
+// against refcount or what a probe found, then what was left out.
 //
 // Units    written out in every sentence; factors are medians of ratios with their 95 % interval.
 // Errors   none: where a metric is absent, its part of a sentence is left out.

@@ -1,0 +1,247 @@
+#include "core/measure/probe_findings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/quantity.hpp"
+#include "core/measure/case_values.hpp"
+#include "core/measure/format.hpp"
+#include "core/measure/hodges_lehmann.hpp"
+#include "core/measure/summary.hpp"
+
+namespace memsweep::measure {
+namespace {
+
+using model::CaseReport;
+using model::Unit;
+using Cases = std::span<const CaseReport>;
+
+// From one size of the working set to the next: more than this is a step between two levels of the memory.
+constexpr double step_factor = 1.4;
+
+std::string text_of(const CaseReport& one, std::string_view name)
+{
+    const auto found = std::ranges::find(one.params, name, &model::Param::name);
+    return found == one.params.end() ? std::string{} : model::to_text(found->value);
+}
+
+std::int64_t number_of(const CaseReport& one, std::string_view name)
+{
+    const auto found = std::ranges::find(one.params, name, &model::Param::name);
+    const auto* number = found == one.params.end() ? nullptr : std::get_if<std::int64_t>(&found->value);
+    return number == nullptr ? 0 : *number;
+}
+
+// A measured case of a scenario, with the median of one of its metrics.
+struct Found {
+    const CaseReport* report{};
+    double median{};
+};
+
+template <typename Wanted>
+std::vector<Found> measured(Cases cases, std::string_view scenario, std::string_view metric, Wanted wanted)
+{
+    std::vector<Found> found;
+    for (const CaseReport& one : cases) {
+        const auto median =
+            one.scenario == scenario && one.status == model::Status::ok ? case_median(one, {}, metric) : std::nullopt;
+        if (median && wanted(one)) {
+            found.push_back({&one, *median});
+        }
+    }
+    return found;
+}
+
+std::vector<Found> measured(Cases cases, std::string_view scenario, std::string_view metric)
+{
+    return measured(cases, scenario, metric, [](const CaseReport&) { return true; });
+}
+
+std::optional<Found> best(const std::vector<Found>& found)
+{
+    const auto most = std::ranges::max_element(found, {}, &Found::median);
+    return most == found.end() ? std::nullopt : std::optional{*most};
+}
+
+// "1.35x [1.30, 1.41]"
+std::string factor_text(const CaseReport& base, const CaseReport& other, std::string_view metric)
+{
+    const Shift shift = hodges_lehmann(present(case_values(base, {}, metric)), present(case_values(other, {}, metric)));
+    const std::string interval = shift.interval ? fmt::format(" [{}, {}]", format_factor(shift.interval->front()),
+                                                              format_factor(shift.interval->back()))
+                                                : std::string{};
+    return fmt::format("{}x{}", format_factor(shift.estimate), interval);
+}
+
+std::string threads_text(std::int64_t threads)
+{
+    return threads == 1 ? "one thread" : fmt::format("{} threads", threads);
+}
+
+// "24.1 GB/s read, 20.4 GB/s copied, 21.9 GB/s in a triad": the best of every kind of store.
+std::string rates_text(Cases cases, std::int64_t threads)
+{
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kernels{
+        {{"read", "read"}, {"copy", "copied"}, {"triad", "in a triad"}}};
+    std::vector<std::string> rates;
+    for (const auto& [kernel, spoken_as] : kernels) {
+        const auto rate = best(measured(cases, "probe_bandwidth", "bandwidth", [&](const CaseReport& one) {
+            return text_of(one, "kernel") == kernel && number_of(one, "threads") == threads;
+        }));
+        if (rate) {
+            rates.push_back(fmt::format("{} {}", format_value(Unit::bytes_per_second, rate->median), spoken_as));
+        }
+    }
+    return fmt::format("{}", fmt::join(rates, ", "));
+}
+
+std::vector<std::int64_t> thread_counts(Cases cases)
+{
+    std::vector<std::int64_t> counts;
+    for (const Found& one : measured(cases, "probe_bandwidth", "bandwidth")) {
+        counts.push_back(number_of(*one.report, "threads"));
+    }
+    std::ranges::sort(counts);
+    const auto rest = std::ranges::unique(counts);
+    counts.erase(rest.begin(), rest.end());
+    return counts;
+}
+
+void add_bandwidth(Cases cases, std::vector<std::string>& sentences)
+{
+    std::vector<std::string> parts;
+    for (const std::int64_t threads : thread_counts(cases)) {
+        const std::string rates = rates_text(cases, threads);
+        if (!rates.empty()) {
+            parts.push_back(fmt::format("{}: {}", threads_text(threads), rates));
+        }
+    }
+    if (!parts.empty()) {
+        sentences.push_back(fmt::format("bandwidth, bytes read and written: {}", fmt::join(parts, "; ")));
+    }
+}
+
+void add_stores(Cases cases, std::vector<std::string>& sentences)
+{
+    std::vector<std::string> parts;
+    for (const std::int64_t threads : thread_counts(cases)) {
+        const auto copies = [&](std::string_view store) {
+            return best(measured(cases, "probe_bandwidth", "bandwidth", [&](const CaseReport& one) {
+                return text_of(one, "kernel") == "copy" && text_of(one, "store") == store &&
+                       number_of(one, "threads") == threads;
+            }));
+        };
+        const auto plain = copies("plain");
+        const auto past = copies("nt");
+        if (plain && past) {
+            parts.push_back(fmt::format("{} by {}", factor_text(*plain->report, *past->report, "bandwidth"),
+                                        threads_text(threads)));
+        }
+    }
+    if (!parts.empty()) {
+        sentences.push_back(
+            fmt::format("non-temporal stores copy at this multiple of plain ones: {}", fmt::join(parts, ", ")));
+    }
+}
+
+// By pages, in the order of sizes.
+std::map<std::string, std::vector<Found>> latencies(Cases cases)
+{
+    std::map<std::string, std::vector<Found>> by_pages;
+    for (const Found& one : measured(cases, "probe_latency", "latency")) {
+        by_pages[text_of(*one.report, "pages")].push_back(one);
+    }
+    for (auto& [pages, found] : by_pages) {
+        std::ranges::sort(found, {}, [](const Found& one) { return number_of(*one.report, "size"); });
+    }
+    return by_pages;
+}
+
+// The last sizes before the latency climbs, and the largest.
+std::vector<Found> levels(const std::vector<Found>& by_size)
+{
+    std::vector<Found> found;
+    bool climbing = false;
+    for (std::size_t i = 0; i + 1 < by_size.size(); ++i) {
+        const bool climbs = by_size[i + 1].median > step_factor * by_size[i].median;
+        if (climbs && !climbing) {
+            found.push_back(by_size[i]);
+        }
+        climbing = climbs;
+    }
+    found.push_back(by_size.back());
+    return found;
+}
+
+void add_latency(Cases cases, std::vector<std::string>& sentences)
+{
+    const auto by_pages = latencies(cases);
+    for (const auto& [pages, by_size] : by_pages) {
+        std::vector<std::string> parts;
+        for (const Found& level : levels(by_size)) {
+            const auto bytes = static_cast<std::uint64_t>(number_of(*level.report, "size"));
+            parts.push_back(fmt::format("{} {} {}", format_value(Unit::seconds, level.median),
+                                        level.report == by_size.back().report ? "at" : "up to",
+                                        base::exact_size(bytes)));
+        }
+        sentences.push_back(fmt::format("a load on {} pages takes {}", pages, fmt::join(parts, ", ")));
+    }
+}
+
+void add_parallel_loads(Cases cases, std::vector<std::string>& sentences)
+{
+    const auto chains = measured(cases, "probe_parallel_loads", "bandwidth");
+    const auto one =
+        std::ranges::find(chains, 1, [](const Found& found) { return number_of(*found.report, "chains"); });
+    const auto most = best(chains);
+    if (one != chains.end() && most && most->report != one->report) {
+        sentences.push_back(fmt::format("{} chains of loads at once bring {} times what one brings: {}",
+                                        number_of(*most->report, "chains"), format_factor(most->median / one->median),
+                                        format_value(Unit::bytes_per_second, most->median)));
+    }
+    const auto loaded = measured(cases, "probe_loaded_latency", "latency");
+    const auto at = [&](std::int64_t percent) {
+        return std::ranges::find(loaded, percent, [](const Found& found) { return number_of(*found.report, "load"); });
+    };
+    if (at(0) != loaded.end() && at(100) != loaded.end()) {
+        sentences.push_back(fmt::format("a load takes {} the time while the other processors stream: {} against {}",
+                                        factor_text(*at(0)->report, *at(100)->report, "latency"),
+                                        format_value(Unit::seconds, at(100)->median),
+                                        format_value(Unit::seconds, at(0)->median)));
+    }
+}
+
+void add_faults(Cases cases, std::vector<std::string>& sentences)
+{
+    std::vector<std::string> parts;
+    for (const Found& one : measured(cases, "probe_faults", "time_per_fault")) {
+        parts.push_back(fmt::format("{} {}, {} pages", format_value(Unit::seconds, one.median),
+                                    spoken(text_of(*one.report, "kind")), text_of(*one.report, "pages")));
+    }
+    if (!parts.empty()) {
+        sentences.push_back(fmt::format("a page fault costs: {}", fmt::join(parts, "; ")));
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> probe_sentences(std::span<const model::CaseReport> cases)
+{
+    std::vector<std::string> sentences;
+    add_bandwidth(cases, sentences);
+    add_stores(cases, sentences);
+    add_latency(cases, sentences);
+    add_parallel_loads(cases, sentences);
+    add_faults(cases, sentences);
+    return sentences;
+}
+
+}  // namespace memsweep::measure

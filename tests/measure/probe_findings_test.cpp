@@ -1,0 +1,86 @@
+#include "core/measure/probe_findings.hpp"
+
+#include "tests/measure/samples.hpp"
+
+using namespace memsweep;
+using namespace memsweep::measure;
+using model::CaseReport;
+
+namespace {
+
+CaseReport probe_case(const char* scenario, std::vector<model::Param> params, const char* name,
+                      const std::vector<double>& values)
+{
+    CaseReport report;
+    report.scenario = scenario;
+    report.params = std::move(params);
+    report.id = model::case_id(report.scenario, report.params);
+    report.metrics = {metric(name, values)};
+    return report;
+}
+
+CaseReport rate(const char* kernel, const char* store, std::int64_t threads, double gigabytes)
+{
+    return probe_case("probe_bandwidth",
+                      {{"kernel", std::string{kernel}}, {"store", std::string{store}}, {"threads", threads}},
+                      "bandwidth", std::vector<double>(7, gigabytes * 1e9));
+}
+
+CaseReport load(const char* pages, std::int64_t bytes, double nanoseconds)
+{
+    return probe_case("probe_latency", {{"pages", std::string{pages}}, {"size", bytes}}, "latency",
+                      {nanoseconds * 1e-9});
+}
+
+}  // namespace
+
+TEST_CASE("a probe's bandwidth is told by threads, the best of all stores", "[unit]")
+{
+    const std::vector cases{rate("read", "none", 1, 12),  rate("copy", "plain", 1, 10), rate("copy", "nt", 1, 15),
+                            rate("triad", "plain", 1, 9), rate("read", "none", 2, 20),  rate("scale", "nt", 2, 99)};
+    CHECK(probe_sentences(cases) ==
+          std::vector<std::string>{
+              "bandwidth, bytes read and written: one thread: 12.0 GB/s read, 15.0 GB/s copied, 9.00 GB/s in a triad; "
+              "2 threads: 20.0 GB/s read",
+              "non-temporal stores copy at this multiple of plain ones: 1.50x [1.50, 1.50] by one thread"});
+}
+
+TEST_CASE("a probe's latency is told by the levels at which it climbs", "[unit]")
+{
+    // The climb from 64 to 256 KiB takes two steps and is one.
+    const std::vector cases{load("4k", 512 << 10, 12), load("4k", 32 << 10, 1),   load("4k", 64 << 10, 1.1),
+                            load("4k", 128 << 10, 4),  load("4k", 256 << 10, 11), load("4k", 1 << 20, 100),
+                            load("thp", 1 << 20, 90)};
+    CHECK(
+        probe_sentences(cases) ==
+        std::vector<std::string>{"a load on 4k pages takes 1.10 ns up to 64KiB, 12.0 ns up to 512KiB, 100.0 ns at 1MiB",
+                                 "a load on thp pages takes 90.0 ns at 1MiB"});
+}
+
+TEST_CASE("a probe's parallel and loaded loads and its faults are told beside what they are set against", "[unit]")
+{
+    const std::vector cases{
+        probe_case("probe_parallel_loads", {{"chains", std::int64_t{1}}}, "bandwidth", {1e9}),
+        probe_case("probe_parallel_loads", {{"chains", std::int64_t{8}}}, "bandwidth", {7e9}),
+        probe_case("probe_parallel_loads", {{"chains", std::int64_t{16}}}, "bandwidth", {6e9}),
+        probe_case("probe_loaded_latency", {{"load", std::int64_t{0}}}, "latency", {100e-9}),
+        probe_case("probe_loaded_latency", {{"load", std::int64_t{100}}}, "latency", {150e-9}),
+        probe_case("probe_faults", {{"kind", std::string{"first_touch"}}, {"pages", std::string{"4k"}}},
+                   "time_per_fault", {250e-9}),
+        probe_case("probe_faults", {{"kind", std::string{"shared_first_touch"}}, {"pages", std::string{"4k"}}},
+                   "time_per_fault", {500e-9})};
+    CHECK(probe_sentences(cases) ==
+          std::vector<std::string>{
+              "8 chains of loads at once bring 7.0 times what one brings: 7.00 GB/s",
+              "a load takes 1.50x the time while the other processors stream: 150.0 ns against 100.0 ns",
+              "a page fault costs: 250.0 ns first touch, 4k pages; 500.0 ns shared first touch, 4k pages"});
+}
+
+TEST_CASE("what no probe measured makes no sentence", "[unit]")
+{
+    CaseReport skipped = rate("read", "none", 1, 12);
+    skipped.status = model::Status::skipped;
+    CHECK(probe_sentences(std::vector{skipped}).empty());
+    CHECK(probe_sentences(std::vector{case_report({{"size", "8"}}, {metric("latency", {1e-9})})}).empty());
+    CHECK(probe_sentences({}).empty());
+}
