@@ -3,16 +3,22 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/array/cast_levels.hpp"
 #include "core/sys/page_ops.hpp"
 
 namespace memsweep::array {
 namespace {
 
-// A quarter more than the second-level cache; none where its size is not known.
+// Of the second-level cache, in quarters; none where its size is not known.
 std::uint64_t smallest_streamed_bytes()
 {
+#ifdef MEMSWEEP_X86_64
+    static const std::uint64_t quarters = __builtin_cpu_is("amd") ? 64 : 5;
+#else
+    constexpr std::uint64_t quarters = 5;
+#endif
     static const long l2_bytes = ::sysconf(_SC_LEVEL2_CACHE_SIZE);
-    return l2_bytes > 0 ? static_cast<std::uint64_t>(l2_bytes) / 4 * 5 : UINT64_MAX;
+    return l2_bytes > 0 ? static_cast<std::uint64_t>(l2_bytes) / 4 * quarters : UINT64_MAX;
 }
 
 bool is_resident(std::byte* ptr)
