@@ -238,12 +238,21 @@ def limits():
                     "max": scenario("max", PLAIN, most)}
 
 
+def trims():
+    """What is trimmed goes to swap and comes back as it was; the group's own reclaim chooses among all pages of the group."""
+    steps = [{"op": "alloc", "as": "a", "dtype": "float64", "shape": [PAGES * 512], "fill": "arange", "touch": "full"}, sample("held"),
+             {"op": "trim", "target": "a", "how": "${axis.trim}"}, sample("trimmed"), {"op": "read", "target": "a"}, sample("again")]
+    script = ("echo 1 > /sys/block/zram0/reset; echo 256M > /sys/block/zram0/disksize; mkswap /dev/zram0 >/dev/null; swapon /dev/zram0\n"
+              "mkdir /cgroup/trim; ( echo 0 > /cgroup/trim/cgroup.procs; run trims /trims.json )\nswapoff /dev/zram0\n")
+    return script, {"trims": scenario("trims", PLAIN, steps, axes={"trim": ["none", "pageout", "cgroup"]})}
+
+
 class TwoNodes(Guest):
     topology = "two_nodes"
     parts = (facts(2), probe(), interleaved(2), policies(), first_touch(), migration(), group_migration(), node_pools(), hugetlb(),
              ("run unmet /unmet.json", {"unmet": scenario("unmet", PLAIN, [array(MIB)], requires={"numa_nodes": 4})}),
              ("run placement /placement.json", {"placement": (SOURCE / "scenarios/catalog/numa_placement.json").read_bytes()}),
-             limits())
+             limits(), trims())
 
     def test_facts(self):
         self.check_facts()
@@ -313,6 +322,22 @@ class TwoNodes(Guest):
         statuses = {case["params"]["policy"]: case["status"] for case in result["cases"]}
         self.assertEqual(statuses, {"none": "ok", "bind": "ok", "preferred": "ok", "interleave": "ok", "weighted": "skipped"})
         self.assertEqual([one for one in result["assertions"] if one["passed"] is False], [])
+
+    def test_what_is_paged_out_or_reclaimed_comes_back_from_swap_as_it_was(self):
+        self.expect(0, "trims")
+        cases = {case["params"]["trim"]: case for case in self.result("trims")["cases"]}
+        self.assertEqual({case["status"] for case in cases.values()}, {"ok"})
+        sums = {how: self.values(case, "checksum") for how, case in cases.items()}
+        self.assertEqual((sums["pageout"], sums["cgroup"]), (sums["none"], sums["none"]))
+        for how, case in cases.items():
+            held, trimmed, again = case["points"]
+            came_back = again["major_faults"] - trimmed["major_faults"]
+            if how == "none":
+                self.assertEqual((came_back, held["working_set_delta"]), (0, trimmed["working_set_delta"]))
+            else:
+                self.assertEqual(self.values(case, "trimmed_bytes"), [PAGES * 4096])
+                self.assertLess(trimmed["working_set_delta"], held["working_set_delta"] - PAGES * 4096 * 3 // 4)
+                self.assertGreater(came_back, PAGES // 16, "swap is read ahead, eight pages at a time")
 
     def events(self, group):
         return {key: int(value) for key, value in (line.split() for line in self.text(f"{group}.events").splitlines())}
