@@ -2,6 +2,7 @@
 """Is a case inside the concatenation sweep as fast as alone? With reference counts it must be.
 
     benchmarks/sweep_beside_alone.py [--rounds 20] [--mode refcount] [--memsweep build/release/memsweep] [--filter REGEX]
+                                    [--set VARIABLE=VALUE]
     benchmarks/sweep_beside_alone.py --result RESULT.json
 
 Runs the scenario concat_sweep, in which every round has each case once alone and once in the sweep, or reads such a result.
@@ -31,7 +32,8 @@ def measured(options):
         result = options.keep or f"{folder}/result.json"
         command = [options.memsweep, "run", str(ROOT / "scenarios/catalog/concat_sweep.json"), "-q", "-n", str(options.rounds),
                    "-a", f"mode=[{options.mode}]", "-a", "placement=[alone,sweep]", "-o", result]
-        done = subprocess.run(command + (["-k", options.filter] if options.filter else []), check=False)
+        more = (["-k", options.filter] if options.filter else []) + (["-s", options.set] if options.set else [])
+        done = subprocess.run(command + more, check=False)
         if done.returncode not in (0, 1):
             sys.exit(2)
         return json.loads(pathlib.Path(result).read_text())
@@ -67,6 +69,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--mode", default="refcount")
     parser.add_argument("--filter", help="only cases whose id matches")
+    parser.add_argument("--set", help="a variable of the scenario: huge_pages_from=0B leaves huge pages out")
     parser.add_argument("--memsweep", default=str(ROOT / "build/release/memsweep"))
     parser.add_argument("--keep", help="where the result goes, instead of being thrown away")
     parser.add_argument("--result", help="judge this result instead of measuring")

@@ -198,6 +198,8 @@ class Probe(CliTest):
         page = self.expect(0, "probe", "bandwidth", "-f", "html", *QUICK).text
         self.assertIn("Matrix numa_read", page)
         text = self.expect(0, "probe", "bandwidth", *QUICK).text
+        found = " ".join(text.split("Scenario ")[0].split())
+        self.assertRegex(found, r"bandwidth, bytes read and written: one thread: [\d.]+ [GM]B/s read, [\d.]+ [GM]B/s copied, [\d.]+ [GM]B/s in a triad")
         for words in ("Matrix numa_copy", "kernel", "of the", "95 % of the median"):
             self.assertIn(words, text)
 
