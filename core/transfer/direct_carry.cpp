@@ -1,0 +1,153 @@
+#include "core/transfer/direct_carry.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/memory/barrier.hpp"
+
+namespace memsweep::transfer {
+namespace {
+
+using base::Expected;
+using model::Place;
+
+std::uint64_t piece_bytes(const CarryPlan& plan)
+{
+    const std::uint64_t pieces = plan.options.batch ? 1 : std::max<std::uint64_t>(plan.options.pieces, 1);
+    return std::max<std::uint64_t>((plan.job.bytes + pieces - 1) / pieces, 1);
+}
+
+std::uint32_t moving_device(const model::TransferSpec& spec)
+{
+    return spec.exe.number.value_or((spec.dst.kind == Place::Kind::device ? spec.dst : spec.src).number.value_or(0));
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<Carry>> DirectCarry::make(device::Runtime& runtime, const CarryPlan& plan,
+                                                   TransferStatistics& statistics)
+{
+    std::unique_ptr<DirectCarry> made{new DirectCarry{runtime, plan, statistics}};
+    auto stream = device::open_stream(runtime, moving_device(plan.job.spec));
+    if (!stream) {
+        return base::fail(stream.error());
+    }
+    made->stream_ = *std::move(stream);
+    if (plan.options.batch) {
+        auto block = device::allocate(
+            runtime,
+            {.device = moving_device(plan.job.spec), .kind = device::MemoryKind::pinned, .bytes = plan.job.bytes});
+        if (!block) {
+            return base::fail(block.error());
+        }
+        made->gathered_ = *std::move(block);
+    }
+    return made;
+}
+
+void DirectCarry::begin()
+{
+    end_ = {};
+    asked_bytes_ = 0;
+}
+
+// As many copies of a processor as there are pieces.
+void DirectCarry::gather()
+{
+    const std::uint64_t pieces = std::max<std::uint64_t>(plan_.options.pieces, 1);
+    const std::uint64_t each = (plan_.job.bytes + pieces - 1) / pieces;
+    for (std::uint64_t at = 0; at < plan_.job.bytes; at += each) {
+        std::memcpy(gathered_.host() + at, plan_.src->host() + at, std::min(each, plan_.job.bytes - at));
+        ++statistics_.pieces;
+    }
+    statistics_.gathered_bytes += plan_.job.bytes;
+}
+
+Expected<void> DirectCarry::move(std::uint64_t offset_bytes, std::uint64_t bytes)
+{
+    const device::Address from = gathered_.valid() ? gathered_.at(offset_bytes) : plan_.src->at(offset_bytes);
+    const device::Address to = plan_.dst->at(offset_bytes);
+    ++statistics_.copies;
+    if (plan_.src->is_null()) {
+        return runtime_.fill(stream_.id(), to, written_from_null, bytes);
+    }
+    return plan_.job.spec.exe.kind == model::Mover::Kind::device_kernel
+               ? runtime_.copy_by_kernel(stream_.id(), to, from, bytes)
+               : runtime_.copy(stream_.id(), to, from, bytes);
+}
+
+Expected<Carry::Progress> DirectCarry::advance()
+{
+    if (asked_bytes_ < plan_.job.bytes) {
+        if (gathered_.valid()) {
+            gather();
+        } else {
+            ++statistics_.pieces;
+        }
+        const std::uint64_t bytes = std::min(piece_bytes(plan_), plan_.job.bytes - asked_bytes_);
+        if (auto asked = move(asked_bytes_, bytes); !asked) {
+            return base::fail(asked.error());
+        }
+        asked_bytes_ += bytes;
+        if (plan_.options.sync_each) {
+            if (auto done = runtime_.wait(stream_.id()); !done) {
+                return base::fail(done.error());
+            }
+        }
+        return Progress::moved;
+    }
+    if (!end_.valid()) {
+        auto event = device::record(runtime_, stream_);
+        if (!event) {
+            return base::fail(event.error());
+        }
+        end_ = *std::move(event);
+    }
+    const auto happened = runtime_.happened(end_.id());
+    if (!happened) {
+        return base::fail(happened.error());
+    }
+    if (!*happened) {
+        return Progress::waiting;
+    }
+    // What failed after it was queued shows here.
+    return runtime_.wait(stream_.id()).map([] { return Progress::done; });
+}
+
+Expected<void> DirectCarry::wait()
+{
+    return end_.valid() ? runtime_.wait(end_.id()) : Expected<void>{};
+}
+
+void DirectCarry::settle() noexcept
+{
+    static_cast<void>(runtime_.wait(stream_.id()));
+    end_ = {};
+}
+
+Expected<Carry::Progress> HostCarry::advance()
+{
+    if (moved_bytes_ == plan_.job.bytes) {
+        memory::keep_stores(&sum_);
+        return Progress::done;
+    }
+    const std::uint64_t most = std::min(piece_bytes(plan_), plan_.options.chunk_bytes);
+    const std::uint64_t bytes = std::min(most, plan_.job.bytes - moved_bytes_);
+    if (plan_.src->is_null()) {
+        std::memset(plan_.dst->host() + moved_bytes_, std::to_integer<int>(written_from_null), bytes);
+    } else if (plan_.dst->is_null()) {
+        const std::byte* const from = plan_.src->host() + moved_bytes_;
+        for (std::uint64_t i = 0; i + sizeof(std::uint64_t) <= bytes; i += sizeof(std::uint64_t)) {
+            std::uint64_t word{};
+            std::memcpy(&word, from + i, sizeof word);
+            sum_ += word;
+        }
+    } else {
+        std::memcpy(plan_.dst->host() + moved_bytes_, plan_.src->host() + moved_bytes_, bytes);
+    }
+    ++statistics_.copies;
+    moved_bytes_ += bytes;
+    return Progress::moved;
+}
+
+}  // namespace memsweep::transfer

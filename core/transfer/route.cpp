@@ -1,0 +1,163 @@
+#include "core/transfer/route.hpp"
+
+#include <fmt/format.h>
+
+namespace memsweep::transfer {
+namespace {
+
+using model::HostKind;
+using model::Place;
+using model::Strategy;
+
+bool is_device(const Place& place)
+{
+    return place.kind == Place::Kind::device;
+}
+
+// Host memory that the driver of a device reads and writes without a copy of its own.
+bool is_directly_read(const Place& place)
+{
+    return place.kind == Place::Kind::host && (place.host == HostKind::pinned || place.host == HostKind::registered ||
+                                               place.host == HostKind::write_combined ||
+                                               place.host == HostKind::mapped || place.host == HostKind::managed);
+}
+
+struct Ends {
+    bool src_device{}, dst_device{};
+    std::uint32_t src{}, dst{};  // numbers of the devices
+    bool pinned_host{};
+
+    [[nodiscard]] bool on_host() const { return !src_device && !dst_device; }
+    [[nodiscard]] bool between_devices() const { return src_device && dst_device && src != dst; }
+    [[nodiscard]] bool within_device() const { return src_device && dst_device && src == dst; }
+};
+
+Ends ends_of(const model::TransferSpec& spec)
+{
+    return {.src_device = is_device(spec.src),
+            .dst_device = is_device(spec.dst),
+            .src = spec.src.number.value_or(0),
+            .dst = spec.dst.number.value_or(0),
+            .pinned_host = is_directly_read(spec.src) || is_directly_read(spec.dst)};
+}
+
+// Empty: one device reads and writes the other's memory itself.
+std::string no_peer_access(device::Runtime& runtime, const Ends& ends)
+{
+    if (runtime.peer(ends.src, ends.dst).direct) {
+        return {};
+    }
+    if (const auto on = runtime.set_peer_access(ends.src, ends.dst, true); !on) {
+        return on.error().message;
+    }
+    return runtime.peer(ends.src, ends.dst).reason;
+}
+
+Route automatic_route(device::Runtime& runtime, const Ends& ends)
+{
+    if (ends.on_host()) {
+        return {Strategy::host, "both ends are host memory"};
+    }
+    if (ends.within_device()) {
+        return {Strategy::local, fmt::format("both ends are memory of gpu{}", ends.src)};
+    }
+    if (ends.between_devices()) {
+        const std::string why_not = no_peer_access(runtime, ends);
+        return why_not.empty()
+                   ? Route{Strategy::p2p, fmt::format("gpu{} reaches the memory of gpu{}", ends.src, ends.dst)}
+                   : Route{Strategy::staged,
+                           fmt::format("gpu{} does not reach the memory of gpu{}: {}", ends.src, ends.dst, why_not)};
+    }
+    return ends.pinned_host ? Route{Strategy::pinned, "the driver reads and writes this host memory directly"}
+                            : Route{Strategy::staged, "ordinary host memory: the driver would copy it first itself"};
+}
+
+tl::unexpected<base::Error> refusal(Strategy wanted, std::string_view needs, const model::TransferSpec& spec)
+{
+    return base::fail(base::ErrorCode::invalid_input, fmt::format("strategy \"{}\" needs {}; this is {}",
+                                                                  model::name_of(wanted), needs, model::to_text(spec)));
+}
+
+base::Expected<Route> forced_route(device::Runtime& runtime, const Ends& ends, Strategy wanted,
+                                   const model::TransferSpec& spec)
+{
+    const Route as_asked{wanted, "asked for"};
+    switch (wanted) {
+    case Strategy::automatic:
+        break;
+    case Strategy::host:
+        return ends.on_host() ? base::Expected<Route>{as_asked} : refusal(wanted, "host memory at both ends", spec);
+    case Strategy::local:
+        return ends.within_device() ? base::Expected<Route>{as_asked}
+                                    : refusal(wanted, "memory of one device at both ends", spec);
+    case Strategy::p2p: {
+        if (!ends.between_devices()) {
+            return refusal(wanted, "memory of two devices", spec);
+        }
+        const std::string why_not = no_peer_access(runtime, ends);
+        return why_not.empty() ? as_asked
+                               : Route{Strategy::staged, fmt::format("p2p was asked for, but gpu{} does not reach the "
+                                                                     "memory of gpu{}: {}",
+                                                                     ends.src, ends.dst, why_not)};
+    }
+    case Strategy::pinned:
+        return !ends.on_host() && ends.pinned_host
+                   ? base::Expected<Route>{as_asked}
+                   : refusal(wanted, "a device, and pinned host memory at the other end", spec);
+    case Strategy::staged:
+        return !ends.on_host() && !ends.within_device() ? base::Expected<Route>{as_asked}
+                                                        : refusal(wanted, "a device and something beside it", spec);
+    case Strategy::direct:
+        return ends.on_host() ? refusal(wanted, "a device", spec) : base::Expected<Route>{as_asked};
+    }
+    return automatic_route(runtime, ends);
+}
+
+}  // namespace
+
+base::Expected<Route> choose_route(device::Runtime& runtime, const model::TransferSpec& spec, model::Strategy wanted)
+{
+    if (std::string missing = missing_device(runtime, spec); !missing.empty()) {
+        return base::fail(base::ErrorCode::not_supported, std::move(missing));
+    }
+    const Ends ends = ends_of(spec);
+    if (spec.dst.kind == Place::Kind::null && !ends.on_host()) {
+        return base::fail(base::ErrorCode::not_supported,
+                          fmt::format("{}: a device copies to some memory, not to nowhere", model::to_text(spec)));
+    }
+    if (spec.src.kind == Place::Kind::null && !ends.on_host()) {
+        return wanted == Strategy::automatic || wanted == Strategy::direct
+                   ? base::Expected<Route>{Route{Strategy::direct, "nothing is read: the device fills its memory"}}
+                   : refusal(wanted, "a source", spec);
+    }
+    return forced_route(runtime, ends, wanted, spec);
+}
+
+std::string_view direction(const model::TransferSpec& spec)
+{
+    return is_device(spec.src) ? (is_device(spec.dst) ? "d2d" : "d2h") : (is_device(spec.dst) ? "h2d" : "h2h");
+}
+
+std::string missing_device(const device::Runtime& runtime, const model::TransferSpec& spec)
+{
+    const auto beyond = [&](bool device, std::optional<std::uint32_t> number) {
+        return device && number.value_or(0) >= runtime.devices().size();
+    };
+    const auto absent = [&](std::uint32_t number) {
+        return runtime.devices().empty()
+                   ? fmt::format("no device: {}", runtime.absence())
+                   : fmt::format("no device gpu{}: this machine has {}", number, runtime.devices().size());
+    };
+    if (beyond(is_device(spec.src), spec.src.number)) {
+        return absent(spec.src.number.value_or(0));
+    }
+    if (beyond(is_device(spec.dst), spec.dst.number)) {
+        return absent(spec.dst.number.value_or(0));
+    }
+    if (beyond(spec.exe.kind != model::Mover::Kind::processors, spec.exe.number)) {
+        return absent(spec.exe.number.value_or(0));
+    }
+    return {};
+}
+
+}  // namespace memsweep::transfer

@@ -1,0 +1,343 @@
+#include "core/transfer/transfer_set.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "core/base/quantity.hpp"
+#include "core/memory/barrier.hpp"
+#include "core/sys/machine_facts.hpp"
+#include "core/transfer/direct_carry.hpp"
+#include "core/transfer/end_data.hpp"
+
+namespace memsweep::transfer {
+namespace {
+
+using base::Expected;
+using model::Place;
+using model::Strategy;
+using std::chrono::nanoseconds;
+
+constexpr std::uint64_t poison_seed = 0x0BAD;
+constexpr std::uint64_t work_slice_bytes = 256U << 10U;
+constexpr std::uint64_t work_set_bytes = 8U << 20U;
+
+Direction direction_of(const model::TransferSpec& spec)
+{
+    const bool from = spec.src.kind == Place::Kind::device;
+    const bool to = spec.dst.kind == Place::Kind::device;
+    return from ? (to ? Direction::d2d : Direction::d2h) : (to ? Direction::h2d : Direction::h2h);
+}
+
+std::optional<std::uint32_t> driver_of(const model::TransferSpec& spec)
+{
+    const auto& end = spec.dst.kind == Place::Kind::device ? spec.dst : spec.src;
+    return end.kind == Place::Kind::device ? std::optional{end.number.value_or(0)} : std::nullopt;
+}
+
+bool is_pinned(const Place& place)
+{
+    using model::HostKind;
+    return place.kind == Place::Kind::host &&
+           (place.host == HostKind::pinned || place.host == HostKind::registered ||
+            place.host == HostKind::write_combined || place.host == HostKind::mapped);
+}
+
+std::string memlock_limit()
+{
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+        return "RLIMIT_MEMLOCK has no limit";
+    }
+    return fmt::format("RLIMIT_MEMLOCK is {}", base::format_size(static_cast<double>(limit.rlim_cur)));
+}
+
+}  // namespace
+
+TransferSet::TransferSet(device::Runtime& runtime, const sys::Clock& clock, const model::TransferOptions& options)
+    : runtime_{&runtime}, clock_{&clock}, options_{options}, statistics_{std::make_unique<TransferStatistics>()}
+{
+}
+
+TransferSet::~TransferSet()
+{
+    drop_memory();
+}
+
+Expected<TransferSet> TransferSet::make(device::Runtime& runtime, const sys::Clock& clock,
+                                        std::vector<model::TransferJob> jobs, const model::TransferOptions& options)
+{
+    TransferSet set{runtime, clock, options};
+    auto ready = set.choose(std::move(jobs)).and_then([&] { return set.check_budget(); });
+    if (ready && !options.fresh) {
+        ready = set.make_memory().and_then([&] { return set.write_ends(); });
+    }
+    if (!ready) {
+        return base::fail(ready.error());
+    }
+    if (options.work_bytes != 0) {
+        set.work_.resize(std::min(options.work_bytes, work_set_bytes) / sizeof(std::uint64_t) + 1, 1);
+    }
+    return set;
+}
+
+Expected<void> TransferSet::choose(std::vector<model::TransferJob> jobs)
+{
+    std::ranges::stable_sort(jobs, std::ranges::greater{}, &model::TransferJob::priority);
+    for (model::TransferJob& job : jobs) {
+        auto route = choose_route(*runtime_, job.spec, options_.strategy);
+        if (!route) {
+            return base::fail(route.error());
+        }
+        Transfer& one = transfers_.emplace_back();
+        one.job = std::move(job);
+        one.route = *std::move(route);
+    }
+    return {};
+}
+
+Expected<void> TransferSet::check_budget() const
+{
+    std::uint64_t pinned = 0;
+    for (const Transfer& one : transfers_) {
+        pinned += (is_pinned(one.job.spec.src) ? one.job.bytes : 0) +
+                  (is_pinned(one.job.spec.dst) ? one.job.bytes : 0) + slot_bytes(one.job, options_, one.route.strategy);
+    }
+    const std::uint64_t budget =
+        options_.pinned_budget_bytes != 0 ? options_.pinned_budget_bytes : sys::available_memory() / 4;
+    if (pinned > budget) {
+        return base::fail(
+            base::ErrorCode::budget,
+            fmt::format("the transfers need {} of pinned memory; {} may be pinned ({}; {})", base::exact_size(pinned),
+                        base::exact_size(budget),
+                        options_.pinned_budget_bytes != 0 ? "pinned_budget" : "a quarter of the available memory",
+                        memlock_limit()));
+    }
+    return {};
+}
+
+Expected<void> TransferSet::make_memory()
+{
+    const auto began = clock_->now();
+    std::uint64_t pinned = 0;
+    for (Transfer& one : transfers_) {
+        const auto driver = driver_of(one.job.spec);
+        auto src = EndMemory::make(
+            *runtime_,
+            {.place = one.job.spec.src, .bytes = one.job.bytes, .skew_bytes = options_.offset_bytes, .driver = driver});
+        auto dst = src ? EndMemory::make(*runtime_, {.place = one.job.spec.dst,
+                                                     .bytes = one.job.bytes,
+                                                     .skew_bytes = options_.offset_bytes,
+                                                     .driver = driver})
+                       : Expected<EndMemory>{base::fail(src.error())};
+        if (!dst) {
+            return base::fail(dst.error());
+        }
+        one.src = std::make_unique<EndMemory>(*std::move(src));
+        one.dst = std::make_unique<EndMemory>(*std::move(dst));
+        const bool by_processor = one.route.strategy == Strategy::staged || one.route.strategy == Strategy::host;
+        const auto is_out_of_reach = [&](const Place& place, const EndMemory& end) {
+            return (by_processor || options_.batch) && place.kind == Place::Kind::host && end.host() == nullptr;
+        };
+        if (is_out_of_reach(one.job.spec.src, *one.src) || is_out_of_reach(one.job.spec.dst, *one.dst)) {
+            return base::fail(base::ErrorCode::not_supported,
+                              fmt::format("{}: a processor reaches such memory only while it is mapped, and cannot "
+                                          "stage it",
+                                          model::to_text(one.job.spec)));
+        }
+        auto carry =
+            make_carry(*runtime_, *clock_, {one.job, options_, one.route, one.src.get(), one.dst.get()}, *statistics_);
+        if (!carry) {
+            return base::fail(carry.error());
+        }
+        one.carry = *std::move(carry);
+        pinned += one.src->pinned_bytes() + one.dst->pinned_bytes() + slot_bytes(one.job, options_, one.route.strategy);
+    }
+    statistics_->memory_ns += (clock_->now() - began).count();
+    statistics_->pinned_bytes_peak = std::max(statistics_->pinned_bytes_peak, pinned);
+    return {};
+}
+
+void TransferSet::drop_memory()
+{
+    for (Transfer& one : transfers_) {
+        if (one.carry) {
+            one.carry->settle();
+        }
+        one.carry.reset();
+        one.src.reset();
+        one.dst.reset();
+    }
+}
+
+Expected<void> TransferSet::write_ends()
+{
+    for (std::size_t i = 0; i < transfers_.size(); ++i) {
+        Transfer& one = transfers_[i];
+        const Place& src = one.job.spec.src;
+        const Place& dst = one.job.spec.dst;
+        const auto driver = driver_of(one.job.spec).value_or(0);
+        auto written = one.src->is_null()
+                           ? Expected<void>{}
+                           : write_end(*runtime_, src.number && src.kind == Place::Kind::device ? *src.number : driver,
+                                       *one.src, i + 1);
+        if (written && !one.dst->is_null()) {
+            written = write_end(*runtime_, dst.number && dst.kind == Place::Kind::device ? *dst.number : driver,
+                                *one.dst, poison_seed + i);
+        }
+        if (!written) {
+            return written;
+        }
+    }
+    return {};
+}
+
+Expected<void> TransferSet::run_turn()
+{
+    if (options_.fresh) {
+        drop_memory();
+        if (auto made = make_memory().and_then([&] { return write_ends(); }); !made) {
+            return made;
+        }
+    }
+    work_left_bytes_ = options_.work_bytes;
+    const auto began = clock_->now();
+    auto carried = carry_all();
+    statistics_->wall_ns += (clock_->now() - began).count();
+    work(work_left_bytes_);
+    return carried;
+}
+
+Expected<void> TransferSet::carry_all()
+{
+    const std::size_t most = options_.concurrency == 0 ? transfers_.size() : options_.concurrency;
+    std::vector<Transfer*> active;
+    active.reserve(transfers_.size());
+    std::size_t next = 0;
+    while (next < transfers_.size() || !active.empty()) {
+        while (next < transfers_.size() && active.size() < most) {
+            Transfer& one = transfers_[next++];
+            one.attempts = 0;
+            one.began = clock_->now();
+            one.carry->begin();
+            active.push_back(&one);
+        }
+        statistics_->most_at_once = std::max(statistics_->most_at_once, static_cast<std::uint32_t>(active.size()));
+        bool any_moved = false;
+        for (auto at = active.begin(); at != active.end();) {
+            const auto progress = advance(**at);
+            if (!progress) {
+                std::ranges::for_each(active, [](Transfer* one) { one->carry->settle(); });
+                return base::fail(progress.error());
+            }
+            any_moved = any_moved || *progress != Carry::Progress::waiting;
+            at = *progress == Carry::Progress::done ? active.erase(at) : at + 1;
+        }
+        if (!any_moved && !active.empty()) {
+            if (auto waited = wait_or_work(*active.front()); !waited) {
+                std::ranges::for_each(active, [](Transfer* one) { one->carry->settle(); });
+                return waited;
+            }
+        }
+    }
+    return {};
+}
+
+Expected<Carry::Progress> TransferSet::advance(Transfer& one)
+{
+    const auto progress = one.carry->advance();
+    if (!progress) {
+        return try_again(one, progress.error());
+    }
+    if (*progress == Carry::Progress::done) {
+        one.took = clock_->now() - one.began;
+        statistics_->count_transfer(direction_of(one.job.spec), one.job.bytes, one.took.count());
+    }
+    return progress;
+}
+
+// Where nothing can go on: what the program has to do itself, else nothing.
+Expected<void> TransferSet::wait_or_work(Transfer& one)
+{
+    if (work_left_bytes_ != 0 && !options_.blocking) {
+        work(std::min(work_left_bytes_, work_slice_bytes));
+        return {};
+    }
+    const auto began = clock_->now();
+    const auto waited = one.carry->wait();
+    statistics_->wait_ns += (clock_->now() - began).count();
+    if (!waited) {
+        return try_again(one, waited.error()).map([](Carry::Progress) {});
+    }
+    return {};
+}
+
+void TransferSet::work(std::uint64_t most_bytes)
+{
+    std::uint64_t left = std::min(most_bytes, work_left_bytes_);
+    work_left_bytes_ -= left;
+    while (left != 0) {
+        const std::uint64_t words = std::min<std::uint64_t>(work_.size(), left / sizeof(std::uint64_t) + 1);
+        work_sum_ = std::accumulate(work_.begin(), work_.begin() + static_cast<std::ptrdiff_t>(words), work_sum_);
+        memory::keep_stores(&work_sum_);
+        left -= std::min(left, words * sizeof(std::uint64_t));
+    }
+}
+
+Expected<Carry::Progress> TransferSet::try_again(Transfer& one, const base::Error& error)
+{
+    one.carry->settle();
+    const bool is_worth_it = error.code == base::ErrorCode::device || error.code == base::ErrorCode::io ||
+                             error.code == base::ErrorCode::timeout;
+    if (!is_worth_it || one.attempts == options_.retries) {
+        ++statistics_->failed;
+        return base::fail(error.code, fmt::format("{} failed {} and was given up: {}", model::to_text(one.job.spec),
+                                                  one.attempts == 0 ? std::string{"at once"}
+                                                                    : fmt::format("{} times", one.attempts + 1),
+                                                  error.message));
+    }
+    clock_->sleep_for(options_.retry_delay * (std::int64_t{1} << std::min(one.attempts, 30U)));
+    ++one.attempts;
+    ++statistics_->retries;
+    one.carry->begin();
+    return Carry::Progress::moved;
+}
+
+Expected<std::string> TransferSet::check()
+{
+    std::string first;
+    for (std::size_t i = 0; i < transfers_.size(); ++i) {
+        const Transfer& one = transfers_[i];
+        if (one.dst == nullptr || one.dst->is_null()) {
+            continue;
+        }
+        const std::uint32_t number = one.job.spec.dst.kind == Place::Kind::device ? one.job.spec.dst.number.value_or(0)
+                                                                                  : driver_of(one.job.spec).value_or(0);
+        const auto found = one.src->is_null() ? check_filled(*runtime_, number, *one.dst, written_from_null)
+                                              : check_end(*runtime_, number, *one.dst, i + 1);
+        if (!found) {
+            return base::fail(found.error());
+        }
+        statistics_->checked_bytes += one.job.bytes;
+        statistics_->wrong_bytes += std::min(found->words * sizeof(std::uint64_t), one.job.bytes);
+        if (found->words != 0 && first.empty()) {
+            first = fmt::format("{}: {}", model::to_text(one.job.spec), device::describe(*found, one.job.bytes));
+        }
+    }
+    return first;
+}
+
+std::string TransferSet::routes() const
+{
+    std::string text;
+    for (const Transfer& one : transfers_) {
+        text += fmt::format("{}{}: {}, {}", text.empty() ? "" : "; ", model::to_text(one.job.spec),
+                            model::name_of(one.route.strategy), one.route.why);
+    }
+    return text;
+}
+
+}  // namespace memsweep::transfer

@@ -1,0 +1,83 @@
+// Transfers made ready together and carried at once, turn by turn.
+//
+// Units    bytes, nanoseconds.
+// Sources  one thread carries them all, those of higher priority first, at most so many at a time; where none of them
+//          can go on it reads memory of its own, if it was given such work, or waits for the device. One that fails is
+//          settled and begun again, after a delay that doubles.
+// Data     every source word tells its position and its transfer; every destination is poisoned with another's.
+// Errors   not_supported: a device, a kind of memory or a limit that this machine lacks; budget: more pinned memory
+//          than allowed, naming both; device: a transfer that failed for good, with its words and how often.
+//          invalid_input: a strategy that the ends do not allow. Nothing is under way, and nothing held, after any.
+// Threads  one.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/transfer/carry.hpp"
+
+namespace memsweep::transfer {
+
+class TransferSet {
+  public:
+    // With the memory of all ends, written, and the slots that they need. Ends that are fresh are made in every turn.
+    [[nodiscard]] static base::Expected<TransferSet> make(device::Runtime& runtime, const sys::Clock& clock,
+                                                          std::vector<model::TransferJob> jobs,
+                                                          const model::TransferOptions& options);
+
+    TransferSet(const TransferSet&) = delete;
+    TransferSet& operator=(const TransferSet&) = delete;
+    TransferSet(TransferSet&&) noexcept = default;
+    TransferSet& operator=(TransferSet&&) = delete;
+    ~TransferSet();
+
+    // All of them once.
+    [[nodiscard]] base::Expected<void> run_turn();
+    // Every byte of every destination is compared; what is wrong is counted, and said of the first transfer.
+    [[nodiscard]] base::Expected<std::string> check();
+
+    [[nodiscard]] const TransferStatistics& statistics() const noexcept { return *statistics_; }
+    // "host -> gpu0.ce -> gpu0: staged, ordinary host memory ..."; of all of them.
+    [[nodiscard]] std::string routes() const;
+    [[nodiscard]] const Route& route(std::size_t number) const { return transfers_.at(number).route; }
+    [[nodiscard]] const EndMemory& src(std::size_t number) const { return *transfers_.at(number).src; }
+    [[nodiscard]] const EndMemory& dst(std::size_t number) const { return *transfers_.at(number).dst; }
+    // Of the last turn, of one transfer from its own start to its own end.
+    [[nodiscard]] std::chrono::nanoseconds last_time(std::size_t number) const { return transfers_.at(number).took; }
+
+  private:
+    struct Transfer {
+        model::TransferJob job;
+        Route route;
+        std::unique_ptr<EndMemory> src, dst;
+        std::unique_ptr<Carry> carry;
+        std::chrono::nanoseconds began{}, took{};
+        std::uint32_t attempts{};
+    };
+
+    TransferSet(device::Runtime& runtime, const sys::Clock& clock, const model::TransferOptions& options);
+    [[nodiscard]] base::Expected<void> choose(std::vector<model::TransferJob> jobs);
+    [[nodiscard]] base::Expected<void> check_budget() const;
+    [[nodiscard]] base::Expected<void> make_memory();
+    void drop_memory();
+    [[nodiscard]] base::Expected<void> write_ends();
+    [[nodiscard]] base::Expected<void> carry_all();
+    [[nodiscard]] base::Expected<Carry::Progress> advance(Transfer& one);
+    [[nodiscard]] base::Expected<void> wait_or_work(Transfer& one);
+    void work(std::uint64_t most_bytes);
+    [[nodiscard]] base::Expected<Carry::Progress> try_again(Transfer& one, const base::Error& error);
+
+    device::Runtime* runtime_;
+    const sys::Clock* clock_;
+    model::TransferOptions options_;
+    std::unique_ptr<TransferStatistics> statistics_;  // at an address that stays
+    std::vector<Transfer> transfers_;                 // those of higher priority first
+    std::vector<std::uint64_t> work_;                 // what the program reads
+    std::uint64_t work_left_bytes_{};
+    std::uint64_t work_sum_{};
+};
+
+}  // namespace memsweep::transfer

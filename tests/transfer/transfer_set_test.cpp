@@ -1,0 +1,261 @@
+// Every way that bytes can take, on invented devices: all of them arrive, copies are counted, faults are tried again
+// and then told, and nothing is left behind.
+#include <set>
+
+#include "core/transfer/transfer_set.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/fake_environment.hpp"
+#include "tests/support/fake_runtime.hpp"
+
+using namespace memsweep;
+using model::Strategy;
+using model::TransferOptions;
+using transfer::TransferSet;
+
+namespace {
+
+model::TransferJob job(const char* text, std::uint64_t bytes = 1000, std::uint32_t priority = 5)
+{
+    return {*model::parse_transfer(text), bytes, priority};
+}
+
+TransferOptions small_chunks(Strategy strategy = Strategy::automatic)
+{
+    TransferOptions options;
+    options.strategy = strategy;
+    options.chunk_bytes = 96;
+    options.slots = 3;
+    return options;
+}
+
+// Runs a turn, looks at the data, and leaves nothing behind.
+transfer::TransferStatistics run(tests::FakeRuntime& runtime, const std::vector<model::TransferJob>& jobs,
+                                 const TransferOptions& options, std::uint64_t turns = 1)
+{
+    const tests::FakeClock clock;
+    transfer::TransferStatistics statistics;
+    {
+        auto set = TransferSet::make(runtime, clock, jobs, options);
+        INFO((set ? std::string{} : set.error().message));
+        REQUIRE(set);
+        for (std::uint64_t turn = 0; turn < turns; ++turn) {
+            const auto ran = set->run_turn();
+            INFO((ran ? std::string{} : ran.error().message));
+            REQUIRE(ran);
+        }
+        const auto wrong = set->check();
+        REQUIRE(wrong);
+        CHECK(*wrong == "");
+        statistics = set->statistics();
+    }
+    CHECK(runtime.holdings() == device::Holdings{});
+    CHECK(statistics.wrong_bytes == 0);
+    return statistics;
+}
+
+}  // namespace
+
+TEST_CASE("every way arrives whole, whatever the sizes", "[unit]")
+{
+    struct Way {
+        const char* text;
+        Strategy strategy;
+    };
+    for (const Way& way :
+         {Way{"host -> cpu -> host", Strategy::host}, Way{"gpu0 -> gpu0.ce -> gpu0", Strategy::local},
+          Way{"host:pinned -> gpu0.ce -> gpu0", Strategy::pinned},
+          Way{"gpu1 -> gpu1.ce -> host:pinned", Strategy::pinned},
+          Way{"host:registered -> gpu0.ce -> gpu0", Strategy::pinned},
+          Way{"host:write_combined -> gpu0.ce -> gpu0", Strategy::pinned},
+          Way{"host -> gpu0.ce -> gpu0", Strategy::staged}, Way{"gpu0 -> gpu0.ce -> host", Strategy::staged},
+          Way{"host:4k -> gpu0.ce -> gpu0", Strategy::direct}, Way{"gpu0 -> gpu0.ce -> gpu1", Strategy::staged},
+          Way{"gpu0 -> gpu1.ce -> gpu1", Strategy::direct}, Way{"null -> gpu0.sm -> gpu0", Strategy::direct}}) {
+        for (const std::uint64_t bytes : {1ULL, 8ULL, 95ULL, 96ULL, 97ULL, 1000ULL, 5001ULL}) {
+            INFO(way.text << " of " << bytes);
+            tests::FakeRuntime runtime;
+            const auto statistics = run(runtime, {job(way.text, bytes)}, small_chunks(way.strategy));
+            CHECK(statistics.all_bytes() == bytes);
+            CHECK(statistics.all_transfers() == 1);
+            if (way.strategy == Strategy::staged) {
+                CHECK(statistics.chunks == (bytes + 95) / 96);
+                CHECK(statistics.staged_bytes == bytes);
+            } else {
+                CHECK(statistics.chunks == 0);
+            }
+        }
+    }
+}
+
+TEST_CASE("the way is chosen, said, and forced", "[unit]")
+{
+    tests::FakeRuntime apart;
+    tests::FakeRuntime peers{{.peers = true}};
+    const auto route = [](tests::FakeRuntime& runtime, const char* text, Strategy strategy = Strategy::automatic) {
+        return transfer::choose_route(runtime, *model::parse_transfer(text), strategy);
+    };
+    CHECK(route(apart, "host -> cpu -> host")->strategy == Strategy::host);
+    CHECK(route(apart, "gpu0 -> gpu0.ce -> gpu0")->strategy == Strategy::local);
+    CHECK(route(apart, "host:pinned -> gpu0.ce -> gpu0")->strategy == Strategy::pinned);
+    CHECK(route(apart, "host -> gpu0.ce -> gpu0")->strategy == Strategy::staged);
+    CHECK(route(peers, "gpu0 -> gpu0.ce -> gpu1")->strategy == Strategy::p2p);
+    CHECK(route(peers, "gpu0 -> gpu0.ce -> gpu1", Strategy::staged)->strategy == Strategy::staged);
+    const auto staged = route(apart, "gpu0 -> gpu0.ce -> gpu1", Strategy::p2p);
+    REQUIRE(staged);
+    CHECK(staged->strategy == Strategy::staged);
+    CHECK_THAT(staged->why, Catch::Contains("p2p was asked for") && Catch::Contains("no peer access"));
+    const auto message = [&](const char* text, Strategy strategy) {
+        return route(apart, text, strategy).error().message;
+    };
+    CHECK_THAT(message("host -> gpu0.ce -> gpu0", Strategy::pinned), Catch::Contains("pinned host memory"));
+    CHECK_THAT(message("host -> gpu0.ce -> gpu0", Strategy::p2p), Catch::Contains("two devices"));
+    CHECK_THAT(message("host -> cpu -> host", Strategy::staged), Catch::Contains("needs a device"));
+    CHECK_THAT(message("host -> gpu7.ce -> gpu7", Strategy::automatic), Catch::Contains("this machine has 2"));
+    CHECK(route(apart, "null -> gpu0.sm -> gpu0")->strategy == Strategy::direct);
+    CHECK_THAT(message("gpu0 -> gpu0.ce -> null", Strategy::automatic), Catch::Contains("not to nowhere"));
+    CHECK_THAT(message("null -> gpu0.ce -> gpu0", Strategy::staged), Catch::Contains("needs a source"));
+    CHECK(transfer::direction(*model::parse_transfer("gpu0 -> gpu0.ce -> gpu1")) == "d2d");
+}
+
+TEST_CASE("pieces are copies, unless they are gathered", "[unit]")
+{
+    tests::FakeRuntime runtime;
+    TransferOptions options;
+    options.pieces = 10;
+    CHECK(run(runtime, {job("host:pinned -> gpu0.ce -> gpu0")}, options).copies == 10);
+    options.sync_each = true;
+    CHECK(run(runtime, {job("host:pinned -> gpu0.ce -> gpu0")}, options).copies == 10);
+    options.batch = true;
+    const auto gathered = run(runtime, {job("host:pinned -> gpu0.ce -> gpu0")}, options);
+    CHECK(gathered.copies == 1);
+    CHECK(gathered.pieces == 10);
+    CHECK(gathered.gathered_bytes == 1000);
+}
+
+TEST_CASE("a ring takes no more slots than it has, and one where it may not pipeline", "[unit]")
+{
+    tests::FakeRuntime runtime;
+    TransferOptions options = small_chunks();
+    CHECK(run(runtime, {job("host -> gpu0.ce -> gpu0")}, options).pinned_bytes_peak == 3 * 96);
+    options.pipeline = false;
+    CHECK(run(runtime, {job("host -> gpu0.ce -> gpu0")}, options).pinned_bytes_peak == 96);
+    options.pipeline = true;
+    options.offset_bytes = 123;
+    CHECK(run(runtime, {job("host -> gpu0.ce -> gpu0"), job("gpu1 -> gpu1.ce -> host")}, options).all_bytes() == 2000);
+    options.adaptive = true;
+    options.chunk_bytes = 1U << 20U;
+    const auto adapted = run(runtime, {job("host -> gpu0.ce -> gpu0", 8U << 20U)}, options);
+    CHECK(adapted.smallest_chunk_bytes < adapted.largest_chunk_bytes);
+    CHECK(adapted.largest_chunk_bytes <= 1U << 20U);
+}
+
+TEST_CASE("transfers at once: all, or as many as may be, those of higher priority first", "[unit]")
+{
+    tests::FakeRuntime runtime;
+    const std::vector<model::TransferJob> jobs{job("host:pinned -> gpu0.ce -> gpu0", 800, 1),
+                                               job("gpu1 -> gpu1.ce -> host:pinned", 900, 9),
+                                               job("host -> cpu -> host", 700, 5)};
+    CHECK(run(runtime, jobs, {}).most_at_once == 3);
+    const std::size_t before = runtime.copies().size();
+    TransferOptions throttled;
+    throttled.concurrency = 1;
+    const auto statistics = run(runtime, jobs, throttled);
+    CHECK(statistics.most_at_once == 1);
+    CHECK(statistics.all_transfers() == 3);
+    CHECK(statistics.average_at_once().value_or(9) <= 1);
+    std::vector<std::uint64_t> measured;
+    for (std::size_t i = before; i < runtime.copies().size(); ++i) {
+        const auto& copy = runtime.copies()[i];
+        if (copy.from != device::MemoryKind::pageable && copy.to != device::MemoryKind::pageable) {
+            measured.push_back(copy.bytes);
+        }
+    }
+    CHECK(measured == std::vector<std::uint64_t>{900, 800});
+}
+
+TEST_CASE("a fault is tried again, then told, and nothing leaks", "[unit]")
+{
+    for (const char* text : {"host:pinned -> gpu0.ce -> gpu0", "host -> gpu0.ce -> gpu0", "gpu0 -> gpu0.ce -> host",
+                             "gpu0 -> gpu0.ce -> gpu1"}) {
+        for (const bool late : {false, true}) {
+            INFO(text << (late ? " late" : " at once"));
+            tests::FakeRuntime runtime;
+            const tests::FakeClock clock;
+            TransferOptions options = small_chunks();
+            options.retries = 2;
+            options.retry_delay = std::chrono::seconds{1};
+            {
+                auto set = TransferSet::make(runtime, clock, {job(text)}, options);
+                REQUIRE(set);
+                const auto inject = [&](std::uint64_t times) {
+                    if (late) {
+                        runtime.fail_copies_late(1, times);
+                    } else {
+                        runtime.fail_copies(1, times);
+                    }
+                };
+                inject(1);
+                const auto began = clock.now();
+                REQUIRE(set->run_turn());
+                CHECK(set->statistics().retries == 1);
+                CHECK(clock.now() - began >= std::chrono::seconds{1});
+                CHECK(*set->check() == "");
+                inject(1'000'000);
+                const auto failed = set->run_turn();
+                REQUIRE_FALSE(failed);
+                CHECK_THAT(failed.error().message, Catch::Contains("failed 3 times") && Catch::Contains("injected"));
+                CHECK(set->statistics().failed == 1);
+                CHECK(clock.now() - began >= std::chrono::seconds{1 + 1 + 2});
+                inject(0);
+                REQUIRE(set->run_turn());
+                CHECK(*set->check() == "");
+            }
+            CHECK(runtime.holdings() == device::Holdings{});
+        }
+    }
+}
+
+TEST_CASE("wrong data is found and counted, and said of its transfer", "[unit]")
+{
+    tests::FakeRuntime runtime;
+    const tests::FakeClock clock;
+    auto set = TransferSet::make(runtime, clock, {job("host:pinned -> gpu0.ce -> gpu0", 4096)}, {});
+    REQUIRE(set);
+    runtime.corrupt_copies(1);
+    REQUIRE(set->run_turn());
+    const auto wrong = set->check();
+    REQUIRE(wrong);
+    CHECK_THAT(*wrong, Catch::Contains("1 of 512 words differ, the first at byte 2048"));
+    CHECK(set->statistics().wrong_bytes == 8);
+}
+
+TEST_CASE("memory that may not be pinned, or that nobody has, is refused before anything runs", "[unit]")
+{
+    tests::FakeRuntime runtime{{.lacking = {device::MemoryKind::managed}}};
+    const tests::FakeClock clock;
+    const auto message = [&](const char* text, const TransferOptions& options) {
+        const auto set = TransferSet::make(runtime, clock, {job(text, 4096)}, options);
+        return set ? std::string{"no error"} : set.error().message;
+    };
+    TransferOptions options;
+    options.pinned_budget_bytes = 4000;
+    CHECK_THAT(message("host:pinned -> gpu0.ce -> gpu0", options),
+               Catch::Contains("need 4KiB of pinned memory; 4000 may be pinned") && Catch::Contains("RLIMIT_MEMLOCK"));
+    CHECK_THAT(message("host:managed -> gpu0.ce -> gpu0", {}), Catch::Contains("no managed memory"));
+    CHECK_THAT(message("host:mapped -> cpu -> host", {}), Catch::Contains("no device is at the other end"));
+    runtime.fail_allocations(1);
+    CHECK_THAT(message("host:pinned -> gpu0.ce -> gpu0", {}), Catch::Contains("bytes left"));
+    runtime.fail_allocations(3);
+    CHECK_THAT(message("host -> gpu0.ce -> gpu0", small_chunks()), Catch::Contains("bytes left"));
+    CHECK(runtime.holdings() == device::Holdings{});
+}
+
+TEST_CASE("memory made in every turn is given back in every turn, and a program's own work is done in each", "[unit]")
+{
+    tests::FakeRuntime runtime;
+    TransferOptions options = small_chunks();
+    options.fresh = true;
+    options.work_bytes = 10'000;
+    CHECK(run(runtime, {job("host -> gpu0.ce -> gpu0")}, options, 3).all_transfers() == 3);
+    options.blocking = true;
+    CHECK(run(runtime, {job("host:pinned -> gpu0.ce -> gpu0")}, options, 2).all_transfers() == 2);
+}
