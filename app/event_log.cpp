@@ -65,6 +65,7 @@ void EventLog::repetition_ended(const engine::RepetitionStart& start, const engi
         .case_id = start.case_id, .repetition = start.repetition, .pid = outcome.pid, .reason = outcome.reason};
     event.status = outcome.ending == engine::Ending::finished    ? model::Status::ok
                    : outcome.ending == engine::Ending::timed_out ? model::Status::timeout
+                   : outcome.ending == engine::Ending::unmet     ? model::Status::skipped
                                                                  : model::Status::error;
     if (outcome.ending == engine::Ending::finished) {
         event.wall_time_s = static_cast<double>(outcome.record.wall_ns) * 1e-9;

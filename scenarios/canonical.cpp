@@ -75,6 +75,20 @@ struct OperationJson {
                 {"write", step.write}};
     }
     json operator()(const model::ShareStep& step) const { return {{"bytes", step.bytes}, {"rounds", step.rounds}}; }
+    json operator()(const model::TransferStep& step) const
+    {
+        json jobs = json::array();
+        for (const model::TransferJob& job : step.jobs) {
+            jobs.push_back({model::to_text(job.spec), job.bytes, job.priority});
+        }
+        const model::TransferOptions& o = step.options;
+        return {{"transfers", std::move(jobs)},
+                {"strategy", model::name_of(o.strategy)},
+                {"options",
+                 {o.times, o.pieces, o.batch, o.sync_each, o.chunk_bytes, o.slots, o.pipeline, o.adaptive,
+                  o.concurrency, o.offset_bytes, o.retries, o.retry_delay.count(), o.pinned_budget_bytes, o.fresh,
+                  o.chain, o.keep, o.work_bytes, o.blocking}}};
+    }
     json operator()(const model::ParallelStep& step) const
     {
         return {{"threads", step.threads}, {"steps", steps_json(step.steps)}};

@@ -115,6 +115,47 @@ constexpr std::array share_table{
     OptionInfo{"rounds", integer, false, "16", 1, 1'000'000, nullptr, "how often all of it is written and read"},
 };
 
+constexpr std::array transfer_item_table{
+    OptionInfo{"src", text, true, "", 0, 0, nullptr, "from where, in the words of transfers"},
+    OptionInfo{"exe", text, true, "", 0, 0, nullptr, "by whom"},
+    OptionInfo{"dst", text, true, "", 0, 0, nullptr, "to where"},
+    OptionInfo{"bytes", size, false, "64MiB", 1, largest_array, nullptr, "that are moved"},
+    OptionInfo{"priority", integer, false, "5", 0, 10, nullptr, "transfers of a higher one begin first"},
+};
+
+constexpr std::array transfer_table{
+    OptionInfo{"transfers", list, true, "", 0, 0, nullptr, "which, at once; at most 16"},
+    OptionInfo{"strategy", choice, false, "auto", 0, 0, model::all_names<model::Strategy>, "which way they take"},
+    OptionInfo{"times", integer, false, "1", 1, 1'000'000, nullptr, "turns in which all of them are carried out"},
+    OptionInfo{"pieces", integer, false, "1", 1, 1'000'000, nullptr, "copies that each is cut into"},
+    OptionInfo{"batch", boolean, false, "false", 0, 0, nullptr,
+               "pieces are gathered in pinned memory, and moved by one copy; from host memory to a device"},
+    OptionInfo{"sync_each", boolean, false, "false", 0, 0, nullptr,
+               "the program waits for each piece before it asks for the next"},
+    OptionInfo{"chunk", size, false, "4MiB", 4096, 1ULL << 32U, nullptr, "staged: of each slot of the ring"},
+    OptionInfo{"slots", integer, false, "2", 1, 64, nullptr, "staged: slots of the ring"},
+    OptionInfo{"pipeline", boolean, false, "true", 0, 0, nullptr,
+               "staged: a slot is filled while others are on their way; false: one slot alone"},
+    OptionInfo{"adaptive", boolean, false, "false", 0, 0, nullptr,
+               "staged: chunks grow and shrink with the rate that is seen, from 64KiB to \"chunk\""},
+    OptionInfo{"concurrency", integer, false, "0", 0, 16, nullptr, "transfers under way at a time; 0: all"},
+    OptionInfo{"offset", size, false, "0", 0, 1ULL << 20U, nullptr, "both ends begin so far into their memory"},
+    OptionInfo{"retries", integer, false, "3", 0, 30, nullptr, "of a transfer, after a fault of the driver"},
+    OptionInfo{"retry_delay", duration, false, "1ms", 0, 60'000'000'000, nullptr,
+               "before the first of them; doubles from one to the next"},
+    OptionInfo{"pinned_budget", size, false, "0", 0, largest_array, nullptr,
+               "memory that may be pinned, more is refused; 0: a quarter of what is available"},
+    OptionInfo{"fresh", boolean, false, "false", 0, 0, nullptr,
+               "the memory of both ends is made and given back in every turn"},
+    OptionInfo{"chain", integer, false, "0", 0, 10'000, nullptr,
+               "kernels that the device runs, one after the other, on what arrived; the result comes back"},
+    OptionInfo{"keep", boolean, false, "true", 0, 0, nullptr,
+               "chain: what the kernels share stays on the device; false: it goes there and back for each"},
+    OptionInfo{"work", size, false, "0", 0, largest_array, nullptr, "that the program reads itself in every turn"},
+    OptionInfo{"blocking", boolean, false, "false", 0, 0, nullptr,
+               "the program works once the transfers are done; false: where it would wait for them"},
+};
+
 constexpr std::array sample_table{
     OptionInfo{"name", name, true, "", 0, 0, nullptr, "of the point"},
     OptionInfo{"counters_only", boolean, false, "false", 0, 0, nullptr,
@@ -181,6 +222,7 @@ constexpr std::array<OperationTable, std::variant_size_v<model::Operation>> oper
     {"migrate", migrate_table},
     {"stream", stream_table},
     {"share", share_table},
+    {"transfer", transfer_table},
     {"sample", sample_table},
     {"idle", idle_table},
     {"repeat", repeat_table},
@@ -197,6 +239,11 @@ constexpr std::array<OperationTable, std::variant_size_v<model::Operation>> oper
 std::span<const OptionInfo> step_options()
 {
     return step_table;
+}
+
+std::span<const OptionInfo> transfer_options()
+{
+    return transfer_item_table;
 }
 
 std::span<const OptionInfo> operation_options(std::string_view op)

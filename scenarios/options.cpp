@@ -168,6 +168,7 @@ std::vector<OptionSection> option_sections()
         sections.push_back(
             {fmt::format("step: {}", operation.name), operation.meaning, operation_options(operation.name)});
     }
+    sections.push_back({"transfer", "one of the transfers of a step", transfer_options()});
     return sections;
 }
 

@@ -64,7 +64,8 @@ unit_of(OptionKind kind);  // of min, max: "B", "ns", "1"; empty where there are
 [[nodiscard]] std::span<const OptionInfo> profile_options();  // the top level of a runtime profile
 [[nodiscard]] std::span<const OptionInfo> series_options();
 [[nodiscard]] std::span<const OptionInfo> assert_options();
-[[nodiscard]] std::span<const OptionInfo> step_options();  // what every step may carry
+[[nodiscard]] std::span<const OptionInfo> transfer_options();  // each of the transfers of a step
+[[nodiscard]] std::span<const OptionInfo> step_options();      // what every step may carry
 [[nodiscard]] std::span<const OptionInfo>
 operation_options(std::string_view op);  // its own keys; empty when it has none
 

@@ -49,6 +49,7 @@ class StepReader {
     void fill(const Fields& fields, model::MigrateStep& step);
     void fill(const Fields& fields, model::StreamStep& step);
     void fill(const Fields& fields, model::ShareStep& step);
+    void fill(const Fields& fields, model::TransferStep& step);
     void fill(const Fields& fields, model::SampleStep& step);
     void fill(const Fields& fields, model::IdleStep& step);
     void fill(const Fields& fields, model::ReplayStep& step);
@@ -58,6 +59,7 @@ class StepReader {
     void fill(const Fields& fields, model::ParallelStep& step);
     void fill(const Fields& fields, model::PassStep& step);
     void fill(const Fields& fields, model::ThrowStep& step);
+    void read_transfers(const Fields& fields, model::TransferStep& step);
     [[nodiscard]] bool enter_nested(const Node& steps);
     static void check_in_parallel(const Fields& fields, std::string_view name, const model::Step& step);
 

@@ -67,6 +67,11 @@ Value nanoseconds(std::uint64_t ns)
     return static_cast<double>(ns) * 1e-9;
 }
 
+const transfer::TransferStatistics& moved(const Context& context)
+{
+    return context.outcome.record.transfers.statistics;
+}
+
 Value waited(const Context& context, std::uint64_t ns)
 {
     return context.outcome.record.discipline.release_latency.count == 0 ? std::nullopt : nanoseconds(ns);
@@ -378,6 +383,28 @@ bool shares(const Program& program)
     return has_op(program, OpCode::share);
 }
 
+bool transfers(const Program& program)
+{
+    return !program.transfers.empty();
+}
+
+bool replays_or_transfers(const Program& program)
+{
+    return !program.replays.empty() || transfers(program);
+}
+
+// Whether some transfer may take its bytes through slots.
+bool may_stage(const Program& program)
+{
+    return std::ranges::any_of(program.transfers, [](const TransferPlan& plan) {
+        const bool wanted = plan.options.strategy == model::Strategy::automatic ||
+                            plan.options.strategy == model::Strategy::staged ||
+                            plan.options.strategy == model::Strategy::p2p;
+        return wanted && std::any_of(plan.jobs.begin(), plan.jobs.begin() + static_cast<std::ptrdiff_t>(plan.count),
+                                     [](const model::TransferJob& job) { return !model::is_on_host(job.spec); });
+    });
+}
+
 bool passes(const Program& program)
 {
     return has_op(program, OpCode::pass);
@@ -425,6 +452,7 @@ bool replays_touched(const Program& program)
 constexpr std::string_view no_replay = "no event was replayed";
 constexpr std::string_view not_sampled = "the case takes no sample of this name";
 constexpr std::string_view no_time = "the clock showed no time for it";
+constexpr std::string_view no_transfer = "no transfer was completed";
 constexpr std::string_view no_cost = "not measured beside this repetition";
 constexpr std::string_view none_freed = "nothing that was dropped was freed in this repetition";
 constexpr std::string_view no_operation = "no array was allocated in the timed steps, and no call was timed";
@@ -569,6 +597,21 @@ constexpr auto extractors = std::to_array<Extractor>({
      [](const Context& c) { return per_second(c.outcome.record.shared_bytes, c.outcome.record.share_read_ns); },
      no_time},
     {"share_latency", shares, [](const Context& c) -> Value { return seconds(c.outcome.record.share_turn_ns); }, ""},
+    {"time_per_transfer", transfers,
+     [](const Context& c) { return per_array(seconds(moved(c).wall_ns), moved(c).all_transfers()); }, no_transfer},
+    {"transfer_wrong_bytes", transfers, [](const Context& c) { return count(moved(c).wrong_bytes); }, ""},
+    {"transfer_copies", transfers, [](const Context& c) { return count(moved(c).copies); }, ""},
+    {"staged_bytes", may_stage, [](const Context& c) { return count(moved(c).staged_bytes); }, ""},
+    {"transfer_retries", transfers, [](const Context& c) { return count(moved(c).retries); }, ""},
+    {"transfer_memory_time", transfers, [](const Context& c) -> Value { return seconds(moved(c).memory_ns); }, ""},
+    {"transfer_wait_time", transfers, [](const Context& c) -> Value { return seconds(moved(c).wait_ns); }, ""},
+    {"transfer_overlap", may_stage, [](const Context& c) -> Value { return moved(c).overlap(); },
+     "nothing was staged between host and device, or the device tells no time"},
+    {"transfers_at_once", transfers, [](const Context& c) -> Value { return moved(c).average_at_once(); },
+     no_transfer},
+    {"concurrency_benefit", transfers, [](const Context& c) -> Value { return moved(c).concurrency_benefit(); },
+     no_transfer},
+    {"pinned_bytes_peak", transfers, [](const Context& c) { return count(moved(c).pinned_bytes_peak); }, ""},
     {"passed_arrays", passes, [](const Context& c) { return count(c.outcome.record.passed_arrays); }, ""},
     {"operations", makes_arrays, [](const Context& c) {
          const RepetitionRecord& record = c.outcome.record;
@@ -587,7 +630,10 @@ constexpr auto extractors = std::to_array<Extractor>({
      },
      no_replay},
     {"events", replays, [](const Context& c) { return count(c.outcome.record.replay.events); }, ""},
-    {"transferred_bytes", replays, [](const Context& c) { return count(c.outcome.record.replay.transferred_bytes); },
+    {"transferred_bytes", replays_or_transfers,
+     [](const Context& c) {
+         return count(c.outcome.record.replay.transferred_bytes + moved(c).all_bytes());
+     },
      ""},
     {"retained_0s", replays, [](const Context& c) { return retained(c, "retained_0s"); }, not_sampled},
     {"retained_100ms", replays, [](const Context& c) { return retained(c, "retained_100ms"); }, not_sampled},
@@ -608,7 +654,7 @@ constexpr auto extractors = std::to_array<Extractor>({
     {"release_time_max", times_calls,
      [](const Context& c) { return call_time(c, trace::CallKind::release, 1); }, no_replay},
     {"fault_time", always, fault_time, no_cost},
-    {"bandwidth", never, no_value, ""},
+    {"bandwidth", transfers, [](const Context& c) -> Value { return moved(c).aggregate_rate(); }, no_time},
     {"payload_bandwidth", never, no_value, ""},
     {"bus_bandwidth", never, no_value, ""},
     {"ceiling_share", never, no_value, ""},

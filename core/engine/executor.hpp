@@ -19,7 +19,8 @@ namespace memsweep::engine {
 
 enum class Ending {
     finished,
-    refused,  // the memory resource refused an allocation
+    refused,  // the memory resource refused an allocation, or a transfer failed for good
+    unmet,    // the machine lacks what a step needs
     crashed,  // the worker died
     timed_out,
     interrupted,  // the user asked to stop

@@ -18,6 +18,7 @@
 #include "core/engine/paging.hpp"
 #include "core/engine/replays.hpp"
 #include "core/engine/stopwatch.hpp"
+#include "core/engine/transfers.hpp"
 #include "core/engine/trimming.hpp"
 #include "core/sys/allocator_trim.hpp"
 #include "core/sys/page_ops.hpp"
@@ -37,16 +38,21 @@ class Interpreter {
           probe_{environment.probe}, stopwatch_{environment, world, record_},
           accounts_{region, world, probe_, stopwatch_}, accesses_{world, region.slot_records},
           trimming_{environment, world.memory.trim, record_}, paging_{environment, record_},
-          concat_calls_{region, world, environment}, crew_{region, world, environment}, replays_{region, world}
+          concat_calls_{region, world, environment}, crew_{region, world, environment}, replays_{region, world},
+          transfers_{region, environment}
     {
         make_handles();
         world_.heap.reserve(region_.header->order.reserved_blocks);
         rehearse();
         ready_ = replays_.prepare();
+        has_transfers_ = transfers_.prepare();
     }
 
     void run()
     {
+        if (!has_transfers_) {
+            return finish(region_.header->record.transfers.unmet ? RunState::unmet : RunState::transfer_failed);
+        }
         if (!ready_ || !accounts_.take_baseline()) {
             return finish(RunState::harness_failed);
         }
@@ -60,7 +66,10 @@ class Interpreter {
         }
         const bool complete = accounts_.take_end();
         accesses_.report_broken_poison();
-        const RunState reached = flow == Flow::refused ? RunState::refused : RunState::finished;
+        transfers_.finish();
+        const RunState reached = region_.header->record.transfers.failed ? RunState::transfer_failed
+                                 : flow == Flow::refused                 ? RunState::refused
+                                                                         : RunState::finished;
         finish(complete ? reached : RunState::harness_failed);
     }
 
@@ -199,6 +208,8 @@ class Interpreter {
             return Flow::done;
         case OpCode::share:
             return paged(paging_.share(instruction), instruction.shape[0]);
+        case OpCode::transfer:
+            return transfers_.run(instruction) ? Flow::done : Flow::refused;
         case OpCode::sample:
             accounts_.sample(instruction);
             return Flow::done;
@@ -514,7 +525,9 @@ class Interpreter {
     ConcatCalls concat_calls_;
     Crew crew_;
     Replays replays_;
+    Transfers transfers_;
     bool ready_{};
+    bool has_transfers_{};
     std::uint64_t page_bytes_{sys::page_size()};
 
     std::vector<Handles> handles_;

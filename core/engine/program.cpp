@@ -150,6 +150,23 @@ class Compiler {
         return {.op = OpCode::share, .count = step.rounds, .shape = {step.bytes}};
     }
 
+    Instruction instruction(const model::TransferStep& step, std::size_t /*at*/)
+    {
+        Instruction made{.op = OpCode::transfer, .count = step.options.times};
+        made.transfer = static_cast<std::uint16_t>(program_.transfers.size());
+        TransferPlan& plan = program_.transfers.emplace_back();
+        plan.count = std::min(step.jobs.size(), max_transfers_at_once);
+        std::copy_n(step.jobs.begin(), plan.count, plan.jobs.begin());
+        plan.options = step.options;
+        if (step.jobs.size() > max_transfers_at_once || program_.transfers.size() > max_transfer_steps) {
+            error_ = base::Error{ErrorCode::invalid_input,
+                                 fmt::format("more than {} transfers in a step, or {} such steps in a case",
+                                             max_transfers_at_once, max_transfer_steps),
+                                 {}};
+        }
+        return made;
+    }
+
     Instruction instruction(const model::SampleStep& step, std::size_t /*at*/)
     {
         return {.op = OpCode::sample,

@@ -34,6 +34,7 @@ enum class OpCode : std::uint8_t {
     migrate,
     stream,
     share,
+    transfer,
     sample,
     idle,
     repeat,
@@ -48,7 +49,9 @@ enum class OpCode : std::uint8_t {
 inline constexpr std::size_t max_dimensions = 8;
 inline constexpr std::uint16_t no_phase = 0xFFFF;
 inline constexpr std::uint16_t no_slot = 0xFFFF;
-inline constexpr std::uint32_t max_points = 100'000;         // samples of one repetition
+inline constexpr std::uint32_t max_points = 100'000;  // samples of one repetition
+inline constexpr std::size_t max_transfers_at_once = 16;
+inline constexpr std::size_t max_transfer_steps = 64;
 inline constexpr std::uint32_t max_timed_calls = 1'000'000;  // of one repetition
 
 struct Instruction {
@@ -69,14 +72,23 @@ struct Instruction {
     std::uint16_t out{no_slot};     // concat: the array that results are written to, where it has a name
     std::uint16_t name{};           // of a sample
     std::uint16_t replay{};         // index in Program::replays
+    std::uint16_t transfer{};       // index in Program::transfers
     std::uint16_t phase{no_phase};
     std::uint32_t length{};  // repeat, scope, parallel: how many of the following instructions are its body
     std::uint64_t warmup{};  // concat: calls that are not timed
     std::uint64_t count{};   // alloc: arrays; repeat: times; idle: nanoseconds; write: overrun; exception: every Nth;
                              // sample: 1 for counters only; concat: timed calls; view: 1 for a copy; migrate: node;
-                             // share: rounds; parallel: threads
+                             // share: rounds; parallel: threads;
+                             // transfer: turns
     std::array<std::uint64_t, max_dimensions> shape{};  // view: rows; stream: bytes of a chunk, chunks ahead, 1 to drop
                                                         // behind, 1 to write; share: bytes
+};
+
+// The transfers of one step, as a worker receives them.
+struct TransferPlan {
+    std::array<model::TransferJob, max_transfers_at_once> jobs{};
+    std::uint64_t count{};
+    model::TransferOptions options;
 };
 
 struct Slot {
@@ -95,6 +107,7 @@ struct Program {
     std::uint64_t arrays{};           // allocated over one repetition
     std::uint64_t reserved_blocks{};  // control blocks to make before the baseline
     std::vector<PackedTrace> replays;
+    std::vector<TransferPlan> transfers;
     bool times_calls{};  // some replay times every call by itself
     model::MemorySpec memory;
     model::ReleaseSpec release;

@@ -28,14 +28,16 @@ std::string refusal(const RepetitionRecord& record)
     return text;
 }
 
+std::string text_of(std::span<const char> field)
+{
+    return {field.data(), ::strnlen(field.data(), field.size())};
+}
+
 // The worker filled it, so a length is not taken at its word.
 AllocatorWord word_of(const AllocatorRecord& record)
 {
-    const auto text = [](std::span<const char> field) {
-        return std::string{field.data(), ::strnlen(field.data(), field.size())};
-    };
     const std::size_t length = std::min<std::size_t>(record.length, record.statistics.size());
-    return {text(record.library), text(record.format), text({record.statistics.data(), length})};
+    return {text_of(record.library), text_of(record.format), text_of({record.statistics.data(), length})};
 }
 
 }  // namespace
@@ -65,6 +67,14 @@ void read_region(const RunRegion& region, Outcome& outcome)
     case RunState::refused:
         outcome.ending = Ending::refused;
         outcome.reason = refusal(outcome.record);
+        break;
+    case RunState::unmet:
+        outcome.ending = Ending::unmet;
+        outcome.reason = text_of(outcome.record.transfers.trouble);
+        break;
+    case RunState::transfer_failed:
+        outcome.ending = Ending::refused;
+        outcome.reason = text_of(outcome.record.transfers.trouble);
         break;
     case RunState::harness_failed:
         outcome.ending = Ending::broken;

@@ -65,7 +65,10 @@ base::Expected<sys::SharedRegion> make_run_region(const Program& program, const 
     order.replays_offset = aligned(order.allocator_offset + order.allocator_count * sizeof(AllocatorRecord));
     order.call_counts_count = program.times_calls ? 1 : 0;
     order.call_counts_offset = aligned(order.replays_offset + order.replay_count * sizeof(ReplayPlace));
-    order.size_bytes = order.call_counts_offset + order.call_counts_count * sizeof(trace::CallTimeCounts);
+    order.transfer_count = program.transfers.size();
+    order.transfers_offset =
+        aligned(order.call_counts_offset + order.call_counts_count * sizeof(trace::CallTimeCounts));
+    order.size_bytes = order.transfers_offset + order.transfer_count * sizeof(TransferPlan);
 
     auto region = sys::SharedRegion::create(order.size_bytes, "memsweep-run");
     if (!region) {
@@ -79,6 +82,8 @@ base::Expected<sys::SharedRegion> make_run_region(const Program& program, const 
                            [](const PackedTrace& packed) {
                                return ReplayPlace{::getpid(), packed->fd()};
                            });
+    std::ranges::copy(program.transfers,
+                      view<TransferPlan>(*region, order.transfers_offset, order.transfer_count).begin());
     std::ranges::copy(program.slots, view<Slot>(*region, order.slots_offset, order.slot_count).begin());
     return region;
 }
@@ -99,7 +104,9 @@ base::Expected<RunRegion> parse_run_region(const sys::SharedRegion& region)
         !fits(order.calls_offset, order.call_capacity, sizeof(std::int64_t), size) ||
         !fits(order.allocator_offset, order.allocator_count, sizeof(AllocatorRecord), size) ||
         !fits(order.replays_offset, order.replay_count, sizeof(ReplayPlace), size) ||
-        !fits(order.call_counts_offset, order.call_counts_count, sizeof(trace::CallTimeCounts), size)) {
+        !fits(order.call_counts_offset, order.call_counts_count, sizeof(trace::CallTimeCounts), size) ||
+        !fits(order.transfers_offset, order.transfer_count, sizeof(TransferPlan), size) ||
+        order.transfer_count > max_transfer_steps) {
         return foreign_region();
     }
     return RunRegion{header,
@@ -111,7 +118,8 @@ base::Expected<RunRegion> parse_run_region(const sys::SharedRegion& region)
                      view<std::int64_t>(region, order.calls_offset, order.call_capacity),
                      view<AllocatorRecord>(region, order.allocator_offset, order.allocator_count),
                      view<ReplayPlace>(region, order.replays_offset, order.replay_count),
-                     view<trace::CallTimeCounts>(region, order.call_counts_offset, order.call_counts_count)};
+                     view<trace::CallTimeCounts>(region, order.call_counts_offset, order.call_counts_count),
+                     view<TransferPlan>(region, order.transfers_offset, order.transfer_count)};
 }
 
 }  // namespace memsweep::engine

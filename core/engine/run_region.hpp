@@ -23,6 +23,7 @@
 #include "core/memory/resource.hpp"
 #include "core/sys/shared_region.hpp"
 #include "core/trace/replay/call_times.hpp"
+#include "core/transfer/transfer_statistics.hpp"
 
 namespace memsweep::engine {
 
@@ -106,6 +107,16 @@ struct ReplayRecord {
     double ns_per_tick{};  // of the counter that single calls are timed by
 };
 
+// What transfer steps did.
+struct TransferRecord {
+    transfer::TransferStatistics statistics;
+    std::array<bool, max_transfer_steps> ran{};
+    bool unmet{};                      // this machine lacks what they need
+    bool failed{};                     // they could not be carried out
+    std::array<char, 1024> routes{};   // which way each took, and why
+    std::array<char, 1024> trouble{};  // why unmet or failed; else what data are wrong
+};
+
 // Where the driver keeps a trace that it has compiled.
 struct ReplayPlace {
     std::int32_t pid{};
@@ -159,6 +170,7 @@ struct RepetitionRecord {
     std::uint64_t passed_arrays{};  // handed from thread to thread
     FaultCosts fault_costs;
     ReplayRecord replay;
+    TransferRecord transfers;
     memory::AllocStatus refused{memory::AllocStatus::ok};
     std::uint64_t refused_bytes{};
     std::uint64_t refused_at_live_bytes{};
@@ -173,7 +185,7 @@ struct AllocatorRecord {
     std::array<char, std::size_t{48} * 1024> statistics{};
 };
 
-enum class RunState : std::uint32_t { waiting, running, finished, refused, harness_failed };
+enum class RunState : std::uint32_t { waiting, running, finished, refused, unmet, transfer_failed, harness_failed };
 
 // Written by the driver, read by the worker.
 struct RunOrder {
@@ -190,6 +202,7 @@ struct RunOrder {
     std::uint64_t instructions_offset{}, slots_offset{}, phases_offset{}, points_offset{}, calls_offset{},
         allocator_offset{};
     std::uint64_t replay_count{}, replays_offset{};
+    std::uint64_t transfer_count{}, transfers_offset{};
     std::uint64_t call_counts_count{}, call_counts_offset{};  // of CallTimeCounts: 1 when some replay times its calls
     std::uint64_t allocator_count{};                          // of AllocatorRecord: 1 when the case names an allocator
 };
@@ -215,6 +228,7 @@ struct RunRegion {
     std::span<AllocatorRecord> allocator;
     std::span<ReplayPlace> replays;
     std::span<trace::CallTimeCounts> call_counts;
+    std::span<TransferPlan> transfers;
 };
 
 [[nodiscard]] base::Expected<sys::SharedRegion> make_run_region(const Program& program, const RunLimits& limits);

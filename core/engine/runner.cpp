@@ -1,6 +1,7 @@
 #include "core/engine/runner.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 #include <utility>
 
@@ -345,6 +346,15 @@ void keep_allocator(const Outcome& outcome, model::AllocatorInfo& info)
     }
 }
 
+// Which way transfers took, and why.
+void keep_routes(const TransferRecord& transfers, std::vector<model::Param>& facts)
+{
+    const std::string routes{transfers.routes.data(), ::strnlen(transfers.routes.data(), transfers.routes.size())};
+    if (!routes.empty() && std::ranges::find(facts, "routes", &model::Param::name) == facts.end()) {
+        facts.push_back({"routes", routes});
+    }
+}
+
 void Runner::accept(model::RunReport& report, std::size_t index, const Outcome& outcome, std::uint32_t number,
                     bool warmup)
 {
@@ -352,6 +362,7 @@ void Runner::accept(model::RunReport& report, std::size_t index, const Outcome& 
     Entry& entry = entries_[index];
     if (!warmup) {
         keep_allocator(outcome, case_report.allocator);
+        keep_routes(outcome.record.transfers, case_report.facts);
     }
     switch (outcome.ending) {
     case Ending::interrupted:
@@ -366,6 +377,11 @@ void Runner::accept(model::RunReport& report, std::size_t index, const Outcome& 
             summarize_metrics(case_report);
             entry.ended = case_report.repetitions >= plan_.settings.repetitions;
         }
+        return;
+    case Ending::unmet:
+        case_report.status = model::Status::skipped;
+        case_report.reason = outcome.reason;
+        entry.ended = entry.lost = true;
         return;
     case Ending::refused:
         if (!warmup) {  // its record is complete: what led to the refusal is worth keeping
@@ -409,6 +425,12 @@ void Runner::judge(model::RunReport& report)
         if (one.status == model::Status::ok && !one.defects.empty()) {
             one.status = model::Status::failed;
             one.reason = defects_text(one);
+        }
+        const model::Metric* const wrong = model::find_metric(one, "transfer_wrong_bytes");
+        if (one.status == model::Status::ok && wrong != nullptr && wrong->summary && wrong->summary->max > 0) {
+            one.status = model::Status::failed;
+            one.reason = fmt::format("wrong data: {} B of what was transferred are other than what was sent",
+                                     base::format_count(wrong->summary->max));
         }
     }
     for (const model::AssertionResult& result : report.assertions) {

@@ -102,12 +102,13 @@ int worker_main(int channel_fd)
         return broken("the gauges region is too small");
     }
     Worlds worlds{*gauges_region->data<Gauges>()};
+    Devices devices;
     while (auto shared = next_region(channel, failed)) {
         const auto region = parse_run_region(*shared);
         if (!region) {
             return broken(base::describe(region.error()).c_str());
         }
-        run_region(*region, worlds, Environment{clock, *probe});
+        run_region(*region, worlds, Environment{clock, *probe, &devices});
         if (!channel.send("d", std::nullopt)) {
             return 0;
         }

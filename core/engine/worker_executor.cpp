@@ -163,6 +163,7 @@ void WorkerExecutor::finish(const RunRegion& region, const RunLimits& limits, Ou
     }
     case Ending::interrupted:
     case Ending::refused:
+    case Ending::unmet:
     case Ending::broken:
         break;
     }

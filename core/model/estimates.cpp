@@ -146,6 +146,15 @@ class Ledger {
         held_[name] = 0;
     }
 
+    // Both ends of every transfer and the slots that it may take.
+    void apply(const TransferStep& step)
+    {
+        const std::string name = "transfers";
+        held_[name] = host_bytes(step);
+        raise_peak();
+        held_[name] = 0;
+    }
+
     // Every thread as one alone, all at their peaks at once.
     void apply(const ParallelStep& step)
     {

@@ -81,6 +81,7 @@ std::span<const OperationInfo> operations()
         {"migrate", "move the resident pages of the arrays of a name to a NUMA node (move_pages)"},
         {"stream", "go once through the arrays of a name in chunks, the next ones on their way, the last ones dropped"},
         {"share", "named shared memory with a second process: what one writes the other reads and checks"},
+        {"transfer", "move bytes between places, several at once, by a way chosen or asked for; every byte is checked"},
         {"sample", "take a named point: live bytes, working set, faults, queue depth"},
         {"idle", "do nothing for a while"},
         {"repeat", "run nested steps several times"},

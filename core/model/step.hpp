@@ -12,6 +12,7 @@
 
 #include "core/model/dtype.hpp"
 #include "core/model/prefetch.hpp"
+#include "core/model/transfer_step.hpp"
 #include "core/model/trim.hpp"
 
 namespace memsweep::model {
@@ -204,8 +205,8 @@ struct ThrowStep {
 
 using Operation =
     std::variant<AllocStep, WriteStep, ReadStep, BinaryStep, ConcatStep, ViewStep, FreeStep, ReleaseStep, DropStep,
-                 CollectStep, DrainStep, TrimStep, PrefetchStep, MigrateStep, StreamStep, ShareStep, SampleStep,
-                 IdleStep, RepeatStep, ScopeStep, ParallelStep, PassStep, ThrowStep, ReplayStep, PurgeStep>;
+                 CollectStep, DrainStep, TrimStep, PrefetchStep, MigrateStep, StreamStep, ShareStep, TransferStep,
+                 SampleStep, IdleStep, RepeatStep, ScopeStep, ParallelStep, PassStep, ThrowStep, ReplayStep, PurgeStep>;
 
 struct Step {
     Operation operation;

@@ -82,7 +82,7 @@ std::vector<std::string> all_tables()
           names_table<model::DType>(),        names_table<model::Fill>(),         names_table<model::Touch>(),
           names_table<model::TrimHow>(),      names_table<model::PrefetchHow>(),  names_table<model::Order>(),
           names_table<model::Isolation>(),    names_table<model::Severity>(),     names_table<model::ReplayTouch>(),
-          names_table<model::ReplaySpeed>()}) {
+          names_table<model::ReplaySpeed>(),  names_table<model::Strategy>(),     names_table<model::HostKind>()}) {
         tables.push_back(std::move(names));
     }
     return tables;

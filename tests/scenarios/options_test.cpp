@@ -54,6 +54,9 @@ json schema_of(const std::string& section)
     if (constexpr std::string_view allocators = "allocators: "; section.starts_with(allocators)) {
         return top["allocators"]["properties"][section.substr(allocators.size())];
     }
+    if (section == "transfer") {
+        return definitions["transfer"];
+    }
     return section.starts_with("step: ") ? definitions["step_" + section.substr(6)] : top[section];
 }
 

@@ -1,0 +1,88 @@
+#include "core/engine/transfers.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace memsweep::engine {
+namespace {
+
+template <std::size_t size>
+void write_text(std::string_view text, std::array<char, size>& into)
+{
+    into.fill('\0');
+    text.copy(into.data(), into.size() - 1);
+}
+
+}  // namespace
+
+bool Transfers::fail(const base::Error& error)
+{
+    record_.unmet = error.code == base::ErrorCode::not_supported || error.code == base::ErrorCode::budget;
+    record_.failed = !record_.unmet;
+    write_text(base::describe(error), record_.trouble);
+    return false;
+}
+
+bool Transfers::prepare()
+{
+    std::string routes;
+    prepared_.reserve(region_.transfers.size());
+    for (const TransferPlan& plan : region_.transfers) {
+        if (const auto ready = prepare(plan); !ready) {
+            prepared_.clear();
+            return fail(ready.error());
+        }
+        routes += (routes.empty() ? "" : "; ") +
+                  std::visit([](const auto& prepared) { return prepared.routes(); }, prepared_.back());
+    }
+    write_text(routes, record_.routes);
+    return true;
+}
+
+base::Expected<void> Transfers::prepare(const TransferPlan& plan)
+{
+    const std::vector<model::TransferJob> jobs(plan.jobs.begin(),
+                                               plan.jobs.begin() + static_cast<std::ptrdiff_t>(plan.count));
+    const bool on_host =
+        std::ranges::all_of(jobs, [](const model::TransferJob& job) { return model::is_on_host(job.spec); });
+    if ((on_host || environment_.devices == nullptr) && !none_) {
+        none_ = device::no_runtime("no devices were looked for");
+    }
+    device::Runtime& runtime = on_host || environment_.devices == nullptr ? *none_ : environment_.devices->runtime();
+    const auto keep = [this](auto made) { prepared_.emplace_back(std::move(made)); };
+    return plan.options.chain != 0
+               ? transfer::Chain::make(runtime, environment_.clock, jobs.front(), plan.options).map(keep)
+               : transfer::TransferSet::make(runtime, environment_.clock, jobs, plan.options).map(keep);
+}
+
+bool Transfers::run(const Instruction& instruction)
+{
+    Prepared& prepared = prepared_[instruction.transfer];
+    for (std::uint64_t turn = 0; turn < instruction.count; ++turn) {
+        const auto done = std::visit([](auto& set) { return set.run_turn(); }, prepared);
+        if (!done) {
+            return fail(done.error());
+        }
+    }
+    record_.ran[instruction.transfer] = true;
+    return true;
+}
+
+void Transfers::finish()
+{
+    for (std::size_t i = 0; i < prepared_.size(); ++i) {
+        Prepared& prepared = prepared_[i];
+        if (record_.ran.at(i)) {
+            const auto wrong = std::visit([](auto& set) { return set.check(); }, prepared);
+            if (!wrong) {
+                static_cast<void>(fail(wrong.error()));
+            } else if (!wrong->empty() && record_.trouble.front() == '\0') {
+                write_text(*wrong, record_.trouble);
+            }
+        }
+        record_.statistics += std::visit([](const auto& set) { return set.statistics(); }, prepared);
+    }
+    prepared_.clear();
+}
+
+}  // namespace memsweep::engine

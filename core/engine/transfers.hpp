@@ -1,0 +1,43 @@
+// The transfer steps of one repetition: their memory made before the baseline, their data compared after the end.
+//
+// Units    bytes, nanoseconds.
+// Errors   prepare, run: false, with the reason in the record: unmet where the machine lacks what they need.
+// Threads  the interpreter's.
+#pragma once
+
+#include <memory>
+#include <variant>
+#include <vector>
+
+#include "core/engine/environment.hpp"
+#include "core/engine/run_region.hpp"
+#include "core/transfer/chain.hpp"
+#include "core/transfer/transfer_set.hpp"
+
+namespace memsweep::engine {
+
+class Transfers {
+  public:
+    Transfers(const RunRegion& region, Environment environment)
+        : region_{region}, environment_{environment}, record_{region.header->record.transfers}
+    {
+    }
+
+    [[nodiscard]] bool prepare();
+    [[nodiscard]] bool run(const Instruction& instruction);
+    void finish();  // compares the data, and adds up what was done
+
+  private:
+    using Prepared = std::variant<transfer::TransferSet, transfer::Chain>;
+
+    [[nodiscard]] base::Expected<void> prepare(const TransferPlan& plan);
+    [[nodiscard]] bool fail(const base::Error& error);
+
+    const RunRegion& region_;
+    Environment environment_;
+    TransferRecord& record_;
+    std::unique_ptr<device::Runtime> none_;
+    std::vector<Prepared> prepared_;
+};
+
+}  // namespace memsweep::engine

@@ -1,0 +1,113 @@
+// What a transfer step reads and must satisfy.
+#include <fmt/format.h>
+
+#include "core/model/transfer_step.hpp"
+#include "scenarios/quote.hpp"
+#include "scenarios/step_reader.hpp"
+
+namespace memsweep::scenarios {
+namespace {
+
+constexpr std::size_t most_transfers = 16;
+constexpr std::uint64_t most_turns_and_pieces = 100'000'000;
+
+template <typename Value>
+void read_word(const Fields& fields, std::string_view key, base::Expected<Value> (*parse)(std::string_view),
+               Value& into, bool& complete)
+{
+    std::string text;
+    if (!fields.read(key, text)) {
+        complete = false;
+        return;
+    }
+    auto value = parse(text);
+    if (!value) {
+        fields.complain(fields.place(key), fmt::format("in {}: {}", in_quotes(text), value.error().message));
+        complete = false;
+        return;
+    }
+    into = *std::move(value);
+}
+
+bool is_to_device(const model::TransferSpec& spec)
+{
+    return spec.src.kind == model::Place::Kind::host && spec.dst.kind == model::Place::Kind::device;
+}
+
+}  // namespace
+
+void StepReader::read_transfers(const Fields& fields, model::TransferStep& step)
+{
+    const Node* node = fields.raw("transfers");
+    const List* list = node == nullptr ? nullptr : node->as<List>();
+    if (list == nullptr || list->empty() || list->size() > most_transfers) {
+        if (node != nullptr) {
+            fields.complain(node->place,
+                            fmt::format("\"transfers\" must be a list of 1 to {} objects", most_transfers));
+        }
+        return;
+    }
+    for (const Node& item : *list) {
+        Fields one{item, "a transfer", reading_};
+        one.check(transfer_options());
+        model::TransferJob job;
+        bool complete = true;
+        read_word(one, "src", model::parse_place, job.spec.src, complete);
+        read_word(one, "exe", model::parse_mover, job.spec.exe, complete);
+        read_word(one, "dst", model::parse_place, job.spec.dst, complete);
+        one.read("bytes", job.bytes);
+        one.read("priority", job.priority);
+        if (!complete) {
+            continue;
+        }
+        if (std::string why = model::objection(job.spec); !why.empty()) {
+            one.complain(one.place("src"), std::move(why));
+        } else if (model::names_rank(job.spec)) {
+            one.complain(one.place("src"), "a scenario's worker is one process: its transfers name no rank");
+        }
+        step.jobs.push_back(job);
+    }
+}
+
+void StepReader::fill(const Fields& fields, model::TransferStep& step)
+{
+    read_transfers(fields, step);
+    model::TransferOptions& options = step.options;
+    fields.read_choice("strategy", options.strategy);
+    fields.read("times", options.times);
+    fields.read("pieces", options.pieces);
+    fields.read("batch", options.batch);
+    fields.read("sync_each", options.sync_each);
+    fields.read("chunk", options.chunk_bytes);
+    fields.read("slots", options.slots);
+    fields.read("pipeline", options.pipeline);
+    fields.read("adaptive", options.adaptive);
+    fields.read("concurrency", options.concurrency);
+    fields.read("offset", options.offset_bytes);
+    fields.read("retries", options.retries);
+    fields.read("retry_delay", options.retry_delay);
+    fields.read("pinned_budget", options.pinned_budget_bytes);
+    fields.read("fresh", options.fresh);
+    fields.read("chain", options.chain);
+    fields.read("keep", options.keep);
+    fields.read("work", options.work_bytes);
+    fields.read("blocking", options.blocking);
+    if (options.times > most_turns_and_pieces / options.pieces) {
+        fields.complain(fields.place("pieces"),
+                        fmt::format("more than {} pieces in all turns together", most_turns_and_pieces));
+    }
+    for (const model::TransferJob& job : step.jobs) {
+        if (options.batch && !is_to_device(job.spec)) {
+            fields.complain(fields.place("batch"), fmt::format("pieces are gathered from host memory for a device, not "
+                                                               "of {}",
+                                                               model::to_text(job.spec)));
+        }
+        if (options.chain != 0 && (!is_to_device(job.spec) || step.jobs.size() != 1 || job.bytes % 8 != 0)) {
+            fields.complain(fields.place("chain"),
+                            "a chain of kernels needs one transfer from host memory to a device, of whole words of 8 "
+                            "bytes");
+        }
+    }
+}
+
+}  // namespace memsweep::scenarios

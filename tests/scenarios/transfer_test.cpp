@@ -1,0 +1,84 @@
+// Transfer steps, as a scenario writes them: what is read, and what is refused, at its place.
+#include "core/model/step.hpp"
+#include "tests/scenarios/support.hpp"
+#include "tests/support/catch.hpp"
+
+namespace memsweep::test {
+namespace {
+
+std::string transfer(const std::string& transfers, const std::string& more = {})
+{
+    return scenario_text(R"("steps": [{"op": "transfer", "transfers": [)" + transfers + "]" + more + "}]");
+}
+
+std::string one(const std::string& src, const std::string& exe, const std::string& dst, const std::string& more = {})
+{
+    return R"({"src": ")" + src + R"(", "exe": ")" + exe + R"(", "dst": ")" + dst + "\"" + more + "}";
+}
+
+std::string error_of(const std::string& text)
+{
+    const auto errors = errors_of(text);
+    REQUIRE(errors.size() == 1);
+    return errors.front();
+}
+
+}  // namespace
+
+TEST_CASE("transfers and what they may be told are read", "[unit]")
+{
+    const auto plan = plan_of(transfer(one("host:pinned@node0", "gpu0.ce", "gpu0", R"(, "bytes": "256MiB")") + "," +
+                                           one("gpu1", "gpu1.ce", "host", R"(, "priority": 9)"),
+                                       R"(, "strategy": "staged", "times": 3, "chunk": "1MiB", "slots": 4,
+                                          "pipeline": false, "retry_delay": "2ms", "offset": 123)"));
+    const auto& step = std::get<model::TransferStep>(plan.cases.front().steps.front().operation);
+    REQUIRE(step.jobs.size() == 2);
+    CHECK(model::to_text(step.jobs[0].spec) == "host:pinned@node0 -> gpu0.ce -> gpu0");
+    CHECK(step.jobs[0].bytes == 256U << 20U);
+    CHECK(step.jobs[1].bytes == model::TransferJob{}.bytes);
+    CHECK(step.jobs[1].priority == 9);
+    model::TransferOptions expected;
+    expected.strategy = model::Strategy::staged;
+    expected.times = 3;
+    expected.chunk_bytes = 1U << 20U;
+    expected.slots = 4;
+    expected.pipeline = false;
+    expected.retry_delay = std::chrono::milliseconds{2};
+    expected.offset_bytes = 123;
+    CHECK(step.options == expected);
+    CHECK(model::device_need(step).highest == 1);
+}
+
+TEST_CASE("a step that says nothing of it has the defaults of the model", "[unit]")
+{
+    const auto plan = plan_of(transfer(one("host", "cpu", "host")));
+    const auto& step = std::get<model::TransferStep>(plan.cases.front().steps.front().operation);
+    CHECK(step.options == model::TransferOptions{});
+    CHECK_FALSE(model::device_need(step).any);
+}
+
+TEST_CASE("what is no transfer is refused, with its word and what was meant", "[unit]")
+{
+    CHECK_THAT(error_of(transfer(one("hots", "cpu", "host"))), Catch::Contains("did you mean \"host\""));
+    CHECK_THAT(error_of(transfer(one("host:pined", "cpu", "host"))), Catch::Contains("did you mean \"pinned\""));
+    CHECK_THAT(error_of(transfer(one("host", "gpu1.ce", "gpu0"))), Catch::Contains("one of them must be gpu1"));
+    CHECK_THAT(error_of(transfer(one("host", "cpu", "rank1:host"))), Catch::Contains("name no rank"));
+    CHECK_THAT(error_of(transfer("")), Catch::Contains("1 to 16 objects"));
+    CHECK_THAT(error_of(transfer(R"({"src": "host", "dst": "host"})")), Catch::Contains("\"exe\""));
+    CHECK_THAT(error_of(transfer(one("host", "cpu", "host"), R"(, "batch": true)")), Catch::Contains("for a device"));
+    CHECK_THAT(error_of(transfer(one("host", "gpu0.ce", "gpu0", R"(, "bytes": 7)"), R"(, "chain": 2)")),
+               Catch::Contains("whole words"));
+    CHECK_THAT(error_of(transfer(one("host", "cpu", "host"), R"(, "strategy": "stagde")")),
+               Catch::Contains("did you mean \"staged\""));
+    CHECK_THAT(error_of(transfer(one("host", "cpu", "host"), R"(, "slots": 65)")), Catch::Contains("\"slots\""));
+}
+
+TEST_CASE("both ends of a transfer, and its slots, are part of what a case is estimated to need", "[unit]")
+{
+    const auto plan = plan_of(transfer(one("host", "gpu0.ce", "gpu0", R"(, "bytes": "8MiB")"),
+                                       R"(, "strategy": "staged", "chunk": "1MiB", "slots": 4)"));
+    const auto& step = std::get<model::TransferStep>(plan.cases.front().steps.front().operation);
+    CHECK(model::host_bytes(step) == 20U << 20U);
+}
+
+}  // namespace memsweep::test
