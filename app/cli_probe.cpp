@@ -62,6 +62,8 @@ ProbeCommandLine::ProbeCommandLine(CLI::App& app)
         ->type_name("FMT")
         ->excludes("--format");
     app_->add_option("-o,--out", probe_.out, "Write the format to this file; - is stdout")->type_name("FILE");
+    app_->add_flag("--dump-scenario", probe_.dump_scenario,
+                   "Measure nothing: write the transfers as a scenario for `memsweep run` (to -o, or stdout)");
     app_->footer(
         "What this machine lacks is listed as skipped, with its reason. Exit codes: 0 done; 1 wrong data, or a limit\n"
         "is violated; 2 wrong usage, or output that cannot be written; 3 the kernel refused something; 130/143 "
@@ -94,6 +96,11 @@ std::optional<ProbeCommand> ProbeCommandLine::given() const
         if (*probe.min_time <= std::chrono::nanoseconds{} || *probe.min_time > longest_sample) {
             throw CLI::ValidationError("--min-time", "above 0 and at most 10s");
         }
+    }
+    if (probe.dump_scenario && (probe.transfers.empty() || !probe.what.empty())) {
+        throw CLI::ValidationError("--dump-scenario",
+                                   "writes transfers, as in 'host -> cpu -> host'; what else can be run as a scenario: "
+                                   "memsweep list scenarios");
     }
     if (!probe.export_format.empty()) {
         probe.format = probe.export_format;

@@ -8,6 +8,8 @@
 #include "app/probe_limits.hpp"
 #include "app/probing.hpp"
 #include "app/report_output.hpp"
+#include "core/sys/atomic_file.hpp"
+#include "scenarios/transfer_scenario.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -54,10 +56,29 @@ std::optional<std::vector<scenarios::ProbeLimit>> limits_of(const ProbeCommand& 
     return *std::move(loaded);
 }
 
+ExitCode dump_scenario(const ProbeCommand& command)
+{
+    constexpr std::uint64_t usual_bytes = 64U << 20U;
+    constexpr std::uint32_t usual_repetitions = 7;
+    const std::string text = scenarios::transfer_scenario(command.transfers, command.array_bytes.value_or(usual_bytes),
+                                                          command.samples.value_or(usual_repetitions));
+    if (command.out.empty() || command.out == "-") {
+        return print_data(text) ? ExitCode::done : ExitCode::bad_input;
+    }
+    if (const auto written = sys::write_file_atomically(command.out, text); !written) {
+        print_error(written.error());
+        return ExitCode::bad_input;
+    }
+    return ExitCode::done;
+}
+
 }  // namespace
 
 ExitCode execute(const ProbeCommand& command, const GlobalOptions& global)
 {
+    if (command.dump_scenario) {
+        return dump_scenario(command);
+    }
     const std::vector<ReportTarget> wanted = targets(command, global);
     for (const ReportTarget& target : wanted) {
         if (check_target(target) != ExitCode::done) {

@@ -178,6 +178,7 @@ struct ProbeCommand {
     std::optional<std::uint64_t> array_bytes;
     std::optional<std::chrono::nanoseconds> min_time;
     std::optional<std::uint32_t> samples;
+    bool dump_scenario{};  // of the transfers, instead of measuring them
 };
 
 struct CompletionCommand {

@@ -13,6 +13,7 @@
 #include "app/commands.hpp"
 #include "app/this_machine.hpp"
 #include "core/base/quantity.hpp"
+#include "core/device/open.hpp"
 #include "core/measure/warnings.hpp"
 #include "core/sys/address_space.hpp"
 #include "core/sys/machine_facts.hpp"
@@ -102,7 +103,9 @@ std::vector<model::CaseReport> all_cases(const ProbeCommand& command, const tran
         add(cases, transfer::probe_devices());
     }
     if (!command.transfers.empty()) {
-        add(cases, transfer::probe_transfers(context, command.transfers));
+        const bool on_host = std::ranges::all_of(command.transfers, model::is_on_host);
+        add(cases, on_host ? transfer::probe_transfers(context, command.transfers)
+                           : transfer::probe_device_transfers(context, *device::open_runtime(), command.transfers));
     }
     return cases;
 }

@@ -1,18 +1,15 @@
 #include "core/transfer/transfer_probe.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <chrono>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "core/base/quantity.hpp"
-#include "core/sys/mapped_pages.hpp"
-#include "core/sys/page_ops.hpp"
+#include "core/device/open.hpp"
+#include "core/transfer/end_memory.hpp"
 #include "core/transfer/gang.hpp"
 #include "core/transfer/kernel_forms.hpp"
 #include "core/transfer/stream.hpp"
@@ -30,71 +27,17 @@ constexpr std::size_t block_elements = (1U << 20) / sizeof(double);  // between 
 constexpr std::uint64_t skew_bytes = 1408;                           // the ends never share their low address bits
 constexpr double scalar = 3;
 
-sys::PageSize pages_of(model::HostKind kind)
+double* data_of(const EndMemory& end)
 {
-    switch (kind) {
-    case model::HostKind::small:
-        return sys::PageSize::small;
-    case model::HostKind::hugetlb_2m:
-        return sys::PageSize::hugetlb_2m;
-    case model::HostKind::hugetlb_1g:
-        return sys::PageSize::hugetlb_1g;
-    case model::HostKind::ordinary:
-    case model::HostKind::pinned:
-    case model::HostKind::thp:
-    case model::HostKind::registered:
-    case model::HostKind::write_combined:
-    case model::HostKind::mapped:
-    case model::HostKind::managed:
-        break;
-    }
-    return sys::PageSize::thp;
-}
-
-struct End {
-    std::optional<sys::PagedMemory> memory;
-    double* data{};
-    PlacementProof proof{.text = "none"};
-    std::string pages{"none"};
-};
-
-Expected<End> make_end(const ProbeContext& context, const Place& place, std::uint64_t bytes, std::uint64_t skew)
-{
-    End end;
-    if (place.kind == Place::Kind::null) {
-        return end;
-    }
-    auto memory = sys::PagedMemory::map(bytes + skew, pages_of(place.host));
-    const bool any_will_do = place.host == model::HostKind::ordinary || place.host == model::HostKind::pinned;
-    if (!memory && any_will_do && memory.error().code == base::ErrorCode::not_supported) {
-        memory = sys::PagedMemory::map(bytes + skew, sys::PageSize::small);
-    }
-    if (!memory) {
-        return base::fail(memory.error());
-    }
-    const auto asked = context.binds_memory ? place.number : std::nullopt;
-    if (asked) {
-        if (auto bound = sys::bind_to_node(memory->data(), memory->size(), *asked); !bound) {
-            return base::fail(bound.error());
-        }
-    }
-    sys::touch_pages(memory->data(), memory->size());
-    if (place.host == model::HostKind::pinned && ::mlock(memory->data(), memory->size()) != 0) {
-        return base::fail(base::ErrorCode::not_supported,
-                          fmt::format("{} (ulimit -l raises the limit)", base::os_error("mlock", errno).message));
-    }
-    end.proof = placement_proof(sys::pages_by_node(memory->data(), memory->size()), asked);
-    const auto got = sys::pages_got(memory->data(), memory->size());
-    end.pages = got ? sys::describe(*got) : "not proven: " + base::describe(got.error());
-    end.data = reinterpret_cast<double*>(memory->data() + skew);
-    end.memory = *std::move(memory);
-    return end;
+    return reinterpret_cast<double*>(end.host());
 }
 
 struct Transfer {
     TransferSpec spec;
     Kernel kernel{};
-    End src, dst;
+    EndMemory src, dst;
+    double* from{};  // nullptr: null
+    double* to{};
     std::vector<std::uint32_t> cpus;
     std::size_t first_thread{};
     const Form* form{};
@@ -110,6 +53,8 @@ Kernel kernel_of(const TransferSpec& spec)
            : spec.dst.kind == Place::Kind::null ? Kernel::read
                                                 : Kernel::copy;
 }
+
+}  // namespace
 
 model::CaseReport transfer_case(const TransferSpec& spec, std::uint64_t bytes, std::size_t number, std::size_t all)
 {
@@ -131,6 +76,8 @@ std::string missing_node(const ProbeContext& context, const Place& place)
                        });
     return there ? std::string{} : fmt::format("this machine has no memory on node {}", *place.number);
 }
+
+namespace {
 
 // The node whose processors move: the one named, the one beside the source, or beside the destination.
 const sys::NumaNode* mover_node(const ProbeContext& context, const TransferSpec& spec)
@@ -186,8 +133,8 @@ Share share_of(std::size_t elements, std::size_t number, std::size_t all)
 
 std::uint64_t run_block(const Transfer& one, const Form& form, std::size_t first, std::size_t end)
 {
-    return form.run({.a = one.dst.data == nullptr ? nullptr : one.dst.data + first,
-                     .b = one.src.data == nullptr ? nullptr : one.src.data + first,
+    return form.run({.a = one.to == nullptr ? nullptr : one.to + first,
+                     .b = one.from == nullptr ? nullptr : one.from + first,
                      .c = nullptr,
                      .elements = end - first,
                      .scalar = scalar});
@@ -210,11 +157,11 @@ void fill(Gang& gang, std::vector<Transfer>& transfers, std::size_t elements)
 {
     each_share(gang, transfers, elements, [](Transfer& one, std::size_t /*number*/, Share share) {
         for (std::size_t i = share.first; i < share.end; ++i) {
-            if (one.src.data != nullptr) {
-                one.src.data[i] = b_at(i);
+            if (one.from != nullptr) {
+                one.from[i] = b_at(i);
             }
-            if (one.dst.data != nullptr) {
-                one.dst.data[i] = poison_at(i);
+            if (one.to != nullptr) {
+                one.to[i] = poison_at(i);
             }
         }
     });
@@ -229,13 +176,13 @@ void check(Gang& gang, std::vector<Transfer>& transfers, std::size_t elements, b
         std::uint64_t expected_sum = 0;
         std::uint64_t found = 0;
         for (std::size_t i = share.first; i < share.end; ++i) {
-            if (one.dst.data == nullptr) {
+            if (one.to == nullptr) {
                 expected_sum += std::bit_cast<std::uint64_t>(b_at(i));
             } else {
-                found += std::bit_cast<std::uint64_t>(one.dst.data[i]) != expected_bits(one.kernel, i, scalar, 1);
+                found += std::bit_cast<std::uint64_t>(one.to[i]) != expected_bits(one.kernel, i, scalar, 1);
             }
         }
-        const bool sum_is_wrong = run_first && one.dst.data == nullptr && sum != expected_sum;
+        const bool sum_is_wrong = run_first && one.to == nullptr && sum != expected_sum;
         const auto index = static_cast<std::size_t>(&one - transfers.data());
         wrong[index * gang.size() + number] = found + (sum_is_wrong ? 1 : 0);
     });
@@ -247,7 +194,7 @@ void check(Gang& gang, std::vector<Transfer>& transfers, std::size_t elements, b
         if (all != 0) {
             transfers[i].report.status = model::Status::failed;
             transfers[i].report.reason =
-                transfers[i].dst.data == nullptr
+                transfers[i].to == nullptr
                     ? std::string{"wrong data: the sum of what was read is not that of what was written"}
                     : fmt::format("wrong data: {} of {} elements did not arrive", all, elements);
         }
@@ -329,8 +276,6 @@ std::vector<Transfer> make_transfers(const ProbeContext& context, const std::vec
         const std::string missing = missing_node(context, specs[i].src) + missing_node(context, specs[i].dst);
         if (model::names_rank(specs[i])) {
             skip(one.report, "names a rank: one process alone has no other to reach");
-        } else if (!model::is_on_host(specs[i])) {
-            skip(one.report, "this memsweep was built without a device backend");
         } else if (!missing.empty()) {
             skip(one.report, missing);
         } else if (needed > context.settings.memory_budget_bytes) {
@@ -342,18 +287,26 @@ std::vector<Transfer> make_transfers(const ProbeContext& context, const std::vec
         transfers.push_back(std::move(one));
     }
     assign_processors(context, transfers);
+    const auto no_devices = device::no_runtime("processors alone move");
     for (Transfer& one : transfers) {
         if (!one.runs()) {
             continue;
         }
-        auto src = make_end(context, one.spec.src, bytes, 0);
-        auto dst = src ? make_end(context, one.spec.dst, bytes, skew_bytes) : Expected<End>{base::fail(src.error())};
+        const auto make = [&](const Place& place, std::uint64_t skew) {
+            return EndMemory::make(
+                *no_devices,
+                {.place = place, .bytes = bytes, .skew_bytes = skew, .driver = {}, .binds = context.binds_memory});
+        };
+        auto src = make(one.spec.src, 0);
+        auto dst = src ? make(one.spec.dst, skew_bytes) : Expected<EndMemory>{base::fail(src.error())};
         if (!dst) {
             blame(one.report, dst.error());
             continue;
         }
         one.src = *std::move(src);
         one.dst = *std::move(dst);
+        one.from = data_of(one.src);
+        one.to = data_of(one.dst);
     }
     return transfers;
 }
@@ -370,17 +323,29 @@ void finish(Transfer& one)
     set_fact(one.report, "bytes_counted", std::string{"payload"});
     set_fact(one.report, "loop", describe(*one.form));
     set_fact(one.report, "threads", static_cast<std::int64_t>(one.cpus.size()));
-    set_fact(one.report, "src_pages", one.src.pages);
-    set_fact(one.report, "dst_pages", one.dst.pages);
-    set_fact(one.report, "src_placement", one.src.proof.text);
-    set_fact(one.report, "dst_placement", one.dst.proof.text);
-    if ((one.src.proof.wrong || one.dst.proof.wrong) && one.runs()) {
+    set_fact(one.report, "src_pages", one.src.pages());
+    set_fact(one.report, "dst_pages", one.dst.pages());
+    set_fact(one.report, "src_placement", one.src.proof().text);
+    set_fact(one.report, "dst_placement", one.dst.proof().text);
+    if ((one.src.proof().wrong || one.dst.proof().wrong) && one.runs()) {
         one.report.status = model::Status::failed;
         one.report.reason = "memory is not where it was bound to";
     }
 }
 
 }  // namespace
+
+model::CaseReport case_of_all(std::size_t transfers, const std::vector<double>& rates)
+{
+    model::CaseReport all = new_case("probe_transfers", {{"at_once", static_cast<std::int64_t>(transfers)}});
+    if (rates.empty()) {
+        skip(all, "none of them was measured");
+    } else {
+        set_values(all, "bandwidth", rates);
+        set_fact(all, "bytes_counted", std::string{"payload"});
+    }
+    return all;
+}
 
 std::vector<model::CaseReport> probe_transfers(const ProbeContext& context, const std::vector<TransferSpec>& specs)
 {
@@ -422,14 +387,7 @@ std::vector<model::CaseReport> probe_transfers(const ProbeContext& context, cons
         cases.push_back(std::move(one.report));
     }
     if (specs.size() > 1) {
-        model::CaseReport& all =
-            cases.emplace_back(new_case("probe_transfers", {{"at_once", static_cast<std::int64_t>(specs.size())}}));
-        if (together.empty()) {
-            skip(all, "none of them was measured");
-        } else {
-            set_values(all, "bandwidth", together);
-            set_fact(all, "bytes_counted", std::string{"payload"});
-        }
+        cases.push_back(case_of_all(specs.size(), together));
     }
     return cases;
 }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/device/runtime.hpp"
 #include "core/model/transfer.hpp"
 #include "core/transfer/probe.hpp"
 
@@ -20,5 +21,19 @@ namespace memsweep::transfer {
 // "probe_transfers/at_once=2" for all of them together.
 [[nodiscard]] std::vector<model::CaseReport> probe_transfers(const ProbeContext& context,
                                                              const std::vector<model::TransferSpec>& specs);
+
+// The same where a device takes part in any of them: by the routes of transfer_set.hpp, asked for by one thread. Facts:
+// which route each took, and why.
+[[nodiscard]] std::vector<model::CaseReport> probe_device_transfers(const ProbeContext& context,
+                                                                    device::Runtime& runtime,
+                                                                    const std::vector<model::TransferSpec>& specs);
+
+// A node with memory that is named and not there; empty: none.
+[[nodiscard]] std::string missing_node(const ProbeContext& context, const model::Place& place);
+
+// What both report: a transfer's case, and that of all together. `rates`: one for each sample.
+[[nodiscard]] model::CaseReport transfer_case(const model::TransferSpec& spec, std::uint64_t bytes, std::size_t number,
+                                              std::size_t all);
+[[nodiscard]] model::CaseReport case_of_all(std::size_t transfers, const std::vector<double>& rates);
 
 }  // namespace memsweep::transfer

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import os
 import resource
 import statistics
@@ -165,6 +166,19 @@ class Probe(CliTest):
         self.expect(0, "report", "a.json", "b.json")
         again = strict_json(self.expect(0, "report", "a.json", "-f", "json").out)
         self.assertEqual(again, strict_json((self.folder / "a.json").read_bytes()), "read and written again")
+
+    def test_transfers_are_written_as_a_scenario_that_runs(self):
+        words = ["host:pinned@node0 -> cpu -> host", "host -> gpu0.ce -> gpu0"]
+        outcome = self.expect(0, "probe", words[0], "--dump-scenario", "--size", "64KiB", "-n", "2", "-o", "s.json")
+        self.assertEqual(outcome.text, "")
+        self.expect(0, "validate", "s.json")
+        self.expect(0, "run", "s.json", "--warmup", "0", "-q", "-o", "r.json")
+        case = self.result("r.json")["cases"][0]
+        self.assertEqual(case["metrics"]["transferred_bytes"]["values"], [5 * 65536] * 2)
+        self.assertEqual(case["metrics"]["transfer_wrong_bytes"]["values"], [0, 0])
+        both = json.loads(self.expect(0, "probe", *words, "--dump-scenario").text)
+        self.assertEqual([f"{one['src']} -> {one['exe']} -> {one['dst']}" for one in both["steps"][0]["transfers"]], words)
+        self.expect(2, "probe", "latency", "--dump-scenario")
 
     def test_transfers_in_words(self):
         document = self.probe("host:pinned@node0 -> cpu -> host@node0")

@@ -1,6 +1,10 @@
 #include "core/transfer/transfer_probe.hpp"
 
+#include <algorithm>
+
+#include "core/device/open.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/fake_runtime.hpp"
 
 using namespace memsweep;
 
@@ -70,9 +74,41 @@ TEST_CASE("what cannot be moved is skipped with its reason", "[machine]")
         CHECK(cases.at(0).status == model::Status::skipped);
         return cases.at(0).reason;
     };
-    CHECK_THAT(reason("host -> gpu0.ce -> gpu0"), Catch::Contains("device"));
+    CHECK_THAT(reason("host:mapped -> cpu -> host"), Catch::Contains("no device is at the other end"));
     CHECK_THAT(reason("host -> cpu -> rank1:host"), Catch::Contains("rank"));
     CHECK_THAT(reason("host@node977 -> cpu -> host"), Catch::Contains("no memory on node 977"));
     CHECK_THAT(reason("host -> cpu977 -> host"), Catch::Contains("no processors"));
     CHECK_THAT(reason("host -> cpu -> host", std::uint64_t{1} << 40), Catch::Contains("--size"));
+}
+
+TEST_CASE("transfers of devices have their route, its reason and their samples; without a device they are skipped",
+          "[unit]")
+{
+    tests::FakeRuntime runtime;
+    const auto cases = transfer::probe_device_transfers(
+        context_of(1U << 20), runtime,
+        specs_of({"host:pinned -> gpu0.ce -> gpu0", "gpu0 -> gpu0.ce -> gpu1", "host -> cpu -> host"}));
+    REQUIRE(cases.size() == 4);
+    const auto fact = [&](std::size_t number, std::string_view name) {
+        const auto found = std::ranges::find(cases[number].facts, name, &model::Param::name);
+        REQUIRE(found != cases[number].facts.end());
+        return model::to_text(found->value);
+    };
+    for (std::size_t i = 0; i < 3; ++i) {
+        INFO(cases[i].id << ": " << cases[i].reason);
+        CHECK(cases[i].status == model::Status::ok);
+        CHECK(cases[i].repetitions == 2);
+    }
+    CHECK(fact(0, "strategy") == "pinned");
+    CHECK(fact(1, "strategy") == "staged");
+    CHECK(fact(1, "direction") == "d2d");
+    CHECK_THAT(fact(1, "why"), Catch::Contains("no peer access"));
+    CHECK(fact(2, "strategy") == "host");
+    CHECK(runtime.holdings() == device::Holdings{});
+
+    const auto none = device::no_runtime("nobody is here");
+    const auto skipped =
+        transfer::probe_device_transfers(context_of(1U << 20), *none, specs_of({"host -> gpu0.ce -> gpu0"}));
+    CHECK(skipped.at(0).status == model::Status::skipped);
+    CHECK_THAT(skipped.at(0).reason, Catch::Contains("nobody is here"));
 }
