@@ -31,6 +31,8 @@ const char* describe(AllocStatus status) noexcept
         return "/dev/shm is full; as root: mount -o remount,size=SIZE /dev/shm";
     case AllocStatus::disk_full:
         return "the folder of memory.path is full or cannot be written; df PATH shows its room";
+    case AllocStatus::no_device_memory:
+        return "the device's runtime has no memory of this kind; memsweep probe device says why";
     case AllocStatus::no_process:
         return "no further thread or process can be started, or it was killed: ulimit -u, or pids.max and memory.max "
                "of the control group, set the limit";

@@ -22,9 +22,10 @@ enum class AllocStatus : std::uint8_t {
     no_huge_pages_1g,
     lock_limit,  // RLIMIT_MEMLOCK
     no_such_node,
-    shm_full,    // /dev/shm
-    disk_full,   // or the folder cannot hold such files
-    no_process,  // no thread, or no second process, can be started
+    shm_full,          // /dev/shm
+    disk_full,         // or the folder cannot hold such files
+    no_device_memory,  // an accelerator's runtime has none of this kind
+    no_process,        // no thread, or no second process, can be started
 };
 
 struct Allocation {

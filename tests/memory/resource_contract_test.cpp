@@ -1,8 +1,10 @@
 // What every resource and every adaptor promises, run over all of them.
 #include <array>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <iostream>
 #include <memory>
 #include <random>
 #include <string>
@@ -10,8 +12,10 @@
 #include <vector>
 
 #include "core/base/rng.hpp"
+#include "core/device/open.hpp"
 #include "core/memory/aligned_resource.hpp"
 #include "core/memory/counting_adaptor.hpp"
+#include "core/memory/device_resource.hpp"
 #include "core/memory/failing_adaptor.hpp"
 #include "core/memory/fenced_resource.hpp"
 #include "core/memory/file_resource.hpp"
@@ -27,6 +31,7 @@
 #include "core/memory/shared_resource.hpp"
 #include "core/memory/stack.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/fake_runtime.hpp"
 #include "tests/support/sanitized.hpp"
 
 namespace memsweep::memory {
@@ -144,6 +149,34 @@ class PoolOverMalloc final : public MemoryResource {
     std::unique_ptr<Pool> pool_;
 };
 
+// Memory of invented devices, or of those that OpenCL has here.
+class OfARuntime final : public MemoryResource {
+  public:
+    OfARuntime(std::unique_ptr<device::Runtime> runtime, device::MemoryKind kind)
+        : runtime_{std::move(runtime)}, memory_{*runtime_, 0, kind}
+    {
+    }
+    ~OfARuntime() override { CHECK(runtime_->holdings().blocks == 0); }
+    OfARuntime(const OfARuntime&) = delete;
+    OfARuntime& operator=(const OfARuntime&) = delete;
+    Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override
+    {
+        return memory_.allocate(bytes, alignment);
+    }
+    Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept override
+    {
+        return memory_.allocate_zeroed(bytes, alignment);
+    }
+    void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override
+    {
+        memory_.deallocate(ptr, bytes, alignment);
+    }
+
+  private:
+    std::unique_ptr<device::Runtime> runtime_;
+    DeviceResource memory_;
+};
+
 struct Subject {
     std::string name;
     std::function<std::unique_ptr<MemoryResource>()> make;
@@ -153,6 +186,31 @@ struct Subject {
     bool threads{true};      // several may use it at once
     bool by_operator_new{};  // sanitizers end the process where it would throw
 };
+
+bool is_reached_by_host(device::MemoryKind kind)
+{
+    return kind != device::MemoryKind::device && kind != device::MemoryKind::mapped &&
+           kind != device::MemoryKind::stream_ordered;
+}
+
+// Every kind that the runtime has.
+template <typename MakeRuntime>
+void add_device_memory(std::vector<Subject>& all, const std::string& name, const MakeRuntime& make_runtime)
+{
+    for (const device::MemoryKind kind : device::memory_kinds()) {
+        if (kind != device::MemoryKind::registered && !make_runtime()->lacks(0, kind)) {
+            all.push_back({name + ": " + std::string{device::name_of(kind)},
+                           [kind, make_runtime] { return std::make_unique<OfARuntime>(make_runtime(), kind); },
+                           is_reached_by_host(kind)});
+        }
+    }
+}
+
+// The ring of devices, whose environment asks PoCL for some.
+bool is_on_devices()
+{
+    return std::getenv("POCL_DEVICES") != nullptr;
+}
 
 // Every kind of pool, scheme, topology, rule.
 void add_pools(std::vector<Subject>& all)
@@ -193,6 +251,15 @@ void add_pools(std::vector<Subject>& all)
 
 std::vector<Subject> subjects()
 {
+    if (is_on_devices()) {
+        std::vector<Subject> found;
+        if (const auto opencl = device::open_opencl()) {
+            add_device_memory(found, "OpenCL", [] { return *device::open_opencl(); });
+        } else {
+            std::cout << "no OpenCL device: " << opencl.error().message << '\n';
+        }
+        return found;
+    }
     static Counters counters;
     static const std::uint64_t limit = roomy;
     static const std::uint64_t every = never;
@@ -230,6 +297,9 @@ std::vector<Subject> subjects()
                        .threads = !model::is_single_threaded(kind),
                        .by_operator_new = true});
     }
+    add_device_memory(all, "invented device", [] {
+        return std::make_unique<tests::FakeRuntime>(tests::FakeMachine{.memory_bytes = 1ULL << 34U});
+    });
     add_pools(all);
     return all;
 }
@@ -263,7 +333,7 @@ constexpr std::array<std::size_t, 9> sizes{0, 1, 7, 16, 4095, 4096, 4097, 100'00
 
 }  // namespace
 
-TEST_CASE("every resource aligns as asked, for every size", "[unit]")
+TEST_CASE("every resource aligns as asked, for every size", "[unit][device]")
 {
     for_each_subject([](const Subject& subject, MemoryResource& resource, const Counters&) {
         for (std::size_t alignment = 1; alignment <= subject.largest_alignment; alignment *= 2) {
@@ -287,7 +357,7 @@ TEST_CASE("every resource aligns as asked, for every size", "[unit]")
     });
 }
 
-TEST_CASE("zeroed memory reads as zeros where dirty memory was freed before", "[unit]")
+TEST_CASE("zeroed memory reads as zeros where dirty memory was freed before", "[unit][device]")
 {
     for_each_subject([](const Subject& subject, MemoryResource& resource, const Counters&) {
         if (!subject.usable) {
@@ -308,7 +378,7 @@ TEST_CASE("zeroed memory reads as zeros where dirty memory was freed before", "[
     });
 }
 
-TEST_CASE("accounting is exact", "[unit]")
+TEST_CASE("accounting is exact", "[unit][device]")
 {
     for_each_subject([](const Subject&, MemoryResource& resource, const Counters& counters) {
         std::vector<Allocation> held;
@@ -330,7 +400,7 @@ TEST_CASE("accounting is exact", "[unit]")
     });
 }
 
-TEST_CASE("a refusal says why and leaves nothing acquired", "[unit]")
+TEST_CASE("a refusal says why and leaves nothing acquired", "[unit][device]")
 {
     for_each_subject([](const Subject& subject, MemoryResource& resource, const Counters& counters) {
         struct Request {
@@ -367,7 +437,7 @@ TEST_CASE("a refusal says why and leaves nothing acquired", "[unit]")
     });
 }
 
-TEST_CASE("memory may be freed by another thread", "[unit]")
+TEST_CASE("memory may be freed by another thread", "[unit][device]")
 {
     for_each_subject([](const Subject& subject, MemoryResource& resource, const Counters& counters) {
         std::vector<Allocation> held(200);
@@ -388,7 +458,7 @@ TEST_CASE("memory may be freed by another thread", "[unit]")
     });
 }
 
-TEST_CASE("eight threads churn, freeing what others allocated", "[unit]")
+TEST_CASE("eight threads churn, freeing what others allocated", "[unit][device]")
 {
     struct Item {
         unsigned char* ptr{};

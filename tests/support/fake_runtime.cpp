@@ -17,6 +17,8 @@ tl::unexpected<base::Error> unknown(std::string_view what)
     return base::fail(ErrorCode::invalid_input, fmt::format("there is no such {}", what));
 }
 
+constexpr std::uint64_t most_host_bytes = 1ULL << 36U;
+
 bool host_reaches(MemoryKind kind)
 {
     return kind != MemoryKind::device && kind != MemoryKind::stream_ordered && kind != MemoryKind::mapped;
@@ -108,7 +110,8 @@ base::Expected<device::RawBlock> FakeRuntime::allocate(const device::BlockReques
     for (const auto& [id, block] : blocks_) {
         used += on_device(block.kind) && block.device == request.device ? block.bytes : 0;
     }
-    const bool fits = !on_device(request.kind) || request.bytes <= machine_.memory_bytes - used;
+    const bool fits =
+        on_device(request.kind) ? request.bytes <= machine_.memory_bytes - used : request.bytes <= most_host_bytes;
     if (refusing_.has(++blocks_asked_) || !fits) {
         return base::fail(ErrorCode::budget,
                           fmt::format("allocate: device {} has no {} bytes left", request.device, request.bytes));
@@ -126,6 +129,9 @@ base::Expected<device::RawBlock> FakeRuntime::adopt(std::uint32_t number, void* 
     const Lock lock{mutex_};
     if (const auto why = lacks(number, MemoryKind::registered)) {
         return base::fail(ErrorCode::not_supported, *why);
+    }
+    if (ordinary == nullptr || bytes == 0) {
+        return base::fail(ErrorCode::invalid_input, "adopt: there is no memory at this address");
     }
     const device::MemoryId id{++last_id_};
     Block& block = blocks_[id];
