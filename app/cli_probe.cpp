@@ -61,7 +61,12 @@ ProbeCommandLine::ProbeCommandLine(CLI::App& app)
     app_->add_option("--export", probe_.export_format, "The same as --format: nvbandwidth for what reads its JSON")
         ->type_name("FMT")
         ->excludes("--format");
-    app_->add_option("-o,--out", probe_.out, "Write the format to this file; - is stdout")->type_name("FILE");
+    app_->add_option("-o,--out", probe_.out,
+                     "Write the format to this file; %h host, %r rank, %s what is probed, %t UTC; - is stdout")
+        ->type_name("FILE");
+    app_->add_option("--tag", tags_, "Record a tag in the result, as rack=r7 (repeatable)")
+        ->allow_extra_args(false)
+        ->type_name("KEY=VALUE");
     app_->add_flag("--dump-scenario", probe_.dump_scenario,
                    "Measure nothing: write the transfers as a scenario for `memsweep run` (to -o, or stdout)");
     app_->footer(
@@ -104,6 +109,13 @@ std::optional<ProbeCommand> ProbeCommandLine::given() const
     }
     if (!probe.export_format.empty()) {
         probe.format = probe.export_format;
+    }
+    for (const std::string& text : tags_) {
+        const std::size_t at = text.find('=');
+        if (at == std::string::npos || at == 0) {
+            throw CLI::ValidationError("--tag", fmt::format("\"{}\" is not KEY=VALUE", text));
+        }
+        probe.tags[text.substr(0, at)] = text.substr(at + 1);
     }
     if (!nodes_.empty()) {
         auto nodes = sys::parse_list(nodes_);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/options.hpp"
 
@@ -29,6 +30,7 @@ class ProbeCommandLine {
     std::string size_;
     std::string min_time_;
     std::string nodes_;
+    std::vector<std::string> tags_;
     CLI::App* app_;
 };
 

@@ -5,10 +5,13 @@
 #include <fmt/format.h>
 
 #include "app/commands.hpp"
+#include "app/launched.hpp"
 #include "app/probe_limits.hpp"
 #include "app/probing.hpp"
 #include "app/report_output.hpp"
+#include "app/result_path.hpp"
 #include "core/sys/atomic_file.hpp"
+#include "core/sys/machine_facts.hpp"
 #include "scenarios/transfer_scenario.hpp"
 
 namespace memsweep::app {
@@ -28,6 +31,15 @@ std::vector<ReportTarget> targets(const ProbeCommand& command, const GlobalOptio
         both.push_back({"text", "-"});
     }
     return both;
+}
+
+base::Expected<std::string> output_path(const ProbeCommand& command)
+{
+    const std::string host = sys::machine_facts().host;
+    if (auto shared = shared_path(command.out, this_placement(host)); shared && !command.out.empty()) {
+        return base::fail(*std::move(shared));
+    }
+    return command.out == "-" ? command.out : expand_path(command.out, {host, probe_name(command), sys::utc_now()});
 }
 
 ExitCode exit_code(const model::RunReport& report, const sys::StopSignals& signals)
@@ -74,8 +86,15 @@ ExitCode dump_scenario(const ProbeCommand& command)
 
 }  // namespace
 
-ExitCode execute(const ProbeCommand& command, const GlobalOptions& global)
+ExitCode execute(const ProbeCommand& given, const GlobalOptions& global)
 {
+    ProbeCommand command = given;
+    if (auto path = output_path(given)) {
+        command.out = *std::move(path);
+    } else {
+        print_error(path.error());
+        return ExitCode::bad_input;
+    }
     if (command.dump_scenario) {
         return dump_scenario(command);
     }

@@ -11,6 +11,7 @@
 
 #include "app/case_filter.hpp"
 #include "app/commands.hpp"
+#include "app/launched.hpp"
 #include "app/this_machine.hpp"
 #include "core/base/quantity.hpp"
 #include "core/device/open.hpp"
@@ -110,14 +111,6 @@ std::vector<model::CaseReport> all_cases(const ProbeCommand& command, const tran
     return cases;
 }
 
-std::string probe_name(const ProbeCommand& command)
-{
-    if (command.what.empty() && !command.transfers.empty()) {
-        return "probe_transfer";
-    }
-    return command.what.empty() ? "probe_all" : fmt::format("probe_{}", fmt::join(command.what, "_"));
-}
-
 std::map<std::string, std::string> recorded_overrides(const ProbeCommand& command)
 {
     std::map<std::string, std::string> recorded;
@@ -159,6 +152,8 @@ model::RunReport new_report(const ProbeCommand& command, const GlobalOptions& gl
     report.run.scenario_name = probe_name(command);
     report.run.scenario_description = "What this machine's memory does, measured by memsweep probe.";
     report.run.overrides = recorded_overrides(command);
+    report.run.tags = command.tags;
+    report.run.placement = this_placement(report.machine.host);
     return report;
 }
 
@@ -180,6 +175,14 @@ void add_warnings(model::RunReport& report)
 }
 
 }  // namespace
+
+std::string probe_name(const ProbeCommand& command)
+{
+    if (command.what.empty() && !command.transfers.empty()) {
+        return "probe_transfer";
+    }
+    return command.what.empty() ? "probe_all" : fmt::format("probe_{}", fmt::join(command.what, "_"));
+}
 
 base::Expected<model::RunReport> probe(const ProbeCommand& command, const GlobalOptions& global,
                                        const sys::Clock& clock, const sys::StopSignals& signals)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "app/options.hpp"
 #include "core/base/expected.hpp"
@@ -12,6 +13,9 @@
 namespace memsweep::app {
 
 // Errors   invalid_input: --nodes names a node that is not there.
+// "probe_bandwidth_latency": what its result calls itself.
+[[nodiscard]] std::string probe_name(const ProbeCommand& command);
+
 [[nodiscard]] base::Expected<model::RunReport> probe(const ProbeCommand& command, const GlobalOptions& global,
                                                      const sys::Clock& clock, const sys::StopSignals& signals);
 

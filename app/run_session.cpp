@@ -10,6 +10,7 @@
 #include "app/calibration.hpp"
 #include "app/commands.hpp"
 #include "app/comparing.hpp"
+#include "app/launched.hpp"
 #include "app/read_result.hpp"
 #include "app/report_output.hpp"
 #include "app/result_file.hpp"
@@ -96,12 +97,19 @@ model::RunReport RunSession::new_report(const model::Plan& plan) const
     report.run.scenario_fingerprint = plan.fingerprint;
     report.run.overrides = recorded_overrides(command_.overrides);
     report.run.tags = command_.tags;
+    report.run.placement = this_placement(machine_.host);
     return report;
 }
 
 base::Expected<std::string> RunSession::result_path(const model::RunReport& report) const
 {
-    const std::string pattern = command_.out.empty() ? "results/%s-%t.json" : command_.out;
+    const model::LaunchPlace placement = this_placement(machine_.host);
+    const bool among_ranks = placement.ranks.value_or(1) > 1;
+    const std::string usual = among_ranks ? "results/%s-%t-%h-%r.json" : "results/%s-%t.json";
+    const std::string pattern = command_.out.empty() ? usual : command_.out;
+    if (auto shared = shared_path(pattern, placement)) {
+        return base::fail(*std::move(shared));
+    }
     auto path = pattern == "-" ? base::Expected<std::string>{pattern}
                                : expand_path(pattern, {machine_.host, report.run.scenario_name, report.run.started});
     if (!path || *path == "-") {

@@ -1,6 +1,10 @@
 // The parts of a result document that stand on their own.
 #pragma once
 
+#include <map>
+#include <string>
+#include <vector>
+
 #include "core/model/report.hpp"
 #include "reporters/json_stream.hpp"
 #include "reporters/json_text.hpp"
@@ -11,6 +15,11 @@ namespace memsweep::reporters {
 [[nodiscard]] Json json_params(const std::vector<model::Param>& params);
 [[nodiscard]] Json json_warning(const model::Warning& warning);
 [[nodiscard]] Json json_assertion(const model::AssertionResult& assertion);
+[[nodiscard]] Json json_texts(const std::vector<std::string>& texts);
+[[nodiscard]] Json json_map(const std::map<std::string, std::string>& map);
+[[nodiscard]] Json json_tool(const model::ToolInfo& tool);
+[[nodiscard]] Json json_machine(const model::Machine& machine);
+[[nodiscard]] Json json_counts(const model::Counts& counts);
 void write_case(const model::CaseReport& report, JsonStream& out);  // list by list, metric by metric
 
 template <typename Item>

@@ -31,6 +31,27 @@ std::string text_if_there(const Node& node, std::string_view key)
     return node.has(key) ? node.at(key).text_or_empty() : std::string{};
 }
 
+std::optional<std::uint32_t> count_if_there(const Node& node, std::string_view key)
+{
+    return node.has(key) && !node.at(key).is_null() ? std::optional{node.at(key).integer<std::uint32_t>()}
+                                                    : std::nullopt;
+}
+
+model::LaunchPlace read_placement(const Node& node)
+{
+    return {.node = node.at("node").text(),
+            .launcher = text_if_there(node, "launcher"),
+            .job = text_if_there(node, "job"),
+            .nodes = text_if_there(node, "nodes"),
+            .partition = text_if_there(node, "partition"),
+            .cpus = text_if_there(node, "cpus"),
+            .memory_nodes = text_if_there(node, "memory_nodes"),
+            .rank = count_if_there(node, "rank"),
+            .ranks = count_if_there(node, "ranks"),
+            .local_rank = count_if_there(node, "local_rank"),
+            .local_ranks = count_if_there(node, "local_ranks")};
+}
+
 }  // namespace
 
 model::ToolInfo read_tool(const Node& node)
@@ -64,6 +85,9 @@ model::RunInfo read_run(const Node& node)
     read_scenario(node.at("scenario"), run);
     run.overrides = read_map(node.at("overrides"));
     run.tags = read_map(node.at("tags"));
+    if (node.has("placement")) {
+        run.placement = read_placement(node.at("placement"));
+    }
     return run;
 }
 

@@ -12,10 +12,6 @@
 #include "reporters/utf8.hpp"
 
 namespace memsweep::reporters {
-namespace {
-
-constexpr int format_version = 1;
-
 Json json_texts(const std::vector<std::string>& texts)
 {
     Json json = Json::array();
@@ -45,31 +41,6 @@ Json json_tool(const model::ToolInfo& tool)
             {"compiler", json_text(tool.compiler)}, {"features", std::move(features)}};
 }
 
-Json json_scenario(const model::RunInfo& run)
-{
-    return {{"name", json_text(run.scenario_name)},
-            {"path", json_text(run.scenario_path)},
-            {"sha256", json_text(run.scenario_sha256)},
-            {"fingerprint", json_text(run.scenario_fingerprint)},
-            {"description", json_text(run.scenario_description)}};
-}
-
-Json json_run(const model::RunInfo& run)
-{
-    return {{"id", json_text(run.id)},
-            {"started", json_text(run.started)},
-            {"ended", json_text_or_null(run.ended)},
-            {"argv", json_texts(run.argv)},
-            {"exit_code", run.exit_code},
-            {"order", json_text(model::name_of(run.order))},
-            {"seed", run.seed},
-            {"isolation", json_text(model::name_of(run.isolation))},
-            {"interrupted", run.interrupted},
-            {"scenario", json_scenario(run)},
-            {"overrides", json_map(run.overrides)},
-            {"tags", json_map(run.tags)}};
-}
-
 Json json_machine(const model::Machine& machine)
 {
     return {{"host", json_text(machine.host)},
@@ -92,12 +63,6 @@ Json json_machine(const model::Machine& machine)
             {"fingerprint", json_text(machine.fingerprint)}};
 }
 
-Json json_calibration(const model::Calibration& calibration)
-{
-    return {{"harness_time_per_op", json_number(calibration.harness_seconds_per_op)},
-            {"clock_read_time", json_number(calibration.clock_read_seconds)}};
-}
-
 Json json_counts(const model::Counts& counts)
 {
     return {{"cases", counts.cases},
@@ -109,6 +74,65 @@ Json json_counts(const model::Counts& counts)
             {"assertions_failed", counts.assertions_failed},
             {"assertions_warned", counts.assertions_warned},
             {"assertions_not_evaluated", counts.assertions_not_evaluated}};
+}
+
+namespace {
+
+constexpr int format_version = 1;
+
+Json json_scenario(const model::RunInfo& run)
+{
+    return {{"name", json_text(run.scenario_name)},
+            {"path", json_text(run.scenario_path)},
+            {"sha256", json_text(run.scenario_sha256)},
+            {"fingerprint", json_text(run.scenario_fingerprint)},
+            {"description", json_text(run.scenario_description)}};
+}
+
+Json json_count(std::optional<std::uint32_t> count)
+{
+    return count ? Json(*count) : Json(nullptr);
+}
+
+Json json_placement(const model::LaunchPlace& placement)
+{
+    return {{"node", json_text(placement.node)},
+            {"launcher", json_text_or_null(placement.launcher)},
+            {"job", json_text_or_null(placement.job)},
+            {"nodes", json_text_or_null(placement.nodes)},
+            {"partition", json_text_or_null(placement.partition)},
+            {"rank", json_count(placement.rank)},
+            {"ranks", json_count(placement.ranks)},
+            {"local_rank", json_count(placement.local_rank)},
+            {"local_ranks", json_count(placement.local_ranks)},
+            {"cpus", json_text_or_null(placement.cpus)},
+            {"memory_nodes", json_text_or_null(placement.memory_nodes)}};
+}
+
+Json json_run(const model::RunInfo& run)
+{
+    Json json{{"id", json_text(run.id)},
+              {"started", json_text(run.started)},
+              {"ended", json_text_or_null(run.ended)},
+              {"argv", json_texts(run.argv)},
+              {"exit_code", run.exit_code},
+              {"order", json_text(model::name_of(run.order))},
+              {"seed", run.seed},
+              {"isolation", json_text(model::name_of(run.isolation))},
+              {"interrupted", run.interrupted},
+              {"scenario", json_scenario(run)},
+              {"overrides", json_map(run.overrides)},
+              {"tags", json_map(run.tags)}};
+    if (run.placement) {
+        json["placement"] = json_placement(*run.placement);
+    }
+    return json;
+}
+
+Json json_calibration(const model::Calibration& calibration)
+{
+    return {{"harness_time_per_op", json_number(calibration.harness_seconds_per_op)},
+            {"clock_read_time", json_number(calibration.clock_read_seconds)}};
 }
 
 void write_cases(const std::vector<model::CaseReport>& cases, JsonStream& out)

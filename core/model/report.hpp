@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/model/launch_place.hpp"
 #include "core/model/metric.hpp"
 #include "core/model/plan.hpp"
 #include "core/model/tool_info.hpp"
@@ -199,6 +200,7 @@ struct RunInfo {
     std::string scenario_description;
     std::map<std::string, std::string> overrides;
     std::map<std::string, std::string> tags;
+    std::optional<LaunchPlace> placement;  // empty: in a result of an earlier memsweep
 };
 
 // What this machine and this harness cost, measured in the same run as the cases.

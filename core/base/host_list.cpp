@@ -1,0 +1,120 @@
+#include "core/base/host_list.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace memsweep::base {
+namespace {
+
+constexpr std::size_t most_names = 1'000'000;
+
+// Splits at commas that no bracket encloses; empty where brackets do not match.
+std::optional<std::vector<std::string_view>> split(std::string_view text)
+{
+    std::vector<std::string_view> parts;
+    std::size_t start = 0;
+    bool inside = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '[' || text[i] == ']') {
+            if (inside == (text[i] == '[')) {
+                return std::nullopt;
+            }
+            inside = !inside;
+        } else if (text[i] == ',' && !inside) {
+            parts.push_back(text.substr(start, i - start));
+            start = i + 1;
+        }
+    }
+    parts.push_back(text.substr(start));
+    return inside ? std::nullopt : std::optional{std::move(parts)};
+}
+
+std::optional<std::uint64_t> number(std::string_view text)
+{
+    std::uint64_t value{};
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return problem == std::errc{} && end == text.data() + text.size() ? std::optional{value} : std::nullopt;
+}
+
+// "001-003" or "7"; false where it is neither, or too long.
+bool append_range(std::string_view text, std::vector<std::string>& out)
+{
+    const std::size_t dash = text.find('-');
+    const std::string_view low = text.substr(0, dash);
+    const auto from = number(low);
+    const auto to = dash == std::string_view::npos ? from : number(text.substr(dash + 1));
+    if (!from || !to || *to < *from || *to - *from >= most_names || out.size() + (*to - *from) >= most_names) {
+        return false;
+    }
+    for (std::uint64_t i = *from; i <= *to; ++i) {
+        out.push_back(fmt::format("{:0{}}", i, low.size()));
+    }
+    return true;
+}
+
+std::optional<std::vector<std::string>> expand_one(std::string_view name)
+{
+    std::vector<std::string> made{""};
+    while (!name.empty()) {
+        const std::size_t open = std::min(name.find('['), name.size());
+        std::vector<std::string> middles{""};
+        std::size_t after = open;
+        if (open < name.size()) {
+            const std::size_t close = name.find(']', open);
+            middles.clear();
+            std::string_view ranges = name.substr(open + 1, close - open - 1);
+            while (true) {
+                const std::size_t comma = std::min(ranges.find(','), ranges.size());
+                if (!append_range(ranges.substr(0, comma), middles)) {
+                    return std::nullopt;
+                }
+                if (comma == ranges.size()) {
+                    break;
+                }
+                ranges.remove_prefix(comma + 1);
+            }
+            after = close + 1;
+        }
+        if (made.size() * middles.size() > most_names) {
+            return std::nullopt;
+        }
+        std::vector<std::string> longer;
+        for (const std::string& start : made) {
+            for (const std::string& middle : middles) {
+                longer.push_back(start + std::string{name.substr(0, open)} + middle);
+            }
+        }
+        made = std::move(longer);
+        name.remove_prefix(after);
+    }
+    return made;
+}
+
+}  // namespace
+
+Expected<std::vector<std::string>> expand_host_list(std::string_view text)
+{
+    const auto bad = [&](std::string_view what) {
+        return fail(ErrorCode::invalid_input,
+                    fmt::format("\"{}\" is no list of hosts such as n[001-128]: {}", text, what));
+    };
+    const auto parts = split(text);
+    if (!parts) {
+        return bad("its brackets do not match");
+    }
+    std::vector<std::string> names;
+    for (const std::string_view part : *parts) {
+        const auto made = part.empty() ? std::nullopt : expand_one(part);
+        if (!made || names.size() + made->size() > most_names) {
+            return bad(fmt::format("\"{}\" names no hosts, or too many", part));
+        }
+        names.insert(names.end(), made->begin(), made->end());
+    }
+    return names;
+}
+
+}  // namespace memsweep::base
