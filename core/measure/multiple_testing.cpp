@@ -8,6 +8,11 @@ namespace memsweep::measure {
 
 std::vector<double> benjamini_hochberg(std::span<const double> p)
 {
+    return benjamini_hochberg(p, p.size());
+}
+
+std::vector<double> benjamini_hochberg(std::span<const double> p, std::size_t family)
+{
     std::vector<std::size_t> order(p.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::sort(order, {}, [&](std::size_t index) { return p[index]; });
@@ -15,7 +20,7 @@ std::vector<double> benjamini_hochberg(std::span<const double> p)
     double least = 1;
     for (std::size_t place = p.size(); place > 0; --place) {
         const std::size_t index = order[place - 1];
-        least = std::min(least, p[index] * static_cast<double>(p.size()) / static_cast<double>(place));
+        least = std::min(least, p[index] * static_cast<double>(family) / static_cast<double>(place));
         q[index] = least;
     }
     return q;

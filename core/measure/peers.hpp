@@ -1,0 +1,60 @@
+// Which of many hosts that measured the same thing is not like the others.
+//
+// Quantities that are positive (times, bandwidths) are judged by their logarithms, so that half as fast and twice as
+// fast lie equally far out. Three rules, by how many hosts there are and how their values spread:
+//   test     8 hosts or more: the robust z-score (median and MAD) and its p, to be adjusted over all that are tested.
+//            The scale is never below a third of the metric's threshold (a MAD of 0 would make every host an outlier)
+//            nor, from 50 hosts on, below what the tenth furthest out of a hundred shows: real fleets have heavier
+//            tails than a normal distribution.
+//   few      3 to 7 hosts: no p is possible. Named is who lies beyond twice (or half) the median of all others and four
+//            times further from it than the others lie apart; a second bad host among so few hides both.
+//   counter  an exact counter on which at least three quarters of the hosts agree: who has another value.
+// In every rule the distance must also be beyond the metric's threshold (thresholds.hpp), so that what differs reliably
+// but by little is not named.
+//
+// Units    those of the values; NaN: the host has none.
+// Sources  median and MAD: Hampel 1974; Iglewicz and Hoaglin 1993. Tails: peer_quantiles.hpp.
+// Cost     n log n.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/measure/thresholds.hpp"
+#include "core/model/metric.hpp"
+
+namespace memsweep::measure {
+
+enum class PeerRule : std::uint8_t { test, few, counter };
+
+struct PeerFigures {
+    std::span<const double> medians;  // one per host
+    std::span<const double> spreads;  // MAD within each host, as many
+    model::Better better{};
+    model::MetricClass metric_class{};
+    Threshold threshold;
+};
+
+struct Deviation {
+    std::size_t host{};
+    PeerRule rule{};
+    double z{};               // signed: robust standard deviations; of `few` in ranges of the others; 0 of a counter
+    std::optional<double> p;  // of `test`
+    bool is_worse{};          // on the side that `better` does not want
+};
+
+struct PeerJudgement {
+    std::size_t hosts{};  // that have a value
+    std::size_t tests{};  // of them judged by p, all of which belong to the family that p is adjusted over
+    double median{};
+    double low{}, high{};               // quartiles
+    std::optional<double> scale;        // of the `test` rule: a fraction where logarithms are judged
+    std::vector<Deviation> deviations;  // candidates: of `test` those with p <= significance
+};
+
+[[nodiscard]] PeerJudgement judge_peers(const PeerFigures& figures);
+
+}  // namespace memsweep::measure
