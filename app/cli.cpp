@@ -220,6 +220,8 @@ void add_report(CLI::App& app, ReportCommand& report)
     app.add_option("-o,--out", report.out,
                    "Where to write (default stdout); csv and gha write a file per part beside it")
         ->type_name("FILE");
+    app.add_flag("--check", report.check,
+                 "Exit code 1 if a host of a fleet is bad (3: only missing), or something in a result does not hold");
     app.footer(
         "Several results of one scenario and machine make a history, in the order their runs were started: every\n"
         "metric from run to run, and where it changed its level. It is written as text, md, json, csv or html.");
@@ -239,15 +241,24 @@ void add_list(CLI::App& app, ListCommand& list)
 
 void add_merge(CLI::App& app, MergeCommand& merge)
 {
-    app.add_option("result", merge.results, "Results of one scenario on one kind of machine; - is stdin")
+    app.add_option("result", merge.results,
+                   "Results of one scenario on one kind of machine, or on many hosts; - is stdin")
         ->required()
         ->type_name("RESULT");
     app.add_option("-o,--out", merge.out, "Where to write the merged result; - is stdout")
         ->required()
         ->type_name("FILE");
+    app.add_option("--expect", merge.expect,
+                   "How many hosts should be there, or which: 128, or n[001-128]; who is missing is named: exit code 3")
+        ->type_name("HOSTS");
+    app.add_option("--tags", merge.tags, "A table of the hosts' tags, its first line as in: host,rack,switch")
+        ->type_name("FILE");
+    app.add_flag("--one-machine", merge.one_machine,
+                 "Take different host names for one machine, as those of containers are");
     app.add_flag("--force", merge.force, "Merge different scenarios or machines all the same");
-    app.footer("Exit codes: 0 merged; 2 unreadable, or not to be merged: other scenarios, machines or units, or a run\n"
-               "that is given twice.");
+    app.footer("Results of several hosts make a fleet, which report and compare understand; what one host measured in\n"
+               "parts makes one result. Exit codes: 0 merged; 2 unreadable, or not to be merged: other scenarios,\n"
+               "machines or units, or a run that is given twice; 3 a host is missing.");
 }
 
 void add_doctor(CLI::App& app, DoctorCommand& doctor)
@@ -381,12 +392,13 @@ std::variant<Options, ExitCode> parse_command_line(int argc, const char* const* 
     add_list(list_app, list);
     SchemaCommand schema;
     CLI::App& schema_app = *app.add_subcommand("schema", "Print a JSON Schema, for editors and for readers");
-    schema_app.add_option("which", schema.which, "scenario, result, gates, comparison, history or limits")
+    schema_app.add_option("which", schema.which, "scenario, result, gates, comparison, history, limits or fleet")
         ->required()
-        ->check(CLI::IsMember({"scenario", "result", "gates", "comparison", "history", "limits"}))
+        ->check(CLI::IsMember({"scenario", "result", "gates", "comparison", "history", "limits", "fleet"}))
         ->type_name("WHICH");
     MergeCommand merge;
-    CLI::App& merge_app = *app.add_subcommand("merge", "Join results of one scenario into one");
+    CLI::App& merge_app =
+        *app.add_subcommand("merge", "Join results of one scenario into one, or those of many hosts into a fleet");
     add_merge(merge_app, merge);
     DoctorCommand doctor;
     CLI::App& doctor_app = *app.add_subcommand("doctor", "Is this machine fit to measure on? What spoils numbers here");

@@ -57,6 +57,7 @@ struct ReportCommand {
     std::vector<std::string> results;
     std::string format{"text"};
     std::string out;
+    bool check{};
 };
 
 struct CompareCommand {
@@ -91,7 +92,10 @@ struct SchemaCommand {
 struct MergeCommand {
     std::vector<std::string> results;
     std::string out;
+    std::string expect;  // a number of hosts, or their names; empty: whoever is there
+    std::string tags;    // a table of the hosts' tags
     bool force{};
+    bool one_machine{};
 };
 
 struct DoctorCommand {
@@ -179,6 +183,7 @@ struct ProbeCommand {
     std::optional<std::chrono::nanoseconds> min_time;
     std::optional<std::uint32_t> samples;
     bool dump_scenario{};  // of the transfers, instead of measuring them
+    std::map<std::string, std::string> tags;
 };
 
 struct CompletionCommand {

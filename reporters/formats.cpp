@@ -11,6 +11,7 @@
 #include "reporters/csv_writer.hpp"
 #include "reporters/gbench_writer.hpp"
 #include "reporters/gha_writer.hpp"
+#include "reporters/health_writer.hpp"
 #include "reporters/html_writer.hpp"
 #include "reporters/json_writer.hpp"
 #include "reporters/junit_writer.hpp"
@@ -48,7 +49,7 @@ std::string without_ending(const std::string& path, std::string_view ending)
 
 std::span<const Format> formats()
 {
-    static constexpr std::array<Format, 19> table{{
+    static constexpr std::array<Format, 20> table{{
         {"text", ".txt", "what the terminal shows, 120 columns wide and in full", write_whole<to_text>},
         {"json", ".json", "the whole result, format memsweep-result version 1; every other format is made from it",
          write_json},
@@ -73,6 +74,8 @@ std::span<const Format> formats()
         {"vega", ".vl.json", "the charts of html alone, as one Vega-Lite specification", write_whole<to_vega>},
         {"nvbandwidth", ".nvbandwidth.json",
          "nvbandwidth's JSON: bandwidths in GB/s, latencies in ns, matrices of nodes", write_nvbandwidth},
+        {"health", ".health.ndjson", "one line of JSON if the host is bad, with the evidence; nothing if it is well",
+         write_health},
         {"md", ".md", "Markdown for a GitHub job summary: the verdict first", write_markdown},
     }};
     return table;

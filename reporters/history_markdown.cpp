@@ -2,41 +2,16 @@
 
 #include <fmt/format.h>
 
+#include "reporters/markdown_table.hpp"
 #include "reporters/markdown_text.hpp"
 
 namespace memsweep::reporters {
 namespace {
 
-std::string sign_of(Tone tone)
-{
-    return tone == Tone::bad ? "\u2717" : tone == Tone::good ? "\u2713" : "?";
-}
-
-std::string table_of(const Table& table)
-{
-    std::string titles = "|";
-    std::string rules = "|";
-    for (const Column& column : table.columns) {
-        titles += fmt::format(" {} |", markdown_text(column.title));
-        rules += column.is_number ? " ---: |" : " --- |";
-    }
-    std::string out = titles + "\n" + rules + "\n";
-    for (const auto& row : table.rows) {
-        out += '|';
-        for (const Cell& cell : row) {
-            const bool loud = cell.tone == Tone::bad || cell.tone == Tone::good;
-            const std::string text = markdown_text(cell.text);
-            out += loud ? fmt::format(" **{}** |", text) : fmt::format(" {} |", text);
-        }
-        out += '\n';
-    }
-    return out;
-}
-
 std::string history_text(const measure::History& history)
 {
     const Headline line = headline(history);
-    std::string out = fmt::format("### {} {}\n\n{}\n", sign_of(line.tone), markdown_text(line.text),
+    std::string out = fmt::format("### {} {}\n\n{}\n", markdown_sign(line.tone), markdown_text(line.text),
                                   markdown_text(span_text(history)));
     std::string items;
     for (const measure::Finding& finding : history.findings) {
@@ -44,10 +19,10 @@ std::string history_text(const measure::History& history)
     }
     out += items.empty() ? items : "\n" + items;
     if (const Table changes = changes_table(history); !changes.rows.empty()) {
-        out += "\n" + table_of(changes);
+        out += "\n" + markdown_table(changes);
     }
     return out + fmt::format("\n<details><summary>Trends</summary>\n\n{}\n</details>\n",
-                             table_of(trends_table(history, false)));
+                             markdown_table(trends_table(history, false)));
 }
 
 }  // namespace

@@ -12,16 +12,18 @@ namespace memsweep::scenarios {
 [[nodiscard]] std::string_view comparison_schema();
 [[nodiscard]] std::string_view history_schema();
 [[nodiscard]] std::string_view limits_schema();
+[[nodiscard]] std::string_view fleet_schema();
 
 struct NamedSchema {
     std::string_view name;  // as on the command line
     std::string_view (*text)();
 };
-inline constexpr std::array<NamedSchema, 6> schemas{{{"scenario", scenario_schema},
+inline constexpr std::array<NamedSchema, 7> schemas{{{"scenario", scenario_schema},
                                                      {"result", result_schema},
                                                      {"gates", gate_schema},
                                                      {"comparison", comparison_schema},
                                                      {"history", history_schema},
-                                                     {"limits", limits_schema}}};
+                                                     {"limits", limits_schema},
+                                                     {"fleet", fleet_schema}}};
 
 }  // namespace memsweep::scenarios
