@@ -58,6 +58,13 @@ libtcmalloc-minimal4 optional /usr/lib/*/libtcmalloc_minimal.so.4 scenario tests
 qemu-system-x86     optional  qemu-system-x86_64        guest tests: machines with several NUMA nodes
 busybox-static      optional  busybox                   guest tests: the guest's tools
 linux-image-cloud-amd64 optional guest:kernel           guest tests: the guest's kernel, only unpacked into ~/.cache/memsweep
+openmpi-bin         optional  mpirun                    fleet tests: memsweep-mpi on several hosts
+libopenmpi-dev      optional  mpicc                     memsweep-mpi
+iproute2            optional  ip                        fleet tests: hosts that are network namespaces
+slurmctld           optional  /usr/sbin/slurmctld       fleet tests: a Slurm of three nodes
+slurmd              optional  /usr/sbin/slurmd          fleet tests: a Slurm of three nodes
+slurm-client        optional  srun                      fleet tests: a Slurm of three nodes
+munge               optional  /usr/sbin/munged          fleet tests: a Slurm of three nodes
 mandoc              optional  mandoc                    scenario tests: manual pages are free of mistakes
 zsh                 optional  zsh                       scenario tests: its completions load
 fish                optional  fish                      scenario tests: its completions are asked
