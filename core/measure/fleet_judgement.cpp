@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/base/quantity.hpp"
-#include "core/measure/format.hpp"
+#include "core/measure/log_factorials.hpp"
 #include "core/measure/multiple_testing.hpp"
 #include "core/measure/verdict.hpp"
 
@@ -184,19 +184,14 @@ void find_bad_hosts(const Fleet& fleet, FleetJudgement& out)
     });
 }
 
-double log_choose(std::size_t n, std::size_t k)
-{
-    const auto gamma = [](std::size_t i) { return std::lgamma(static_cast<double>(i) + 1); };
-    return gamma(n) - gamma(k) - gamma(n - k);
-}
-
 // P(at least `drawn` of `of` hosts drawn from `all` carry what `marked` of them carry).
-double hypergeometric_tail(std::size_t all, std::size_t marked, std::size_t of, std::size_t drawn)
+double hypergeometric_tail(const LogFactorials& logs, std::size_t all, std::size_t marked, std::size_t of,
+                           std::size_t drawn)
 {
     double p = 0;
     for (std::size_t k = drawn; k <= std::min(marked, of); ++k) {
         if (of - k <= all - marked) {
-            p += std::exp(log_choose(marked, k) + log_choose(all - marked, of - k) - log_choose(all, of));
+            p += std::exp(logs.choose(marked, k) + logs.choose(all - marked, of - k) - logs.choose(all, of));
         }
     }
     return std::min(1.0, p);
@@ -216,6 +211,7 @@ void find_shared_tags(const Fleet& fleet, FleetJudgement& out)
             ++found.at({name, value}).bad;
         }
     }
+    const LogFactorials logs{fleet.hosts.size()};
     std::vector<SharedTag> tags;
     std::vector<double> p;
     std::size_t family = 0;
@@ -223,7 +219,7 @@ void find_shared_tags(const Fleet& fleet, FleetJudgement& out)
         family += tag.bad > 0 && tag.hosts < fleet.hosts.size() ? 1U : 0U;
         if (tag.bad >= least_bad && tag.hosts < fleet.hosts.size()) {
             tags.push_back(tag);
-            p.push_back(hypergeometric_tail(fleet.hosts.size(), tag.hosts, out.bad.size(), tag.bad));
+            p.push_back(hypergeometric_tail(logs, fleet.hosts.size(), tag.hosts, out.bad.size(), tag.bad));
         }
     }
     const std::vector<double> q = benjamini_hochberg(p, family);

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/measure/log_factorials.hpp"
 #include "core/measure/multiple_testing.hpp"
 #include "core/measure/summary.hpp"
 
@@ -207,11 +208,10 @@ double sign_test_p(std::size_t n, std::size_t smaller)
         const double distance = count / 2 - static_cast<double>(smaller) - 0.5;
         return std::min(1.0, std::erfc(distance / (std::sqrt(count) / 2) / std::numbers::sqrt2));
     }
+    const LogFactorials logs{n};
     double p = 0;
     for (std::size_t k = 0; k <= smaller; ++k) {
-        const auto i = static_cast<double>(k);
-        p += std::exp(std::lgamma(count + 1) - std::lgamma(i + 1) - std::lgamma(count - i + 1) -
-                      count * std::numbers::ln2);
+        p += std::exp(logs.choose(n, k) - count * std::numbers::ln2);
     }
     return std::min(1.0, 2 * p);
 }
