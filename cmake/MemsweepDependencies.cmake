@@ -8,6 +8,10 @@ find_package(CLI11 2.1 REQUIRED)             # libcli11-dev
 find_library(MEMSWEEP_LIBMD NAMES libmd.a md REQUIRED)   # libmd-dev: SHA-256
 find_library(MEMSWEEP_ZSTD NAMES zstd REQUIRED)           # libzstd-dev: traces
 find_package(ZLIB REQUIRED)                  # zlib1g-dev: heaptrack's logs
+if(NOT MEMSWEEP_SANITIZE)
+  set(MPI_CXX_SKIP_MPICXX TRUE)
+  find_package(MPI QUIET COMPONENTS CXX)     # libopenmpi-dev, optional: memsweep-mpi
+endif()
 if(MEMSWEEP_BUILD_BENCHMARKS)
   find_package(benchmark 1.7 REQUIRED)       # libbenchmark-dev
 endif()

@@ -4,6 +4,9 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
+if(TARGET memsweep-mpi)  # asked for by its component, so that the package does not depend on MPI
+  install(TARGETS memsweep-mpi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT mpi EXCLUDE_FROM_ALL)
+endif()
 install(TARGETS memsweep RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS memsweep_record LIBRARY DESTINATION lib/memsweep)  # where app/recording.cpp looks for it, beside bin/
 install(DIRECTORY scenarios/catalog scenarios/schema scenarios/traces DESTINATION ${CMAKE_INSTALL_DATADIR}/memsweep/scenarios

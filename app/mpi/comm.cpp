@@ -1,0 +1,173 @@
+#include "app/mpi/comm.hpp"
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <limits>
+#include <unistd.h>
+#include <utility>
+
+#include <mpi.h>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/sys/machine_facts.hpp"
+
+namespace memsweep::mpi {
+namespace {
+
+constexpr std::size_t longest_name = 256;
+
+void doze()
+{
+    constexpr timespec nap{0, 500'000};
+    nanosleep(&nap, nullptr);
+}
+
+int count_of(std::size_t bytes)
+{
+    return static_cast<int>(std::min<std::size_t>(bytes, std::numeric_limits<int>::max()));
+}
+
+// What MPI may still write to after a wait was given up.
+std::vector<std::unique_ptr<std::string>>& abandoned()
+{
+    static std::vector<std::unique_ptr<std::string>> texts;
+    return texts;
+}
+
+}  // namespace
+
+struct Transfer::Request {
+    MPI_Request request{MPI_REQUEST_NULL};
+    bool is_done{};
+    bool has_failed{};
+};
+
+Transfer::Transfer() = default;
+Transfer::Transfer(Transfer&&) noexcept = default;
+Transfer& Transfer::operator=(Transfer&&) noexcept = default;
+Transfer::~Transfer() = default;  // a request that is still under way is left to MPI
+
+bool Transfer::started() const
+{
+    return request_ != nullptr;
+}
+
+bool Transfer::done()
+{
+    if (request_ == nullptr || request_->has_failed) {
+        return false;
+    }
+    if (!request_->is_done) {
+        int flag = 0;
+        request_->has_failed = MPI_Test(&request_->request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+        request_->is_done = flag != 0 && !request_->has_failed;
+    }
+    return request_->is_done;
+}
+
+bool Transfer::failed() const
+{
+    return request_ != nullptr && request_->has_failed;
+}
+
+Comm::Comm(int& argc, char**& argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    int size = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    std::array<char, longest_name> own{};
+    const std::string host = sys::machine_facts().host;
+    host.copy(own.data(), own.size() - 1);
+    std::vector<char> all(own.size() * static_cast<std::size_t>(size));
+    MPI_Allgather(own.data(), count_of(own.size()), MPI_CHAR, all.data(), count_of(own.size()), MPI_CHAR,
+                  MPI_COMM_WORLD);
+    for (int rank = 0; rank < size; ++rank) {
+        host_names_.emplace_back(all.data() + static_cast<std::size_t>(rank) * own.size());
+    }
+    for (std::size_t rank = 0; rank < host_names_.size(); ++rank) {
+        const bool alone = std::ranges::count(host_names_, host_names_[rank]) == 1;
+        names_.push_back(alone ? host_names_[rank] : fmt::format("{}.r{}", host_names_[rank], rank));
+    }
+}
+
+std::string Comm::hosts() const
+{
+    std::vector<std::string> once = host_names_;
+    std::ranges::sort(once);
+    once.erase(std::ranges::unique(once).begin(), once.end());
+    return fmt::format("{}", fmt::join(once, ","));
+}
+
+Transfer Comm::begin_send(const void* data, std::size_t bytes, int to, int tag) const
+{
+    Transfer transfer;
+    transfer.request_ = std::make_unique<Transfer::Request>();
+    transfer.request_->has_failed =
+        MPI_Isend(data, count_of(bytes), MPI_BYTE, to, tag, MPI_COMM_WORLD, &transfer.request_->request) != MPI_SUCCESS;
+    return transfer;
+}
+
+Transfer Comm::begin_receive(void* data, std::size_t bytes, int from, int tag) const
+{
+    Transfer transfer;
+    transfer.request_ = std::make_unique<Transfer::Request>();
+    transfer.request_->has_failed = MPI_Irecv(data, count_of(bytes), MPI_BYTE, from, tag, MPI_COMM_WORLD,
+                                              &transfer.request_->request) != MPI_SUCCESS;
+    return transfer;
+}
+
+bool Comm::send(const std::string& text, int to, int tag, Deadline deadline) const
+{
+    auto kept = std::make_unique<std::string>(text);
+    Transfer transfer = begin_send(kept->data(), kept->size(), to, tag);
+    while (!transfer.done()) {
+        if (transfer.failed() || std::chrono::steady_clock::now() >= deadline) {
+            abandoned().push_back(std::move(kept));
+            return false;
+        }
+        doze();
+    }
+    return true;
+}
+
+std::optional<std::string> Comm::receive(int from, int tag, Deadline deadline) const
+{
+    MPI_Status status{};
+    for (int there = 0; there == 0;) {
+        if (MPI_Iprobe(from, tag, MPI_COMM_WORLD, &there, &status) != MPI_SUCCESS) {
+            return std::nullopt;
+        }
+        if (there == 0) {
+            if (std::chrono::steady_clock::now() >= deadline) {
+                return std::nullopt;
+            }
+            doze();
+        }
+    }
+    int bytes = 0;
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    auto text = std::make_unique<std::string>(static_cast<std::size_t>(bytes), '\0');
+    Transfer transfer = begin_receive(text->data(), text->size(), from, tag);
+    while (!transfer.done()) {
+        if (transfer.failed() || std::chrono::steady_clock::now() >= deadline) {
+            abandoned().push_back(std::move(text));
+            return std::nullopt;
+        }
+        doze();
+    }
+    return *std::move(text);
+}
+
+void Comm::finish(bool all_are_there) const
+{
+    if (all_are_there) {
+        MPI_Finalize();
+    }
+}
+
+}  // namespace memsweep::mpi

@@ -1,0 +1,79 @@
+// Messages between ranks that a dead or hanging peer cannot hold up: every wait has a deadline.
+//
+// Idle waiting sleeps instead of spinning, so that a rank that waits takes no processor from one that measures.
+//
+// Units    bytes; deadlines by the steady clock.
+// Errors   false, or empty: no answer in time, or MPI reported an error. What was under way is given up: its memory
+// stays
+//          reserved until the process ends, since MPI may still write to it.
+// Sources  MPI-3.1: MPI_Isend, MPI_Irecv, MPI_Test, MPI_Iprobe; MPI_ERRORS_RETURN instead of an abort of all ranks.
+// Threads  one.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace memsweep::mpi {
+
+using Deadline = std::chrono::steady_clock::time_point;
+[[nodiscard]] inline Deadline within(std::chrono::nanoseconds time)
+{
+    return std::chrono::steady_clock::now() + time;
+}
+
+// One message under way; it may be given up at any time. Ownership: the caller's memory must outlive the process's
+// use of MPI, or the message.
+class Transfer {
+  public:
+    Transfer();
+    ~Transfer();
+    Transfer(Transfer&&) noexcept;
+    Transfer& operator=(Transfer&&) noexcept;
+    Transfer(const Transfer&) = delete;
+    Transfer& operator=(const Transfer&) = delete;
+
+    [[nodiscard]] bool started() const;
+    [[nodiscard]] bool done();  // polls
+    [[nodiscard]] bool failed() const;
+
+  private:
+    friend class Comm;
+    struct Request;
+    std::unique_ptr<Request> request_;
+};
+
+class Comm {
+  public:
+    Comm(int& argc, char**& argv);
+    ~Comm() = default;
+    Comm(const Comm&) = delete;
+    Comm& operator=(const Comm&) = delete;
+
+    [[nodiscard]] int rank() const { return rank_; }
+    [[nodiscard]] int size() const { return static_cast<int>(names_.size()); }
+    // The host of a rank, or HOST.rN where several ranks share a host.
+    [[nodiscard]] const std::string& name(int rank) const { return names_.at(static_cast<std::size_t>(rank)); }
+    [[nodiscard]] std::string hosts() const;  // "a,b,c": all of them, once each
+
+    [[nodiscard]] Transfer begin_send(const void* data, std::size_t bytes, int to, int tag) const;
+    [[nodiscard]] Transfer begin_receive(void* data, std::size_t bytes, int from, int tag) const;
+
+    [[nodiscard]] bool send(const std::string& text, int to, int tag, Deadline deadline) const;
+    [[nodiscard]] std::optional<std::string> receive(int from, int tag, Deadline deadline) const;
+
+    // Ends MPI. With a peer that is gone MPI_Finalize would wait for it for ever: then it is left out.
+    void finish(bool all_are_there) const;
+
+  private:
+    int rank_{};
+    std::vector<std::string> names_;
+    std::vector<std::string> host_names_;
+};
+
+}  // namespace memsweep::mpi

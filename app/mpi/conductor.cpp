@@ -1,0 +1,339 @@
+#include "app/mpi/conductor.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/commands.hpp"
+#include "app/probing.hpp"
+#include "core/measure/fleet.hpp"
+#include "core/sys/atomic_file.hpp"
+#include "core/sys/clock.hpp"
+#include "core/sys/signals.hpp"
+#include "reporters/fleet_json.hpp"
+#include "reporters/json_reader.hpp"
+#include "scenarios/fingerprint.hpp"
+
+namespace memsweep::mpi {
+namespace {
+
+// Tests count from 1, so that their messages have other tags.
+constexpr int order_tag = 0;
+constexpr int answer_tag = 1;
+constexpr std::chrono::seconds start_patience{60};
+constexpr std::chrono::seconds grace{2};
+
+bool wrong_data(const model::RunReport& report)
+{
+    return std::ranges::any_of(report.cases, [](const auto& one) { return one.status == model::Status::failed; });
+}
+
+void measure_own(const MpiOptions& options, Journal& journal)
+{
+    if (options.own.what.empty() || journal.has_own()) {
+        return;
+    }
+    app::GlobalOptions global = options.global;
+    global.quiet = true;
+    const sys::StopSignals signals;
+    const sys::SystemClock clock;
+    const auto report = app::probe(options.own, global, clock, signals);
+    if (report) {
+        journal.add_own(*report);
+    } else {
+        app::print_error(report.error());
+    }
+    static_cast<void>(journal.write(false));
+}
+
+std::set<int> ranks_in(const std::string& text)
+{
+    std::set<int> ranks;
+    std::istringstream words{text};
+    for (int rank = 0; words >> rank;) {
+        ranks.insert(rank);
+    }
+    return ranks;
+}
+
+// The test without what lost ranks would have to do.
+LinkTest without(const LinkTest& test, const std::set<int>& lost)
+{
+    LinkTest left = test;
+    std::erase_if(left.flows, [&](const Flow& flow) { return lost.contains(flow.from) || lost.contains(flow.to); });
+    return left;
+}
+
+void measure_link(const MpiOptions& options, const Comm& comm, const LinkTest& test, int number, Journal& journal)
+{
+    journal.add_links(test, run_link_test(comm, test, number, options.link));
+    static_cast<void>(journal.write(false));
+}
+
+std::set<int> members_of(const LinkTest& test)
+{
+    std::set<int> members;
+    for (const Flow& flow : test.flows) {
+        members.insert({flow.from, flow.to});
+    }
+    return members;
+}
+
+class Conductor {
+  public:
+    Conductor(const MpiOptions& options, const Comm& comm, Journal& journal)
+        : options_{options}, comm_{comm}, journal_{journal}, plan_{link_plan(options.patterns, comm.size())}
+    {
+    }
+
+    app::ExitCode conduct()
+    {
+        greet();
+        own_cases();
+        links();
+        for (int rank = 1; rank < comm_.size(); ++rank) {
+            ask(rank, lost_.empty() ? "end" : "end, somebody is lost");
+        }
+        static_cast<void>(journal_.write(true));
+        for (int rank = 1; rank < comm_.size(); ++rank) {
+            gather(rank, within(grace + options_.link.patience));
+        }
+        write_fleet();
+        return exit_code();
+    }
+
+  private:
+    void lose(int rank, std::string_view what)
+    {
+        if (lost_.insert(rank).second) {
+            app::print_error({base::ErrorCode::os, fmt::format("no answer while {}; it is left out from here on", what),
+                              comm_.name(rank)});
+        }
+    }
+
+    void tell(const std::string& text) const
+    {
+        if (!options_.global.quiet) {
+            app::print_note(text);
+        }
+    }
+
+    void ask(int rank, const std::string& order)
+    {
+        if (!lost_.contains(rank) && !comm_.send(order, rank, order_tag, within(start_patience))) {
+            lose(rank, "being given work");
+        }
+    }
+
+    // Each rank says what it holds already: "own", and the numbers of the tests of which it has sent its part.
+    void greet()
+    {
+        for (int rank = 1; rank < comm_.size(); ++rank) {
+            const auto answer = comm_.receive(rank, answer_tag, within(start_patience));
+            if (!answer) {
+                lose(rank, "starting");
+                continue;
+            }
+            held_[rank] = ranks_in(*answer);
+        }
+        for (int i = 0; i < static_cast<int>(plan_.size()); ++i) {
+            const LinkTest& test = plan_[static_cast<std::size_t>(i)];
+            const bool all = std::ranges::all_of(
+                test.flows, [&](const Flow& flow) { return flow.from != 0 || journal_.has(test, flow); });
+            if (all) {
+                held_[0].insert(i);
+            }
+        }
+    }
+
+    void gather(int rank, Deadline deadline)
+    {
+        if (lost_.contains(rank)) {
+            return;
+        }
+        const auto text = comm_.receive(rank, answer_tag, deadline);
+        auto report = text ? reporters::read_json(*text, comm_.name(rank)) : base::fail(base::ErrorCode::os, "");
+        if (report) {
+            reports_.insert_or_assign(rank, *std::move(report));
+        } else {
+            lose(rank, "its result was awaited");
+        }
+    }
+
+    void own_cases()
+    {
+        const int at_once = options_.together == Together::one     ? 1
+                            : options_.together == Together::pairs ? 2
+                                                                   : comm_.size();
+        for (int first = 0; first < comm_.size(); first += at_once) {
+            const int end = std::min(first + at_once, comm_.size());
+            for (int rank = std::max(first, 1); rank < end; ++rank) {
+                ask(rank, "own");
+            }
+            tell(fmt::format("own cases: {} of {} ranks", end, comm_.size()));
+            if (first == 0) {
+                measure_own(options_, journal_);
+            }
+            const Deadline deadline = within(options_.own_patience);
+            for (int rank = std::max(first, 1); rank < end; ++rank) {
+                gather(rank, deadline);
+            }
+            write_fleet();
+        }
+    }
+
+    void links()
+    {
+        for (int i = 0; i < static_cast<int>(plan_.size()); ++i) {
+            const LinkTest test = without(plan_[static_cast<std::size_t>(i)], lost_);
+            const std::set<int> members = members_of(test);
+            const bool held =
+                std::ranges::all_of(test.flows, [&](const Flow& flow) { return held_[flow.from].contains(i); });
+            if (members.empty() || held) {
+                continue;
+            }
+            std::string order = fmt::format("link {} {}", i, fmt::join(lost_, " "));
+            for (const int rank : members) {
+                if (rank != 0) {
+                    ask(rank, order);
+                }
+            }
+            tell(fmt::format("links: {} of {}", i + 1, plan_.size()));
+            if (members.contains(0)) {
+                measure_link(options_, comm_, test, i + 1, journal_);
+            }
+            const Deadline deadline = within(options_.link.patience + grace);
+            for (const int rank : members) {
+                if (rank != 0 && !lost_.contains(rank) && !comm_.receive(rank, answer_tag, deadline)) {
+                    lose(rank, "a link was measured");
+                }
+            }
+        }
+    }
+
+    // Who was lost is missing, unless its own result came before: then it is there, unfinished.
+    void write_fleet()
+    {
+        measure::FleetBuilder builder{false};
+        std::string ids;
+        reports_.insert_or_assign(0, journal_.report());
+        for (const auto& [rank, report] : reports_) {
+            if (const auto added = builder.add(comm_.name(rank), report); !added) {
+                app::print_error(added.error());
+            }
+            ids += report.run.id + "\n";
+        }
+        measure::Expectation expectation;
+        std::istringstream names{comm_.hosts()};
+        for (std::string name; std::getline(names, name, ',');) {
+            expectation.names.push_back(name);
+        }
+        model::Fleet fleet = builder.finish(expectation, {});
+        fleet.id = fmt::format("{}-{:.8}", fleet.started, scenarios::sha256(ids));
+        fleet.argv = options_.global.argv;
+        fleet.exit_code = static_cast<int>(exit_code());
+        const auto written = sys::write_file_atomically(options_.gather, [&](const sys::PieceTaker& take) {
+            reporters::TextSink sink{take};
+            reporters::write_fleet_json(fleet, sink);
+            static_cast<void>(sink.finish());
+        });
+        if (!written) {
+            app::print_error(written.error());
+        }
+    }
+
+    [[nodiscard]] app::ExitCode exit_code() const
+    {
+        app::ExitCode code = lost_.empty() ? app::ExitCode::done : app::ExitCode::case_failed;
+        for (const auto& [rank, report] : reports_) {
+            code = wrong_data(report) ? app::worse(code, app::ExitCode::finding) : code;
+        }
+        return code;
+    }
+
+    const MpiOptions& options_;
+    const Comm& comm_;
+    Journal& journal_;
+    std::vector<LinkTest> plan_;
+    std::set<int> lost_;
+    std::map<int, std::set<int>> held_;  // by rank: numbers of tests
+    std::map<int, model::RunReport> reports_;
+};
+
+std::string what_is_held(const Comm& comm, const Journal& journal, const std::vector<LinkTest>& plan)
+{
+    std::vector<std::size_t> held;
+    for (std::size_t i = 0; i < plan.size(); ++i) {
+        const bool all = std::ranges::all_of(
+            plan[i].flows, [&](const Flow& flow) { return flow.from != comm.rank() || journal.has(plan[i], flow); });
+        if (all) {
+            held.push_back(i);
+        }
+    }
+    return fmt::format("{}", fmt::join(held, " "));
+}
+
+}  // namespace
+
+app::ExitCode conduct(const MpiOptions& options, const Comm& comm, Journal& journal)
+{
+    return Conductor{options, comm, journal}.conduct();
+}
+
+app::ExitCode follow(const MpiOptions& options, const Comm& comm, Journal& journal)
+{
+    const std::vector<LinkTest> plan = link_plan(options.patterns, comm.size());
+    const auto lost_leader = [&] {
+        app::print_error({base::ErrorCode::os, "no answer; this rank ends with its own cases", comm.name(0)});
+        measure_own(options, journal);
+        static_cast<void>(journal.write(false));
+        return app::ExitCode::case_failed;
+    };
+    if (!comm.send(what_is_held(comm, journal, plan), 0, answer_tag, within(start_patience))) {
+        return lost_leader();
+    }
+    const auto all_own = options.own_patience * comm.size() + start_patience;
+    const auto all_links = (options.link.patience + grace) * static_cast<int>(plan.size() + 1);
+    while (true) {
+        const auto order = comm.receive(0, order_tag, within(all_own + all_links));
+        if (!order) {
+            return lost_leader();
+        }
+        std::string answer;
+        if (*order == "own") {
+            measure_own(options, journal);
+            answer = journal.text();
+        } else if (order->starts_with("end")) {
+            static_cast<void>(journal.write(true));
+            answer = journal.text();
+        } else {
+            std::istringstream words{*order};
+            std::string word;
+            std::size_t number = 0;
+            words >> word >> number;
+            std::string lost;
+            std::getline(words, lost);
+            if (number < plan.size()) {
+                measure_link(options, comm, without(plan[number], ranks_in(lost)), static_cast<int>(number) + 1,
+                             journal);
+            }
+            answer = "done";
+        }
+        if (!comm.send(answer, 0, answer_tag, within(start_patience))) {
+            return lost_leader();
+        }
+        if (order->starts_with("end")) {
+            if (*order != "end") {
+                return app::ExitCode::case_failed;  // and MPI is left as it is: its end would wait for who is lost
+            }
+            return wrong_data(journal.report()) ? app::ExitCode::finding : app::ExitCode::done;
+        }
+    }
+}
+
+}  // namespace memsweep::mpi

@@ -1,0 +1,237 @@
+#include "app/mpi/journal.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "app/commands.hpp"
+#include "app/launched.hpp"
+#include "app/probing.hpp"
+#include "app/read_result.hpp"
+#include "app/result_path.hpp"
+#include "app/this_machine.hpp"
+#include "core/base/quantity.hpp"
+#include "core/measure/fleet.hpp"
+#include "core/measure/summary.hpp"
+#include "core/sys/atomic_file.hpp"
+#include "core/sys/clock.hpp"
+#include "reporters/json_writer.hpp"
+#include "scenarios/fingerprint.hpp"
+
+namespace memsweep::mpi {
+namespace {
+
+constexpr std::string_view scenario = "mpi_link";
+
+std::string_view name_of(Pattern pattern)
+{
+    return std::ranges::find(patterns, pattern, &NamedPattern::pattern)->name;
+}
+
+std::string message_text(const MpiOptions& options, Pattern pattern)
+{
+    const std::size_t bytes = pattern == Pattern::latency ? options.link.latency_bytes : options.link.bytes;
+    return base::exact_size(bytes);
+}
+
+// What decides which cases there are: runs that differ in it cannot go on with each other's results.
+std::string fingerprint(const MpiOptions& options, const Comm& comm)
+{
+    std::string text = "memsweep-mpi-1";
+    for (const std::string& word : options.own.what) {
+        text += "\nown " + word;
+    }
+    for (const Pattern pattern : options.patterns) {
+        text += fmt::format("\nlink {}", name_of(pattern));
+    }
+    for (int rank = 0; rank < comm.size(); ++rank) {
+        text += "\nrank " + comm.name(rank);
+    }
+    return scenarios::sha256(fmt::format("{}\n{}\n{}\n{}", text, options.own.filter, options.link.bytes,
+                                         options.own.array_bytes.value_or(0)));
+}
+
+model::Metric metric_of(Pattern pattern, const std::vector<double>& values)
+{
+    const bool is_latency = pattern == Pattern::latency;
+    model::Metric metric;
+    metric.name = is_latency ? "latency" : "bandwidth";
+    metric.unit = is_latency ? model::Unit::seconds : model::Unit::bytes_per_second;
+    metric.better = is_latency ? model::Better::lower : model::Better::higher;
+    metric.metric_class = model::MetricClass::noisy;
+    metric.provenance = model::Provenance::measured;
+    metric.values.assign(values.begin(), values.end());
+    metric.summary = measure::summarize(metric.values);
+    return metric;
+}
+
+void replace(std::vector<model::CaseReport>& cases, model::CaseReport added)
+{
+    const auto found = std::ranges::find(cases, added.id, &model::CaseReport::id);
+    if (found == cases.end()) {
+        cases.push_back(std::move(added));
+    } else {
+        *found = std::move(added);
+    }
+}
+
+std::string param(const model::CaseReport& one, std::string_view name)
+{
+    const auto found = std::ranges::find(one.params, name, &model::Param::name);
+    return found == one.params.end() ? std::string{} : model::to_text(found->value);
+}
+
+}  // namespace
+
+base::Expected<Journal> Journal::open(const MpiOptions& options, const Comm& comm)
+{
+    Journal journal{options, comm};
+    model::RunReport& report = journal.report_;
+    report.tool = model::this_tool();
+    report.machine = app::this_machine();
+    report.run.started = sys::utc_now();
+    report.run.argv = options.global.argv;
+    report.run.isolation = model::Isolation::none;
+    report.run.scenario_name = "mpi";
+    report.run.scenario_description = "Many hosts measured in step, and the links between them.";
+    report.run.scenario_fingerprint = fingerprint(options, comm);
+    report.run.scenario_sha256 = report.run.scenario_fingerprint;
+    report.run.tags = options.own.tags;
+    report.run.placement = app::this_placement(report.machine.host);
+    report.run.placement->launcher = "mpi";
+    report.run.placement->nodes = comm.hosts();
+    report.run.placement->rank = static_cast<std::uint32_t>(comm.rank());
+    report.run.placement->ranks = static_cast<std::uint32_t>(comm.size());
+    report.run.id = fmt::format("{}-mpi-{}-r{}", report.run.started, measure::host_name(report), comm.rank());
+    if (auto shared = app::shared_path(options.out, *report.run.placement)) {
+        return base::fail(*std::move(shared));
+    }
+    auto path = app::expand_path(options.out, {report.machine.host, "mpi", report.run.started});
+    if (!path) {
+        return base::fail(path.error());
+    }
+    journal.path_ = *std::move(path);
+    if (options.resume && std::filesystem::exists(journal.path_)) {
+        auto earlier = app::read_result(journal.path_);
+        if (!earlier) {
+            return base::fail(earlier.error());
+        }
+        if (earlier->run.scenario_fingerprint != report.run.scenario_fingerprint) {
+            return base::fail(base::ErrorCode::invalid_input,
+                              "was measured by other ranks or with other options; --resume needs the same",
+                              journal.path_);
+        }
+        report.run.id = earlier->run.id;
+        report.run.started = earlier->run.started;
+        report.cases = std::move(earlier->cases);
+        std::erase_if(report.cases, [](const model::CaseReport& one) {
+            return one.scenario == scenario && one.status != model::Status::ok;
+        });
+        journal.has_own_ = std::ranges::any_of(report.cases, [](const auto& one) { return one.scenario != scenario; });
+    }
+    return journal;
+}
+
+std::string Journal::link_id(const LinkTest& test, const Flow& flow) const
+{
+    return fmt::format("{}/from={}/message={}/pattern={}/to={}", scenario, comm_->name(flow.from),
+                       message_text(*options_, test.pattern), name_of(test.pattern), comm_->name(flow.to));
+}
+
+bool Journal::has(const LinkTest& test, const Flow& flow) const
+{
+    const auto found = std::ranges::find(report_.cases, link_id(test, flow), &model::CaseReport::id);
+    return found != report_.cases.end() && found->status == model::Status::ok;
+}
+
+void Journal::add_own(const model::RunReport& measured)
+{
+    for (const model::CaseReport& one : measured.cases) {
+        replace(report_.cases, one);
+    }
+    has_own_ = true;
+}
+
+void Journal::add_links(const LinkTest& test, const std::vector<FlowOutcome>& outcomes)
+{
+    for (const FlowOutcome& outcome : outcomes) {
+        model::CaseReport one;
+        one.scenario = scenario;
+        one.id = link_id(test, outcome.flow);
+        one.params = {{std::string{measure::from_host_param}, comm_->name(outcome.flow.from)},
+                      {"message", message_text(*options_, test.pattern)},
+                      {"pattern", std::string{name_of(test.pattern)}},
+                      {std::string{measure::to_host_param}, comm_->name(outcome.flow.to)}};
+        one.planned_repetitions = options_->link.samples;
+        one.repetitions = static_cast<std::uint32_t>(outcome.values.size());
+        if (!outcome.problem.empty()) {
+            one.status = model::Status::skipped;
+            one.reason = outcome.problem;
+        } else {
+            one.metrics.push_back(metric_of(test.pattern, outcome.values));
+        }
+        if (outcome.wrong_words > 0) {
+            one.status = model::Status::failed;
+            one.reason = fmt::format("wrong data: {} words of 8 bytes are not what was sent", outcome.wrong_words);
+        }
+        replace(report_.cases, std::move(one));
+    }
+}
+
+// Its best link, sending and receiving apart. In a ring each has but one peer, whose fault may be all there is to see.
+void Journal::add_host_figures()
+{
+    std::map<std::pair<std::string, std::string>, const model::Metric*> best;
+    const std::string& own = comm_->name(comm_->rank());
+    for (const model::CaseReport& one : report_.cases) {
+        const std::string from = param(one, measure::from_host_param);
+        if (one.scenario == scenario && one.status == model::Status::ok && !from.empty() && !one.metrics.empty() &&
+            one.metrics.front().summary) {
+            const model::Metric& metric = one.metrics.front();
+            const model::Metric*& known = best[{from == own ? "send" : "receive", param(one, "pattern")}];
+            const bool is_better = known == nullptr || (metric.better == model::Better::lower
+                                                            ? metric.summary->median < known->summary->median
+                                                            : metric.summary->median > known->summary->median);
+            known = is_better ? &metric : known;
+        }
+    }
+    std::vector<model::CaseReport> figures;
+    for (const auto& [key, metric] : best) {
+        const Pattern pattern = std::ranges::find(patterns, key.second, &NamedPattern::name)->pattern;
+        if (pattern == Pattern::ring) {
+            continue;
+        }
+        model::CaseReport one;
+        one.scenario = scenario;
+        one.params = {{"direction", key.first}, {"message", message_text(*options_, pattern)}, {"pattern", key.second}};
+        one.id = fmt::format("{}/direction={}/message={}/pattern={}", scenario, key.first,
+                             message_text(*options_, pattern), key.second);
+        one.metrics.push_back(*metric);
+        one.repetitions = one.planned_repetitions = static_cast<std::uint32_t>(metric->values.size());
+        figures.push_back(std::move(one));
+    }
+    for (model::CaseReport& figure : figures) {
+        replace(report_.cases, std::move(figure));
+    }
+}
+
+std::string Journal::text() const
+{
+    return reporters::to_json(report_);
+}
+
+bool Journal::write(bool finished)
+{
+    add_host_figures();
+    report_.run.ended = sys::utc_now();
+    report_.run.interrupted = !finished;
+    const auto written = sys::write_file_atomically(path_, text());
+    if (!written) {
+        app::print_error(written.error());
+    }
+    return written.has_value();
+}
+
+}  // namespace memsweep::mpi

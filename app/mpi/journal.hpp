@@ -1,0 +1,46 @@
+// What one rank has measured, on disk after every step: its own cases, and both ends' view of the links it takes part
+// in.
+//
+// A link is a case with the parameters `from` and `to`. Of all links of one pattern the host's own figure is its best
+// one, sending and receiving apart: a slow peer does not make its peers slow, and who is slow is so with all of them.
+// Errors   io: the file cannot be written; invalid_input: with resume, another run's result lies there.
+#pragma once
+
+#include <string>
+
+#include "app/mpi/comm.hpp"
+#include "app/mpi/link_plan.hpp"
+#include "app/mpi/link_test.hpp"
+#include "app/mpi/mpi_options.hpp"
+#include "core/base/expected.hpp"
+#include "core/model/report.hpp"
+
+namespace memsweep::mpi {
+
+class Journal {
+  public:
+    [[nodiscard]] static base::Expected<Journal> open(const MpiOptions& options, const Comm& comm);
+
+    [[nodiscard]] bool has_own() const { return has_own_; }
+    [[nodiscard]] bool has(const LinkTest& test, const Flow& flow) const;
+
+    void add_own(const model::RunReport& measured);
+    void add_links(const LinkTest& test, const std::vector<FlowOutcome>& outcomes);
+    [[nodiscard]] bool write(bool finished);  // false: it could not be written, and that was said
+
+    [[nodiscard]] std::string text() const;  // the result as JSON
+    [[nodiscard]] const model::RunReport& report() const { return report_; }
+
+  private:
+    Journal(const MpiOptions& options, const Comm& comm) : options_{&options}, comm_{&comm} {}
+    [[nodiscard]] std::string link_id(const LinkTest& test, const Flow& flow) const;
+    void add_host_figures();
+
+    const MpiOptions* options_;
+    const Comm* comm_;
+    std::string path_;
+    bool has_own_{};
+    model::RunReport report_;
+};
+
+}  // namespace memsweep::mpi

@@ -1,0 +1,41 @@
+// One test between ranks: several flows at once, timed by their senders, every byte of each sample verified.
+//
+// A sample begins when both ends are ready and ends when the receiver has said that the last message is there; as many
+// messages are sent as take the wanted time, found by a sample that does not count. What arrived is compared with what
+// was sent after the clock has stopped, the whole of the last message of each sample; buffers are cleared in between.
+//
+// Units    bytes/s; of Pattern::latency seconds, half a round trip.
+// Errors   a flow whose peer does not answer in time says so in `problem`; the others go on.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/mpi/comm.hpp"
+#include "app/mpi/link_plan.hpp"
+
+namespace memsweep::mpi {
+
+struct LinkSettings {
+    std::size_t bytes{4U << 20U};  // of a message
+    std::size_t latency_bytes{8};
+    std::uint32_t samples{7};
+    double sample_seconds{0.005};
+    std::chrono::nanoseconds patience{std::chrono::seconds{10}};  // with a peer, in one test
+};
+
+struct FlowOutcome {
+    Flow flow;
+    std::vector<double> values;
+    std::uint64_t wrong_words{};  // of 8 bytes, that are not what was sent
+    std::string problem;          // why values are lacking
+};
+
+// The part of this rank: the flows that it sends or receives. `number` tells this test's messages from others'.
+[[nodiscard]] std::vector<FlowOutcome> run_link_test(const Comm& comm, const LinkTest& test, int number,
+                                                     const LinkSettings& settings);
+
+}  // namespace memsweep::mpi

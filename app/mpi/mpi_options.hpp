@@ -1,0 +1,39 @@
+// The command line of memsweep-mpi.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/exit_code.hpp"
+#include "app/mpi/link_plan.hpp"
+#include "app/mpi/link_test.hpp"
+#include "app/options.hpp"
+
+namespace memsweep::mpi {
+
+enum class Together : std::uint8_t { one, pairs, all };  // how many ranks measure their own memory at once
+
+struct MpiOptions {
+    app::GlobalOptions global;
+    app::ProbeCommand own;  // what each rank measures by itself; nothing where `what` is empty
+    Together together{Together::one};
+    std::vector<Pattern> patterns;
+    LinkSettings link;
+    std::chrono::nanoseconds own_patience{std::chrono::minutes{5}};
+    std::string out{"results/mpi-%h-%r.json"};
+    std::string gather{"results/mpi-fleet.json"};
+    bool resume{};
+};
+
+struct ParsedMpi {
+    std::optional<MpiOptions> options;  // empty: `code` says how it ended
+    app::ExitCode code{};
+};
+
+// Every rank parses the same arguments; only `is_first` prints what there is to say about them.
+[[nodiscard]] ParsedMpi parse_mpi(int argc, const char* const* argv, bool is_first);
+
+}  // namespace memsweep::mpi

@@ -1,0 +1,132 @@
+"""memsweep-mpi on four hosts that are network namespaces of this machine, under a real mpirun.
+
+    python3 tests/fleet/test_mpi.py      MEMSWEEP: the binary, memsweep-mpi beside it; MEMSWEEP_FLEET_ROUNDS: of the faulty fleet
+
+Exit code 77, with the reason as the last line, where such hosts cannot be made. Which host is named is judged, never a time.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from net_hosts import NetHosts, Unavailable
+
+SOURCE = pathlib.Path(os.environ.get("MEMSWEEP_SOURCE") or pathlib.Path(__file__).resolve().parents[2])
+BINARY = pathlib.Path(os.environ.get("MEMSWEEP") or SOURCE / "build/release/memsweep").resolve()
+MPI = BINARY.with_name("memsweep-mpi")
+ROUNDS = int(os.environ.get("MEMSWEEP_FLEET_ROUNDS", "1"))
+PATIENCE_S = 90
+KILLED_S = 35  # of a run that loses a host
+OWN = ["--own", "bandwidth,latency", "--size", "8MiB", "--min-time", "50ms", "-n", "3",
+       "-k", "probe_bandwidth/kernel=(copy|read)/.*threads=1$|probe_latency/.*size=(16384|1048576)$"]
+LINKS = ["--message", "2MiB", "--link-time", "2ms"]
+
+
+class MpiFleet(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.hosts = NetHosts(4)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.hosts.close()
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="memsweep-mpi-"))
+        for name in self.hosts.names:
+            self.hosts.unshape(name)
+        self.hosts.confine("", 1)
+
+    def arguments(self, *more):
+        return self.hosts.mpirun(str(MPI), "-o", str(self.folder / "%h.json"), "--gather", str(self.folder / "gathered.json"), *OWN, *LINKS, *more)
+
+    def limited(self, seconds, *more):
+        """As docs/fleet.md says: mpirun may hang once a host is gone."""
+        return ["timeout", "-k", "5", str(seconds), *self.arguments(*more)]
+
+    def run_mpi(self, *more, code=0):
+        done = subprocess.run(self.limited(PATIENCE_S, *more), capture_output=True, text=True, check=False)
+        if code is not None:
+            self.assertEqual(done.returncode, code, done.stdout[-2000:] + done.stderr[-3000:])
+        return done
+
+    def memsweep(self, code, *args):
+        done = subprocess.run([BINARY, *args], capture_output=True, text=True, check=False, cwd=self.folder)
+        self.assertEqual(done.returncode, code, done.stdout[-2000:] + done.stderr[-3000:])
+        return done
+
+    def merged(self, code=0):
+        results = sorted(str(path) for path in self.folder.glob(f"{self.hosts.mark}h*.json"))
+        done = self.memsweep(code, "merge", *results, "-o", "fleet.json", "--expect", str(len(self.hosts.names)))
+        return json.loads((self.folder / "fleet.json").read_text()), done
+
+    def check_matrix(self, fleet):
+        matrices = {matrix["name"]: matrix for matrix in fleet["matrices"]}
+        self.assertEqual(len(matrices), 6)
+        for name, matrix in matrices.items():
+            self.assertEqual(matrix["hosts"], self.hosts.names)
+            for i, row in enumerate(matrix["values"]):
+                for j, value in enumerate(row):
+                    wanted = i != j if "ring" not in name else j == (i + 1) % 4
+                    self.assertEqual(value is not None, wanted, (name, i, j))
+        self.assertEqual([host["problems"] for host in fleet["hosts"]], [[]] * 4, "every byte was verified")
+
+    def test_faulty_hosts_are_named_and_no_other(self):
+        self.hosts.shape(self.hosts.names[1], "1gbit")
+        self.hosts.confine(self.hosts.names[2], 0.25)
+        for number in range(ROUNDS):
+            with self.subTest(round=number):
+                self.run_mpi()
+                gathered = json.loads((self.folder / "gathered.json").read_text())
+                fleet, _ = self.merged()
+                self.check_matrix(fleet)
+                self.assertEqual(sorted(fleet["judgement"]["bad_hosts"]), self.hosts.names[1:3],
+                                 self.memsweep(0, "report", "fleet.json").stdout)
+                self.assertEqual(gathered["metrics"], fleet["metrics"])
+                evidence = {host: {one["case"] for one in fleet["judgement"]["outliers"] if one["host"] == host} for host in self.hosts.names}
+                self.assertTrue(any("mpi_link" in case for case in evidence[self.hosts.names[1]]))
+                self.assertFalse(any("probe_" in case for case in evidence[self.hosts.names[1]]))
+                self.assertTrue(any("probe_" in case for case in evidence[self.hosts.names[2]]))
+        self.memsweep(1, "report", "fleet.json", "--check")
+
+    def test_a_host_killed_midway_costs_its_own_cases(self):
+        victim, first = self.hosts.names[3], self.folder / f"{self.hosts.names[0]}.json"
+        begin = time.monotonic()
+        process = subprocess.Popen(self.limited(KILLED_S, "--patience", "2s", "--own-patience", "8s"),
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        while process.poll() is None and not first.exists() and time.monotonic() < begin + PATIENCE_S:
+            time.sleep(0.05)
+        self.hosts.kill(victim)
+        output, _ = process.communicate()
+        self.assertLess(time.monotonic() - begin, KILLED_S + 10)
+        self.assertNotEqual(process.returncode, 0, output[-3000:])
+        fleet, done = self.merged(3)
+        self.assertIn(f"missing: {victim}", done.stderr)
+        self.assertEqual(fleet["missing"], [victim])
+        own = [metric for metric in fleet["metrics"] if metric["scenario"].startswith("probe_")]
+        self.assertTrue(own)
+        for metric in own:
+            self.assertTrue(all(count > 0 for count in metric["n"]), (metric["case"], metric["n"], output[-3000:]))
+        self.assertEqual([host["name"] for host in fleet["hosts"]], self.hosts.names[:3])
+        before = {host["name"]: host["run_ids"] for host in fleet["hosts"]}
+        self.run_mpi("--resume")
+        fleet, _ = self.merged()
+        self.check_matrix(fleet)
+        self.assertEqual({host["name"]: host["run_ids"] for host in fleet["hosts"] if host["name"] != victim}, before)
+
+
+if __name__ == "__main__":
+    if not MPI.exists():
+        print("memsweep-mpi was not built: MPI was not found")
+        sys.exit(77)
+    try:
+        NetHosts(1).close()
+    except Unavailable as error:
+        print(f"hosts cannot be made here: {error}")
+        sys.exit(77)
+    unittest.main(verbosity=2)
