@@ -87,7 +87,8 @@ bool survives(const std::string& text)
     REQUIRE(again);
     CHECK((to_json(*again) == written));
     for (const Format& format : formats()) {
-        CHECK_FALSE(text_in(format, *report).empty());
+        // Of a host that is well there is nothing to say.
+        CHECK_FALSE((text_in(format, *report).empty() && format.name != "health"));
     }
     return true;
 }
