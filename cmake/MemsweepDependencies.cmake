@@ -12,6 +12,18 @@ if(NOT MEMSWEEP_SANITIZE)
   set(MPI_CXX_SKIP_MPICXX TRUE)
   find_package(MPI QUIET COMPONENTS CXX)     # libopenmpi-dev, optional: memsweep-mpi
 endif()
+set(MEMSWEEP_HAS_OPENCL OFF)
+set(MEMSWEEP_HAS_CUDA OFF)
+if(MEMSWEEP_DEVICES)
+  find_path(MEMSWEEP_OPENCL_HEADERS CL/cl.h)  # opencl-headers
+  if(MEMSWEEP_OPENCL_HEADERS)
+    set(MEMSWEEP_HAS_OPENCL ON)
+  endif()
+  find_package(CUDAToolkit 12 QUIET)          # NVIDIA's; Debian's main archive has none
+  if(CUDAToolkit_FOUND AND TARGET CUDA::cudart_static AND CUDAToolkit_NVCC_EXECUTABLE)
+    set(MEMSWEEP_HAS_CUDA ON)
+  endif()
+endif()
 if(MEMSWEEP_BUILD_BENCHMARKS)
   find_package(benchmark 1.7 REQUIRED)       # libbenchmark-dev
 endif()

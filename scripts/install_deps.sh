@@ -52,6 +52,8 @@ debootstrap         optional  debootstrap               scenario tests: the pack
 dpkg-dev            optional  dpkg-shlibdeps            cpack -G DEB: finds the package's library dependencies
 file                optional  file                      cpack -G DEB: tells binaries from other files
 man-db              optional  man                       scenario tests: manual pages render without a warning
+opencl-headers      optional  <CL/cl.h>                 devices behind OpenCL: built where the header is
+pocl-opencl-icd     optional  /etc/OpenCL/vendors/pocl.icd device tests: processors as OpenCL devices
 libjemalloc2        optional  /usr/lib/*/libjemalloc.so.2 scenario tests, benchmarks: cases under jemalloc
 libmimalloc2.0      optional  /usr/lib/*/libmimalloc.so.2.0 scenario tests, benchmarks: cases under mimalloc
 libtcmalloc-minimal4 optional /usr/lib/*/libtcmalloc_minimal.so.4 scenario tests, benchmarks: cases under tcmalloc

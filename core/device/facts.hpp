@@ -43,6 +43,7 @@ struct DeviceFacts {
     std::optional<std::uint32_t> copy_engines;
     std::optional<std::uint32_t> numa_node;    // that it is attached to
     std::optional<double> memory_bytes_per_s;  // what its memory could do: clock times width of the bus
+    std::optional<std::uint32_t> nvlinks;      // that are up
     std::optional<std::uint64_t> clock_hz;     // of its processors, at most
 };
 
@@ -61,10 +62,10 @@ struct HostLink {
 
 // From one device to another.
 struct PeerLink {
-    bool copies{};       // a single copy takes both ends, however the runtime carries it out
-    bool direct{};       // one device reads and writes the other's memory itself
-    std::string reason;  // why not direct; empty when it is
-    std::optional<std::uint32_t> nvlinks;
+    bool copies{};                         // a single copy takes both ends, however the runtime carries it out
+    bool direct{};                         // one device reads and writes the other's memory itself
+    std::string reason;                    // why not direct; empty when it is
+    std::optional<std::uint32_t> nvlinks;  // straight to each other
 };
 
 // What a runtime holds for its user at this moment, counted as it is asked for and given back.

@@ -1,0 +1,29 @@
+// What CUDA devices do by kernels, as functions that queue them.
+//
+// Units    bytes; addresses that the device reaches.
+// Errors   what cudaGetLastError says of the launch.
+// Sources  the latch: a kernel that polls a word of host memory, so that nothing of the cost of queueing lies between
+//          events; the method of nvbandwidth (NVIDIA), with a timeout that is told.
+#pragma once
+
+#include <cstdint>
+
+#include <cuda_runtime_api.h>
+
+#include "core/device/pattern.hpp"
+
+namespace memsweep::device::cuda {
+
+// Every kernel, loaded now: loading waits for the device, which a latch may be holding.
+[[nodiscard]] cudaError_t preload_kernels();
+
+[[nodiscard]] cudaError_t queue_copy(cudaStream_t stream, void* to, const void* from, std::uint64_t bytes);
+[[nodiscard]] cudaError_t queue_pattern(cudaStream_t stream, void* to, std::uint64_t bytes, Pattern pattern);
+// Into found[0] how many words differ, into found[1] the lowest of them; set to 0 and the largest number before.
+[[nodiscard]] cudaError_t queue_check(cudaStream_t stream, const void* from, std::uint64_t bytes, Pattern pattern,
+                                      unsigned long long* found);
+// Until *word is `expected`; after ten seconds it goes on, and *gave_up becomes `expected`.
+[[nodiscard]] cudaError_t queue_latch(cudaStream_t stream, const volatile std::uint64_t* word, std::uint64_t expected,
+                                      volatile std::uint64_t* gave_up);
+
+}  // namespace memsweep::device::cuda

@@ -1,0 +1,366 @@
+// Streams of CUDA: copies, kernels, events, latches.
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "core/device/cuda/kernels.hpp"
+#include "core/device/cuda/runtime.hpp"
+
+namespace memsweep::device::cuda {
+namespace {
+
+using base::ErrorCode;
+
+constexpr std::uint64_t latch_words = 256;  // of a stream: so many latches may be open at once
+constexpr std::uint64_t word_bytes = 8;
+constexpr std::uint64_t quad_bytes = 16;
+
+}  // namespace
+
+base::Expected<CudaRuntime::Stream> CudaRuntime::find(StreamId stream) const
+{
+    const std::lock_guard lock{mutex_};
+    const auto found = streams_.find(stream);
+    if (found == streams_.end()) {
+        return base::fail(ErrorCode::invalid_input, "there is no such stream");
+    }
+    return found->second;
+}
+
+base::Expected<CudaRuntime::Event> CudaRuntime::find(EventId event) const
+{
+    const std::lock_guard lock{mutex_};
+    const auto found = events_.find(event);
+    if (found == events_.end()) {
+        return base::fail(ErrorCode::invalid_input, "there is no such event");
+    }
+    return found->second;
+}
+
+bool CudaRuntime::is_held(StreamId stream) const
+{
+    const std::lock_guard lock{mutex_};
+    for (const auto& [id, latch] : latches_) {
+        if (latch.stream == stream) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Whatever a latch could deadlock with is obtained here: kernels, the words it polls, the counters of checks.
+base::Expected<CudaRuntime::Stream> CudaRuntime::prepare(std::uint32_t device)
+{
+    Stream made{.device = device};
+    void* words = nullptr;
+    void* found = nullptr;
+    const auto done =
+        choose(device)
+            .and_then([] { return outcome("cudaFuncGetAttributes", preload_kernels()); })
+            .and_then([&] {
+                return outcome("cudaStreamCreateWithFlags",
+                               cudaStreamCreateWithFlags(&made.stream, cudaStreamNonBlocking));
+            })
+            .and_then([&] { return outcome("cudaMalloc", cudaMalloc(&found, 2 * sizeof *made.found)); })
+            .and_then([&] {
+                return outcome("cudaHostAlloc", cudaHostAlloc(&words, 2 * latch_words * word_bytes,
+                                                              cudaHostAllocPortable | cudaHostAllocMapped));
+            });
+    made.found = static_cast<unsigned long long*>(found);
+    made.words = static_cast<volatile std::uint64_t*>(words);
+    if (!done) {
+        dismantle(made);
+        return base::fail(done.error());
+    }
+    for (std::uint64_t i = 0; i < 2 * latch_words; ++i) {
+        made.words[i] = 0;
+    }
+    return made;
+}
+
+void CudaRuntime::dismantle(const Stream& stream) const
+{
+    if (stream.stream != nullptr) {
+        cudaStreamDestroy(stream.stream);
+    }
+    if (stream.found != nullptr) {
+        cudaFree(stream.found);
+    }
+    if (stream.words != nullptr) {
+        cudaFreeHost(const_cast<std::uint64_t*>(stream.words));
+    }
+    static_cast<void>(cudaGetLastError());
+}
+
+base::Expected<StreamId> CudaRuntime::open_stream(std::uint32_t device)
+{
+    return prepare(device).map([&](const Stream& made) {
+        const std::lock_guard lock{mutex_};
+        const StreamId id{++last_id_};
+        streams_.emplace(id, made);
+        return id;
+    });
+}
+
+base::Expected<void> CudaRuntime::close(StreamId stream)
+{
+    const auto found = find(stream);
+    if (!found) {
+        return base::fail(found.error());
+    }
+    std::vector<LatchId> latches;
+    {
+        const std::lock_guard lock{mutex_};
+        for (const auto& [id, latch] : latches_) {
+            if (latch.stream == stream) {
+                latches.push_back(id);
+            }
+        }
+    }
+    for (const LatchId latch : latches) {
+        static_cast<void>(close(latch));
+    }
+    const auto done = choose(found->device).and_then([&] {
+        return outcome("cudaStreamSynchronize", cudaStreamSynchronize(found->stream));
+    });
+    dismantle(*found);
+    const std::lock_guard lock{mutex_};
+    streams_.erase(stream);
+    return done;
+}
+
+base::Expected<void> CudaRuntime::wait(StreamId stream)
+{
+    if (is_held(stream)) {
+        return base::fail(ErrorCode::timeout, "wait: the stream is held by a latch that is not closed");
+    }
+    return find(stream).and_then([&](const Stream& found) {
+        return choose(found.device).and_then([&] {
+            return outcome("cudaStreamSynchronize", cudaStreamSynchronize(found.stream));
+        });
+    });
+}
+
+base::Expected<void> CudaRuntime::copy(StreamId stream, Address to, Address from, std::uint64_t bytes)
+{
+    const auto found = find(stream);
+    const auto into = end_of(to, bytes);
+    const auto out_of = end_of(from, bytes);
+    if (!found || !into || !out_of) {
+        return base::fail(!found ? found.error() : !into ? into.error() : out_of.error());
+    }
+    if (bytes == 0) {
+        return {};
+    }
+    return choose(found->device).and_then([&] {
+        if (!into->on_host && !out_of->on_host && into->device != out_of->device) {
+            return outcome("cudaMemcpyPeerAsync",
+                           cudaMemcpyPeerAsync(into->data, static_cast<int>(into->device), out_of->data,
+                                               static_cast<int>(out_of->device), bytes, found->stream));
+        }
+        return outcome("cudaMemcpyAsync",
+                       cudaMemcpyAsync(into->data, out_of->data, bytes, cudaMemcpyDefault, found->stream));
+    });
+}
+
+base::Expected<void> CudaRuntime::fill(StreamId stream, Address to, std::byte value, std::uint64_t bytes)
+{
+    const auto found = find(stream);
+    const auto into = end_of(to, bytes);
+    if (!found || !into) {
+        return base::fail(!found ? found.error() : into.error());
+    }
+    if (bytes == 0) {
+        return {};
+    }
+    if (!into->kernels_reach) {  // ordinary memory: in its turn, but by the processor
+        return wait(stream).map([&] { std::fill_n(into->data, bytes, value); });
+    }
+    return choose(found->device).and_then([&] {
+        return outcome("cudaMemsetAsync",
+                       cudaMemsetAsync(into->data, std::to_integer<int>(value), bytes, found->stream));
+    });
+}
+
+base::Expected<void> CudaRuntime::copy_by_kernel(StreamId stream, Address to, Address from, std::uint64_t bytes)
+{
+    const auto found = find(stream);
+    const auto into = reach(to, bytes, quad_bytes);
+    const auto out_of = reach(from, bytes, quad_bytes);
+    if (!found || !into || !out_of) {
+        return base::fail(!found ? found.error() : !into ? into.error() : out_of.error());
+    }
+    for (const End& end : {*into, *out_of}) {
+        if (!end.on_host && end.device != found->device && !peer(found->device, end.device).direct) {
+            return base::fail(ErrorCode::not_supported, peer(found->device, end.device).reason);
+        }
+    }
+    return choose(found->device).and_then([&] {
+        return bytes == 0 ? base::Expected<void>{}
+                          : outcome("copy kernel", queue_copy(found->stream, into->data, out_of->data, bytes));
+    });
+}
+
+base::Expected<void> CudaRuntime::write_pattern(StreamId stream, Address to, std::uint64_t bytes, Pattern pattern)
+{
+    const auto found = find(stream);
+    const auto into = reach(to, bytes, word_bytes);
+    if (!found || !into) {
+        return base::fail(!found ? found.error() : into.error());
+    }
+    return choose(found->device).and_then([&] {
+        return bytes == 0 ? base::Expected<void>{}
+                          : outcome("pattern kernel", queue_pattern(found->stream, into->data, bytes, pattern));
+    });
+}
+
+base::Expected<Mismatch> CudaRuntime::check_pattern(StreamId stream, Address from, std::uint64_t bytes, Pattern pattern)
+{
+    const auto found = find(stream);
+    const auto out_of = reach(from, bytes, word_bytes);
+    if (!found || !out_of) {
+        return base::fail(!found ? found.error() : out_of.error());
+    }
+    if (bytes == 0) {
+        return Mismatch{};
+    }
+    unsigned long long result[2] = {0, std::numeric_limits<unsigned long long>::max()};
+    return choose(found->device)
+        .and_then([&] {
+            return outcome("cudaMemcpyAsync",
+                           cudaMemcpyAsync(found->found, result, sizeof result, cudaMemcpyHostToDevice, found->stream));
+        })
+        .and_then([&] {
+            return outcome("check kernel", queue_check(found->stream, out_of->data, bytes, pattern, found->found));
+        })
+        .and_then([&] { return wait(stream); })
+        .and_then([&] {
+            return outcome("cudaMemcpy", cudaMemcpy(result, found->found, sizeof result, cudaMemcpyDeviceToHost));
+        })
+        .map([&] { return Mismatch{.words = result[0], .first_byte = result[0] == 0 ? 0 : result[1] * word_bytes}; });
+}
+
+base::Expected<EventId> CudaRuntime::record(StreamId stream)
+{
+    const auto found = find(stream);
+    if (!found) {
+        return base::fail(found.error());
+    }
+    Event made{.device = found->device};
+    const auto done =
+        choose(found->device)
+            .and_then(
+                [&] { return outcome("cudaEventCreate", cudaEventCreateWithFlags(&made.event, cudaEventDefault)); })
+            .and_then([&] { return outcome("cudaEventRecord", cudaEventRecord(made.event, found->stream)); });
+    if (!done) {
+        return base::fail(done.error());
+    }
+    const std::lock_guard lock{mutex_};
+    const EventId id{++last_id_};
+    events_.emplace(id, made);
+    return id;
+}
+
+base::Expected<void> CudaRuntime::close(EventId event)
+{
+    const auto found = find(event);
+    if (!found) {
+        return base::fail(found.error());
+    }
+    {
+        const std::lock_guard lock{mutex_};
+        events_.erase(event);
+    }
+    return choose(found->device).and_then([&] { return outcome("cudaEventDestroy", cudaEventDestroy(found->event)); });
+}
+
+base::Expected<void> CudaRuntime::wait(EventId event)
+{
+    return find(event).and_then(
+        [](const Event& found) { return outcome("cudaEventSynchronize", cudaEventSynchronize(found.event)); });
+}
+
+base::Expected<bool> CudaRuntime::happened(EventId event)
+{
+    return find(event).and_then([](const Event& found) -> base::Expected<bool> {
+        const cudaError_t code = cudaEventQuery(found.event);
+        if (code == cudaErrorNotReady) {
+            static_cast<void>(cudaGetLastError());
+            return false;
+        }
+        return code == cudaSuccess ? base::Expected<bool>{true} : base::fail(failure("cudaEventQuery", code));
+    });
+}
+
+base::Expected<void> CudaRuntime::after(StreamId stream, EventId event)
+{
+    const auto on = find(stream);
+    const auto awaited = find(event);
+    if (!on || !awaited) {
+        return base::fail(!on ? on.error() : awaited.error());
+    }
+    return choose(on->device).and_then([&] {
+        return outcome("cudaStreamWaitEvent", cudaStreamWaitEvent(on->stream, awaited->event, 0));
+    });
+}
+
+base::Expected<double> CudaRuntime::seconds_between(EventId first, EventId second)
+{
+    const auto begin = find(first);
+    const auto end = find(second);
+    if (!begin || !end) {
+        return base::fail(!begin ? begin.error() : end.error());
+    }
+    if (begin->device != end->device) {
+        return base::fail(ErrorCode::not_supported, "events of two devices were told by two clocks");
+    }
+    float milliseconds = 0;
+    const cudaError_t code = cudaEventElapsedTime(&milliseconds, begin->event, end->event);
+    if (code != cudaSuccess) {
+        return base::fail(failure("cudaEventElapsedTime", code));
+    }
+    return static_cast<double>(milliseconds) * 1e-3;
+}
+
+base::Expected<LatchId> CudaRuntime::hold(StreamId stream)
+{
+    const auto found = find(stream);
+    if (!found) {
+        return base::fail(found.error());
+    }
+    Latch made{.stream = stream};
+    {
+        const std::lock_guard lock{mutex_};
+        made.value = ++streams_.at(stream).holds;
+    }
+    made.word = found->words + made.value % latch_words;
+    made.gave_up = made.word + latch_words;
+    const auto done = choose(found->device).and_then([&] {
+        return outcome("latch kernel", queue_latch(found->stream, made.word, made.value, made.gave_up));
+    });
+    if (!done) {
+        return base::fail(done.error());
+    }
+    const std::lock_guard lock{mutex_};
+    const LatchId id{++last_id_};
+    latches_.emplace(id, made);
+    return id;
+}
+
+base::Expected<void> CudaRuntime::close(LatchId latch)
+{
+    const std::lock_guard lock{mutex_};
+    const auto found = latches_.find(latch);
+    if (found == latches_.end()) {
+        return base::fail(ErrorCode::invalid_input, "there is no such latch, or it was closed before");
+    }
+    const Latch held = found->second;
+    latches_.erase(found);
+    *held.word = held.value;
+    return *held.gave_up == held.value
+               ? base::fail(ErrorCode::timeout, "the latch held for ten seconds and let the stream go on by itself")
+               : base::Expected<void>{};
+}
+
+}  // namespace memsweep::device::cuda

@@ -1,0 +1,149 @@
+#include "core/device/opencl/library.hpp"
+
+#include <array>
+#include <utility>
+
+#include <dlfcn.h>
+
+#include <fmt/format.h>
+
+namespace memsweep::device::opencl {
+namespace {
+
+// The names of the codes that anybody has met, and those that tell what to do.
+constexpr std::array<std::pair<cl_int, const char*>, 32> codes{{
+    {CL_DEVICE_NOT_FOUND, "CL_DEVICE_NOT_FOUND"},
+    {CL_DEVICE_NOT_AVAILABLE, "CL_DEVICE_NOT_AVAILABLE"},
+    {CL_COMPILER_NOT_AVAILABLE, "CL_COMPILER_NOT_AVAILABLE"},
+    {CL_MEM_OBJECT_ALLOCATION_FAILURE, "CL_MEM_OBJECT_ALLOCATION_FAILURE"},
+    {CL_OUT_OF_RESOURCES, "CL_OUT_OF_RESOURCES"},
+    {CL_OUT_OF_HOST_MEMORY, "CL_OUT_OF_HOST_MEMORY"},
+    {CL_PROFILING_INFO_NOT_AVAILABLE, "CL_PROFILING_INFO_NOT_AVAILABLE"},
+    {CL_MEM_COPY_OVERLAP, "CL_MEM_COPY_OVERLAP"},
+    {CL_BUILD_PROGRAM_FAILURE, "CL_BUILD_PROGRAM_FAILURE"},
+    {CL_MAP_FAILURE, "CL_MAP_FAILURE"},
+    {CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST"},
+    {CL_INVALID_VALUE, "CL_INVALID_VALUE"},
+    {CL_INVALID_PLATFORM, "CL_INVALID_PLATFORM"},
+    {CL_INVALID_DEVICE, "CL_INVALID_DEVICE"},
+    {CL_INVALID_CONTEXT, "CL_INVALID_CONTEXT"},
+    {CL_INVALID_QUEUE_PROPERTIES, "CL_INVALID_QUEUE_PROPERTIES"},
+    {CL_INVALID_COMMAND_QUEUE, "CL_INVALID_COMMAND_QUEUE"},
+    {CL_INVALID_HOST_PTR, "CL_INVALID_HOST_PTR"},
+    {CL_INVALID_MEM_OBJECT, "CL_INVALID_MEM_OBJECT"},
+    {CL_INVALID_PROGRAM_EXECUTABLE, "CL_INVALID_PROGRAM_EXECUTABLE"},
+    {CL_INVALID_KERNEL_NAME, "CL_INVALID_KERNEL_NAME"},
+    {CL_INVALID_KERNEL, "CL_INVALID_KERNEL"},
+    {CL_INVALID_ARG_INDEX, "CL_INVALID_ARG_INDEX"},
+    {CL_INVALID_ARG_VALUE, "CL_INVALID_ARG_VALUE"},
+    {CL_INVALID_ARG_SIZE, "CL_INVALID_ARG_SIZE"},
+    {CL_INVALID_WORK_GROUP_SIZE, "CL_INVALID_WORK_GROUP_SIZE"},
+    {CL_INVALID_EVENT_WAIT_LIST, "CL_INVALID_EVENT_WAIT_LIST"},
+    {CL_INVALID_EVENT, "CL_INVALID_EVENT"},
+    {CL_INVALID_OPERATION, "CL_INVALID_OPERATION"},
+    {CL_INVALID_BUFFER_SIZE, "CL_INVALID_BUFFER_SIZE"},
+    {CL_INVALID_GLOBAL_WORK_SIZE, "CL_INVALID_GLOBAL_WORK_SIZE"},
+    {-1001, "CL_PLATFORM_NOT_FOUND_KHR"},
+}};
+
+class Symbols {
+  public:
+    explicit Symbols(void* library) noexcept : library_{library} {}
+
+    template <typename Function>
+    void find(const char* name, Function& function, bool needed = true)
+    {
+        function = reinterpret_cast<Function>(::dlsym(library_, name));
+        if (function == nullptr && needed && missing_.empty()) {
+            missing_ = name;
+        }
+    }
+    [[nodiscard]] const std::string& missing() const noexcept { return missing_; }
+
+  private:
+    void* library_;
+    std::string missing_;
+};
+
+void find_all(Symbols& symbols, Library& api)
+{
+    symbols.find("clGetPlatformIDs", api.get_platforms);
+    symbols.find("clGetPlatformInfo", api.platform_info);
+    symbols.find("clGetDeviceIDs", api.get_devices);
+    symbols.find("clGetDeviceInfo", api.device_info);
+    symbols.find("clCreateContext", api.create_context);
+    symbols.find("clReleaseContext", api.release_context);
+    symbols.find("clCreateCommandQueueWithProperties", api.create_queue);
+    symbols.find("clReleaseCommandQueue", api.release_queue);
+    symbols.find("clFinish", api.finish);
+    symbols.find("clFlush", api.flush);
+    symbols.find("clCreateBuffer", api.create_buffer);
+    symbols.find("clReleaseMemObject", api.release_buffer);
+    symbols.find("clEnqueueMapBuffer", api.map_buffer);
+    symbols.find("clEnqueueUnmapMemObject", api.unmap);
+    symbols.find("clEnqueueWriteBuffer", api.write);
+    symbols.find("clEnqueueReadBuffer", api.read);
+    symbols.find("clEnqueueCopyBuffer", api.copy);
+    symbols.find("clEnqueueFillBuffer", api.fill);
+    symbols.find("clEnqueueMarkerWithWaitList", api.marker);
+    symbols.find("clEnqueueBarrierWithWaitList", api.barrier);
+    symbols.find("clCreateUserEvent", api.create_user_event);
+    symbols.find("clSetUserEventStatus", api.set_user_event);
+    symbols.find("clGetEventInfo", api.event_info);
+    symbols.find("clGetEventProfilingInfo", api.profiling_info);
+    symbols.find("clWaitForEvents", api.wait_for_events);
+    symbols.find("clReleaseEvent", api.release_event);
+    symbols.find("clCreateProgramWithSource", api.create_program);
+    symbols.find("clBuildProgram", api.build_program);
+    symbols.find("clGetProgramBuildInfo", api.build_info);
+    symbols.find("clReleaseProgram", api.release_program);
+    symbols.find("clCreateKernel", api.create_kernel);
+    symbols.find("clReleaseKernel", api.release_kernel);
+    symbols.find("clSetKernelArg", api.set_argument);
+    symbols.find("clEnqueueNDRangeKernel", api.run_kernel);
+    symbols.find("clSVMAlloc", api.svm_allocate, false);
+    symbols.find("clSVMFree", api.svm_free, false);
+    symbols.find("clEnqueueSVMMemcpy", api.svm_copy, false);
+    symbols.find("clSetKernelArgSVMPointer", api.set_svm_argument, false);
+}
+
+bool is_out_of_memory(cl_int code)
+{
+    return code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_HOST_MEMORY || code == CL_INVALID_BUFFER_SIZE;
+}
+
+}  // namespace
+
+base::Expected<Library> load_library()
+{
+    void* const loaded = ::dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (loaded == nullptr) {
+        return base::fail(base::ErrorCode::not_supported, "no loader (libOpenCL.so.1) is installed");
+    }
+    Library api;
+    Symbols symbols{loaded};
+    find_all(symbols, api);
+    if (!symbols.missing().empty()) {
+        return base::fail(base::ErrorCode::not_supported,
+                          fmt::format("libOpenCL.so.1 is older than OpenCL 2.0: it has no {}", symbols.missing()));
+    }
+    return api;
+}
+
+std::string name_of_code(cl_int code)
+{
+    for (const auto& [known, name] : codes) {
+        if (known == code) {
+            return fmt::format("{} ({})", name, code);
+        }
+    }
+    return fmt::format("error {}", code);
+}
+
+base::Error failure(const char* call, cl_int code)
+{
+    return {.code = is_out_of_memory(code) ? base::ErrorCode::budget : base::ErrorCode::device,
+            .message = fmt::format("{}: {}", call, name_of_code(code))};
+}
+
+}  // namespace memsweep::device::opencl

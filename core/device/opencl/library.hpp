@@ -1,0 +1,72 @@
+// The OpenCL loader, looked up when it is asked for: no program of ours needs one to start.
+//
+// Sources  OpenCL 3.0 specification; those of shared virtual memory may be nullptr.
+// Ownership  the library stays loaded until the process ends: drivers leave threads behind.
+#pragma once
+
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 300
+#endif
+#include <CL/cl.h>
+
+#include <string>
+
+#include "core/base/expected.hpp"
+
+namespace memsweep::device::opencl {
+
+struct Library {
+    decltype(&clGetPlatformIDs) get_platforms{};
+    decltype(&clGetPlatformInfo) platform_info{};
+    decltype(&clGetDeviceIDs) get_devices{};
+    decltype(&clGetDeviceInfo) device_info{};
+    decltype(&clCreateContext) create_context{};
+    decltype(&clReleaseContext) release_context{};
+    decltype(&clCreateCommandQueueWithProperties) create_queue{};
+    decltype(&clReleaseCommandQueue) release_queue{};
+    decltype(&clFinish) finish{};
+    decltype(&clFlush) flush{};
+    decltype(&clCreateBuffer) create_buffer{};
+    decltype(&clReleaseMemObject) release_buffer{};
+    decltype(&clEnqueueMapBuffer) map_buffer{};
+    decltype(&clEnqueueUnmapMemObject) unmap{};
+    decltype(&clEnqueueWriteBuffer) write{};
+    decltype(&clEnqueueReadBuffer) read{};
+    decltype(&clEnqueueCopyBuffer) copy{};
+    decltype(&clEnqueueFillBuffer) fill{};
+    decltype(&clEnqueueMarkerWithWaitList) marker{};
+    decltype(&clEnqueueBarrierWithWaitList) barrier{};
+    decltype(&clCreateUserEvent) create_user_event{};
+    decltype(&clSetUserEventStatus) set_user_event{};
+    decltype(&clGetEventInfo) event_info{};
+    decltype(&clGetEventProfilingInfo) profiling_info{};
+    decltype(&clWaitForEvents) wait_for_events{};
+    decltype(&clReleaseEvent) release_event{};
+    decltype(&clCreateProgramWithSource) create_program{};
+    decltype(&clBuildProgram) build_program{};
+    decltype(&clGetProgramBuildInfo) build_info{};
+    decltype(&clReleaseProgram) release_program{};
+    decltype(&clCreateKernel) create_kernel{};
+    decltype(&clReleaseKernel) release_kernel{};
+    decltype(&clSetKernelArg) set_argument{};
+    decltype(&clEnqueueNDRangeKernel) run_kernel{};
+    decltype(&clSVMAlloc) svm_allocate{};
+    decltype(&clSVMFree) svm_free{};
+    decltype(&clEnqueueSVMMemcpy) svm_copy{};
+    decltype(&clSetKernelArgSVMPointer) set_svm_argument{};
+};
+
+// not_supported: there is no libOpenCL.so.1, or it is older than OpenCL 2.0.
+[[nodiscard]] base::Expected<Library> load_library();
+
+// "CL_OUT_OF_RESOURCES (-5)"
+[[nodiscard]] std::string name_of_code(cl_int code);
+
+// device: "clFinish: CL_OUT_OF_RESOURCES (-5)"; budget where the code says that there is no memory.
+[[nodiscard]] base::Error failure(const char* call, cl_int code);
+[[nodiscard]] inline base::Expected<void> outcome(const char* call, cl_int code)
+{
+    return code == CL_SUCCESS ? base::Expected<void>{} : base::fail(failure(call, code));
+}
+
+}  // namespace memsweep::device::opencl

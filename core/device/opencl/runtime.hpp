@@ -1,0 +1,136 @@
+// OpenCL as a Runtime. A context for each platform, an in-order queue with profiling for each stream.
+//
+// What memory of each kind is: pinned, a buffer of CL_MEM_ALLOC_HOST_PTR that stays mapped; registered, one of
+// CL_MEM_USE_HOST_PTR over the caller's memory, mapped too; mapped, one of CL_MEM_ALLOC_HOST_PTR that is the device's
+// but for map(); device, an ordinary buffer; managed, fine-grained shared virtual memory. Nothing in OpenCL is
+// write-combined or stream-ordered, and nothing says whether two devices reach each other.
+// Latch    a user event that a barrier waits for.
+// Sources  OpenCL 3.0 specification.
+// Threads  as Runtime says; maps of handles are guarded, OpenCL's calls are safe by themselves.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/device/opencl/library.hpp"
+#include "core/device/opencl/platforms.hpp"
+#include "core/device/runtime.hpp"
+
+namespace memsweep::device::opencl {
+
+class OpenClRuntime final : public Runtime {
+  public:
+    OpenClRuntime(const Library& api, std::vector<FoundDevice> found);
+    OpenClRuntime(const OpenClRuntime&) = delete;
+    OpenClRuntime& operator=(const OpenClRuntime&) = delete;
+    ~OpenClRuntime() override;
+
+    [[nodiscard]] std::string_view backend() const noexcept override { return "opencl"; }
+    [[nodiscard]] const std::vector<DeviceFacts>& devices() const noexcept override { return facts_; }
+    [[nodiscard]] std::string absence() const override { return {}; }
+    [[nodiscard]] std::optional<std::string> lacks(std::uint32_t device, MemoryKind kind) const override;
+    [[nodiscard]] PeerLink peer(std::uint32_t from, std::uint32_t to) const override;
+    [[nodiscard]] base::Expected<void> set_peer_access(std::uint32_t from, std::uint32_t to, bool on) override;
+    [[nodiscard]] std::optional<HostLink> host_link(std::uint32_t device) const override;
+    [[nodiscard]] Holdings holdings() const override;
+
+    [[nodiscard]] base::Expected<RawBlock> allocate(const BlockRequest& request) override;
+    [[nodiscard]] base::Expected<RawBlock> adopt(std::uint32_t device, void* ordinary, std::uint64_t bytes) override;
+    base::Expected<void> release(MemoryId memory) override;
+    [[nodiscard]] base::Expected<std::byte*> map(MemoryId memory, Access access) override;
+    [[nodiscard]] base::Expected<void> unmap(MemoryId memory) override;
+
+    [[nodiscard]] base::Expected<StreamId> open_stream(std::uint32_t device) override;
+    base::Expected<void> close(StreamId stream) override;
+    [[nodiscard]] base::Expected<void> wait(StreamId stream) override;
+    [[nodiscard]] base::Expected<void> copy(StreamId stream, Address to, Address from, std::uint64_t bytes) override;
+    [[nodiscard]] base::Expected<void> fill(StreamId stream, Address to, std::byte value, std::uint64_t bytes) override;
+    [[nodiscard]] base::Expected<void> copy_by_kernel(StreamId stream, Address to, Address from,
+                                                      std::uint64_t bytes) override;
+    [[nodiscard]] base::Expected<void> write_pattern(StreamId stream, Address to, std::uint64_t bytes,
+                                                     Pattern pattern) override;
+    [[nodiscard]] base::Expected<Mismatch> check_pattern(StreamId stream, Address from, std::uint64_t bytes,
+                                                         Pattern pattern) override;
+    [[nodiscard]] base::Expected<EventId> record(StreamId stream) override;
+    base::Expected<void> close(EventId event) override;
+    [[nodiscard]] base::Expected<void> wait(EventId event) override;
+    [[nodiscard]] base::Expected<bool> happened(EventId event) override;
+    [[nodiscard]] base::Expected<void> after(StreamId stream, EventId event) override;
+    [[nodiscard]] base::Expected<double> seconds_between(EventId first, EventId second) override;
+    [[nodiscard]] base::Expected<LatchId> hold(StreamId stream) override;
+    base::Expected<void> close(LatchId latch) override;
+
+  private:
+    struct Platform {
+        cl_context context{};
+        std::vector<cl_device_id> devices;
+        cl_program program{};  // built when a kernel is first asked for
+    };
+    struct Block {
+        MemoryKind kind{};
+        std::uint32_t device{};
+        std::uint64_t bytes{};
+        cl_mem buffer{};
+        std::byte* host{};
+    };
+    struct Queued {  // asked about at the next wait: clFinish does not tell of failures
+        const char* call{};
+        cl_event event{};
+    };
+    struct Stream {
+        std::uint32_t device{};
+        cl_command_queue queue{};
+        std::vector<Queued> queued;
+    };
+    struct Event {
+        std::uint32_t device{};
+        cl_event event{};
+    };
+    struct Latch {
+        StreamId stream{};
+        cl_event event{};
+    };
+    struct End {  // of a copy
+        cl_mem buffer{};
+        std::byte* host{};
+        std::uint64_t offset{};
+        std::uint32_t device{};
+        bool is_shared{};  // virtual memory: kernels reach it by its address
+    };
+
+    [[nodiscard]] base::Expected<cl_context> context_of(std::uint32_t device);
+    [[nodiscard]] base::Expected<cl_command_queue> new_queue(std::uint32_t device);
+    [[nodiscard]] base::Expected<cl_command_queue> service_queue(std::uint32_t device);  // maps and unmaps
+    [[nodiscard]] base::Expected<cl_program> program_of(std::uint32_t device);
+    [[nodiscard]] base::Expected<RawBlock> keep(const Block& block);
+    [[nodiscard]] base::Expected<void> obtain(Block& block, cl_mem_flags flags, void* ordinary);
+    void dispose(Block& block);
+
+    [[nodiscard]] base::Expected<std::shared_ptr<Stream>> find(StreamId stream) const;
+    [[nodiscard]] base::Expected<Event> find(EventId event) const;
+    [[nodiscard]] base::Expected<End> end_of(Address address, std::uint64_t bytes) const;
+    // The same for kernels, which do not reach all memory.
+    [[nodiscard]] base::Expected<End> reach(Address address, std::uint64_t bytes, std::uint64_t unit) const;
+    [[nodiscard]] bool is_held(StreamId stream) const;
+    [[nodiscard]] base::Expected<void> finish(Stream& stream);
+    void forget_done(Stream& stream);
+
+    class Kernel;
+    [[nodiscard]] base::Expected<Kernel> kernel(Stream& stream, const char* name);
+
+    Library api_;
+    std::vector<FoundDevice> found_;
+    std::vector<DeviceFacts> facts_;
+    mutable std::mutex mutex_;
+    std::map<cl_platform_id, Platform> platforms_;
+    std::map<std::uint32_t, cl_command_queue> service_;
+    std::map<MemoryId, Block> blocks_;
+    std::map<StreamId, std::shared_ptr<Stream>> streams_;
+    std::map<EventId, Event> events_;
+    std::map<LatchId, Latch> latches_;
+    std::uint64_t last_id_{};
+};
+
+}  // namespace memsweep::device::opencl
