@@ -20,6 +20,7 @@
 #include "core/sys/machine_facts.hpp"
 #include "core/transfer/bandwidth_probe.hpp"
 #include "core/transfer/device_probe.hpp"
+#include "core/transfer/device_topology.hpp"
 #include "core/transfer/fault_probe.hpp"
 #include "core/transfer/latency_probe.hpp"
 #include "core/transfer/numa_probe.hpp"
@@ -77,11 +78,13 @@ void add(std::vector<model::CaseReport>& cases, std::vector<model::CaseReport> m
     std::ranges::move(more, std::back_inserter(cases));
 }
 
-std::vector<model::CaseReport> all_cases(const ProbeCommand& command, const transfer::ProbeContext& context)
+std::vector<model::CaseReport> all_cases(const ProbeCommand& command, const transfer::ProbeContext& context,
+                                         device::Runtime& runtime)
 {
     std::vector<model::CaseReport> cases;
     if (asks_for(command, "topology")) {
         add(cases, transfer::probe_topology(context));
+        add(cases, transfer::probe_device_facts(runtime));
     }
     std::optional<std::uint64_t> effective_cache;
     if (asks_for(command, "latency")) {
@@ -101,12 +104,12 @@ std::vector<model::CaseReport> all_cases(const ProbeCommand& command, const tran
         add(cases, transfer::probe_faults(context));
     }
     if (asks_for(command, "device")) {
-        add(cases, transfer::probe_devices());
+        add(cases, transfer::probe_devices(context, runtime));
     }
     if (!command.transfers.empty()) {
         const bool on_host = std::ranges::all_of(command.transfers, model::is_on_host);
         add(cases, on_host ? transfer::probe_transfers(context, command.transfers)
-                           : transfer::probe_device_transfers(context, *device::open_runtime(), command.transfers));
+                           : transfer::probe_device_transfers(context, runtime, command.transfers));
     }
     return cases;
 }
@@ -219,7 +222,11 @@ base::Expected<model::RunReport> probe(const ProbeCommand& command, const Global
                                              },
                                          .stopped = [&] { return stopped = stopped || signals.pending().has_value(); },
                                          .wants = *wants};
-    report.cases = all_cases(command, context);
+    const bool asks_devices = asks_for(command, "device") || asks_for(command, "topology") ||
+                              !std::ranges::all_of(command.transfers, model::is_on_host);
+    const auto runtime = asks_devices ? device::open_runtime() : device::no_runtime("no device was asked for");
+    report.machine.devices = transfer::device_lines(*runtime);
+    report.cases = all_cases(command, context, *runtime);
     std::erase_if(report.cases, [&](const model::CaseReport& one) { return !(*wants)(one.id); });
     report.run.scenario_fingerprint = fingerprint(report);
     report.run.scenario_sha256 = report.run.scenario_fingerprint;

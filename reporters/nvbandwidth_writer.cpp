@@ -5,6 +5,7 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/measure/place_matrix.hpp"
 #include "reporters/json_text.hpp"
@@ -125,6 +126,62 @@ Json matrix_json(const measure::PlaceMatrix& matrix)
     return test;
 }
 
+std::string param_text(const model::CaseReport& report, std::string_view name)
+{
+    const auto found = std::ranges::find(report.params, name, &model::Param::name);
+    return found == report.params.end() ? std::string{} : model::to_text(found->value);
+}
+
+bool is_of_devices(const model::CaseReport& report)
+{
+    return report.scenario == "probe_device";
+}
+
+std::size_t place_in(std::vector<std::string>& names, const std::string& name)
+{
+    const auto found = std::ranges::find(names, name);
+    const auto place = static_cast<std::size_t>(found - names.begin());
+    if (found == names.end()) {
+        names.push_back(name);
+    }
+    return place;
+}
+
+// One test of theirs from our cases of a way: a row for the host or for each device, a column for each device.
+Json device_json(const std::vector<const model::CaseReport*>& cases)
+{
+    std::vector<std::string> rows;
+    std::vector<std::string> columns;
+    Values values;
+    const model::Metric* last = nullptr;
+    for (const model::CaseReport* const one : cases) {
+        const std::string to = param_text(*one, "to");
+        const std::size_t row = place_in(rows, to.empty() ? std::string{} : param_text(*one, "device"));
+        const std::size_t column = place_in(columns, to.empty() ? param_text(*one, "device") : to);
+        values.resize(std::max(values.size(), row + 1));
+        for (auto& line : values) {
+            line.resize(columns.size());
+        }
+        const model::Metric* const metric = main_metric(*one);
+        if (one->status == model::Status::ok && metric != nullptr) {
+            values[row][column] = in_their_units(metric->summary->median, metric->unit);
+            last = metric;
+        }
+    }
+    if (last == nullptr) {
+        const auto worst = std::ranges::find_if(
+            cases, [](const auto* one) { return one->status != model::Status::skipped && !one->reason.empty(); });
+        return case_json(worst == cases.end() ? *cases.front() : **worst);
+    }
+    Json test{{"name", json_text(test_name(*cases.front()))}};
+    set_matrix(test,
+               fmt::format("{} {}(row), {}(column) {}", test_name(*cases.front()),
+                           rows.front().empty() ? "all" : fmt::format("{}", fmt::join(rows, ", ")),
+                           fmt::join(columns, ", "), unit_words(last->unit)),
+               values);
+    return test;
+}
+
 bool is_of_a_matrix(const model::CaseReport& report)
 {
     return std::ranges::find(report.params, measure::cpu_node_param, &model::Param::name) != report.params.end() &&
@@ -140,9 +197,22 @@ void write_nvbandwidth(const model::RunReport& report, TextSink& sink)
         tests.push_back(matrix_json(matrix));
     }
     for (const model::CaseReport& one : report.cases) {
-        if (!is_of_a_matrix(one) && (main_metric(one) != nullptr || one.status != model::Status::ok)) {
+        if (!is_of_a_matrix(one) && !is_of_devices(one) &&
+            (main_metric(one) != nullptr || one.status != model::Status::ok)) {
             tests.push_back(case_json(one));
         }
+    }
+    std::vector<std::string> ways;
+    std::vector<std::vector<const model::CaseReport*>> by_way;
+    for (const model::CaseReport& one : report.cases) {
+        if (is_of_devices(one)) {
+            const std::size_t way = place_in(ways, test_name(one));
+            by_way.resize(ways.size());
+            by_way[way].push_back(&one);
+        }
+    }
+    for (const auto& cases : by_way) {
+        tests.push_back(device_json(cases));
     }
     Json devices = Json::array();
     for (const std::string& device : report.machine.devices) {

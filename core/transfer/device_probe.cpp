@@ -1,47 +1,323 @@
 #include "core/transfer/device_probe.hpp"
 
-namespace memsweep::transfer {
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <utility>
 
-const std::vector<DeviceCase>& device_cases()
+#include <fmt/format.h>
+
+#include "core/base/quantity.hpp"
+#include "core/transfer/device_lane.hpp"
+#include "core/transfer/device_plan.hpp"
+
+namespace memsweep::transfer {
+namespace {
+
+using base::Expected;
+using device::MemoryKind;
+using Way = DeviceCase::Way;
+
+constexpr std::uint64_t usual_bytes = 256U << 20U;
+constexpr std::uint64_t shared_bytes = 32U << 20U;  // of devices whose memory is the host's
+constexpr std::uint64_t warm_up_copies = 4;
+constexpr double most_seconds = 0.2;  // of a sample
+
+std::vector<model::Param> params_of(const DeviceCase& what, std::optional<Ends> ends)
 {
-    static const std::vector<DeviceCase> cases{
-        {"host_to_device_memcpy_ce", "pinned host memory to a device by its copy engine"},
-        {"device_to_host_memcpy_ce", "a device to pinned host memory by its copy engine"},
-        {"host_to_device_bidirectional_memcpy_ce", "host to device while the other direction is busy"},
-        {"device_to_host_bidirectional_memcpy_ce", "device to host while the other direction is busy"},
-        {"device_to_device_memcpy_read_ce", "a peer's memory read by a copy engine"},
-        {"device_to_device_memcpy_write_ce", "a peer's memory written by a copy engine"},
-        {"device_to_device_bidirectional_memcpy_read_ce", "both directions between peers, reading"},
-        {"device_to_device_bidirectional_memcpy_write_ce", "both directions between peers, writing"},
-        {"all_to_host_memcpy_ce", "every device to the host at once"},
-        {"host_to_all_memcpy_ce", "the host to every device at once"},
-        {"all_to_one_write_ce", "every device to one"},
-        {"one_to_all_write_ce", "one device to every other"},
-        {"host_to_device_memcpy_sm", "pinned host memory to a device by a kernel"},
-        {"device_to_host_memcpy_sm", "a device to pinned host memory by a kernel"},
-        {"device_to_device_memcpy_read_sm", "a peer's memory read by a kernel"},
-        {"device_to_device_memcpy_write_sm", "a peer's memory written by a kernel"},
-        {"host_device_latency_sm", "a kernel's loads of host memory"},
-        {"device_to_device_latency_sm", "a kernel's loads of a peer's memory"},
-        {"device_local_copy", "a device's memory copied to itself"},
-        {"host_to_device_pageable", "ordinary host memory to a device"},
-        {"device_to_host_pageable", "a device to ordinary host memory"},
-        {"host_to_device_managed", "managed memory, moved on demand and ahead"},
-        {"host_to_device_mapped", "mapped host memory read by a kernel"},
-        {"host_to_device_write_combined", "write-combined host memory to a device"},
-        {"host_to_device_staged", "ordinary host memory through a ring of pinned slots"},
-        {"host_register_cost", "what pinning memory costs, by size"},
-    };
-    return cases;
+    const model::Param transfer{"transfer", std::string{what.name}};
+    if (!ends) {
+        return {transfer};
+    }
+    const model::Param first{"device", device_word(ends->first)};
+    return ends->second ? std::vector<model::Param>{transfer, first, {"to", device_word(*ends->second)}}
+                        : std::vector<model::Param>{transfer, first};
 }
 
-std::vector<model::CaseReport> probe_devices()
+model::CaseReport device_case(const DeviceCase& what, std::optional<Ends> ends)
+{
+    model::CaseReport report = new_case("probe_device", params_of(what, ends));
+    set_fact(report, "meaning", std::string{what.meaning});
+    return report;
+}
+
+std::uint64_t lane_bytes(const ProbeContext& context, const device::Runtime& runtime)
+{
+    constexpr std::uint64_t share = 16;  // four lanes of two ends, and as much to spare
+    std::uint64_t bytes = usual_bytes;
+    for (const device::DeviceFacts& facts : runtime.devices()) {
+        bytes = std::min({bytes, facts.largest_block_bytes / share, facts.shares_host_memory ? shared_bytes : bytes});
+    }
+    bytes = std::min(context.settings.array_bytes.value_or(bytes), context.settings.memory_budget_bytes / share);
+    constexpr std::uint64_t unit = 4096;
+    return std::max(bytes / unit * unit, unit);
+}
+
+struct Samples {
+    std::vector<double> seconds;
+    std::vector<double> rates;
+    std::vector<double> other_rates;
+};
+
+class Measuring {
+  public:
+    Measuring(const ProbeContext& context, device::Runtime& runtime, const DeviceCase& what, std::vector<Lane> lanes)
+        : context_{context}, runtime_{runtime}, what_{what}, lanes_{std::move(lanes)}
+    {
+    }
+
+    [[nodiscard]] Expected<void> sample(model::CaseReport& report)
+    {
+        auto copies = warm_up();
+        if (!copies) {
+            return base::fail(copies.error());
+        }
+        copies_ = *copies;
+        for (std::uint32_t number = 0; number < context_.settings.samples && !context_.stopped(); ++number) {
+            if (auto taken = one_sample(report); !taken || report.status == model::Status::failed) {
+                return taken;
+            }
+        }
+        return {};
+    }
+
+    void tell(model::CaseReport& report) const
+    {
+        if (samples_.seconds.empty()) {
+            if (report.status == model::Status::ok) {
+                skip(report, "interrupted before its first sample");
+            }
+            return;
+        }
+        set_values(report, "wall_time", samples_.seconds);
+        set_values(report, "bandwidth", samples_.rates);
+        const Lane& first = lanes_.front();
+        set_fact(report, "array_bytes", static_cast<std::int64_t>(first.spec().bytes));
+        set_fact(report, "bytes_counted", std::string{"payload"});
+        set_fact(report, "copies_per_sample", static_cast<std::int64_t>(copies_));
+        set_fact(report, "mover", std::string{first.spec().by_kernel ? "kernel" : "copy engine"});
+        set_fact(report, "from", std::string{device::name_of(first.spec().from.kind)});
+        set_fact(report, "to", std::string{device::name_of(first.spec().to.kind)});
+        const bool by_events = first.is_timed_by_events() && !is_of_all(what_.way);
+        set_fact(report, "timed_by",
+                 std::string{by_events ? "events of the device, queued behind a latch" : "the processor's clock"});
+        set_fact(report, "verified",
+                 fmt::format("{} of {} samples, every word", samples_.seconds.size(), samples_.seconds.size()));
+        if (!samples_.other_rates.empty()) {
+            std::vector<double> rates = samples_.other_rates;
+            std::ranges::sort(rates);
+            set_fact(report, "other_direction", fmt::format("{:.2f} GB/s", rates[rates.size() / 2] / 1e9));
+        }
+        if (const std::byte* const host = first.host_memory(); host != nullptr) {
+            set_fact(report, "placement",
+                     placement_proof(sys::pages_by_node(host, first.spec().bytes), std::nullopt).text);
+        }
+    }
+
+    [[nodiscard]] double median_rate() const
+    {
+        std::vector<double> rates = samples_.rates;
+        std::ranges::sort(rates);
+        return rates.empty() ? 0 : rates[rates.size() / 2];
+    }
+
+  private:
+    [[nodiscard]] bool is_contended() const { return what_.both_ways && lanes_.size() == 2; }
+
+    [[nodiscard]] Expected<Contended> run(std::uint64_t copies)
+    {
+        if (is_contended()) {
+            return run_contended(runtime_, lanes_[0], lanes_[1], copies, context_.clock);
+        }
+        auto seconds = lanes_.size() == 1 ? lanes_[0].run(copies, context_.clock)
+                                          : run_together(runtime_, lanes_, copies, context_.clock);
+        return seconds.map([](double value) { return Contended{.seconds = value}; });
+    }
+
+    // So many copies that a sample lasts long enough, but not too long; one, where the source is written anew.
+    [[nodiscard]] Expected<std::uint64_t> warm_up()
+    {
+        for (Lane& lane : lanes_) {
+            if (auto ready = lane.prepare(); !ready) {
+                return base::fail(ready.error());
+            }
+        }
+        return run(lanes_.front().spec().renewed ? 1 : warm_up_copies)
+            .and_then([&](const Contended&) { return run(1); })
+            .map([&](const Contended& once) -> std::uint64_t {
+                if (lanes_.front().spec().renewed || once.seconds <= 0) {
+                    return 1;
+                }
+                const double wanted = std::min(std::max(context_.settings.sample_seconds, 0.0), most_seconds);
+                constexpr double most_copies = 10'000;
+                return static_cast<std::uint64_t>(std::clamp(std::ceil(wanted / once.seconds), 1.0, most_copies));
+            });
+    }
+
+    [[nodiscard]] Expected<void> one_sample(model::CaseReport& report)
+    {
+        for (Lane& lane : lanes_) {
+            if (auto ready = lane.prepare(); !ready) {
+                return ready;
+            }
+        }
+        const auto took = run(copies_);
+        if (!took) {
+            return base::fail(took.error());
+        }
+        for (Lane& lane : lanes_) {
+            const auto found = lane.verify();
+            if (!found) {
+                return base::fail(found.error());
+            }
+            if (found->words != 0) {
+                report.status = model::Status::failed;
+                report.reason = fmt::format("wrong data in sample {}: {}", samples_.seconds.size() + 1,
+                                            device::describe(*found, lane.spec().bytes));
+                return {};
+            }
+        }
+        if (took->seconds <= 0) {
+            return base::fail(base::ErrorCode::device, "the device's clock did not move during a sample");
+        }
+        const std::size_t together = is_contended() ? 1 : lanes_.size();
+        const double bytes = static_cast<double>(lanes_.front().spec().bytes * copies_ * together);
+        samples_.seconds.push_back(took->seconds);
+        samples_.rates.push_back(bytes / took->seconds);
+        if (is_contended()) {
+            samples_.other_rates.push_back(static_cast<double>(took->other_bytes) / took->seconds);
+        }
+        return {};
+    }
+
+    const ProbeContext& context_;
+    device::Runtime& runtime_;
+    const DeviceCase& what_;
+    std::vector<Lane> lanes_;
+    std::uint64_t copies_{1};
+    Samples samples_;
+};
+
+// What the link or the memory could do, and how much of it was reached.
+void set_ceiling(model::CaseReport& report, const DeviceCase& what, Ends ends, const device::Runtime& runtime,
+                 double rate)
+{
+    std::optional<double> ceiling;
+    if (what.way == Way::to_device || what.way == Way::from_device) {
+        if (const auto link = runtime.host_link(ends.first)) {
+            set_fact(report, "link",
+                     fmt::format("PCIe {} x{} of {} x{} at most", link->generation, link->lanes,
+                                 link->largest_generation, link->largest_lanes));
+            ceiling = device::bytes_per_second(link->generation, link->lanes);
+        }
+    } else if (what.way == Way::local) {
+        const auto memory = runtime.devices()[ends.first].memory_bytes_per_s;
+        ceiling = memory ? std::optional{*memory / 2} : std::nullopt;  // each byte is read and written
+    }
+    if (ceiling && *ceiling > 0) {
+        set_fact(report, "ceiling", fmt::format("{:.2f} GB/s", *ceiling / 1e9));
+        set_fact(report, "percent_of_ceiling", std::round(rate / *ceiling * 1000) / 10);
+    }
+}
+
+void set_peer_facts(model::CaseReport& report, Ends ends, const device::Runtime& runtime)
+{
+    if (!ends.second) {
+        return;
+    }
+    const auto link = runtime.peer(ends.first, *ends.second);
+    set_fact(report, "peer_access", link.direct ? std::string{"yes"} : "no: " + link.reason);
+    if (link.nvlinks) {
+        set_fact(report, "nvlinks", std::int64_t{*link.nvlinks});
+    }
+}
+
+Expected<void> measure_locking(const ProbeContext& context, device::Runtime& runtime, std::uint32_t number,
+                               std::uint64_t bytes, model::CaseReport& report)
+{
+    return device::allocate(runtime, {.device = number, .kind = MemoryKind::pageable, .bytes = bytes})
+        .and_then([&](const device::Memory& ordinary) -> Expected<void> {
+            std::memset(ordinary.host(), 0, bytes);  // pages that are not there are not locked, but made
+            std::vector<double> seconds;
+            for (std::uint32_t sample = 0; sample < context.settings.samples && !context.stopped(); ++sample) {
+                const auto begin = context.clock.now();
+                auto locked = device::adopt(runtime, number, ordinary.host(), bytes);
+                auto freed = locked ? locked->release() : Expected<void>{base::fail(locked.error())};
+                if (!freed) {
+                    return freed;
+                }
+                seconds.push_back(std::chrono::duration<double>(context.clock.now() - begin).count());
+            }
+            if (seconds.empty()) {
+                skip(report, "interrupted before its first sample");
+                return {};
+            }
+            set_values(report, "wall_time", seconds);
+            set_fact(report, "array_bytes", static_cast<std::int64_t>(bytes));
+            return {};
+        });
+}
+
+Expected<void> measure(const ProbeContext& context, device::Runtime& runtime, const DeviceCase& what, Ends ends,
+                       std::uint64_t bytes, model::CaseReport& report)
+{
+    report.planned_repetitions = context.settings.samples;
+    if (what.way == Way::locking) {
+        return measure_locking(context, runtime, ends.first, bytes, report);
+    }
+    std::vector<Lane> lanes;
+    for (const LaneSpec& spec : lanes_of(what, ends, runtime, bytes)) {
+        auto lane = Lane::open(runtime, spec);
+        if (!lane) {
+            return base::fail(lane.error());
+        }
+        lanes.push_back(*std::move(lane));
+    }
+    Measuring measuring{context, runtime, what, std::move(lanes)};
+    auto done = measuring.sample(report);
+    if (done) {
+        measuring.tell(report);
+        set_ceiling(report, what, ends, runtime, measuring.median_rate());
+        set_peer_facts(report, ends, runtime);
+    }
+    return done;
+}
+
+}  // namespace
+
+std::vector<model::CaseReport> probe_devices(const ProbeContext& context, device::Runtime& runtime)
 {
     std::vector<model::CaseReport> cases;
-    for (const DeviceCase& one : device_cases()) {
-        model::CaseReport& report = cases.emplace_back(new_case("probe_device", {{"transfer", std::string{one.name}}}));
-        set_fact(report, "meaning", std::string{one.meaning});
-        skip(report, "this memsweep was built without a device backend");
+    const auto devices = static_cast<std::uint32_t>(runtime.devices().size());
+    if (devices == 0) {
+        for (const DeviceCase& what : device_cases()) {
+            cases.push_back(device_case(what, std::nullopt));
+            skip(cases.back(), runtime.absence());
+        }
+        return cases;
+    }
+    const std::uint64_t bytes = lane_bytes(context, runtime);
+    for (const DeviceCase& what : device_cases()) {
+        for (const Ends ends : ends_of(what, devices)) {
+            const bool is_one = !is_of_all(what.way);
+            model::CaseReport report = device_case(what, is_one ? std::optional{ends} : std::nullopt);
+            if (!context.wants(report.id)) {
+                continue;
+            }
+            set_fact(report, "runtime", std::string{runtime.backend()});
+            if (const std::string why = unmet(what, ends, runtime); !why.empty()) {
+                skip(report, why);
+            } else if (context.stopped()) {
+                skip(report, "interrupted before its first sample");
+            } else {
+                context.tell(fmt::format("device: {}", report.id.substr(report.id.find('/') + 1)));
+                if (const auto done = measure(context, runtime, what, ends, bytes, report); !done) {
+                    blame(report, done.error());
+                }
+            }
+            cases.push_back(std::move(report));
+        }
     }
     return cases;
 }

@@ -8,7 +8,7 @@ import resource
 import statistics
 import unittest
 
-from memsweep_cli import MIB, CliTest, sanitized, strict_json, validator
+from memsweep_cli import MIB, CliTest, environment, sanitized, strict_json, validator
 
 QUICK = ("--size", "1MiB", "--min-time", "1ms", "-n", "6", "--progress", "none")
 SCENARIOS = {"topology": {"probe_topology"}, "bandwidth": {"probe_bandwidth", "probe_numa"},
@@ -16,7 +16,7 @@ SCENARIOS = {"topology": {"probe_topology"}, "bandwidth": {"probe_bandwidth", "p
              "device": {"probe_device"}}
 FIGURE = {"probe_bandwidth": "bandwidth", "probe_latency": "latency", "probe_parallel_loads": "latency",
           "probe_loaded_latency": "latency", "probe_faults": "time_per_fault",
-          "probe_transfer": "bandwidth", "probe_transfers": "bandwidth"}
+          "probe_transfer": "bandwidth", "probe_transfers": "bandwidth", "probe_device": "wall_time"}
 STREAM_BYTES = {"read": 8, "write": 8, "memset": 8, "copy": 16, "memcpy": 16, "scale": 16, "update": 16, "add": 24, "triad": 24}
 
 
@@ -121,6 +121,40 @@ class Probe(CliTest):
         for case in document["cases"]:
             self.assertIn(case["status"], ("ok", "skipped"))
 
+    def test_without_a_driver_every_device_case_says_so(self):
+        nowhere = environment(OCL_ICD_VENDORS="/nowhere", CUDA_VISIBLE_DEVICES="")
+        document = self.probe("device", "topology", env=nowhere)
+        cases = [case for case in document["cases"] if case["scenario"] == "probe_device"]
+        self.assertGreater(len(cases), 20)
+        for case in cases:
+            self.assertEqual(case["status"], "skipped")
+            self.assertRegex(case["reason"], "CUDA: .+; OpenCL: .+")
+        self.assertEqual(self.case(document, "probe_topology/part=devices")["status"], "skipped")
+        self.assertEqual(document["machine"]["devices"], [])
+        version = strict_json(self.expect(0, "--version", "--json", env=nowhere).out)
+        self.assertRegex(version["devices"], "^none: CUDA: ")
+
+    def test_two_devices_are_measured_and_every_sample_verified(self):
+        pair = environment(POCL_DEVICES="pthread pthread", CUDA_VISIBLE_DEVICES="")
+        document = self.probe("device", "topology", env=pair)
+        if len(document["machine"]["devices"]) < 2:
+            print("skipped: device pairs: no two OpenCL devices (pocl-opencl-icd)")
+            return
+        cases = {case["id"].removeprefix("probe_device/"): case for case in document["cases"]}
+        for one in ("device=gpu1/transfer=host_to_device_memcpy_ce", "device=gpu0/transfer=device_to_host_pageable",
+                    "device=gpu0/to=gpu1/transfer=device_to_device_memcpy_write_ce", "transfer=all_to_host_memcpy_ce"):
+            self.assertEqual(cases[one]["status"], "ok", one)
+            self.assertEqual(cases[one]["facts"]["verified"], "6 of 6 samples, every word")
+            self.assertEqual(len(cases[one]["metrics"]["bandwidth"]["values"]), 6)
+        self.assertEqual(cases["device=gpu0/transfer=host_to_device_write_combined"]["reason"],
+                         "OpenCL has no write-combined host memory")
+        self.assertIn("probe_topology/part=gpu1", cases)
+        theirs = strict_json(self.expect(0, "probe", "device", "--export", "nvbandwidth", *QUICK, env=pair).out)
+        tests = {test["name"]: test for test in theirs["nvbandwidth"]["testcases"]}
+        self.assertEqual(len(theirs["nvbandwidth"]["GPU Device list"]), 2)
+        self.assertEqual(len(tests["host_to_device_memcpy_ce"]["bandwidth_matrix"][0]), 2)
+        self.assertEqual(tests["device_to_device_memcpy_write_ce"]["bandwidth_matrix"][0][1], "N/A")
+
     def test_topology_says_what_the_kernel_says(self):
         document = self.probe("topology")
         processors = self.case(document, "probe_topology/part=processors")["facts"]
@@ -192,7 +226,8 @@ class Probe(CliTest):
         cases = self.probe("host -> cpu -> null", "null->cpu->host")["cases"]
         self.assertEqual([case["scenario"] for case in cases], ["probe_transfer", "probe_transfer", "probe_transfers"])
         self.assertEqual([case["params"].get("nr") for case in cases], [1, 2, None])
-        gone = self.probe("host -> gpu0.ce -> gpu0", "host@node977 -> cpu -> host")["cases"]
+        gone = self.probe("host -> gpu0.ce -> gpu0", "host@node977 -> cpu -> host",
+                          env=environment(OCL_ICD_VENDORS="/nowhere", CUDA_VISIBLE_DEVICES=""))["cases"]
         self.assertEqual({case["status"] for case in gone}, {"skipped"})
         for words, message in (("host -> cpu", "SRC -> EXE -> DST"), ("host:pined -> cpu -> host", 'did you mean "pinned"'),
                                ("null -> cpu -> null", "moves nothing"), ("host -> cpu -> ", "no place")):

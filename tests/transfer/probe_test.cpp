@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/device/open.hpp"
 #include "core/transfer/bandwidth_probe.hpp"
 #include "core/transfer/device_probe.hpp"
 #include "core/transfer/fault_probe.hpp"
@@ -101,7 +102,7 @@ TEST_CASE("every probe's cases are whole: values for each sample, a reason for w
     add(transfer::probe_latency(context));
     add(transfer::probe_numa(context, std::nullopt));
     add(transfer::probe_faults(context));
-    add(transfer::probe_devices());
+    add(transfer::probe_devices(context, *device::no_runtime("none")));
     std::set<std::string> ids;
     for (const model::CaseReport& report : cases) {
         INFO(report.id << ": " << report.reason);

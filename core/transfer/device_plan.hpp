@@ -1,0 +1,35 @@
+// Which devices a case of the probe is measured on, by which lanes, and why it is not.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/device/runtime.hpp"
+#include "core/transfer/device_cases.hpp"
+#include "core/transfer/device_lane.hpp"
+
+namespace memsweep::transfer {
+
+struct Ends {
+    std::uint32_t first{};
+    std::optional<std::uint32_t> second;  // of a pair
+};
+
+[[nodiscard]] std::string device_word(std::uint32_t device);  // "gpu0"
+
+// At once, by every device.
+[[nodiscard]] bool is_of_all(DeviceCase::Way way) noexcept;
+
+// The devices, or the pairs, that a case is measured on; one, where it is of all devices or there is no pair.
+[[nodiscard]] std::vector<Ends> ends_of(const DeviceCase& what, std::uint32_t devices);
+
+// Each of so many bytes; the second of two is the other direction where the case is of both.
+[[nodiscard]] std::vector<LaneSpec> lanes_of(const DeviceCase& what, Ends ends, const device::Runtime& runtime,
+                                             std::uint64_t bytes);
+
+// Why a case cannot be measured on this runtime; empty where it can be tried.
+[[nodiscard]] std::string unmet(const DeviceCase& what, Ends ends, const device::Runtime& runtime);
+
+}  // namespace memsweep::transfer

@@ -1,0 +1,169 @@
+// The probe of devices on invented ones: what it measures, what it verifies, what it holds afterwards.
+#include "core/transfer/device_probe.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <set>
+
+#include "core/device/open.hpp"
+#include "core/transfer/device_plan.hpp"
+#include "core/transfer/device_topology.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/fake_runtime.hpp"
+
+using namespace memsweep;
+
+namespace {
+
+constexpr std::uint64_t mib = 1U << 20;
+const sys::SystemClock clock_here;
+
+transfer::ProbeContext context_of(std::uint32_t samples = 3)
+{
+    return {
+        .clock = clock_here,
+        .settings = {.array_bytes = mib, .sample_seconds = 0.003, .samples = samples, .memory_budget_bytes = 64 * mib},
+        .nodes = sys::numa_nodes(),
+        .topology = sys::cpu_topology(),
+        .tell = [](const std::string&) {},
+        .stopped = [] { return false; }};
+}
+
+const model::CaseReport& find(const std::vector<model::CaseReport>& cases, const std::string& id)
+{
+    const auto found = std::ranges::find(cases, "probe_device/" + id, &model::CaseReport::id);
+    INFO(id);
+    REQUIRE(found != cases.end());
+    return *found;
+}
+
+std::string fact(const model::CaseReport& report, const std::string& name)
+{
+    const auto found = std::ranges::find(report.facts, name, &model::Param::name);
+    return found == report.facts.end() ? "absent" : model::to_text(found->value);
+}
+
+void check_whole(const std::vector<model::CaseReport>& cases, const device::Runtime& runtime)
+{
+    std::set<std::string> ids;
+    for (const model::CaseReport& report : cases) {
+        INFO(report.id << ": " << report.reason);
+        CHECK(ids.insert(report.id).second);
+        CHECK((report.status == model::Status::ok) == report.reason.empty());
+        CHECK((report.status == model::Status::ok || report.status == model::Status::skipped));
+        for (const model::Metric& metric : report.metrics) {
+            CHECK(metric.values.size() == report.repetitions);
+        }
+    }
+    CHECK(runtime.holdings() == device::Holdings{});
+}
+
+}  // namespace
+
+TEST_CASE("without a device every case is skipped with the reason", "[unit]")
+{
+    const auto runtime = device::no_runtime("no driver");
+    const auto cases = transfer::probe_devices(context_of(), *runtime);
+    CHECK(cases.size() == transfer::device_cases().size());
+    for (const model::CaseReport& report : cases) {
+        CHECK(report.status == model::Status::skipped);
+        CHECK(report.reason == "no driver");
+    }
+    const auto facts = transfer::probe_device_facts(*runtime);
+    REQUIRE(facts.size() == 1);
+    CHECK(facts.front().reason == "no driver");
+}
+
+TEST_CASE("two invented devices are measured every way, and every sample is verified", "[unit]")
+{
+    tests::FakeRuntime runtime{{.peers = true, .lacking = {device::MemoryKind::write_combined}}};
+    const auto cases = transfer::probe_devices(context_of(), runtime);
+    check_whole(cases, runtime);
+    const auto& sent = find(cases, "device=gpu1/transfer=host_to_device_memcpy_ce");
+    CHECK(sent.repetitions == 3);
+    CHECK(fact(sent, "verified") == "3 of 3 samples, every word");
+    CHECK(fact(sent, "copies_per_sample") == "3");
+    const double rate = *model::find_metric(sent, "bandwidth")->values.front();
+    CHECK(rate == Approx(static_cast<double>(mib) / (1e-6 + static_cast<double>(mib) / 1e9)).epsilon(1e-3));
+    CHECK(find(cases, "device=gpu0/to=gpu1/transfer=device_to_device_memcpy_read_ce").status == model::Status::ok);
+    CHECK(fact(find(cases, "device=gpu1/to=gpu0/transfer=device_to_device_memcpy_write_ce"), "peer_access") ==
+          "no: peer access is off");
+    CHECK(find(cases, "device=gpu0/to=gpu1/transfer=device_to_device_memcpy_read_sm").reason == "peer access is off");
+    CHECK(find(cases, "device=gpu0/transfer=host_to_device_write_combined").reason ==
+          "no write_combined memory was invented");
+    CHECK(fact(find(cases, "device=gpu0/transfer=host_to_device_pageable"), "timed_by") == "the processor's clock");
+    CHECK(fact(find(cases, "device=gpu0/transfer=host_to_device_bidirectional_memcpy_ce"), "other_direction") !=
+          "absent");
+    CHECK(find(cases, "transfer=all_to_host_memcpy_ce").status == model::Status::ok);
+    CHECK(transfer::device_lines(runtime).size() == 2);
+    CHECK(transfer::probe_device_facts(runtime).size() == 2);
+}
+
+TEST_CASE("what arrives wrong fails its case and no other", "[unit]")
+{
+    tests::FakeRuntime runtime;
+    transfer::ProbeContext context = context_of();
+    context.wants = [](const std::string& id) {
+        return id == "probe_device/device=gpu0/transfer=host_to_device_memcpy_ce" ||
+               id == "probe_device/device=gpu0/transfer=device_to_host_memcpy_ce";
+    };
+    runtime.corrupt_copies(8, 1);  // four to warm up, one to see how long it takes, three of the first sample
+    const auto cases = transfer::probe_devices(context, runtime);
+    REQUIRE(cases.size() == 2);
+    CHECK(cases[0].status == model::Status::failed);
+    CHECK(cases[0].reason == "wrong data in sample 1: 1 of 131072 words differ, the first at byte 524288");
+    CHECK(cases[1].status == model::Status::ok);
+    CHECK(runtime.holdings() == device::Holdings{});
+}
+
+TEST_CASE("a call that fails ends its case as an error, and leaves nothing behind", "[unit]")
+{
+    for (std::uint64_t nth = 1; nth <= 14; ++nth) {
+        tests::FakeRuntime runtime;
+        transfer::ProbeContext context = context_of();
+        context.wants = [](const std::string& id) {
+            return id == "probe_device/device=gpu0/transfer=host_to_device_memcpy_ce" ||
+                   id == "probe_device/device=gpu0/transfer=host_to_device_bidirectional_memcpy_ce";
+        };
+        if (nth % 2 == 0) {
+            runtime.fail_copies(nth);
+        } else {
+            runtime.fail_copies_late(nth);
+        }
+        const auto cases = transfer::probe_devices(context, runtime);
+        REQUIRE(cases.size() == 2);
+        CHECK(cases[0].status == model::Status::error);
+        CHECK_THAT(cases[0].reason, Catch::Contains("copy: injected"));
+        CHECK(cases[1].status == model::Status::ok);
+        CHECK(runtime.holdings() == device::Holdings{});
+    }
+}
+
+TEST_CASE("one device has no pairs, and says so", "[unit]")
+{
+    tests::FakeRuntime runtime{{.devices = 1}};
+    const auto cases = transfer::probe_devices(context_of(), runtime);
+    check_whole(cases, runtime);
+    CHECK(find(cases, "device=gpu0/transfer=device_to_device_memcpy_read_ce").reason == "needs two devices");
+    CHECK(find(cases, "transfer=one_to_all_write_ce").reason == "needs two devices");
+}
+
+TEST_CASE("OpenCL's devices are measured every way that they have", "[device]")
+{
+    const auto runtime = device::open_opencl();
+    if (!runtime) {
+        std::cout << "no OpenCL device: " << runtime.error().message << '\n';
+        return;
+    }
+    const auto cases = transfer::probe_devices(context_of(2), **runtime);
+    check_whole(cases, **runtime);
+    for (const char* const transfer : {"host_to_device_memcpy_ce", "device_to_host_memcpy_ce", "device_local_copy",
+                                       "device_local_copy_sm", "host_to_device_mapped", "device_to_host_pageable"}) {
+        CHECK(find(cases, std::string{"device=gpu0/transfer="} + transfer).status == model::Status::ok);
+    }
+    if ((*runtime)->devices().size() > 1) {
+        const auto& pair = find(cases, "device=gpu0/to=gpu1/transfer=device_to_device_memcpy_write_ce");
+        CHECK(pair.status == model::Status::ok);
+        CHECK_THAT(fact(pair, "peer_access"), Catch::Contains("OpenCL cannot be asked"));
+    }
+}
