@@ -157,8 +157,10 @@ void make_calls(const std::vector<HandCall>& calls, void** slots)
         case hand_free:
             std::free(slot);
             break;
-        default:
-            slot = std::realloc(slot, call.size);
+        default: {
+            void* const resized = std::realloc(slot, call.size);
+            slot = resized;
+        }
         }
     }
     benchmark::ClobberMemory();

@@ -8,11 +8,12 @@
 
 namespace memsweep::scenarios {
 
+using nlohmann::ordered_json;
+
 std::string transfer_scenario(const std::vector<model::TransferSpec>& transfers, std::uint64_t bytes,
                               std::uint32_t repetitions)
 {
-    using json = nlohmann::ordered_json;
-    json list = json::array();
+    ordered_json list = ordered_json::array();
     std::vector<std::string> words;
     for (const model::TransferSpec& one : transfers) {
         words.push_back(model::to_text(one));
@@ -21,14 +22,15 @@ std::string transfer_scenario(const std::vector<model::TransferSpec>& transfers,
                         {"dst", model::to_text(one.dst)},
                         {"bytes", base::exact_size(bytes)}});
     }
-    const json step{{"op", "transfer"}, {"transfers", std::move(list)}, {"times", 5}};
-    const json scenario{{"format", "memsweep-scenario"},
-                        {"version", 1},
-                        {"name", "probe_transfer"},
-                        {"description", fmt::format("At once: {}.", fmt::join(words, "; "))},
-                        {"repetitions", repetitions},
-                        {"steps", json::array({step})},
-                        {"assert", json::array({json{{"expr", "transfer_wrong_bytes.max == 0B"}}})}};
+    const ordered_json step{{"op", "transfer"}, {"transfers", std::move(list)}, {"times", 5}};
+    const ordered_json scenario{
+        {"format", "memsweep-scenario"},
+        {"version", 1},
+        {"name", "probe_transfer"},
+        {"description", fmt::format("At once: {}.", fmt::join(words, "; "))},
+        {"repetitions", repetitions},
+        {"steps", ordered_json::array({step})},
+        {"assert", ordered_json::array({ordered_json{{"expr", "transfer_wrong_bytes.max == 0B"}}})}};
     return scenario.dump(2) + "\n";
 }
 

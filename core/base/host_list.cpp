@@ -85,7 +85,8 @@ std::optional<std::vector<std::string>> expand_one(std::string_view name)
         std::vector<std::string> longer;
         for (const std::string& start : made) {
             for (const std::string& middle : middles) {
-                longer.push_back(start + std::string{name.substr(0, open)} + middle);
+                longer.push_back(start);
+                longer.back().append(name.substr(0, open)).append(middle);
             }
         }
         made = std::move(longer);

@@ -69,10 +69,9 @@ Expected<void> write_end(device::Runtime& runtime, std::uint32_t device, const E
     for (std::uint64_t at = 0; at < end.bytes(); at += scratch.size()) {
         const std::span part{scratch.data(), std::min<std::uint64_t>(scratch.size(), end.bytes() - at)};
         device::write_pattern(part, {.seed = seed, .first_word = at / word_bytes});
-        const auto written =
-            runtime.copy(stream->id(), end.at(at), device::at(scratch.data()), part.size()).and_then([&] {
-                return runtime.wait(stream->id());
-            });
+        auto written = runtime.copy(stream->id(), end.at(at), device::at(scratch.data()), part.size()).and_then([&] {
+            return runtime.wait(stream->id());
+        });
         if (!written) {
             return written;
         }

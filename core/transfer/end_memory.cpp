@@ -162,8 +162,9 @@ Expected<void> EndMemory::take_block(device::Runtime& runtime, const EndRequest&
 void EndMemory::prove(const std::byte* from, std::uint64_t bytes, std::optional<std::uint32_t> asked)
 {
     const std::uint64_t page = sys::page_size();
-    const auto* first = reinterpret_cast<const std::byte*>(reinterpret_cast<std::uintptr_t>(from) / page * page);
-    const auto all = static_cast<std::uint64_t>(from - first) + bytes;
+    const auto into_page = reinterpret_cast<std::uintptr_t>(from) % page;
+    const std::byte* const first = from - into_page;
+    const std::uint64_t all = into_page + bytes;
     proof_ = placement_proof(sys::pages_by_node(first, all), asked);
     const auto got = sys::pages_got(first, all);
     pages_ = got ? sys::describe(*got) : "not proven: " + base::describe(got.error());

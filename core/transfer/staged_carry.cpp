@@ -139,8 +139,8 @@ Expected<void> StagedCarry::queue_copies(Slot& slot)
     }
     slot.begin = *std::move(begin);
     ++statistics_.copies;
-    const auto asked = from_device_ ? runtime_.copy(first.id(), in_slot, plan_.src->at(slot.offset_bytes), slot.bytes)
-                                    : runtime_.copy(first.id(), plan_.dst->at(slot.offset_bytes), in_slot, slot.bytes);
+    auto asked = from_device_ ? runtime_.copy(first.id(), in_slot, plan_.src->at(slot.offset_bytes), slot.bytes)
+                              : runtime_.copy(first.id(), plan_.dst->at(slot.offset_bytes), in_slot, slot.bytes);
     if (!asked) {
         return asked;
     }
@@ -151,7 +151,7 @@ Expected<void> StagedCarry::queue_copies(Slot& slot)
         }
         slot.half = *std::move(half);
         ++statistics_.copies;
-        const auto second = runtime_.after(into_.id(), slot.half.id()).and_then([&] {
+        auto second = runtime_.after(into_.id(), slot.half.id()).and_then([&] {
             return runtime_.copy(into_.id(), plan_.dst->at(slot.offset_bytes), in_slot, slot.bytes);
         });
         if (!second) {
@@ -164,7 +164,7 @@ Expected<void> StagedCarry::queue_copies(Slot& slot)
 Expected<bool> StagedCarry::retire_oldest()
 {
     Slot& slot = slots_[oldest_];
-    const auto happened = runtime_.happened(slot.end.id());
+    auto happened = runtime_.happened(slot.end.id());
     if (!happened || !*happened) {
         return happened;
     }

@@ -87,13 +87,13 @@ Expected<TransferSet> TransferSet::make(device::Runtime& runtime, const sys::Clo
 Expected<void> TransferSet::choose(std::vector<model::TransferJob> jobs)
 {
     std::ranges::stable_sort(jobs, std::ranges::greater{}, &model::TransferJob::priority);
-    for (model::TransferJob& job : jobs) {
+    for (const model::TransferJob& job : jobs) {
         auto route = choose_route(*runtime_, job.spec, options_.strategy);
         if (!route) {
             return base::fail(route.error());
         }
         Transfer& one = transfers_.emplace_back();
-        one.job = std::move(job);
+        one.job = job;
         one.route = *std::move(route);
     }
     return {};
@@ -248,7 +248,7 @@ Expected<void> TransferSet::carry_all()
 
 Expected<Carry::Progress> TransferSet::advance(Transfer& one)
 {
-    const auto progress = one.carry->advance();
+    auto progress = one.carry->advance();
     if (!progress) {
         return try_again(one, progress.error());
     }

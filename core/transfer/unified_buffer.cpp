@@ -67,8 +67,8 @@ Expected<void> UnifiedBuffer::make_device()
 Expected<void> UnifiedBuffer::start(BufferCopy copy)
 {
     const bool to_device = copy == BufferCopy::host_to_device;
-    const auto asked = to_device ? runtime_->copy(stream_.id(), device_memory_.at(), host_->at(), bytes_)
-                                 : runtime_->copy(stream_.id(), host_->at(), device_memory_.at(), bytes_);
+    auto asked = to_device ? runtime_->copy(stream_.id(), device_memory_.at(), host_->at(), bytes_)
+                           : runtime_->copy(stream_.id(), host_->at(), device_memory_.at(), bytes_);
     if (!asked) {
         return asked;
     }

@@ -142,7 +142,7 @@ base::Expected<void> CudaRuntime::release(MemoryId memory)
         block = found->second;
         blocks_.erase(found);
     }
-    if (const auto chosen = choose(block.device); !chosen) {
+    if (auto chosen = choose(block.device); !chosen) {
         return chosen;
     }
     switch (block.kind) {

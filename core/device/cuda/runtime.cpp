@@ -79,7 +79,7 @@ base::Expected<void> CudaRuntime::set_peer_access(std::uint32_t from, std::uint3
     if (can == 0 || from == to) {
         return base::fail(ErrorCode::not_supported, from == to ? "a device always reaches itself" : link.reason);
     }
-    if (const auto chosen = choose(from); !chosen) {
+    if (auto chosen = choose(from); !chosen) {
         return chosen;
     }
     const cudaError_t code =

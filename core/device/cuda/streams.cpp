@@ -121,7 +121,7 @@ base::Expected<void> CudaRuntime::close(StreamId stream)
     for (const LatchId latch : latches) {
         static_cast<void>(close(latch));
     }
-    const auto done = choose(found->device).and_then([&] {
+    auto done = choose(found->device).and_then([&] {
         return outcome("cudaStreamSynchronize", cudaStreamSynchronize(found->stream));
     });
     dismantle(*found);

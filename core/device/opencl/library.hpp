@@ -5,7 +5,7 @@
 #pragma once
 
 #ifndef CL_TARGET_OPENCL_VERSION
-#define CL_TARGET_OPENCL_VERSION 300
+#define CL_TARGET_OPENCL_VERSION 300  // NOLINT(readability-identifier-naming): the headers' own
 #endif
 #include <CL/cl.h>
 

@@ -74,7 +74,7 @@ base::Expected<void> OpenClRuntime::close(StreamId stream)
     for (const LatchId latch : latches) {
         static_cast<void>(close(latch));
     }
-    const auto done = finish(**found);
+    auto done = finish(**found);
     api_.release_queue((*found)->queue);
     const std::lock_guard lock{mutex_};
     streams_.erase(stream);
