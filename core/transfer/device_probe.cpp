@@ -20,7 +20,8 @@ using device::MemoryKind;
 using Way = DeviceCase::Way;
 
 constexpr std::uint64_t usual_bytes = 256U << 20U;
-constexpr std::uint64_t shared_bytes = 32U << 20U;  // of devices whose memory is the host's
+constexpr std::uint64_t shared_bytes = 32U << 20U;   // of devices whose memory is the host's
+constexpr std::uint64_t stand_in_bytes = 4U << 20U;  // of processors that stand in for a device: their kernels are slow
 constexpr std::uint64_t warm_up_copies = 4;
 constexpr double most_seconds = 0.2;  // of a sample
 
@@ -42,12 +43,20 @@ model::CaseReport device_case(const DeviceCase& what, std::optional<Ends> ends)
     return report;
 }
 
+std::uint64_t most_bytes(const device::DeviceFacts& facts)
+{
+    if (facts.device_class == device::DeviceClass::cpu) {
+        return stand_in_bytes;
+    }
+    return facts.shares_host_memory ? shared_bytes : usual_bytes;
+}
+
 std::uint64_t lane_bytes(const ProbeContext& context, const device::Runtime& runtime)
 {
     constexpr std::uint64_t share = 16;  // four lanes of two ends, and as much to spare
     std::uint64_t bytes = usual_bytes;
     for (const device::DeviceFacts& facts : runtime.devices()) {
-        bytes = std::min({bytes, facts.largest_block_bytes / share, facts.shares_host_memory ? shared_bytes : bytes});
+        bytes = std::min({bytes, facts.largest_block_bytes / share, most_bytes(facts)});
     }
     bytes = std::min(context.settings.array_bytes.value_or(bytes), context.settings.memory_budget_bytes / share);
     constexpr std::uint64_t unit = 4096;

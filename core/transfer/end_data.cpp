@@ -93,7 +93,7 @@ Expected<Mismatch> check_filled(device::Runtime& runtime, std::uint32_t device, 
         for (std::size_t i = 0; i < part.size(); ++i) {
             if (part[i] != value) {
                 found.first_byte = found.words == 0 ? i : found.first_byte;
-                found.words += found.words == 0 || i % word_bytes == 0 ? 1 : 0;
+                found.words += found.words == 0 || i % word_bytes == 0 ? 1U : 0U;
             }
         }
         return found;
