@@ -231,6 +231,26 @@ void add_faults(Cases cases, std::vector<std::string>& sentences)
     }
 }
 
+void add_devices(Cases cases, std::vector<std::string>& sentences)
+{
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 3> transfers{
+        {{"host_to_device_memcpy_ce", "from pinned host memory"},
+         {"device_to_host_memcpy_ce", "to it"},
+         {"device_local_copy", "within"}}};
+    std::map<std::string, std::vector<std::string>> by_device;
+    for (const auto& [transfer, spoken_as] : transfers) {
+        for (const Found& one : measured(cases, "probe_device", "bandwidth", [&](const CaseReport& report) {
+                 return text_of(report, "transfer") == transfer;
+             })) {
+            by_device[text_of(*one.report, "device")].push_back(
+                fmt::format("{} {}", format_value(Unit::bytes_per_second, one.median), spoken_as));
+        }
+    }
+    for (const auto& [device, parts] : by_device) {
+        sentences.push_back(fmt::format("{} copies {}", device, fmt::join(parts, ", ")));
+    }
+}
+
 }  // namespace
 
 std::vector<std::string> probe_sentences(std::span<const model::CaseReport> cases)
@@ -241,6 +261,7 @@ std::vector<std::string> probe_sentences(std::span<const model::CaseReport> case
     add_latency(cases, sentences);
     add_parallel_loads(cases, sentences);
     add_faults(cases, sentences);
+    add_devices(cases, sentences);
     return sentences;
 }
 

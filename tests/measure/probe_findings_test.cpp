@@ -76,6 +76,20 @@ TEST_CASE("a probe's parallel and loaded loads and its faults are told beside wh
               "a page fault costs: 250.0 ns first touch, 4k pages; 500.0 ns shared first touch, 4k pages"});
 }
 
+TEST_CASE("a probe's devices are told one by one", "[unit]")
+{
+    const auto copy = [](const char* transfer, const char* device, double gigabytes) {
+        return probe_case("probe_device", {{"device", std::string{device}}, {"transfer", std::string{transfer}}},
+                          "bandwidth", {gigabytes * 1e9});
+    };
+    const std::vector cases{copy("host_to_device_memcpy_ce", "gpu1", 25), copy("device_local_copy", "gpu0", 900),
+                            copy("host_to_device_memcpy_ce", "gpu0", 24), copy("device_to_host_memcpy_ce", "gpu0", 23),
+                            copy("all_to_host_memcpy_ce", "gpu0", 99)};
+    CHECK(probe_sentences(cases) ==
+          std::vector<std::string>{"gpu0 copies 24.0 GB/s from pinned host memory, 23.0 GB/s to it, 900.0 GB/s within",
+                                   "gpu1 copies 25.0 GB/s from pinned host memory"});
+}
+
 TEST_CASE("what no probe measured makes no sentence", "[unit]")
 {
     CaseReport skipped = rate("read", "none", 1, 12);
