@@ -1,6 +1,5 @@
 #include "core/measure/peer_quantiles.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -39,15 +38,19 @@ constexpr std::array<Row, 17> rows{{{1.0 / 8, {1.714, 4.036, 7.910, 14.981, 27.5
 std::array<double, tails.size()> quantiles(std::size_t n)
 {
     const double inverse = 1 / static_cast<double>(n);
-    const auto* below = std::ranges::find_if(rows, [&](const Row& row) { return row.inverse_n <= inverse; });
-    if (below == rows.begin()) {
-        return below->z;
+    std::size_t at = 0;
+    while (rows.at(at).inverse_n > inverse) {
+        ++at;
     }
-    const Row& above = *(below - 1);
-    const double share = (above.inverse_n - inverse) / (above.inverse_n - below->inverse_n);
+    const Row& below = rows.at(at);
+    if (at == 0) {
+        return below.z;
+    }
+    const Row& above = rows.at(at - 1);
+    const double share = (above.inverse_n - inverse) / (above.inverse_n - below.inverse_n);
     std::array<double, tails.size()> z{};
     for (std::size_t i = 0; i < z.size(); ++i) {
-        z.at(i) = above.z.at(i) + share * (below->z.at(i) - above.z.at(i));
+        z.at(i) = above.z.at(i) + share * (below.z.at(i) - above.z.at(i));
     }
     return z;
 }
