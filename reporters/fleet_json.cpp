@@ -1,5 +1,7 @@
 #include "reporters/fleet_json.hpp"
 
+#include <numeric>
+
 #include <fmt/format.h>
 
 #include "core/measure/fleet_judgement.hpp"
@@ -56,7 +58,9 @@ Json json_metric(const model::FleetMetric& metric)
             {"class", json_text(model::name_of(metric.metric_class))},
             {"n", Json(metric.n)},
             {"median", json_column(metric.median)},
-            {"mad", json_column(metric.mad)}};
+            {"mad", json_column(metric.mad)},
+            {"low", json_column(metric.low)},
+            {"high", json_column(metric.high)}};
 }
 
 Json json_matrix(const model::FleetMatrix& matrix)
@@ -97,7 +101,7 @@ void write_judgement(const Fleet& fleet, const FleetJudgement& judgement, JsonSt
     out.key("judgement");
     out.open_object();
     out.add("healthy", measure::is_healthy(fleet, judgement));
-    out.add("tests", judgement.tests);
+    out.add("tests", std::accumulate(judgement.tests.begin(), judgement.tests.end(), std::size_t{0}));
     out.add("kinds", json_texts(judgement.kinds));
     out.add_list("bad_hosts", judgement.bad,
                  [&](const measure::BadHost& bad) { return json_text(fleet.hosts[bad.host].name); });

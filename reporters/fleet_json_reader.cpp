@@ -82,6 +82,8 @@ model::FleetMetric read_metric(const Node& node, std::size_t hosts)
     }
     metric.median = read_column(node.at("median"), hosts);
     metric.mad = read_column(node.at("mad"), hosts);
+    metric.low = node.has("low") ? read_column(node.at("low"), hosts) : metric.median;
+    metric.high = node.has("high") ? read_column(node.at("high"), hosts) : metric.median;
     return metric;
 }
 

@@ -46,16 +46,26 @@ std::string text_of(const model::CaseReport& one, std::string_view name)
     return found == one.params.end() ? std::string{} : model::to_text(found->value);
 }
 
-// Of the values of a host: the median and the median distance from it.
-std::pair<double, double> middle_and_spread(std::vector<double>& values)
+void add_host(std::vector<double>& values, model::FleetMetric& metric)
 {
+    metric.n.push_back(static_cast<std::uint32_t>(values.size()));
+    if (values.empty()) {
+        for (std::vector<double>* column : {&metric.median, &metric.mad, &metric.low, &metric.high}) {
+            column->push_back(absent);
+        }
+        return;
+    }
     std::ranges::sort(values);
     const double middle = median_of_sorted(values);
+    const std::size_t rank = std::max<std::size_t>(median_interval_rank(values.size()), 1);
+    metric.median.push_back(middle);
+    metric.low.push_back(values[rank - 1]);
+    metric.high.push_back(values[values.size() - rank]);
     for (double& value : values) {
         value = std::fabs(value - middle);
     }
     std::ranges::sort(values);
-    return {middle, median_of_sorted(values)};
+    metric.mad.push_back(median_of_sorted(values));
 }
 
 }  // namespace
@@ -284,10 +294,7 @@ model::Fleet FleetBuilder::finish(const Expectation& expectation,
         Values values = std::move(values_[i]);
         values.resize(fleet_.hosts.size());
         for (std::vector<double>& of_host : values) {
-            metric.n.push_back(static_cast<std::uint32_t>(of_host.size()));
-            const auto [middle, spread] = of_host.empty() ? std::pair{absent, absent} : middle_and_spread(of_host);
-            metric.median.push_back(middle);
-            metric.mad.push_back(spread);
+            add_host(of_host, metric);
         }
     }
     for (auto& [name, link] : links_) {

@@ -70,8 +70,16 @@ void judge_metric(const Fleet& fleet, std::size_t index, std::size_t kind, Fleet
         }
     }
     PeerJudgement judgement =
-        judge_peers({medians, metric.mad, metric.better, metric.metric_class, threshold_of(metric)});
-    out.tests += judgement.tests;
+        judge_peers({.medians = medians,
+                     .spreads = metric.mad,
+                     .lows = metric.low,
+                     .highs = metric.high,
+                     .better = metric.better,
+                     .metric_class = metric.metric_class,
+                     .threshold = threshold_of(metric)});
+    for (std::size_t host = 0; judgement.tests > 0 && host < medians.size(); ++host) {
+        out.tests[host] += std::isfinite(medians[host]) ? 1U : 0U;
+    }
     for (const Deviation& deviation : judgement.deviations) {
         out.outliers.push_back({.host = deviation.host,
                                 .metric = index,
@@ -90,13 +98,13 @@ void judge_metric(const Fleet& fleet, std::size_t index, std::size_t kind, Fleet
 
 void adjust(FleetJudgement& out)
 {
-    std::vector<double> p;
+    std::vector<GroupedP> p;
     for (const Outlier& outlier : out.outliers) {
         if (outlier.q) {
-            p.push_back(*outlier.q);
+            p.push_back({outlier.host, *outlier.q});
         }
     }
-    const std::vector<double> q = benjamini_hochberg(p, out.tests);
+    const std::vector<double> q = benjamini_bogomolov(p, out.tests, fleet_false_share);
     std::size_t next = 0;
     for (Outlier& outlier : out.outliers) {
         if (outlier.q) {
@@ -237,6 +245,7 @@ void find_shared_tags(const Fleet& fleet, FleetJudgement& out)
 FleetJudgement judge_fleet(const Fleet& fleet)
 {
     FleetJudgement out;
+    out.tests.resize(fleet.hosts.size());
     find_kinds(fleet, out);
     for (std::size_t metric = 0; metric < fleet.metrics.size(); ++metric) {
         if (model::explains_time(fleet.metrics[metric].name)) {

@@ -1,8 +1,8 @@
 // What a fleet shows: which hosts are not like the others, on what evidence, and what they have in common.
 //
 // Hosts are compared with hosts of their kind (processor model and cores). Every quantity of every host is judged as
-// peers.hpp says; the p of all of them are one family, adjusted by Benjamini-Hochberg at 1 %. A host is bad when it is
-// an outlier on the worse side of a quantity, when a case or a limit of its failed, or when it did not finish. Parts of
+// peers.hpp says; the p are adjusted so that at most 1 % of the hosts that are named by them are expected to be like the
+// others (multiple_testing.hpp: groups). A host is bad when it is an outlier on the worse side of a quantity, when a case or a limit of its failed, or when it did not finish. Parts of
 // a time (fault_time, allocator_time, ...) are not judged beside the time itself.
 //
 // Sources  what bad hosts share: the hypergeometric probability that as many of them carry a tag by chance, adjusted
@@ -21,7 +21,7 @@
 
 namespace memsweep::measure {
 
-inline constexpr double fleet_false_share = 0.01;  // of the outliers that are named
+inline constexpr double fleet_false_share = 0.01;  // of the hosts that are named
 
 struct Outlier {
     std::size_t host{};
@@ -66,7 +66,7 @@ struct FleetJudgement {
     std::vector<OddFact> odd_facts;
     std::vector<BadHost> bad;  // the worst first
     std::vector<SharedTag> shared;
-    std::size_t tests{};
+    std::vector<std::size_t> tests;  // of each host
     std::vector<std::string> unjudged;
 };
 

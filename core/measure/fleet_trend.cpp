@@ -22,6 +22,7 @@ using model::FleetMetric;
 struct Pairs {
     std::vector<std::size_t> hosts;  // of the base
     std::vector<double> base, candidate, spread;
+    std::vector<double> low, high;  // of the ratio
 };
 
 using HostPairs = std::vector<std::pair<std::size_t, std::size_t>>;
@@ -50,6 +51,8 @@ Pairs pairs_of(const FleetMetric& base, const FleetMetric& candidate, const Host
             pairs.base.push_back(base.median[b]);
             pairs.candidate.push_back(candidate.median[c]);
             pairs.spread.push_back(std::hypot(base.mad[b] / base.median[b], candidate.mad[c] / candidate.median[c]));
+            pairs.low.push_back(candidate.low[c] / base.high[b]);
+            pairs.high.push_back(candidate.high[c] / base.low[b]);
         }
     }
     return pairs;
@@ -117,18 +120,33 @@ void judge_changes(FleetTrend& trend, const std::vector<Open>& open, const std::
     }
 }
 
+struct OutlyingTests {
+    std::vector<GroupedP> smallest;  // of the candidates that have a p, in their order
+    std::vector<std::size_t> count;  // of each host of the base
+};
+
 // Which host changed unlike the others; candidates, whose q is still their p.
 void add_outlying(const Fleet& base, const FleetMetric& metric, const Pairs& pairs, const std::vector<double>& ratios,
-                  const Threshold& threshold, FleetTrend& trend, std::size_t& tests)
+                  const Threshold& threshold, FleetTrend& trend, OutlyingTests& tests)
 {
     std::vector<double> spreads;
     for (std::size_t i = 0; i < ratios.size(); ++i) {
         spreads.push_back(pairs.spread[i] * ratios[i]);
     }
-    const PeerJudgement judgement = judge_peers(
-        {ratios, spreads, metric.better, model::MetricClass::noisy, {.relative = threshold.relative, .absolute = 0}});
-    tests += judgement.tests;
+    const PeerJudgement judgement = judge_peers({.medians = ratios,
+                                                 .spreads = spreads,
+                                                 .lows = pairs.low,
+                                                 .highs = pairs.high,
+                                                 .better = metric.better,
+                                                 .metric_class = model::MetricClass::noisy,
+                                                 .threshold = {.relative = threshold.relative, .absolute = 0}});
+    for (const std::size_t host : pairs.hosts) {
+        tests.count[host] += judgement.tests > 0 ? 1U : 0U;
+    }
     for (const Deviation& one : judgement.deviations) {
+        if (one.p) {
+            tests.smallest.push_back({pairs.hosts[one.host], *one.p});
+        }
         trend.outlying.push_back({.host = base.hosts[pairs.hosts[one.host]].name,
                                   .case_id = metric.case_id,
                                   .metric = metric.name,
@@ -142,15 +160,9 @@ void add_outlying(const Fleet& base, const FleetMetric& metric, const Pairs& pai
     }
 }
 
-void adjust_outlying(FleetTrend& trend, std::size_t tests)
+void adjust_outlying(FleetTrend& trend, const OutlyingTests& tests)
 {
-    std::vector<double> p;
-    for (const HostChange& one : trend.outlying) {
-        if (one.q) {
-            p.push_back(*one.q);
-        }
-    }
-    const std::vector<double> q = benjamini_hochberg(p, tests);
+    const std::vector<double> q = benjamini_bogomolov(tests.smallest, tests.count, fleet_false_share);
     std::size_t next = 0;
     for (HostChange& one : trend.outlying) {
         if (one.q) {
@@ -237,7 +249,7 @@ base::Expected<FleetTrend> compare_fleets(const NamedFleet& base, const NamedFle
     }
     std::vector<Open> open;
     std::vector<Observed> observed;
-    std::size_t tests = 0;
+    OutlyingTests tests{.smallest = {}, .count = std::vector<std::size_t>(before.hosts.size())};
     for (const FleetMetric& metric : before.metrics) {
         const auto found = candidates.find({metric.scenario, metric.case_id, metric.name});
         if (found == candidates.end() || found->second->unit != metric.unit) {

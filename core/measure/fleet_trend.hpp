@@ -7,7 +7,7 @@
 //
 // Units    ratios candidate / base; differences where a value is 0 or negative.
 // Sources  the sign test, two-sided, and the interval of the median that belongs to it; Benjamini-Hochberg over all
-//          quantities, and over all hosts and quantities.
+//          quantities; over hosts as in fleet_judgement.hpp.
 // Errors   invalid_input: the two have no quantity or no host in common, or measured different scenarios (unless
 // forced).
 #pragma once

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <numeric>
 
 namespace memsweep::measure {
@@ -24,6 +25,36 @@ std::vector<double> benjamini_hochberg(std::span<const double> p, std::size_t fa
         q[index] = least;
     }
     return q;
+}
+
+std::vector<double> benjamini_bogomolov(std::span<const GroupedP> smallest, std::span<const std::size_t> tests,
+                                        double level)
+{
+    std::map<std::size_t, std::vector<std::size_t>> groups;
+    for (std::size_t i = 0; i < smallest.size(); ++i) {
+        groups[smallest[i].group].push_back(i);
+    }
+    std::vector<double> adjusted(smallest.size());
+    std::vector<double> of_groups;
+    for (const auto& [group, members] : groups) {
+        std::vector<double> p;
+        for (const std::size_t member : members) {
+            p.push_back(smallest[member].p);
+        }
+        const std::vector<double> q = benjamini_hochberg(p, tests[group]);
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            adjusted[members[i]] = q[i];
+        }
+        of_groups.push_back(std::ranges::min(q));
+    }
+    const auto tested = tests.size() - static_cast<std::size_t>(std::ranges::count(tests, std::size_t{0}));
+    const std::vector<double> q = benjamini_hochberg(of_groups, tested);
+    const auto selected = std::ranges::count_if(q, [&](double one) { return one <= level; });
+    const double factor = static_cast<double>(tested) / static_cast<double>(std::max<std::ptrdiff_t>(selected, 1));
+    for (double& one : adjusted) {
+        one = std::min(1.0, one * factor);
+    }
+    return adjusted;
 }
 
 }  // namespace memsweep::measure

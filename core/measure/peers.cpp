@@ -25,6 +25,7 @@ struct Value {
     double value;     // as measured
     double compared;  // its logarithm where that is judged
     double spread;    // within the host, on the same axis
+    double low, high;
 };
 
 struct Sample {
@@ -39,15 +40,18 @@ Sample sample_of(const PeerFigures& figures)
     for (std::size_t host = 0; host < figures.medians.size(); ++host) {
         const double value = figures.medians[host];
         if (std::isfinite(value)) {
-            sample.values.push_back({host, value, value, figures.spreads[host]});
+            sample.values.push_back(
+                {host, value, value, figures.spreads[host], figures.lows[host], figures.highs[host]});
         }
     }
     sample.is_log = figures.metric_class == model::MetricClass::noisy && !sample.values.empty() &&
-                    std::ranges::all_of(sample.values, [](const Value& one) { return one.value > 0; });
+                    std::ranges::all_of(sample.values, [](const Value& one) { return one.value > 0 && one.low > 0; });
     for (Value& one : sample.values) {
         if (sample.is_log) {
             one.spread = one.spread / one.value;
             one.compared = std::log(one.value);
+            one.low = std::log(one.low);
+            one.high = std::log(one.high);
         }
         one.spread = std::isfinite(one.spread) ? one.spread : 0;
     }
@@ -93,6 +97,12 @@ double scale_of(const Sample& sample, double center, double floor)
     return std::max(scale, floor);
 }
 
+// How far all of a host's interval is from the center.
+double surely_apart(const Value& one, double center)
+{
+    return std::max({one.low - center, center - one.high, 0.0});
+}
+
 void judge_by_test(const PeerFigures& figures, const Sample& sample, PeerJudgement& out)
 {
     const double center = median_compared(sample.values);
@@ -105,7 +115,7 @@ void judge_by_test(const PeerFigures& figures, const Sample& sample, PeerJudgeme
     }
     for (const Value& one : sample.values) {
         const double z = (one.compared - center) / scale;
-        const double p = peer_p(std::fabs(z), sample.values.size());
+        const double p = peer_p(surely_apart(one, center) / scale, sample.values.size());
         if (p <= significance && beyond(figures.threshold, out.median, one.value - out.median)) {
             out.deviations.push_back({one.host, PeerRule::test, z, p, is_worse(figures.better, z)});
         }
@@ -156,7 +166,9 @@ void judge_counter(const PeerFigures& figures, const Sample& sample, PeerJudgeme
 
 PeerJudgement judge_peers(const PeerFigures& figures)
 {
-    MEMSWEEP_ASSERT(figures.medians.size() == figures.spreads.size(), "a spread for every host");
+    MEMSWEEP_ASSERT(figures.medians.size() == figures.spreads.size() &&
+                        figures.medians.size() == figures.lows.size() && figures.medians.size() == figures.highs.size(),
+                    "a spread and an interval for every host");
     const Sample sample = sample_of(figures);
     PeerJudgement out;
     out.hosts = sample.values.size();

@@ -5,7 +5,8 @@
 //   test     8 hosts or more: the robust z-score (median and MAD) and its p, to be adjusted over all that are tested.
 //            The scale is never below a third of the metric's threshold (a MAD of 0 would make every host an outlier)
 //            nor, from 50 hosts on, below what the tenth furthest out of a hundred shows: real fleets have heavier
-//            tails than a normal distribution.
+//            tails than a normal distribution. Its p is of that end of the host's own interval that lies nearest to
+//            the others: who was disturbed in some repetitions has shown values like theirs, too.
 //   few      3 to 7 hosts: no p is possible. Named is who lies beyond twice (or half) the median of all others and four
 //            times further from it than the others lie apart; a second bad host among so few hides both.
 //   counter  an exact counter on which at least three quarters of the hosts agree: who has another value.
@@ -33,6 +34,8 @@ enum class PeerRule : std::uint8_t { test, few, counter };
 struct PeerFigures {
     std::span<const double> medians;  // one per host
     std::span<const double> spreads;  // MAD within each host, as many
+    std::span<const double> lows;     // the interval of each median
+    std::span<const double> highs;
     model::Better better{};
     model::MetricClass metric_class{};
     Threshold threshold;

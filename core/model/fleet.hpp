@@ -45,7 +45,8 @@ struct FleetMetric {
     MetricClass metric_class{};
     std::vector<std::uint32_t> n;  // values, one entry per host; 0: none
     std::vector<double> median;
-    std::vector<double> mad;  // within the host
+    std::vector<double> mad;        // within the host
+    std::vector<double> low, high;  // the interval of the median, as far as the host's values tell it
 };
 
 // A quantity from each host to each other, as link tests measure it.

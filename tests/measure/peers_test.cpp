@@ -39,7 +39,7 @@ PeerJudgement judge(const std::vector<double>& medians, model::MetricClass metri
                     model::Better better = model::Better::lower, Threshold threshold = five_percent)
 {
     const std::vector<double> spreads(medians.size(), 0.0);
-    return judge_peers({medians, spreads, better, metric_class, threshold});
+    return judge_peers({medians, spreads, medians, medians, better, metric_class, threshold});
 }
 
 std::vector<std::size_t> named(const PeerJudgement& judgement)
@@ -158,6 +158,31 @@ TEST_CASE("hosts without a value are left out", "[unit]")
     CHECK(named(judgement) == std::vector<std::size_t>{9});
 }
 
+TEST_CASE("who was like the others in some repetitions is not named, however far out the median is", "[unit]")
+{
+    base::Rng rng{5};
+    std::vector<double> times = scattered(100, 1e-3, 0.02, rng);
+    const std::vector<double> spreads(times.size(), 0.0);
+    times[4] = times[5] = 1.5e-3;
+    times[6] = times[7] = 0.6e-3;
+    std::vector<double> lows = times;
+    std::vector<double> highs = times;
+    lows[4] = 1.02e-3;
+    highs[6] = 0.98e-3;
+    const std::vector<std::size_t> hosts = named(judge_peers({.medians = times,
+                                                              .spreads = spreads,
+                                                              .lows = lows,
+                                                              .highs = highs,
+                                                              .better = model::Better::lower,
+                                                              .metric_class = model::MetricClass::noisy,
+                                                              .threshold = five_percent}));
+    const auto is_named = [&](std::size_t host) { return std::ranges::count(hosts, host) == 1; };
+    CHECK_FALSE(is_named(4));
+    CHECK(is_named(5));
+    CHECK_FALSE(is_named(6));
+    CHECK(is_named(7));
+}
+
 TEST_CASE("among few hosts only what is clear cut is named", "[unit]")
 {
     CHECK(named(judge({1, 1.02, 0.99, 4})) == std::vector<std::size_t>{3});
@@ -167,8 +192,14 @@ TEST_CASE("among few hosts only what is clear cut is named", "[unit]")
     CHECK(named(judge({1, 4})).empty());
     const std::vector<double> medians{1, 1, 1, 4};
     const std::vector<double> spreads{0, 0, 0, 1};  // its own repetitions scatter as widely
-    CHECK(
-        named(judge_peers({medians, spreads, model::Better::lower, model::MetricClass::noisy, five_percent})).empty());
+    CHECK(named(judge_peers({.medians = medians,
+                             .spreads = spreads,
+                             .lows = medians,
+                             .highs = medians,
+                             .better = model::Better::lower,
+                             .metric_class = model::MetricClass::noisy,
+                             .threshold = five_percent}))
+              .empty());
     CHECK(judge({1, 1, 1, 4}).deviations.front().rule == PeerRule::few);
 }
 
