@@ -48,10 +48,12 @@ install(FILES "${CMAKE_BINARY_DIR}/memsweepConfig.cmake" "${CMAKE_BINARY_DIR}/me
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME memsweep)
-set(CPACK_PACKAGE_CONTACT "memsweep contributors")
+set(CPACK_PACKAGE_CONTACT "memsweep contributors <contributors@memsweep.invalid>")
 set(CPACK_PACKAGE_DIRECTORY "${CMAKE_BINARY_DIR}")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
+set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_SOURCE_DIR}/cmake/CompressDocuments.cmake")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "what a memory policy costs in time, working set and page faults")
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION

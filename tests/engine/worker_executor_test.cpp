@@ -45,7 +45,7 @@ engine::Program idle_for(std::chrono::nanoseconds duration)
 }
 
 struct Bench {
-    explicit Bench(model::Isolation isolation = model::Isolation::process, std::string binary = MEMSWEEP_BINARY)
+    explicit Bench(model::Isolation isolation = model::Isolation::process, std::string binary = MEMSWEEP_WORKER)
         : executor{{{std::move(binary), "worker"}, isolation}, clock, signals}
     {
     }

@@ -1,0 +1,11 @@
+# Run by CPack over what it has installed, before the package is made: Debian wants its manual pages and changelog compressed.
+file(GLOB_RECURSE documents "${CPACK_TEMPORARY_INSTALL_DIRECTORY}/*/share/man/*.[0-9]")
+file(GLOB_RECURSE changelog "${CPACK_TEMPORARY_INSTALL_DIRECTORY}/*/CHANGELOG.md")
+foreach(file IN LISTS changelog)
+  cmake_path(REPLACE_FILENAME file changelog OUTPUT_VARIABLE renamed)
+  file(RENAME "${file}" "${renamed}")
+  list(APPEND documents "${renamed}")
+endforeach()
+if(documents)
+  execute_process(COMMAND gzip -9n ${documents} COMMAND_ERROR_IS_FATAL ANY)
+endif()
