@@ -4,6 +4,7 @@
     scripts/malloc_table.py --run results/reference/malloc_free.json     measure, keep Google Benchmark's JSON, print the table
     scripts/malloc_table.py --run --more results/reference/malloc_free.json    add rounds to those that the file has
     scripts/malloc_table.py results/reference/malloc_free.json           print the table of a result
+    scripts/malloc_table.py results/reference/malloc_free.json --quoted-in README.md    exit code 1 when that quotes another one
 
 The rounds are interleaved over all benchmarks, and each cell is the fastest of them: what disturbs only makes slower. Page faults
 are counts; `results/reference/README.md` says what else ran on the machine.
@@ -74,12 +75,13 @@ def cells(document):
     return table
 
 
-def print_table(document):
+def table_text(document):
     table = cells(document)
+    lines = []
     allocators = list(dict.fromkeys(name for row in table.values() for name in row))
     for touched in ("untouched", "touched"):
-        print(f"\n| {touched} | " + " | ".join(name.replace("_", " ") for name in allocators) + " |")
-        print("|---:|" + "---:|" * len(allocators))
+        lines.append(f"\n| {touched} | " + " | ".join(name.replace("_", " ") for name in allocators) + " |")
+        lines.append("|---:|" + "---:|" * len(allocators))
         for (kind, count), row in sorted(table.items()):
             if kind != touched:
                 continue
@@ -88,7 +90,8 @@ def print_table(document):
                 nanoseconds, faults = row.get(name, (None, None))
                 text = "-" if nanoseconds is None else time_text(nanoseconds)
                 texts.append(text + (f" ({faults:,.0f} f)" if faults and faults >= 0.5 else ""))
-            print(f"| {size_text(count)} | " + " | ".join(texts) + " |")
+            lines.append(f"| {size_text(count)} | " + " | ".join(texts) + " |")
+    return "\n".join(lines).strip()
 
 
 def main():
@@ -98,10 +101,15 @@ def main():
     parser.add_argument("--more", action="store_true", help="keep the rounds that the file has")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--bench", type=pathlib.Path, default=BENCH, help="memsweep_bench, default that of the release build")
+    parser.add_argument("--quoted-in", type=pathlib.Path, help="a document that must have the table")
     arguments = parser.parse_args()
     if arguments.run:
         measure(arguments.result, arguments.rounds, arguments.bench, arguments.more)
-    print_table(json.loads(arguments.result.read_text(encoding="utf-8")))
+    table = table_text(json.loads(arguments.result.read_text(encoding="utf-8")))
+    if arguments.quoted_in is None:
+        print(table)
+    elif table not in arguments.quoted_in.read_text(encoding="utf-8"):
+        sys.exit(f"{arguments.quoted_in} does not quote the table of {arguments.result}:\n\n{table}")
 
 
 if __name__ == "__main__":
