@@ -13,17 +13,19 @@ namespace memsweep::scenarios {
 [[nodiscard]] std::string_view history_schema();
 [[nodiscard]] std::string_view limits_schema();
 [[nodiscard]] std::string_view fleet_schema();
+[[nodiscard]] std::string_view fleet_trend_schema();
 
 struct NamedSchema {
     std::string_view name;  // as on the command line
     std::string_view (*text)();
 };
-inline constexpr std::array<NamedSchema, 7> schemas{{{"scenario", scenario_schema},
+inline constexpr std::array<NamedSchema, 8> schemas{{{"scenario", scenario_schema},
                                                      {"result", result_schema},
                                                      {"gates", gate_schema},
                                                      {"comparison", comparison_schema},
                                                      {"history", history_schema},
                                                      {"limits", limits_schema},
-                                                     {"fleet", fleet_schema}}};
+                                                     {"fleet", fleet_schema},
+                                                     {"fleet-trend", fleet_trend_schema}}};
 
 }  // namespace memsweep::scenarios

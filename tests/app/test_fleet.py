@@ -147,6 +147,20 @@ class Fleets(CliTest):
         self.assertEqual({row["host"] for row in rows if row["verdict"] == "worse"}, {bad})
         self.assertIn("a fleet is written as", self.expect(2, "report", "fleet.json", "-f", "gbench").errors)
 
+    def check_trend_schema(self, document):
+        judge = validator("fleet-trend")
+        if judge is None:
+            self.leave_out("comparisons of fleets against memsweep schema fleet-trend", "python3-jsonschema is not installed")
+        self.assertEqual([error.message[:200] for error in judge.iter_errors(document)], [])
+        (trend,) = document["trends"]
+        for part, broken in (("changes", {"verdict": "worse"}), ("changes", {"effect": {"kind": "ratio", "estimate": 1.2}}), ("changes", {"hosts": 0}),
+                             ("changes", {"unit": "MB"}), ("outlying", {"worse": 1}), ("outlying", {"q": 2})):
+            spoiled = document | {"trends": [trend | {part: [trend[part][0] | broken]}]}
+            self.assertTrue(list(judge.iter_errors(spoiled)), f"the schema lets {broken} pass")
+        for broken in ({"trends": []}, {"format": "memsweep-fleet"}, {"format_version": 2}, {"trends": [trend | {"gone": "n01"}]},
+                       {"trends": [{key: value for key, value in trend.items() if key != "outlying"}]}):
+            self.assertTrue(list(judge.iter_errors(document | broken)), f"the schema lets {list(broken)} pass")
+
     def test_two_runs_of_a_fleet(self):
         made, paths = self.fleet(30, 0, seed=10)
         self.merged(paths, out="before.json")
@@ -178,6 +192,7 @@ class Fleets(CliTest):
             self.assertIn(victim.encode(), self.expect(1, "compare", "before.json", "after.json", "-f", form).out)
         self.assertIn("fleets are compared as", self.expect(2, "compare", "before.json", "after.json", "-f", "junit").errors)
         self.assertIn("compared with fleets", self.expect(2, "compare", "before.json", paths[0]).errors)
+        self.check_trend_schema(document)
 
     def test_several_results_of_a_host_are_its_repetitions(self):
         self.small(steps=[alloc(), drop()], repetitions=3)
