@@ -6,12 +6,7 @@
 namespace memsweep::app {
 namespace {
 
-constexpr const char* opening = R"(# bash completion for memsweep, printed by `memsweep completion bash`.
-
-_memsweep()
-{
-    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command='' i
-    # --option=value arrives as three words.
+constexpr const char* opening = R"(    # --option=value arrives as three words.
     if [[ $word == = ]]; then
         word=''
     elif [[ $before == = && $COMP_CWORD -gt 1 ]]; then
@@ -28,7 +23,7 @@ constexpr const char* closing = R"(
     fi
     COMPREPLY=()
     if [[ $what == *scenarios* ]]; then
-        words=$("${COMP_WORDS[0]}" list scenarios 2>/dev/null | cut -d ' ' -f 1)
+        words=$(PROGRAM list scenarios 2>/dev/null | cut -d ' ' -f 1)
     fi
     if [[ $what == *words* || $what == *scenarios* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
@@ -38,11 +33,9 @@ constexpr const char* closing = R"(
         mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word")
     fi
 }
-
-complete -F _memsweep memsweep
 )";
 
-// What `_memsweep` shall offer: any of words, scenarios and files.
+// What shall be offered: any of words, scenarios and files.
 std::string kinds(const OptionFacts& option)
 {
     switch (option.completes) {
@@ -56,6 +49,14 @@ std::string kinds(const OptionFacts& option)
         break;
     }
     return "nothing";
+}
+
+// `program`: the word that asks for the catalog's scenarios.
+std::string closing_for(std::string_view program)
+{
+    constexpr std::string_view placeholder = "PROGRAM";
+    std::string text = closing;
+    return text.replace(text.find(placeholder), placeholder.size(), program);
 }
 
 std::string value_cases(const std::vector<OptionFacts>& options, const std::string& indent)
@@ -94,22 +95,37 @@ std::string command_case(const CommandFacts& command)
 
 std::string bash_completion(const CommandFacts& tree)
 {
+    const std::string function = completion_function(tree);
     std::vector<std::string> commands;
     for (const CommandFacts& command : tree.commands) {
         commands.push_back(command.name);
     }
-    std::string text = opening;
-    text += fmt::format("    for ((i = 1; i < COMP_CWORD; ++i)); do\n        case ${{COMP_WORDS[i]}} in\n        {})\n"
-                        "            command=${{COMP_WORDS[i]}}\n            break\n            ;;\n        esac\n"
-                        "    done\n",
-                        fmt::join(commands, " | "));
-    text += fmt::format("    local what='' words='' options='{}'\n    local arguments=words argument_words='{}'\n",
-                        option_names(tree.options), fmt::join(commands, " "));
-    text += "    case $before in\n" + value_cases(tree.options, "    ") + "    esac\n    case $command in\n";
-    for (const CommandFacts& command : tree.commands) {
-        text += command_case(command);
+    const bool has_commands = !commands.empty();
+    std::string text = fmt::format("# bash completion for {}, printed by `{}`.\n\n{}()\n{{\n", tree.name,
+                                   completion_source(tree, "bash"), function);
+    text += "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}";
+    text += has_commands ? " command='' i\n" : "\n";
+    text += opening;
+    if (has_commands) {
+        text += fmt::format("    for ((i = 1; i < COMP_CWORD; ++i)); do\n        case ${{COMP_WORDS[i]}} in\n"
+                            "        {})\n            command=${{COMP_WORDS[i]}}\n            break\n"
+                            "            ;;\n        esac\n    done\n",
+                            fmt::join(commands, " | "));
     }
-    return text + "    esac\n" + closing;
+    const bool has_positional = !has_commands && !tree.positionals.empty();
+    text += fmt::format("    local what='' words='' options='{}'\n    local arguments={} argument_words='{}'\n",
+                        option_names(tree.options), has_positional ? kinds(tree.positionals.front()) : "words",
+                        fmt::join(has_positional ? tree.positionals.front().choices : commands, " "));
+    text += "    case $before in\n" + value_cases(tree.options, "    ") + "    esac\n";
+    if (has_commands) {
+        text += "    case $command in\n";
+        for (const CommandFacts& command : tree.commands) {
+            text += command_case(command);
+        }
+        text += "    esac\n";
+    }
+    text += closing_for(has_commands ? "\"${COMP_WORDS[0]}\"" : "memsweep");
+    return text + fmt::format("\ncomplete -F {} {}\n", function, tree.name);
 }
 
 }  // namespace memsweep::app

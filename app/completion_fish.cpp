@@ -6,13 +6,10 @@
 namespace memsweep::app {
 namespace {
 
-constexpr const char* opening = R"(# fish completion for memsweep, printed by `memsweep completion fish`.
-
+constexpr const char* scenarios_function = R"(
 function __memsweep_scenarios
     memsweep list scenarios 2>/dev/null | string split --fields 1 ' '
 end
-
-complete -c memsweep -f
 )";
 
 std::string quoted(const std::string& text)
@@ -42,9 +39,10 @@ std::string offered(const OptionFacts& option)
     return "";
 }
 
-std::string option_line(const OptionFacts& option, const std::string& condition)
+// `subject`: "complete -c PROGRAM", and when it holds.
+std::string option_line(const OptionFacts& option, const std::string& subject)
 {
-    std::string text = "complete -c memsweep" + condition;
+    std::string text = subject;
     for (const std::string& name : option.names) {
         text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
     }
@@ -53,25 +51,33 @@ std::string option_line(const OptionFacts& option, const std::string& condition)
     return text + " -d " + quoted(option.help) + "\n";
 }
 
+// What the first argument of a program or command can be.
+std::string positional_line(const CommandFacts& command, const std::string& subject)
+{
+    const std::string words = command.positionals.empty() ? std::string{} : offered(command.positionals.front());
+    return words.empty() ? std::string{} : subject + words + "\n";
+}
+
 }  // namespace
 
 std::string fish_completion(const CommandFacts& tree)
 {
-    std::string text = opening;
+    const std::string subject = "complete -c " + tree.name;
+    std::string text =
+        fmt::format("# fish completion for {}, printed by `{}`.\n", tree.name, completion_source(tree, "fish"));
+    text += scenarios_function;
+    text += fmt::format("\n{} -f\n", subject);
     for (const OptionFacts& option : tree.options) {
-        text += option_line(option, "");
+        text += option_line(option, subject);
     }
+    text += positional_line(tree, subject);
     for (const CommandFacts& command : tree.commands) {
-        text += fmt::format("\ncomplete -c memsweep -n __fish_use_subcommand -a {} -d {}\n", command.name,
-                            quoted(command.help));
-        const std::string condition = fmt::format(" -n '__fish_seen_subcommand_from {}'", command.name);
+        text += fmt::format("\n{} -n __fish_use_subcommand -a {} -d {}\n", subject, command.name, quoted(command.help));
+        const std::string within = fmt::format("{} -n '__fish_seen_subcommand_from {}'", subject, command.name);
         for (const OptionFacts& option : command.options) {
-            text += option_line(option, condition);
+            text += option_line(option, within);
         }
-        if (!command.positionals.empty()) {
-            const std::string words = offered(command.positionals.front());
-            text += words.empty() ? "" : fmt::format("complete -c memsweep{}{}\n", condition, words);
-        }
+        text += positional_line(command, within);
     }
     return text;
 }

@@ -6,17 +6,15 @@
 namespace memsweep::app {
 namespace {
 
-constexpr const char* opening = R"sh(#compdef memsweep
-# zsh completion for memsweep, printed by `memsweep completion zsh`.
-
+constexpr const char* scenarios_function = R"sh(
 _memsweep_scenarios()
 {
     local -a names=(${(f)"$(memsweep list scenarios 2>/dev/null | cut -d ' ' -f 1)"})
     _alternative 'scenarios:scenario:compadd -a names' 'files:file:_files'
 }
+)sh";
 
-_memsweep()
-{
+constexpr const char* locals = R"sh({
     local context state state_descr line
     typeset -A opt_args
 )sh";
@@ -73,6 +71,16 @@ std::string arguments(const std::vector<OptionFacts>& options, const std::string
     return text;
 }
 
+std::string positionals(const CommandFacts& command, const std::string& indent)
+{
+    std::string text;
+    for (const OptionFacts& positional : command.positionals) {
+        text += fmt::format(" \\\n{}'{}:{}:{}'", indent, positional.repeatable ? "*" : "",
+                            escaped(positional.names.front()), action(positional));
+    }
+    return text;
+}
+
 std::string command_case(const CommandFacts& command, const std::vector<OptionFacts>& global)
 {
     std::string text = fmt::format("            {})\n                _arguments", command.name);
@@ -82,19 +90,13 @@ std::string command_case(const CommandFacts& command, const std::vector<OptionFa
             text += fmt::format(" \\\n                    {}", specification(option));
         }
     }
-    for (const OptionFacts& positional : command.positionals) {
-        text += fmt::format(" \\\n                    '{}:{}:{}'", positional.repeatable ? "*" : "",
-                            escaped(positional.names.front()), action(positional));
-    }
-    return text + "\n                ;;\n";
+    return text + positionals(command, "                    ") + "\n                ;;\n";
 }
 
-}  // namespace
-
-std::string zsh_completion(const CommandFacts& tree)
+// The commands of a program, and what each takes.
+std::string command_cases(const CommandFacts& tree)
 {
-    std::string text = opening;
-    text += "    local -a commands=(\n";
+    std::string text = "    local -a commands=(\n";
     for (const CommandFacts& command : tree.commands) {
         text += fmt::format("        '{}:{}'\n", command.name, escaped(command.help));
     }
@@ -105,9 +107,23 @@ std::string zsh_completion(const CommandFacts& tree)
     for (const CommandFacts& command : tree.commands) {
         text += command_case(command, tree.options);
     }
-    return text + "        esac\n        ;;\n    esac\n}\n\n"
-                  "if [[ $funcstack[1] == _memsweep ]]; then\n    _memsweep \"$@\"\nelse\n    compdef _memsweep "
-                  "memsweep\nfi\n";
+    return text + "        esac\n        ;;\n    esac\n";
+}
+
+}  // namespace
+
+std::string zsh_completion(const CommandFacts& tree)
+{
+    const std::string function = completion_function(tree);
+    std::string text = fmt::format("#compdef {}\n# zsh completion for {}, printed by `{}`.\n", tree.name, tree.name,
+                                   completion_source(tree, "zsh"));
+    text += scenarios_function;
+    text += fmt::format("\n{}()\n{}", function, locals);
+    text += tree.commands.empty()
+                ? "    _arguments" + arguments(tree.options, "        ") + positionals(tree, "        ") + "\n"
+                : command_cases(tree);
+    return text + fmt::format("}}\n\nif [[ $funcstack[1] == {} ]]; then\n    {} \"$@\"\nelse\n    compdef {} {}\nfi\n",
+                              function, function, function, tree.name);
 }
 
 }  // namespace memsweep::app

@@ -1,5 +1,7 @@
 #include "app/manual_page.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -154,9 +156,10 @@ std::string option_entry(const OptionFacts& option)
     return text;
 }
 
-std::string synopsis(const CommandFacts& command)
+// `called`: the words that it is called by.
+std::string synopsis(const CommandFacts& command, const std::string& called)
 {
-    std::string text = fmt::format("\\fBmemsweep {}\\fR", escaped(command.name));
+    std::string text = fmt::format("\\fB{}\\fR", escaped(called));
     text += command.options.empty() ? "" : " [\\fIoptions\\fR]";
     for (const OptionFacts& positional : command.positionals) {
         const std::string name = positional.value.empty() ? positional.names.front() : positional.value;
@@ -168,8 +171,8 @@ std::string synopsis(const CommandFacts& command)
 
 std::string command_section(const CommandFacts& command)
 {
-    std::string text =
-        fmt::format(".SS memsweep {}\n{}\n.PP\n{}.\n", escaped(command.name), synopsis(command), escaped(command.help));
+    std::string text = fmt::format(".SS memsweep {}\n{}\n.PP\n{}.\n", escaped(command.name),
+                                   synopsis(command, "memsweep " + command.name), escaped(command.help));
     for (const OptionFacts& positional : command.positionals) {
         text += option_entry(positional);
     }
@@ -189,7 +192,8 @@ std::string manual_page(const CommandFacts& tree, const std::string& version, co
     std::string text = fmt::format(".TH MEMSWEEP 1 {} \"memsweep {}\" \"User Commands\"\n", date, version);
     text += ".SH NAME\nmemsweep \\- measure what a memory policy costs\n.SH SYNOPSIS\n";
     for (const CommandFacts& command : tree.commands) {
-        text += (&command == &tree.commands.front() ? "" : ".br\n") + synopsis(command) + "\n";
+        text +=
+            (&command == &tree.commands.front() ? "" : ".br\n") + synopsis(command, "memsweep " + command.name) + "\n";
     }
     text += ".SH DESCRIPTION\n" + lines(tree.help) + description;
     for (const OptionFacts& option : tree.options) {
@@ -207,6 +211,24 @@ std::string manual_page(const CommandFacts& tree, const std::string& version, co
         }
     }
     return text + closing;
+}
+
+std::string manual_page(const CommandFacts& program, const ManualTexts& texts, const std::string& version,
+                        const std::string& date)
+{
+    std::string title = program.name;
+    std::ranges::transform(title, title.begin(), [](char c) { return c >= 'a' && c <= 'z' ? char(c - 'a' + 'A') : c; });
+    std::string text = fmt::format(".TH {} 1 {} \"memsweep {}\" \"User Commands\"\n", title, date, version);
+    text += fmt::format(".SH NAME\n{} \\- {}\n.SH SYNOPSIS\n{}\n", escaped(program.name), escaped(texts.summary),
+                        synopsis(program, texts.called));
+    text += ".SH DESCRIPTION\n" + lines(program.help + ".") + texts.description + ".SH OPTIONS\n";
+    for (const OptionFacts& positional : program.positionals) {
+        text += option_entry(positional);
+    }
+    for (const OptionFacts& option : program.options) {
+        text += option_entry(option);
+    }
+    return text + texts.closing;
 }
 
 }  // namespace memsweep::app

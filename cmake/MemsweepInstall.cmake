@@ -6,6 +6,15 @@ include(CMakePackageConfigHelpers)
 
 if(TARGET memsweep-mpi)  # asked for by its component, so that the package does not depend on MPI
   install(TARGETS memsweep-mpi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT mpi EXCLUDE_FROM_ALL)
+  if(NOT MEMSWEEP_SANITIZE)
+    install(FILES ${MEMSWEEP_MANUALS}/memsweep-mpi.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT mpi EXCLUDE_FROM_ALL)
+    install(FILES ${MEMSWEEP_COMPLETIONS}/memsweep-mpi DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+            COMPONENT mpi EXCLUDE_FROM_ALL)
+    install(FILES ${MEMSWEEP_COMPLETIONS}/_memsweep_mpi DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions
+            COMPONENT mpi EXCLUDE_FROM_ALL)
+    install(FILES ${MEMSWEEP_COMPLETIONS}/memsweep-mpi.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
+            COMPONENT mpi EXCLUDE_FROM_ALL)
+  endif()
 endif()
 install(TARGETS memsweep RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS memsweep_record LIBRARY DESTINATION lib/memsweep)  # where app/recording.cpp looks for it, beside bin/

@@ -16,16 +16,22 @@ set(MEMSWEEP_COMPLETIONS "${CMAKE_BINARY_DIR}/completions")
 file(MAKE_DIRECTORY "${MEMSWEEP_MANUALS}" "${MEMSWEEP_COMPLETIONS}")
 set(made "")
 
-# memsweep_printed(FILE ARGUMENTS...): what `memsweep ARGUMENTS` prints, in the source tree.
-function(memsweep_printed file)
-  add_custom_command(OUTPUT "${file}" COMMAND memsweep ${ARGN} > "${file}" DEPENDS memsweep
+# memsweep_printed(PROGRAM FILE ARGUMENTS...): what `PROGRAM ARGUMENTS` prints, in the source tree.
+function(memsweep_printed program file)
+  add_custom_command(OUTPUT "${file}" COMMAND ${program} ${ARGN} > "${file}" DEPENDS ${program}
                      WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" VERBATIM)
   set(made ${made} "${file}" PARENT_SCOPE)
 endfunction()
-memsweep_printed("${MEMSWEEP_MANUALS}/memsweep.1" man --date ${manual_date})
-memsweep_printed("${MEMSWEEP_COMPLETIONS}/memsweep" completion bash)
-memsweep_printed("${MEMSWEEP_COMPLETIONS}/_memsweep" completion zsh)
-memsweep_printed("${MEMSWEEP_COMPLETIONS}/memsweep.fish" completion fish)
+memsweep_printed(memsweep "${MEMSWEEP_MANUALS}/memsweep.1" man --date ${manual_date})
+memsweep_printed(memsweep "${MEMSWEEP_COMPLETIONS}/memsweep" completion bash)
+memsweep_printed(memsweep "${MEMSWEEP_COMPLETIONS}/_memsweep" completion zsh)
+memsweep_printed(memsweep "${MEMSWEEP_COMPLETIONS}/memsweep.fish" completion fish)
+if(TARGET memsweep-mpi)
+  memsweep_printed(memsweep-mpi "${MEMSWEEP_MANUALS}/memsweep-mpi.1" --man ${manual_date})
+  memsweep_printed(memsweep-mpi "${MEMSWEEP_COMPLETIONS}/memsweep-mpi" --completion bash)
+  memsweep_printed(memsweep-mpi "${MEMSWEEP_COMPLETIONS}/_memsweep_mpi" --completion zsh)
+  memsweep_printed(memsweep-mpi "${MEMSWEEP_COMPLETIONS}/memsweep-mpi.fish" --completion fish)
+endif()
 
 foreach(format IN ITEMS scenario result)
   set(page "${MEMSWEEP_MANUALS}/memsweep-${format}.5")

@@ -6,6 +6,9 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "app/command_tree.hpp"
+#include "app/commands.hpp"
+#include "app/mpi/mpi_pages.hpp"
 #include "core/base/quantity.hpp"
 #include "core/model/tool_info.hpp"
 
@@ -16,6 +19,7 @@ struct Raw {
     std::string own{"bandwidth,latency"}, patterns{"latency,uni,bidirectional,all-to-one,one-to-all,ring"};
     std::string together{"one"}, message, array, min_time, link_time, patience, own_patience;
     std::vector<std::string> tags;
+    std::string shell, manual_date;
 };
 
 template <typename T>
@@ -61,7 +65,7 @@ void add_options(CLI::App& app, MpiOptions& options, Raw& raw)
                    "What each rank measures of its own memory, as memsweep probe: bandwidth, latency, "
                    "faults, with commas; or none")
         ->capture_default_str()
-        ->type_name("LIST");
+        ->type_name("LIST:{bandwidth,latency,faults,none}");
     app.add_option("--at-once", raw.together,
                    "How many ranks measure their own memory at the same time: one, pairs or all")
         ->capture_default_str()
@@ -78,7 +82,7 @@ void add_options(CLI::App& app, MpiOptions& options, Raw& raw)
         ->type_name("N");
     app.add_option("--links", raw.patterns, "What is measured between the ranks, with commas; or none")
         ->capture_default_str()
-        ->type_name("LIST");
+        ->type_name("LIST:{latency,uni,bidirectional,all-to-one,one-to-all,ring,none}");
     app.add_option("--message", raw.message, "Size of a message (default 4MiB)")->type_name("SIZE");
     app.add_option("--patience", raw.patience, "With a rank that does not answer in a link test (default 10s)")
         ->type_name("DURATION");
@@ -96,6 +100,10 @@ void add_options(CLI::App& app, MpiOptions& options, Raw& raw)
     app.add_flag("--resume", options.resume,
                  "Go on with the results that -o names: what they hold is not measured again");
     app.add_flag("-q,--quiet", options.global.quiet, "No progress");
+    app.add_option("--completion", raw.shell, "Print the completion script of a shell, and do nothing else")
+        ->check(CLI::IsMember({"bash", "zsh", "fish"}))
+        ->type_name("SHELL");
+    app.add_option("--man", raw.manual_date, "Print the manual page with this date")->group("");
     app.footer("Run it under mpirun or srun. A rank that dies or hangs costs its own cases: use\n"
                "  timeout 30m mpirun --enable-recovery ... memsweep-mpi -o results/%h-%r.json\n"
                "  memsweep merge results/*.json -o fleet.json --expect HOSTS\n"
@@ -149,21 +157,33 @@ void finish(MpiOptions& options, const Raw& raw)
     options.global.progress = app::ProgressMode::none;
 }
 
+ParsedMpi printed(bool is_first, const std::string& text)
+{
+    const bool is_out = !is_first || app::print_data(text);
+    return {std::nullopt, is_out ? app::ExitCode::done : app::ExitCode::bad_input};
+}
+
 }  // namespace
 
 ParsedMpi parse_mpi(int argc, const char* const* argv, bool is_first)
 {
     MpiOptions options;
     Raw raw;
-    CLI::App app{"Measures the memory of many hosts in step, and the links between them, under MPI", "memsweep-mpi"};
-    app.set_version_flag("-V,--version", fmt::format("memsweep-mpi {}", model::this_tool().version));
-    add_options(app, options, raw);
+    CLI::App program{"Measures the memory of many hosts in step, and the links between them, under MPI",
+                     "memsweep-mpi"};
+    program.set_version_flag("-V,--version", fmt::format("memsweep-mpi {}", model::this_tool().version));
+    add_options(program, options, raw);
     try {
-        app.parse(argc, argv);
+        program.parse(argc, argv);
+        if (!raw.shell.empty() || !raw.manual_date.empty()) {
+            const app::CommandFacts facts = app::describe(program);
+            return printed(is_first, raw.shell.empty() ? manual_page(facts, raw.manual_date)
+                                                       : completion_script(facts, raw.shell));
+        }
         finish(options, raw);
     } catch (const CLI::Success& success) {
         if (is_first) {
-            static_cast<void>(app.exit(success));
+            static_cast<void>(program.exit(success));
         }
         return {std::nullopt, app::ExitCode::done};
     } catch (const CLI::Error& error) {

@@ -15,6 +15,7 @@ import unittest
 from memsweep_cli import BINARY, CATALOG, SOURCE, CliTest, environment, execute
 
 HIDDEN = {"worker", "man"}
+MPI = BINARY.with_name("memsweep-mpi")
 WORDS = (("memsweep run --iso", {"--isolation"}), ("memsweep run --isolation ", {"process", "none"}), ("memsweep mer", {"merge"}),
          ("memsweep list me", {"metrics"}), ("memsweep --color a", {"auto", "always"}))
 
@@ -105,7 +106,7 @@ class Bash(CliTest):
         self.assertEqual((done.returncode, done.stdout), (0, ""))
 
 
-class OtherShells(CliTest):
+class Shells(CliTest):
     """Asked as a user asks them: a line is typed, and TAB pressed."""
 
     PROMPT = "EDITS:"
@@ -113,11 +114,11 @@ class OtherShells(CliTest):
     def setUp(self):
         super().setUp()
         (self.folder / "bin").mkdir()
-        (self.folder / "bin/memsweep").symlink_to(BINARY)
+        for program in (BINARY, MPI):
+            (self.folder / "bin" / program.name).symlink_to(program)
         self.surroundings = environment(HOME=str(self.folder), PATH=f"{self.folder}/bin:{environment()['PATH']}", TERM="dumb", LC_ALL="C.UTF-8")
 
-    def script_for(self, shell):
-        text = self.expect(0, "completion", shell, cwd=SOURCE).text
+    def script_for(self, shell, text):
         if shutil.which(shell) is None:
             self.leave_out(self.id(), f"{shell} is not installed")
         self.write(f"memsweep.{shell}", text)
@@ -129,15 +130,6 @@ class OtherShells(CliTest):
                               check=False, cwd=self.folder, env=self.surroundings)
         self.assertEqual((done.returncode, done.stderr), (0, ""), line)
         return {row.split("\t")[0] for row in done.stdout.splitlines()}
-
-    def test_fish(self):
-        self.script_for("fish")
-        for line, wanted in WORDS:
-            self.assertEqual(self.in_fish(line), wanted, line)
-        self.assertIn("churn", self.in_fish("memsweep run chu"))
-        for command in commands():
-            with self.subTest(command):
-                self.assertEqual(self.in_fish(f"memsweep {command} -"), options_in(help_of(command)) | options_in(help_of()))
 
     def zsh(self):
         """An interactive zsh on a terminal of its own that lists what TAB would offer, and nothing else."""
@@ -168,8 +160,19 @@ class OtherShells(CliTest):
         listed = self.said(terminal, line + "\t").partition(line)[2].partition(line)[0]
         return {word for word in re.split(r"\s+", listed) if word and word != self.PROMPT}
 
+
+class OtherShells(Shells):
+    def test_fish(self):
+        self.script_for("fish", self.expect(0, "completion", "fish", cwd=SOURCE).text)
+        for line, wanted in WORDS:
+            self.assertEqual(self.in_fish(line), wanted, line)
+        self.assertIn("churn", self.in_fish("memsweep run chu"))
+        for command in commands():
+            with self.subTest(command):
+                self.assertEqual(self.in_fish(f"memsweep {command} -"), options_in(help_of(command)) | options_in(help_of()))
+
     def test_zsh(self):
-        self.script_for("zsh")
+        self.script_for("zsh", self.expect(0, "completion", "zsh", cwd=SOURCE).text)
         terminal = self.zsh()
         self.assertIn("_memsweep", self.said(terminal, "print -r -- ${_comps[memsweep]}\n"))
         for line, wanted in WORDS:
@@ -182,6 +185,54 @@ class OtherShells(CliTest):
 
     def test_unknown_shell(self):
         self.assertRegex(self.expect(2, "completion", "tcsh").errors, "tcsh")
+
+
+class MpiCompletions(Shells):
+    """memsweep-mpi has no commands: its options, and the words that they take."""
+
+    LINES = (("memsweep-mpi --at", {"--at-once"}), ("memsweep-mpi --at-once ", {"one", "pairs", "all"}), ("memsweep-mpi --links ri", {"ring"}))
+
+    def setUp(self):
+        super().setUp()
+        if not MPI.exists():
+            self.leave_out(self.id(), "memsweep-mpi was not built: MPI was not found")
+
+    def said_by(self, *args):
+        done = subprocess.run([MPI, *args], capture_output=True, text=True, check=False, cwd=SOURCE, stdin=subprocess.DEVNULL)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def test_bash(self):
+        script = self.folder / self.write("memsweep-mpi.bash", self.said_by("--completion", "bash"))
+        run = ('source "$1"; complete -p memsweep-mpi; shift; COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _memsweep_mpi; '
+               'printf "%s\\n" "${COMPREPLY[@]}"')
+        for line, wanted in (*self.LINES, ("memsweep-mpi -", options_in(self.said_by("--help")))):
+            done = subprocess.run(["bash", "-uc", run, "bash", script, *line.split(" ")], capture_output=True, text=True, check=False,
+                                  cwd=self.folder, env=self.surroundings)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), line)
+            self.assertEqual(done.stdout.splitlines()[0], "complete -F _memsweep_mpi memsweep-mpi")
+            self.assertEqual(set(done.stdout.splitlines()[1:]), wanted, line)
+        if shutil.which("shellcheck") is not None:
+            done = subprocess.run(["shellcheck", "-s", "bash", script], capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stdout), (0, ""))
+
+    def test_fish(self):
+        self.script_for("fish", self.said_by("--completion", "fish"))
+        for line, wanted in (*self.LINES, ("memsweep-mpi -", options_in(self.said_by("--help")))):
+            self.assertEqual(self.in_fish(line), wanted, line)
+
+    def test_zsh(self):
+        self.script_for("zsh", self.said_by("--completion", "zsh"))
+        terminal = self.zsh()
+        for line, wanted in (*self.LINES, ("memsweep-mpi -", options_in(self.said_by("--help")))):
+            self.assertEqual(self.in_zsh(terminal, line), wanted, line)
+
+    def test_manual(self):
+        page = BINARY.parent / "manuals/memsweep-mpi.1"
+        text = page.read_text()
+        self.assertEqual(text, self.said_by("--man", text.split()[3]), "the page is older than the program")
+        options = text.partition(".SH OPTIONS")[2].partition(".SH LINKS")[0].replace("\\-", "-")
+        self.assertEqual(set(re.findall(r"\\fB(-[\w-]+)\\fR", options)), options_in(self.said_by("--help")))
 
 
 class Manuals(CliTest):
@@ -208,8 +259,13 @@ class Manuals(CliTest):
             bold = set(re.findall(r"\\fB(-[\w-]+)\\fR", section.partition("\n.SH EXIT")[0].replace("\\-", "-")))
             self.assertEqual(bold, options_in(help_of(*[command] if command else [])))
 
+    def pages(self):
+        """Each with a word that it must show."""
+        shown = {"memsweep.1": "memsweep doctor", "memsweep-scenario.5": "repetitions", "memsweep-result.5": "working_set"}
+        return shown | ({"memsweep-mpi.1": "all-to-one"} if MPI.exists() else {})
+
     def test_pages_render_without_a_warning(self):
-        for name, said in (("memsweep.1", "memsweep doctor"), ("memsweep-scenario.5", "repetitions"), ("memsweep-result.5", "working_set")):
+        for name, said in self.pages().items():
             with self.subTest(name):
                 text = self.rendered(self.page(name))
                 self.assertIn(said, text)
@@ -218,7 +274,7 @@ class Manuals(CliTest):
     def test_mandoc_finds_nothing(self):
         if shutil.which("mandoc") is None:
             self.leave_out(self.id(), "mandoc is not installed")
-        for name in ("memsweep.1", "memsweep-scenario.5", "memsweep-result.5"):
+        for name in self.pages():
             done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", self.page(name)], capture_output=True, text=True, check=False)
             self.assertEqual(done.stdout + done.stderr, "", name)
 

@@ -87,6 +87,18 @@ class Installed(CliTest):
         moved = prefix.rename(self.folder / "moved")
         self.check_use(moved / "bin/memsweep")
 
+    def test_memsweep_mpi_is_a_component_of_its_own(self):
+        if not BINARY.with_name("memsweep-mpi").exists():
+            self.leave_out(self.id(), "memsweep-mpi was not built: MPI was not found")
+        prefix = self.folder / "prefix"
+        self.call("cmake", "--install", BUILD, "--prefix", prefix, "--component", "mpi")
+        self.assertEqual({str(path.relative_to(prefix)) for path in prefix.rglob("*") if path.is_file()},
+                         {"bin/memsweep-mpi", "share/man/man1/memsweep-mpi.1", "share/bash-completion/completions/memsweep-mpi",
+                          "share/zsh/vendor-completions/_memsweep_mpi", "share/fish/vendor_completions.d/memsweep-mpi.fish"})
+        self.assertIn("memsweep-mpi", self.call(prefix / "bin/memsweep-mpi", "--version").stdout)
+        others = self.install(self.folder / "others")
+        self.assertEqual([path for path in others.rglob("*mpi*") if "mpi_" not in path.name], [])
+
     def test_destdir(self):
         self.call("cmake", "--install", BUILD, "--prefix", "/usr", env=environment(DESTDIR=str(self.folder / "stage")))
         self.assertEqual([path.name for path in (self.folder / "stage").iterdir()], ["usr"])
