@@ -57,13 +57,14 @@ std::uint32_t OwnerMap::owner_of(const void* block) const noexcept
     return static_cast<std::uint32_t>(places_[place_of(address_of(block))].load(relaxed) & owner_bits);
 }
 
-NodePools::NodePools(const model::PoolSpec& spec, MemoryResource& upstream, const std::vector<std::uint32_t>& nodes)
+NodePools::NodePools(const model::PoolSpec& spec, MemoryResource& upstream, const std::vector<std::uint32_t>& nodes,
+                     std::size_t page_bytes)
 {
     MEMSWEEP_ASSERT(!nodes.empty(), "a machine has memory");
     for (const std::uint32_t node : nodes) {
         const auto part = static_cast<std::uint32_t>(parts_.size());
         part_of_node_[node % part_of_node_.size()] = static_cast<std::uint8_t>(part);
-        parts_.push_back(std::make_unique<Part>(spec, upstream, owners_, part, node));
+        parts_.push_back(std::make_unique<Part>(spec, upstream, owners_, part, node, page_bytes));
     }
 }
 
@@ -82,7 +83,7 @@ Allocation NodePools::NodeMemory::placed(Allocation made, std::size_t bytes, std
     }
     const model::NumaSpec here{model::NumaPolicy::preferred, std::uint64_t{1} << node_};
     AllocStatus status = AllocStatus::ok;
-    if (!sys::set_memory_policy(made.ptr, std::max<std::size_t>(bytes, 1), here)) {
+    if (!sys::set_memory_policy(made.ptr, std::max<std::size_t>(bytes, 1), here, page_bytes_)) {
         status = AllocStatus::no_such_node;
     } else if (!owners_.insert(made.ptr, part_)) {
         status = AllocStatus::out_of_memory;

@@ -55,7 +55,8 @@ class OwnerMap {
 class NodePools final : public Pool {
   public:
     // `nodes`: those with memory, below 64; at least one.
-    NodePools(const model::PoolSpec& spec, MemoryResource& upstream, const std::vector<std::uint32_t>& nodes);
+    NodePools(const model::PoolSpec& spec, MemoryResource& upstream, const std::vector<std::uint32_t>& nodes,
+              std::size_t page_bytes);
 
     [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override
     {
@@ -80,8 +81,9 @@ class NodePools final : public Pool {
     // The upstream's memory, placed on a node and entered in the map.
     class NodeMemory final : public MemoryResource {
       public:
-        NodeMemory(MemoryResource& upstream, OwnerMap& owners, std::uint32_t part, std::uint32_t node) noexcept
-            : upstream_{upstream}, owners_{owners}, part_{part}, node_{node}
+        NodeMemory(MemoryResource& upstream, OwnerMap& owners, std::uint32_t part, std::uint32_t node,
+                   std::size_t page_bytes) noexcept
+            : upstream_{upstream}, owners_{owners}, part_{part}, node_{node}, page_bytes_{page_bytes}
         {
         }
         [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override
@@ -105,11 +107,12 @@ class NodePools final : public Pool {
         OwnerMap& owners_;
         std::uint32_t part_;
         std::uint32_t node_;
+        std::size_t page_bytes_;
     };
     struct Part {
         Part(const model::PoolSpec& spec, MemoryResource& upstream, OwnerMap& owners, std::uint32_t part,
-             std::uint32_t node)
-            : memory{upstream, owners, part, node}, pool{spec, memory}
+             std::uint32_t node, std::size_t page_bytes)
+            : memory{upstream, owners, part, node, page_bytes}, pool{spec, memory}
         {
         }
         NodeMemory memory;

@@ -23,12 +23,6 @@ int reserved_page_log2(model::PageKind kind)
     return kind == model::PageKind::huge_2m ? log2_2m : kind == model::PageKind::huge_1g ? log2_1g : 0;
 }
 
-std::size_t page_bytes_of(model::PageKind kind)
-{
-    const int log2 = reserved_page_log2(kind);
-    return log2 == 0 ? sys::page_size() : std::size_t{1} << log2;
-}
-
 // Reserved huge pages are taken from the reserve here, so that a touch finds them.
 void* map(std::size_t bytes, model::PageKind kind)
 {
@@ -76,6 +70,12 @@ void* map_aligned(std::size_t bytes, std::size_t alignment, std::size_t page_byt
 }
 
 }  // namespace
+
+std::size_t page_bytes_of(model::PageKind kind) noexcept
+{
+    const int log2 = reserved_page_log2(kind);
+    return log2 == 0 ? sys::page_size() : std::size_t{1} << log2;
+}
 
 PageResource::PageResource(model::PageKind kind) noexcept : kind_{kind}, page_bytes_{page_bytes_of(kind)} {}
 

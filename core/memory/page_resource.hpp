@@ -18,6 +18,9 @@
 
 namespace memsweep::memory {
 
+// Of the mappings that such a resource makes.
+[[nodiscard]] std::size_t page_bytes_of(model::PageKind kind) noexcept;
+
 class PageResource final : public MemoryResource {
   public:
     explicit PageResource(model::PageKind kind) noexcept;

@@ -26,7 +26,8 @@ Allocation PlacementAdaptor::placed(Allocation made, std::size_t bytes, std::siz
 // The nodes before anything is touched.
 AllocStatus PlacementAdaptor::place(void* ptr, std::size_t bytes) const noexcept
 {
-    if (wishes_.numa.policy != model::NumaPolicy::none && !sys::set_memory_policy(ptr, bytes, wishes_.numa)) {
+    if (wishes_.numa.policy != model::NumaPolicy::none &&
+        !sys::set_memory_policy(ptr, bytes, wishes_.numa, wishes_.page_bytes)) {
         return AllocStatus::no_such_node;
     }
     if (wishes_.populated && !sys::populate(ptr, bytes)) {

@@ -25,6 +25,7 @@ class PlacementAdaptor final : public MemoryResource {
         model::NumaSpec numa;
         bool populated{};
         bool locked{};
+        std::size_t page_bytes{};  // of the upstream's mappings
     };
     PlacementAdaptor(MemoryResource& upstream, const Wishes& wishes) noexcept : upstream_{upstream}, wishes_{wishes} {}
 

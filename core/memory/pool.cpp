@@ -30,14 +30,14 @@ std::vector<std::uint32_t> nodes_with_memory()
 
 }  // namespace
 
-std::unique_ptr<Pool> make_pool(const model::PoolSpec& spec, MemoryResource& upstream)
+std::unique_ptr<Pool> make_pool(const model::PoolSpec& spec, MemoryResource& upstream, std::size_t page_bytes)
 {
     switch (spec.kind) {
     case model::PoolKind::none:
         return nullptr;
     case model::PoolKind::classes:
         if (spec.per_node) {
-            return std::make_unique<NodePools>(spec, upstream, nodes_with_memory());
+            return std::make_unique<NodePools>(spec, upstream, nodes_with_memory(), page_bytes);
         }
         return std::make_unique<ClassPool>(spec, upstream);
     case model::PoolKind::best_fit:

@@ -58,6 +58,7 @@ class Pool : public MemoryResource {
 };
 
 // The pool that a spec asks for; nullptr: none.
-[[nodiscard]] std::unique_ptr<Pool> make_pool(const model::PoolSpec& spec, MemoryResource& upstream);
+[[nodiscard]] std::unique_ptr<Pool> make_pool(const model::PoolSpec& spec, MemoryResource& upstream,
+                                              std::size_t page_bytes);
 
 }  // namespace memsweep::memory

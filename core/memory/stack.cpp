@@ -65,13 +65,14 @@ ResourceStack::ResourceStack(const model::MemorySpec& spec, const model::SafetyS
     }
     const bool placed = spec.populated || spec.locked || spec.numa.policy != model::NumaPolicy::none;
     if (placed && model::maps_pages(spec.resource) && !is_fenced(spec, safety)) {
-        top = &placement_.emplace(*top, PlacementAdaptor::Wishes{spec.numa, spec.populated, spec.locked});
+        top = &placement_.emplace(
+            *top, PlacementAdaptor::Wishes{spec.numa, spec.populated, spec.locked, page_bytes_of(spec.pages)});
     }
     if (spec.resource != model::ResourceKind::null) {
         top = &timing_.emplace(*top, times_);
     }
     if (spec.pool.kind != model::PoolKind::none && !is_fenced(spec, safety)) {
-        pool_ = make_pool(spec.pool, *top);
+        pool_ = make_pool(spec.pool, *top, page_bytes_of(spec.pages));
         top = pool_.get();
         if (spec.pool.trim_interval_ns != 0) {
             maintenance_.emplace(*pool_, spec.pool, system_pressure_gauges());

@@ -34,11 +34,10 @@ int mode_of(NumaPolicy policy)
 
 }  // namespace
 
-bool set_memory_policy(void* ptr, std::size_t bytes, const model::NumaSpec& numa) noexcept
+bool set_memory_policy(void* ptr, std::size_t bytes, const model::NumaSpec& numa, std::size_t page_bytes) noexcept
 {
     constexpr unsigned long most_nodes = 64 + 1;  // the kernel looks at one bit less
-    const std::uint64_t page = page_size();
-    const std::uint64_t whole = (bytes + page - 1) / page * page;
+    const std::uint64_t whole = (bytes + page_bytes - 1) / page_bytes * page_bytes;
     return ::syscall(SYS_mbind, ptr, whole, mode_of(numa.policy), &numa.nodes, most_nodes, 0U) == 0;
 }
 

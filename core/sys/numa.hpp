@@ -13,8 +13,10 @@
 
 namespace memsweep::sys {
 
-// For pages that are not there yet. False: the kernel refuses these nodes or does not know the policy.
-[[nodiscard]] bool set_memory_policy(void* ptr, std::size_t bytes, const model::NumaSpec& numa) noexcept;
+// For pages that are not there yet. `page_bytes`: of the mapping, whose whole pages are meant; the kernel refuses a
+// part of a huge page. False: the kernel refuses these nodes or does not know the policy.
+[[nodiscard]] bool set_memory_policy(void* ptr, std::size_t bytes, const model::NumaSpec& numa,
+                                     std::size_t page_bytes) noexcept;
 
 // Per page of the range, the node it lies on; negative: it is not there (-ENOENT), or why the kernel will not say.
 [[nodiscard]] std::vector<int> nodes_of_pages(const void* ptr, std::size_t bytes);

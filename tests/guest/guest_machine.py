@@ -49,15 +49,17 @@ class Topology:
     nodes: list
     distances: dict  # (from, to) -> distance, both ways; the rest are 10 within and 20 between
     access: dict = dataclasses.field(default_factory=dict)  # (initiator, target) -> (ns, GiB/s): an HMAT table
+    kernel: str = ""  # words for the kernel's command line
 
 
 TOPOLOGIES = {
     "two_nodes": Topology([Node(512, (0,)), Node(512, (1,))], {(0, 1): 21}),
     "four_nodes": Topology([Node(256, (n,)) for n in range(4)],
                            {(0, 1): 16, (2, 3): 16, (0, 2): 22, (1, 3): 22, (0, 3): 28, (1, 2): 28}),
-    # The third node has memory and no processor, as an expander has.
-    "expander": Topology([Node(512, (0,), 0), Node(512, (1,), 1), Node(256, (), 0)], {(0, 1): 21, (0, 2): 40, (1, 2): 50},
-                         {(s, t): (250, 20) if t == 2 else (80, 100) if s == t else (140, 50) for s in range(2) for t in range(3)}),
+    # The third node has memory and no processor, as an expander has, and a page of 1 GiB: reserved at boot, while a GiB is still in one piece.
+    "expander": Topology([Node(512, (0,), 0), Node(512, (1,), 1), Node(2560, (), 0)], {(0, 1): 21, (0, 2): 40, (1, 2): 50},
+                         {(s, t): (250, 20) if t == 2 else (80, 100) if s == t else (140, 50) for s in range(2) for t in range(3)},
+                         "hugepagesz=1G hugepages=2:1"),
 }
 
 
@@ -227,7 +229,7 @@ class GuestMachine:
             command = ["qemu-system-x86_64", "-M", machine, "-accel", "tcg", "-cpu", "max", "-smp", str(processors),
                        "-m", f"{sum(node.mib for node in shape.nodes)}M", *qemu_topology(shape), "-display", "none", "-nodefaults",
                        "-no-user-config", "-no-reboot", "-serial", "stdio", "-serial", f"file:{port}", "-kernel", str(self.kernel),
-                       "-initrd", image, "-append", "console=ttyS0 quiet panic=-1 mitigations=off nokaslr tsc=reliable no_timer_check"]
+                       "-initrd", image, "-append", "console=ttyS0 quiet panic=-1 mitigations=off nokaslr tsc=reliable no_timer_check " + shape.kernel]
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             try:
                 console, _ = process.communicate(timeout=timeout)

@@ -20,7 +20,7 @@ from guest_machine import MIB, TOPOLOGIES, GuestMachine, Unavailable
 
 SOURCE = pathlib.Path(os.environ.get("MEMSWEEP_SOURCE") or pathlib.Path(__file__).resolve().parents[2])
 BINARY = pathlib.Path(os.environ.get("MEMSWEEP") or SOURCE / "build/release/memsweep")
-PATIENCE_S = 150  # for a boot and its scripts
+PATIENCE_S = 300  # for a boot and its scripts
 
 # What every script may use. `step NAME COMMAND...` keeps what a command printed and its exit status, and kills it after LIMIT seconds.
 # `hold NAME SCENARIO` starts a scenario in the background; `worker NAME` is its worker's pid; `maps NAME PATTERN INTO` waits for a
@@ -42,7 +42,7 @@ maps() {
     done
 }
 release() { while [ ! -e /out/$1.code ]; do sleep 0.1; done; }
-look() { hold $1 $3; maps $1 "$2" $1; release $1; }
+look() { hold $1 $3 $4 $5; maps $1 "$2" $1; release $1; }
 echo "+cpuset +memory" > /cgroup/cgroup.subtree_control
 """
 
@@ -211,9 +211,16 @@ def hugetlb():
     reserve = "".join(f"echo {count} > /sys/devices/system/node/node{node}/hugepages/hugepages-2048kB/nr_hugepages\n"
                       for node, count in ((0, 4), (1, 8)))
     free = "".join(f"echo 0 > /sys/devices/system/node/node{node}/hugepages/hugepages-2048kB/nr_hugepages\n" for node in (0, 1))
-    held = [array(8 * MIB), sample("held"), {"op": "idle", "duration": "1500ms"}]
+    held = [array(7 * MIB), sample("held"), {"op": "idle", "duration": "1500ms"}]  # the last page is not filled
     return (reserve + "look huge ' bind.*huge.* N1=4' /huge.json\nrun more /more.json\n" + free,
             {"huge": scenario("huge", memory, held), "more": scenario("more", memory, [array(32 * MIB), sample("held")])})
+
+
+def gigantic(node):
+    memory = {"resource": "pages", "pages": "1GiB", "numa": {"policy": "bind", "nodes": [node]}}
+    return (f"look gigantic ' bind.*huge.* N{node}=1' /gigantic.json --max-memory 2GiB\n"
+            f"run two /two.json --max-memory 4GiB\n",
+            {"gigantic": scenario("gigantic", memory, HELD), "two": scenario("two", memory, [array(1024 * MIB + 1), sample("held")])})
 
 
 def limits():
@@ -387,7 +394,7 @@ class Expander(Guest):
     """Two nodes with a processor each, and one of memory alone."""
 
     topology = "expander"
-    parts = (facts(3), probe(), interleaved(3),
+    parts = (facts(3), probe(), interleaved(3), gigantic(2),
              ("look far ' bind.*anon=4096 ' /far.json",
               {"far": scenario("far", PLAIN | {"numa": {"policy": "bind", "nodes": [2]}}, HELD)}))
 
@@ -399,6 +406,15 @@ class Expander(Guest):
 
     def test_interleaving_is_even_over_a_node_without_processors(self):
         self.check_even("even", 3)
+
+    def test_a_page_of_a_gib_on_the_asked_node(self):
+        self.assertIsNone(self.only_case("gigantic")["reason"])
+        self.expect(0, "gigantic")
+        self.assertEqual(pages_by_node(self.files["gigantic.maps"], "bind"), {2: 1})
+        held = self.only_case("gigantic")["points"][0]
+        self.assertEqual(held["working_set_delta"], 1024 * MIB)
+        self.expect(3, "two")
+        self.assertRegex(self.only_case("two")["reason"], "hugepages-1048576kB|nr_hugepages", "names what raises the limit")
 
     def test_pages_lie_on_the_node_without_processors(self):
         self.expect(0, "far")

@@ -9,6 +9,7 @@
 #include "core/memory/page_resource.hpp"
 #include "core/sys/numa.hpp"
 #include "core/sys/numa_nodes.hpp"
+#include "core/sys/page_ops.hpp"
 #include "tests/lifetime/threads.hpp"
 #include "tests/support/catch.hpp"
 
@@ -48,7 +49,7 @@ TEST_CASE("pools per node: a block comes back to its own thread, and its pages l
     Counters counters;
     CountingAdaptor upstream{pages, counters};
     {
-        const auto pool = make_pool(classes(), upstream);
+        const auto pool = make_pool(classes(), upstream, sys::page_size());
         const Allocation first = pool->allocate(100'000, 16);
         REQUIRE(first.status == AllocStatus::ok);
         std::memset(first.ptr, 1, 100'000);
@@ -78,7 +79,8 @@ TEST_CASE("pools per node: parts are told apart by the block, not by who returns
     Counters counters;
     CountingAdaptor upstream{pages, counters};
     {
-        NodePools pool{classes(), upstream, {0, 0}};  // two parts on the one node that every machine has
+        NodePools pool{
+            classes(), upstream, {0, 0}, sys::page_size()};  // two parts on the one node that every machine has
         std::vector<void*> blocks(200);
         std::ranges::generate(blocks, [&] { return pool.allocate(5000, 16).ptr; });
         CHECK(std::ranges::none_of(blocks, [](void* block) { return block == nullptr; }));

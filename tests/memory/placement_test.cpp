@@ -85,7 +85,10 @@ void drop_capability(int capability)
 }
 
 struct Placed {
-    explicit Placed(const PlacementAdaptor::Wishes& wishes) : adaptor{pages, wishes} {}
+    explicit Placed(const PlacementAdaptor::Wishes& wishes)
+        : adaptor{pages, {wishes.numa, wishes.populated, wishes.locked, page_bytes_of(model::PageKind::small)}}
+    {
+    }
     PageResource pages{model::PageKind::small};
     PlacementAdaptor adaptor;
 };

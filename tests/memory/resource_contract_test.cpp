@@ -30,6 +30,7 @@
 #include "core/memory/quarantine_adaptor.hpp"
 #include "core/memory/shared_resource.hpp"
 #include "core/memory/stack.hpp"
+#include "core/sys/page_ops.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_runtime.hpp"
 #include "tests/support/sanitized.hpp"
@@ -104,12 +105,12 @@ class PopulatedPages final : public MemoryResource {
 
   private:
     PageResource pages_{model::PageKind::system};
-    PlacementAdaptor placement_{pages_, {{}, true, false}};
+    PlacementAdaptor placement_{pages_, {{}, true, false, sys::page_size()}};
 };
 
 class PoolPerNode final : public MemoryResource {
   public:
-    PoolPerNode() : pool_{make_pool({.kind = model::PoolKind::classes, .per_node = true}, pages_)} {}
+    PoolPerNode() : pool_{make_pool({.kind = model::PoolKind::classes, .per_node = true}, pages_, sys::page_size())} {}
     Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override
     {
         return pool_->allocate(bytes, alignment);
@@ -130,7 +131,7 @@ class PoolPerNode final : public MemoryResource {
 
 class PoolOverMalloc final : public MemoryResource {
   public:
-    explicit PoolOverMalloc(const model::PoolSpec& spec) : pool_{make_pool(spec, upstream_)} {}
+    explicit PoolOverMalloc(const model::PoolSpec& spec) : pool_{make_pool(spec, upstream_, sys::page_size())} {}
     Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override
     {
         return pool_->allocate(bytes, alignment);
