@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/base/quantity.hpp"
 #include "core/base/suggest.hpp"
@@ -24,8 +25,18 @@ T value_or_throw(base::Expected<T> parsed, const char* flag)
     return *std::move(parsed);
 }
 
+bool is_preset(const std::string& word)
+{
+    return std::ranges::find(probe_presets, word) != probe_presets.end();
+}
+
 void check_word(const std::string& word)
 {
+    if (std::ranges::find(probe_words, word) == probe_words.end() && is_preset(word)) {
+        throw CLI::ValidationError("WHAT", fmt::format("\"{0}\" is a scenario: memsweep run probe_{0} runs it, and "
+                                                       "memsweep probe {0} --dump-scenario writes it",
+                                                       word));
+    }
     if (std::ranges::find(probe_words, word) == probe_words.end()) {
         throw CLI::ValidationError(
             "WHAT", fmt::format("\"{}\" is nothing to probe{}", word, base::suggestion(word, probe_words)));
@@ -68,7 +79,8 @@ ProbeCommandLine::ProbeCommandLine(CLI::App& app)
         ->allow_extra_args(false)
         ->type_name("KEY=VALUE");
     app_->add_flag("--dump-scenario", probe_.dump_scenario,
-                   "Measure nothing: write the transfers as a scenario for `memsweep run` (to -o, or stdout)");
+                   "Measure nothing: write the transfers, or a preset of the catalog such as h2d, numa or healthcheck, "
+                   "as a scenario for `memsweep run` (to -o, or stdout)");
     app_->footer(
         "What this machine lacks is listed as skipped, with its reason. Exit codes: 0 done; 1 wrong data, or a limit\n"
         "is violated; 2 wrong usage, or output that cannot be written; 3 the kernel refused something; 130/143 "
@@ -82,7 +94,16 @@ std::optional<ProbeCommand> ProbeCommandLine::given() const
     }
     ProbeCommand probe = probe_;
     probe.what.clear();
+    if (probe.dump_scenario && probe_.what.size() == 1 && is_preset(probe_.what.front())) {
+        probe.preset = probe_.what.front();
+        if (!size_.empty() || probe.samples) {
+            throw CLI::ValidationError("--dump-scenario", "writes a preset as it is: edit it, or give memsweep run -n");
+        }
+    }
     for (const std::string& word : probe_.what) {
+        if (!probe.preset.empty()) {
+            break;
+        }
         if (word.find("->") != std::string::npos) {
             probe.transfers.push_back(value_or_throw(model::parse_transfer(word), "WHAT"));
         } else {
@@ -102,10 +123,10 @@ std::optional<ProbeCommand> ProbeCommandLine::given() const
             throw CLI::ValidationError("--min-time", "above 0 and at most 10s");
         }
     }
-    if (probe.dump_scenario && (probe.transfers.empty() || !probe.what.empty())) {
+    if (probe.dump_scenario && probe.preset.empty() && (probe.transfers.empty() || !probe.what.empty())) {
         throw CLI::ValidationError("--dump-scenario",
-                                   "writes transfers, as in 'host -> cpu -> host'; what else can be run as a scenario: "
-                                   "memsweep list scenarios");
+                                   fmt::format("writes transfers, as in 'host -> cpu -> host', or one preset: {}",
+                                               fmt::join(probe_presets, ", ")));
     }
     if (!probe.export_format.empty()) {
         probe.format = probe.export_format;

@@ -18,6 +18,11 @@ namespace memsweep::app {
 inline constexpr std::array<std::string_view, 6> probe_words{"topology", "bandwidth", "latency",
                                                              "faults",   "device",    "all"};
 
+// Scenarios of the catalog, probe_ and one of these: run by `memsweep run`, written by --dump-scenario.
+inline constexpr std::array<std::string_view, 13> probe_presets{"host",  "numa",    "h2d",        "d2h",     "bidir",
+                                                                "p2p",   "a2a",     "one2all",    "all2one", "latency",
+                                                                "pages", "staging", "healthcheck"};
+
 class ProbeCommandLine {
   public:
     explicit ProbeCommandLine(CLI::App& app);

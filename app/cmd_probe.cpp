@@ -10,8 +10,10 @@
 #include "app/probing.hpp"
 #include "app/report_output.hpp"
 #include "app/result_path.hpp"
+#include "app/shipped.hpp"
 #include "core/sys/atomic_file.hpp"
 #include "core/sys/machine_facts.hpp"
+#include "scenarios/files.hpp"
 #include "scenarios/transfer_scenario.hpp"
 
 namespace memsweep::app {
@@ -72,8 +74,16 @@ ExitCode dump_scenario(const ProbeCommand& command)
 {
     constexpr std::uint64_t usual_bytes = 64U << 20U;
     constexpr std::uint32_t usual_repetitions = 7;
-    const std::string text = scenarios::transfer_scenario(command.transfers, command.array_bytes.value_or(usual_bytes),
-                                                          command.samples.value_or(usual_repetitions));
+    const auto made = command.preset.empty()
+                          ? base::Expected<std::string>{scenarios::transfer_scenario(
+                                command.transfers, command.array_bytes.value_or(usual_bytes),
+                                command.samples.value_or(usual_repetitions))}
+                          : scenarios::read_text_file(shipped("scenarios/catalog/probe_" + command.preset + ".json"));
+    if (!made) {
+        print_error(made.error());
+        return ExitCode::bad_input;
+    }
+    const std::string& text = *made;
     if (command.out.empty() || command.out == "-") {
         return print_data(text) ? ExitCode::done : ExitCode::bad_input;
     }

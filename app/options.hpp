@@ -183,6 +183,7 @@ struct ProbeCommand {
     std::optional<std::chrono::nanoseconds> min_time;
     std::optional<std::uint32_t> samples;
     bool dump_scenario{};  // of the transfers, instead of measuring them
+    std::string preset;    // to dump: a scenario of the catalog, without its probe_; empty: the transfers
     std::map<std::string, std::string> tags;
 };
 

@@ -73,6 +73,19 @@ bool asks_for(const ProbeCommand& command, std::string_view what)
     return (command.what.empty() && command.transfers.empty()) || is_asked("all") || is_asked(what);
 }
 
+// gpu*: each device of this machine; where there is none, those that it would need are skipped with the reason.
+std::vector<model::TransferSpec> spelled_out(const std::vector<model::TransferSpec>& transfers,
+                                             const device::Runtime& runtime)
+{
+    std::vector<model::TransferSpec> all;
+    for (const model::TransferSpec& one : transfers) {
+        const bool is_pair = one.src.kind == model::Place::Kind::device && one.dst.kind == model::Place::Kind::device;
+        const auto devices = static_cast<std::uint32_t>(runtime.devices().size());
+        std::ranges::copy(model::for_each_device(one, std::max(devices, is_pair ? 2U : 1U)), std::back_inserter(all));
+    }
+    return all;
+}
+
 void add(std::vector<model::CaseReport>& cases, std::vector<model::CaseReport> more)
 {
     std::ranges::move(more, std::back_inserter(cases));
@@ -107,9 +120,10 @@ std::vector<model::CaseReport> all_cases(const ProbeCommand& command, const tran
         add(cases, transfer::probe_devices(context, runtime));
     }
     if (!command.transfers.empty()) {
-        const bool on_host = std::ranges::all_of(command.transfers, model::is_on_host);
-        add(cases, on_host ? transfer::probe_transfers(context, command.transfers)
-                           : transfer::probe_device_transfers(context, runtime, command.transfers));
+        const auto transfers = spelled_out(command.transfers, runtime);
+        const bool on_host = std::ranges::all_of(transfers, model::is_on_host);
+        add(cases, on_host ? transfer::probe_transfers(context, transfers)
+                           : transfer::probe_device_transfers(context, runtime, transfers));
     }
     return cases;
 }

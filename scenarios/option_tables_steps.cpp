@@ -124,7 +124,7 @@ constexpr std::array transfer_item_table{
 };
 
 constexpr std::array transfer_table{
-    OptionInfo{"transfers", list, true, "", 0, 0, nullptr, "which, at once; at most 16"},
+    OptionInfo{"transfers", list, true, "", 0, 0, nullptr, "which, at once; at most 64"},
     OptionInfo{"strategy", choice, false, "auto", 0, 0, model::all_names<model::Strategy>, "which way they take"},
     OptionInfo{"times", integer, false, "1", 1, 1'000'000, nullptr, "turns in which all of them are carried out"},
     OptionInfo{"pieces", integer, false, "1", 1, 1'000'000, nullptr, "copies that each is cut into"},
@@ -138,7 +138,7 @@ constexpr std::array transfer_table{
                "staged: a slot is filled while others are on their way; false: one slot alone"},
     OptionInfo{"adaptive", boolean, false, "false", 0, 0, nullptr,
                "staged: chunks grow and shrink with the rate that is seen, from 64KiB to \"chunk\""},
-    OptionInfo{"concurrency", integer, false, "0", 0, 16, nullptr, "transfers under way at a time; 0: all"},
+    OptionInfo{"concurrency", integer, false, "0", 0, 64, nullptr, "transfers under way at a time; 0: all"},
     OptionInfo{"offset", size, false, "0", 0, 1ULL << 20U, nullptr, "both ends begin so far into their memory"},
     OptionInfo{"retries", integer, false, "3", 0, 30, nullptr, "of a transfer, after a fault of the driver"},
     OptionInfo{"retry_delay", duration, false, "1ms", 0, 60'000'000'000, nullptr,

@@ -8,7 +8,6 @@
 namespace memsweep::scenarios {
 namespace {
 
-constexpr std::size_t most_transfers = 16;
 constexpr std::uint64_t most_turns_and_pieces = 100'000'000;
 
 template <typename Value>
@@ -40,10 +39,10 @@ void StepReader::read_transfers(const Fields& fields, model::TransferStep& step)
 {
     const Node* node = fields.raw("transfers");
     const List* list = node == nullptr ? nullptr : node->as<List>();
-    if (list == nullptr || list->empty() || list->size() > most_transfers) {
+    if (list == nullptr || list->empty() || list->size() > model::most_transfers_at_once) {
         if (node != nullptr) {
-            fields.complain(node->place,
-                            fmt::format("\"transfers\" must be a list of 1 to {} objects", most_transfers));
+            fields.complain(node->place, fmt::format("\"transfers\" must be a list of 1 to {} objects",
+                                                     model::most_transfers_at_once));
         }
         return;
     }
@@ -65,7 +64,20 @@ void StepReader::read_transfers(const Fields& fields, model::TransferStep& step)
         } else if (model::names_rank(job.spec)) {
             one.complain(one.place("src"), "a scenario's worker is one process: its transfers name no rank");
         }
-        step.jobs.push_back(job);
+        if (!model::names_each_device(job.spec)) {
+            step.jobs.push_back(job);
+            continue;
+        }
+        job.optional = true;
+        for (const model::TransferSpec& spec : model::for_each_device(job.spec, model::most_each_devices)) {
+            step.jobs.push_back(job);
+            step.jobs.back().spec = spec;
+        }
+    }
+    if (step.jobs.size() > model::most_transfers_at_once) {
+        fields.complain(node->place,
+                        fmt::format("{} transfers at once, with up to {} devices for gpu*; at most {}",
+                                    step.jobs.size(), model::most_each_devices, model::most_transfers_at_once));
     }
 }
 
@@ -95,6 +107,9 @@ void StepReader::fill(const Fields& fields, model::TransferStep& step)
     if (options.times > most_turns_and_pieces / options.pieces) {
         fields.complain(fields.place("pieces"),
                         fmt::format("more than {} pieces in all turns together", most_turns_and_pieces));
+    }
+    if (options.batch && options.strategy == model::Strategy::registered) {
+        fields.complain(fields.place("batch"), "pieces are gathered in pinned memory, which needs no registering");
     }
     for (const model::TransferJob& job : step.jobs) {
         if (options.batch && !is_to_device(job.spec)) {

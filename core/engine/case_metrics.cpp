@@ -405,6 +405,13 @@ bool may_stage(const Program& program)
     });
 }
 
+bool registers(const Program& program)
+{
+    return std::ranges::any_of(program.transfers, [](const TransferPlan& plan) {
+        return plan.options.strategy == model::Strategy::registered;
+    });
+}
+
 bool passes(const Program& program)
 {
     return has_op(program, OpCode::pass);
@@ -604,6 +611,7 @@ constexpr auto extractors = std::to_array<Extractor>({
     {"staged_bytes", may_stage, [](const Context& c) { return count(moved(c).staged_bytes); }, ""},
     {"transfer_retries", transfers, [](const Context& c) { return count(moved(c).retries); }, ""},
     {"transfer_memory_time", transfers, [](const Context& c) -> Value { return seconds(moved(c).memory_ns); }, ""},
+    {"transfer_register_time", registers, [](const Context& c) -> Value { return seconds(moved(c).register_ns); }, ""},
     {"transfer_wait_time", transfers, [](const Context& c) -> Value { return seconds(moved(c).wait_ns); }, ""},
     {"transfer_overlap", may_stage, [](const Context& c) -> Value { return moved(c).overlap(); },
      "nothing was staged between host and device, or the device tells no time"},

@@ -50,7 +50,7 @@ inline constexpr std::size_t max_dimensions = 8;
 inline constexpr std::uint16_t no_phase = 0xFFFF;
 inline constexpr std::uint16_t no_slot = 0xFFFF;
 inline constexpr std::uint32_t max_points = 100'000;  // samples of one repetition
-inline constexpr std::size_t max_transfers_at_once = 16;
+inline constexpr std::size_t max_transfers_at_once = model::most_transfers_at_once;
 inline constexpr std::size_t max_transfer_steps = 64;
 inline constexpr std::uint32_t max_timed_calls = 1'000'000;  // of one repetition
 

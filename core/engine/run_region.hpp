@@ -113,7 +113,7 @@ struct TransferRecord {
     std::array<bool, max_transfer_steps> ran{};
     bool unmet{};                      // this machine lacks what they need
     bool failed{};                     // they could not be carried out
-    std::array<char, 1024> routes{};   // which way each took, and why
+    std::array<char, 4096> routes{};   // which way each took, and why
     std::array<char, 1024> trouble{};  // why unmet or failed; else what data are wrong
 };
 

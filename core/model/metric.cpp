@@ -146,6 +146,8 @@ constexpr auto metrics = std::to_array<MetricInfo>({
     {"transfer_retries", Unit::one, lower, exact, measured, "transfers begun again after a fault of the driver"},
     {"transfer_memory_time", Unit::seconds, lower, noisy, measured,
      "time to get the memory of both ends of transfers, placed, touched and pinned"},
+    {"transfer_register_time", Unit::seconds, lower, noisy, measured,
+     "of transfers by strategy registered: time to make host memory known to the driver, and to give it back"},
     {"transfer_wait_time", Unit::seconds, lower, noisy, measured,
      "time the program had nothing to do but wait for transfers"},
     {"transfer_overlap", Unit::one, higher, noisy, derived,

@@ -96,6 +96,18 @@ std::string meant(std::string_view word, std::span<const std::string_view> known
     return near.empty() || near == letters ? std::string{";"} : fmt::format("; did you mean \"{}\"?", near);
 }
 
+// Of a device; false: neither a number nor *, which is every number.
+bool take_device(Word& word, std::optional<std::uint32_t>& number)
+{
+    number = word.take_number();
+    return number || word.take("*");
+}
+
+std::string device_word(std::optional<std::uint32_t> number)
+{
+    return number ? fmt::format("gpu{}", *number) : std::string{"gpu*"};
+}
+
 std::string numbered(std::string_view word, std::optional<std::uint32_t> number)
 {
     return number ? fmt::format("{}{}", word, *number) : std::string{word};
@@ -133,8 +145,7 @@ Expected<Place> read_place(Word word)
     }
     if (word.take("gpu")) {
         place.kind = Place::Kind::device;
-        place.number = word.take_number();
-        return place.number && word.at_end() ? Expected<Place>{place} : no_place(word);
+        return take_device(word, place.number) && word.at_end() ? Expected<Place>{place} : no_place(word);
     }
     if (!word.take("host")) {
         return no_place(word);
@@ -173,8 +184,7 @@ Expected<Mover> read_mover(Word word)
     if (!word.take("gpu")) {
         return no_mover(word);
     }
-    mover.number = word.take_number();
-    if (!mover.number) {
+    if (!take_device(word, mover.number)) {
         return no_mover(word);
     }
     if (word.rest() == ".sm") {
@@ -243,13 +253,13 @@ std::string objection(const TransferSpec& spec)
     }
     const bool by_device = spec.exe.kind != Mover::Kind::processors;
     if (by_device && !is_device(spec.src, spec.exe.number) && !is_device(spec.dst, spec.exe.number)) {
-        return fmt::format("{} moves what is at neither of its ends: one of them must be gpu{}", to_text(spec.exe),
-                           spec.exe.number.value_or(0));
+        return fmt::format("{} moves what is at neither of its ends: one of them must be {}", to_text(spec.exe),
+                           device_word(spec.exe.number));
     }
     const bool has_device = spec.src.kind == Kind::device || spec.dst.kind == Kind::device;
     if (!by_device && has_device) {
-        return fmt::format("processors do not reach the memory of a device: write {} -> gpu{}.ce -> {}",
-                           to_text(spec.src), (spec.src.kind == Kind::device ? spec.src : spec.dst).number.value_or(0),
+        return fmt::format("processors do not reach the memory of a device: write {} -> {}.ce -> {}", to_text(spec.src),
+                           device_word((spec.src.kind == Kind::device ? spec.src : spec.dst).number),
                            to_text(spec.dst));
     }
     return {};
@@ -262,7 +272,7 @@ std::string to_text(const Place& place)
         return "null";
     }
     if (place.kind == Place::Kind::device) {
-        return rank + numbered("gpu", place.number);
+        return rank + device_word(place.number);
     }
     const std::string kind = place.host == HostKind::ordinary ? "" : fmt::format(":{}", name_of(place.host));
     return fmt::format("{}host{}{}", rank, kind, place.number ? numbered("@node", place.number) : std::string{});
@@ -274,9 +284,9 @@ std::string to_text(const Mover& mover)
     case Mover::Kind::processors:
         return numbered("cpu", mover.number);
     case Mover::Kind::copy_engine:
-        return numbered(numbered("gpu", mover.number) + ".ce", mover.engine);
+        return numbered(device_word(mover.number) + ".ce", mover.engine);
     case Mover::Kind::device_kernel:
-        return numbered("gpu", mover.number) + ".sm";
+        return device_word(mover.number) + ".sm";
     }
     return {};
 }
@@ -295,6 +305,47 @@ bool is_on_host(const TransferSpec& spec)
 bool names_rank(const TransferSpec& spec)
 {
     return spec.src.rank.has_value() || spec.dst.rank.has_value();
+}
+
+namespace {
+
+bool is_each(const Place& place)
+{
+    return place.kind == Place::Kind::device && !place.number;
+}
+
+std::vector<Place> each_of(const Place& place, std::uint32_t devices)
+{
+    std::vector<Place> all(is_each(place) ? devices : 1, place);
+    for (std::uint32_t device = 0; is_each(place) && device < devices; ++device) {
+        all[device].number = device;
+    }
+    return all;
+}
+
+}  // namespace
+
+bool names_each_device(const TransferSpec& spec)
+{
+    return is_each(spec.src) || is_each(spec.dst);
+}
+
+std::vector<TransferSpec> for_each_device(const TransferSpec& spec, std::uint32_t devices)
+{
+    std::vector<TransferSpec> all;
+    for (const Place& src : each_of(spec.src, devices)) {
+        for (const Place& dst : each_of(spec.dst, devices)) {
+            if (names_each_device(spec) && src == dst) {
+                continue;
+            }
+            TransferSpec one{src, spec.exe, dst};
+            if (one.exe.kind != Mover::Kind::processors && !one.exe.number) {
+                one.exe.number = is_each(spec.src) ? src.number : dst.number;
+            }
+            all.push_back(one);
+        }
+    }
+    return all;
 }
 
 }  // namespace memsweep::model

@@ -1,9 +1,11 @@
 // A transfer in words: from where, by whom, to where. "host:pinned@node0 -> cpu -> host@node1"
 //
 // Grammar  place "->" executor "->" place; place = "null" | ["rank" N ":"] ("host" [":" KIND] ["@nodeN"] | "gpuN");
-//          KIND = a name of HostKind; executor = "cpu" [N] | "gpuN.ce" [K] | "gpuN.sm". Blanks around words do not
-//          matter. null moves nothing at that end: bytes are only read, or only written. cpuN are the processors of
-//          NUMA node N; cpu are those beside the source, or beside the destination of a write.
+//          KIND = a name of HostKind; executor = "cpu" [N] | "gpuN.ce" [K] | "gpuN.sm". N of a device may be *: each
+//          device that there is; where both ends are, every pair of two; of an executor, the source's, if that is one
+//          of all, else the destination's. Blanks around words do not matter. null moves nothing at that end: bytes are
+//          only read, or only written. cpuN are the processors of NUMA node N; cpu are those beside the source, or
+//          beside the destination of a write.
 // Sources  the triples of TransferBench (AMD), with our own words for the places.
 // Errors   invalid_input: which word is wrong, at which character of the text, and what it could be.
 #pragma once
@@ -12,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/expected.hpp"
 #include "core/model/names.hpp"
@@ -37,15 +40,16 @@ struct Place {
     enum class Kind : std::uint8_t { null, host, device };
     Kind kind{};
     HostKind host{};
-    std::optional<std::uint32_t> number;  // of the NUMA node or the device; absent: wherever the kernel puts it
-    std::optional<std::uint32_t> rank;    // absent: this process's own
+    std::optional<std::uint32_t>
+        number;  // of the NUMA node or the device; absent: wherever the kernel puts it; each device
+    std::optional<std::uint32_t> rank;  // absent: this process's own
     friend bool operator==(const Place&, const Place&) = default;
 };
 
 struct Mover {
     enum class Kind : std::uint8_t { processors, copy_engine, device_kernel };
     Kind kind{};
-    std::optional<std::uint32_t> number;  // of the NUMA node or the device
+    std::optional<std::uint32_t> number;  // of the NUMA node or the device; absent: those beside the ends
     std::optional<std::uint32_t> engine;  // of a device with several
     friend bool operator==(const Mover&, const Mover&) = default;
 };
@@ -71,5 +75,9 @@ struct TransferSpec {
 
 [[nodiscard]] bool is_on_host(const TransferSpec& spec);
 [[nodiscard]] bool names_rank(const TransferSpec& spec);
+
+// "gpu*" at either end, and what it means where there are so many devices: no device sends to itself.
+[[nodiscard]] bool names_each_device(const TransferSpec& spec);
+[[nodiscard]] std::vector<TransferSpec> for_each_device(const TransferSpec& spec, std::uint32_t devices);
 
 }  // namespace memsweep::model

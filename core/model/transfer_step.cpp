@@ -10,7 +10,7 @@ namespace memsweep::model {
 template <>
 std::span<const Named<Strategy>> names<Strategy>()
 {
-    static constexpr std::array<Named<Strategy>, 7> table{{
+    static constexpr std::array<Named<Strategy>, 8> table{{
         {Strategy::automatic, "auto",
          "the first of the following that both ends allow; the report says which, and why"},
         {Strategy::host, "host", "a processor copies between host memory and host memory"},
@@ -18,6 +18,8 @@ std::span<const Named<Strategy>> names<Strategy>()
         {Strategy::p2p, "p2p", "one copy between two devices that reach each other's memory; staged where they do not"},
         {Strategy::pinned, "pinned", "one copy between a device and host memory that its driver reads directly"},
         {Strategy::staged, "staged", "chunk by chunk through a ring of pinned slots on the host"},
+        {Strategy::registered, "registered",
+         "ordinary host memory made known to the driver before each copy, and given back after it"},
         {Strategy::direct, "direct", "one copy, whatever memory it is from or to: what staging is measured against"},
     }};
     return table;

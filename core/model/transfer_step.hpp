@@ -16,12 +16,13 @@ namespace memsweep::model {
 // The way that bytes take.
 enum class Strategy : std::uint8_t {
     automatic,
-    host,    // by a processor, from host memory to host memory
-    local,   // within one device
-    p2p,     // from one device to another that reaches its memory
-    pinned,  // between a device and host memory that its driver reads and writes directly
-    staged,  // through a ring of pinned slots on the host
-    direct,  // one copy, handed to the driver as it is: what staging is measured against
+    host,        // by a processor, from host memory to host memory
+    local,       // within one device
+    p2p,         // from one device to another that reaches its memory
+    pinned,      // between a device and host memory that its driver reads and writes directly
+    staged,      // through a ring of pinned slots on the host
+    registered,  // memory of the program, locked for the driver before each copy and given back after it
+    direct,      // one copy, handed to the driver as it is: what staging is measured against
 };
 template <>
 std::span<const Named<Strategy>> names<Strategy>();
@@ -30,8 +31,13 @@ struct TransferJob {
     TransferSpec spec;
     std::uint64_t bytes{64U << 20U};
     std::uint32_t priority{5};  // 0 to 10: higher ones begin first
+    bool optional{};            // of each device: left out where this machine lacks its device
     friend bool operator==(const TransferJob&, const TransferJob&) = default;
 };
+
+// Devices that "gpu*" stands for at most, and transfers of one step.
+inline constexpr std::uint32_t most_each_devices = 8;
+inline constexpr std::size_t most_transfers_at_once = 64;
 
 struct TransferOptions {
     Strategy strategy{Strategy::automatic};

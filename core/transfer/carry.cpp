@@ -17,10 +17,11 @@ base::Expected<std::unique_ptr<Carry>> make_carry(device::Runtime& runtime, cons
     case model::Strategy::local:
     case model::Strategy::p2p:
     case model::Strategy::pinned:
+    case model::Strategy::registered:
     case model::Strategy::direct:
         break;
     }
-    return DirectCarry::make(runtime, plan, statistics);
+    return DirectCarry::make(runtime, clock, plan, statistics);
 }
 
 }  // namespace memsweep::transfer

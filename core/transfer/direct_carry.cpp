@@ -24,10 +24,10 @@ std::uint32_t moving_device(const model::TransferSpec& spec)
 
 }  // namespace
 
-Expected<std::unique_ptr<Carry>> DirectCarry::make(device::Runtime& runtime, const CarryPlan& plan,
-                                                   TransferStatistics& statistics)
+Expected<std::unique_ptr<Carry>> DirectCarry::make(device::Runtime& runtime, const sys::Clock& clock,
+                                                   const CarryPlan& plan, TransferStatistics& statistics)
 {
-    std::unique_ptr<DirectCarry> made{new DirectCarry{runtime, plan, statistics}};
+    std::unique_ptr<DirectCarry> made{new DirectCarry{runtime, clock, plan, statistics}};
     auto stream = device::open_stream(runtime, moving_device(plan.job.spec));
     if (!stream) {
         return base::fail(stream.error());
@@ -65,8 +65,12 @@ void DirectCarry::gather()
 
 Expected<void> DirectCarry::move(std::uint64_t offset_bytes, std::uint64_t bytes)
 {
-    const device::Address from = gathered_.valid() ? gathered_.at(offset_bytes) : plan_.src->at(offset_bytes);
-    const device::Address to = plan_.dst->at(offset_bytes);
+    const bool source_is_locked = locked_.valid() && plan_.src->host() != nullptr;
+    const device::Address from = gathered_.valid()  ? gathered_.at(offset_bytes)
+                                 : source_is_locked ? locked_.at(offset_bytes)
+                                                    : plan_.src->at(offset_bytes);
+    const device::Address to =
+        locked_.valid() && !source_is_locked ? locked_.at(offset_bytes) : plan_.dst->at(offset_bytes);
     ++statistics_.copies;
     if (plan_.src->is_null()) {
         return runtime_.fill(stream_.id(), to, written_from_null, bytes);
@@ -76,8 +80,30 @@ Expected<void> DirectCarry::move(std::uint64_t offset_bytes, std::uint64_t bytes
                : runtime_.copy(stream_.id(), to, from, bytes);
 }
 
+Expected<void> DirectCarry::lock_host_end()
+{
+    const EndMemory& host = plan_.src->host() != nullptr ? *plan_.src : *plan_.dst;
+    const auto began = clock_.now();
+    return device::adopt(runtime_, moving_device(plan_.job.spec), host.host(), plan_.job.bytes)
+        .map([&](device::Memory locked) {
+            locked_ = std::move(locked);
+            statistics_.register_ns += (clock_.now() - began).count();
+        });
+}
+
+Expected<void> DirectCarry::unlock_host_end()
+{
+    const auto began = clock_.now();
+    return locked_.release().map([&] { statistics_.register_ns += (clock_.now() - began).count(); });
+}
+
 Expected<Carry::Progress> DirectCarry::advance()
 {
+    if (asked_bytes_ == 0 && plan_.route.strategy == model::Strategy::registered) {
+        if (auto locked = lock_host_end(); !locked) {
+            return base::fail(locked.error());
+        }
+    }
     if (asked_bytes_ < plan_.job.bytes) {
         if (gathered_.valid()) {
             gather();
@@ -111,7 +137,7 @@ Expected<Carry::Progress> DirectCarry::advance()
         return Progress::waiting;
     }
     // What failed after it was queued shows here.
-    return runtime_.wait(stream_.id()).map([] { return Progress::done; });
+    return runtime_.wait(stream_.id()).and_then([&] { return unlock_host_end(); }).map([] { return Progress::done; });
 }
 
 Expected<void> DirectCarry::wait()
@@ -123,6 +149,7 @@ void DirectCarry::settle() noexcept
 {
     static_cast<void>(runtime_.wait(stream_.id()));
     end_ = {};
+    static_cast<void>(locked_.release());
 }
 
 Expected<Carry::Progress> HostCarry::advance()

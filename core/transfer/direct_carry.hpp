@@ -9,26 +9,31 @@ namespace memsweep::transfer {
 
 class DirectCarry final : public Carry {
   public:
-    [[nodiscard]] static base::Expected<std::unique_ptr<Carry>> make(device::Runtime& runtime, const CarryPlan& plan,
-                                                                     TransferStatistics& statistics);
+    [[nodiscard]] static base::Expected<std::unique_ptr<Carry>>
+    make(device::Runtime& runtime, const sys::Clock& clock, const CarryPlan& plan, TransferStatistics& statistics);
     void begin() override;
     [[nodiscard]] base::Expected<Progress> advance() override;
     [[nodiscard]] base::Expected<void> wait() override;
     void settle() noexcept override;
 
   private:
-    DirectCarry(device::Runtime& runtime, const CarryPlan& plan, TransferStatistics& statistics)
-        : runtime_{runtime}, plan_{plan}, statistics_{statistics}
+    DirectCarry(device::Runtime& runtime, const sys::Clock& clock, const CarryPlan& plan,
+                TransferStatistics& statistics)
+        : runtime_{runtime}, clock_{clock}, plan_{plan}, statistics_{statistics}
     {
     }
+    [[nodiscard]] base::Expected<void> lock_host_end();
+    [[nodiscard]] base::Expected<void> unlock_host_end();
     [[nodiscard]] base::Expected<void> move(std::uint64_t offset_bytes, std::uint64_t bytes);
     void gather();
 
     device::Runtime& runtime_;
+    const sys::Clock& clock_;
     CarryPlan plan_;
     TransferStatistics& statistics_;
     device::Stream stream_;
     device::Memory gathered_;
+    device::Memory locked_;  // the host's end, while it is known to the driver
     device::Event end_;
     std::uint64_t asked_bytes_{};
 };

@@ -22,10 +22,16 @@ bool is_directly_read(const Place& place)
                                                place.host == HostKind::mapped || place.host == HostKind::managed);
 }
 
+bool is_ordinary(const Place& place)
+{
+    return place.kind == Place::Kind::host && !is_directly_read(place);
+}
+
 struct Ends {
     bool src_device{}, dst_device{};
     std::uint32_t src{}, dst{};  // numbers of the devices
     bool pinned_host{};
+    bool ordinary_host{};
 
     [[nodiscard]] bool on_host() const { return !src_device && !dst_device; }
     [[nodiscard]] bool between_devices() const { return src_device && dst_device && src != dst; }
@@ -38,7 +44,8 @@ Ends ends_of(const model::TransferSpec& spec)
             .dst_device = is_device(spec.dst),
             .src = spec.src.number.value_or(0),
             .dst = spec.dst.number.value_or(0),
-            .pinned_host = is_directly_read(spec.src) || is_directly_read(spec.dst)};
+            .pinned_host = is_directly_read(spec.src) || is_directly_read(spec.dst),
+            .ordinary_host = is_ordinary(spec.src) || is_ordinary(spec.dst)};
 }
 
 // Empty: one device reads and writes the other's memory itself.
@@ -107,6 +114,10 @@ base::Expected<Route> forced_route(device::Runtime& runtime, const Ends& ends, S
     case Strategy::staged:
         return !ends.on_host() && !ends.within_device() ? base::Expected<Route>{as_asked}
                                                         : refusal(wanted, "a device and something beside it", spec);
+    case Strategy::registered:
+        return !ends.on_host() && ends.ordinary_host
+                   ? base::Expected<Route>{as_asked}
+                   : refusal(wanted, "a device, and ordinary host memory at the other end", spec);
     case Strategy::direct:
         return ends.on_host() ? refusal(wanted, "a device", spec) : base::Expected<Route>{as_asked};
     }

@@ -33,6 +33,9 @@ std::uint64_t slot_bytes(const model::TransferJob& job, const model::TransferOpt
     if (strategy == model::Strategy::staged) {
         return slots_of(job, options) * largest_chunk(job, options);
     }
+    if (strategy == model::Strategy::registered) {
+        return job.bytes;
+    }
     return options.batch && strategy != model::Strategy::host ? job.bytes : 0;
 }
 

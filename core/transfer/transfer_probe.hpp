@@ -23,7 +23,7 @@ namespace memsweep::transfer {
                                                              const std::vector<model::TransferSpec>& specs);
 
 // The same where a device takes part in any of them: by the routes of transfer_set.hpp, asked for by one thread. Facts:
-// which route each took, and why.
+// which route each took, and why. One that this machine cannot carry is skipped, and the others go on without it.
 [[nodiscard]] std::vector<model::CaseReport> probe_device_transfers(const ProbeContext& context,
                                                                     device::Runtime& runtime,
                                                                     const std::vector<model::TransferSpec>& specs);

@@ -10,6 +10,7 @@
 #include "core/base/quantity.hpp"
 #include "core/memory/barrier.hpp"
 #include "core/sys/machine_facts.hpp"
+#include "core/sys/numa_nodes.hpp"
 #include "core/transfer/direct_carry.hpp"
 #include "core/transfer/end_data.hpp"
 
@@ -72,8 +73,12 @@ Expected<TransferSet> TransferSet::make(device::Runtime& runtime, const sys::Clo
 {
     TransferSet set{runtime, clock, options};
     auto ready = set.choose(std::move(jobs)).and_then([&] { return set.check_budget(); });
-    if (ready && !options.fresh) {
-        ready = set.make_memory().and_then([&] { return set.write_ends(); });
+    ready = ready.and_then([&] { return set.make_memory(); });
+    if (ready && options.fresh) {  // once, so that what this machine lacks is known before the first turn
+        set.drop_memory();
+        *set.statistics_ = {};
+    } else if (ready) {
+        ready = set.write_ends();
     }
     if (!ready) {
         return base::fail(ready.error());
@@ -87,7 +92,15 @@ Expected<TransferSet> TransferSet::make(device::Runtime& runtime, const sys::Clo
 Expected<void> TransferSet::choose(std::vector<model::TransferJob> jobs)
 {
     std::ranges::stable_sort(jobs, std::ranges::greater{}, &model::TransferJob::priority);
+    std::string missing;
     for (const model::TransferJob& job : jobs) {
+        if (job.optional) {
+            if (std::string why = missing_device(*runtime_, job.spec); !why.empty()) {
+                missing = missing.empty() ? std::move(why) : missing;
+                ++left_out_;
+                continue;
+            }
+        }
         auto route = choose_route(*runtime_, job.spec, options_.strategy);
         if (!route) {
             return base::fail(route.error());
@@ -95,7 +108,27 @@ Expected<void> TransferSet::choose(std::vector<model::TransferJob> jobs)
         Transfer& one = transfers_.emplace_back();
         one.job = job;
         one.route = *std::move(route);
+        if (auto chosen = choose_processors(one); !chosen) {
+            return chosen;
+        }
     }
+    return transfers_.empty() ? base::fail(base::ErrorCode::not_supported, std::move(missing)) : Expected<void>{};
+}
+
+Expected<void> TransferSet::choose_processors(Transfer& one) const
+{
+    const model::TransferSpec& spec = one.job.spec;
+    const auto node = spec.exe.number ? spec.exe.number : spec.src.number ? spec.src.number : spec.dst.number;
+    if (spec.exe.kind != model::Mover::Kind::processors || !node) {
+        return {};
+    }
+    const auto nodes = sys::numa_nodes();
+    const auto found = std::ranges::find(nodes, *node, &sys::NumaNode::id);
+    if (found == nodes.end() || found->cpus.empty()) {
+        return base::fail(base::ErrorCode::not_supported,
+                          fmt::format("no processors on node {} that this process may use", *node));
+    }
+    one.cpus = found->cpus;
     return {};
 }
 
@@ -204,9 +237,14 @@ Expected<void> TransferSet::run_turn()
         }
     }
     work_left_bytes_ = options_.work_bytes;
+    affinity_ = std::make_unique<sys::Affinity>();
+    if (auto there = affinity_->limit_to(transfers_.front().cpus); !there) {
+        return there;
+    }
     const auto began = clock_->now();
     auto carried = carry_all();
     statistics_->wall_ns += (clock_->now() - began).count();
+    affinity_.reset();
     work(work_left_bytes_);
     return carried;
 }
@@ -248,6 +286,9 @@ Expected<void> TransferSet::carry_all()
 
 Expected<Carry::Progress> TransferSet::advance(Transfer& one)
 {
+    if (auto there = affinity_->limit_to(one.cpus); !there) {
+        return base::fail(there.error());
+    }
     auto progress = one.carry->advance();
     if (!progress) {
         return try_again(one, progress.error());
@@ -336,6 +377,9 @@ std::string TransferSet::routes() const
     for (const Transfer& one : transfers_) {
         text += fmt::format("{}{}: {}, {}", text.empty() ? "" : "; ", model::to_text(one.job.spec),
                             model::name_of(one.route.strategy), one.route.why);
+    }
+    if (left_out_ != 0) {
+        text += fmt::format("; {} left out: this machine has {} devices", left_out_, runtime_->devices().size());
     }
     return text;
 }

@@ -3,7 +3,9 @@
 // Units    bytes, nanoseconds.
 // Sources  one thread carries them all, those of higher priority first, at most so many at a time; where none of them
 //          can go on it reads memory of its own, if it was given such work, or waits for the device. One that fails is
-//          settled and begun again, after a delay that doubles.
+//          settled and begun again, after a delay that doubles. What processors move is moved on those of the node
+//          named, or beside the memory that a node is named for. One that is optional is left out where this machine
+//          lacks its device; where none is left, all are missing.
 // Data     every source word tells its position and its transfer; every destination is poisoned with another's.
 // Errors   not_supported: a device, a kind of memory or a limit that this machine lacks; budget: more pinned memory
 //          than allowed, naming both; device: a transfer that failed for good, with its words and how often.
@@ -17,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "core/sys/affinity.hpp"
 #include "core/transfer/carry.hpp"
 
 namespace memsweep::transfer {
@@ -56,6 +59,7 @@ class TransferSet {
         std::unique_ptr<Carry> carry;
         std::chrono::nanoseconds began{}, took{};
         std::uint32_t attempts{};
+        std::vector<std::uint32_t> cpus;  // that move it; empty: wherever the thread runs
     };
 
     TransferSet(device::Runtime& runtime, const sys::Clock& clock, const model::TransferOptions& options);
@@ -65,6 +69,7 @@ class TransferSet {
     void drop_memory();
     [[nodiscard]] base::Expected<void> write_ends();
     [[nodiscard]] base::Expected<void> carry_all();
+    [[nodiscard]] base::Expected<void> choose_processors(Transfer& one) const;
     [[nodiscard]] base::Expected<Carry::Progress> advance(Transfer& one);
     [[nodiscard]] base::Expected<void> wait_or_work(Transfer& one);
     void work(std::uint64_t most_bytes);
@@ -75,6 +80,8 @@ class TransferSet {
     model::TransferOptions options_;
     std::unique_ptr<TransferStatistics> statistics_;  // at an address that stays
     std::vector<Transfer> transfers_;                 // those of higher priority first
+    std::size_t left_out_{};                          // that are optional, and not here
+    std::unique_ptr<sys::Affinity> affinity_;         // while a turn is under way
     std::vector<std::uint64_t> work_;                 // what the program reads
     std::uint64_t work_left_bytes_{};
     std::uint64_t work_sum_{};

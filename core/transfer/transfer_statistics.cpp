@@ -47,6 +47,7 @@ TransferStatistics& TransferStatistics::operator+=(const TransferStatistics& oth
     largest_chunk_bytes = std::max(largest_chunk_bytes, other.largest_chunk_bytes);
     pinned_bytes_peak = std::max(pinned_bytes_peak, other.pinned_bytes_peak);
     memory_ns += other.memory_ns;
+    register_ns += other.register_ns;
     wrong_bytes += other.wrong_bytes;
     checked_bytes += other.checked_bytes;
     return *this;

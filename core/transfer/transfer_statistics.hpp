@@ -35,7 +35,8 @@ struct TransferStatistics {
     std::uint64_t smallest_chunk_bytes{};
     std::uint64_t largest_chunk_bytes{};
     std::uint64_t pinned_bytes_peak{};
-    std::int64_t memory_ns{};  // to get the memory of both ends, touched and pinned
+    std::int64_t memory_ns{};    // to get the memory of both ends, touched and pinned
+    std::int64_t register_ns{};  // to make host memory known to the driver, and to give it back
     std::uint64_t wrong_bytes{};
     std::uint64_t checked_bytes{};
 

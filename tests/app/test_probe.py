@@ -8,7 +8,7 @@ import resource
 import statistics
 import unittest
 
-from memsweep_cli import MIB, CliTest, environment, sanitized, strict_json, validator
+from memsweep_cli import CATALOG, MIB, CliTest, environment, sanitized, strict_json, validator
 
 QUICK = ("--size", "1MiB", "--min-time", "1ms", "-n", "6", "--progress", "none")
 SCENARIOS = {"topology": {"probe_topology"}, "bandwidth": {"probe_bandwidth", "probe_numa"},
@@ -212,7 +212,52 @@ class Probe(CliTest):
         self.assertEqual(case["metrics"]["transfer_wrong_bytes"]["values"], [0, 0])
         both = json.loads(self.expect(0, "probe", *words, "--dump-scenario").text)
         self.assertEqual([f"{one['src']} -> {one['exe']} -> {one['dst']}" for one in both["steps"][0]["transfers"]], words)
-        self.expect(2, "probe", "latency", "--dump-scenario")
+        self.expect(2, "probe", "bandwidth", "--dump-scenario")
+
+    def test_presets_are_in_the_catalog_and_written_as_they_are(self):
+        presets = sorted(path.stem.removeprefix("probe_") for path in CATALOG.glob("probe_*.json"))
+        refused = self.expect(2, "probe", "topology", "--dump-scenario").errors
+        self.assertEqual(sorted(refused.partition("preset: ")[2].partition(";")[0].split(", ")), presets)
+        listed = {row["name"] for row in strict_json(self.expect(0, "list", "scenarios", "--json").out)}
+        for preset in presets:
+            self.expect(0, "probe", preset, "--dump-scenario", "-o", f"{preset}.json")
+            self.assertEqual((self.folder / f"{preset}.json").read_text(), (CATALOG / f"probe_{preset}.json").read_text())
+            self.assertIn(f"probe_{preset}", listed)
+        self.expect(0, "validate", *(f"{preset}.json" for preset in presets))
+        self.assertIn("memsweep run probe_a2a", self.expect(2, "probe", "a2a").errors)
+        self.expect(2, "probe", "h2d", "--dump-scenario", "-n", "3")
+
+    def test_presets_of_all_devices(self):
+        pair = environment(POCL_DEVICES="pthread pthread", CUDA_VISIBLE_DEVICES="")
+        for preset, moved in (("a2a", 2 * 5 * 4 * MIB), ("one2all", None), ("all2one", None), ("healthcheck", None)):
+            outcome = self.memsweep("run", f"probe_{preset}", "-n", "1", "--warmup", "0", "-q", "-o", "r.json", env=pair)
+            self.assertIn(outcome.code, (0, 4), f"\n{outcome}")
+            for case in self.result("r.json")["cases"]:
+                if case["status"] == "skipped":
+                    print(f"skipped: {case['id']}: {case['reason']}")
+                    continue
+                self.assertEqual(case["status"], "ok", case["reason"])
+                if "gpu*" in json.dumps(case["params"]) and moved is None:
+                    self.assertRegex(case["facts"]["routes"], "[0-9]+ left out: this machine has 2 devices")
+                if moved is not None:
+                    self.assertEqual(case["metrics"]["transferred_bytes"]["values"], [moved])
+                self.assertEqual(case["metrics"]["transfer_wrong_bytes"]["values"], [0])
+        nowhere = environment(OCL_ICD_VENDORS="/nowhere", CUDA_VISIBLE_DEVICES="")
+        self.expect(4, "run", "probe_a2a", "-n", "1", "--warmup", "0", "-q", "-o", "n.json", env=nowhere)
+        for case in self.result("n.json")["cases"]:
+            self.assertEqual(case["status"], "skipped")
+            self.assertRegex(case["reason"], "no device: CUDA: .+; OpenCL: .+")
+
+    def test_of_several_transfers_only_that_is_skipped_which_cannot_be_carried(self):
+        nowhere = environment(OCL_ICD_VENDORS="/nowhere", CUDA_VISIBLE_DEVICES="")
+        words = ("host -> cpu -> host", "host -> gpu0.ce -> gpu0", "host@node977 -> cpu -> host", "gpu* -> gpu*.ce -> gpu*")
+        document = self.probe(*words, env=nowhere)
+        cases = document["cases"]
+        self.assertEqual([case["params"].get("nr") for case in cases], [1, 2, 3, 4, 5, None])
+        self.assertEqual([case["status"] for case in cases], ["ok", "skipped", "skipped", "skipped", "skipped", "ok"])
+        self.assertEqual(cases[-1]["facts"]["measured"], "1 of 5")
+        self.assertIn("no device", cases[1]["reason"])
+        self.assertIn("node 977", cases[2]["reason"])
 
     def test_transfers_in_words(self):
         document = self.probe("host:pinned@node0 -> cpu -> host@node0")

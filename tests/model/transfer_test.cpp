@@ -11,7 +11,8 @@ TEST_CASE("transfers are read and written in the same words", "[unit]")
          {"host -> cpu -> host", "host@node0 -> cpu0 -> host@node1", "host:pinned@node0 -> gpu0.ce -> gpu0",
           "gpu1 -> gpu1.ce3 -> gpu0", "host:4k -> cpu -> null", "null -> cpu2 -> host:hugetlb_1g@node2",
           "host:thp -> gpu7.sm -> gpu7", "host:write_combined -> gpu0.ce -> gpu0",
-          "rank1:host@node0 -> cpu -> rank0:host:pinned", "rank3:gpu1 -> gpu1.ce -> null"}) {
+          "rank1:host@node0 -> cpu -> rank0:host:pinned", "rank3:gpu1 -> gpu1.ce -> null", "gpu* -> gpu*.ce -> gpu*",
+          "host -> gpu*.ce2 -> gpu*", "gpu0 -> gpu0.sm -> gpu*"}) {
         INFO(text);
         const auto spec = parse_transfer(text);
         REQUIRE(spec);
@@ -69,4 +70,28 @@ TEST_CASE("a mover belongs to an end", "[unit]")
     CHECK_THAT(message("host -> cpu -> gpu2"), Catch::Contains("host -> gpu2.ce -> gpu2"));
     CHECK(parse_transfer("gpu0 -> gpu1.ce -> gpu1"));
     CHECK(parse_transfer("null -> gpu1.sm -> gpu1"));
+}
+
+TEST_CASE("gpu* is each device, or every pair of two", "[unit]")
+{
+    const auto spelled = [](const char* text, std::uint32_t devices) {
+        std::string all;
+        for (const model::TransferSpec& one : for_each_device(*parse_transfer(text), devices)) {
+            CHECK_FALSE(names_each_device(one));
+            CHECK(objection(one).empty());
+            all += to_text(one) + "; ";
+        }
+        return all;
+    };
+    CHECK(spelled("host -> gpu*.ce -> gpu*", 2) == "host -> gpu0.ce -> gpu0; host -> gpu1.ce -> gpu1; ");
+    CHECK(spelled("gpu* -> gpu*.sm -> host:pinned", 1) == "gpu0 -> gpu0.sm -> host:pinned; ");
+    CHECK(spelled("gpu* -> gpu*.ce -> gpu*", 2) == "gpu0 -> gpu0.ce -> gpu1; gpu1 -> gpu1.ce -> gpu0; ");
+    CHECK(spelled("gpu0 -> gpu0.ce -> gpu*", 3) == "gpu0 -> gpu0.ce -> gpu1; gpu0 -> gpu0.ce -> gpu2; ");
+    CHECK(spelled("gpu* -> gpu0.ce -> gpu0", 2) == "gpu1 -> gpu0.ce -> gpu0; ");
+    CHECK(spelled("gpu* -> gpu*.ce -> gpu*", 1).empty());
+    CHECK(spelled("gpu0 -> gpu0.ce -> gpu0", 8) == "gpu0 -> gpu0.ce -> gpu0; ");
+    CHECK(for_each_device(*parse_transfer("gpu* -> gpu*.ce -> gpu*"), 8).size() == 56);
+    CHECK_FALSE(parse_transfer("host -> gpu*.ce -> gpu0"));
+    CHECK_FALSE(parse_transfer("host -> gpu0.ce -> gpu*"));
+    CHECK_FALSE(parse_transfer("host -> cpu* -> host"));
 }

@@ -57,13 +57,31 @@ TEST_CASE("a step that says nothing of it has the defaults of the model", "[unit
     CHECK_FALSE(model::device_need(step).any);
 }
 
+TEST_CASE("gpu* makes a transfer of each device, which this machine may lack", "[unit]")
+{
+    const auto plan =
+        plan_of(transfer(one("host", "gpu*.ce", "gpu*", R"(, "bytes": "1MiB")") + "," + one("host", "cpu", "host")));
+    const auto& step = std::get<model::TransferStep>(plan.cases.front().steps.front().operation);
+    REQUIRE(step.jobs.size() == model::most_each_devices + 1);
+    for (std::size_t i = 0; i < model::most_each_devices; ++i) {
+        CHECK(step.jobs[i].optional);
+        CHECK(step.jobs[i].bytes == 1U << 20U);
+    }
+    CHECK(model::to_text(step.jobs[3].spec) == "host -> gpu3.ce -> gpu3");
+    CHECK_FALSE(step.jobs.back().optional);
+    const std::string pairs = one("gpu*", "gpu*.ce", "gpu*");
+    CHECK_THAT(error_of(transfer(pairs + "," + pairs)), Catch::Contains("112 transfers at once"));
+    CHECK_THAT(error_of(transfer(one("host", "gpu0.ce", "gpu0"), R"(, "strategy": "registered", "batch": true)")),
+               Catch::Contains("needs no registering"));
+}
+
 TEST_CASE("what is no transfer is refused, with its word and what was meant", "[unit]")
 {
     CHECK_THAT(error_of(transfer(one("hots", "cpu", "host"))), Catch::Contains("did you mean \"host\""));
     CHECK_THAT(error_of(transfer(one("host:pined", "cpu", "host"))), Catch::Contains("did you mean \"pinned\""));
     CHECK_THAT(error_of(transfer(one("host", "gpu1.ce", "gpu0"))), Catch::Contains("one of them must be gpu1"));
     CHECK_THAT(error_of(transfer(one("host", "cpu", "rank1:host"))), Catch::Contains("name no rank"));
-    CHECK_THAT(error_of(transfer("")), Catch::Contains("1 to 16 objects"));
+    CHECK_THAT(error_of(transfer("")), Catch::Contains("1 to 64 objects"));
     CHECK_THAT(error_of(transfer(R"({"src": "host", "dst": "host"})")), Catch::Contains("\"exe\""));
     CHECK_THAT(error_of(transfer(one("host", "cpu", "host"), R"(, "batch": true)")), Catch::Contains("for a device"));
     CHECK_THAT(error_of(transfer(one("host", "gpu0.ce", "gpu0", R"(, "bytes": 7)"), R"(, "chain": 2)")),

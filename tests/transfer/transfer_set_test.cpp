@@ -1,7 +1,10 @@
 // Every way that bytes can take, on invented devices: all of them arrive, copies are counted, faults are tried again
 // and then told, and nothing is left behind.
+#include <algorithm>
 #include <set>
 
+#include "core/sys/affinity.hpp"
+#include "core/sys/numa_nodes.hpp"
 #include "core/transfer/transfer_set.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_environment.hpp"
@@ -67,6 +70,7 @@ TEST_CASE("every way arrives whole, whatever the sizes", "[unit]")
           Way{"gpu1 -> gpu1.ce -> host:pinned", Strategy::pinned},
           Way{"host:registered -> gpu0.ce -> gpu0", Strategy::pinned},
           Way{"host:write_combined -> gpu0.ce -> gpu0", Strategy::pinned},
+          Way{"host -> gpu0.ce -> gpu0", Strategy::registered}, Way{"gpu1 -> gpu1.ce -> host", Strategy::registered},
           Way{"host -> gpu0.ce -> gpu0", Strategy::staged}, Way{"gpu0 -> gpu0.ce -> host", Strategy::staged},
           Way{"host:4k -> gpu0.ce -> gpu0", Strategy::direct}, Way{"gpu0 -> gpu0.ce -> gpu1", Strategy::staged},
           Way{"gpu0 -> gpu1.ce -> gpu1", Strategy::direct}, Way{"null -> gpu0.sm -> gpu0", Strategy::direct}}) {
@@ -258,4 +262,68 @@ TEST_CASE("memory made in every turn is given back in every turn, and a program'
     CHECK(run(runtime, {job("host -> gpu0.ce -> gpu0")}, options, 3).all_transfers() == 3);
     options.blocking = true;
     CHECK(run(runtime, {job("host:pinned -> gpu0.ce -> gpu0")}, options, 2).all_transfers() == 2);
+}
+
+TEST_CASE("memory is registered for each turn, whatever fails, and given back", "[unit]")
+{
+    tests::FakeRuntime runtime;
+    TransferOptions options;
+    options.strategy = Strategy::registered;
+    options.pieces = 4;
+    const auto statistics = run(runtime, {job("host -> gpu0.ce -> gpu0", 4096)}, options, 3);
+    CHECK(statistics.copies == 12);
+    CHECK(statistics.pinned_bytes_peak == 4096);
+    CHECK(std::ranges::count(runtime.copies(), device::MemoryKind::registered, &tests::CopyRecord::from) == 12);
+    runtime.fail_copies(2);
+    CHECK(run(runtime, {job("gpu0 -> gpu0.ce -> host", 4096)}, options).retries == 1);
+    runtime.fail_copies_late(3);
+    CHECK(run(runtime, {job("gpu0 -> gpu0.ce -> host", 4096)}, options).retries == 1);
+    const tests::FakeClock clock;
+    const auto pinned = TransferSet::make(runtime, clock, {job("host:pinned -> gpu0.ce -> gpu0")}, options);
+    REQUIRE_FALSE(pinned);
+    CHECK_THAT(pinned.error().message, Catch::Contains("ordinary host memory at the other end"));
+}
+
+TEST_CASE("optional transfers are left out where their device is missing", "[unit]")
+{
+    const auto jobs = [] {
+        std::vector<model::TransferJob> all;
+        for (const auto& spec : model::for_each_device(*model::parse_transfer("gpu* -> gpu*.ce -> gpu*"), 3)) {
+            all.push_back({.spec = spec, .bytes = 500, .optional = true});
+        }
+        return all;
+    }();
+    tests::FakeRuntime runtime;
+    CHECK(run(runtime, jobs, small_chunks()).all_transfers() == 2);
+    const tests::FakeClock clock;
+    CHECK_THAT(TransferSet::make(runtime, clock, jobs, {})->routes(),
+               Catch::Contains("; 4 left out: this machine has 2 devices"));
+    tests::FakeRuntime one{{.devices = 1}};
+    const auto none = TransferSet::make(one, clock, jobs, {});
+    REQUIRE_FALSE(none);
+    CHECK(none.error().code == base::ErrorCode::not_supported);
+    CHECK_THAT(none.error().message, Catch::Contains("no device gpu1: this machine has 1"));
+}
+
+TEST_CASE("processors of a node move what names it, and the thread is let go afterwards", "[unit]")
+{
+    const auto before = sys::allowed_cpus();
+    const auto nodes = sys::numa_nodes();
+    tests::FakeRuntime runtime;
+    const std::string text = "host -> cpu" + std::to_string(nodes.front().id) + " -> host";
+    CHECK(run(runtime, {job(text.c_str())}, {}, 2).all_transfers() == 2);
+    CHECK(sys::allowed_cpus() == before);
+    {
+        sys::Affinity one;
+        REQUIRE(one.limit_to({before.back()}));
+        CHECK(sys::allowed_cpus() == std::vector{before.back()});
+        CHECK(one.limit_to({before.back()}));
+        CHECK_FALSE(one.limit_to({9999}));
+    }
+    CHECK(sys::allowed_cpus() == before);
+    const tests::FakeClock clock;
+    const auto elsewhere = TransferSet::make(runtime, clock, {job("host -> cpu977 -> host")}, {});
+    REQUIRE_FALSE(elsewhere);
+    CHECK(elsewhere.error().code == base::ErrorCode::not_supported);
+    CHECK_THAT(elsewhere.error().message, Catch::Contains("no processors on node 977"));
 }
