@@ -25,6 +25,15 @@ T value_or_throw(base::Expected<T> parsed, const char* flag)
     return *std::move(parsed);
 }
 
+std::vector<std::uint32_t> numbers_in(const std::string& list, const char* flag)
+{
+    auto numbers = sys::parse_list(list);
+    if (!list.empty() && !numbers) {
+        throw CLI::ValidationError(flag, fmt::format("\"{}\" is no list of numbers such as 0,2-3", list));
+    }
+    return list.empty() ? std::vector<std::uint32_t>{} : *std::move(numbers);
+}
+
 bool is_preset(const std::string& word)
 {
     return std::ranges::find(probe_presets, word) != probe_presets.end();
@@ -63,6 +72,8 @@ ProbeCommandLine::ProbeCommandLine(CLI::App& app)
         ->check(CLI::Range(1U, 10'000U))
         ->type_name("N");
     app_->add_option("--nodes", nodes_, "Only these NUMA nodes, as in 0,2-3 (default: all)")->type_name("LIST");
+    app_->add_option("--devices", devices_, "Only these devices, as in 0,2-3 (default: all), and gpu* stands for them")
+        ->type_name("LIST");
     app_->add_option("--limits", probe_.limits,
                      "Hold the figures against this file: exit code 1, and each violated limit is named; - is stdin")
         ->type_name("FILE");
@@ -138,13 +149,8 @@ std::optional<ProbeCommand> ProbeCommandLine::given() const
         }
         probe.tags[text.substr(0, at)] = text.substr(at + 1);
     }
-    if (!nodes_.empty()) {
-        auto nodes = sys::parse_list(nodes_);
-        if (!nodes) {
-            throw CLI::ValidationError("--nodes", fmt::format("\"{}\" is no list of numbers such as 0,2-3", nodes_));
-        }
-        probe.nodes = *std::move(nodes);
-    }
+    probe.nodes = numbers_in(nodes_, "--nodes");
+    probe.devices = numbers_in(devices_, "--devices");
     return probe;
 }
 

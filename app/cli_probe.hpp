@@ -35,6 +35,7 @@ class ProbeCommandLine {
     std::string size_;
     std::string min_time_;
     std::string nodes_;
+    std::string devices_;
     std::vector<std::string> tags_;
     CLI::App* app_;
 };

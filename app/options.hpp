@@ -176,9 +176,10 @@ struct ProbeCommand {
     std::string format;                          // empty: text on the terminal, json in a file
     std::string export_format;                   // another word for it
     std::string out;
-    std::string limits;                // a file
-    std::string filter;                // a regular expression of case ids; empty: all
-    std::vector<std::uint32_t> nodes;  // empty: all
+    std::string limits;                  // a file
+    std::string filter;                  // a regular expression of case ids; empty: all
+    std::vector<std::uint32_t> nodes;    // empty: all
+    std::vector<std::uint32_t> devices;  // empty: all
     std::optional<std::uint64_t> array_bytes;
     std::optional<std::chrono::nanoseconds> min_time;
     std::optional<std::uint32_t> samples;

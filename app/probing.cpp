@@ -73,15 +73,37 @@ bool asks_for(const ProbeCommand& command, std::string_view what)
     return (command.what.empty() && command.transfers.empty()) || is_asked("all") || is_asked(what);
 }
 
-// gpu*: each device of this machine; where there is none, those that it would need are skipped with the reason.
-std::vector<model::TransferSpec> spelled_out(const std::vector<model::TransferSpec>& transfers,
-                                             const device::Runtime& runtime)
+// Without a device nothing is wrong with any number: what needs one is skipped.
+base::Expected<std::vector<std::uint32_t>> chosen_devices(const std::vector<std::uint32_t>& asked,
+                                                          const device::Runtime& runtime)
 {
+    const std::set<std::uint32_t> chosen{asked.begin(), asked.end()};
+    if (!chosen.empty() && !runtime.devices().empty() && *chosen.rbegin() >= runtime.devices().size()) {
+        return base::fail(base::ErrorCode::invalid_input,
+                          fmt::format("this machine has no device {}; there are {}, from 0 on", *chosen.rbegin(),
+                                      runtime.devices().size()),
+                          "--devices");
+    }
+    return std::vector<std::uint32_t>{chosen.begin(), chosen.end()};
+}
+
+// gpu*: each device chosen; where there is none, those that it would need are skipped with the reason.
+std::vector<model::TransferSpec> spelled_out(const std::vector<model::TransferSpec>& transfers,
+                                             const device::Runtime& runtime, const std::vector<std::uint32_t>& chosen)
+{
+    const auto is_chosen = [&](std::optional<std::uint32_t> device) {
+        return chosen.empty() || runtime.devices().empty() || std::ranges::find(chosen, *device) != chosen.end();
+    };
+    const auto is_out = [&](const model::Place& written, const model::Place& place) {
+        return written.kind == model::Place::Kind::device && !written.number && !is_chosen(place.number);
+    };
     std::vector<model::TransferSpec> all;
     for (const model::TransferSpec& one : transfers) {
         const bool is_pair = one.src.kind == model::Place::Kind::device && one.dst.kind == model::Place::Kind::device;
         const auto devices = static_cast<std::uint32_t>(runtime.devices().size());
-        std::ranges::copy(model::for_each_device(one, std::max(devices, is_pair ? 2U : 1U)), std::back_inserter(all));
+        std::ranges::copy_if(
+            model::for_each_device(one, std::max(devices, is_pair ? 2U : 1U)), std::back_inserter(all),
+            [&](const model::TransferSpec& spec) { return !is_out(one.src, spec.src) && !is_out(one.dst, spec.dst); });
     }
     return all;
 }
@@ -120,7 +142,7 @@ std::vector<model::CaseReport> all_cases(const ProbeCommand& command, const tran
         add(cases, transfer::probe_devices(context, runtime));
     }
     if (!command.transfers.empty()) {
-        const auto transfers = spelled_out(command.transfers, runtime);
+        const auto transfers = spelled_out(command.transfers, runtime, context.devices);
         const bool on_host = std::ranges::all_of(transfers, model::is_on_host);
         add(cases, on_host ? transfer::probe_transfers(context, transfers)
                            : transfer::probe_device_transfers(context, runtime, transfers));
@@ -139,6 +161,9 @@ std::map<std::string, std::string> recorded_overrides(const ProbeCommand& comman
     }
     if (!command.nodes.empty()) {
         recorded["--nodes"] = fmt::format("{}", fmt::join(command.nodes, ","));
+    }
+    if (!command.devices.empty()) {
+        recorded["--devices"] = fmt::format("{}", fmt::join(command.devices, ","));
     }
     return recorded;
 }
@@ -220,12 +245,20 @@ base::Expected<model::RunReport> probe(const ProbeCommand& command, const Global
         settings.sample_seconds = std::chrono::duration<double>(*command.min_time).count();
     }
     settings.samples = command.samples.value_or(settings.samples);
+    const bool asks_devices = asks_for(command, "device") || asks_for(command, "topology") ||
+                              !std::ranges::all_of(command.transfers, model::is_on_host);
+    const auto runtime = asks_devices ? device::open_runtime() : device::no_runtime("no device was asked for");
+    auto devices = chosen_devices(command.devices, *runtime);
+    if (!devices) {
+        return base::fail(devices.error());
+    }
     model::RunReport report = new_report(command, global);
     report.run.seed = settings.seed;
     bool stopped = false;
     const transfer::ProbeContext context{.clock = clock,
                                          .settings = settings,
                                          .nodes = *std::move(nodes),
+                                         .devices = *std::move(devices),
                                          .binds_memory = several,
                                          .topology = sys::cpu_topology(),
                                          .tell =
@@ -236,9 +269,6 @@ base::Expected<model::RunReport> probe(const ProbeCommand& command, const Global
                                              },
                                          .stopped = [&] { return stopped = stopped || signals.pending().has_value(); },
                                          .wants = *wants};
-    const bool asks_devices = asks_for(command, "device") || asks_for(command, "topology") ||
-                              !std::ranges::all_of(command.transfers, model::is_on_host);
-    const auto runtime = asks_devices ? device::open_runtime() : device::no_runtime("no device was asked for");
     report.machine.devices = transfer::device_lines(*runtime);
     report.cases = all_cases(command, context, *runtime);
     std::erase_if(report.cases, [&](const model::CaseReport& one) { return !(*wants)(one.id); });

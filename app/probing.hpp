@@ -12,7 +12,7 @@
 
 namespace memsweep::app {
 
-// Errors   invalid_input: --nodes names a node that is not there.
+// Errors   invalid_input: --nodes or --devices names one that is not there.
 // "probe_bandwidth_latency": what its result calls itself.
 [[nodiscard]] std::string probe_name(const ProbeCommand& command);
 

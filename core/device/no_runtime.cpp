@@ -42,6 +42,11 @@ class NoRuntime final : public Runtime {
     {
         return refusal();
     }
+    [[nodiscard]] base::Expected<void> follow(StreamId, Address, std::uint64_t, std::uint64_t, Address) override
+    {
+        return refusal();
+    }
+    [[nodiscard]] base::Expected<void> prefetch(StreamId, Address, std::uint64_t, Side) override { return refusal(); }
     [[nodiscard]] base::Expected<EventId> record(StreamId) override { return refusal(); }
     base::Expected<void> close(EventId) override { return refusal(); }
     [[nodiscard]] base::Expected<void> wait(EventId) override { return refusal(); }

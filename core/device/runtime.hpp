@@ -60,6 +60,8 @@ struct RawBlock {
 
 enum class Access : std::uint8_t { read, write, read_write };
 
+enum class Side : std::uint8_t { host, device };
+
 class Runtime {
   public:
     Runtime() = default;
@@ -101,6 +103,14 @@ class Runtime {
                                                              Pattern pattern) = 0;
     [[nodiscard]] virtual base::Expected<Mismatch> check_pattern(StreamId stream, Address from, std::uint64_t bytes,
                                                                  Pattern pattern) = 0;  // waits
+
+    // One work item follows a chain through [chain, chain + bytes), each of whose words is the offset in bytes of the
+    // next: so many loads, one after the other, from the offset that `place` holds, which then holds where they ended.
+    [[nodiscard]] virtual base::Expected<void> follow(StreamId stream, Address chain, std::uint64_t bytes,
+                                                      std::uint64_t loads, Address place) = 0;
+    // Managed memory moves to the host, or to the device of the stream, before either asks for it.
+    [[nodiscard]] virtual base::Expected<void> prefetch(StreamId stream, Address managed, std::uint64_t bytes,
+                                                        Side to) = 0;
 
     [[nodiscard]] virtual base::Expected<EventId> record(StreamId stream) = 0;  // happens once all before it is done
     virtual base::Expected<void> close(EventId event) = 0;

@@ -23,9 +23,13 @@ struct DeviceCase {
         host_to_all,
         all_to_one,
         one_to_all,
-        locking,  // what registering memory costs
-        staged,   // through a ring of pinned slots: what the transfer language measures
-        loads,    // latency of a kernel's loads
+        locking,           // what registering memory costs
+        staged_to_device,  // through a ring of pinned slots
+        staged_to_host,
+        loads,       // latency of a kernel's loads
+        peer_loads,  // the same, of a peer's memory
+        prefetch_to_device,
+        prefetch_to_host,
     };
     std::string_view name;
     std::string_view meaning;

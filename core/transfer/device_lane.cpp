@@ -130,10 +130,10 @@ Expected<device::Mismatch> Lane::verify()
         .map([&] { return found; });
 }
 
-Expected<double> Lane::run(std::uint64_t copies, const sys::Clock& clock)
+Expected<double> Lane::run(std::uint64_t copies, const sys::Clock& clock, const Meanwhile& meanwhile)
 {
     if (is_timed_by_events()) {
-        return run_by_events(copies);
+        return run_by_events(copies, meanwhile);
     }
     const auto begin = clock.now();
     return queue(copies).and_then([&] { return runtime_->wait(stream_.id()); }).map([&] {
@@ -141,7 +141,7 @@ Expected<double> Lane::run(std::uint64_t copies, const sys::Clock& clock)
     });
 }
 
-Expected<double> Lane::run_by_events(std::uint64_t copies)
+Expected<double> Lane::run_by_events(std::uint64_t copies, const Meanwhile& meanwhile)
 {
     auto latch = device::hold(*runtime_, stream_);
     if (!latch) {
@@ -151,6 +151,9 @@ Expected<double> Lane::run_by_events(std::uint64_t copies)
     const auto queued = queue(copies);
     const auto end = device::record(*runtime_, stream_);
     const auto let_go = latch->close();
+    if (meanwhile) {
+        meanwhile();
+    }
     const auto done = runtime_->wait(stream_.id());
     for (const auto& outcome : {queued, let_go, done}) {
         if (!outcome) {
@@ -194,7 +197,7 @@ Expected<double> run_together(device::Runtime& runtime, std::vector<Lane>& lanes
 }
 
 Expected<Contended> run_contended(device::Runtime& runtime, Lane& measured, Lane& other, std::uint64_t copies,
-                                  const sys::Clock& clock)
+                                  const sys::Clock& clock, const Meanwhile& meanwhile)
 {
     auto held = device::hold(runtime, measured.stream());
     auto other_held = device::hold(runtime, other.stream());
@@ -221,6 +224,9 @@ Expected<Contended> run_contended(device::Runtime& runtime, Lane& measured, Lane
     Contended result;
     const auto let_go = other_held->close().and_then([&] { return held->close(); });
     const auto started = clock.now();
+    if (meanwhile) {
+        meanwhile();
+    }
     for (bool done = !let_go; !done;) {
         const auto finished = runtime.happened(end->id());
         const auto front = runtime.happened(ahead.front().id());

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@
 #include "core/sys/clock.hpp"
 
 namespace memsweep::transfer {
+
+using Meanwhile = std::function<void()>;
 
 struct LaneEnd {
     std::uint32_t device{};
@@ -44,14 +47,16 @@ class Lane {
     [[nodiscard]] base::Expected<void> queue(std::uint64_t copies);
     [[nodiscard]] base::Expected<device::Mismatch> verify();
 
-    // Seconds of so many copies, one after another.
-    [[nodiscard]] base::Expected<double> run(std::uint64_t copies, const sys::Clock& clock);
+    // Seconds of so many copies, one after another. `meanwhile` is called while they are under way, where they are
+    // timed by events.
+    [[nodiscard]] base::Expected<double> run(std::uint64_t copies, const sys::Clock& clock,
+                                             const Meanwhile& meanwhile = {});
 
   private:
     Lane(device::Runtime& runtime, const LaneSpec& spec) : runtime_{&runtime}, spec_{spec} {}
     [[nodiscard]] base::Expected<void> write_source();
     [[nodiscard]] base::Expected<void> write_end(device::Memory& memory, std::optional<std::byte> value);
-    [[nodiscard]] base::Expected<double> run_by_events(std::uint64_t copies);
+    [[nodiscard]] base::Expected<double> run_by_events(std::uint64_t copies, const Meanwhile& meanwhile);
 
     device::Runtime* runtime_;
     LaneSpec spec_;
@@ -69,6 +74,7 @@ struct Contended {
     std::uint64_t other_bytes{};  // that the second moved until then
 };
 [[nodiscard]] base::Expected<Contended> run_contended(device::Runtime& runtime, Lane& measured, Lane& other,
-                                                      std::uint64_t copies, const sys::Clock& clock);
+                                                      std::uint64_t copies, const sys::Clock& clock,
+                                                      const Meanwhile& meanwhile = {});
 
 }  // namespace memsweep::transfer

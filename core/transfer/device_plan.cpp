@@ -1,5 +1,6 @@
 #include "core/transfer/device_plan.hpp"
 
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,29 +20,45 @@ bool is_of_all(Way way) noexcept
     return way == Way::all_to_host || way == Way::host_to_all || way == Way::all_to_one || way == Way::one_to_all;
 }
 
-std::vector<Ends> ends_of(const DeviceCase& what, std::uint32_t devices)
+bool is_of_pairs(Way way) noexcept
+{
+    return way == Way::peer || way == Way::peer_loads;
+}
+
+std::vector<std::uint32_t> chosen_devices(const ProbeContext& context, const device::Runtime& runtime)
+{
+    if (!context.devices.empty()) {
+        return context.devices;
+    }
+    std::vector<std::uint32_t> all(runtime.devices().size());
+    std::iota(all.begin(), all.end(), 0U);
+    return all;
+}
+
+std::vector<Ends> ends_of(const DeviceCase& what, const std::vector<std::uint32_t>& devices)
 {
     std::vector<Ends> all;
-    for (std::uint32_t first = 0; first < devices; ++first) {
-        if (what.way != Way::peer) {
+    for (const std::uint32_t first : devices) {
+        if (!is_of_pairs(what.way)) {
             all.push_back({first, std::nullopt});
             continue;
         }
-        for (std::uint32_t second = 0; second < devices; ++second) {
+        for (const std::uint32_t second : devices) {
             if (first != second) {
                 all.push_back({first, second});
             }
         }
     }
     if (is_of_all(what.way) || all.empty()) {
-        all.assign(1, {0, std::nullopt});  // one case for all of them, or one that says that there is no pair
+        all.assign(
+            1, {devices.front(), std::nullopt});  // one case for all of them, or one that says that there is no pair
     }
     return all;
 }
 
-std::vector<LaneSpec> lanes_of(const DeviceCase& what, Ends ends, const device::Runtime& runtime, std::uint64_t bytes)
+std::vector<LaneSpec> lanes_of(const DeviceCase& what, Ends ends, const std::vector<std::uint32_t>& devices,
+                               std::uint64_t bytes)
 {
-    const auto count = static_cast<std::uint32_t>(runtime.devices().size());
     const LaneEnd host{.device = ends.first, .kind = what.host};
     const LaneEnd own{.device = ends.first, .kind = MemoryKind::device};
     const LaneSpec any{.stream_device = ends.first, .by_kernel = what.by_kernel, .bytes = bytes};
@@ -73,22 +90,26 @@ std::vector<LaneSpec> lanes_of(const DeviceCase& what, Ends ends, const device::
     case Way::host_to_all:
     case Way::all_to_one:
     case Way::one_to_all:
-        for (std::uint32_t device = 0; device < count; ++device) {
+        for (const std::uint32_t device : devices) {
             const LaneEnd pinned{.device = device, .kind = MemoryKind::pinned};
             const LaneEnd here{.device = device, .kind = MemoryKind::device};
             if (what.way == Way::all_to_host) {
                 lanes.push_back(between(here, pinned, device));
             } else if (what.way == Way::host_to_all) {
                 lanes.push_back(between(pinned, here, device));
-            } else if (device != 0) {
-                const LaneEnd one{.device = 0, .kind = MemoryKind::device};
-                lanes.push_back(what.way == Way::all_to_one ? between(here, one, device) : between(one, here, 0));
+            } else if (device != ends.first) {
+                lanes.push_back(what.way == Way::all_to_one ? between(here, own, device)
+                                                            : between(own, here, ends.first));
             }
         }
         break;
     case Way::locking:
-    case Way::staged:
+    case Way::staged_to_device:
+    case Way::staged_to_host:
     case Way::loads:
+    case Way::peer_loads:
+    case Way::prefetch_to_device:
+    case Way::prefetch_to_host:
         break;
     }
     if (what.both_ways && !lanes.empty()) {
@@ -105,29 +126,41 @@ std::vector<LaneSpec> lanes_of(const DeviceCase& what, Ends ends, const device::
     return lanes;
 }
 
-std::string unmet(const DeviceCase& what, Ends ends, const device::Runtime& runtime)
+std::string unmet(const DeviceCase& what, Ends ends, const std::vector<std::uint32_t>& devices,
+                  const device::Runtime& runtime)
 {
-    const bool needs_two = what.way == Way::peer || is_of_all(what.way);
-    if (needs_two && runtime.devices().size() < 2) {
+    const bool needs_two = is_of_pairs(what.way) || is_of_all(what.way);
+    if (needs_two && devices.size() < 2) {
         return "needs two devices";
-    }
-    if (what.way == Way::loads) {
-        return "no kernel of dependent loads is in this memsweep";
-    }
-    if (what.way == Way::staged) {
-        return fmt::format("its ring has depth and chunks of its own: memsweep probe 'host -> {0}.ce -> {0}'",
-                           device_word(ends.first));
     }
     if (const auto why = runtime.lacks(ends.first, what.host)) {
         return *why;
     }
-    if (what.way == Way::peer) {
+    const bool prefetches = what.way == Way::prefetch_to_device || what.way == Way::prefetch_to_host;
+    if (prefetches && runtime.devices()[ends.first].shares_host_memory) {
+        return "this device's memory is the host's: there is nothing to move";
+    }
+    if (is_of_pairs(what.way)) {
         const auto link = runtime.peer(ends.first, *ends.second);
-        if (!link.copies || (what.by_kernel && !link.direct)) {
+        const bool by_kernel = what.by_kernel || what.way == Way::peer_loads;
+        if (!link.copies || (by_kernel && !link.direct)) {
             return link.reason;
         }
     }
     return {};
+}
+
+void set_link_facts(model::CaseReport& report, const std::optional<device::HostLink>& link, std::string_view when,
+                    const std::optional<device::HostLink>& at_rest)
+{
+    if (!link) {
+        return;
+    }
+    const std::string rest =
+        at_rest ? fmt::format(", PCIe {} x{} at rest before", at_rest->generation, at_rest->lanes) : std::string{};
+    set_fact(report, "link",
+             fmt::format("PCIe {} x{} {}{}; {} x{} at most", link->generation, link->lanes, when, rest,
+                         link->largest_generation, link->largest_lanes));
 }
 
 }  // namespace memsweep::transfer

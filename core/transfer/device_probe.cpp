@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -10,13 +9,13 @@
 
 #include "core/base/quantity.hpp"
 #include "core/transfer/device_lane.hpp"
+#include "core/transfer/device_measures.hpp"
 #include "core/transfer/device_plan.hpp"
 
 namespace memsweep::transfer {
 namespace {
 
 using base::Expected;
-using device::MemoryKind;
 using Way = DeviceCase::Way;
 
 constexpr std::uint64_t usual_bytes = 256U << 20U;
@@ -55,7 +54,8 @@ std::uint64_t lane_bytes(const ProbeContext& context, const device::Runtime& run
 {
     constexpr std::uint64_t share = 16;  // four lanes of two ends, and as much to spare
     std::uint64_t bytes = usual_bytes;
-    for (const device::DeviceFacts& facts : runtime.devices()) {
+    for (const std::uint32_t number : chosen_devices(context, runtime)) {
+        const device::DeviceFacts& facts = runtime.devices()[number];
         bytes = std::min({bytes, facts.largest_block_bytes / share, most_bytes(facts)});
     }
     bytes = std::min(context.settings.array_bytes.value_or(bytes), context.settings.memory_budget_bytes / share);
@@ -124,6 +124,15 @@ class Measuring {
         }
     }
 
+    // As it was during the last sample; where nothing could be asked meanwhile, as it is right after.
+    void tell_link(std::uint32_t device, const std::optional<device::HostLink>& at_rest, model::CaseReport& report)
+    {
+        const bool meanwhile = link_.has_value();
+        link_ = meanwhile ? link_ : runtime_.host_link(device);
+        set_link_facts(report, link_, meanwhile ? "under load" : "right after the last sample", at_rest);
+    }
+    [[nodiscard]] const std::optional<device::HostLink>& link() const { return link_; }
+
     [[nodiscard]] double median_rate() const
     {
         std::vector<double> rates = samples_.rates;
@@ -136,10 +145,11 @@ class Measuring {
 
     [[nodiscard]] Expected<Contended> run(std::uint64_t copies)
     {
+        const Meanwhile look = [&] { link_ = runtime_.host_link(lanes_[0].spec().stream_device); };
         if (is_contended()) {
-            return run_contended(runtime_, lanes_[0], lanes_[1], copies, context_.clock);
+            return run_contended(runtime_, lanes_[0], lanes_[1], copies, context_.clock, look);
         }
-        auto seconds = lanes_.size() == 1 ? lanes_[0].run(copies, context_.clock)
+        auto seconds = lanes_.size() == 1 ? lanes_[0].run(copies, context_.clock, look)
                                           : run_together(runtime_, lanes_, copies, context_.clock);
         return seconds.map([](double value) { return Contended{.seconds = value}; });
     }
@@ -206,20 +216,16 @@ class Measuring {
     std::vector<Lane> lanes_;
     std::uint64_t copies_{1};
     Samples samples_;
+    std::optional<device::HostLink> link_;
 };
 
 // What the link or the memory could do, and how much of it was reached.
 void set_ceiling(model::CaseReport& report, const DeviceCase& what, Ends ends, const device::Runtime& runtime,
-                 double rate)
+                 const std::optional<device::HostLink>& link, double rate)
 {
     std::optional<double> ceiling;
-    if (what.way == Way::to_device || what.way == Way::from_device) {
-        if (const auto link = runtime.host_link(ends.first)) {
-            set_fact(report, "link",
-                     fmt::format("PCIe {} x{} of {} x{} at most", link->generation, link->lanes,
-                                 link->largest_generation, link->largest_lanes));
-            ceiling = device::bytes_per_second(link->generation, link->lanes);
-        }
+    if (link && (what.way == Way::to_device || what.way == Way::from_device)) {
+        ceiling = device::bytes_per_second(link->generation, link->lanes);
     } else if (what.way == Way::local) {
         const auto memory = runtime.devices()[ends.first].memory_bytes_per_s;
         ceiling = memory ? std::optional{*memory / 2} : std::nullopt;  // each byte is read and written
@@ -242,41 +248,29 @@ void set_peer_facts(model::CaseReport& report, Ends ends, const device::Runtime&
     }
 }
 
-Expected<void> measure_locking(const ProbeContext& context, device::Runtime& runtime, std::uint32_t number,
-                               std::uint64_t bytes, model::CaseReport& report)
-{
-    return device::allocate(runtime, {.device = number, .kind = MemoryKind::pageable, .bytes = bytes})
-        .and_then([&](const device::Memory& ordinary) -> Expected<void> {
-            std::memset(ordinary.host(), 0, bytes);  // pages that are not there are not locked, but made
-            std::vector<double> seconds;
-            for (std::uint32_t sample = 0; sample < context.settings.samples && !context.stopped(); ++sample) {
-                const auto begin = context.clock.now();
-                auto locked = device::adopt(runtime, number, ordinary.host(), bytes);
-                auto freed = locked ? locked->release() : Expected<void>{base::fail(locked.error())};
-                if (!freed) {
-                    return freed;
-                }
-                seconds.push_back(std::chrono::duration<double>(context.clock.now() - begin).count());
-            }
-            if (seconds.empty()) {
-                skip(report, "interrupted before its first sample");
-                return {};
-            }
-            set_values(report, "wall_time", seconds);
-            set_fact(report, "array_bytes", static_cast<std::int64_t>(bytes));
-            return {};
-        });
-}
-
 Expected<void> measure(const ProbeContext& context, device::Runtime& runtime, const DeviceCase& what, Ends ends,
                        std::uint64_t bytes, model::CaseReport& report)
 {
     report.planned_repetitions = context.settings.samples;
-    if (what.way == Way::locking) {
-        return measure_locking(context, runtime, ends.first, bytes, report);
+    const DeviceTask task{context, runtime, what, ends, bytes};
+    switch (what.way) {
+    case Way::locking:
+        return measure_locking(task, report);
+    case Way::staged_to_device:
+    case Way::staged_to_host:
+        return measure_staged(task, report);
+    case Way::loads:
+    case Way::peer_loads:
+        return measure_loads(task, report);
+    case Way::prefetch_to_device:
+    case Way::prefetch_to_host:
+        return measure_prefetch(task, report);
+    default:
+        break;
     }
+    const auto at_rest = runtime.host_link(ends.first);
     std::vector<Lane> lanes;
-    for (const LaneSpec& spec : lanes_of(what, ends, runtime, bytes)) {
+    for (const LaneSpec& spec : lanes_of(what, ends, chosen_devices(context, runtime), bytes)) {
         auto lane = Lane::open(runtime, spec);
         if (!lane) {
             return base::fail(lane.error());
@@ -287,10 +281,38 @@ Expected<void> measure(const ProbeContext& context, device::Runtime& runtime, co
     auto done = measuring.sample(report);
     if (done) {
         measuring.tell(report);
-        set_ceiling(report, what, ends, runtime, measuring.median_rate());
+        if (!is_of_all(what.way) && what.way != Way::local) {
+            measuring.tell_link(ends.first, at_rest, report);
+        }
+        set_ceiling(report, what, ends, runtime, measuring.link(), measuring.median_rate());
         set_peer_facts(report, ends, runtime);
     }
     return done;
+}
+
+// Where it can be had; what cannot says why in the cases that need it.
+void switch_on_peer_access(device::Runtime& runtime, const std::vector<std::uint32_t>& devices)
+{
+    for (const std::uint32_t from : devices) {
+        for (const std::uint32_t to : devices) {
+            if (from != to) {
+                static_cast<void>(runtime.set_peer_access(from, to, true));
+            }
+        }
+    }
+}
+
+// What two devices send each other is wrong where an IOMMU or access control turns it aside: none of them is trusted
+// with the other's memory any more.
+void mistrust(model::CaseReport& report, const DeviceCase& what, Ends ends, device::Runtime& runtime)
+{
+    if (report.status != model::Status::failed || !is_of_pairs(what.way) ||
+        !runtime.peer(ends.first, *ends.second).direct) {
+        return;
+    }
+    static_cast<void>(runtime.set_peer_access(ends.first, *ends.second, false));
+    static_cast<void>(runtime.set_peer_access(*ends.second, ends.first, false));
+    report.reason += "; peer access of these two is off from here on (is an IOMMU on, or ACS?)";
 }
 
 }  // namespace
@@ -298,14 +320,15 @@ Expected<void> measure(const ProbeContext& context, device::Runtime& runtime, co
 std::vector<model::CaseReport> probe_devices(const ProbeContext& context, device::Runtime& runtime)
 {
     std::vector<model::CaseReport> cases;
-    const auto devices = static_cast<std::uint32_t>(runtime.devices().size());
-    if (devices == 0) {
+    if (runtime.devices().empty()) {
         for (const DeviceCase& what : device_cases()) {
             cases.push_back(device_case(what, std::nullopt));
             skip(cases.back(), runtime.absence());
         }
         return cases;
     }
+    const std::vector<std::uint32_t> devices = chosen_devices(context, runtime);
+    switch_on_peer_access(runtime, devices);
     const std::uint64_t bytes = lane_bytes(context, runtime);
     for (const DeviceCase& what : device_cases()) {
         for (const Ends ends : ends_of(what, devices)) {
@@ -315,7 +338,7 @@ std::vector<model::CaseReport> probe_devices(const ProbeContext& context, device
                 continue;
             }
             set_fact(report, "runtime", std::string{runtime.backend()});
-            if (const std::string why = unmet(what, ends, runtime); !why.empty()) {
+            if (const std::string why = unmet(what, ends, devices, runtime); !why.empty()) {
                 skip(report, why);
             } else if (context.stopped()) {
                 skip(report, "interrupted before its first sample");
@@ -324,6 +347,7 @@ std::vector<model::CaseReport> probe_devices(const ProbeContext& context, device
                 if (const auto done = measure(context, runtime, what, ends, bytes, report); !done) {
                     blame(report, done.error());
                 }
+                mistrust(report, what, ends, runtime);
             }
             cases.push_back(std::move(report));
         }

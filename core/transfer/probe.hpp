@@ -31,8 +31,9 @@ struct ProbeSettings {
 struct ProbeContext {
     const sys::Clock& clock;
     ProbeSettings settings;
-    std::vector<sys::NumaNode> nodes;  // those to measure, at least one
-    bool binds_memory{};               // the machine has several nodes: memory is bound to one
+    std::vector<sys::NumaNode> nodes;      // those to measure, at least one
+    std::vector<std::uint32_t> devices{};  // those to measure; empty: all
+    bool binds_memory{};                   // the machine has several nodes: memory is bound to one
     sys::CpuTopology topology;
     std::function<void(const std::string&)> tell;  // what is being measured now
     std::function<bool()> stopped;                 // asked between samples

@@ -123,7 +123,7 @@ class Probe(CliTest):
 
     def test_without_a_driver_every_device_case_says_so(self):
         nowhere = environment(OCL_ICD_VENDORS="/nowhere", CUDA_VISIBLE_DEVICES="")
-        document = self.probe("device", "topology", env=nowhere)
+        document = self.probe("device", "topology", "--devices", "7", env=nowhere)
         cases = [case for case in document["cases"] if case["scenario"] == "probe_device"]
         self.assertGreater(len(cases), 20)
         for case in cases:
@@ -148,6 +148,17 @@ class Probe(CliTest):
             self.assertEqual(len(cases[one]["metrics"]["bandwidth"]["values"]), 6)
         self.assertEqual(cases["device=gpu0/transfer=host_to_device_write_combined"]["reason"],
                          "OpenCL has no write-combined host memory")
+        for name in ("host_device_latency_sm", "device_local_latency_sm"):
+            chased = cases[f"device=gpu1/transfer={name}"]
+            self.assertEqual((chased["status"], len(chased["metrics"]["latency"]["values"])), ("ok", 6), chased["reason"])
+        self.assertIn("OpenCL cannot be asked", cases["device=gpu0/to=gpu1/transfer=device_to_device_latency_sm"]["reason"])
+        for name in ("host_to_device_staged", "device_to_host_staged"):
+            self.assertEqual(cases[f"device=gpu1/transfer={name}"]["facts"]["verified"], "6 of 6 samples, every word")
+        one = self.probe("device", "--devices", "1", "-k", "host_to_device_memcpy_ce|device_to_device", env=pair)
+        self.assertEqual({case["params"]["device"] for case in one["cases"]}, {"gpu1"})
+        self.assertIn("needs two devices", {case["reason"] for case in one["cases"]})
+        self.assertIn("no device 7; there are 2", self.expect(2, "probe", "device", "--devices", "7", env=pair).errors)
+        self.assertIn("--devices", self.expect(2, "probe", "device", "--devices", "x", env=pair).errors)
         self.assertIn("probe_topology/part=gpu1", cases)
         theirs = strict_json(self.expect(0, "probe", "device", "--export", "nvbandwidth", *QUICK, env=pair).out)
         tests = {test["name"]: test for test in theirs["nvbandwidth"]["testcases"]}

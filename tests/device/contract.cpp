@@ -225,6 +225,58 @@ void kernels(Runtime& runtime)
     }
 }
 
+// Loads go on where the last ones ended, through every kind of memory that kernels reach.
+void chains(Runtime& runtime)
+{
+    constexpr std::uint64_t words = 512;
+    std::vector<std::uint64_t> links(words);
+    for (std::uint64_t word = 0; word < words; ++word) {
+        links[word] = (word + 7) % words * 8;
+    }
+    for (std::uint32_t device = 0; device < count(runtime); ++device) {
+        const Stream stream = obtained(open_stream(runtime, device));
+        const Memory place = block(runtime, device, MemoryKind::device, 64);
+        for (const MemoryKind kind : {MemoryKind::device, MemoryKind::mapped, MemoryKind::managed}) {
+            if (runtime.lacks(device, kind)) {
+                continue;
+            }
+            INFO("device " << device << ", " << name_of(kind));
+            const Memory chain = block(runtime, device, kind, words * 8);
+            succeeded(runtime.copy(stream.id(), chain.at(), device::at(links.data()), words * 8));
+            succeeded(runtime.fill(stream.id(), place.at(), std::byte{0}, 64));
+            for (const std::uint64_t loads : {1U, 600U}) {
+                succeeded(runtime.follow(stream.id(), chain.at(), words * 8, loads, place.at(8)));
+            }
+            std::uint64_t reached = 1;
+            succeeded(runtime.copy(stream.id(), device::at(&reached), place.at(8), 8));
+            succeeded(runtime.wait(stream.id()));
+            CHECK(reached == 601 * 7 % words * 8);
+        }
+        CHECK_FALSE(runtime.follow(stream.id(), place.at(), 65, 1, place.at()));
+        CHECK_FALSE(runtime.follow(stream.id(), place.at(), 64, 1, place.at(60)));
+    }
+}
+
+void prefetches(Runtime& runtime)
+{
+    for (std::uint32_t device = 0; device < count(runtime); ++device) {
+        const Stream stream = obtained(open_stream(runtime, device));
+        const Memory own = block(runtime, device, MemoryKind::device, 64);
+        CHECK(runtime.prefetch(stream.id(), own.at(), 64, Side::host).error().code == ErrorCode::not_supported);
+        if (runtime.lacks(device, MemoryKind::managed)) {
+            continue;
+        }
+        const Memory managed = block(runtime, device, MemoryKind::managed);
+        write_pattern({managed.host(), block_bytes}, {.seed = 61});
+        succeeded(runtime.prefetch(stream.id(), managed.at(), block_bytes, Side::device));
+        CHECK(obtained(runtime.check_pattern(stream.id(), managed.at(), block_bytes, {.seed = 61})).words == 0);
+        succeeded(runtime.write_pattern(stream.id(), managed.at(), block_bytes, {.seed = 62}));
+        succeeded(runtime.prefetch(stream.id(), managed.at(), block_bytes, Side::host));
+        succeeded(runtime.wait(stream.id()));
+        CHECK(check_pattern({managed.host(), block_bytes}, {.seed = 62}).words == 0);
+    }
+}
+
 void events(Runtime& runtime)
 {
     for (std::uint32_t device = 0; device < count(runtime); ++device) {
@@ -297,6 +349,8 @@ const std::vector<RuntimeCheck>& runtime_checks()
                                                {"map and unmap", mapped},
                                                {"between devices", between_devices},
                                                {"kernels", kernels},
+                                               {"chains of loads", chains},
+                                               {"prefetches", prefetches},
                                                {"events and latches", events},
                                                {"left behind", left_behind},
                                                {"refusals", refusals}};

@@ -24,6 +24,7 @@ struct FakeMachine {
     std::uint64_t memory_bytes{1ULL << 30U};  // of each device
     double bytes_per_s{1e9};
     double latency_s{1e-6};
+    bool link{};                           // PCI Express, which rests at generation 1 while nothing is queued
     bool peers{};                          // may be direct, once set_peer_access has said so
     std::set<device::MemoryKind> lacking;  // kinds that this machine does not have
 };
@@ -48,6 +49,7 @@ class FakeRuntime final : public device::Runtime {
         delaying_ = {copies_asked_ + nth, times};
         delay_s_ = seconds;
     }
+    void corrupt_chains() { corrupting_chains_ = true; }  // kernels that follow one end elsewhere
     void fail_allocations(std::uint64_t nth, std::uint64_t times = 1) { refusing_ = {blocks_asked_ + nth, times}; }
 
     // Copies that were queued without an error, in order, whether carried out yet or not.
@@ -81,6 +83,10 @@ class FakeRuntime final : public device::Runtime {
                                                      device::Pattern pattern) override;
     [[nodiscard]] base::Expected<device::Mismatch> check_pattern(device::StreamId stream, device::Address from,
                                                                  std::uint64_t bytes, device::Pattern pattern) override;
+    [[nodiscard]] base::Expected<void> follow(device::StreamId stream, device::Address chain, std::uint64_t bytes,
+                                              std::uint64_t loads, device::Address place) override;
+    [[nodiscard]] base::Expected<void> prefetch(device::StreamId stream, device::Address managed, std::uint64_t bytes,
+                                                device::Side to) override;
     [[nodiscard]] base::Expected<device::EventId> record(device::StreamId stream) override;
     base::Expected<void> close(device::EventId event) override;
     [[nodiscard]] base::Expected<void> wait(device::EventId event) override;
@@ -152,6 +158,7 @@ class FakeRuntime final : public device::Runtime {
     std::uint64_t copies_asked_{}, blocks_asked_{};
     Range failing_, failing_late_, corrupting_, delaying_, refusing_;
     double delay_s_{}, now_s_{};
+    bool corrupting_chains_{};
 };
 
 }  // namespace memsweep::tests

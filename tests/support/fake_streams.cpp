@@ -135,6 +135,58 @@ base::Expected<device::Mismatch> FakeRuntime::check_pattern(device::StreamId str
     });
 }
 
+base::Expected<void> FakeRuntime::follow(device::StreamId stream, device::Address chain, std::uint64_t bytes,
+                                         std::uint64_t loads, device::Address place)
+{
+    const Lock lock{mutex_};
+    const auto on = find(stream);
+    const auto links = span(chain, bytes);
+    const auto ended = span(place, sizeof(std::uint64_t));
+    if (!on || !links || !ended) {
+        return base::fail(!on ? on.error() : !links ? links.error() : ended.error());
+    }
+    const bool on_a_device = links->kind == MemoryKind::device || links->kind == MemoryKind::stream_ordered;
+    if (on_a_device && !peer((*on)->device, links->device).direct) {
+        return base::fail(ErrorCode::not_supported, peer((*on)->device, links->device).reason);
+    }
+    (*on)->queue.push_back({.run = [=, this]() -> base::Expected<void> {
+                                const auto from = span(chain, bytes);
+                                const auto into = span(place, sizeof(std::uint64_t));
+                                if (!from || !into) {
+                                    return base::fail(!from ? from.error() : into.error());
+                                }
+                                std::uint64_t at = 0;
+                                std::memcpy(&at, into->data, sizeof at);
+                                for (std::uint64_t load = 0; load < loads; ++load) {
+                                    if (at > bytes - sizeof at) {
+                                        return base::fail(ErrorCode::device, "follow: beyond the chain");
+                                    }
+                                    std::memcpy(&at, from->data + at, sizeof at);
+                                }
+                                at += corrupting_chains_ ? 1 : 0;
+                                std::memcpy(into->data, &at, sizeof at);
+                                return {};
+                            },
+                            .seconds = machine_.latency_s * static_cast<double>(loads)});
+    return {};
+}
+
+base::Expected<void> FakeRuntime::prefetch(device::StreamId stream, device::Address managed, std::uint64_t bytes,
+                                           device::Side /*to*/)
+{
+    const Lock lock{mutex_};
+    const auto on = find(stream);
+    const auto there = span(managed, bytes);
+    if (!on || !there) {
+        return base::fail(!on ? on.error() : there.error());
+    }
+    if (there->kind != MemoryKind::managed) {
+        return base::fail(ErrorCode::not_supported, "prefetch: only managed memory moves");
+    }
+    (*on)->queue.push_back({.seconds = machine_.latency_s + static_cast<double>(bytes) / machine_.bytes_per_s});
+    return {};
+}
+
 base::Expected<device::EventId> FakeRuntime::record(device::StreamId stream)
 {
     const Lock lock{mutex_};

@@ -86,9 +86,23 @@ TEST_CASE("two invented devices are measured every way, and every sample is veri
     const double rate = *model::find_metric(sent, "bandwidth")->values.front();
     CHECK(rate == Approx(static_cast<double>(mib) / (1e-6 + static_cast<double>(mib) / 1e9)).epsilon(1e-3));
     CHECK(find(cases, "device=gpu0/to=gpu1/transfer=device_to_device_memcpy_read_ce").status == model::Status::ok);
-    CHECK(fact(find(cases, "device=gpu1/to=gpu0/transfer=device_to_device_memcpy_write_ce"), "peer_access") ==
-          "no: peer access is off");
-    CHECK(find(cases, "device=gpu0/to=gpu1/transfer=device_to_device_memcpy_read_sm").reason == "peer access is off");
+    CHECK(fact(find(cases, "device=gpu1/to=gpu0/transfer=device_to_device_memcpy_write_ce"), "peer_access") == "yes");
+    CHECK(find(cases, "device=gpu0/to=gpu1/transfer=device_to_device_memcpy_read_sm").status == model::Status::ok);
+    for (const char* const loads :
+         {"device=gpu0/transfer=host_device_latency_sm", "device=gpu1/transfer=device_local_latency_sm",
+          "device=gpu1/to=gpu0/transfer=device_to_device_latency_sm"}) {
+        const auto& chased = find(cases, loads);
+        REQUIRE(chased.status == model::Status::ok);
+        CHECK(*model::find_metric(chased, "latency")->values.front() == Approx(1e-6));
+        CHECK(fact(chased, "verified") == "3 of 3 samples, by where the chain ended");
+    }
+    for (const char* const moved : {"host_to_device_staged", "device_to_host_staged", "host_to_device_managed_prefetch",
+                                    "device_to_host_managed_prefetch"}) {
+        const auto& report = find(cases, std::string{"device=gpu0/transfer="} + moved);
+        REQUIRE(report.status == model::Status::ok);
+        CHECK(fact(report, "verified") == "3 of 3 samples, every word");
+        CHECK(model::find_metric(report, "bandwidth")->values.size() == 3);
+    }
     CHECK(find(cases, "device=gpu0/transfer=host_to_device_write_combined").reason ==
           "no write_combined memory was invented");
     CHECK(fact(find(cases, "device=gpu0/transfer=host_to_device_pageable"), "timed_by") == "the processor's clock");
@@ -114,6 +128,55 @@ TEST_CASE("what arrives wrong fails its case and no other", "[unit]")
     CHECK(cases[0].reason == "wrong data in sample 1: 1 of 131072 words differ, the first at byte 524288");
     CHECK(cases[1].status == model::Status::ok);
     CHECK(runtime.holdings() == device::Holdings{});
+}
+
+TEST_CASE("a chain that ends elsewhere fails its case", "[unit]")
+{
+    tests::FakeRuntime runtime;
+    runtime.corrupt_chains();
+    transfer::ProbeContext context = context_of();
+    context.wants = [](const std::string& id) {
+        return id == "probe_device/device=gpu1/transfer=host_device_latency_sm";
+    };
+    const auto cases = transfer::probe_devices(context, runtime);
+    REQUIRE(cases.size() == 1);
+    CHECK(cases[0].status != model::Status::ok);
+    CHECK(runtime.holdings() == device::Holdings{});
+}
+
+TEST_CASE("two devices whose data are wrong are not trusted with each other's memory any more", "[unit]")
+{
+    tests::FakeRuntime runtime{{.peers = true}};
+    transfer::ProbeContext context = context_of();
+    context.wants = [](const std::string& id) {
+        return id == "probe_device/device=gpu0/to=gpu1/transfer=device_to_device_memcpy_read_ce";
+    };
+    runtime.corrupt_copies(8, 1);
+    const auto cases = transfer::probe_devices(context, runtime);
+    REQUIRE(cases.size() == 1);
+    CHECK(cases[0].status == model::Status::failed);
+    CHECK_THAT(cases[0].reason, Catch::Contains("peer access of these two is off"));
+    CHECK_FALSE(runtime.peer(0, 1).direct);
+    CHECK_FALSE(runtime.peer(1, 0).direct);
+}
+
+TEST_CASE("devices are chosen, and the link is read while they copy", "[unit]")
+{
+    tests::FakeRuntime runtime{{.devices = 3, .link = true}};
+    transfer::ProbeContext context = context_of();
+    context.devices = {0, 2};
+    const auto cases = transfer::probe_devices(context, runtime);
+    check_whole(cases, runtime);
+    for (const model::CaseReport& report : cases) {
+        CHECK(report.id.find("gpu1") == std::string::npos);
+    }
+    CHECK(find(cases, "device=gpu2/to=gpu0/transfer=device_to_device_memcpy_write_ce").status == model::Status::ok);
+    const auto& sent = find(cases, "device=gpu2/transfer=host_to_device_memcpy_ce");
+    CHECK(fact(sent, "link") == "PCIe 5 x16 under load, PCIe 1 x16 at rest before; 5 x16 at most");
+    CHECK(fact(sent, "ceiling") != "absent");
+    CHECK_THAT(fact(find(cases, "device=gpu0/transfer=host_device_latency_sm"), "link"), Catch::Contains("under load"));
+    CHECK_THAT(fact(find(cases, "device=gpu0/transfer=host_to_device_staged"), "link"),
+               Catch::Contains("right after the last sample"));
 }
 
 TEST_CASE("a call that fails ends its case as an error, and leaves nothing behind", "[unit]")
@@ -157,13 +220,17 @@ TEST_CASE("OpenCL's devices are measured every way that they have", "[device]")
     }
     const auto cases = transfer::probe_devices(context_of(2), **runtime);
     check_whole(cases, **runtime);
-    for (const char* const transfer : {"host_to_device_memcpy_ce", "device_to_host_memcpy_ce", "device_local_copy",
-                                       "device_local_copy_sm", "host_to_device_mapped", "device_to_host_pageable"}) {
+    for (const char* const transfer :
+         {"host_to_device_memcpy_ce", "device_to_host_memcpy_ce", "device_local_copy", "device_local_copy_sm",
+          "host_to_device_mapped", "device_to_host_pageable", "host_device_latency_sm", "device_local_latency_sm",
+          "host_to_device_staged", "device_to_host_staged"}) {
         CHECK(find(cases, std::string{"device=gpu0/transfer="} + transfer).status == model::Status::ok);
     }
     if ((*runtime)->devices().size() > 1) {
         const auto& pair = find(cases, "device=gpu0/to=gpu1/transfer=device_to_device_memcpy_write_ce");
         CHECK(pair.status == model::Status::ok);
         CHECK_THAT(fact(pair, "peer_access"), Catch::Contains("OpenCL cannot be asked"));
+        CHECK_THAT(find(cases, "device=gpu0/to=gpu1/transfer=device_to_device_latency_sm").reason,
+                   Catch::Contains("OpenCL cannot be asked"));
     }
 }

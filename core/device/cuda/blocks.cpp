@@ -210,6 +210,7 @@ base::Expected<CudaRuntime::End> CudaRuntime::end_of(Address address, std::uint6
     return End{.data = block.data + address.offset_bytes,
                .on_host = is_the_hosts(block.kind) || block.kind == MemoryKind::managed,
                .kernels_reach = block.kind != MemoryKind::pageable,
+               .is_managed = block.kind == MemoryKind::managed,
                .device = block.device};
 }
 

@@ -71,6 +71,15 @@ __global__ void check_kernel(const unsigned long long* from, unsigned long long 
     }
 }
 
+__global__ void follow_kernel(const char* chain, unsigned long long loads, unsigned long long* place)
+{
+    unsigned long long at = *place;
+    for (unsigned long long load = 0; load < loads; ++load) {
+        at = *reinterpret_cast<const volatile unsigned long long*>(chain + at);
+    }
+    *place = at;
+}
+
 __device__ unsigned long long nanoseconds()
 {
     unsigned long long now = 0;
@@ -117,7 +126,7 @@ const void* address_of(Kernel* kernel)
 cudaError_t preload_kernels()
 {
     const void* const all[] = {address_of(copy_kernel), address_of(pattern_kernel), address_of(check_kernel),
-                               address_of(latch_kernel)};
+                               address_of(latch_kernel), address_of(follow_kernel)};
     for (const void* const kernel : all) {
         cudaFuncAttributes attributes;
         if (const cudaError_t code = cudaFuncGetAttributes(&attributes, kernel); code != cudaSuccess) {
@@ -149,6 +158,12 @@ cudaError_t queue_check(cudaStream_t stream, const void* from, std::uint64_t byt
     const std::uint64_t words = bytes / sizeof(unsigned long long);
     check_kernel<<<blocks_for(address_of(check_kernel), words), threads, 0, stream>>>(
         static_cast<const unsigned long long*>(from), words, pattern.seed, pattern.first_word, found);
+    return cudaGetLastError();
+}
+
+cudaError_t queue_follow(cudaStream_t stream, const void* chain, std::uint64_t loads, void* place)
+{
+    follow_kernel<<<1, 1, 0, stream>>>(static_cast<const char*>(chain), loads, static_cast<unsigned long long*>(place));
     return cudaGetLastError();
 }
 

@@ -22,6 +22,8 @@ namespace memsweep::device::cuda {
 // Into found[0] how many words differ, into found[1] the lowest of them; set to 0 and the largest number before.
 [[nodiscard]] cudaError_t queue_check(cudaStream_t stream, const void* from, std::uint64_t bytes, Pattern pattern,
                                       unsigned long long* found);
+// One thread's loads, each of the offset of the next, from *place on; *place becomes where they ended.
+[[nodiscard]] cudaError_t queue_follow(cudaStream_t stream, const void* chain, std::uint64_t loads, void* place);
 // Until *word is `expected`; after ten seconds it goes on, and *gave_up becomes `expected`.
 [[nodiscard]] cudaError_t queue_latch(cudaStream_t stream, const volatile std::uint64_t* word, std::uint64_t expected,
                                       volatile std::uint64_t* gave_up);

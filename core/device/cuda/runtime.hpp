@@ -57,6 +57,10 @@ class CudaRuntime final : public Runtime {
                                                      Pattern pattern) override;
     [[nodiscard]] base::Expected<Mismatch> check_pattern(StreamId stream, Address from, std::uint64_t bytes,
                                                          Pattern pattern) override;
+    [[nodiscard]] base::Expected<void> follow(StreamId stream, Address chain, std::uint64_t bytes, std::uint64_t loads,
+                                              Address place) override;
+    [[nodiscard]] base::Expected<void> prefetch(StreamId stream, Address managed, std::uint64_t bytes,
+                                                Side to) override;
     [[nodiscard]] base::Expected<EventId> record(StreamId stream) override;
     base::Expected<void> close(EventId event) override;
     [[nodiscard]] base::Expected<void> wait(EventId event) override;
@@ -97,6 +101,7 @@ class CudaRuntime final : public Runtime {
         std::byte* data{};
         bool on_host{};  // pageable or pinned: a copy needs to know no device
         bool kernels_reach{};
+        bool is_managed{};
         std::uint32_t device{};
     };
 

@@ -202,6 +202,48 @@ base::Expected<void> CudaRuntime::copy_by_kernel(StreamId stream, Address to, Ad
     });
 }
 
+base::Expected<void> CudaRuntime::follow(StreamId stream, Address chain, std::uint64_t bytes, std::uint64_t loads,
+                                         Address place)
+{
+    const auto found = find(stream);
+    const auto links = reach(chain, bytes, word_bytes);
+    const auto ended = reach(place, word_bytes, word_bytes);
+    if (!found || !links || !ended) {
+        return base::fail(!found ? found.error() : !links ? links.error() : ended.error());
+    }
+    if (!links->on_host && links->device != found->device && !peer(found->device, links->device).direct) {
+        return base::fail(ErrorCode::not_supported, peer(found->device, links->device).reason);
+    }
+    return choose(found->device).and_then([&] {
+        return outcome("follow kernel", queue_follow(found->stream, links->data, loads, ended->data));
+    });
+}
+
+base::Expected<void> CudaRuntime::prefetch(StreamId stream, Address managed, std::uint64_t bytes, Side to)
+{
+    const auto found = find(stream);
+    const auto there = end_of(managed, bytes);
+    if (!found || !there) {
+        return base::fail(!found ? found.error() : there.error());
+    }
+    if (!there->is_managed) {
+        return base::fail(ErrorCode::not_supported, "prefetch: only managed memory moves");
+    }
+    const auto number = static_cast<int>(found->device);
+    return choose(found->device).and_then([&] {
+#if CUDART_VERSION >= 13000
+        cudaMemLocation where{};
+        where.type = to == Side::host ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
+        where.id = to == Side::host ? 0 : number;
+        return outcome("cudaMemPrefetchAsync", cudaMemPrefetchAsync(there->data, bytes, where, 0, found->stream));
+#else
+        return outcome(
+            "cudaMemPrefetchAsync",
+            cudaMemPrefetchAsync(there->data, bytes, to == Side::host ? cudaCpuDeviceId : number, found->stream));
+#endif
+    });
+}
+
 base::Expected<void> CudaRuntime::write_pattern(StreamId stream, Address to, std::uint64_t bytes, Pattern pattern)
 {
     const auto found = find(stream);

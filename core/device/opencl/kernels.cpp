@@ -31,6 +31,17 @@ kernel void copy(global uchar* to, ulong to_offset, global const uchar* from, ul
     }
 }
 
+kernel void follow(global const volatile uchar* chain, ulong chain_offset, ulong loads, global uchar* place,
+                   ulong place_offset)
+{
+    global ulong* ended = (global ulong*)(place + place_offset);
+    ulong at = *ended;
+    for (ulong load = 0; load < loads; ++load) {
+        at = *(global const volatile ulong*)(chain + chain_offset + at);
+    }
+    *ended = at;
+}
+
 kernel void write_pattern(global uchar* to, ulong offset, ulong words, ulong seed, ulong first)
 {
     global ulong* into = (global ulong*)(to + offset);
@@ -196,6 +207,23 @@ base::Expected<void> OpenClRuntime::copy_by_kernel(StreamId stream, Address to, 
     const std::uint64_t pairs = bytes / pair_bytes;
     return kernel(**found, "copy").and_then([&](Kernel launch) {
         return launch.with(*into).with(*out_of).with(pairs).run(pairs);
+    });
+}
+
+base::Expected<void> OpenClRuntime::follow(StreamId stream, Address chain, std::uint64_t bytes, std::uint64_t loads,
+                                           Address place)
+{
+    const auto found = find(stream);
+    const auto links = reach(chain, bytes, word_bytes);
+    const auto ended = reach(place, word_bytes, word_bytes);
+    if (!found || !links || !ended) {
+        return base::fail(!found ? found.error() : !links ? links.error() : ended.error());
+    }
+    if (links->device != (*found)->device) {  // the driver would move the whole block to this device first
+        return base::fail(ErrorCode::not_supported, peer((*found)->device, links->device).reason);
+    }
+    return kernel(**found, "follow").and_then([&](Kernel launch) {
+        return launch.with(*links).with(loads).with(*ended).run(1);
     });
 }
 

@@ -105,6 +105,7 @@ void find_all(Symbols& symbols, Library& api)
     symbols.find("clSVMFree", api.svm_free, false);
     symbols.find("clEnqueueSVMMemcpy", api.svm_copy, false);
     symbols.find("clSetKernelArgSVMPointer", api.set_svm_argument, false);
+    symbols.find("clEnqueueSVMMigrateMem", api.svm_migrate, false);
 }
 
 bool is_out_of_memory(cl_int code)

@@ -54,6 +54,7 @@ struct Library {
     decltype(&clSVMFree) svm_free{};
     decltype(&clEnqueueSVMMemcpy) svm_copy{};
     decltype(&clSetKernelArgSVMPointer) set_svm_argument{};
+    decltype(&clEnqueueSVMMigrateMem) svm_migrate{};
 };
 
 // not_supported: there is no libOpenCL.so.1, or it is older than OpenCL 2.0.

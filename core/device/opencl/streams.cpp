@@ -181,6 +181,31 @@ base::Expected<void> OpenClRuntime::fill(StreamId stream, Address to, std::byte 
     return outcome("clEnqueueFillBuffer", code);
 }
 
+base::Expected<void> OpenClRuntime::prefetch(StreamId stream, Address managed, std::uint64_t bytes, Side to)
+{
+    const auto found = find(stream);
+    const auto there = end_of(managed, bytes);
+    if (!found || !there) {
+        return base::fail(!found ? found.error() : there.error());
+    }
+    if (!there->is_shared || api_.svm_migrate == nullptr) {
+        return base::fail(ErrorCode::not_supported, there->is_shared
+                                                        ? "this OpenCL moves shared virtual memory on demand alone"
+                                                        : "prefetch: only managed memory moves");
+    }
+    const void* first = there->host;
+    const std::size_t size = bytes;
+    cl_event event = nullptr;
+    const cl_int code =
+        api_.svm_migrate((*found)->queue, 1, &first, &size,
+                         to == Side::host ? CL_MIGRATE_MEM_OBJECT_HOST : cl_mem_migration_flags{0}, 0, nullptr, &event);
+    if (code == CL_SUCCESS) {
+        forget_done(**found);
+        (*found)->queued.push_back({"clEnqueueSVMMigrateMem", event});
+    }
+    return outcome("clEnqueueSVMMigrateMem", code);
+}
+
 base::Expected<EventId> OpenClRuntime::record(StreamId stream)
 {
     return find(stream).and_then([&](const std::shared_ptr<Stream>& found) -> base::Expected<EventId> {

@@ -1,0 +1,38 @@
+// Ways of the probe of devices that are not copies of a lane: what each is measured by.
+//
+// Units    bytes, seconds.
+// Sources  loads: one work item follows a random cycle over lines of 128 bytes, none of which it meets twice within a
+//          sample, so that neither caches nor what is fetched beside a line answer; the last load tells whether it
+//          followed. Chains in order, as nvbandwidth's, keep a DRAM page and a translation open. staged: the ring of
+//          staged_carry.hpp, its ends made anew for each sample. prefetched: the driver's own call for managed memory.
+// Errors   those of device::Runtime; wrong data fail the case.
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/expected.hpp"
+#include "core/device/runtime.hpp"
+#include "core/transfer/device_cases.hpp"
+#include "core/transfer/device_plan.hpp"
+#include "core/transfer/probe.hpp"
+
+namespace memsweep::transfer {
+
+struct DeviceTask {
+    const ProbeContext& context;
+    device::Runtime& runtime;
+    const DeviceCase& what;
+    Ends ends;
+    std::uint64_t bytes{};  // that a copy of this probe moves
+};
+
+// What registering ordinary memory costs, and giving it back.
+[[nodiscard]] base::Expected<void> measure_locking(const DeviceTask& task, model::CaseReport& report);
+
+// Seconds per load of a kernel from host memory, a peer's or its own.
+[[nodiscard]] base::Expected<void> measure_loads(const DeviceTask& task, model::CaseReport& report);
+
+[[nodiscard]] base::Expected<void> measure_staged(const DeviceTask& task, model::CaseReport& report);
+[[nodiscard]] base::Expected<void> measure_prefetch(const DeviceTask& task, model::CaseReport& report);
+
+}  // namespace memsweep::transfer
