@@ -1,0 +1,221 @@
+#include "core/engine/metric_values.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <numeric>
+
+namespace memsweep::engine::values {
+namespace {
+
+// Minor faults of the timed steps by what they cost.
+struct FaultKinds {
+    double small{}, huge{};           // private: base pages, huge pages
+    double shared{}, shared_again{};  // shared: made, and found in the page cache
+};
+
+// Shared memory faults once for each page it has anew, and again for each that a trim took. Private memory that has
+// more new pages than it took faults has huge ones among them.
+FaultKinds fault_kinds(const Context& context, std::uint64_t minor_faults, const Costs& costs)
+{
+    const RepetitionRecord& record = context.outcome.record;
+    const auto faults = static_cast<double>(minor_faults);
+    const double fresh_pages =
+        static_cast<double>(std::max(costs.pages_touched, costs.allocated_bytes / context.page_bytes));
+    if (context.program.memory.resource == model::ResourceKind::memfd) {
+        const double first = std::min(faults, fresh_pages);
+        return {.shared = first, .shared_again = faults - first};
+    }
+    if (record.fault_costs.huge_page <= 0 || fresh_pages <= faults) {
+        return {.small = faults};
+    }
+    const auto pages_per_huge = static_cast<double>(context.huge_page_bytes) / static_cast<double>(context.page_bytes);
+    const double huge = std::min(faults, (fresh_pages - faults) / (pages_per_huge - 1));
+    return {.small = faults - huge, .huge = huge};
+}
+
+}  // namespace
+
+double seconds(std::int64_t ns)
+{
+    return static_cast<double>(ns) * 1e-9;
+}
+
+double difference(std::uint64_t a, std::uint64_t b)
+{
+    return static_cast<double>(a) - static_cast<double>(b);
+}
+
+Value per_array(double total, std::uint64_t arrays)
+{
+    return arrays == 0 ? Value{} : total / static_cast<double>(arrays);
+}
+
+Value faults_over_expected(const Context& context)
+{
+    const RepetitionRecord& record = context.outcome.record;
+    if (context.outcome.points.empty() || context.huge_page_bytes == 0) {
+        return std::nullopt;
+    }
+    const PointRecord& last = context.outcome.points.back();
+    if (last.live_bytes != record.allocated_bytes || record.pages_touched == 0) {
+        return std::nullopt;
+    }
+    const double huge_pages = difference(last.huge_page_bytes, record.baseline_huge_page_bytes) /
+                              static_cast<double>(context.huge_page_bytes);
+    const double pages_per_huge =
+        static_cast<double>(context.huge_page_bytes) / static_cast<double>(context.page_bytes);
+    const double expected = huge_pages + static_cast<double>(record.pages_touched) - huge_pages * pages_per_huge;
+    return expected > 0 ? Value{static_cast<double>(last.minor_faults) / expected} : std::nullopt;
+}
+
+Value count(std::uint64_t value)
+{
+    return static_cast<double>(value);
+}
+
+Value nanoseconds(std::uint64_t ns)
+{
+    return static_cast<double>(ns) * 1e-9;
+}
+
+const transfer::TransferStatistics& moved(const Context& context)
+{
+    return context.outcome.record.transfers.statistics;
+}
+
+Value waited(const Context& context, std::uint64_t ns)
+{
+    return context.outcome.record.discipline.release_latency.count == 0 ? std::nullopt : nanoseconds(ns);
+}
+
+Value pool_hit_rate(const Context& context)
+{
+    const lifetime::DisciplineStats& kept = context.outcome.record.discipline;
+    const memory::PoolStats& pool = context.outcome.record.pool;
+    const bool pooled = context.program.memory.pool.kind != model::PoolKind::none;
+    const std::uint64_t hits = kept.cache_hits + pool.hits();
+    const std::uint64_t made = hits + (pooled ? pool.misses + pool.bypasses : kept.cache_misses);
+    return made == 0 ? Value{} : static_cast<double>(hits) / static_cast<double>(made);
+}
+
+Value pool_waste(const Context& context)
+{
+    const memory::PoolStats& pool = context.outcome.record.pool;
+    return pool.served_bytes == 0
+               ? Value{}
+               : 1 - static_cast<double>(pool.requested_bytes) / static_cast<double>(pool.served_bytes);
+}
+
+Value retained(const Context& context, std::string_view sample)
+{
+    for (const PointRecord& point : context.outcome.points) {
+        if (context.program.sample_names[point.name] == sample && point.working_set_bytes != 0) {
+            return difference(point.working_set_bytes, context.outcome.record.baseline_working_set_bytes);
+        }
+    }
+    return std::nullopt;
+}
+
+Value realized_fragmentation(const Context& context)
+{
+    const RepetitionRecord& record = context.outcome.record;
+    const double used = difference(record.peak_working_set_bytes, record.baseline_working_set_bytes);
+    return record.live_bytes_peak == 0 ? Value{} : used / static_cast<double>(record.live_bytes_peak) - 1;
+}
+
+Value call_time(const Context& context, trace::CallKind kind, double share)
+{
+    if (context.outcome.call_counts == nullptr) {
+        return std::nullopt;
+    }
+    std::array<std::uint64_t, trace::call_time_steps> steps{};
+    for (const auto& sizes : context.outcome.call_counts->counts[static_cast<std::size_t>(kind)]) {
+        std::ranges::transform(steps, sizes, steps.begin(), std::plus{});
+    }
+    const auto total = static_cast<double>(std::reduce(steps.begin(), steps.end()));
+    double seen = 0;
+    for (std::size_t step = 0; step < steps.size() && total > 0; ++step) {
+        seen += static_cast<double>(steps[step]);
+        if (steps[step] != 0 && seen >= share * total) {
+            const auto ticks = static_cast<double>(trace::CallTimeCounts::ticks_of(step));
+            return ticks * context.outcome.record.replay.ns_per_tick * 1e-9;
+        }
+    }
+    return std::nullopt;
+}
+
+Value fragmentation(const Context& context)
+{
+    const double found = context.outcome.record.fragmentation;
+    return found < 0 ? Value{} : Value{found};
+}
+
+std::uint64_t total(const Context& context, std::uint64_t SlotRecord::*field)
+{
+    std::uint64_t sum = 0;
+    for (const SlotRecord& slot : context.outcome.slots) {
+        sum += slot.*field;
+    }
+    return sum;
+}
+
+Value upper_middle(std::vector<std::int64_t> times_ns)
+{
+    if (times_ns.empty()) {
+        return std::nullopt;
+    }
+    const auto middle = times_ns.begin() + static_cast<std::ptrdiff_t>(times_ns.size() / 2);
+    std::ranges::nth_element(times_ns, middle);
+    return seconds(*middle);
+}
+
+Value mean(const std::vector<std::int64_t>& times_ns)
+{
+    const auto total = std::reduce(times_ns.begin(), times_ns.end(), std::int64_t{0});
+    return per_array(seconds(total), times_ns.size());
+}
+
+Value fault_time_of(const Context& context, std::uint64_t minor_faults, const Costs& spent)
+{
+    const FaultCosts& costs = context.outcome.record.fault_costs;
+    const FaultKinds kinds = fault_kinds(context, minor_faults, spent);
+    const bool known = (kinds.small == 0 || costs.small_page > 0) && (kinds.huge == 0 || costs.huge_page > 0) &&
+                       (kinds.shared == 0 || costs.shared_page > 0) &&
+                       (kinds.shared_again == 0 || costs.shared_again > 0);
+    return known ? Value{kinds.small * costs.small_page + kinds.huge * costs.huge_page +
+                         kinds.shared * costs.shared_page + kinds.shared_again * costs.shared_again}
+                 : std::nullopt;
+}
+
+Value fault_time(const Context& context)
+{
+    return fault_time_of(context, context.outcome.record.minor_faults, context.outcome.record.costs);
+}
+
+Value other_time(const Context& context)
+{
+    const RepetitionRecord& record = context.outcome.record;
+    const Value faults = fault_time(context);
+    return faults ? Value{seconds(record.wall_ns) - *faults - nanoseconds(record.costs.allocator_ns).value_or(0) -
+                          nanoseconds(record.costs.wait_ns).value_or(0) -
+                          nanoseconds(record.costs.run_delay_ns).value_or(0)}
+                  : std::nullopt;
+}
+
+Value cost(double seconds)
+{
+    return seconds > 0 ? Value{seconds} : std::nullopt;
+}
+
+Value per_second(std::uint64_t bytes, std::int64_t ns)
+{
+    return ns <= 0 ? Value{} : static_cast<double>(bytes) / seconds(ns);
+}
+
+Value no_value(const Context& /*context*/)
+{
+    return std::nullopt;
+}
+
+}  // namespace memsweep::engine::values
