@@ -49,7 +49,8 @@ TEST_CASE("of like groups with many tests each hardly one is named, and the same
         std::vector<double> p;
         for (std::size_t i = 0; i < hosts * quantities; ++i) {
             const std::size_t host = i / quantities;
-            grouped.push_back({host, host < bad ? 1e-9 : (static_cast<double>(rng.next() >> 11) + 0.5) / 9007199254740992.0});
+            grouped.push_back(
+                {host, host < bad ? 1e-9 : (static_cast<double>(rng.next() >> 11) + 0.5) / 9007199254740992.0});
             p.push_back(grouped.back().p);
         }
         const auto share = [&](const std::vector<double>& q) {
