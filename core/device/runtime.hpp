@@ -84,6 +84,8 @@ class Runtime {
     // Ordinary memory becomes registered memory until it is released; the memory itself stays the caller's.
     [[nodiscard]] virtual base::Expected<RawBlock> adopt(std::uint32_t device, void* ordinary, std::uint64_t bytes) = 0;
     virtual base::Expected<void> release(MemoryId memory) = 0;
+    // Of a block of device memory, the address that libraries of the same maker take; nullptr: there is none.
+    [[nodiscard]] virtual void* native_address(MemoryId /*memory*/) const { return nullptr; }
     // Makes a block of the kind mapped the processor's, at this address, until unmap gives it back to the device.
     [[nodiscard]] virtual base::Expected<std::byte*> map(MemoryId memory, Access access) = 0;
     [[nodiscard]] virtual base::Expected<void> unmap(MemoryId memory) = 0;

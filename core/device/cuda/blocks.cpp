@@ -164,6 +164,13 @@ base::Expected<void> CudaRuntime::release(MemoryId memory)
     return {};
 }
 
+void* CudaRuntime::native_address(MemoryId memory) const
+{
+    const std::lock_guard lock{mutex_};
+    const auto found = blocks_.find(memory);
+    return found == blocks_.end() ? nullptr : found->second.data;
+}
+
 base::Expected<std::byte*> CudaRuntime::map(MemoryId memory, Access)
 {
     const std::lock_guard lock{mutex_};

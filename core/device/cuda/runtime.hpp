@@ -43,6 +43,7 @@ class CudaRuntime final : public Runtime {
     [[nodiscard]] base::Expected<RawBlock> allocate(const BlockRequest& request) override;
     [[nodiscard]] base::Expected<RawBlock> adopt(std::uint32_t device, void* ordinary, std::uint64_t bytes) override;
     base::Expected<void> release(MemoryId memory) override;
+    [[nodiscard]] void* native_address(MemoryId memory) const override;
     [[nodiscard]] base::Expected<std::byte*> map(MemoryId memory, Access access) override;
     [[nodiscard]] base::Expected<void> unmap(MemoryId memory) override;
 
