@@ -126,7 +126,7 @@ model::Case read_case(const std::string& scenario, std::vector<model::Param> par
                                             model::name_of(plan_case.memory.resource)));
     }
     if (parts.steps != nullptr) {
-        plan_case.steps = StepReader{reading, plan_case.memory, plan_case.release}.read(*parts.steps);
+        plan_case.steps = StepReader{reading, plan_case.memory, plan_case.release, parts.ranks}.read(*parts.steps);
     }
     return plan_case;
 }

@@ -3,6 +3,10 @@
 // Errors   into Diagnostics. In a scenario that has errors only the first max_cases_with_errors cases are looked at.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/model/plan.hpp"
@@ -19,7 +23,11 @@ struct CaseParts {
     const Node* safety{};
     const Node* allocators{};
     const Node* steps{};
+    std::uint32_t ranks{};  // that the scenario's transfers go between; 0: it is for one process
 };
+
+// Parameters of every transfer between ranks, besides the axes.
+inline constexpr std::array<std::string_view, 5> rank_params{"from", "message", "part", "to", "transfer"};
 
 [[nodiscard]] model::MemorySpec read_memory(const Node& node, const Reading& reading);
 [[nodiscard]] model::SafetySpec read_safety(const Node& node, const Reading& reading);

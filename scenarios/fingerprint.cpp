@@ -40,12 +40,16 @@ class Digest {
 
 nlohmann::json header(const model::Plan& plan)
 {
-    return {{"name", plan.name},
-            {"isolation", model::name_of(plan.settings.isolation)},
-            {"requires",
-             {{"memory_bytes", plan.requirements.memory_bytes},
-              {"numa_nodes", plan.requirements.numa_nodes},
-              {"device", plan.requirements.device}}}};
+    nlohmann::json text{{"name", plan.name},
+                        {"isolation", model::name_of(plan.settings.isolation)},
+                        {"requires",
+                         {{"memory_bytes", plan.requirements.memory_bytes},
+                          {"numa_nodes", plan.requirements.numa_nodes},
+                          {"device", plan.requirements.device}}}};
+    if (plan.requirements.ranks.count != 0) {
+        text["ranks"] = model::to_text(plan.requirements.ranks);
+    }
+    return text;
 }
 
 // By id: the order of axes and of their values decides only when a case runs, not what it measures.

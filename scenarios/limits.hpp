@@ -28,6 +28,7 @@ inline constexpr std::uint64_t max_loop_passes = 1'000'000'000'000;  // product 
 inline constexpr std::uint64_t max_samples = 100'000;  // points of one repetition: their storage is reserved before it
 inline constexpr std::uint64_t max_timed_calls = 1'000'000;  // of one repetition, likewise
 inline constexpr std::size_t max_shape_rank = 8;             // what core/array keeps inside a handle
+inline constexpr std::uint64_t max_ranks = 65'536;           // of MPI
 inline constexpr std::size_t max_errors_kept = 1'000;
 inline constexpr std::size_t max_errors_shown = 50;
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "scenarios/assertions.hpp"
 #include "scenarios/case_reader.hpp"
 #include "scenarios/fingerprint.hpp"
@@ -68,14 +70,17 @@ class Loading {
         if (const Node* needs = top.raw("requires")) {
             plan_.requirements = read_requirements(*needs, reading);
         }
+        plan_.requirements.ranks = read_ranks(top);
         read_cases_and_claims(top, run.series, reading);
     }
 
     void read_cases_and_claims(const Fields& top, const model::SeriesSpec& series, const Reading& reading)
     {
         Axes axes = read_axes(top.raw("axes"), overrides_.axes, sources_, reading);
-        const CaseParts parts{top.raw("axes"),   top.raw("exclude"),    top.raw("memory"), top.raw("release"),
-                              top.raw("safety"), top.raw("allocators"), top.raw("steps")};
+        const CaseParts parts{
+            top.raw("axes"),   top.raw("exclude"),    top.raw("memory"), top.raw("release"),
+            top.raw("safety"), top.raw("allocators"), top.raw("steps"),  plan_.requirements.ranks.count};
+        check_axes_of_ranks(axes, parts, reading);
         plan_.cases = read_cases(plan_.name, parts, axes, series, sources_, reading);
         override_safety(overrides_, plan_.cases);
         check_isolation(axes, parts, reading);
@@ -83,6 +88,19 @@ class Loading {
             plan_.assertions = read_assertions(*claims, axes, points(parts), reading);
         }
         plan_.axes = std::move(axes.used);
+    }
+
+    // What memsweep-mpi adds to a case for every transfer.
+    static void check_axes_of_ranks(const Axes& axes, const CaseParts& parts, const Reading& reading)
+    {
+        for (const std::string_view name : axis_names(axes)) {
+            if (parts.ranks != 0 && std::ranges::find(rank_params, name) != rank_params.end()) {
+                reading.diagnostics.add(parts.axes->place,
+                                        fmt::format("axis \"{}\": between ranks every transfer has a parameter of this "
+                                                    "name; call the axis otherwise",
+                                                    name));
+            }
+        }
     }
 
     void check_isolation(const Axes& axes, const CaseParts& parts, const Reading& reading) const

@@ -59,6 +59,8 @@ constexpr std::array scenario_table{
     include,
     OptionInfo{"variables", object, false, "", 0, 0, nullptr, "names and values for ${NAME}; --set changes them"},
     OptionInfo{"requires", object, false, "", 0, 0, nullptr, "what the machine must have"},
+    OptionInfo{"ranks", integer, false, "", 2, max_ranks, nullptr,
+               "MPI ranks that its transfers go between: so many, or \"2+\": as many or more"},
     repetitions,
     warmup,
     timeout,

@@ -1,8 +1,11 @@
 #include "scenarios/settings.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include <fmt/format.h>
+
+#include "scenarios/limits.hpp"
 
 namespace memsweep::scenarios {
 
@@ -33,6 +36,28 @@ model::SeriesSpec read_series(const Node& node, const Reading& reading)
     series.working_set = has("working_set");
     series.live_bytes = has("live_bytes");
     return series;
+}
+
+model::RankNeed read_ranks(const Fields& top)
+{
+    model::RankNeed need;
+    const Node* node = top.raw("ranks");
+    const auto* text = node == nullptr ? nullptr : node->as<std::string>();
+    if (text != nullptr && text->ends_with('+')) {
+        const auto [end, problem] = std::from_chars(text->data(), text->data() + text->size(), need.count);
+        if (problem != std::errc{} || end + 1 != text->data() + text->size() || need.count < 2 ||
+            need.count > max_ranks) {
+            top.complain(node->place,
+                         fmt::format("\"ranks\" must be an integer from 2 to {}, or such a number and +, as "
+                                     "in \"2+\"; not \"{}\"",
+                                     max_ranks, *text));
+            return {};
+        }
+        need.or_more = true;
+        return need;
+    }
+    top.read("ranks", need.count);
+    return need;
 }
 
 model::Requirements read_requirements(const Node& node, const Reading& reading)

@@ -22,6 +22,8 @@ struct RunSettings {
 void read_settings(const Fields& fields, const Reading& reading, RunSettings& run);
 
 [[nodiscard]] model::SeriesSpec read_series(const Node& node, const Reading& reading);
+// 2, or "2+".
+[[nodiscard]] model::RankNeed read_ranks(const Fields& top);
 [[nodiscard]] model::Requirements read_requirements(const Node& node, const Reading& reading);
 
 using Assignments = std::vector<std::pair<std::string, std::string>>;  // NAME, VALUE as on the command line

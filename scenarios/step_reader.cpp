@@ -49,8 +49,9 @@ std::size_t count_steps(const Node& steps)
     return total;
 }
 
-StepReader::StepReader(const Reading& reading, const model::MemorySpec& memory, const model::ReleaseSpec& release)
-    : reading_{reading}, memory_{memory}, release_{release}, names_{reading.diagnostics}
+StepReader::StepReader(const Reading& reading, const model::MemorySpec& memory, const model::ReleaseSpec& release,
+                       std::uint32_t ranks)
+    : reading_{reading}, memory_{memory}, release_{release}, ranks_{ranks}, names_{reading.diagnostics}
 {
 }
 
@@ -90,6 +91,10 @@ std::optional<model::Step> StepReader::read_step(const Node& node)
     named.read("timed", step.timed);
     if (parallel_ != 0) {
         check_in_parallel(named, name, step);
+    }
+    if (ranks_ != 0 && !std::holds_alternative<model::TransferStep>(step.operation)) {
+        named.complain(named.place("op"),
+                       fmt::format("a scenario with \"ranks\" has transfer steps alone, no \"{}\"", name));
     }
     std::visit([&](auto& alternative) { fill(named, alternative); }, step.operation);
     return step;

@@ -21,7 +21,9 @@ namespace memsweep::scenarios {
 
 class StepReader {
   public:
-    StepReader(const Reading& reading, const model::MemorySpec& memory, const model::ReleaseSpec& release);
+    // `ranks`: of MPI, that the steps are for; 0: for one process.
+    StepReader(const Reading& reading, const model::MemorySpec& memory, const model::ReleaseSpec& release,
+               std::uint32_t ranks = 0);
 
     StepReader(const StepReader&) = delete;
     StepReader& operator=(const StepReader&) = delete;
@@ -59,6 +61,7 @@ class StepReader {
     void fill(const Fields& fields, model::ParallelStep& step);
     void fill(const Fields& fields, model::PassStep& step);
     void fill(const Fields& fields, model::ThrowStep& step);
+    void check_between_ranks(const Fields& fields, const model::TransferStep& step);
     void read_transfers(const Fields& fields, model::TransferStep& step);
     [[nodiscard]] bool enter_nested(const Node& steps);
     static void check_in_parallel(const Fields& fields, std::string_view name, const model::Step& step);
@@ -71,6 +74,7 @@ class StepReader {
     Reading reading_;
     model::MemorySpec memory_;
     model::ReleaseSpec release_;
+    std::uint32_t ranks_;
     NameFlow names_;
     NameFlow* flow_{&names_};  // a parallel block has its own
     std::uint64_t passes_{1};  // of the loops around the current step

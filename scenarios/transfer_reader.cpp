@@ -1,4 +1,8 @@
 // What a transfer step reads and must satisfy.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
 #include <fmt/format.h>
 
 #include "core/model/transfer_step.hpp"
@@ -26,6 +30,17 @@ void read_word(const Fields& fields, std::string_view key, base::Expected<Value>
         return;
     }
     into = *std::move(value);
+}
+
+// MPI counts in int; data are compared by words.
+std::string rank_problem(const model::TransferJob& job, std::uint32_t ranks)
+{
+    constexpr std::uint64_t largest = 1U << 30U;
+    std::string why = model::rank_objection(job.spec, ranks);
+    if (why.empty() && (job.bytes % sizeof(std::uint64_t) != 0 || job.bytes > largest)) {
+        why = "\"bytes\" between ranks is a multiple of 8 up to 1GiB";
+    }
+    return why;
 }
 
 bool is_to_device(const model::TransferSpec& spec)
@@ -61,8 +76,14 @@ void StepReader::read_transfers(const Fields& fields, model::TransferStep& step)
         }
         if (std::string why = model::objection(job.spec); !why.empty()) {
             one.complain(one.place("src"), std::move(why));
+        } else if (ranks_ != 0) {
+            if (why = rank_problem(job, ranks_); !why.empty()) {
+                one.complain(one.place("src"), std::move(why));
+            }
         } else if (model::names_rank(job.spec)) {
-            one.complain(one.place("src"), "a scenario's worker is one process: its transfers name no rank");
+            one.complain(
+                one.place(job.spec.src.rank ? "src" : "dst"),
+                "names a rank, and the scenario does not say for how many it is: \"ranks\": 2, beside \"name\"");
         }
         if (!model::names_each_device(job.spec)) {
             step.jobs.push_back(job);
@@ -81,9 +102,31 @@ void StepReader::read_transfers(const Fields& fields, model::TransferStep& step)
     }
 }
 
+// One message after the other is all that is asked of MPI.
+void StepReader::check_between_ranks(const Fields& fields, const model::TransferStep& step)
+{
+    static constexpr std::array<std::string_view, 3> known{"op", "transfers", "times"};
+    for (const OptionInfo& option : operation_options("transfer")) {
+        if (fields.has(option.name) && std::ranges::find(known, option.name) == known.end()) {
+            fields.complain(fields.place(option.name),
+                            fmt::format("\"{}\" is not for transfers between ranks", option.name));
+        }
+    }
+    for (std::size_t i = 0; i < step.jobs.size(); ++i) {
+        if (std::ranges::find(step.jobs.begin(), step.jobs.begin() + static_cast<std::ptrdiff_t>(i), step.jobs[i].spec,
+                              &model::TransferJob::spec) != step.jobs.begin() + static_cast<std::ptrdiff_t>(i)) {
+            fields.complain(fields.place("transfers"),
+                            fmt::format("{} stands there twice", model::to_text(step.jobs[i].spec)));
+        }
+    }
+}
+
 void StepReader::fill(const Fields& fields, model::TransferStep& step)
 {
     read_transfers(fields, step);
+    if (ranks_ != 0) {
+        check_between_ranks(fields, step);
+    }
     model::TransferOptions& options = step.options;
     fields.read_choice("strategy", options.strategy);
     fields.read("times", options.times);

@@ -155,6 +155,9 @@ void Runner::prepare_case(model::RunReport& report, const model::Case& plan_case
 std::string Runner::refusal(const model::Case& plan_case, std::uint64_t estimate_bytes) const
 {
     const model::Requirements& needs = plan_.requirements;
+    if (needs.ranks.count != 0) {
+        return fmt::format("needs {}; run it with memsweep-mpi", model::to_text(needs.ranks));
+    }
     if (needs.memory_bytes > capabilities_.memory_bytes) {
         return fmt::format("requires {} of memory; {} is available", size_text(needs.memory_bytes),
                            size_text(capabilities_.memory_bytes));

@@ -13,6 +13,7 @@
 #include "core/model/scalar.hpp"
 #include "core/model/specs.hpp"
 #include "core/model/step.hpp"
+#include "core/model/transfer.hpp"
 
 namespace memsweep::model {
 
@@ -45,6 +46,7 @@ struct Requirements {
     std::uint64_t memory_bytes{};
     std::uint64_t numa_nodes{};
     bool device{};
+    RankNeed ranks;  // of memsweep-mpi; the cases' transfers then go from rank to rank, and there are no other steps
 };
 
 struct SeriesSpec {

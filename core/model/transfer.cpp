@@ -204,6 +204,14 @@ bool is_device(const Place& place, std::optional<std::uint32_t> number)
     return place.kind == Place::Kind::device && place.number == number;
 }
 
+// What stands for MPI where none is named: the engine of a device at an end, else processors.
+Mover mover_between_ranks(const Place& src, const Place& dst)
+{
+    const Place& device = src.kind == Place::Kind::device ? src : dst;
+    return device.kind == Place::Kind::device ? Mover{.kind = Mover::Kind::copy_engine, .number = device.number}
+                                              : Mover{};
+}
+
 }  // namespace
 
 Expected<Place> parse_place(std::string_view text)
@@ -221,6 +229,16 @@ Expected<TransferSpec> parse_transfer(std::string_view text)
     constexpr std::string_view arrow = "->";
     const std::size_t first = text.find(arrow);
     const std::size_t second = first == std::string_view::npos ? first : text.find(arrow, first + arrow.size());
+    if (first != std::string_view::npos && second == std::string_view::npos) {
+        const auto src = read_place({text, 0, first});
+        const auto dst = read_place({text, first + arrow.size(), text.size()});
+        if (src && dst && src->rank && dst->rank) {
+            return TransferSpec{*src, mover_between_ranks(*src, *dst), *dst};
+        }
+        if (text.find("rank") != std::string_view::npos && (!src || !dst)) {
+            return base::fail(!src ? src.error() : dst.error());
+        }
+    }
     if (second == std::string_view::npos || text.find(arrow, second + arrow.size()) != std::string_view::npos) {
         return base::fail(
             base::ErrorCode::invalid_input,
@@ -263,6 +281,39 @@ std::string objection(const TransferSpec& spec)
                            to_text(spec.dst));
     }
     return {};
+}
+
+std::string rank_objection(const TransferSpec& spec, std::uint32_t ranks)
+{
+    if (!spec.src.rank || !spec.dst.rank) {
+        return fmt::format("between ranks both ends name theirs, as in rank0:host -> rank1:host; this is {}",
+                           to_text(spec));
+    }
+    if (names_each_device(spec)) {
+        return fmt::format("between ranks a device has its number; this is {}", to_text(spec));
+    }
+    for (const std::uint32_t rank : {*spec.src.rank, *spec.dst.rank}) {
+        if (rank >= ranks) {
+            return fmt::format("there is no rank {}: of {} the last is rank {}", rank, ranks, ranks - 1);
+        }
+    }
+    if (spec.src.rank == spec.dst.rank) {
+        return fmt::format("both ends are rank {}: a transfer within one process names none", *spec.src.rank);
+    }
+    if (spec.exe.kind == Mover::Kind::processors && spec.exe.number) {
+        return fmt::format("MPI moves what goes from rank to rank: write cpu, not {}", to_text(spec.exe));
+    }
+    return {};
+}
+
+bool is_met(const RankNeed& need, std::uint32_t ranks)
+{
+    return need.or_more ? ranks >= need.count : need.count == 0 || ranks == need.count;
+}
+
+std::string to_text(const RankNeed& need)
+{
+    return fmt::format("{}{} MPI ranks", need.count, need.or_more ? " or more" : "");
 }
 
 std::string to_text(const Place& place)

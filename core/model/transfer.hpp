@@ -5,7 +5,8 @@
 //          device that there is; where both ends are, every pair of two; of an executor, the source's, if that is one
 //          of all, else the destination's. Blanks around words do not matter. null moves nothing at that end: bytes are
 //          only read, or only written. cpuN are the processors of NUMA node N; cpu are those beside the source, or
-//          beside the destination of a write.
+//          beside the destination of a write. Between ranks MPI moves the bytes, so the executor may be left out:
+//          "rank0:host -> rank1:host@node0".
 // Sources  the triples of TransferBench (AMD), with our own words for the places.
 // Errors   invalid_input: which word is wrong, at which character of the text, and what it could be.
 #pragma once
@@ -65,8 +66,20 @@ struct TransferSpec {
 [[nodiscard]] base::Expected<Mover> parse_mover(std::string_view text);
 [[nodiscard]] base::Expected<TransferSpec> parse_transfer(std::string_view text);
 
+// How many MPI ranks a scenario is for.
+struct RankNeed {
+    std::uint32_t count{};  // 0: it is for one process
+    bool or_more{};
+    friend bool operator==(const RankNeed&, const RankNeed&) = default;
+};
+[[nodiscard]] bool is_met(const RankNeed& need, std::uint32_t ranks);
+[[nodiscard]] std::string to_text(const RankNeed& need);  // "2 MPI ranks", "2 or more MPI ranks"
+
 // What no parser sees: a transfer from null to null, or a mover that belongs to neither end. Empty: nothing.
 [[nodiscard]] std::string objection(const TransferSpec& spec);
+
+// Why MPI cannot carry it between two of so many ranks. Empty: it can.
+[[nodiscard]] std::string rank_objection(const TransferSpec& spec, std::uint32_t ranks);
 
 // As they are parsed: "host:pinned@node0", "cpu0", "gpu1.ce", "host -> cpu -> host".
 [[nodiscard]] std::string to_text(const Place& place);

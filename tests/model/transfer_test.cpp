@@ -50,6 +50,37 @@ TEST_CASE("what is no transfer is told by its wrong word", "[unit]")
     CHECK_THAT(message("rank1host -> cpu -> host"), Catch::Contains("is no place"));
 }
 
+TEST_CASE("between ranks the mover may be left out", "[unit]")
+{
+    const auto words = [](std::string_view text) { return model::to_text(*parse_transfer(text)); };
+    CHECK(words("rank0:host -> rank1:host@node0") == "rank0:host -> cpu -> rank1:host@node0");
+    CHECK(words("rank2:host:pinned->rank0:gpu3") == "rank2:host:pinned -> gpu3.ce -> rank0:gpu3");
+    CHECK(words("rank2:gpu1 -> rank0:gpu3") == "rank2:gpu1 -> gpu1.ce -> rank0:gpu3");
+    CHECK_THAT(parse_transfer("host -> rank1:host").error().message, Catch::Contains("SRC -> EXE -> DST"));
+    CHECK_THAT(parse_transfer("rank0:hots -> rank1:host").error().message,
+               Catch::StartsWith("character 1: ") && Catch::Contains("is no place"));
+    CHECK_THAT(parse_transfer("rank0:host -> rank1:host:pined").error().message, Catch::Contains("\"pinned\""));
+}
+
+TEST_CASE("what MPI cannot carry between ranks is said", "[unit]")
+{
+    const auto why = [](std::string_view text) { return model::rank_objection(*parse_transfer(text), 3); };
+    CHECK(why("rank0:host -> rank2:host:pinned@node1").empty());
+    CHECK(why("rank0:gpu0 -> gpu0.ce -> rank1:host").empty());
+    CHECK_THAT(why("rank0:host -> rank3:host"), Catch::Contains("no rank 3: of 3 the last is rank 2"));
+    CHECK_THAT(why("rank1:host -> rank1:host@node0"), Catch::Contains("both ends are rank 1"));
+    CHECK_THAT(why("host -> cpu -> rank1:host"), Catch::Contains("both ends name theirs"));
+    CHECK_THAT(why("rank0:host -> cpu -> null"), Catch::Contains("both ends name theirs"));
+    CHECK_THAT(why("rank0:host -> rank1:gpu*"), Catch::Contains("a device has its number"));
+    CHECK_THAT(why("rank0:host -> cpu1 -> rank1:host"), Catch::Contains("write cpu, not cpu1"));
+    CHECK(model::is_met({}, 1));
+    CHECK(model::is_met({.count = 2}, 2));
+    CHECK_FALSE(model::is_met({.count = 2}, 3));
+    CHECK(model::is_met({.count = 2, .or_more = true}, 3));
+    CHECK_FALSE(model::is_met({.count = 4, .or_more = true}, 3));
+    CHECK(model::to_text(model::RankNeed{.count = 4, .or_more = true}) == "4 or more MPI ranks");
+}
+
 TEST_CASE("what is no transfer is pointed at, and what was meant is said", "[unit]")
 {
     const auto message = [](std::string_view text) { return parse_transfer(text).error().message; };

@@ -80,7 +80,7 @@ TEST_CASE("what is no transfer is refused, with its word and what was meant", "[
     CHECK_THAT(error_of(transfer(one("hots", "cpu", "host"))), Catch::Contains("did you mean \"host\""));
     CHECK_THAT(error_of(transfer(one("host:pined", "cpu", "host"))), Catch::Contains("did you mean \"pinned\""));
     CHECK_THAT(error_of(transfer(one("host", "gpu1.ce", "gpu0"))), Catch::Contains("one of them must be gpu1"));
-    CHECK_THAT(error_of(transfer(one("host", "cpu", "rank1:host"))), Catch::Contains("name no rank"));
+    CHECK_THAT(error_of(transfer(one("host", "cpu", "rank1:host"))), Catch::Contains("\"ranks\": 2"));
     CHECK_THAT(error_of(transfer("")), Catch::Contains("1 to 64 objects"));
     CHECK_THAT(error_of(transfer(R"({"src": "host", "dst": "host"})")), Catch::Contains("\"exe\""));
     CHECK_THAT(error_of(transfer(one("host", "cpu", "host"), R"(, "batch": true)")), Catch::Contains("for a device"));
@@ -89,6 +89,41 @@ TEST_CASE("what is no transfer is refused, with its word and what was meant", "[
     CHECK_THAT(error_of(transfer(one("host", "cpu", "host"), R"(, "strategy": "stagde")")),
                Catch::Contains("did you mean \"staged\""));
     CHECK_THAT(error_of(transfer(one("host", "cpu", "host"), R"(, "slots": 65)")), Catch::Contains("\"slots\""));
+}
+
+TEST_CASE("transfers between ranks need \"ranks\", and nothing beside them", "[unit]")
+{
+    const auto between = [](const std::string& need, const std::string& transfers, const std::string& more = {}) {
+        return scenario_text("\"ranks\": " + need + R"(, "steps": [{"op": "transfer", "transfers": [)" + transfers +
+                             "]" + more + "}]");
+    };
+    const std::string good = one("rank0:host", "cpu", "rank1:host:pinned@node0", R"(, "bytes": "1MiB")");
+    const auto need_of = [&](const std::string& need) { return plan_of(between(need, good)).requirements.ranks; };
+    CHECK(need_of("2") == model::RankNeed{.count = 2, .or_more = false});
+    CHECK(need_of("\"2+\"") == model::RankNeed{.count = 2, .or_more = true});
+    CHECK(plan_of(between("2", good)).fingerprint != plan_of(between("3", good)).fingerprint);
+    CHECK(plan_of(between("2", good)).fingerprint != plan_of(between("\"2+\"", good)).fingerprint);
+    for (const char* need :
+         {"1", "0", "-2", "65537", "2.5", "\"1+\"", "\"+\"", "\"2++\"", "\"many\"", "\"99999999999+\"", "[]"}) {
+        INFO(need);
+        CHECK_THAT(errors_of(between(need, good)).front(), Catch::Contains("\"ranks\""));
+    }
+    const auto refused = [&](const std::string& transfers, const std::string& more, const char* said) {
+        INFO(transfers << more);
+        CHECK_THAT(error_of(between("2", transfers, more)), Catch::Contains(said));
+    };
+    refused(one("rank0:host", "cpu", "rank2:host"), "", "no rank 2: of 2 the last is rank 1");
+    refused(one("host", "cpu", "host"), "", "both ends name theirs");
+    refused(one("rank1:host", "cpu", "rank1:host"), "", "both ends are rank 1");
+    refused(one("rank0:host", "cpu", "rank1:host", R"(, "bytes": 12)"), "", "a multiple of 8");
+    refused(good + "," + good, "", "stands there twice");
+    refused(good, R"(, "slots": 4)", "not for transfers between ranks");
+    CHECK_THAT(error_of(scenario_text(R"("ranks": 2, "steps": [{"op": "idle", "duration": "1ms"}])")),
+               Catch::Contains("transfer steps alone"));
+    CHECK_THAT(
+        error_of(scenario_text(R"("ranks": 2, "axes": {"to": [1, 2]}, "steps": [{"op": "transfer", "transfers": [)" +
+                               good + "]}]")),
+        Catch::Contains("axis \"to\""));
 }
 
 TEST_CASE("both ends of a transfer, and its slots, are part of what a case is estimated to need", "[unit]")
