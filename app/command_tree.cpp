@@ -104,7 +104,9 @@ OptionFacts describe(const CLI::App& app, const CLI::Option& option)
         facts.choices = known_words(app, option);
     }
     const bool is_file = facts.value == "FILE" || facts.value == "RESULT";
-    const bool is_scenario = is_file && is_positional && (app.get_name() == "run" || app.get_name() == "validate");
+    const bool is_scenario =
+        is_file && is_positional &&
+        (app.get_name() == "run" || app.get_name() == "validate" || app.get_name() == "memsweep-mpi");
     facts.completes = is_scenario             ? Completes::scenarios
                       : is_file               ? Completes::files
                       : facts.choices.empty() ? Completes::nothing

@@ -8,6 +8,9 @@
 #include <utility>
 
 #include <mpi.h>
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -103,6 +106,15 @@ std::string Comm::hosts() const
     return fmt::format("{}", fmt::join(once, ","));
 }
 
+std::string Comm::no_device_memory()
+{
+#ifdef MPIX_CUDA_AWARE_SUPPORT
+    return MPIX_Query_cuda_support() == 1 ? "" : "this MPI takes no device memory (MPIX_Query_cuda_support says no)";
+#else
+    return "this MPI does not say whether it takes device memory (it has no MPIX_Query_cuda_support)";
+#endif
+}
+
 Transfer Comm::begin_send(const void* data, std::size_t bytes, int to, int tag) const
 {
     Transfer transfer;
@@ -161,6 +173,14 @@ std::optional<std::string> Comm::receive(int from, int tag, Deadline deadline) c
         doze();
     }
     return *std::move(text);
+}
+
+std::optional<int> Comm::first_of(bool asks) const
+{
+    const int own = asks ? rank_ : size();
+    int lowest = size();
+    MPI_Allreduce(&own, &lowest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return lowest < size() ? std::optional{lowest} : std::nullopt;
 }
 
 void Comm::finish(bool all_are_there) const

@@ -60,12 +60,17 @@ class Comm {
     // The host of a rank, or HOST.rN where several ranks share a host.
     [[nodiscard]] const std::string& name(int rank) const { return names_.at(static_cast<std::size_t>(rank)); }
     [[nodiscard]] std::string hosts() const;  // "a,b,c": all of them, once each
+    // Why this MPI sends nothing from the memory of a device. Empty: it does.
+    [[nodiscard]] static std::string no_device_memory();
 
     [[nodiscard]] Transfer begin_send(const void* data, std::size_t bytes, int to, int tag) const;
     [[nodiscard]] Transfer begin_receive(void* data, std::size_t bytes, int from, int tag) const;
 
     [[nodiscard]] bool send(const std::string& text, int to, int tag, Deadline deadline) const;
     [[nodiscard]] std::optional<std::string> receive(int from, int tag, Deadline deadline) const;
+
+    // The lowest rank that asks for it; empty: none does. All ranks ask at the start, while all are there.
+    [[nodiscard]] std::optional<int> first_of(bool asks) const;
 
     // Ends MPI. With a peer that is gone MPI_Finalize would wait for it for ever: then it is left out.
     void finish(bool all_are_there) const;

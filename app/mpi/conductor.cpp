@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "app/commands.hpp"
+#include "app/mpi/rank_plan.hpp"
 #include "app/probing.hpp"
 #include "core/measure/fleet.hpp"
 #include "core/sys/atomic_file.hpp"
@@ -28,9 +29,27 @@ constexpr int answer_tag = 1;
 constexpr std::chrono::seconds start_patience{60};
 constexpr std::chrono::seconds grace{2};
 
-bool wrong_data(const model::RunReport& report)
+// Wrong data, memory elsewhere than bound, or a scenario's assertion.
+bool has_finding(const model::RunReport& report)
 {
-    return std::ranges::any_of(report.cases, [](const auto& one) { return one.status == model::Status::failed; });
+    return std::ranges::any_of(report.cases, [](const auto& one) { return one.status == model::Status::failed; }) ||
+           std::ranges::any_of(report.assertions, [](const model::AssertionResult& one) {
+               return one.outcome == model::AssertionOutcome::failed && one.severity == model::Severity::fail;
+           });
+}
+
+std::vector<LinkTest> whole_plan(const MpiOptions& options, int ranks)
+{
+    std::vector<LinkTest> tests = link_plan(options.patterns, ranks);
+    for (const model::Plan& plan : options.plans) {
+        add_tests(plan, ranks, tests);
+    }
+    return tests;
+}
+
+std::chrono::nanoseconds patience_with(const MpiOptions& options, const LinkTest& test)
+{
+    return std::max(options.link.patience, test.timeout);
 }
 
 void measure_own(const MpiOptions& options, Journal& journal)
@@ -71,7 +90,9 @@ LinkTest without(const LinkTest& test, const std::set<int>& lost)
 
 void measure_link(const MpiOptions& options, const Comm& comm, const LinkTest& test, int number, Journal& journal)
 {
-    journal.add_links(test, run_link_test(comm, test, number, options.link));
+    LinkSettings settings = options.link;
+    settings.patience = patience_with(options, test);
+    journal.add_links(test, run_link_test(comm, test, number, settings));
     static_cast<void>(journal.write(false));
 }
 
@@ -87,7 +108,7 @@ std::set<int> members_of(const LinkTest& test)
 class Conductor {
   public:
     Conductor(const MpiOptions& options, const Comm& comm, Journal& journal)
-        : options_{options}, comm_{comm}, journal_{journal}, plan_{link_plan(options.patterns, comm.size())}
+        : options_{options}, comm_{comm}, journal_{journal}, plan_{whole_plan(options, comm.size())}
     {
     }
 
@@ -191,6 +212,11 @@ class Conductor {
     {
         for (int i = 0; i < static_cast<int>(plan_.size()); ++i) {
             const LinkTest test = without(plan_[static_cast<std::size_t>(i)], lost_);
+            if (!test.unmet.empty()) {
+                tell(fmt::format("{}: {}", test.scenario, test.unmet));
+                journal_.add_unmet(test);
+                continue;
+            }
             const std::set<int> members = members_of(test);
             const bool held =
                 std::ranges::all_of(test.flows, [&](const Flow& flow) { return held_[flow.from].contains(i); });
@@ -207,7 +233,7 @@ class Conductor {
             if (members.contains(0)) {
                 measure_link(options_, comm_, test, i + 1, journal_);
             }
-            const Deadline deadline = within(options_.link.patience + grace);
+            const Deadline deadline = within(patience_with(options_, test) + grace);
             for (const int rank : members) {
                 if (rank != 0 && !lost_.contains(rank) && !comm_.receive(rank, answer_tag, deadline)) {
                     lose(rank, "a link was measured");
@@ -251,7 +277,7 @@ class Conductor {
     {
         app::ExitCode code = lost_.empty() ? app::ExitCode::done : app::ExitCode::case_failed;
         for (const auto& [rank, report] : reports_) {
-            code = wrong_data(report) ? app::worse(code, app::ExitCode::finding) : code;
+            code = has_finding(report) ? app::worse(code, app::ExitCode::finding) : code;
         }
         return code;
     }
@@ -287,7 +313,7 @@ app::ExitCode conduct(const MpiOptions& options, const Comm& comm, Journal& jour
 
 app::ExitCode follow(const MpiOptions& options, const Comm& comm, Journal& journal)
 {
-    const std::vector<LinkTest> plan = link_plan(options.patterns, comm.size());
+    const std::vector<LinkTest> plan = whole_plan(options, comm.size());
     const auto lost_leader = [&] {
         app::print_error({base::ErrorCode::os, "no answer; this rank ends with its own cases", comm.name(0)});
         measure_own(options, journal);
@@ -298,7 +324,10 @@ app::ExitCode follow(const MpiOptions& options, const Comm& comm, Journal& journ
         return lost_leader();
     }
     const auto all_own = options.own_patience * comm.size() + start_patience;
-    const auto all_links = (options.link.patience + grace) * static_cast<int>(plan.size() + 1);
+    auto all_links = options.link.patience + grace;
+    for (const LinkTest& test : plan) {
+        all_links += patience_with(options, test) + grace;
+    }
     while (true) {
         const auto order = comm.receive(0, order_tag, within(all_own + all_links));
         if (!order) {
@@ -331,7 +360,7 @@ app::ExitCode follow(const MpiOptions& options, const Comm& comm, Journal& journ
             if (*order != "end") {
                 return app::ExitCode::case_failed;  // and MPI is left as it is: its end would wait for who is lost
             }
-            return wrong_data(journal.report()) ? app::ExitCode::finding : app::ExitCode::done;
+            return has_finding(journal.report()) ? app::ExitCode::finding : app::ExitCode::done;
         }
     }
 }

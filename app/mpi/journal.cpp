@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,10 +15,11 @@
 #include "app/result_path.hpp"
 #include "app/this_machine.hpp"
 #include "core/base/quantity.hpp"
+#include "core/measure/assertions.hpp"
 #include "core/measure/fleet.hpp"
-#include "core/measure/summary.hpp"
 #include "core/sys/atomic_file.hpp"
 #include "core/sys/clock.hpp"
+#include "core/transfer/probe.hpp"
 #include "reporters/json_writer.hpp"
 #include "scenarios/fingerprint.hpp"
 
@@ -46,25 +49,14 @@ std::string fingerprint(const MpiOptions& options, const Comm& comm)
     for (const Pattern pattern : options.patterns) {
         text += fmt::format("\nlink {}", name_of(pattern));
     }
+    for (const model::Plan& plan : options.plans) {
+        text += fmt::format("\nplan {} {} {}", plan.name, plan.settings.repetitions, plan.fingerprint);
+    }
     for (int rank = 0; rank < comm.size(); ++rank) {
         text += "\nrank " + comm.name(rank);
     }
     return scenarios::sha256(fmt::format("{}\n{}\n{}\n{}", text, options.own.filter, options.link.bytes,
                                          options.own.array_bytes.value_or(0)));
-}
-
-model::Metric metric_of(Pattern pattern, const std::vector<double>& values)
-{
-    const bool is_latency = pattern == Pattern::latency;
-    model::Metric metric;
-    metric.name = is_latency ? "latency" : "bandwidth";
-    metric.unit = is_latency ? model::Unit::seconds : model::Unit::bytes_per_second;
-    metric.better = is_latency ? model::Better::lower : model::Better::higher;
-    metric.metric_class = model::MetricClass::noisy;
-    metric.provenance = model::Provenance::measured;
-    metric.values.assign(values.begin(), values.end());
-    metric.summary = measure::summarize(metric.values);
-    return metric;
 }
 
 void replace(std::vector<model::CaseReport>& cases, model::CaseReport added)
@@ -81,6 +73,17 @@ std::string param(const model::CaseReport& one, std::string_view name)
 {
     const auto found = std::ranges::find(one.params, name, &model::Param::name);
     return found == one.params.end() ? std::string{} : model::to_text(found->value);
+}
+
+bool is_link(const model::CaseReport& one)
+{
+    return one.scenario == scenario || !param(one, measure::from_host_param).empty();
+}
+
+// A rank that this run lacks has no host.
+std::string host_of(const Comm& comm, int rank)
+{
+    return rank < comm.size() ? comm.name(rank) : fmt::format("rank{}", rank);
 }
 
 }  // namespace
@@ -126,23 +129,38 @@ base::Expected<Journal> Journal::open(const MpiOptions& options, const Comm& com
         report.run.id = earlier->run.id;
         report.run.started = earlier->run.started;
         report.cases = std::move(earlier->cases);
-        std::erase_if(report.cases, [](const model::CaseReport& one) {
-            return one.scenario == scenario && one.status != model::Status::ok;
-        });
-        journal.has_own_ = std::ranges::any_of(report.cases, [](const auto& one) { return one.scenario != scenario; });
+        std::erase_if(report.cases,
+                      [](const model::CaseReport& one) { return is_link(one) && one.status != model::Status::ok; });
+        journal.has_own_ = !std::ranges::all_of(report.cases, is_link);
     }
     return journal;
 }
 
-std::string Journal::link_id(const LinkTest& test, const Flow& flow) const
+model::CaseReport Journal::link_case(const LinkTest& test, const Flow& flow) const
 {
-    return fmt::format("{}/from={}/message={}/pattern={}/to={}", scenario, comm_->name(flow.from),
-                       message_text(*options_, test.pattern), name_of(test.pattern), comm_->name(flow.to));
+    std::vector<model::Param> params = test.params;
+    params.push_back({std::string{measure::from_host_param}, host_of(*comm_, flow.from)});
+    params.push_back({std::string{measure::to_host_param}, host_of(*comm_, flow.to)});
+    if (test.scenario.empty()) {
+        params.push_back({"message", message_text(*options_, test.pattern)});
+        params.push_back({"pattern", std::string{name_of(test.pattern)}});
+        model::CaseReport one = transfer::new_case(std::string{scenario}, std::move(params));
+        one.planned_repetitions = options_->link.samples;
+        return one;
+    }
+    params.push_back({"message", base::exact_size(flow.bytes)});
+    params.push_back({"transfer", fmt::format("{} -> {}", model::to_text(flow.src), model::to_text(flow.dst))});
+    if (!flow.part.empty()) {
+        params.push_back({"part", flow.part});
+    }
+    model::CaseReport one = transfer::new_case(test.scenario, std::move(params));
+    one.planned_repetitions = test.samples;
+    return one;
 }
 
 bool Journal::has(const LinkTest& test, const Flow& flow) const
 {
-    const auto found = std::ranges::find(report_.cases, link_id(test, flow), &model::CaseReport::id);
+    const auto found = std::ranges::find(report_.cases, link_case(test, flow).id, &model::CaseReport::id);
     return found != report_.cases.end() && found->status == model::Status::ok;
 }
 
@@ -157,26 +175,50 @@ void Journal::add_own(const model::RunReport& measured)
 void Journal::add_links(const LinkTest& test, const std::vector<FlowOutcome>& outcomes)
 {
     for (const FlowOutcome& outcome : outcomes) {
-        model::CaseReport one;
-        one.scenario = scenario;
-        one.id = link_id(test, outcome.flow);
-        one.params = {{std::string{measure::from_host_param}, comm_->name(outcome.flow.from)},
-                      {"message", message_text(*options_, test.pattern)},
-                      {"pattern", std::string{name_of(test.pattern)}},
-                      {std::string{measure::to_host_param}, comm_->name(outcome.flow.to)}};
-        one.planned_repetitions = options_->link.samples;
-        one.repetitions = static_cast<std::uint32_t>(outcome.values.size());
+        model::CaseReport one = link_case(test, outcome.flow);
+        one.facts = outcome.facts;
         if (!outcome.problem.empty()) {
-            one.status = model::Status::skipped;
-            one.reason = outcome.problem;
+            transfer::skip(one, outcome.problem);
         } else {
-            one.metrics.push_back(metric_of(test.pattern, outcome.values));
+            if (!test.scenario.empty()) {
+                const double bytes = static_cast<double>(outcome.wrong_words * sizeof(std::uint64_t));
+                transfer::set_values(one, "transfer_wrong_bytes", {bytes});
+            }
+            if (test.messages != 0) {
+                const double bytes = static_cast<double>(test.messages * outcome.flow.bytes);
+                transfer::set_values(one, "transferred_bytes", std::vector<double>(outcome.values.size(), bytes));
+            }
+            transfer::set_values(one, test.pattern == Pattern::latency ? "latency" : "bandwidth", outcome.values);
+        }
+        if (outcome.misplaced) {
+            one.status = model::Status::failed;
+            one.reason = "memory is not where it was bound to";
         }
         if (outcome.wrong_words > 0) {
             one.status = model::Status::failed;
             one.reason = fmt::format("wrong data: {} words of 8 bytes are not what was sent", outcome.wrong_words);
         }
         replace(report_.cases, std::move(one));
+    }
+}
+
+void Journal::add_unmet(const LinkTest& test)
+{
+    for (const Flow& flow : test.flows) {
+        model::CaseReport one = link_case(test, flow);
+        transfer::skip(one, test.unmet);
+        replace(report_.cases, std::move(one));
+    }
+}
+
+void Journal::judge()
+{
+    report_.assertions.clear();
+    for (const model::Plan& plan : options_->plans) {
+        std::vector<model::CaseReport> cases;
+        std::ranges::copy_if(report_.cases, std::back_inserter(cases),
+                             [&](const model::CaseReport& one) { return one.scenario == plan.name; });
+        std::ranges::move(measure::evaluate(plan.assertions, cases), std::back_inserter(report_.assertions));
     }
 }
 
@@ -225,6 +267,7 @@ std::string Journal::text() const
 bool Journal::write(bool finished)
 {
     add_host_figures();
+    judge();
     report_.run.ended = sys::utc_now();
     report_.run.interrupted = !finished;
     const auto written = sys::write_file_atomically(path_, text());

@@ -3,6 +3,7 @@
 //
 // A link is a case with the parameters `from` and `to`. Of all links of one pattern the host's own figure is its best
 // one, sending and receiving apart: a slow peer does not make its peers slow, and who is slow is so with all of them.
+// Transfers of scenarios are cases of the scenario's name, with its axes, and are held to its assertions.
 // Errors   io: the file cannot be written; invalid_input: with resume, another run's result lies there.
 #pragma once
 
@@ -26,6 +27,7 @@ class Journal {
 
     void add_own(const model::RunReport& measured);
     void add_links(const LinkTest& test, const std::vector<FlowOutcome>& outcomes);
+    void add_unmet(const LinkTest& test);     // skipped, for the reason that it says
     [[nodiscard]] bool write(bool finished);  // false: it could not be written, and that was said
 
     [[nodiscard]] std::string text() const;  // the result as JSON
@@ -33,7 +35,8 @@ class Journal {
 
   private:
     Journal(const MpiOptions& options, const Comm& comm) : options_{&options}, comm_{&comm} {}
-    [[nodiscard]] std::string link_id(const LinkTest& test, const Flow& flow) const;
+    [[nodiscard]] model::CaseReport link_case(const LinkTest& test, const Flow& flow) const;
+    void judge();
     void add_host_figures();
 
     const MpiOptions* options_;

@@ -2,10 +2,15 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "core/model/plan.hpp"
+#include "core/model/transfer.hpp"
 
 namespace memsweep::mpi {
 
@@ -27,6 +32,9 @@ inline constexpr std::array<NamedPattern, 6> patterns{
 struct Flow {
     int from{};
     int to{};
+    model::Place src{}, dst{};  // null: ordinary memory of each end
+    std::uint64_t bytes{};      // of a message; 0: as the command line says
+    std::string part{};         // of several transfers of a case: "step.number"
     friend bool operator==(const Flow&, const Flow&) = default;
 };
 
@@ -34,6 +42,13 @@ struct Flow {
 struct LinkTest {
     Pattern pattern{};
     std::vector<Flow> flows;
+    // Of a scenario; the rest is that of the command line where it is empty or 0.
+    std::string scenario{};
+    std::vector<model::Param> params{};
+    std::uint32_t samples{};
+    std::uint64_t messages{};            // of a sample; 0: as many as take the wanted time
+    std::chrono::nanoseconds timeout{};  // of a sample
+    std::string unmet{};                 // why it is not run
 };
 
 [[nodiscard]] std::vector<LinkTest> link_plan(const std::vector<Pattern>& wanted, int ranks);

@@ -3,19 +3,26 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <sched.h>
+#include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "app/mpi/flow_buffer.hpp"
 #include "core/base/rng.hpp"
+#include "core/model/transfer_step.hpp"
 
 namespace memsweep::mpi {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-enum Kind : int { hello, ready, data, ack, report, verdict, kinds };
+enum Kind : int { introduction, hello, ready, data, ack, report, verdict, kinds };
+
+constexpr int most_beside = model::most_transfers_at_once;  // flows of a test between the same two ranks
 
 constexpr std::uint64_t most_messages = 4096;
 constexpr std::uint64_t round_trips = 200;  // of a sample
@@ -32,9 +39,25 @@ double seconds_since(Clock::time_point start)
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+// What one end says of its memory.
+struct Introduction {
+    std::array<char, 240> problem{};
+    std::array<char, 160> placement{};
+    std::array<char, 40> pages{};
+    bool misplaced{};
+};
+
+template <std::size_t size>
+void write(std::array<char, size>& into, const std::string& text)
+{
+    text.copy(into.data(), into.size() - 1);
+}
+
 // Memory that MPI may write to after the test was given up, kept until the process ends.
 struct Memory {
-    std::vector<std::uint64_t> words;
+    std::unique_ptr<FlowBuffer> buffer;  // none: why not is in `own`
+    Introduction own;
+    Introduction peers;
     std::array<std::uint64_t, 2> start{};  // messages, sample
     std::uint64_t token{};
     std::uint64_t wrong{};
@@ -50,13 +73,27 @@ std::vector<std::shared_ptr<Memory>>& abandoned()
 // One end of a flow as a list of waits: step() goes on as far as it can without waiting.
 class End {
   public:
+    // `number`: of this flow among all of the run.
     End(const Comm& comm, const LinkTest& test, Flow flow, int number, const LinkSettings& settings)
-        : comm_{comm}, settings_{settings}, flow_{flow}, number_{number}, is_latency_{test.pattern == Pattern::latency},
-          memory_{std::make_shared<Memory>()}
+        : comm_{comm}, settings_{settings}, flow_{std::move(flow)}, number_{number},
+          is_latency_{test.pattern == Pattern::latency}, samples_{test.samples == 0 ? settings.samples : test.samples},
+          fixed_messages_{test.messages}, memory_{std::make_shared<Memory>()}
     {
-        const std::size_t bytes = is_latency_ ? settings.latency_bytes : settings.bytes;
-        memory_->words.resize((bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t));
-        memory_->values.resize(settings.samples);
+        const std::size_t bytes = flow_.bytes != 0 ? flow_.bytes
+                                  : is_latency_    ? settings.latency_bytes
+                                                   : settings.bytes;
+        const model::Place& place = is_sender() ? flow_.src : flow_.dst;
+        auto buffer = FlowBuffer::make(place, bytes, Comm::no_device_memory());
+        if (buffer) {
+            memory_->buffer = *std::move(buffer);
+            write(memory_->own.placement, memory_->buffer->end().proof().text);
+            write(memory_->own.pages, memory_->buffer->end().pages());
+            memory_->own.misplaced = memory_->buffer->end().proof().wrong;
+        } else {
+            write(memory_->own.problem, fmt::format("{}: {}: {}", comm.name(comm.rank()), model::to_text(place),
+                                                    base::describe(buffer.error())));
+        }
+        memory_->values.resize(samples_);
     }
     virtual ~End() = default;
     End(const End&) = delete;
@@ -73,14 +110,23 @@ class End {
                 }
                 transfer_ = Transfer{};
             }
-            go_on();
+            if (introduced_ < 2) {
+                introduce();
+            } else if (problem().empty()) {
+                go_on();
+            } else {
+                finished_ = true;
+            }
         }
         return true;
     }
     [[nodiscard]] FlowOutcome outcome(int peer) const
     {
         FlowOutcome outcome{.flow = flow_, .wrong_words = memory_->wrong};
-        if (finished_) {
+        if (finished_ && !problem().empty()) {
+            outcome.problem = problem();
+        } else if (finished_) {
+            add_memory(outcome);
             outcome.values = memory_->values;
         } else {
             outcome.problem = fmt::format("no answer from {}", comm_.name(peer));
@@ -92,15 +138,18 @@ class End {
   protected:
     virtual void go_on() = 0;  // begins the next transfer, or finishes
 
-    [[nodiscard]] std::size_t bytes() const { return memory_->words.size() * sizeof(std::uint64_t); }
+    [[nodiscard]] bool is_sender() const { return comm_.rank() == flow_.from; }
+    [[nodiscard]] std::span<std::uint64_t> words() const { return memory_->buffer->words(); }
+    [[nodiscard]] void* wire() const { return memory_->buffer->wire(); }
+    [[nodiscard]] std::size_t bytes() const { return memory_->buffer->bytes(); }
     void send(const void* from, std::size_t count, Kind kind)
     {
-        const int peer = comm_.rank() == flow_.from ? flow_.to : flow_.from;
+        const int peer = is_sender() ? flow_.to : flow_.from;
         transfer_ = comm_.begin_send(from, count, peer, number_ * kinds + kind);
     }
     void receive(void* to, std::size_t count, Kind kind)
     {
-        const int peer = comm_.rank() == flow_.from ? flow_.to : flow_.from;
+        const int peer = is_sender() ? flow_.to : flow_.from;
         transfer_ = comm_.begin_receive(to, count, peer, number_ * kinds + kind);
     }
 
@@ -109,10 +158,45 @@ class End {
     Flow flow_;
     int number_;
     bool is_latency_;
+    std::uint32_t samples_;
+    std::uint64_t fixed_messages_;
     bool finished_{};
     bool failed_{};
     std::shared_ptr<Memory> memory_;
     Transfer transfer_;
+
+  private:
+    // The sender speaks first, so that neither waits for the other to listen.
+    void introduce()
+    {
+        const bool speaks = is_sender() == (introduced_ == 0);
+        ++introduced_;
+        if (speaks) {
+            send(&memory_->own, sizeof(Introduction), introduction);
+        } else {
+            receive(&memory_->peers, sizeof(Introduction), introduction);
+        }
+    }
+    [[nodiscard]] std::string problem() const
+    {
+        const std::string own = memory_->own.problem.data();
+        return own.empty() ? memory_->peers.problem.data() : own;
+    }
+    void add_memory(FlowOutcome& outcome) const
+    {
+        if (flow_.src.kind == model::Place::Kind::null) {
+            return;
+        }
+        const Introduction& src = is_sender() ? memory_->own : memory_->peers;
+        const Introduction& dst = is_sender() ? memory_->peers : memory_->own;
+        outcome.misplaced = src.misplaced || dst.misplaced;
+        outcome.facts = {{"src_pages", std::string{src.pages.data()}},
+                         {"dst_pages", std::string{dst.pages.data()}},
+                         {"src_placement", std::string{src.placement.data()}},
+                         {"dst_placement", std::string{dst.placement.data()}}};
+    }
+
+    int introduced_{};
 };
 
 class Sender final : public End {
@@ -125,7 +209,8 @@ class Sender final : public End {
     void begin_sample()
     {
         base::Rng rng = words_of(flow_, sample_);
-        std::ranges::generate(memory_->words, [&] { return rng.next(); });
+        std::ranges::generate(words(), [&] { return rng.next(); });
+        failed_ = !memory_->buffer->to_wire();
         memory_->start = {messages_, sample_};
         send(memory_->start.data(), sizeof(memory_->start), hello);
         state_ = State::wait_ready;
@@ -135,12 +220,12 @@ class Sender final : public End {
     {
         const double elapsed = seconds_since(started_);
         const auto messages = static_cast<double>(messages_);
-        if (sample_ == 0) {
+        if (sample_ == 0 && fixed_messages_ == 0) {
             const double wanted = elapsed > 0 ? settings_.sample_seconds / (elapsed / messages) : 1;
             messages_ = is_latency_ ? round_trips
                                     : std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::ceil(wanted)), 1,
                                                                 most_messages);
-        } else {
+        } else if (sample_ != 0) {
             memory_->values[sample_ - 1] =
                 is_latency_ ? elapsed / messages / 2 : messages * static_cast<double>(bytes()) / elapsed;
         }
@@ -172,7 +257,7 @@ class Sender final : public End {
                 }
                 return;
             }
-            send(memory_->words.data(), bytes(), data);
+            send(wire(), bytes(), data);
             ++sent_;
             state_ = is_latency_ ? State::pong : State::sending;
             return;
@@ -183,7 +268,7 @@ class Sender final : public End {
         case State::wait_ack:
         case State::sampled:
             end_sample();
-            if (sample_ <= settings_.samples) {
+            if (sample_ <= samples_) {
                 state_ = State::begin;
                 return;
             }
@@ -208,7 +293,7 @@ class Sender final : public End {
 
     State state_{State::begin};
     std::uint64_t sample_{};  // 0: finds out how many messages a sample takes
-    std::uint64_t messages_{1};
+    std::uint64_t messages_{std::max<std::uint64_t>(fixed_messages_, 1)};
     std::uint64_t sent_{};
     bool reported_{};
     Clock::time_point started_;
@@ -224,10 +309,12 @@ class Receiver final : public End {
     void verify()
     {
         base::Rng rng = words_of(flow_, memory_->start[1]);
-        for (std::uint64_t& word : memory_->words) {
+        failed_ = !memory_->buffer->from_wire();
+        for (std::uint64_t& word : words()) {
             wrong_ += word != rng.next() ? 1U : 0U;
             word = 0;
         }
+        failed_ = failed_ || !memory_->buffer->to_wire();
     }
 
     void go_on() override
@@ -257,7 +344,7 @@ class Receiver final : public End {
                 }
                 return;
             }
-            receive(memory_->words.data(), bytes(), data);
+            receive(wire(), bytes(), data);
             ++got_;
             state_ = is_latency_ ? State::answering : State::receiving;
             return;
@@ -292,12 +379,14 @@ std::vector<FlowOutcome> run_link_test(const Comm& comm, const LinkTest& test, i
 {
     std::vector<std::unique_ptr<End>> ends;
     std::vector<int> peers;
+    std::map<std::pair<int, int>, int> beside;
     for (const Flow& flow : test.flows) {
+        const int flow_number = number * most_beside + beside[{flow.from, flow.to}]++;
         if (flow.from == comm.rank()) {
-            ends.push_back(std::make_unique<Sender>(comm, test, flow, number, settings));
+            ends.push_back(std::make_unique<Sender>(comm, test, flow, flow_number, settings));
             peers.push_back(flow.to);
         } else if (flow.to == comm.rank()) {
-            ends.push_back(std::make_unique<Receiver>(comm, test, flow, number, settings));
+            ends.push_back(std::make_unique<Receiver>(comm, test, flow, flow_number, settings));
             peers.push_back(flow.from);
         }
     }

@@ -4,6 +4,9 @@
 // messages are sent as take the wanted time, found by a sample that does not count. What arrived is compared with what
 // was sent after the clock has stopped, the whole of the last message of each sample; buffers are cleared in between.
 //
+// Before all of that the ends tell each other what memory they have, so that a flow without memory is one with a reason
+// on both sides, and both know where the data lay.
+//
 // Units    bytes/s; of Pattern::latency seconds, half a round trip.
 // Errors   a flow whose peer does not answer in time says so in `problem`; the others go on.
 #pragma once
@@ -30,8 +33,10 @@ struct LinkSettings {
 struct FlowOutcome {
     Flow flow;
     std::vector<double> values;
-    std::uint64_t wrong_words{};  // of 8 bytes, that are not what was sent
-    std::string problem;          // why values are lacking
+    std::uint64_t wrong_words{};      // of 8 bytes, that are not what was sent
+    std::string problem;              // why values are lacking
+    bool misplaced{};                 // memory does not lie on the node that it was bound to
+    std::vector<model::Param> facts;  // of both ends' memory, where the flow names it
 };
 
 // The part of this rank: the flows that it sends or receives. `number` tells this test's messages from others'.

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <iterator>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -10,11 +12,26 @@
 #include "app/mpi/conductor.hpp"
 #include "app/mpi/journal.hpp"
 #include "app/mpi/mpi_options.hpp"
+#include "app/mpi/rank_plan.hpp"
 #include "core/sys/machine_facts.hpp"
 
 namespace {
 
 using namespace memsweep;
+
+// Each rank reads the files of its own host; of those that cannot only the first says why.
+bool load_scenarios(mpi::MpiOptions& options, const mpi::Comm& comm)
+{
+    mpi::RankPlans loaded = mpi::load_plans(options.scenarios);
+    const auto blamed = comm.first_of(!loaded.errors.empty());
+    for (const base::Error& error : loaded.errors) {
+        if (blamed == comm.rank()) {
+            std::fprintf(stderr, "%s\n", base::describe(error).c_str());
+        }
+    }
+    std::ranges::move(loaded.plans, std::back_inserter(options.plans));
+    return !blamed;
+}
 
 app::ExitCode run(const mpi::MpiOptions& options, const mpi::Comm& comm)
 {
@@ -33,11 +50,17 @@ int main(int argc, char** argv)
     try {
         // MPI is started for what it is needed for: --help and wrong arguments are answered without it.
         const bool is_first = app::this_placement(sys::machine_facts().host).rank.value_or(0) == 0;
-        const mpi::ParsedMpi parsed = mpi::parse_mpi(argc, argv, is_first);
+        mpi::ParsedMpi parsed = mpi::parse_mpi(argc, argv, is_first);
         if (!parsed.options) {
-            return static_cast<int>(parsed.code);
+            // mpirun ends all at the first that fails: that is the one that has said why.
+            return is_first ? static_cast<int>(parsed.code) : 0;
         }
         const mpi::Comm comm{argc, argv};
+        if (!load_scenarios(*parsed.options, comm)) {
+            comm.finish(true);
+            std::fflush(nullptr);
+            _exit(static_cast<int>(app::ExitCode::bad_input));
+        }
         const app::ExitCode code = run(*parsed.options, comm);
         comm.finish(code != app::ExitCode::case_failed && code != app::ExitCode::bad_input);
         // Not by way of MPI's own exit handlers, which may wait for a rank that is gone.

@@ -9,14 +9,18 @@
 #include "app/command_tree.hpp"
 #include "app/commands.hpp"
 #include "app/mpi/mpi_pages.hpp"
+#include "app/mpi/rank_plan.hpp"
 #include "core/base/quantity.hpp"
 #include "core/model/tool_info.hpp"
+#include "core/model/transfer_step.hpp"
+#include "scenarios/limits.hpp"
 
 namespace memsweep::mpi {
 namespace {
 
 struct Raw {
-    std::string own{"bandwidth,latency"}, patterns{"latency,uni,bidirectional,all-to-one,one-to-all,ring"};
+    std::string own, patterns;
+    std::vector<std::string> what;
     std::string together{"one"}, message, array, min_time, link_time, patience, own_patience;
     std::vector<std::string> tags;
     std::string shell, manual_date;
@@ -61,10 +65,13 @@ std::vector<Pattern> patterns_of(const std::string& text)
 
 void add_options(CLI::App& app, MpiOptions& options, Raw& raw)
 {
+    app.add_option("scenario", raw.what,
+                   "Scenario files that say \"ranks\", or transfers in words, all at once: 'rank0:host -> "
+                   "rank1:host:pinned@node0'. Then --own and --links are none unless they are given")
+        ->type_name("FILE");
     app.add_option("--own", raw.own,
                    "What each rank measures of its own memory, as memsweep probe: bandwidth, latency, "
-                   "faults, with commas; or none")
-        ->capture_default_str()
+                   "faults, with commas; or none (default bandwidth,latency)")
         ->type_name("LIST:{bandwidth,latency,faults,none}");
     app.add_option("--at-once", raw.together,
                    "How many ranks measure their own memory at the same time: one, pairs or all")
@@ -80,8 +87,7 @@ void add_options(CLI::App& app, MpiOptions& options, Raw& raw)
         ->capture_default_str()
         ->check(CLI::Range(1U, 10'000U))
         ->type_name("N");
-    app.add_option("--links", raw.patterns, "What is measured between the ranks, with commas; or none")
-        ->capture_default_str()
+    app.add_option("--links", raw.patterns, "What is measured between the ranks, with commas; or none (default all)")
         ->type_name("LIST:{latency,uni,bidirectional,all-to-one,one-to-all,ring,none}");
     app.add_option("--message", raw.message, "Size of a message (default 4MiB)")->type_name("SIZE");
     app.add_option("--patience", raw.patience, "With a rank that does not answer in a link test (default 10s)")
@@ -110,8 +116,36 @@ void add_options(CLI::App& app, MpiOptions& options, Raw& raw)
                "Exit codes: 0 done; 1 wrong data; 2 wrong usage; 3 a rank did not answer.");
 }
 
-void finish(MpiOptions& options, const Raw& raw)
+void sort_out(MpiOptions& options, Raw& raw)
 {
+    for (const std::string& what : raw.what) {
+        if (what.find("->") == std::string::npos) {
+            options.scenarios.push_back(what);
+            continue;
+        }
+        const auto spec = value_or_throw(model::parse_transfer(what), "transfer");
+        constexpr auto any_rank = static_cast<std::uint32_t>(scenarios::max_ranks);
+        if (std::string why = model::rank_objection(spec, any_rank); !why.empty()) {
+            throw CLI::ValidationError("transfer", why);
+        }
+        if (std::ranges::find(options.transfers, spec) != options.transfers.end()) {
+            throw CLI::ValidationError("transfer", fmt::format("{} stands there twice", what));
+        }
+        options.transfers.push_back(spec);
+    }
+    if (options.transfers.size() > model::most_transfers_at_once) {
+        throw CLI::ValidationError("transfer", fmt::format("at most {} at once", model::most_transfers_at_once));
+    }
+    const bool all = raw.what.empty();
+    raw.own = !raw.own.empty() ? raw.own : all ? "bandwidth,latency" : "none";
+    raw.patterns = !raw.patterns.empty() ? raw.patterns
+                   : all                 ? "latency,uni,bidirectional,all-to-one,one-to-all,ring"
+                                         : "none";
+}
+
+void finish(MpiOptions& options, Raw& raw)
+{
+    sort_out(options, raw);
     for (const std::string& word : words(raw.own)) {
         if (word == "bandwidth" || word == "latency" || word == "faults") {
             options.own.what.push_back(word);
@@ -153,6 +187,9 @@ void finish(MpiOptions& options, const Raw& raw)
             throw CLI::ValidationError("--tag", fmt::format("\"{}\" is not KEY=VALUE", text));
         }
         options.own.tags[text.substr(0, at)] = text.substr(at + 1);
+    }
+    if (!options.transfers.empty()) {
+        options.plans.push_back(plan_of(options.transfers, options.link.bytes, options.link.samples));
     }
     options.global.progress = app::ProgressMode::none;
 }

@@ -11,6 +11,8 @@
 #include "app/mpi/link_plan.hpp"
 #include "app/mpi/link_test.hpp"
 #include "app/options.hpp"
+#include "core/model/plan.hpp"
+#include "core/model/transfer.hpp"
 
 namespace memsweep::mpi {
 
@@ -21,6 +23,9 @@ struct MpiOptions {
     app::ProbeCommand own;  // what each rank measures by itself; nothing where `what` is empty
     Together together{Together::one};
     std::vector<Pattern> patterns;
+    std::vector<std::string> scenarios;          // files, or names of those that ship
+    std::vector<model::TransferSpec> transfers;  // of the command line, at once
+    std::vector<model::Plan> plans;              // of both, once they are read
     LinkSettings link;
     std::chrono::nanoseconds own_patience{std::chrono::minutes{5}};
     std::string out{"results/mpi-%h-%r.json"};

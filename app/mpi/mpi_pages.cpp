@@ -22,6 +22,10 @@ does, one after the other or together; then the links between the ranks are
 measured, one test at a time.
 The receiver compares all of the last message of every sample with what was
 sent.
+.PP
+Transfers that are named, in scenario files or in words, are measured instead:
+ranks that they name take part, the others wait.
+.PP
 Each rank writes its own result, described in
 .BR memsweep\-result (5),
 after every step; rank 0 gathers them into a fleet that
@@ -62,8 +66,12 @@ ends also where MPI itself hangs because a host is lost.
 then names who is missing, and
 .B \-\-resume
 measures what is lacking.
+.TP
+.B mpirun memsweep\\-mpi 'rank0:host \\-> rank1:host:pinned@node0'
+measures one transfer between two ranks.
 .SH SEE ALSO
 .BR memsweep (1),
+.BR memsweep\\-scenario (5),
 .BR mpirun (1),
 .BR srun (1),
 .BR memsweep\-result (5)
