@@ -264,7 +264,9 @@ class TwoNodes(Guest):
     def test_facts(self):
         self.check_facts()
         point = self.result("facts")["cases"][0]["points"][0]
-        self.assertEqual((point["live_bytes"], point["minor_faults"], point["working_set_delta"]), (4 * MIB, 1024, 4 * MIB))
+        self.assertEqual((point["live_bytes"], point["minor_faults"]), (4 * MIB, 1024))
+        # The worker's second thread may have touched a page of its own meanwhile.
+        self.assertIn(point["working_set_delta"], range(4 * MIB, 4 * MIB + 8 * 4096))
 
     def test_the_probe_s_matrix_is_complete_and_every_buffer_lies_where_it_was_bound(self):
         self.check_probe()
