@@ -392,9 +392,11 @@ std::variant<Options, ExitCode> parse_command_line(int argc, const char* const* 
     add_list(list_app, list);
     SchemaCommand schema;
     CLI::App& schema_app = *app.add_subcommand("schema", "Print a JSON Schema, for editors and for readers");
-    schema_app.add_option("which", schema.which, "scenario, result, gates, comparison, history, limits, fleet or fleet-trend")
+    schema_app
+        .add_option("which", schema.which, "scenario, result, gates, comparison, history, limits, fleet or fleet-trend")
         ->required()
-        ->check(CLI::IsMember({"scenario", "result", "gates", "comparison", "history", "limits", "fleet", "fleet-trend"}))
+        ->check(
+            CLI::IsMember({"scenario", "result", "gates", "comparison", "history", "limits", "fleet", "fleet-trend"}))
         ->type_name("WHICH");
     MergeCommand merge;
     CLI::App& merge_app =

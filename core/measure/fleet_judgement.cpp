@@ -69,14 +69,13 @@ void judge_metric(const Fleet& fleet, std::size_t index, std::size_t kind, Fleet
             medians[host] = std::numeric_limits<double>::quiet_NaN();
         }
     }
-    PeerJudgement judgement =
-        judge_peers({.medians = medians,
-                     .spreads = metric.mad,
-                     .lows = metric.low,
-                     .highs = metric.high,
-                     .better = metric.better,
-                     .metric_class = metric.metric_class,
-                     .threshold = threshold_of(metric)});
+    PeerJudgement judgement = judge_peers({.medians = medians,
+                                           .spreads = metric.mad,
+                                           .lows = metric.low,
+                                           .highs = metric.high,
+                                           .better = metric.better,
+                                           .metric_class = metric.metric_class,
+                                           .threshold = threshold_of(metric)});
     for (std::size_t host = 0; judgement.tests > 0 && host < medians.size(); ++host) {
         out.tests[host] += std::isfinite(medians[host]) ? 1U : 0U;
     }

@@ -1,7 +1,8 @@
 // Of a hundred unchanged metrics, five look changed at p <= 0.05; adjusted values keep the share of false alarms
 // among all alarms at that level instead.
 //
-// Sources  Benjamini and Hochberg 1995: q(i) = min over j >= i of p(j) m / j, at most 1. Groups: Benjamini and Bogomolov
+// Sources  Benjamini and Hochberg 1995: q(i) = min over j >= i of p(j) m / j, at most 1. Groups: Benjamini and
+// Bogomolov
 //          2014, with the test of Simes 1986 for a group.
 #pragma once
 

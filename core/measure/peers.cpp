@@ -166,8 +166,8 @@ void judge_counter(const PeerFigures& figures, const Sample& sample, PeerJudgeme
 
 PeerJudgement judge_peers(const PeerFigures& figures)
 {
-    MEMSWEEP_ASSERT(figures.medians.size() == figures.spreads.size() &&
-                        figures.medians.size() == figures.lows.size() && figures.medians.size() == figures.highs.size(),
+    MEMSWEEP_ASSERT(figures.medians.size() == figures.spreads.size() && figures.medians.size() == figures.lows.size() &&
+                        figures.medians.size() == figures.highs.size(),
                     "a spread and an interval for every host");
     const Sample sample = sample_of(figures);
     PeerJudgement out;
