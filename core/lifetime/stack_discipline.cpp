@@ -50,6 +50,7 @@ memory::AllocStatus StackDiscipline::acquire(Block& block, std::uint64_t bytes, 
             block.bytes = bytes;
             block.alignment_log2 = static_cast<std::uint8_t>(std::countr_zero(alignment));
             block.next = top_;
+            block.freed.store(false, std::memory_order_relaxed);  // of its former life: a drop meanwhile would pop it
             top_ = &block;
         }
     }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/lifetime/heap.hpp"
+#include "core/lifetime/stack_discipline.hpp"
 #include "tests/lifetime/threads.hpp"
 #include "tests/lifetime/tracking_resource.hpp"
 #include "tests/support/catch.hpp"
@@ -328,6 +329,25 @@ TEST_CASE("pool: what lies outside its window of sizes bypasses it", "[unit]")
         CHECK(heap.stats().cache_hits == (kept ? 1 : 0));
         CHECK(heap.stats().cache_misses == (kept ? 1 : 2));
     }
+}
+
+TEST_CASE("a place on the stack that is being made ready is not popped by a drop meanwhile", "[unit]")
+{
+    tests::TrackingResource resource;
+    BlockSlab slab;
+    Reclaimer reclaimer{resource, slab};
+    StackDiscipline stack{{.mode = model::ReleaseMode::stack}, reclaimer};
+    Block& being_made = *slab.acquire();  // by another thread, which has not begun it yet
+    REQUIRE(stack.acquire(being_made, 64, 16, false) == memory::AllocStatus::ok);
+    Block& above = *slab.acquire();
+    REQUIRE(stack.acquire(above, 64, 16, false) == memory::AllocStatus::ok);
+    begin(above);
+    REQUIRE(drop_handle(above).last);
+    stack.unreachable(above);
+    Block& next = *slab.acquire();
+    REQUIRE(stack.acquire(next, 64, 16, false) == memory::AllocStatus::ok);
+    CHECK(&next != &being_made);
+    CHECK(next.data != being_made.data);
 }
 
 }  // namespace memsweep::lifetime
