@@ -345,7 +345,8 @@ class TwoNodes(Guest):
             held, trimmed, again = case["points"]
             came_back = again["major_faults"] - trimmed["major_faults"]
             if how == "none":
-                self.assertEqual((came_back, held["working_set_delta"]), (0, trimmed["working_set_delta"]))
+                self.assertLess(came_back, PAGES // 16)
+                self.assertAlmostEqual(trimmed["working_set_delta"], held["working_set_delta"], delta=8 * 4096)
             else:
                 self.assertEqual(self.values(case, "trimmed_bytes"), [PAGES * 4096])
                 self.assertLess(trimmed["working_set_delta"], held["working_set_delta"] - PAGES * 4096 * 3 // 4)
