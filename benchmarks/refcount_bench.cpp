@@ -109,6 +109,54 @@ void make_and_drop_in_one_heap(benchmark::State& state)
     }
 }
 
+// What a thread's cache of counted blocks of one known size must do at least: a block off the stack, its count at one,
+// a handle of three words, a count that is looked at, the block back. Hits counted.
+struct CachedBlock {
+    std::atomic<std::int64_t> count{-1};
+    void* data{};
+    std::uint64_t bytes{};
+    CachedBlock* next{};
+};
+struct HandWrittenHandle {
+    void* data{};
+    std::uint64_t bytes{};
+    CachedBlock* block{};
+};
+struct HandWrittenCache {
+    CachedBlock* first{};
+    std::uint32_t kept{};
+    std::uint64_t hits{};
+};
+thread_local constinit HandWrittenCache floor_cache{};
+
+void make_and_drop_floor(benchmark::State& state)
+{
+    CachedBlock only;
+    floor_cache = {&only, 1, 0};
+    for (auto _ : state) {
+        HandWrittenCache& cache = floor_cache;
+        CachedBlock* const block = cache.first;
+        if (block == nullptr) {
+            state.SkipWithError("the cache is empty");
+            break;
+        }
+        cache.first = block->next;
+        --cache.kept;
+        ++cache.hits;
+        block->count.store(1, std::memory_order_release);
+        HandWrittenHandle handle{block->data, block->bytes, block};
+        benchmark::DoNotOptimize(handle);
+        CachedBlock& dropped = *handle.block;
+        if (dropped.count.load(std::memory_order_acquire) == 1 && cache.kept < 8) {
+            dropped.count.store(-1, std::memory_order_relaxed);
+            dropped.next = cache.first;
+            cache.first = &dropped;
+            ++cache.kept;
+        }
+        benchmark::ClobberMemory();
+    }
+}
+
 void make_and_drop_shared(benchmark::State& state)
 {
     const sys::IdleThread second;
@@ -125,6 +173,8 @@ BENCHMARK(shared_ptr_handle)->Name("refcount/shared_ptr");
 // An array's memory and its count; "with_layout" adds shape and strides of up to eight dimensions.
 BENCHMARK_CAPTURE(make_and_drop_buffer, pooled, model::ReleaseMode::tls_cache)->Name("array_create_free/pooled");
 BENCHMARK(make_and_drop_in_one_heap)->Name("array_create_free/pooled_one_heap");
+BENCHMARK(make_and_drop_floor)->Name("array_create_free/floor");
+BENCHMARK(make_and_drop_floor)->Name("array_create_free/floor_two_threads")->Threads(2);
 BENCHMARK(make_and_drop_in_one_heap)->Name("array_create_free/pooled_two_threads")->Threads(2);
 BENCHMARK_CAPTURE(make_and_drop_array, pooled, model::ReleaseMode::tls_cache)
     ->Name("array_create_free/pooled_with_layout");

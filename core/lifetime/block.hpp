@@ -40,7 +40,7 @@ struct alignas(64) Block {
     bool local{};                      // one thread counts its handles, without locked instructions
     std::atomic<bool> freed{true};     // the once-flag
     std::atomic<bool> watched{false};  // somebody keeps a pointer to the block without holding a handle
-    bool resurrected{};                // a finalizer has kept it alive once
+    bool resurrected{};                // a finalizer has kept it alive once; it is watched, too
     bool cached{};
 
     [[nodiscard]] std::size_t alignment() const noexcept { return std::size_t{1} << alignment_log2; }
@@ -51,7 +51,7 @@ struct alignas(64) Block {
 inline void begin(Block& block) noexcept
 {
     block.freed.store(false, std::memory_order_relaxed);
-    if (block.watched.load(std::memory_order_relaxed) || block.resurrected) {  // a look is cheaper than a store
+    if (block.watched.load(std::memory_order_relaxed)) {  // a look is cheaper than a store
         block.watched.store(false, std::memory_order_relaxed);
         block.resurrected = false;
     }

@@ -76,6 +76,7 @@ bool FinalizerDiscipline::resurrects(Block& block) noexcept
     }
     block.resurrected = finalized_.fetch_add(1, std::memory_order_relaxed) % spec_.resurrect_every == 0;
     if (block.resurrected) {
+        block.watched.store(true, std::memory_order_relaxed);
         pending_.push(block);
     }
     return block.resurrected;

@@ -46,9 +46,7 @@ class Heap {
                 if (zeroed) {
                     std::memset(idle->data, 0, bytes);
                 }
-                if (idle->tag != tag_) {
-                    idle->tag = tag_;
-                }
+                idle->tag = tag_;
                 return {Buffer::begin(*idle, bytes), memory::AllocStatus::ok};
             }
         }

@@ -20,13 +20,12 @@ ThreadCache::ThreadCache(std::uint32_t per_size, std::uint64_t limit_bytes)
 // A thread that alternates between caches takes a new shard each time it comes back, until there is none.
 ThreadCache::Shard* ThreadCache::take_shard() noexcept
 {
-    recent = {identity_, nullptr};
-    for (Shard& shard : *shards_) {
-        if (!shard.taken.load(relaxed) && !shard.taken.exchange(true, std::memory_order_acq_rel)) {
-            recent.shard = &shard;
-            break;
-        }
+    const std::size_t place =
+        shards_taken_.load(relaxed) < most_threads ? shards_taken_.fetch_add(1, relaxed) : most_threads;
+    if (place >= most_threads) {
+        return nullptr;
     }
+    recent = {identity_, &(*shards_)[place]};
     return recent.shard;
 }
 
@@ -35,11 +34,20 @@ std::uint32_t ThreadCache::limit_of(std::uint64_t bytes) const noexcept
     return static_cast<std::uint32_t>(std::min(per_size_, limit_bytes_ / std::max<std::uint64_t>(bytes, 1)));
 }
 
-ThreadCache::Entry& ThreadCache::remember_entry(Shard& shard, std::uint64_t bytes) noexcept
+bool ThreadCache::find_entry(Shard& shard, std::uint64_t bytes) const noexcept
 {
+    constexpr std::uint64_t golden = 0x9E37'79B9'7F4A'7C15;
+    Entry& entry = shard.table[(bytes * golden) >> 56U];
+    if (entry.bytes.load(relaxed) != bytes) {
+        if (entry.first != nullptr) {
+            return false;
+        }
+        entry.bytes.store(bytes, relaxed);
+        entry.limit = limit_of(bytes);
+    }
     shard.last_bytes = bytes;
-    shard.last = &entry_of(shard, bytes);
-    return *shard.last;
+    shard.last = &entry;
+    return true;
 }
 
 Block* ThreadCache::take_any() noexcept

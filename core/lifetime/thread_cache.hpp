@@ -29,12 +29,12 @@ class ThreadCache {
         if (shard == nullptr) {
             return nullptr;
         }
-        Entry& entry = entry_for(*shard, bytes);
-        Block* const block = entry.first;
-        if (block == nullptr || block->bytes != bytes || block->alignment_log2 < std::countr_zero(alignment)) {
+        Block* const block = turn_to(*shard, bytes) ? shard->last->first : nullptr;
+        if (block == nullptr || block->alignment_log2 < std::countr_zero(alignment)) {
             add_one(shard->misses);
             return nullptr;
         }
+        Entry& entry = *shard->last;
         entry.first = block->next;
         entry.count.store(entry.count.load(relaxed) - 1, relaxed);
         add_one(shard->hits);
@@ -45,18 +45,11 @@ class ThreadCache {
     [[nodiscard]] bool put(Block& block) noexcept
     {
         Shard* const shard = own_shard();
-        if (shard == nullptr) {
+        if (shard == nullptr || !turn_to(*shard, block.bytes)) {
             return false;
         }
-        Entry& entry = entry_for(*shard, block.bytes);
+        Entry& entry = *shard->last;
         const std::uint32_t count = entry.count.load(relaxed);
-        if (entry.bytes.load(relaxed) != block.bytes) {
-            if (count != 0) {
-                return false;
-            }
-            entry.bytes.store(block.bytes, relaxed);
-            entry.limit = limit_of(block.bytes);
-        }
         if (count >= entry.limit) {
             return false;
         }
@@ -91,12 +84,12 @@ class ThreadCache {
     struct alignas(64) Shard {
         std::array<Entry, entries> table{};
         std::uint64_t last_bytes{none};
-        Entry* last{&table.front()};  // of that size
+        Entry* last{&table.front()};  // holds blocks of that size and of no other
         std::atomic<std::uint64_t> hits{0};
         std::atomic<std::uint64_t> misses{0};
-        std::atomic<bool> taken{false};
     };
-    // The shard this thread last used, and whose it was: a cache is known by a number that no other ever has.
+    // The shard this thread last used, and whose it was: a cache is known by a number that no other ever has. Never of
+    // a cache that had no shard for it, so that one comparison tells all.
     struct Recent {
         std::uint64_t identity{};
         Shard* shard{};
@@ -105,22 +98,17 @@ class ThreadCache {
 
     static void add_one(std::atomic<std::uint64_t>& own) noexcept { own.store(own.load(relaxed) + 1, relaxed); }
 
-    [[nodiscard]] static Entry& entry_of(Shard& shard, std::uint64_t bytes) noexcept
-    {
-        constexpr std::uint64_t golden = 0x9E37'79B9'7F4A'7C15;
-        return shard.table[(bytes * golden) >> 56U];
-    }
-
-    // A program that asks for the size it asked for last gets its entry by a branch that is predicted. A hash would
-    // make what is put wait for its size to be loaded, and what is taken next wait for that.
-    [[nodiscard]] static Entry& entry_for(Shard& shard, std::uint64_t bytes) noexcept
+    // Makes `last` the entry of this size; false: other sizes have it. A program that asks for the size it asked for
+    // last goes by a branch that is predicted: a hash would make what is put wait for its size to be loaded, and what
+    // is taken next wait for that.
+    [[nodiscard]] bool turn_to(Shard& shard, std::uint64_t bytes) const noexcept
     {
         if (shard.last_bytes == bytes) [[likely]] {
-            return *shard.last;
+            return true;
         }
-        return remember_entry(shard, bytes);
+        return find_entry(shard, bytes);
     }
-    [[nodiscard]] static Entry& remember_entry(Shard& shard, std::uint64_t bytes) noexcept;
+    [[nodiscard]] bool find_entry(Shard& shard, std::uint64_t bytes) const noexcept;
 
     // Blocks of this size that may be kept.
     [[nodiscard]] std::uint32_t limit_of(std::uint64_t bytes) const noexcept;
@@ -132,6 +120,7 @@ class ThreadCache {
     const std::uint64_t per_size_;
     const std::uint64_t limit_bytes_;
     std::unique_ptr<std::array<Shard, most_threads>> shards_;
+    std::atomic<std::size_t> shards_taken_{0};  // the first so many; more than there are: none is left
 };
 
 }  // namespace memsweep::lifetime

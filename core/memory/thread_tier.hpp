@@ -42,7 +42,11 @@ class ThreadTier {
             count.store(left - 1, relaxed);
             add(taken, 1);
             add(requested, requested_bytes);
-            return blocks()[left - 1];
+            void* const block = blocks()[left - 1];
+            if (block == nullptr) {
+                __builtin_unreachable();  // so that no caller asks
+            }
+            return block;
         }
 
         // False: there is no room.
