@@ -44,7 +44,16 @@ def measure(path, rounds, bench, more):
             document["benchmarks"] += found["benchmarks"]
     document["context"]["executable"] = bench.name  # not where somebody's checkout lies
     document["context"]["load_average_by_round"] = [round(one, 2) for one in load]
-    path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    path.write_text(text_of(document), encoding="utf-8")
+
+
+def text_of(document):
+    """Google Benchmark's JSON, a line for each measurement, without the places in its families."""
+    rest = {key: value for key, value in document.items() if key != "benchmarks"}
+    kept = [{key: round(value, 4) if isinstance(value, float) else value for key, value in one.items() if "family" not in key}
+            for one in document["benchmarks"]]
+    lines = ",\n".join(json.dumps(one, separators=(",", ":")) for one in kept)
+    return json.dumps(rest)[:-1] + f', "benchmarks": [\n{lines}\n]}}\n'
 
 
 def size_text(count):

@@ -7,18 +7,14 @@ Exit code 77, with the reason as the last line, where such hosts cannot be made.
 
 import json
 import os
-import pathlib
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
+from fleet_case import MPI, FleetCase
 from net_hosts import NetHosts, Unavailable
 
-SOURCE = pathlib.Path(os.environ.get("MEMSWEEP_SOURCE") or pathlib.Path(__file__).resolve().parents[2])
-BINARY = pathlib.Path(os.environ.get("MEMSWEEP") or SOURCE / "build/release/memsweep").resolve()
-MPI = BINARY.with_name("memsweep-mpi")
 ROUNDS = int(os.environ.get("MEMSWEEP_FLEET_ROUNDS", "1"))
 PATIENCE_S = 90
 KILLED_S = 25  # of a run that loses a host
@@ -27,7 +23,7 @@ OWN = ["--own", "bandwidth,latency", "--size", "8MiB", "--min-time", "50ms", "-n
 LINKS = ["--message", "2MiB", "--link-time", "2ms"]
 
 
-class MpiFleet(unittest.TestCase):
+class MpiFleet(FleetCase):
     @classmethod
     def setUpClass(cls):
         cls.hosts = NetHosts(4)
@@ -37,7 +33,7 @@ class MpiFleet(unittest.TestCase):
         cls.hosts.close()
 
     def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="memsweep-mpi-"))
+        super().setUp()
         for name in self.hosts.names:
             self.hosts.unshape(name)
         self.hosts.confine("", 1)
@@ -51,14 +47,7 @@ class MpiFleet(unittest.TestCase):
 
     def run_mpi(self, *more, code=0):
         done = subprocess.run(self.limited(PATIENCE_S, *more), capture_output=True, text=True, check=False)
-        if code is not None:
-            self.assertEqual(done.returncode, code, done.stdout[-2000:] + done.stderr[-3000:])
-        return done
-
-    def memsweep(self, code, *args):
-        done = subprocess.run([BINARY, *args], capture_output=True, text=True, check=False, cwd=self.folder)
-        self.assertEqual(done.returncode, code, done.stdout[-2000:] + done.stderr[-3000:])
-        return done
+        return done if code is None else self.check_code(code, done)
 
     def merged(self, code=0):
         results = sorted(str(path) for path in self.folder.glob(f"{self.hosts.mark}h*.json"))

@@ -7,27 +7,19 @@ Exit code 77, with the reason as the last line, where there is no MPI. Bytes, pl
 
 import json
 import os
-import pathlib
 import re
 import shutil
-import subprocess
 import sys
-import tempfile
 import unittest
 
-SOURCE = pathlib.Path(os.environ.get("MEMSWEEP_SOURCE") or pathlib.Path(__file__).resolve().parents[2])
-BINARY = pathlib.Path(os.environ.get("MEMSWEEP") or SOURCE / "build/release/memsweep").resolve()
-MPI = BINARY.with_name("memsweep-mpi")
+from fleet_case import MPI, FleetCase
+
 RANKS = 3
 PATIENCE_S = 90
 PAGE = os.sysconf("SC_PAGESIZE")
 
 
-class Ranks(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="memsweep-ranks-"))
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-
+class Ranks(FleetCase):
     def scenario(self, ranks, *transfers, **more):
         steps = [{"op": "transfer", "times": 3, "transfers": [{"src": src, "exe": "cpu", "dst": dst, "bytes": "64KiB"} for src, dst in step]} for step in transfers]
         document = {"format": "memsweep-scenario", "version": 1, "name": "between", "repetitions": 4, "ranks": ranks, "steps": steps,
@@ -40,14 +32,7 @@ class Ranks(unittest.TestCase):
         command = ["timeout", "-k", "5", str(PATIENCE_S), "mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--mca", "btl", "self,tcp",
                    "--mca", "btl_tcp_if_include", "lo", "--mca", "mpi_yield_when_idle", "1", "-n", str(RANKS), str(MPI), "-q",
                    "-o", str(self.folder / "%r.json"), "--gather", str(self.folder / "fleet.json"), *args]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=self.folder)
-        self.assertEqual(done.returncode, code, done.stdout[-2000:] + done.stderr[-3000:])
-        return done
-
-    def memsweep(self, code, *args):
-        done = subprocess.run([BINARY, *args], capture_output=True, text=True, check=False, cwd=self.folder)
-        self.assertEqual(done.returncode, code, done.stdout[-2000:] + done.stderr[-3000:])
-        return done
+        return self.call(code, *command)
 
     def results(self):
         return [json.loads((self.folder / f"{rank}.json").read_text()) for rank in range(RANKS)]

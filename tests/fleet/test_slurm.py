@@ -7,17 +7,14 @@ Exit code 77, with the reason as the last line, where no Slurm can be had.
 
 import json
 import os
-import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 import unittest
 
+from fleet_case import BINARY, SOURCE, FleetCase
 from mini_slurm import MiniSlurm, Unavailable
 
-SOURCE = pathlib.Path(os.environ.get("MEMSWEEP_SOURCE") or pathlib.Path(__file__).resolve().parents[2])
-BINARY = pathlib.Path(os.environ.get("MEMSWEEP") or SOURCE / "build/release/memsweep").resolve()
 NODES = ["sn1", "sn2", "sn3"]
 SCENARIO = {"format": "memsweep-scenario", "version": 1, "name": "small", "repetitions": 3, "warmup": 0,
             "steps": [{"op": "alloc", "as": "a", "dtype": "float64", "shape": [100000], "touch": "full"}, {"op": "drop", "target": "a"}],
@@ -31,18 +28,16 @@ def recipe(title):
     return re.search(rf"### {re.escape(title)}\n.*?```sh\n(.*?)```", text, re.DOTALL).group(1)
 
 
-class Slurm(unittest.TestCase):
+class Slurm(FleetCase):
     def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="memsweep-jobs-"))
+        super().setUp()
         (self.folder / "small.json").write_text(json.dumps(SCENARIO))
         (self.folder / "limits.json").write_text(json.dumps(
             {"format": "memsweep-limits", "version": 1, "limits": [{"scenario": "probe_bandwidth", "expr": "bandwidth.median > 1TB/s"}]}))
         CLUSTER.environment["PATH"] = f"{BINARY.parent}:{os.environ['PATH']}:/usr/sbin"
 
     def run_there(self, code, *command):
-        done = CLUSTER.run(*command, cwd=self.folder)
-        self.assertEqual(done.returncode, code, done.stdout[-2000:] + done.stderr[-2000:])
-        return done
+        return self.check_code(code, CLUSTER.run(*command, cwd=self.folder))
 
     def fleet(self, name="fleet.json"):
         return json.loads((self.folder / name).read_text())
