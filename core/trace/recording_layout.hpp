@@ -5,7 +5,8 @@
 //   64      ChunkHeader of kind `slots`, which readers of traces pass over: it spans all slots
 //   128     ImageFacts
 //   4096    slots: one per thread that is running, with the chunk that the thread is writing
-//   then    full chunks as in every trace, appended in the order they became full
+//   then    full chunks as in every trace, appended in the order they became full; one that filled its slot spans up to
+//           a multiple of the slot's size
 //
 // A slot holds at any instant all that its thread has recorded since its last full chunk: the recorder stores `used`
 // after each event, so that a process may die at any instruction and loses at most the event it was writing. A chunk
@@ -50,9 +51,9 @@ struct Slot {
 };
 static_assert(sizeof(Slot) == 128 && std::is_trivially_copyable_v<Slot>);
 inline constexpr std::uint32_t slot_payload_bytes = slot_bytes - static_cast<std::uint32_t>(sizeof(Slot));
-// Between two looks at how much room is left a thread writes its stamp and so many events.
-inline constexpr std::uint32_t slot_reserve_bytes =
-    (events_per_stamp + 2) * static_cast<std::uint32_t>(longest_event_bytes);
+// What a recorder writes at most for a stamp, and for a call: a base, three numbers more, and beyond its end.
+inline constexpr std::uint32_t longest_stamp_bytes = 1 + longest_varint + 8;
+inline constexpr std::uint32_t longest_call_bytes = 1 + 4 * longest_varint + 8;
 
 // What `memsweep record` tells the library, in the environment.
 inline constexpr const char* recording_folder_variable = "MEMSWEEP_RECORD";

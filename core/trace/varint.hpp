@@ -51,6 +51,28 @@ constexpr std::uint8_t* put_varint_at_once(std::uint8_t* at, std::uint64_t value
     return at + bytes;
 }
 
+// For numbers that are small as a rule, with no branch at all: how many bytes they take.
+// Below 2^28; writes 4 bytes.
+inline constexpr unsigned word_varint_bits = 28;
+inline unsigned put_word_varint(std::uint8_t* at, std::uint32_t value) noexcept
+{
+    std::uint32_t spread = (value & 0x3FFFU) | (value & 0x0FFFC000U) << 2U;
+    spread = (spread & 0x007F007FU) | (spread & 0x3F803F80U) << 1U;
+    const unsigned before_last = (static_cast<unsigned>(std::bit_width(spread | 1U)) - 1U) & 24U;  // bits
+    spread |= 0x00808080U >> (before_last ^ 24U);
+    std::memcpy(at, &spread, sizeof spread);
+    return before_last / 8 + 1;
+}
+// Below 2^14; writes 2 bytes.
+inline constexpr unsigned half_varint_bits = 14;
+inline unsigned put_half_varint(std::uint8_t* at, std::uint32_t value) noexcept
+{
+    const unsigned is_long = value > 0x7FU ? 1U : 0U;
+    const auto spread = static_cast<std::uint16_t>((value + (value & 0x3F80U)) | is_long << 7U);
+    std::memcpy(at, &spread, sizeof spread);
+    return 1 + is_long;
+}
+
 // The end of what was read, or nullptr.
 [[nodiscard]] constexpr const std::uint8_t* get_varint(const std::uint8_t* at, const std::uint8_t* end,
                                                        std::uint64_t& value) noexcept

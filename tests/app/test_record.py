@@ -162,7 +162,7 @@ class Programs(Recording):
         process.wait()
         self.assertTrue(stopped)
         (recording,) = folder.glob("*.mst")
-        os.truncate(recording, recording.stat().st_size - 100)
+        os.truncate(recording, recording.stat().st_size - 2000)  # the last chunk has up to 1 KiB of zeroes behind it
         self.assertIn("damaged", self.expect(0, "record", "--recover", folder, "-o", self.trace).errors)
         info = self.info(code=1)
         self.assertGreater(info["by_kind"]["malloc"], 300_000 - SLOT)

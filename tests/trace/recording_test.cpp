@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 
+#include "core/base/rng.hpp"
 #include "core/trace/crc32c.hpp"
 #include "core/trace/recording.hpp"
 #include "tests/trace/trace_bytes.hpp"
@@ -34,14 +35,14 @@ class RecordingBytes {
         facts_.slots_used = std::max(facts_.slots_used, number + 1);
     }
 
-    void chunk(std::uint32_t thread, std::uint64_t sequence, const std::string& payload)
+    void chunk(std::uint32_t thread, std::uint64_t sequence, const std::string& payload, std::size_t beyond = 0)
     {
         trace::ChunkHeader chunk = header(thread, sequence);
         chunk.stored_bytes = chunk.raw_bytes = static_cast<std::uint32_t>(payload.size());
-        chunk.span_bytes = static_cast<std::uint32_t>(sizeof chunk + payload.size());
+        chunk.span_bytes = static_cast<std::uint32_t>(sizeof chunk + payload.size() + beyond);
         chunk.payload_crc = trace::crc32c(payload.data(), payload.size());
         chunk.header_crc = trace::checksum(chunk);
-        bytes_.append(reinterpret_cast<const char*>(&chunk), sizeof chunk).append(payload);
+        bytes_.append(reinterpret_cast<const char*>(&chunk), sizeof chunk).append(payload).append(beyond, '\0');
     }
 
     [[nodiscard]] std::string bytes()
@@ -125,6 +126,98 @@ TEST_CASE("numbers written at once are the varints that the loop writes", "[unit
             REQUIRE(std::equal(by_loop.begin(), by_loop.begin() + length, at_once.begin()));
         }
     }
+}
+
+TEST_CASE("numbers in short forms are the varints that the loop writes", "[unit]")
+{
+    std::array<std::uint8_t, trace::longest_varint> by_loop{};
+    std::array<std::uint8_t, 8> shortly{};
+    for (unsigned bits = 0; bits <= trace::word_varint_bits; ++bits) {
+        for (const std::uint32_t value : {(1U << bits) - 1, (1U << bits) / 3, 1U << (bits == 0 ? 0 : bits - 1)}) {
+            const auto length = static_cast<unsigned>(trace::put_varint(by_loop.data(), value) - by_loop.data());
+            REQUIRE(trace::put_word_varint(shortly.data(), value) == length);
+            REQUIRE(std::equal(by_loop.begin(), by_loop.begin() + length, shortly.begin()));
+            if (value >> trace::half_varint_bits == 0) {
+                REQUIRE(trace::put_half_varint(shortly.data(), value) == length);
+                REQUIRE(std::equal(by_loop.begin(), by_loop.begin() + length, shortly.begin()));
+            }
+        }
+    }
+}
+
+TEST_CASE("the short form of an event is its long one, or none", "[unit]")
+{
+    constexpr unsigned rotation = 4;
+    trace::EventEncoder by_short{rotation, 0};
+    trace::EventEncoder by_long{rotation, 0};
+    std::array<std::uint8_t, trace::longest_event_bytes> shortly{};
+    std::array<std::uint8_t, trace::longest_event_bytes> at_length{};
+    std::uint64_t address = 0x10000;
+    std::size_t long_ones = 0;
+    base::Rng random{1};
+    for (int i = 0; i < 20'000; ++i) {
+        const std::uint64_t old_address = address;
+        address = random.below(2) == 0 ? address + (random.below(2) == 0 ? 16U : 0U)
+                                       : random.below(1ULL << (4 + random.below(44)));
+        const std::uint64_t size = random.below(1ULL << random.below(20));
+        unsigned length = 0;
+        const auto* const before = at_length.data();
+        const std::uint8_t* end = nullptr;
+        switch (random.below(4)) {
+        case 0:
+            length = by_short.short_malloc<rotation>(shortly.data(), address, size);
+            end = by_long.malloc(at_length.data(), address, size);
+            break;
+        case 1:
+            length = by_short.short_free<rotation>(shortly.data(), address);
+            end = by_long.free(at_length.data(), address);
+            break;
+        case 2:
+            length = by_short.short_calloc<rotation>(shortly.data(), address, size);
+            end = by_long.sized(at_length.data(), trace::OtherOperation::calloc, address, size);
+            break;
+        default:
+            length = by_short.short_realloc<rotation>(shortly.data(), old_address, address, size);
+            end = by_long.realloc(at_length.data(), old_address, address, size);
+            address = old_address;
+        }
+        if (length == 0) {
+            ++long_ones;
+            by_short = by_long;
+            continue;
+        }
+        REQUIRE(length == end - before);
+        REQUIRE(std::equal(before, end, shortly.data()));
+    }
+    CHECK(long_ones > 1'000);
+    CHECK(long_ones < 15'000);
+}
+
+TEST_CASE("the checksum is the same by table and by instruction, however long the bytes", "[unit]")
+{
+    base::Rng random{2};
+    std::string bytes(20'000, '\0');
+    for (char& byte : bytes) {
+        byte = static_cast<char>(random.below(256));
+    }
+    for (const std::size_t length :
+         std::initializer_list<std::size_t>{0, 1, 7, 8, 63, 1'024, 3'071, 3'072, 3'080, 6'143, 6'145, 9'999, 20'000}) {
+        REQUIRE(trace::crc32c(bytes.data(), length) == trace::crc32c_by_table(bytes.data(), length));
+    }
+}
+
+TEST_CASE("a chunk may span more than its payload, and the file end in what it spans", "[unit]")
+{
+    RecordingBytes recording{1};
+    recording.chunk(process, 0, mallocs(100, 0x10000), 4'096);
+    recording.chunk(process, 1, mallocs(10, 0x20000), 9);
+    std::string bytes = recording.bytes();
+    CHECK(count(assembled({bytes}), trace::EventKind::malloc) == 110);
+    bytes.resize(bytes.size() - 9);
+    const Assembled trace = assembled({bytes});
+    CHECK(count(trace, trace::EventKind::malloc) == 110);
+    CHECK(trace.summary.damaged_chunks == 0);
+    CHECK(trace.events.damage.skipped_bytes == 0);
 }
 
 TEST_CASE("chunks and slots of a recording are a stream per thread, with its end", "[unit]")

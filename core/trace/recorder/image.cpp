@@ -137,9 +137,30 @@ void begin_chunk(ThreadLog& log, std::uint64_t sequence) noexcept
                        .thread = log.thread,
                        .sequence = sequence,
                        .first_ticks = now};
-    log.encoder = EventEncoder{log.slot->chunk.rotation, now};
-    log.at = payload_of(log.slot);
+    log.encoder = EventEncoder{recorder_rotation, now};
     log.until_stamp = image->stamps_every_event ? 0 : static_cast<std::int32_t>(events_per_stamp);
+}
+
+struct FilePlace {
+    std::uint64_t offset{};
+    std::uint32_t bytes{};
+    std::uint32_t zeroes{};  // to be written behind
+    std::uint32_t span_bytes{};
+};
+
+// A chunk that fills its slot ends at a multiple of the slot's size, so that the next such begins there.
+FilePlace take_place(std::uint32_t bytes) noexcept
+{
+    constexpr std::uint32_t most_zeroes = 1024;
+    const bool is_full = bytes > slot_bytes - most_zeroes;
+    const std::atomic_ref append_at{image->facts->append_at};
+    std::uint64_t offset = append_at.load(std::memory_order_relaxed);
+    std::uint64_t end{};
+    do {
+        end = is_full ? (offset + bytes + slot_bytes - 1) / slot_bytes * slot_bytes : offset + bytes;
+    } while (!append_at.compare_exchange_weak(offset, end, std::memory_order_relaxed));
+    const auto span = static_cast<std::uint32_t>(end - offset);
+    return {offset, bytes, span - bytes <= most_zeroes ? span - bytes : 0, span};
 }
 
 // A thread that is no more; the number of one may be another's by now: then it is the caller's own.
@@ -189,17 +210,17 @@ ThreadLog* take_slot(std::uint32_t thread) noexcept
 // A stream of its own for each thread; the first of a process says what it came from.
 void begin_stream(ThreadLog& log, bool is_first) noexcept
 {
+    std::uint8_t* at = payload_of(log.slot);
     if (is_first && last_process != 0) {  // forked
-        std::uint8_t* at = log.at;
         at = log.encoder.counted(at, OtherOperation::process, last_process);
         at = log.encoder.counted(at, OtherOperation::thread, recorded_thread);
         at = log.encoder.counted(at, OtherOperation::fork, image->facts->process);
         at = log.encoder.counted(at, OtherOperation::process, image->facts->process);
-        log.at = log.encoder.counted(at, OtherOperation::thread, log.thread);
+        at = log.encoder.counted(at, OtherOperation::thread, log.thread);
     } else if (!is_first) {
-        log.at = log.encoder.counted(log.at, OtherOperation::thread_start, log.thread);
+        at = log.encoder.counted(at, OtherOperation::thread_start, log.thread);
     }
-    log.slot->used = static_cast<std::uint32_t>(log.at - payload_of(log.slot));
+    log.slot->used = static_cast<std::uint32_t>(at - payload_of(log.slot));
 }
 
 bool attach(std::uint32_t thread) noexcept
@@ -289,15 +310,16 @@ bool flush(ThreadLog& log) noexcept
     if (used == 0) {
         return true;
     }
+    const FilePlace place = take_place(static_cast<std::uint32_t>(sizeof chunk) + used);
     chunk.flags = 0;
-    chunk.span_bytes = static_cast<std::uint32_t>(sizeof chunk) + used;
+    chunk.span_bytes = place.span_bytes;
     chunk.stored_bytes = used;
     chunk.raw_bytes = used;
     chunk.last_ticks = log.encoder.last_ticks();
     chunk.payload_crc = crc32c(payload_of(log.slot), used);
     chunk.header_crc = crc32c(&chunk, offsetof(ChunkHeader, header_crc));
-    const std::uint64_t offset = std::atomic_ref{image->facts->append_at}.fetch_add(chunk.span_bytes);
-    if (const long problem = file.write(reinterpret_cast<const std::uint8_t*>(&chunk), chunk.span_bytes, offset);
+    if (const long problem =
+            file.write(reinterpret_cast<const std::uint8_t*>(&chunk), place.bytes, place.zeroes, place.offset);
         problem != 0) {
         stop(problem);
         return false;

@@ -31,7 +31,7 @@ __attribute__((always_inline)) inline void note_allocation(void* block, std::siz
 {
     if (block == nullptr) [[unlikely]] {
         record<Call::failed_alloc>(0, bytes);
-    } else if (!in_arena(block)) [[likely]] {
+    } else {  // before the real functions are found nothing is recorded
         record<call>(place(block), bytes, alignment);
     }
 }

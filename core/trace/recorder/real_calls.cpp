@@ -176,6 +176,11 @@ void find_real_calls() noexcept
     finding = false;
 }
 
+bool has_real_calls() noexcept
+{
+    return real.malloc != early_malloc;
+}
+
 std::size_t arena_block_bytes(const void* block) noexcept
 {
     std::size_t bytes{};

@@ -37,6 +37,7 @@ struct RealCalls {
 // NOLINTNEXTLINE(bugprone-dynamic-static-initializers): constinit
 extern __attribute__((visibility("hidden"))) RealCalls real;
 void find_real_calls() noexcept;
+[[nodiscard]] bool has_real_calls() noexcept;
 
 inline constexpr std::size_t arena_bytes = 128 << 10;
 inline constexpr std::size_t arena_alignment = 64;  // the size of a block stands in front of it

@@ -1,10 +1,12 @@
 #include "core/trace/recorder/recording_file.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/uio.h>
 
 #include "core/trace/recorder/kernel.hpp"
 #include "core/trace/recording_layout.hpp"
@@ -15,6 +17,8 @@ namespace {
 constexpr unsigned fewest_slots = 16;
 constexpr unsigned most_images = 10'000;  // of one process
 constexpr int first_descriptor = 512;     // out of the way of programs that count on getting the lowest numbers
+
+constexpr std::array<std::uint8_t, slot_bytes> zero_bytes{};
 
 char* append_number(char* at, std::uint64_t number) noexcept
 {
@@ -150,28 +154,31 @@ long RecordingFile::reserve(std::uint64_t offset, std::uint64_t bytes) noexcept
     if (done != -EOPNOTSUPP && done != -ENOSYS) {
         return done;
     }
-    static constexpr std::array<std::uint8_t, slot_bytes> zeroes{};  // nothing is there yet
-    const long written = kernel(SYS_pwrite64, fd, zeroes.data(), bytes, offset);
+    const long written = kernel(SYS_pwrite64, fd, zero_bytes.data(), bytes, offset);  // nothing is there yet
     return written == static_cast<long>(bytes) ? 0 : written < 0 ? written : -ENOSPC;
 }
 
-long RecordingFile::write(const std::uint8_t* from, std::size_t bytes, std::uint64_t offset) noexcept
+long RecordingFile::write(const std::uint8_t* from, std::size_t bytes, std::size_t zeroes,
+                          std::uint64_t offset) noexcept
 {
-    const int fd = may_reach(offset + bytes) ? usable_fd() : -EFBIG;
+    const int fd = may_reach(offset + bytes + zeroes) ? usable_fd() : -EFBIG;
     if (fd < 0) {
         return fd;
     }
-    while (bytes != 0) {
-        const long done = kernel(SYS_pwrite64, fd, from, bytes, offset);
+    std::array<iovec, 2> parts{
+        {{const_cast<std::uint8_t*>(from), bytes}, {const_cast<std::uint8_t*>(zero_bytes.data()), zeroes}}};
+    while (parts[0].iov_len != 0) {  // a hole does for zeroes that were not written
+        const long done = kernel(SYS_pwritev, fd, parts.data(), parts.size(), offset, 0L);
         if (done == -EINTR) {
             continue;
         }
         if (done <= 0) {
             return done == 0 ? -ENOSPC : done;
         }
-        from += done;
+        const auto taken = std::min(static_cast<std::size_t>(done), parts[0].iov_len);
+        parts[0].iov_base = static_cast<std::uint8_t*>(parts[0].iov_base) + taken;
+        parts[0].iov_len -= taken;
         offset += static_cast<std::uint64_t>(done);
-        bytes -= static_cast<std::size_t>(done);
     }
     return 0;
 }

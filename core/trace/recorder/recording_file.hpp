@@ -28,7 +28,10 @@ class RecordingFile {
 
     // Room on the disk: without it a write to the mapping would be a SIGBUS in the program.
     [[nodiscard]] long reserve(std::uint64_t offset, std::uint64_t bytes) noexcept;
-    [[nodiscard]] long write(const std::uint8_t* from, std::size_t bytes, std::uint64_t offset) noexcept;
+    // With so many zeroes behind, at most a slot's size. 64 KiB that begin at a multiple of 64 KiB cost some 0.9 us a
+    // page, others 1.6 (ext4 of Linux 6.18): the page cache takes them as one folio.
+    [[nodiscard]] long write(const std::uint8_t* from, std::size_t bytes, std::size_t zeroes,
+                             std::uint64_t offset) noexcept;
 
   private:
     bool open_new(const char* folder, std::uint32_t process) noexcept;

@@ -61,25 +61,82 @@ bool select(CallEvent& event, bool old_was_chosen) noexcept
     }
 }
 
-void append_any(ThreadLog& log, const CallEvent& event) noexcept
+std::uint8_t* encode(EventEncoder& encoder, std::uint8_t* at, const CallEvent& event) noexcept
 {
     switch (event.call) {
     case Call::malloc:
-        return append<Call::malloc>(log, event.address, event.size, event.other);
+        return encoder.malloc(at, event.address, event.size);
     case Call::calloc:
-        return append<Call::calloc>(log, event.address, event.size, event.other);
+        return encoder.sized(at, OtherOperation::calloc, event.address, event.size);
     case Call::realloc:
-        return append<Call::realloc>(log, event.address, event.size, event.other);
+        return encoder.realloc(at, event.other, event.address, event.size);
     case Call::free:
-        return append<Call::free>(log, event.address, event.size, event.other);
+        return encoder.free(at, event.address);
     case Call::aligned_alloc:
-        return append<Call::aligned_alloc>(log, event.address, event.size, event.other);
+        return encoder.aligned_alloc(at, event.address, event.size, event.other);
     case Call::failed_alloc:
-        return append<Call::failed_alloc>(log, event.address, event.size, event.other);
+        return encoder.counted(at, OtherOperation::failed_alloc, event.size);
     case Call::map:
-        return append<Call::map>(log, event.address, event.size, event.other);
+        return encoder.sized(at, OtherOperation::map, event.address, event.size);
     case Call::unmap:
-        return append<Call::unmap>(log, event.address, event.size, event.other);
+        return encoder.sized(at, OtherOperation::unmap, event.address, event.size);
+    }
+    return at;
+}
+
+void set_end(ThreadLog& log, const std::uint8_t* end) noexcept
+{
+    std::atomic_signal_fence(std::memory_order_release);
+    log.slot->used = static_cast<std::uint32_t>(end - payload_of(log.slot));
+}
+
+std::uint32_t room_in(const ThreadLog& log) noexcept
+{
+    return slot_payload_bytes - log.slot->used;
+}
+
+// Room, and a stamp; false when the recording has stopped.
+bool renew(ThreadLog& log) noexcept
+{
+    constexpr std::uint32_t fewest_events = 16;  // for less it is not worth to stay in a chunk
+    const int error = errno;
+    if (room_in(log) < longest_stamp_bytes + fewest_events * longest_call_bytes && !flush(log)) {
+        give_up(log);
+        errno = error;
+        return false;
+    }
+    const bool every = stamps_every_event();
+    std::uint8_t* const at = payload_of(log.slot) + log.slot->used;
+    set_end(log, log.encoder.stamp(at, every ? tick_clock().ordered_ticks() : tick_clock().ticks()));
+    const std::uint32_t fitting = room_in(log) / longest_call_bytes;
+    log.until_stamp =
+        every ? 0 : static_cast<std::int32_t>(fitting < events_per_stamp ? fitting : events_per_stamp) - 1;
+    errno = error;
+    return true;
+}
+
+// What the count of events allows for.
+void append_counted(ThreadLog& log, const CallEvent& event) noexcept
+{
+    if (log.until_stamp >= 0 || renew(log)) {
+        set_end(log, encode(log.encoder, payload_of(log.slot) + log.slot->used, event));
+    }
+}
+
+void append(ThreadLog& log, const CallEvent& event) noexcept
+{
+    --log.until_stamp;
+    append_counted(log, event);
+}
+
+// From `recording` to what it was before, unless that was the last event.
+void finish(ThreadLog& log, LogState before) noexcept
+{
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (log.state == LogState::recording) {
+        log.state = before;
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        record_deferred(log);
     }
 }
 
@@ -99,23 +156,6 @@ void defer(ThreadLog& log, const CallEvent& event) noexcept
 __thread ThreadLog* current __attribute__((tls_model("initial-exec"))) = &unset_log;
 __thread bool old_block_was_chosen __attribute__((tls_model("initial-exec"))) = false;
 
-bool renew(ThreadLog& log) noexcept
-{
-    const int error = errno;
-    const bool has_room =
-        static_cast<std::uint32_t>(log.at - payload_of(log.slot)) < slot_payload_bytes - slot_reserve_bytes;
-    if (!has_room && !flush(log)) {
-        give_up(log);
-        errno = error;
-        return false;
-    }
-    const bool every = stamps_every_event();
-    log.at = log.encoder.stamp(log.at, every ? tick_clock().ordered_ticks() : tick_clock().ticks());
-    log.until_stamp = every ? 0 : static_cast<std::int32_t>(events_per_stamp) - 1;
-    errno = error;
-    return true;
-}
-
 // Handlers go on deferring until the state is what it was.
 void record_deferred(ThreadLog& log) noexcept
 {
@@ -126,7 +166,7 @@ void record_deferred(ThreadLog& log) noexcept
         std::uint32_t done = 0;
         std::uint32_t all = 0;
         do {
-            append_any(log, log.deferred[done++]);
+            append(log, log.deferred[done++]);
             all = done;
         } while (log.state != LogState::stopped &&
                  !std::atomic_ref{log.deferred_count}.compare_exchange_strong(all, 0));
@@ -137,19 +177,26 @@ void record_deferred(ThreadLog& log) noexcept
     }
 }
 
-void record_otherwise(CallEvent event) noexcept
+void record_long(ThreadLog& log, Call call, std::uint64_t address, std::uint64_t size, std::uint64_t other) noexcept
 {
-    if (current->state == LogState::unset) {
+    append_counted(log, {call, address, other, size});
+    finish(log, LogState::ready);
+}
+
+void record_otherwise(Call call, std::uint64_t address, std::uint64_t size, std::uint64_t other) noexcept
+{
+    if (current->state == LogState::unset && has_real_calls()) {
         attach_thread();
     }
     ThreadLog& log = *current;
-    if (log.state == LogState::ignored) {
+    if (log.state == LogState::ignored || log.state == LogState::unset) {
         return;
     }
     if (log.state == LogState::stopped) {
         count_lost_event();
         return;
     }
+    CallEvent event{call, address, other, size};
     if (selects() && !select(event, old_block_was_chosen)) {
         return;
     }
@@ -160,12 +207,8 @@ void record_otherwise(CallEvent event) noexcept
     }
     log.state = LogState::recording;
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    append_any(log, event);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (log.state == LogState::recording) {
-        log.state = before;
-        record_deferred(log);
-    }
+    append(log, event);
+    finish(log, before);
 }
 
 void prepare_realloc(void* block) noexcept

@@ -1,7 +1,7 @@
 // What a thread records into: its place in a slot of the process's file. The way an event takes when nothing is to be
 // set up, stamped or flushed is inline; the rest is in thread_log.cpp.
 //
-// Cost     3 to 5 ns an event.
+// Cost     some 50 instructions an event.
 // Memory   a log per slot, in memory that a forked child finds zeroed: that is how it learns that it is another
 //          process, also after a raw clone(2), and the slots are its parent's.
 // Threads  a log belongs to the thread that it is the `current` one of. A signal handler that allocates while its
@@ -36,10 +36,9 @@ enum class LogState : std::uint32_t {
 };
 
 struct alignas(64) ThreadLog {
-    std::uint8_t* at;
     Slot* slot;
     EventEncoder encoder;
-    std::int32_t until_stamp;  // so many events more under the last stamp
+    std::int32_t until_stamp;  // so many events more under the last stamp, for which there is room
     LogState state;
     std::uint32_t deferred_count;
     std::uint32_t thread;
@@ -50,10 +49,10 @@ struct alignas(64) ThreadLog {
 // Never null.  NOLINTNEXTLINE(bugprone-dynamic-static-initializers): __thread has none
 extern __thread ThreadLog* current __attribute__((tls_model("initial-exec")));
 
-// Room, and a stamp; false when the recording has stopped.
-[[nodiscard]] bool renew(ThreadLog& log) noexcept;
-// In every state but `ready`.
-void record_otherwise(CallEvent event) noexcept;
+// The calls that the way inline does not take: in every state but `ready`, and in it those that need a stamp, room, or
+// a long form.
+void record_otherwise(Call call, std::uint64_t address, std::uint64_t size, std::uint64_t other) noexcept;
+void record_long(ThreadLog& log, Call call, std::uint64_t address, std::uint64_t size, std::uint64_t other) noexcept;
 void record_deferred(ThreadLog& log) noexcept;
 // Before a realloc, while the old block can be asked: whether it is one that is recorded.
 void prepare_realloc(void* block) noexcept;
@@ -63,57 +62,54 @@ void prepare_realloc(void* block) noexcept;
     return reinterpret_cast<std::uint8_t*>(slot) + sizeof(Slot);
 }
 
+inline constexpr unsigned recorder_rotation = ChunkHeader{}.rotation;
+
+// 0: it has no short form.
 template <Call call>
-[[nodiscard]] __attribute__((always_inline)) inline std::uint8_t*
-encode(EventEncoder& encoder, std::uint8_t* at, std::uint64_t address, std::uint64_t size, std::uint64_t other) noexcept
+[[nodiscard]] __attribute__((always_inline)) inline unsigned encode_shortly(EventEncoder& encoder, std::uint8_t* at,
+                                                                            std::uint64_t address, std::uint64_t size,
+                                                                            std::uint64_t other) noexcept
 {
     if constexpr (call == Call::malloc) {
-        return encoder.malloc(at, address, size);
+        return encoder.short_malloc<recorder_rotation>(at, address, size);
     } else if constexpr (call == Call::calloc) {
-        return encoder.sized(at, OtherOperation::calloc, address, size);
+        return encoder.short_calloc<recorder_rotation>(at, address, size);
     } else if constexpr (call == Call::realloc) {
-        return encoder.realloc(at, other, address, size);
+        return encoder.short_realloc<recorder_rotation>(at, other, address, size);
     } else if constexpr (call == Call::free) {
-        return encoder.free(at, address);
-    } else if constexpr (call == Call::aligned_alloc) {
-        return encoder.aligned_alloc(at, address, size, other);
-    } else if constexpr (call == Call::failed_alloc) {
-        return encoder.counted(at, OtherOperation::failed_alloc, size);
+        return encoder.short_free<recorder_rotation>(at, address);
     } else {
-        return encoder.sized(at, call == Call::map ? OtherOperation::map : OtherOperation::unmap, address, size);
+        return 0;
     }
 }
 
-// `used` is stored last: what lies before it is whole whenever the process dies.
-template <Call call>
-__attribute__((always_inline)) inline void append(ThreadLog& log, std::uint64_t address, std::uint64_t size,
-                                                  std::uint64_t other) noexcept
-{
-    if (--log.until_stamp < 0 && !renew(log)) [[unlikely]] {
-        return;
-    }
-    log.at = encode<call>(log.encoder, log.at, address, size, other);
-    std::atomic_signal_fence(std::memory_order_release);
-    log.slot->used = static_cast<std::uint32_t>(log.at - payload_of(log.slot));
-}
-
-// The call is known when this is compiled, so that nothing is decided twice.
+// The call is known when this is compiled, so that nothing is decided twice. `used` is stored last: what lies before it
+// is whole whenever the process dies.
 template <Call call>
 __attribute__((always_inline)) inline void record(std::uint64_t address, std::uint64_t size = 0,
                                                   std::uint64_t other = 0) noexcept
 {
     ThreadLog& log = *current;
     if (log.state != LogState::ready) [[unlikely]] {
-        record_otherwise({call, address, other, size});
+        record_otherwise(call, address, size, other);
         return;
     }
     log.state = LogState::recording;
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    append<call>(log, address, size, other);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (log.state == LogState::recording) [[likely]] {
-        log.state = LogState::ready;
+    unsigned length = 0;
+    std::uint32_t* const used = &log.slot->used;
+    const std::uint32_t before = *used;
+    if (--log.until_stamp >= 0) [[likely]] {
+        length = encode_shortly<call>(log.encoder, payload_of(log.slot) + before, address, size, other);
     }
+    if (length == 0) [[unlikely]] {
+        record_long(log, call, address, size, other);
+        return;
+    }
+    std::atomic_signal_fence(std::memory_order_release);
+    *used = before + length;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    log.state = LogState::ready;
     std::atomic_signal_fence(std::memory_order_seq_cst);
     if (log.deferred_count != 0) [[unlikely]] {
         record_deferred(log);
