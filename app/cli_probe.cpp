@@ -74,6 +74,10 @@ ProbeCommandLine::ProbeCommandLine(CLI::App& app)
     app_->add_option("--nodes", nodes_, "Only these NUMA nodes, as in 0,2-3 (default: all)")->type_name("LIST");
     app_->add_option("--devices", devices_, "Only these devices, as in 0,2-3 (default: all), and gpu* stands for them")
         ->type_name("LIST");
+    app_->add_option("--pairs", probe_.pairs,
+                     "Of devices, at most so many in each case (default: all), each device as often")
+        ->check(CLI::Range(1U, 1'000'000U))
+        ->type_name("N");
     app_->add_option("--limits", probe_.limits,
                      "Hold the figures against this file: exit code 1, and each violated limit is named; - is stdin")
         ->type_name("FILE");

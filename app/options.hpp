@@ -180,6 +180,7 @@ struct ProbeCommand {
     std::string filter;                  // a regular expression of case ids; empty: all
     std::vector<std::uint32_t> nodes;    // empty: all
     std::vector<std::uint32_t> devices;  // empty: all
+    std::optional<std::uint32_t> pairs;  // of devices, so many; absent: all
     std::optional<std::uint64_t> array_bytes;
     std::optional<std::chrono::nanoseconds> min_time;
     std::optional<std::uint32_t> samples;

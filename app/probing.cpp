@@ -165,6 +165,9 @@ std::map<std::string, std::string> recorded_overrides(const ProbeCommand& comman
     if (!command.devices.empty()) {
         recorded["--devices"] = fmt::format("{}", fmt::join(command.devices, ","));
     }
+    if (command.pairs) {
+        recorded["--pairs"] = fmt::format("{}", *command.pairs);
+    }
     return recorded;
 }
 
@@ -259,6 +262,7 @@ base::Expected<model::RunReport> probe(const ProbeCommand& command, const Global
                                          .settings = settings,
                                          .nodes = *std::move(nodes),
                                          .devices = *std::move(devices),
+                                         .pairs = command.pairs,
                                          .binds_memory = several,
                                          .topology = sys::cpu_topology(),
                                          .tell =

@@ -23,6 +23,9 @@ struct DeviceCase {
         host_to_all,
         all_to_one,
         one_to_all,
+        all_to_all,        // each to each other one at once
+        ring,              // each to the next one at once
+        bisection,         // each of one half to its partner in the other, and back, at once
         locking,           // what registering memory costs
         staged_to_device,  // through a ring of pinned slots
         staged_to_host,
@@ -30,14 +33,19 @@ struct DeviceCase {
         peer_loads,  // the same, of a peer's memory
         prefetch_to_device,
         prefetch_to_host,
+        launch,      // what is waited for: a kernel of one work item,
+        event,       // an event,
+        idle_wait,   // nothing,
+        round_trip,  // a copy there and back
     };
     std::string_view name;
     std::string_view meaning;
     Way way{};
     device::MemoryKind host{device::MemoryKind::pinned};
     bool by_kernel{};
-    bool both_ways{};  // while the other direction is busy
-    bool reads{};      // peer: the destination's engine moves; otherwise the source's
+    bool both_ways{};       // while the other direction is busy
+    bool reads{};           // peer: the destination's engine moves; otherwise the source's
+    std::uint64_t bytes{};  // of a round trip
 };
 [[nodiscard]] const std::vector<DeviceCase>& device_cases();
 

@@ -173,7 +173,6 @@ Expected<void> measure_loads(const DeviceTask& task, model::CaseReport& report)
     const std::uint64_t loads =
         std::clamp(wanted, first_loads, std::min(most_loads, std::max(chain->lines(), first_loads)));
     std::vector<double> seconds;
-    std::vector<double> latencies;
     while (seconds.size() < task.context.settings.samples && !task.context.stopped()) {
         const auto took = chain->follow(loads);
         const auto wrong = took ? chain->verify() : Expected<std::string>{base::fail(took.error())};
@@ -189,14 +188,8 @@ Expected<void> measure_loads(const DeviceTask& task, model::CaseReport& report)
             return base::fail(base::ErrorCode::device, "the device's clock did not move during a sample");
         }
         seconds.push_back(*took);
-        latencies.push_back(*took / static_cast<double>(loads));
     }
-    if (seconds.empty()) {
-        skip(report, "interrupted before its first sample");
-        return {};
-    }
-    set_values(report, "latency", latencies);
-    set_values(report, "wall_time", seconds);
+    tell_latencies(seconds, loads, report);
     set_fact(report, "array_bytes", static_cast<std::int64_t>(chain->bytes()));
     set_fact(report, "line_bytes", static_cast<std::int64_t>(line_bytes));
     set_fact(report, "loads_per_sample", static_cast<std::int64_t>(loads));

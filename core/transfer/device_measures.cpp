@@ -108,6 +108,20 @@ Expected<Span> prefetch_once(const DeviceTask& task, const device::Stream& strea
 
 }  // namespace
 
+void tell_latencies(const std::vector<double>& seconds, std::uint64_t each_of, model::CaseReport& report)
+{
+    if (seconds.empty()) {
+        skip(report, "interrupted before its first sample");
+        return;
+    }
+    std::vector<double> latencies;
+    for (const double sample : seconds) {
+        latencies.push_back(sample / static_cast<double>(each_of));
+    }
+    set_values(report, "latency", latencies);
+    set_values(report, "wall_time", seconds);
+}
+
 Expected<void> measure_locking(const DeviceTask& task, model::CaseReport& report)
 {
     const std::uint32_t number = task.ends.first;

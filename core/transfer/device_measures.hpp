@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "core/base/expected.hpp"
 #include "core/device/runtime.hpp"
@@ -31,6 +32,12 @@ struct DeviceTask {
 
 // Seconds per load of a kernel from host memory, a peer's or its own.
 [[nodiscard]] base::Expected<void> measure_loads(const DeviceTask& task, model::CaseReport& report);
+
+// Seconds per call of the runtime that is waited for: a kernel, an event, a copy there and back, or nothing.
+[[nodiscard]] base::Expected<void> measure_calls(const DeviceTask& task, model::CaseReport& report);
+
+// Samples of so many loads or calls each, as seconds per one of them; skips a case that has none.
+void tell_latencies(const std::vector<double>& seconds, std::uint64_t each_of, model::CaseReport& report);
 
 [[nodiscard]] base::Expected<void> measure_staged(const DeviceTask& task, model::CaseReport& report);
 [[nodiscard]] base::Expected<void> measure_prefetch(const DeviceTask& task, model::CaseReport& report);

@@ -1,5 +1,7 @@
 #include "core/transfer/device_plan.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -10,6 +12,32 @@ namespace memsweep::transfer {
 using device::MemoryKind;
 using Way = DeviceCase::Way;
 
+namespace {
+
+// Who sends to whom.
+std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs_at_once(Way way, const std::vector<std::uint32_t>& devices)
+{
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+    const std::size_t count = devices.size();
+    const std::size_t half = count / 2;  // of an odd number the last one is left out
+    for (std::size_t i = 0; i < count; ++i) {
+        if (way == Way::ring) {
+            pairs.emplace_back(devices[i], devices[(i + 1) % count]);
+        } else if (way == Way::bisection && i < half) {
+            pairs.emplace_back(devices[i], devices[i + half]);
+            pairs.emplace_back(devices[i + half], devices[i]);
+        }
+        for (std::size_t j = 0; way == Way::all_to_all && j < count; ++j) {
+            if (i != j) {
+                pairs.emplace_back(devices[i], devices[j]);
+            }
+        }
+    }
+    return pairs;
+}
+
+}  // namespace
+
 std::string device_word(std::uint32_t device)
 {
     return fmt::format("gpu{}", device);
@@ -17,7 +45,18 @@ std::string device_word(std::uint32_t device)
 
 bool is_of_all(Way way) noexcept
 {
-    return way == Way::all_to_host || way == Way::host_to_all || way == Way::all_to_one || way == Way::one_to_all;
+    switch (way) {
+    case Way::all_to_host:
+    case Way::host_to_all:
+    case Way::all_to_one:
+    case Way::one_to_all:
+    case Way::all_to_all:
+    case Way::ring:
+    case Way::bisection:
+        return true;
+    default:
+        return false;
+    }
 }
 
 bool is_of_pairs(Way way) noexcept
@@ -35,24 +74,26 @@ std::vector<std::uint32_t> chosen_devices(const ProbeContext& context, const dev
     return all;
 }
 
-std::vector<Ends> ends_of(const DeviceCase& what, const std::vector<std::uint32_t>& devices)
+std::vector<Ends> ends_of(const DeviceCase& what, const std::vector<std::uint32_t>& devices,
+                          std::optional<std::uint32_t> most_pairs)
 {
+    const Ends first{devices.front(), std::nullopt};
+    if (is_of_all(what.way) || (is_of_pairs(what.way) && devices.size() < 2)) {
+        return {first};  // one case for all of them, or one that says that there is no pair
+    }
     std::vector<Ends> all;
-    for (const std::uint32_t first : devices) {
-        if (!is_of_pairs(what.way)) {
-            all.push_back({first, std::nullopt});
-            continue;
-        }
-        for (const std::uint32_t second : devices) {
-            if (first != second) {
-                all.push_back({first, second});
-            }
-        }
+    if (!is_of_pairs(what.way)) {
+        std::ranges::transform(devices, std::back_inserter(all), [](std::uint32_t one) {
+            return Ends{one, std::nullopt};
+        });
+        return all;
     }
-    if (is_of_all(what.way) || all.empty()) {
-        all.assign(
-            1, {devices.front(), std::nullopt});  // one case for all of them, or one that says that there is no pair
+    const std::size_t count = devices.size();
+    const std::size_t pairs = std::min<std::size_t>(count * (count - 1), most_pairs.value_or(~0U));
+    for (std::size_t i = 0; i < pairs; ++i) {
+        all.push_back({devices[i % count], devices[(i % count + i / count + 1) % count]});
     }
+    std::ranges::sort(all, {}, [](const Ends& ends) { return std::pair{ends.first, ends.second}; });
     return all;
 }
 
@@ -103,6 +144,18 @@ std::vector<LaneSpec> lanes_of(const DeviceCase& what, Ends ends, const std::vec
             }
         }
         break;
+    case Way::all_to_all:
+    case Way::ring:
+    case Way::bisection:
+        for (const auto& [from, to] : pairs_at_once(what.way, devices)) {
+            lanes.push_back(between({.device = from, .kind = MemoryKind::device},
+                                    {.device = to, .kind = MemoryKind::device}, from));
+        }
+        break;
+    case Way::launch:
+    case Way::event:
+    case Way::idle_wait:
+    case Way::round_trip:
     case Way::locking:
     case Way::staged_to_device:
     case Way::staged_to_host:

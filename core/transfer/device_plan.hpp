@@ -31,7 +31,10 @@ struct Ends {
 [[nodiscard]] std::vector<std::uint32_t> chosen_devices(const ProbeContext& context, const device::Runtime& runtime);
 
 // The devices, or the pairs, that a case is measured on; one, where it is of all devices or there is no pair.
-[[nodiscard]] std::vector<Ends> ends_of(const DeviceCase& what, const std::vector<std::uint32_t>& devices);
+// Of the pairs at most so many: the nearest first, so that with a multiple of the number of devices each of them is as
+// often the first and the second as every other one.
+[[nodiscard]] std::vector<Ends> ends_of(const DeviceCase& what, const std::vector<std::uint32_t>& devices,
+                                        std::optional<std::uint32_t> most_pairs = std::nullopt);
 
 // Each of so many bytes; the second of two is the other direction where the case is of both.
 [[nodiscard]] std::vector<LaneSpec> lanes_of(const DeviceCase& what, Ends ends,

@@ -262,6 +262,11 @@ Expected<void> measure(const ProbeContext& context, device::Runtime& runtime, co
     case Way::loads:
     case Way::peer_loads:
         return measure_loads(task, report);
+    case Way::launch:
+    case Way::event:
+    case Way::idle_wait:
+    case Way::round_trip:
+        return measure_calls(task, report);
     case Way::prefetch_to_device:
     case Way::prefetch_to_host:
         return measure_prefetch(task, report);
@@ -331,7 +336,7 @@ std::vector<model::CaseReport> probe_devices(const ProbeContext& context, device
     switch_on_peer_access(runtime, devices);
     const std::uint64_t bytes = lane_bytes(context, runtime);
     for (const DeviceCase& what : device_cases()) {
-        for (const Ends ends : ends_of(what, devices)) {
+        for (const Ends ends : ends_of(what, devices, context.pairs)) {
             const bool is_one = !is_of_all(what.way);
             model::CaseReport report = device_case(what, is_one ? std::optional{ends} : std::nullopt);
             if (!context.wants(report.id)) {

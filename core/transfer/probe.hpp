@@ -33,6 +33,7 @@ struct ProbeContext {
     ProbeSettings settings;
     std::vector<sys::NumaNode> nodes;      // those to measure, at least one
     std::vector<std::uint32_t> devices{};  // those to measure; empty: all
+    std::optional<std::uint32_t> pairs{};  // so many of the pairs of these; absent: all
     bool binds_memory{};                   // the machine has several nodes: memory is bound to one
     sys::CpuTopology topology;
     std::function<void(const std::string&)> tell;  // what is being measured now

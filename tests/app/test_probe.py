@@ -157,6 +157,11 @@ class Probe(CliTest):
         one = self.probe("device", "--devices", "1", "-k", "host_to_device_memcpy_ce|device_to_device", env=pair)
         self.assertEqual({case["params"]["device"] for case in one["cases"]}, {"gpu1"})
         self.assertIn("needs two devices", {case["reason"] for case in one["cases"]})
+        both = self.probe("device", "--pairs", "1", "-k", "memcpy_write_ce|ring_write", env=pair)
+        self.assertEqual(sorted(case["id"] for case in both["cases"]),
+                         ["probe_device/device=gpu0/to=gpu1/transfer=device_to_device_bidirectional_memcpy_write_ce",
+                          "probe_device/device=gpu0/to=gpu1/transfer=device_to_device_memcpy_write_ce", "probe_device/transfer=ring_write_ce"])
+        self.assertEqual({case["status"] for case in both["cases"]}, {"ok"})
         self.assertIn("no device 7; there are 2", self.expect(2, "probe", "device", "--devices", "7", env=pair).errors)
         self.assertIn("--devices", self.expect(2, "probe", "device", "--devices", "x", env=pair).errors)
         self.assertIn("probe_topology/part=gpu1", cases)

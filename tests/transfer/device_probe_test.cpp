@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <map>
 #include <set>
 
 #include "core/device/open.hpp"
@@ -108,7 +109,18 @@ TEST_CASE("two invented devices are measured every way, and every sample is veri
     CHECK(fact(find(cases, "device=gpu0/transfer=host_to_device_pageable"), "timed_by") == "the processor's clock");
     CHECK(fact(find(cases, "device=gpu0/transfer=host_to_device_bidirectional_memcpy_ce"), "other_direction") !=
           "absent");
-    CHECK(find(cases, "transfer=all_to_host_memcpy_ce").status == model::Status::ok);
+    for (const char* const of_all :
+         {"all_to_host_memcpy_ce", "all_to_all_write_ce", "ring_write_ce", "bisection_write_ce"}) {
+        CHECK(find(cases, std::string{"transfer="} + of_all).status == model::Status::ok);
+    }
+    for (const char* const call : {"kernel_launch_latency", "event_latency", "stream_wait_latency",
+                                   "host_device_round_trip_4B_ce", "host_device_round_trip_64KiB_ce"}) {
+        const auto& waited = find(cases, std::string{"device=gpu1/transfer="} + call);
+        REQUIRE(waited.status == model::Status::ok);
+        CHECK(*model::find_metric(waited, "latency")->values.front() > 0);
+    }
+    CHECK(fact(find(cases, "device=gpu0/transfer=host_device_round_trip_4B_ce"), "verified") ==
+          "3 of 3 samples, every byte");
     CHECK(transfer::device_lines(runtime).size() == 2);
     CHECK(transfer::probe_device_facts(runtime).size() == 2);
 }
@@ -127,6 +139,65 @@ TEST_CASE("what arrives wrong fails its case and no other", "[unit]")
     CHECK(cases[0].status == model::Status::failed);
     CHECK(cases[0].reason == "wrong data in sample 1: 1 of 131072 words differ, the first at byte 524288");
     CHECK(cases[1].status == model::Status::ok);
+    CHECK(runtime.holdings() == device::Holdings{});
+}
+
+TEST_CASE("who sends to whom at once", "[unit]")
+{
+    using Way = transfer::DeviceCase::Way;
+    using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+    const auto pairs = [](Way way, const std::vector<std::uint32_t>& devices) {
+        Pairs found;
+        const transfer::DeviceCase what{.way = way};
+        for (const transfer::LaneSpec& lane : transfer::lanes_of(what, {devices.front(), {}}, devices, mib)) {
+            CHECK(lane.stream_device == lane.from.device);
+            found.emplace_back(lane.from.device, lane.to.device);
+        }
+        return found;
+    };
+    CHECK(pairs(Way::ring, {0, 2, 5}) == Pairs{{0, 2}, {2, 5}, {5, 0}});
+    CHECK(pairs(Way::bisection, {0, 1, 2, 3}) == Pairs{{0, 2}, {2, 0}, {1, 3}, {3, 1}});
+    CHECK(pairs(Way::bisection, {0, 1, 2}) == Pairs{{0, 1}, {1, 0}});
+    CHECK(pairs(Way::all_to_all, {0, 1, 4}) == Pairs{{0, 1}, {0, 4}, {1, 0}, {1, 4}, {4, 0}, {4, 1}});
+}
+
+TEST_CASE("of many pairs as many as were asked for, each device as often", "[unit]")
+{
+    const transfer::DeviceCase what{.way = transfer::DeviceCase::Way::peer};
+    const std::vector<std::uint32_t> devices{0, 1, 2, 3, 4, 5, 6, 7};
+    for (const std::uint32_t most : {8U, 24U, 56U, 1000U}) {
+        std::set<std::pair<std::uint32_t, std::uint32_t>> pairs;
+        std::map<std::uint32_t, std::uint32_t> sends;
+        std::map<std::uint32_t, std::uint32_t> receives;
+        for (const transfer::Ends& ends : transfer::ends_of(what, devices, most)) {
+            CHECK(ends.first != *ends.second);
+            CHECK(pairs.emplace(ends.first, *ends.second).second);
+            ++sends[ends.first];
+            ++receives[*ends.second];
+        }
+        CHECK(pairs.size() == std::min(most, 56U));
+        for (const std::uint32_t device : devices) {
+            CHECK(sends[device] == std::min(most, 56U) / 8);
+            CHECK(receives[device] == std::min(most, 56U) / 8);
+        }
+    }
+    CHECK(transfer::ends_of(what, devices, 3).size() == 3);
+    CHECK(transfer::ends_of(what, devices).size() == 56);
+}
+
+TEST_CASE("a copy there and back that brings something else fails its case", "[unit]")
+{
+    tests::FakeRuntime runtime;
+    transfer::ProbeContext context = context_of();
+    context.wants = [](const std::string& id) {
+        return id == "probe_device/device=gpu0/transfer=host_device_round_trip_4KiB_ce";
+    };
+    context.settings.sample_seconds = 0;  // one call a sample
+    runtime.corrupt_copies(66, 1);        // 64 to warm up; then the way back
+    const auto cases = transfer::probe_devices(context, runtime);
+    REQUIRE(cases.size() == 1);
+    CHECK(cases[0].status == model::Status::failed);
+    CHECK(cases[0].reason == "wrong data in sample 1: what came back is not what was sent");
     CHECK(runtime.holdings() == device::Holdings{});
 }
 
@@ -223,7 +294,8 @@ TEST_CASE("OpenCL's devices are measured every way that they have", "[device]")
     for (const char* const transfer :
          {"host_to_device_memcpy_ce", "device_to_host_memcpy_ce", "device_local_copy", "device_local_copy_sm",
           "host_to_device_mapped", "device_to_host_pageable", "host_device_latency_sm", "device_local_latency_sm",
-          "host_to_device_staged", "device_to_host_staged"}) {
+          "host_to_device_staged", "device_to_host_staged", "kernel_launch_latency", "event_latency",
+          "stream_wait_latency", "host_device_round_trip_4B_ce", "host_device_round_trip_64KiB_ce"}) {
         CHECK(find(cases, std::string{"device=gpu0/transfer="} + transfer).status == model::Status::ok);
     }
     if ((*runtime)->devices().size() > 1) {
