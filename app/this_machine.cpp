@@ -71,7 +71,6 @@ engine::Capabilities capabilities(const model::Machine& machine)
     engine::Capabilities has;
     has.memory_bytes = sys::available_memory();
     has.numa_nodes = machine.numa_nodes;
-    has.devices = machine.devices.size();
     has.page_bytes = machine.page_size;
     has.weighted_interleave = sys::has_weighted_interleave();
     has.huge_page_bytes = machine.thp == "always" || machine.thp == "madvise" ? sys::huge_page_bytes() : 0;

@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "core/model/driver_memory.hpp"
 #include "scenarios/case_reader.hpp"
 #include "scenarios/pool_presets.hpp"
+#include "scenarios/settings.hpp"
 
 namespace memsweep::scenarios {
 namespace {
@@ -168,6 +170,9 @@ model::MemorySpec read_memory(const Node& node, const Reading& reading)
     fields.read("alignment", memory.alignment);
     expect_power_of_two(fields, "alignment", memory.alignment);
     read_path(fields, memory);
+    if (const auto number = read_device(fields, "device"); number && model::is_from_driver(memory.resource)) {
+        memory.device = *number;
+    }
     fields.read("populated", memory.populated);
     fields.read("locked", memory.locked);
     if (const Node* numa = fields.raw("numa")) {

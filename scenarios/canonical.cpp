@@ -180,6 +180,9 @@ json memory_json(const model::MemorySpec& memory)
     if (memory.resource == model::ResourceKind::file) {
         object["path"] = memory.path.data();
     }
+    if (memory.device != 0) {
+        object["device"] = memory.device;
+    }
     if (memory.populated) {
         object["populated"] = true;
     }

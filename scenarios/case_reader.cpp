@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/checked.hpp"
+#include "core/model/driver_memory.hpp"
 #include "scenarios/allocator_reader.hpp"
 #include "scenarios/limits.hpp"
 #include "scenarios/release_reader.hpp"
@@ -117,6 +118,9 @@ model::Case read_case(const std::string& scenario, std::vector<model::Param> par
         if (std::string why = model::trim_objection(how, plan_case.memory, plan_case.release.safety); !why.empty()) {
             reading.diagnostics.add(parts.memory->place, std::move(why));
         }
+    }
+    if (std::string why = model::driver_objection(plan_case.memory, plan_case.release.safety); !why.empty()) {
+        reading.diagnostics.add(parts.memory->place, std::move(why));
     }
     if (model::is_single_threaded(plan_case.memory.resource) &&
         model::frees_beside_the_program(plan_case.memory, plan_case.release)) {

@@ -45,7 +45,8 @@ nlohmann::json header(const model::Plan& plan)
                         {"requires",
                          {{"memory_bytes", plan.requirements.memory_bytes},
                           {"numa_nodes", plan.requirements.numa_nodes},
-                          {"device", plan.requirements.device}}}};
+                          {"device", plan.requirements.devices == 0 ? nlohmann::json(false)
+                                                                    : nlohmann::json(plan.requirements.devices)}}}};
     if (plan.requirements.ranks.count != 0) {
         text["ranks"] = model::to_text(plan.requirements.ranks);
     }

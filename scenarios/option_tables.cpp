@@ -86,7 +86,7 @@ constexpr std::array settings_table{schema_key, description, include, repetition
 constexpr std::array requires_table{
     OptionInfo{"memory", size, false, "0", 0, any_size, nullptr, "memory this machine or its cgroup must have"},
     OptionInfo{"numa_nodes", integer, false, "0", 0, 1024, nullptr, "NUMA nodes it must have"},
-    OptionInfo{"device", null_value, false, "null", 0, 0, nullptr, "accelerator; only null, none, in this version"},
+    OptionInfo{"device", text, false, "", 0, 0, nullptr, "an accelerator it must have, as in gpu0; null: none"},
 };
 
 // `from`, `to` and `step` are integers or sizes, alike; read by axis_range.hpp.
@@ -109,6 +109,9 @@ constexpr std::array memory_table{
     OptionInfo{"alignment", size, false, "64", 1, 1U << 21U, nullptr,
                "resource aligned: of every allocation at least, a power of two"},
     OptionInfo{"path", text, false, "", 0, 0, nullptr, "resource file: the folder that its files lie in"},
+    OptionInfo{"device", text, false, "gpu0", 0, 0, nullptr,
+               "whose memory it is, with resources of a device's driver: pinned, write_combined, mapped, managed, "
+               "device, stream_ordered"},
     OptionInfo{"populated", boolean, false, "false", 0, 0, nullptr,
                "every page is there before an allocation returns; with resources that map pages"},
     OptionInfo{"locked", boolean, false, "false", 0, 0, nullptr, "and stays there (mlock)"},

@@ -60,8 +60,6 @@ std::string_view kind_name(OptionKind kind)
         return "text or list of texts";
     case OptionKind::shape:
         return "list of integers";
-    case OptionKind::null_value:
-        return "null";
     case OptionKind::object:
         return "object";
     case OptionKind::list:
@@ -131,8 +129,6 @@ std::string accepted(const OptionInfo& option)
         return "a string";
     case OptionKind::texts:
         return "a string or a list of strings";
-    case OptionKind::null_value:
-        return "null";
     case OptionKind::object:
         return "an object";
     case OptionKind::list:

@@ -14,20 +14,19 @@
 namespace memsweep::scenarios {
 
 enum class OptionKind : std::uint8_t {
-    size,        // "4KiB", or a bare number of bytes
-    duration,    // "5ms", never bare
-    integer,     // a whole number
-    number,      // a decimal number
-    boolean,     // true or false
-    choice,      // one of a table of names
-    choices,     // a list of such names
-    name,        // ^[a-z][a-z0-9_]*$
-    text,        // any string
-    texts,       // a string or a list of strings
-    shape,       // a list of extents
-    null_value,  // only null: reserved for a later version
-    object,      // an object with its own table, or a map
-    list,        // a list of objects
+    size,      // "4KiB", or a bare number of bytes
+    duration,  // "5ms", never bare
+    integer,   // a whole number
+    number,    // a decimal number
+    boolean,   // true or false
+    choice,    // one of a table of names
+    choices,   // a list of such names
+    name,      // ^[a-z][a-z0-9_]*$
+    text,      // any string
+    texts,     // a string or a list of strings
+    shape,     // a list of extents
+    object,    // an object with its own table, or a map
+    list,      // a list of objects
 };
 
 struct OptionInfo {

@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "core/model/transfer.hpp"
 #include "scenarios/limits.hpp"
+#include "scenarios/quote.hpp"
 
 namespace memsweep::scenarios {
 
@@ -60,6 +62,25 @@ model::RankNeed read_ranks(const Fields& top)
     return need;
 }
 
+// No machine has so many.
+constexpr std::uint32_t most_device_number = 1023;
+
+std::optional<std::uint32_t> read_device(const Fields& fields, std::string_view key)
+{
+    std::string text;
+    if (!fields.read(key, text)) {
+        return std::nullopt;
+    }
+    const auto place = model::parse_place(text);
+    if (!place || place->kind != model::Place::Kind::device || !place->number || place->rank ||
+        *place->number > most_device_number) {
+        fields.complain(fields.place(key),
+                        fmt::format("\"{}\" names one device, as in \"gpu0\", not {}", key, in_quotes(text)));
+        return std::nullopt;
+    }
+    return place->number;
+}
+
 model::Requirements read_requirements(const Node& node, const Reading& reading)
 {
     Fields fields{node, "\"requires\"", reading};
@@ -69,7 +90,8 @@ model::Requirements read_requirements(const Node& node, const Reading& reading)
     fields.read("numa_nodes", requirements.numa_nodes);
     const Node* device = fields.raw("device");
     if (device != nullptr && device->as<std::monostate>() == nullptr) {
-        fields.complain(device->place, "\"device\" must be null: accelerators are not supported by this version");
+        const auto number = read_device(fields, "device");
+        requirements.devices = number ? *number + 1 : 0;
     }
     return requirements;
 }

@@ -3,7 +3,10 @@
 // Errors   into Diagnostics.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,6 +27,9 @@ void read_settings(const Fields& fields, const Reading& reading, RunSettings& ru
 [[nodiscard]] model::SeriesSpec read_series(const Node& node, const Reading& reading);
 // 2, or "2+".
 [[nodiscard]] model::RankNeed read_ranks(const Fields& top);
+// The number of a device's name, as in gpu0; nothing: it is not read, or reported.
+[[nodiscard]] std::optional<std::uint32_t> read_device(const Fields& fields, std::string_view key);
+
 [[nodiscard]] model::Requirements read_requirements(const Node& node, const Reading& reading);
 
 using Assignments = std::vector<std::pair<std::string, std::string>>;  // NAME, VALUE as on the command line

@@ -69,6 +69,8 @@ class StepReader {
     void read_extents(const Fields& fields, model::AllocStep& step);
     void check_alloc(const Fields& fields, const model::AllocStep& step);
     void check_touchable(const Fields& fields, bool touches, std::string_view key);
+    void check_advisable(const Fields& fields);
+    static void complain_of(const Fields& fields, std::string_view key, std::string why);
     void bind(const std::string& name, Arrays arrays);
 
     Reading reading_;

@@ -7,6 +7,7 @@
 
 #include "core/base/checked.hpp"
 #include "core/model/concat_case.hpp"
+#include "core/model/driver_memory.hpp"
 #include "scenarios/limits.hpp"
 #include "scenarios/quote.hpp"
 #include "scenarios/step_reader.hpp"
@@ -166,7 +167,7 @@ void StepReader::fill(const Fields& fields, model::PrefetchStep& step)
 {
     fields.read("target", step.target);
     fields.read_choice("how", step.how);
-    check_touchable(fields, true, "op");
+    check_advisable(fields);
     if (!step.target.empty()) {
         flow_->use(step.target, fields.place("target"));
     }
@@ -176,7 +177,7 @@ void StepReader::fill(const Fields& fields, model::MigrateStep& step)
 {
     fields.read("target", step.target);
     fields.read("node", step.node);
-    check_touchable(fields, true, "op");
+    check_advisable(fields);
     if (!step.target.empty()) {
         flow_->use(step.target, fields.place("target"));
     }
@@ -189,7 +190,7 @@ void StepReader::fill(const Fields& fields, model::StreamStep& step)
     fields.read("ahead", step.ahead);
     fields.read("drop_behind", step.drop_behind);
     fields.read("write", step.write);
-    check_touchable(fields, true, "op");
+    check_advisable(fields);
     if (!step.target.empty()) {
         flow_->use(step.target, fields.place("target"));
     }
@@ -250,9 +251,10 @@ void StepReader::fill(const Fields& fields, model::ReplayStep& step)
     if (step.touch == model::ReplayTouch::recorded) {
         step.touch = facts->touch;
     }
-    if (memory_.resource == model::ResourceKind::null) {
+    const bool is_null = memory_.resource == model::ResourceKind::null;
+    if (is_null || model::is_beyond_reach(memory_.resource)) {
         check_touchable(fields, fields.has("touch") && step.touch != model::ReplayTouch::none, "touch");
-        check_touchable(fields, release_.mode != model::ReleaseMode::immediate && facts->copies, "trace");
+        check_touchable(fields, is_null && release_.mode != model::ReleaseMode::immediate && facts->copies, "trace");
         step.touch = model::ReplayTouch::none;
     }
     if (model::is_single_threaded(memory_.resource) && (step.threads == 0 ? facts->threads : step.threads) > 1) {
@@ -387,7 +389,11 @@ void StepReader::check_alloc(const Fields& fields, const model::AllocStep& step)
             fields.place("fill"),
             fmt::format("fill \"{}\" writes every element: it needs \"touch\": \"full\"", model::name_of(step.fill)));
     }
-    check_touchable(fields, step.fill != model::Fill::none, "fill");
+    if (step.fill == model::Fill::zeros && step.touch == model::Touch::none) {
+        complain_of(fields, "fill", model::zeros_objection(memory_, release_));
+    } else {
+        check_touchable(fields, step.fill != model::Fill::none, "fill");
+    }
     check_touchable(fields, step.touch != model::Touch::none, "touch");
     constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     const auto bytes = model::array_bytes(step);
@@ -400,9 +406,21 @@ void StepReader::check_alloc(const Fields& fields, const model::AllocStep& step)
 
 void StepReader::check_touchable(const Fields& fields, bool touches, std::string_view key)
 {
-    if (touches && memory_.resource == model::ResourceKind::null) {
-        fields.complain(fields.place(key),
-                        "resource \"null\" gives no memory: its arrays can be neither read nor written");
+    if (touches) {
+        complain_of(fields, key, model::touch_objection(memory_.resource));
+    }
+}
+
+void StepReader::check_advisable(const Fields& fields)
+{
+    std::string why = model::advice_objection(memory_.resource);
+    complain_of(fields, "op", why.empty() ? model::touch_objection(memory_.resource) : std::move(why));
+}
+
+void StepReader::complain_of(const Fields& fields, std::string_view key, std::string why)
+{
+    if (!why.empty()) {
+        fields.complain(fields.place(key), std::move(why));
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "core/engine/driver_memory.hpp"
 #include "core/engine/interpreter.hpp"
 #include "core/engine/region_outcome.hpp"
 
@@ -18,13 +19,22 @@ Outcome InProcessExecutor::run(const Program& program, const RunLimits& limits,
         return outcome;
     }
     const auto region = parse_run_region(*shared);
-    World* world = worlds_.find_or_make(program.memory, program.release);
-    if (!region || world == nullptr) {
-        outcome.reason =
-            region ? "too many different memory and release settings in one process" : base::describe(region.error());
+    if (!region) {
+        outcome.reason = base::describe(region.error());
         return outcome;
     }
     started(outcome.pid);
+    const auto driver = find_driver(region->header->order, environment_, region->header->record.device);
+    if (!driver) {
+        leave_unmet(*region, driver.error());
+        read_region(*region, outcome);
+        return outcome;
+    }
+    World* world = worlds_.find_or_make(program.memory, program.release, *driver);
+    if (world == nullptr) {
+        outcome.reason = "too many different memory and release settings in one process";
+        return outcome;
+    }
     run_repetition(*region, *world, environment_);
     read_region(*region, outcome);
     return outcome;

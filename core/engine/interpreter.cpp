@@ -14,12 +14,14 @@
 #include "core/engine/accounts.hpp"
 #include "core/engine/concat_calls.hpp"
 #include "core/engine/crew.hpp"
+#include "core/engine/driver_memory.hpp"
 #include "core/engine/handles.hpp"
 #include "core/engine/paging.hpp"
 #include "core/engine/replays.hpp"
 #include "core/engine/stopwatch.hpp"
 #include "core/engine/transfers.hpp"
 #include "core/engine/trimming.hpp"
+#include "core/model/driver_memory.hpp"
 #include "core/sys/allocator_trim.hpp"
 #include "core/sys/page_ops.hpp"
 
@@ -68,7 +70,7 @@ class Interpreter {
         accesses_.report_broken_poison();
         transfers_.finish();
         const RunState reached = region_.header->record.transfers.failed ? RunState::transfer_failed
-                                 : flow == Flow::refused                 ? RunState::refused
+                                 : flow == Flow::refused                 ? refused_state()
                                                                          : RunState::finished;
         finish(complete ? reached : RunState::harness_failed);
     }
@@ -110,8 +112,8 @@ class Interpreter {
         model::MemorySpec unlimited = world_.memory;
         unlimited.limit_bytes = 0;
         unlimited.fail_every = 0;
-        World stage{unlimited, model::ReleaseSpec{}, counters, 0};
-        const bool touchable = unlimited.resource != model::ResourceKind::null;
+        World stage{unlimited, model::ReleaseSpec{}, counters, 0, world_.runtime};
+        const bool touchable = model::touch_objection(unlimited.resource).empty();
         const std::array<std::uint64_t, 1> one_page{page_bytes_};
         for (const model::Touch touch : {model::Touch::none, model::Touch::page, model::Touch::full}) {
             static_cast<void>(array::Array::create(stage.heap, model::DType::uint8, one_page, model::Fill::none,
@@ -509,6 +511,8 @@ class Interpreter {
         record_.refused_after_arrays = arrays_ + made;
         return Flow::refused;
     }
+
+    RunState refused_state() { return refused_by_driver(world_, record_) ? RunState::unmet : RunState::refused; }
 
     void count_first_touch(Handles& handles) { record_.pages_touched += handles.first_touch(page_bytes_); }
 

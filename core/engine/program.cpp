@@ -8,6 +8,7 @@
 
 #include "core/base/checked.hpp"
 #include "core/model/concat_case.hpp"
+#include "core/model/driver_memory.hpp"
 
 namespace memsweep::engine {
 namespace {
@@ -297,6 +298,9 @@ base::Expected<Program> compile(const model::Case& plan_case, PackedTraces& trac
     program.memory = plan_case.memory;
     program.release = plan_case.release;
     program.allocator = plan_case.allocator;
+    if (std::string why = model::driver_objection(plan_case.memory, plan_case.release.safety); !why.empty()) {
+        return fail(ErrorCode::invalid_input, std::move(why), plan_case.id);
+    }
     Compiler compiler{program, traces};
     compiler.steps(plan_case.steps, true);
     if (compiler.error()) {

@@ -3,7 +3,8 @@
 // Every name is resolved to an index and every size is computed before the run, so that between two clock reads the
 // interpreter does nothing but the operation.
 // Units    bytes, elements, nanoseconds as named.
-// Errors   invalid_input: more names, samples or instructions than the result storage can hold; as PackedTraces.
+// Errors   invalid_input: more names, samples or instructions than the result storage can hold; as PackedTraces;
+//          safety and pools that the memory cannot take.
 #pragma once
 
 #include <array>
@@ -101,11 +102,12 @@ struct Program {
     std::vector<std::string> slot_names;
     std::vector<std::string> phase_names;
     std::vector<std::string> sample_names;
-    std::uint32_t points{};           // samples of one repetition
-    std::uint32_t timed_calls{};      // of one repetition
-    bool marked{};                    // some step is marked as timed: wall_time covers only such steps
-    std::uint64_t arrays{};           // allocated over one repetition
-    std::uint64_t reserved_blocks{};  // control blocks to make before the baseline
+    std::uint32_t points{};            // samples of one repetition
+    std::uint32_t timed_calls{};       // of one repetition
+    bool marked{};                     // some step is marked as timed: wall_time covers only such steps
+    std::uint64_t arrays{};            // allocated over one repetition
+    std::uint32_t required_devices{};  // gpu0 and so on; 0: none
+    std::uint64_t reserved_blocks{};   // control blocks to make before the baseline
     std::vector<PackedTrace> replays;
     std::vector<TransferPlan> transfers;
     bool times_calls{};  // some replay times every call by itself

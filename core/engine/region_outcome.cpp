@@ -33,6 +33,15 @@ std::string text_of(std::span<const char> field)
     return {field.data(), ::strnlen(field.data(), field.size())};
 }
 
+std::string unmet(const RepetitionRecord& record)
+{
+    const std::string trouble = text_of(record.device.trouble);
+    if (trouble.empty()) {
+        return text_of(record.transfers.trouble);
+    }
+    return record.refused == memory::AllocStatus::ok ? trouble : fmt::format("{}; {}", refusal(record), trouble);
+}
+
 // The worker filled it, so a length is not taken at its word.
 AllocatorWord word_of(const AllocatorRecord& record)
 {
@@ -70,7 +79,7 @@ void read_region(const RunRegion& region, Outcome& outcome)
         break;
     case RunState::unmet:
         outcome.ending = Ending::unmet;
-        outcome.reason = text_of(outcome.record.transfers.trouble);
+        outcome.reason = unmet(outcome.record);
         break;
     case RunState::transfer_failed:
         outcome.ending = Ending::refused;

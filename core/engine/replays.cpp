@@ -6,14 +6,18 @@
 
 #include <fmt/format.h>
 
+#include "core/model/driver_memory.hpp"
 #include "core/sys/clock.hpp"
 #include "core/sys/unique_fd.hpp"
 
 namespace memsweep::engine {
 namespace {
 
-trace::ReplayTouch touch_of(model::ReplayTouch touch)
+trace::ReplayTouch touch_of(model::ReplayTouch touch, const model::MemorySpec& memory)
 {
+    if (model::is_beyond_reach(memory.resource)) {
+        return trace::ReplayTouch::unreachable;
+    }
     switch (touch) {
     case model::ReplayTouch::none:
         return trace::ReplayTouch::none;
@@ -79,7 +83,7 @@ trace::ReplayRun Replays::run(const Instruction& instruction)
     const sys::SystemClock clock;
     const std::int64_t began_ns = clock.now().count();
     const std::uint64_t began_ticks = trace::counter_ticks();
-    const trace::ReplayRun run = replay(replayer, touch_of(instruction.replay_touch), times);
+    const trace::ReplayRun run = replay(replayer, touch_of(instruction.replay_touch, world_.memory), times);
     if (is_direct()) {
         count_direct_calls(replayer);
     }
@@ -108,7 +112,7 @@ void Replays::account(const trace::ReplayRun& run)
     ReplayRecord& record = region_.header->record.replay;
     record.thread_ns += run.thread_ns;
     record.events += run.events;
-    record.transferred_bytes += run.transferred_bytes;
+    record.transferred_bytes += model::is_beyond_reach(world_.memory.resource) ? 0 : run.transferred_bytes;
 }
 
 }  // namespace memsweep::engine

@@ -45,6 +45,7 @@ base::Expected<sys::SharedRegion> make_run_region(const Program& program, const 
                    .memory = program.memory,
                    .release = program.release,
                    .reserved_blocks = program.reserved_blocks,
+                   .required_devices = program.required_devices,
                    .marked = program.marked,
                    .measure_fault_cost = limits.measure_fault_cost,
                    .drain_first = limits.drain_first,

@@ -117,6 +117,12 @@ struct TransferRecord {
     std::array<char, 1024> trouble{};  // why unmet or failed; else what data are wrong
 };
 
+// Which device a case's memory is of, or that its scenario requires.
+struct DeviceRecord {
+    std::array<char, 256> name{};      // "gpu0: its name, its driver"
+    std::array<char, 1024> trouble{};  // why it is unmet: nothing of the case was run, or the driver refused memory
+};
+
 // Where the driver keeps a trace that it has compiled.
 struct ReplayPlace {
     std::int32_t pid{};
@@ -171,6 +177,7 @@ struct RepetitionRecord {
     FaultCosts fault_costs;
     ReplayRecord replay;
     TransferRecord transfers;
+    DeviceRecord device;
     memory::AllocStatus refused{memory::AllocStatus::ok};
     std::uint64_t refused_bytes{};
     std::uint64_t refused_at_live_bytes{};
@@ -194,6 +201,7 @@ struct RunOrder {
     model::MemorySpec memory;
     model::ReleaseSpec release;
     std::uint64_t reserved_blocks{};
+    std::uint32_t required_devices{};  // gpu0 and so on; 0: none
     bool marked{};
     bool measure_fault_cost{};
     bool drain_first{};

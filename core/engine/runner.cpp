@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include "core/base/rng.hpp"
 #include "core/engine/case_metrics.hpp"
 #include "core/measure/assertions.hpp"
+#include "core/model/driver_memory.hpp"
 
 namespace memsweep::engine {
 namespace {
@@ -128,6 +130,7 @@ void Runner::prepare_case(model::RunReport& report, const model::Case& plan_case
     std::string reason = refusal(plan_case, estimate);
     if (auto program = compile(plan_case, traces_)) {
         entry.program = std::move(*program);
+        entry.program.required_devices = plan_.requirements.devices;
     } else {
         reason = program.error().message;
     }
@@ -164,9 +167,6 @@ std::string Runner::refusal(const model::Case& plan_case, std::uint64_t estimate
     }
     if (needs.numa_nodes > capabilities_.numa_nodes) {
         return fmt::format("requires {} NUMA nodes; this machine has {}", needs.numa_nodes, capabilities_.numa_nodes);
-    }
-    if (needs.device && capabilities_.devices == 0) {
-        return "requires a device; this machine has none that memsweep can use";
     }
     if (plan_case.memory.pages == model::PageKind::thp && capabilities_.huge_page_bytes == 0) {
         return "requires transparent huge pages; this kernel has them off "
@@ -349,12 +349,21 @@ void keep_allocator(const Outcome& outcome, model::AllocatorInfo& info)
     }
 }
 
-// Which way transfers took, and why.
-void keep_routes(const TransferRecord& transfers, std::vector<model::Param>& facts)
+void keep_fact(std::string_view name, std::span<const char> field, std::vector<model::Param>& facts)
 {
-    const std::string routes{transfers.routes.data(), ::strnlen(transfers.routes.data(), transfers.routes.size())};
-    if (!routes.empty() && std::ranges::find(facts, "routes", &model::Param::name) == facts.end()) {
-        facts.push_back({"routes", routes});
+    const std::string text{field.data(), ::strnlen(field.data(), field.size())};
+    if (!text.empty() && std::ranges::find(facts, name, &model::Param::name) == facts.end()) {
+        facts.push_back({std::string{name}, text});
+    }
+}
+
+// Which way transfers took, and why; whose the memory was, and what could not be done with it.
+void keep_facts(const Program& program, const RepetitionRecord& record, std::vector<model::Param>& facts)
+{
+    keep_fact("routes", record.transfers.routes, facts);
+    keep_fact("device", record.device.name, facts);
+    if (model::is_beyond_reach(program.memory.resource)) {
+        keep_fact("contents", "never touched: the processor does not reach this memory", facts);
     }
 }
 
@@ -365,7 +374,7 @@ void Runner::accept(model::RunReport& report, std::size_t index, const Outcome& 
     Entry& entry = entries_[index];
     if (!warmup) {
         keep_allocator(outcome, case_report.allocator);
-        keep_routes(outcome.record.transfers, case_report.facts);
+        keep_facts(entry.program, outcome.record, case_report.facts);
     }
     switch (outcome.ending) {
     case Ending::interrupted:

@@ -31,7 +31,6 @@ struct RunOptions {
 struct Capabilities {
     std::uint64_t memory_bytes{};
     std::uint64_t numa_nodes{};
-    std::uint64_t devices{};
     std::uint64_t page_bytes{};
     std::uint64_t huge_page_bytes{};  // 0: none
     bool weighted_interleave{};

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "core/engine/driver_memory.hpp"
 #include "core/engine/interpreter.hpp"
 #include "core/sys/allocator_library.hpp"
 #include "core/sys/allocator_statistics.hpp"
@@ -68,7 +69,11 @@ void measure_fault_costs(RunHeader& header, const sys::Clock& clock)
 
 void run_region(const RunRegion& region, Worlds& worlds, Environment environment)
 {
-    World* world = worlds.find_or_make(region.header->order.memory, region.header->order.release);
+    const auto driver = find_driver(region.header->order, environment, region.header->record.device);
+    if (!driver) {
+        return leave_unmet(region, driver.error());
+    }
+    World* world = worlds.find_or_make(region.header->order.memory, region.header->order.release, *driver);
     if (world == nullptr) {
         region.header->state.store(RunState::harness_failed, std::memory_order_release);
         return;
@@ -101,8 +106,8 @@ int worker_main(int channel_fd)
     if (gauges_region->size() < sizeof(Gauges)) {
         return broken("the gauges region is too small");
     }
+    Devices devices;  // outlives the memory of its drivers
     Worlds worlds{*gauges_region->data<Gauges>()};
-    Devices devices;
     while (auto shared = next_region(channel, failed)) {
         const auto region = parse_run_region(*shared);
         if (!region) {

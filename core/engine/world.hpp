@@ -15,9 +15,9 @@ namespace memsweep::engine {
 
 struct World {
     World(const model::MemorySpec& memory_spec, const model::ReleaseSpec& release_spec,
-          memory::Counters& shared_counters, std::uint32_t world_index)
-        : memory{memory_spec}, release{release_spec}, counters{shared_counters}, index{world_index},
-          stack{memory_spec, release_spec.safety, shared_counters},
+          memory::Counters& shared_counters, std::uint32_t world_index, device::Runtime* driver)
+        : memory{memory_spec}, release{release_spec}, counters{shared_counters}, index{world_index}, runtime{driver},
+          stack{memory_spec, release_spec.safety, shared_counters, driver},
           heap{stack.top(), release_spec, &stack.call_times()}, frees_manually{model::frees_manually(release_spec)},
           tolerates_double_free{release_spec.mode == model::ReleaseMode::unsafe_free ||
                                 release_spec.mode == model::ReleaseMode::refcount}
@@ -28,6 +28,7 @@ struct World {
     model::ReleaseSpec release;
     memory::Counters& counters;
     std::uint32_t index;
+    device::Runtime* runtime;  // nullptr: the memory is none of a driver's
     memory::ResourceStack stack;
     lifetime::Heap heap;
     bool frees_manually;         // a drop begins with a free by hand
@@ -39,7 +40,8 @@ class Worlds {
     explicit Worlds(Gauges& gauges) : gauges_{gauges} {}
 
     // nullptr when max_worlds are in use and none of them matches.
-    [[nodiscard]] World* find_or_make(const model::MemorySpec& memory, const model::ReleaseSpec& release)
+    [[nodiscard]] World* find_or_make(const model::MemorySpec& memory, const model::ReleaseSpec& release,
+                                      device::Runtime* runtime)
     {
         for (const auto& world : worlds_) {
             if (world->memory == memory && world->release == release) {
@@ -50,7 +52,7 @@ class Worlds {
             return nullptr;
         }
         const auto index = static_cast<std::uint32_t>(worlds_.size());
-        worlds_.push_back(std::make_unique<World>(memory, release, gauges_.worlds[index], index));
+        worlds_.push_back(std::make_unique<World>(memory, release, gauges_.worlds[index], index, runtime));
         return worlds_.back().get();
     }
 

@@ -69,7 +69,7 @@ Allocation DeviceResource::hold(std::size_t bytes, std::size_t alignment, bool z
     if (needs_stream && !stream_.valid()) {
         auto opened = device::open_stream(runtime_, device_);
         if (!opened) {
-            return {nullptr, status_of(opened.error())};
+            return refused(opened.error());
         }
         stream_ = *std::move(opened);
     }
@@ -78,11 +78,11 @@ Allocation DeviceResource::hold(std::size_t bytes, std::size_t alignment, bool z
     auto memory =
         device::allocate(runtime_, {.device = device_, .kind = kind_, .bytes = held.bytes, .stream = stream_.id()});
     if (!memory) {
-        return {nullptr, status_of(memory.error())};
+        return refused(memory.error());
     }
     if (zeroed) {
         if (const auto cleared = clear(*memory); !cleared) {
-            return {nullptr, status_of(cleared.error())};
+            return refused(cleared.error());
         }
     }
     held.begin = memory->host();
@@ -100,6 +100,18 @@ Allocation DeviceResource::hold(std::size_t bytes, std::size_t alignment, bool z
     std::byte* const given = held.begin + (round_up(begin, alignment) - begin);
     held_.emplace(given, std::move(held));
     return {given, AllocStatus::ok};
+}
+
+Allocation DeviceResource::refused(const base::Error& error)
+{
+    last_refusal_ = base::describe(error);
+    return {nullptr, status_of(error)};
+}
+
+std::string DeviceResource::last_refusal() const
+{
+    const std::lock_guard lock{mutex_};
+    return last_refusal_;
 }
 
 base::Expected<void> DeviceResource::clear(const device::Memory& memory)

@@ -15,6 +15,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <string>
 
 #include "core/device/handles.hpp"
 #include "core/memory/resource.hpp"
@@ -33,6 +34,9 @@ class DeviceResource final : public MemoryResource {
     [[nodiscard]] Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept override;
     void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override;
 
+    // What the runtime said when it last refused; empty: it never has.
+    [[nodiscard]] std::string last_refusal() const;
+
     // The place of a byte inside a block of this resource; absent: none of its blocks has it.
     [[nodiscard]] std::optional<device::Address> where(const void* ptr) const;
 
@@ -45,6 +49,7 @@ class DeviceResource final : public MemoryResource {
     };
 
     [[nodiscard]] Allocation hold(std::size_t bytes, std::size_t alignment, bool zeroed);
+    [[nodiscard]] Allocation refused(const base::Error& error);
     [[nodiscard]] base::Expected<void> clear(const device::Memory& memory);
     static void give_up(Held& held) noexcept;
 
@@ -54,6 +59,7 @@ class DeviceResource final : public MemoryResource {
     mutable std::mutex mutex_;
     device::Stream stream_;                  // that clears, and keeps the order of stream-ordered memory
     std::map<const std::byte*, Held> held_;  // by the address given out
+    std::string last_refusal_;
 };
 
 }  // namespace memsweep::memory

@@ -9,10 +9,29 @@
 #include "core/memory/page_resource.hpp"
 #include "core/memory/pmr_resource.hpp"
 #include "core/memory/shared_resource.hpp"
+#include "core/model/driver_memory.hpp"
 
 namespace memsweep::memory {
 
-std::unique_ptr<MemoryResource> make_resource(const model::MemorySpec& spec)
+device::MemoryKind driver_kind(model::ResourceKind resource)
+{
+    switch (resource) {
+    case model::ResourceKind::pinned:
+        return device::MemoryKind::pinned;
+    case model::ResourceKind::write_combined:
+        return device::MemoryKind::write_combined;
+    case model::ResourceKind::mapped:
+        return device::MemoryKind::mapped;
+    case model::ResourceKind::managed:
+        return device::MemoryKind::managed;
+    case model::ResourceKind::stream_ordered:
+        return device::MemoryKind::stream_ordered;
+    default:
+        return device::MemoryKind::device;
+    }
+}
+
+std::unique_ptr<MemoryResource> make_resource(const model::MemorySpec& spec, device::Runtime* runtime)
 {
     switch (spec.resource) {
     case model::ResourceKind::malloc:
@@ -34,6 +53,14 @@ std::unique_ptr<MemoryResource> make_resource(const model::MemorySpec& spec)
         return std::make_unique<PmrResource>(spec.resource);
     case model::ResourceKind::null:
         return std::make_unique<NullResource>();
+    case model::ResourceKind::pinned:
+    case model::ResourceKind::write_combined:
+    case model::ResourceKind::mapped:
+    case model::ResourceKind::managed:
+    case model::ResourceKind::device:
+    case model::ResourceKind::stream_ordered:
+        MEMSWEEP_ASSERT(runtime != nullptr, "a driver's memory without a runtime");
+        return std::make_unique<DeviceResource>(*runtime, spec.device, driver_kind(spec.resource));
     }
     MEMSWEEP_ASSERT(false, "a resource kind outside its enumeration");
 }
@@ -46,18 +73,20 @@ bool is_fenced(const model::MemorySpec& spec, const model::SafetySpec& safety)
            (safety.detect == model::Detection::unmap || safety.guard_pages);
 }
 
-std::unique_ptr<MemoryResource> make_base(const model::MemorySpec& spec, const model::SafetySpec& safety)
+std::unique_ptr<MemoryResource> make_base(const model::MemorySpec& spec, const model::SafetySpec& safety,
+                                          device::Runtime* runtime)
 {
     if (is_fenced(spec, safety)) {
         return std::make_unique<FencedResource>(safety.detect == model::Detection::unmap);
     }
-    return make_resource(spec);
+    return make_resource(spec, runtime);
 }
 
 }  // namespace
 
-ResourceStack::ResourceStack(const model::MemorySpec& spec, const model::SafetySpec& safety, Counters& counters)
-    : resource_{make_base(spec, safety)}
+ResourceStack::ResourceStack(const model::MemorySpec& spec, const model::SafetySpec& safety, Counters& counters,
+                             device::Runtime* runtime)
+    : resource_{make_base(spec, safety, runtime)}
 {
     MemoryResource* top = resource_.get();
     if (spec.huge_pages_from_bytes != 0) {
@@ -69,7 +98,8 @@ ResourceStack::ResourceStack(const model::MemorySpec& spec, const model::SafetyS
             *top, PlacementAdaptor::Wishes{spec.numa, spec.populated, spec.locked, page_bytes_of(spec.pages)});
     }
     if (spec.resource != model::ResourceKind::null) {
-        top = &timing_.emplace(*top, times_);
+        const bool each = model::is_from_driver(spec.resource);
+        top = &timing_.emplace(*top, times_, each ? 0 : CallTimes::timed_from_bytes);
     }
     if (spec.pool.kind != model::PoolKind::none && !is_fenced(spec, safety)) {
         pool_ = make_pool(spec.pool, *top, page_bytes_of(spec.pages));
@@ -88,6 +118,12 @@ ResourceStack::ResourceStack(const model::MemorySpec& spec, const model::SafetyS
         top = &quarantine_.emplace(*top, safety.quarantine_bytes);
     }
     counting_.emplace(*top, counters);
+}
+
+std::string ResourceStack::driver_refusal() const
+{
+    const auto* const driver = dynamic_cast<const DeviceResource*>(resource_.get());
+    return driver == nullptr ? std::string{} : driver->last_refusal();
 }
 
 PoolStats ResourceStack::pool_stats() const noexcept

@@ -5,9 +5,12 @@
 // beyond that is in its own statistics. Guard pages and detection by unmapping need mappings of their own: they replace
 // the resource and the pool.
 //
+// Of a driver's memory every call is timed; of all other, those that may be system calls.
+//
 // Cost     a virtual call per layer; adaptors that the spec does not ask for are left out, counting never is.
 // Threads  as its parts: any thread may allocate and free.
-// Ownership  owns the resource and the adaptors; borrows the counters, which must outlive it.
+// Ownership  owns the resource and the adaptors; borrows the counters, and the runtime that a driver's memory comes
+//            from, which must outlive it.
 #pragma once
 
 #include <memory>
@@ -15,6 +18,7 @@
 
 #include "core/memory/counters.hpp"
 #include "core/memory/counting_adaptor.hpp"
+#include "core/memory/device_resource.hpp"
 #include "core/memory/failing_adaptor.hpp"
 #include "core/memory/huge_page_adaptor.hpp"
 #include "core/memory/limiting_adaptor.hpp"
@@ -28,17 +32,25 @@
 
 namespace memsweep::memory {
 
-// Without pool, placement and adaptors.
-[[nodiscard]] std::unique_ptr<MemoryResource> make_resource(const model::MemorySpec& spec);
+// What a runtime calls a driver's memory.
+[[nodiscard]] device::MemoryKind driver_kind(model::ResourceKind resource);
+
+// Without pool, placement and adaptors. A driver's memory needs the runtime.
+[[nodiscard]] std::unique_ptr<MemoryResource> make_resource(const model::MemorySpec& spec,
+                                                            device::Runtime* runtime = nullptr);
 
 class ResourceStack {
   public:
     ResourceStack(const model::MemorySpec& spec, Counters& counters) : ResourceStack{spec, {}, counters} {}
-    ResourceStack(const model::MemorySpec& spec, const model::SafetySpec& safety, Counters& counters);
+    ResourceStack(const model::MemorySpec& spec, const model::SafetySpec& safety, Counters& counters,
+                  device::Runtime* runtime = nullptr);
 
     [[nodiscard]] MemoryResource& top() noexcept { return *counting_; }
 
     [[nodiscard]] const CallTimes& call_times() const noexcept { return times_; }
+
+    // What the driver said when it last refused; empty: it never has, or the memory is none of a driver's.
+    [[nodiscard]] std::string driver_refusal() const;
 
     // Present when the spec asks for it.
     [[nodiscard]] QuarantineAdaptor* quarantine() noexcept { return quarantine_ ? &*quarantine_ : nullptr; }

@@ -7,7 +7,7 @@ namespace {
 
 class Timed {
   public:
-    Timed(CallTimes& times, std::size_t bytes) noexcept : times_{times}, wanted_{bytes >= CallTimes::timed_from_bytes}
+    Timed(CallTimes& times, bool wanted) noexcept : times_{times}, wanted_{wanted}
     {
         if (wanted_) {
             began_ = std::chrono::steady_clock::now();
@@ -33,19 +33,19 @@ class Timed {
 
 Allocation TimingAdaptor::allocate(std::size_t bytes, std::size_t alignment) noexcept
 {
-    const Timed timed{times_, bytes};
+    const Timed timed{times_, bytes >= from_bytes_};
     return upstream_.allocate(bytes, alignment);
 }
 
 Allocation TimingAdaptor::allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept
 {
-    const Timed timed{times_, bytes};
+    const Timed timed{times_, bytes >= from_bytes_};
     return upstream_.allocate_zeroed(bytes, alignment);
 }
 
 void TimingAdaptor::deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept
 {
-    const Timed timed{times_, bytes};
+    const Timed timed{times_, bytes >= from_bytes_};
     upstream_.deallocate(ptr, bytes, alignment);
 }
 

@@ -10,7 +10,11 @@ namespace memsweep::memory {
 
 class TimingAdaptor final : public MemoryResource {
   public:
-    TimingAdaptor(MemoryResource& upstream, CallTimes& times) noexcept : upstream_{upstream}, times_{times} {}
+    TimingAdaptor(MemoryResource& upstream, CallTimes& times,
+                  std::size_t from_bytes = CallTimes::timed_from_bytes) noexcept
+        : upstream_{upstream}, times_{times}, from_bytes_{from_bytes}
+    {
+    }
 
     [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override;
     [[nodiscard]] Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept override;
@@ -19,6 +23,7 @@ class TimingAdaptor final : public MemoryResource {
   private:
     MemoryResource& upstream_;
     CallTimes& times_;
+    const std::size_t from_bytes_;
 };
 
 }  // namespace memsweep::memory

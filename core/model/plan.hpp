@@ -45,7 +45,7 @@ std::span<const Named<Isolation>> names<Isolation>();
 struct Requirements {
     std::uint64_t memory_bytes{};
     std::uint64_t numa_nodes{};
-    bool device{};
+    std::uint32_t devices{};  // gpu0 and so on
     RankNeed ranks;  // of memsweep-mpi; the cases' transfers then go from rank to rank, and there are no other steps
 };
 

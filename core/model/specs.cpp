@@ -9,7 +9,7 @@ namespace memsweep::model {
 template <>
 std::span<const Named<ResourceKind>> names<ResourceKind>()
 {
-    static constexpr std::array<Named<ResourceKind>, 11> table{{
+    static constexpr std::array<Named<ResourceKind>, 17> table{{
         {ResourceKind::malloc, "malloc", "the process's malloc: what most runtimes use"},
         {ResourceKind::aligned, "aligned", "the process's malloc, every allocation aligned as `alignment` says"},
         {ResourceKind::pages, "pages", "a private anonymous mapping per allocation, straight from the kernel"},
@@ -24,6 +24,14 @@ std::span<const Named<ResourceKind>> names<ResourceKind>()
          "std::pmr::unsynchronized_pool_resource over it: small blocks are kept; one thread"},
         {ResourceKind::pmr_sync_pool, "pmr_sync_pool", "std::pmr::synchronized_pool_resource over it"},
         {ResourceKind::null, "null", "no memory at all: what the harness itself costs; arrays must not be touched"},
+        {ResourceKind::pinned, "pinned", "page-locked host memory of a device's driver, a call of it per allocation"},
+        {ResourceKind::write_combined, "write_combined", "the same, uncached by the processor: CUDA alone has it"},
+        {ResourceKind::mapped, "mapped", "host memory that kernels of the device reach; arrays must not be touched"},
+        {ResourceKind::managed, "managed", "one address for the processor and the device, moved on demand"},
+        {ResourceKind::device, "device", "the device's own memory; arrays must not be touched"},
+        {ResourceKind::stream_ordered, "stream_ordered",
+         "the same from the driver's own pool, in the order of a stream: CUDA alone has it; arrays must not be "
+         "touched"},
     }};
     return table;
 }

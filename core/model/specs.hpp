@@ -25,6 +25,12 @@ enum class ResourceKind : std::uint8_t {
     pmr_unsync_pool,
     pmr_sync_pool,
     null,
+    pinned,  // from here on: of an accelerator's driver, by the names of device::MemoryKind
+    write_combined,
+    mapped,
+    managed,
+    device,
+    stream_ordered,
 };
 
 enum class PageKind : std::uint8_t {
@@ -56,6 +62,7 @@ struct MemorySpec {
     std::array<char, 128> path{};  // file: the folder, ends with a zero
     PoolSpec pool{};
     TrimPolicy trim;
+    std::uint32_t device{};  // of a driver's memory: whose
     friend bool operator==(const MemorySpec&, const MemorySpec&) = default;
 };
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "core/model/specs.hpp"
+#include "core/model/driver_memory.hpp"
 
 namespace memsweep::model {
 
@@ -63,6 +63,10 @@ std::string trim_objection(TrimHow how, const MemorySpec& memory, const SafetySp
 {
     if (memory.resource == ResourceKind::null) {
         return "resource \"null\" gives no memory: there is nothing to trim";
+    }
+    if (is_from_driver(memory.resource)) {
+        return fmt::format("trims take pages of the process's own mappings: resource \"{}\" is a driver's",
+                           name_of(memory.resource));
     }
     const bool fenced = safety.guard_pages || safety.detect == Detection::unmap;
     const bool shared = memory.resource == ResourceKind::memfd && !fenced;

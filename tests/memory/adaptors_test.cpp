@@ -16,6 +16,7 @@
 #include "tests/lifetime/threads.hpp"
 #include "tests/memory/residency.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/fake_runtime.hpp"
 
 namespace memsweep::memory {
 
@@ -161,7 +162,8 @@ TEST_CASE("a stack without limits refuses nothing, from any resource", "[unit]")
 {
     for (const auto& kind : model::names<model::ResourceKind>()) {
         Counters counters;
-        ResourceStack stack{{kind.value, model::PageKind::system, 0, 0}, counters};
+        tests::FakeRuntime runtime;
+        ResourceStack stack{{kind.value, model::PageKind::system, 0, 0}, {}, counters, &runtime};
         for (int i = 0; i < 100; ++i) {
             const Allocation allocation = stack.top().allocate(10'000, 16);
             REQUIRE(allocation.status == AllocStatus::ok);

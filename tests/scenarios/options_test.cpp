@@ -127,7 +127,7 @@ void check_property(const OptionInfo& option, const json& property)
     if ((option.kind == OptionKind::choice || option.kind == OptionKind::choices) && !is_op) {
         check_choices(option, property);
     }
-    if (!option.default_text.empty() && option.kind != OptionKind::null_value) {
+    if (!option.default_text.empty()) {
         REQUIRE(property.contains("default"));
         CHECK(property["default"] == default_json(option));
     }
@@ -153,7 +153,7 @@ std::string all_defaults(std::span<const OptionInfo> options)
 {
     std::string keys;
     for (const OptionInfo& option : options) {
-        if (!option.default_text.empty() && option.kind != OptionKind::null_value) {
+        if (!option.default_text.empty()) {
             keys += (keys.empty() ? "" : ", ") + written(option);
         }
     }

@@ -46,7 +46,7 @@ TEST_CASE("labels, settings and requirements", "[unit]")
     CHECK(plan.settings.isolation == Isolation::none);
     CHECK(plan.requirements.memory_bytes == 16ULL << 30U);
     CHECK(plan.requirements.numa_nodes == 1);
-    CHECK_FALSE(plan.requirements.device);
+    CHECK(plan.requirements.devices == 0);
 }
 
 TEST_CASE("memory, release and series of a case", "[unit]")

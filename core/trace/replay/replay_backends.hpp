@@ -60,16 +60,19 @@ struct MallocBackend {
     static void* data(Slot& slot) noexcept { return slot; }
 };
 
+// `touches`: whether the processor reaches the memory. Where it does not, nothing is zeroed and nothing copied.
+template <bool touches>
 class ResourceBackend {
   public:
     using Slot = void*;
-    static constexpr bool has_memory = true;
+    static constexpr bool has_memory = touches;
 
     explicit ResourceBackend(memory::MemoryResource& resource) : resource_{&resource} {}
 
     bool allocate(Slot& slot, std::uint64_t size, std::uint32_t alignment, bool zeroed) noexcept
     {
-        slot = (zeroed ? resource_->allocate_zeroed(size, alignment) : resource_->allocate(size, alignment)).ptr;
+        slot = (zeroed && touches ? resource_->allocate_zeroed(size, alignment) : resource_->allocate(size, alignment))
+                   .ptr;
         return slot != nullptr;
     }
     void release(Slot& slot, std::uint64_t size, std::uint32_t alignment) noexcept
@@ -83,7 +86,9 @@ class ResourceBackend {
             slot = old;
             return false;
         }
-        std::memcpy(slot, old, std::min(op.size, op.old_size));
+        if constexpr (touches) {
+            std::memcpy(slot, old, std::min(op.size, op.old_size));
+        }
         resource_->deallocate(old, op.old_size, op.old_alignment);
         return true;
     }
@@ -94,16 +99,17 @@ class ResourceBackend {
 };
 
 // A free drops the block's only handle; where the program frees by hand, it does so first.
+template <bool touches>
 class HeapBackend {
   public:
     using Slot = lifetime::Buffer;
-    static constexpr bool has_memory = true;
+    static constexpr bool has_memory = touches;
 
     HeapBackend(lifetime::Heap& heap, bool frees_manually) : heap_{&heap}, frees_manually_{frees_manually} {}
 
     bool allocate(Slot& slot, std::uint64_t size, std::uint32_t alignment, bool zeroed) noexcept
     {
-        auto made = heap_->allocate(size, alignment, zeroed);
+        auto made = heap_->allocate(size, alignment, zeroed && touches);
         slot = std::move(made.buffer);
         return made.status == memory::AllocStatus::ok;
     }
@@ -121,7 +127,9 @@ class HeapBackend {
             slot = std::move(old);
             return false;
         }
-        std::memcpy(slot.data(), old.data(), std::min(op.size, op.old_size));
+        if constexpr (touches) {
+            std::memcpy(slot.data(), old.data(), std::min(op.size, op.old_size));
+        }
         release(old, op.old_size, op.old_alignment);
         return true;
     }

@@ -459,12 +459,14 @@ ReplayRun Replayer::on_malloc(ReplayTouch touch, CallTimeCounts* times)
 
 ReplayRun Replayer::on(memory::MemoryResource& resource, ReplayTouch touch, CallTimeCounts* times)
 {
-    return run(ResourceBackend{resource}, touch, times);
+    return touch == ReplayTouch::unreachable ? run(ResourceBackend<false>{resource}, touch, times)
+                                             : run(ResourceBackend<true>{resource}, touch, times);
 }
 
 ReplayRun Replayer::on(lifetime::Heap& heap, bool frees_manually, ReplayTouch touch, CallTimeCounts* times)
 {
-    return run(HeapBackend{heap, frees_manually}, touch, times);
+    return touch == ReplayTouch::unreachable ? run(HeapBackend<false>{heap, frees_manually}, touch, times)
+                                             : run(HeapBackend<true>{heap, frees_manually}, touch, times);
 }
 
 }  // namespace memsweep::trace

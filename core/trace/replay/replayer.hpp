@@ -25,6 +25,8 @@ enum class ReplayTouch : std::uint8_t {
     none,
     first_byte,  // of the block and of each further page
     all,
+    unreachable,  // the memory cannot be touched: nothing is zeroed either, and what is resized or copied loses its
+                  // contents
 };
 
 struct ReplayRun {
