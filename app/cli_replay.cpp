@@ -32,7 +32,8 @@ void add_what(CLI::App& app, scenarios::ReplayRequest& request)
     app.add_option("trace", request.trace, "A trace (.mst)")->required()->type_name("FILE");
     app.add_option("--on", request.on,
                    "With commas: glibc, jemalloc, mimalloc, tcmalloc, a library's path, null, pool:tls, pool:pow2, "
-                   "best_fit, tlsf, arena, pages")
+                   "best_fit, tlsf, arena, pages; memory of a device: pinned, managed, device, below a pool too "
+                   "(pool@device), of another one (device@gpu1)")
         ->required()
         ->delimiter(',')
         ->allow_extra_args(false)

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/model/allocator.hpp"
+#include "core/model/driver_memory.hpp"
 #include "scenarios/fingerprint.hpp"
 #include "scenarios/quote.hpp"
 
@@ -48,9 +49,58 @@ const PoolTarget* find_pool(std::string_view name)
     return found == pool_targets.end() ? nullptr : &*found;
 }
 
+// Memory of a device's driver, alone or below a pool: KIND, POOL@KIND, either with @gpuN behind it.
+struct DriverTarget {
+    const PoolTarget* pool{};  // nullptr: none
+    model::ResourceKind kind{};
+    std::string device{"gpu0"};
+};
+
+std::optional<DriverTarget> find_driver(std::string_view name)
+{
+    DriverTarget target;
+    if (const std::size_t at = name.rfind("@gpu"); at != std::string_view::npos) {
+        target.device = name.substr(at + 1);
+        name = name.substr(0, at);
+    }
+    if (const std::size_t at = name.find('@'); at != std::string_view::npos) {
+        target.pool = find_pool(name.substr(0, at));
+        if (target.pool == nullptr || !ordered_json::parse(target.pool->memory).contains("pool")) {
+            return std::nullopt;
+        }
+        name = name.substr(at + 1);
+    }
+    const auto kind = model::value_of<model::ResourceKind>(name);
+    if (!kind || !model::is_from_driver(*kind)) {
+        return std::nullopt;
+    }
+    target.kind = *kind;
+    return target;
+}
+
+ordered_json memory_json(std::string_view on)
+{
+    if (const auto driver = find_driver(on)) {
+        ordered_json memory =
+            driver->pool == nullptr ? ordered_json::object() : ordered_json::parse(driver->pool->memory);
+        memory["resource"] = model::name_of(driver->kind);
+        memory["device"] = driver->device;
+        return memory;
+    }
+    const PoolTarget* const pool = find_pool(on);
+    return pool == nullptr ? ordered_json::object() : ordered_json::parse(pool->memory);
+}
+
+bool is_touchable(std::string_view on)
+{
+    const auto driver = find_driver(on);
+    return driver ? !model::is_beyond_reach(driver->kind) : on != "null";
+}
+
 bool is_known(std::string_view name)
 {
-    return find_pool(name) != nullptr || model::find_allocator(name) != nullptr || model::is_library_path(name);
+    return find_pool(name) != nullptr || find_driver(name) || model::find_allocator(name) != nullptr ||
+           model::is_library_path(name);
 }
 
 // The retained bytes are looked at at these times after the end, as far as they are watched.
@@ -114,7 +164,7 @@ ordered_json steps_json(const ReplayRequest& request, std::uint32_t threads, std
     replay["speed"] = model::name_of(request.speed);
     replay["phase"] = "replay";
     replay["timed"] = true;
-    if (on != "null") {
+    if (is_touchable(on)) {
         replay["touch"] = model::name_of(request.touch);
     }
     ordered_json steps = ordered_json::array();
@@ -150,7 +200,6 @@ ordered_json steps_json(const ReplayRequest& request, std::uint32_t threads, std
 std::string scenario_text(const ReplayRequest& request, const std::string& on, std::string_view release,
                           std::uint32_t threads)
 {
-    const PoolTarget* const pool = find_pool(on);
     const ordered_json scenario{
         {"format", "memsweep-scenario"},
         {"version", 1},
@@ -159,7 +208,7 @@ std::string scenario_text(const ReplayRequest& request, const std::string& on, s
         {"repetitions", request.repetitions},
         {"warmup", request.warmup},
         {"timeout", fmt::format("{}ms", request.timeout / milliseconds{1})},
-        {"memory", ordered_json::parse(pool != nullptr ? pool->memory : "{}")},
+        {"memory", memory_json(on)},
         {"release", release_json(request, release)},
         {"steps", steps_json(request, threads, on, release)}};
     return scenario.dump();
@@ -172,10 +221,12 @@ std::vector<base::Error> unknown_names(const ReplayRequest& request)
         if (!is_known(name)) {
             std::vector<std::string_view> known = model::allocator_names();
             std::ranges::transform(pool_targets, std::back_inserter(known), &PoolTarget::name);
-            errors.push_back(
-                {base::ErrorCode::invalid_input,
-                 fmt::format("{} is no allocator, pool or library{}", in_quotes(name), did_you_mean(name, known)),
-                 "--on"});
+            std::ranges::copy_if(model::all_names<model::ResourceKind>(), std::back_inserter(known),
+                                 [](std::string_view kind) { return find_driver(kind).has_value(); });
+            errors.push_back({base::ErrorCode::invalid_input,
+                              fmt::format("{} is no allocator, pool, library or memory of a device{}", in_quotes(name),
+                                          did_you_mean(name, known)),
+                              "--on"});
         }
     }
     for (const std::string& name : request.release) {
@@ -246,7 +297,7 @@ class PlanMaker {
         const std::uint64_t shown = threads == 0 ? recorded_threads_ : threads;
         one.params = {{"on", on}, {"release", release}, {"threads", static_cast<std::int64_t>(shown)}};
         one.id = model::case_id("replay", one.params);
-        if (find_pool(on) == nullptr) {
+        if (find_pool(on) == nullptr && !find_driver(on)) {
             one.allocator.name = on;
         }
         fingerprints_ += fmt::format("{} {}\n", one.id, loaded->fingerprint);
@@ -292,6 +343,11 @@ std::vector<std::pair<std::string_view, std::string_view>> replay_targets()
     }
     for (const PoolTarget& pool : pool_targets) {
         targets.emplace_back(pool.name, pool.meaning);
+    }
+    for (const auto& kind : model::names<model::ResourceKind>()) {
+        if (model::is_from_driver(kind.value)) {
+            targets.emplace_back(kind.name, kind.meaning);
+        }
     }
     return targets;
 }

@@ -17,7 +17,8 @@ namespace memsweep::scenarios {
 
 struct ReplayRequest {
     std::string trace;
-    std::vector<std::string> on;         // see replay_targets(); or the path of a library
+    std::vector<std::string> on;         // see replay_targets(); or the path of a library; or POOL@KIND, KIND@gpuN of a
+                                         // device's memory
     std::vector<std::string> release;    // modes, also MODE:PROFILE
     std::vector<std::uint32_t> threads;  // 0: as recorded
     model::ReplayTouch touch{model::ReplayTouch::recorded};
