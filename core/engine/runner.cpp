@@ -144,7 +144,9 @@ void Runner::prepare_case(model::RunReport& report, const model::Case& plan_case
         case_report.reason = std::move(reason);
         entry.ended = entry.lost = true;
     } else {
-        largest_estimate_bytes_ = std::max(largest_estimate_bytes_, estimate);
+        if (!model::is_beyond_reach(plan_case.memory.resource)) {  // whose pages nobody here touches
+            largest_estimate_bytes_ = std::max(largest_estimate_bytes_, estimate);
+        }
         entry.ended = case_report.repetitions >= plan_.settings.repetitions;
         if (case_report.repetitions == 0) {
             case_report.status = model::Status::skipped;
