@@ -1,13 +1,16 @@
 // What a replay costs beyond its allocator: the dispatch of packed events, and malloc through it beside a loop written
 // by hand over the same events. Traces: MEMSWEEP_BENCH_TRACES, a list of .mst files parted by colons; else made here.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <span>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <benchmark/benchmark.h>
@@ -92,6 +95,37 @@ std::vector<Loaded> given_traces()
 
 enum class On { nothing, malloc };
 
+// What it takes at least that one thread sees what another did: two threads that wait for each other in turn.
+void hand_over(benchmark::State& state)
+{
+    struct alignas(128) Line {
+        std::atomic<std::uint32_t> turns{0};
+    };
+    constexpr std::uint32_t rounds = 20'000;
+    std::int64_t best_ns = std::numeric_limits<std::int64_t>::max();
+    for (auto _ : state) {
+        Line here;
+        Line there;
+        std::thread other{[&] {
+            for (std::uint32_t turn = 1; turn <= rounds; ++turn) {
+                while (here.turns.load(std::memory_order_acquire) != turn) {
+                }
+                there.turns.store(turn, std::memory_order_release);
+            }
+        }};
+        const auto began = std::chrono::steady_clock::now();
+        for (std::uint32_t turn = 1; turn <= rounds; ++turn) {
+            here.turns.store(turn, std::memory_order_release);
+            while (there.turns.load(std::memory_order_acquire) != turn) {
+            }
+        }
+        const std::chrono::nanoseconds taken = std::chrono::steady_clock::now() - began;
+        other.join();
+        best_ns = std::min(best_ns, taken.count());
+    }
+    state.counters["ns_one_way"] = static_cast<double>(best_ns) / (2.0 * rounds);
+}
+
 void replay(benchmark::State& state, const Loaded& loaded, On on)
 {
     const sys::IdleThread second;  // C libraries take a short cut while there is only one thread
@@ -99,13 +133,19 @@ void replay(benchmark::State& state, const Loaded& loaded, On on)
     replayer.prepare();
     std::int64_t thread_ns = 0;
     std::uint64_t events = 0;
+    std::uint64_t waits = 0;
+    double best = std::numeric_limits<double>::max();
     for (auto _ : state) {
         const trace::ReplayRun run =
             on == On::nothing ? replayer.on_nothing() : replayer.on_malloc(trace::ReplayTouch::none);
         thread_ns += run.thread_ns;
         events += run.events;
+        waits += run.waits;
+        best = std::min(best, static_cast<double>(run.thread_ns) / static_cast<double>(run.events));
     }
     state.counters["ns_per_event"] = static_cast<double>(thread_ns) / static_cast<double>(events);
+    state.counters["best_ns_per_event"] = best;
+    state.counters["waits_per_event"] = static_cast<double>(waits) / static_cast<double>(events);
     state.counters["events"] = static_cast<double>(events) / static_cast<double>(state.iterations());
 }
 
@@ -214,6 +254,7 @@ const bool registered = [] {
     benchmark::RegisterBenchmark("replay_by_hand/made", [](benchmark::State& state) {
         by_hand(state, made("made", 1, 0));
     })->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark("replay_hand_over/floor", hand_over)->Unit(benchmark::kMillisecond);
     for (const std::uint64_t foreign : {0U, 100U, 10U, 2U}) {
         benchmark::RegisterBenchmark(
             fmt::format("replay_dispatch/null_two_threads/foreign_{}", foreign == 0 ? 0 : 100 / foreign).c_str(),

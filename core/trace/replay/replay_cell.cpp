@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,7 +16,8 @@
 namespace memsweep::trace {
 namespace {
 
-constexpr int spins = 100;                 // some two microseconds of pauses
+constexpr int spins = 100;   // some two microseconds of pauses
+constexpr int yields = 100;  // another some thirty: a processor that goes to sleep takes longer to come back
 constexpr long longest_sleep_ns = 50'000;  // a wake that was missed costs no more
 
 void pause_briefly() noexcept
@@ -44,13 +46,19 @@ bool ReplayWaits::wait(const std::atomic<void*>& cell, bool full) noexcept
             }
             pause_briefly();
         }
-        sleepers_.fetch_add(1, std::memory_order_relaxed);
+        for (int i = 0; i < yields; ++i) {
+            if ((cell.load(std::memory_order_acquire) != nullptr) == full) {
+                return true;
+            }
+            ::sched_yield();
+        }
+        sleepers_at(cell).fetch_add(1, std::memory_order_relaxed);
         const auto seen = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(cell.load()));
         const std::timespec timeout{0, longest_sleep_ns};
         if ((cell.load(std::memory_order_acquire) != nullptr) != full) {
             ::syscall(SYS_futex, futex_word(cell), FUTEX_WAIT_PRIVATE, seen, &timeout, nullptr, 0);
         }
-        sleepers_.fetch_sub(1, std::memory_order_relaxed);
+        sleepers_at(cell).fetch_sub(1, std::memory_order_relaxed);
     }
     return false;
 }

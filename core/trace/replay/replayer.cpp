@@ -213,7 +213,7 @@ class ThreadReplay {
     bool put(std::uint32_t cell_index, Slot& slot)
     {
         std::atomic<void*>& cell = shared_.cells[cell_index];
-        if (!shared_.waits.until(cell, false)) {
+        if (!shared_.waits.until(cell, false, result.waits)) {
             return false;
         }
         if constexpr (in_cells) {
@@ -230,7 +230,7 @@ class ThreadReplay {
     bool get(std::uint32_t cell_index, Slot& slot)
     {
         std::atomic<void*>& cell = shared_.cells[cell_index];
-        if (!shared_.waits.until(cell, true)) {
+        if (!shared_.waits.until(cell, true, result.waits)) {
             return false;
         }
         if constexpr (in_cells) {
@@ -256,7 +256,7 @@ class ThreadReplay {
             shared_.waits.changed(shared_.cells[op.to]);
             return true;
         case ExtendedAction::await:
-            if (!shared_.waits.until(shared_.cells[op.slot], true)) {
+            if (!shared_.waits.until(shared_.cells[op.slot], true, result.waits)) {
                 return false;
             }
             shared_.cells[op.slot].store(nullptr, std::memory_order_relaxed);
@@ -376,6 +376,7 @@ void add(ReplayRun& total, const ReplayRun& one)
     total.thread_ns += one.thread_ns;
     total.events += one.events;
     total.transferred_bytes += one.transferred_bytes;
+    total.waits += one.waits;
     if (one.refused) {
         total.refused = true;
         total.refused_bytes = one.refused_bytes;

@@ -1,8 +1,8 @@
 // Replays a compiled trace: each of its threads in a thread of its own, ordered only where a block goes from one to
 // another.
 //
-// A wait spins for some two microseconds and then sleeps on a futex for short whiles, so that more threads than
-// processors get along, and giving needs no fence.
+// A wait spins for some two microseconds, yields its processor for some thirty, and then sleeps on a futex for short
+// whiles, so that more threads than processors get along, and giving needs no fence.
 //
 // Units    bytes, nanoseconds of CLOCK_MONOTONIC.
 // Cost     1.5 to 4 ns an event of a single thread beyond the allocator, 6 to 12 where threads exchange blocks.
@@ -33,6 +33,7 @@ struct ReplayRun {
     std::int64_t thread_ns{};  // from a thread's first event to its last, of all threads together
     std::uint64_t events{};
     std::uint64_t transferred_bytes{};
+    std::uint64_t waits{};  // for another thread, that were not over at the first look
     bool refused{};
     std::uint64_t refused_bytes{};
     std::uint64_t refused_at_event{};  // of its thread
