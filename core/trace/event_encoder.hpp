@@ -82,35 +82,26 @@ class EventEncoder {
     template <unsigned rotation>
     unsigned short_free(Byte* at, std::uint64_t address) noexcept
     {
-        const std::uint64_t place = rotated(address, rotation);
-        const std::uint64_t step = zigzag(place - last_place_);
-        if (step >> short_head_bits != 0) [[unlikely]] {
-            return 0;
-        }
-        last_place_ = place;
-        return put_short_head(at, Operation::free, step);
+        std::uint64_t step{};
+        return steps_shortly<rotation>(address, short_head_bits, step) ? put_short_head(at, Operation::free, step) : 0;
     }
     template <unsigned rotation>
     unsigned short_malloc(Byte* at, std::uint64_t address, std::uint64_t size) noexcept
     {
-        const std::uint64_t place = rotated(address, rotation);
-        const std::uint64_t step = zigzag(place - last_place_);
-        if (step >> short_head_bits != 0 || size >> half_varint_bits != 0) [[unlikely]] {
+        std::uint64_t step{};
+        if (size >> half_varint_bits != 0 || !steps_shortly<rotation>(address, short_head_bits, step)) [[unlikely]] {
             return 0;
         }
-        last_place_ = place;
         const unsigned head = put_short_head(at, Operation::malloc, step);
         return head + put_half_varint(at + head, static_cast<std::uint32_t>(size));
     }
     template <unsigned rotation>
     unsigned short_calloc(Byte* at, std::uint64_t address, std::uint64_t size) noexcept
     {
-        const std::uint64_t place = rotated(address, rotation);
-        const std::uint64_t step = zigzag(place - last_place_);
-        if (step >> word_varint_bits != 0 || size >> half_varint_bits != 0) [[unlikely]] {
+        std::uint64_t step{};
+        if (size >> half_varint_bits != 0 || !steps_shortly<rotation>(address, word_varint_bits, step)) [[unlikely]] {
             return 0;
         }
-        last_place_ = place;
         *at = static_cast<Byte>(static_cast<unsigned>(OtherOperation::calloc) << 2U);
         const unsigned head = 1 + put_word_varint(at + 1, static_cast<std::uint32_t>(step));
         return head + put_half_varint(at + head, static_cast<std::uint32_t>(size));
@@ -143,6 +134,18 @@ class EventEncoder {
 
   private:
     static constexpr unsigned short_head_bits = word_varint_bits - 2;
+    // Goes on to this address, where it is so near.
+    template <unsigned rotation>
+    bool steps_shortly(std::uint64_t address, unsigned bits, std::uint64_t& step) noexcept
+    {
+        const std::uint64_t place = rotated(address, rotation);
+        step = zigzag(place - last_place_);
+        if (step >> bits != 0) [[unlikely]] {
+            return false;
+        }
+        last_place_ = place;
+        return true;
+    }
     static unsigned put_short_head(Byte* at, Operation operation, std::uint64_t step) noexcept
     {
         return put_word_varint(at, static_cast<std::uint32_t>(step << 2U) | static_cast<unsigned>(operation));
