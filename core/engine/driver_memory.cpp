@@ -1,24 +1,12 @@
 #include "core/engine/driver_memory.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 #include <fmt/format.h>
 
 #include "core/model/driver_memory.hpp"
 
 namespace memsweep::engine {
-namespace {
-
-template <std::size_t size>
-void write_text(std::string_view text, std::array<char, size>& into)
-{
-    into.fill('\0');
-    text.copy(into.data(), into.size() - 1);
-}
-
-}  // namespace
-
 base::Expected<device::Runtime*> find_driver(const RunOrder& order, Environment environment, DeviceRecord& device)
 {
     const bool from_driver = model::is_from_driver(order.memory.resource);

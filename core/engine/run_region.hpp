@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "core/base/expected.hpp"
 #include "core/engine/program.hpp"
@@ -26,6 +27,14 @@
 #include "core/transfer/transfer_statistics.hpp"
 
 namespace memsweep::engine {
+
+// As much of a text as a record has room for, ended by a zero.
+template <std::size_t size>
+void write_text(std::string_view text, std::array<char, size>& into)
+{
+    into.fill('\0');
+    text.copy(into.data(), into.size() - 1);
+}
 
 struct PointRecord {
     std::uint32_t name{};

@@ -4,17 +4,6 @@
 #include <string>
 
 namespace memsweep::engine {
-namespace {
-
-template <std::size_t size>
-void write_text(std::string_view text, std::array<char, size>& into)
-{
-    into.fill('\0');
-    text.copy(into.data(), into.size() - 1);
-}
-
-}  // namespace
-
 bool Transfers::fail(const base::Error& error)
 {
     record_.unmet = error.code == base::ErrorCode::not_supported || error.code == base::ErrorCode::budget;

@@ -40,10 +40,9 @@ std::optional<sys::SharedRegion> next_region(sys::Channel& channel, bool& failed
 // Afterwards, since the allocator may allocate to answer.
 void describe_allocator(AllocatorRecord& record)
 {
-    const std::string library = sys::serving_library();
-    library.copy(record.library.data(), record.library.size() - 1);
+    write_text(sys::serving_library(), record.library);
     const sys::AllocatorStatistics statistics = sys::write_allocator_statistics(record.statistics);
-    statistics.format.copy(record.format.data(), record.format.size() - 1);
+    write_text(statistics.format, record.format);
     record.length = statistics.length;
 }
 
