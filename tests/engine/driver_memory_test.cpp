@@ -28,22 +28,16 @@ tests::Ran run_on(std::unique_ptr<device::Runtime> owned, std::vector<model::Ste
 {
     device::Runtime& runtime = *owned;
     engine::Devices devices{std::move(owned)};
-    model::Case one;
-    one.id = "test";
-    one.steps = std::move(steps);
-    one.release = release;
-    one.memory = memory;
     const tests::FakeClock clock;
     tests::FakeProbe probe;
-    auto program = engine::compile(one);
-    REQUIRE(program);
-    program->required_devices = required_devices;
+    engine::Program program = tests::program_of(std::move(steps), release, memory);
+    program.required_devices = required_devices;
     tests::Ran ran;
     {
         engine::InProcessExecutor executor{{clock, probe, &devices}};
-        engine::declare_metrics(*program, ran.report);
-        ran.outcome = executor.run(*program, {}, [](int /*pid*/) {});
-        engine::append_repetition(*program, ran.outcome, 4096, 2 << 20, ran.report);
+        engine::declare_metrics(program, ran.report);
+        ran.outcome = executor.run(program, {}, [](int /*pid*/) {});
+        engine::append_repetition(program, ran.outcome, 4096, 2 << 20, ran.report);
     }
     CHECK(runtime.holdings() == device::Holdings{});
     return ran;

@@ -1,8 +1,7 @@
 #include "core/engine/interpreter.hpp"
 
 #include "core/engine/in_process_executor.hpp"
-#include "tests/support/catch.hpp"
-#include "tests/support/fake_environment.hpp"
+#include "tests/engine/steps.hpp"
 
 using namespace memsweep;
 using engine::Ending;
@@ -47,17 +46,10 @@ Step timed(Step step)
 
 engine::Outcome run(std::vector<Step> steps, model::ReleaseSpec release = {}, model::MemorySpec memory = {})
 {
-    model::Case one;
-    one.id = "test";
-    one.steps = std::move(steps);
-    one.release = release;
-    one.memory = memory;
     const tests::FakeClock clock;
     tests::FakeProbe probe;
     engine::InProcessExecutor executor{{clock, probe}};
-    const auto program = engine::compile(one);
-    REQUIRE(program);
-    return executor.run(*program, {}, [](int /*pid*/) {});
+    return executor.run(tests::program_of(std::move(steps), release, memory), {}, [](int /*pid*/) {});
 }
 
 }  // namespace

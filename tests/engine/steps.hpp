@@ -78,6 +78,19 @@ inline model::Step concat(std::string_view label, std::uint64_t warmup, std::uin
 inline const model::Step collect{.operation = model::CollectStep{}};
 inline const model::Step drain{.operation = model::DrainStep{}};
 
+inline engine::Program program_of(std::vector<model::Step> steps, const model::ReleaseSpec& release = {},
+                                  const model::MemorySpec& memory = {})
+{
+    model::Case one;
+    one.id = "test";
+    one.steps = std::move(steps);
+    one.release = release;
+    one.memory = memory;
+    auto program = engine::compile(one);
+    REQUIRE(program);
+    return *std::move(program);
+}
+
 struct Ran {
     engine::Outcome outcome;
     model::CaseReport report;
@@ -115,20 +128,14 @@ struct Ran {
 inline Ran run_steps(std::vector<model::Step> steps, const model::ReleaseSpec& release = {},
                      const model::MemorySpec& memory = {})
 {
-    model::Case one;
-    one.id = "test";
-    one.steps = std::move(steps);
-    one.release = release;
-    one.memory = memory;
+    const engine::Program program = program_of(std::move(steps), release, memory);
     const FakeClock clock;
     FakeProbe probe;
     engine::InProcessExecutor executor{{clock, probe}};
-    const auto program = engine::compile(one);
-    REQUIRE(program);
     Ran ran;
-    engine::declare_metrics(*program, ran.report);
-    ran.outcome = executor.run(*program, {}, [](int /*pid*/) {});
-    engine::append_repetition(*program, ran.outcome, 4096, 2 << 20, ran.report);
+    engine::declare_metrics(program, ran.report);
+    ran.outcome = executor.run(program, {}, [](int /*pid*/) {});
+    engine::append_repetition(program, ran.outcome, 4096, 2 << 20, ran.report);
     return ran;
 }
 

@@ -5,39 +5,16 @@
 
 #include <unistd.h>
 
-#include "core/engine/in_process_executor.hpp"
+#include "tests/engine/steps.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/sanitized.hpp"
 
 using namespace memsweep;
 using namespace std::chrono_literals;
 using engine::Ending;
+using tests::program_of;
 
 namespace {
-
-model::Step alloc(std::uint64_t bytes, std::uint64_t count, model::Touch touch)
-{
-    model::AllocStep step;
-    step.as = "a";
-    step.count = count;
-    step.dtype = model::DType::uint8;
-    step.shape = {bytes};
-    step.touch = touch;
-    return {.operation = step};
-}
-
-engine::Program program_of(std::vector<model::Step> steps, model::ReleaseSpec release = {},
-                           model::MemorySpec memory = {})
-{
-    model::Case one;
-    one.id = "test";
-    one.steps = std::move(steps);
-    one.release = release;
-    one.memory = memory;
-    auto program = engine::compile(one);
-    REQUIRE(program);
-    return *std::move(program);
-}
 
 engine::Program idle_for(std::chrono::nanoseconds duration)
 {
@@ -74,7 +51,7 @@ TEST_CASE("a worker's counters, resident set and series agree on a finalizer's d
     constexpr std::uint64_t bytes = 4 << 20;
     const model::Step idle{.operation = model::IdleStep{50ms}};
     const auto sample = [](std::string name) { return model::Step{.operation = model::SampleStep{std::move(name)}}; };
-    const engine::Program program = program_of({alloc(bytes, 20, model::Touch::full),
+    const engine::Program program = program_of({tests::alloc("a", bytes, model::Touch::full, 20),
                                                 {.operation = model::DropStep{"a"}},
                                                 sample("drop"),
                                                 idle,
@@ -149,7 +126,7 @@ TEST_CASE("a shared process keeps the garbage that an earlier case left", "[mach
 {
     Bench bench{model::Isolation::none};
     const engine::Program litter =
-        program_of({alloc(1000, 10, model::Touch::full), {.operation = model::DropStep{"a"}}},
+        program_of({tests::alloc("a", 1000, model::Touch::full, 10), {.operation = model::DropStep{"a"}}},
                    {.mode = model::ReleaseMode::finalizer});
     const engine::Program look =
         program_of({{.operation = model::SampleStep{"p"}}}, {.mode = model::ReleaseMode::finalizer});
@@ -178,8 +155,8 @@ TEST_CASE("faults equal the base pages that are first written", "[machine]")
     auto probe = sys::OwnProcessProbe::open();
     REQUIRE(probe);
     engine::InProcessExecutor executor{{clock, *probe}};
-    const engine::Outcome outcome =
-        executor.run(program_of({alloc(64 << 20, 1, model::Touch::page)}, {}, pages), {}, [](int /*pid*/) {});
+    const engine::Outcome outcome = executor.run(
+        program_of({tests::alloc("a", 64 << 20, model::Touch::page, 1)}, {}, pages), {}, [](int /*pid*/) {});
     REQUIRE(outcome.ending == Ending::finished);
     CHECK(outcome.record.pages_touched == 16'384);
     CHECK(outcome.record.minor_faults >= 16'384);
@@ -192,7 +169,7 @@ TEST_CASE("what a case leaves in a kept worker meets the next, unless it is drai
     const auto sample = [](std::string name) { return model::Step{.operation = model::SampleStep{std::move(name)}}; };
     const model::ReleaseSpec finalizer{.mode = model::ReleaseMode::finalizer};
     const auto leaves =
-        program_of({alloc(1 << 20, 5, model::Touch::full), {.operation = model::DropStep{"a"}}}, finalizer);
+        program_of({tests::alloc("a", 1 << 20, model::Touch::full, 5), {.operation = model::DropStep{"a"}}}, finalizer);
     const auto looks = program_of({sample("start")}, finalizer);
     const auto live_at_start = [&](bool kept, bool drained) {
         const engine::Outcome first = bench.run(leaves, {.timeout = 60s, .keeps_worker = kept});
@@ -211,7 +188,7 @@ TEST_CASE("what a case leaves in a kept worker meets the next, unless it is drai
 TEST_CASE("a worker that dies in a sweep is not kept for the next case", "[machine]")
 {
     Bench bench;
-    const auto quick = program_of({alloc(1000, 1, model::Touch::full)});
+    const auto quick = program_of({tests::alloc("a", 1000, model::Touch::full, 1)});
     const engine::Outcome killed =
         bench.run(idle_for(10s), {.timeout = 60s, .keeps_worker = true}, [](int pid) { kill(pid, SIGKILL); });
     CHECK(killed.ending == Ending::crashed);
