@@ -67,27 +67,32 @@ void gather_row(std::byte* out, const std::byte* from, std::int64_t stride_bytes
 
 Array::Result Array::create(lifetime::Heap& heap, DType dtype, Shape shape, Fill fill, Touch touch) noexcept
 {
-    const auto layout = contiguous_layout(shape, model::size_bytes(dtype));
-    if (!layout) {
-        return {{}, AllocStatus::bad_request};
+    Result made;
+    Array& array = made.array;
+    if (!array.layout_.lay_out(shape, model::size_bytes(dtype))) {
+        made.status = AllocStatus::bad_request;
+        return made;
     }
-    const std::uint64_t elements = layout->elements();
+    array.dtype_ = dtype;
+    const std::uint64_t elements = array.elements();
     auto allocated =
         heap.allocate(elements * model::size_bytes(dtype), array_alignment, wants_zeroed_memory(fill, touch));
-    if (allocated.status != AllocStatus::ok) {
-        return {{}, allocated.status};
+    made.status = allocated.status;
+    if (made.status == AllocStatus::ok) {
+        write_elements(allocated.buffer.data(), elements, dtype, fill, touch);
+        array.buffer_ = std::move(allocated.buffer);
     }
-    write_elements(allocated.buffer.data(), elements, dtype, fill, touch);
-    return {Array{std::move(allocated.buffer), dtype, *layout}, AllocStatus::ok};
+    return made;
 }
 
 Array::Result Array::over(lifetime::Buffer buffer, DType dtype, Shape shape) noexcept
 {
-    const auto layout = contiguous_layout(shape, model::size_bytes(dtype));
-    if (!layout || layout->elements() * model::size_bytes(dtype) > buffer.bytes()) {
+    Layout layout;
+    if (!layout.lay_out(shape, model::size_bytes(dtype)) ||
+        layout.elements() * model::size_bytes(dtype) > buffer.bytes()) {
         return {{}, AllocStatus::bad_request};
     }
-    return {Array{std::move(buffer), dtype, *layout}, AllocStatus::ok};
+    return {Array{std::move(buffer), dtype, layout}, AllocStatus::ok};
 }
 
 std::span<const std::int64_t> Array::strides_bytes() const noexcept
@@ -133,17 +138,17 @@ Array::Result Array::broadcast_to(Shape shape) const noexcept
 
 Array::Result Array::reshape(lifetime::Heap& heap, Shape shape) const noexcept
 {
-    auto layout = contiguous_layout(shape, model::size_bytes(dtype_));
-    if (!layout || layout->elements() != elements()) {
+    Layout layout;
+    if (!layout.lay_out(shape, model::size_bytes(dtype_)) || layout.elements() != elements()) {
         return {{}, AllocStatus::bad_request};
     }
     if (is_contiguous()) {
-        layout->offset_bytes = layout_.offset_bytes;
-        return {Array{buffer_, dtype_, *layout}, AllocStatus::ok};
+        layout.offset_bytes = layout_.offset_bytes;
+        return {Array{buffer_, dtype_, layout}, AllocStatus::ok};
     }
     Result copied = copy(heap);
     if (copied.status == AllocStatus::ok) {
-        copied.array.layout_ = *layout;
+        copied.array.layout_ = layout;
     }
     return copied;
 }

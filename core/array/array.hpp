@@ -37,7 +37,7 @@ class Array {
 
     [[nodiscard]] model::DType dtype() const noexcept { return dtype_; }
     [[nodiscard]] std::size_t dimensions() const noexcept { return layout_.dimensions; }
-    [[nodiscard]] Shape shape() const noexcept { return {layout_.shape.data(), layout_.dimensions}; }
+    [[nodiscard]] Shape shape() const noexcept { return layout_.used_shape(); }
     [[nodiscard]] std::span<const std::int64_t> strides_bytes() const noexcept;
     [[nodiscard]] std::uint64_t elements() const noexcept { return layout_.elements(); }
     [[nodiscard]] std::uint64_t bytes() const noexcept { return elements() * model::size_bytes(dtype_); }

@@ -1,5 +1,6 @@
 #include "core/array/assign.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -105,7 +106,7 @@ void assign_crossed(const ElementMover& mover, std::byte* out, Pair& pair, const
 void assign(const ElementMover& mover, std::byte* out, const Layout& out_layout, const std::byte* in,
             const Layout& in_layout) noexcept
 {
-    MEMSWEEP_ASSERT(out_layout.dimensions == in_layout.dimensions && out_layout.shape == in_layout.shape,
+    MEMSWEEP_ASSERT(std::ranges::equal(out_layout.used_shape(), in_layout.used_shape()),
                     "an assignment between different shapes");
     Pair pair{out_layout, in_layout};
     if (pair.left.elements() == 0) {

@@ -1,10 +1,8 @@
 #include "core/array/layout.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "core/base/assert.hpp"
-#include "core/base/checked.hpp"
 
 namespace memsweep::array {
 namespace {
@@ -16,15 +14,6 @@ std::int64_t clamped(std::int64_t bound, std::int64_t length, std::int64_t lowes
 }
 
 }  // namespace
-
-std::uint64_t Layout::elements() const noexcept
-{
-    std::uint64_t product = 1;
-    for (std::size_t axis = 0; axis < dimensions; ++axis) {
-        product *= shape[axis];
-    }
-    return product;
-}
 
 bool Layout::is_contiguous(std::uint64_t element_bytes) const noexcept
 {
@@ -38,28 +27,6 @@ bool Layout::is_contiguous(std::uint64_t element_bytes) const noexcept
         expected *= static_cast<std::int64_t>(shape[axis]);
     }
     return contiguous;
-}
-
-std::optional<Layout> contiguous_layout(std::span<const std::uint64_t> shape, std::uint64_t element_bytes) noexcept
-{
-    constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    if (shape.size() > max_dimensions) {
-        return std::nullopt;
-    }
-    Layout layout;
-    layout.dimensions = shape.size();
-    std::uint64_t stride = element_bytes;
-    for (std::size_t axis = shape.size(); axis-- > 0;) {
-        layout.shape[axis] = shape[axis];
-        layout.strides_bytes[axis] = static_cast<std::int64_t>(stride);
-        // An empty axis makes the array empty but leaves the other strides what they would be.
-        const auto next = base::checked_mul(stride, std::max<std::uint64_t>(shape[axis], 1));
-        if (!next || *next > largest) {
-            return std::nullopt;
-        }
-        stride = *next;
-    }
-    return layout;
 }
 
 Layout sliced(Layout layout, std::size_t axis, std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
@@ -100,17 +67,16 @@ Layout transposed(const Layout& layout) noexcept
 std::optional<Layout> broadcast(const Layout& layout, std::span<const std::uint64_t> shape) noexcept
 {
     constexpr std::uint64_t largest_element_bytes = 16;
-    if (shape.size() < layout.dimensions || !contiguous_layout(shape, largest_element_bytes)) {
+    Layout wide;
+    if (shape.size() < layout.dimensions || !wide.lay_out(shape, largest_element_bytes)) {
         return std::nullopt;
     }
-    Layout wide;
-    wide.dimensions = shape.size();
     wide.offset_bytes = layout.offset_bytes;
     const std::size_t missing = shape.size() - layout.dimensions;
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-        wide.shape[axis] = shape[axis];
+        wide.strides_bytes[axis] = 0;
         if (axis < missing) {
-            continue;  // stride 0
+            continue;
         }
         const std::uint64_t own = layout.shape[axis - missing];
         if (own == shape[axis]) {

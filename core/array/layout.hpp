@@ -1,34 +1,85 @@
 // Shape and strides of an array, inline: making a view must not allocate.
 //
 // Units    shape in elements, strides in bytes and signed; slowest-varying dimension first.
-// Errors   an empty optional where a shape does not fit; a broken index is a bug.
+// Errors   false or an empty optional where a shape does not fit; a broken index is a bug.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
+
+#include "core/base/checked.hpp"
 
 namespace memsweep::array {
 
 inline constexpr std::size_t max_dimensions = 8;
 
 struct Layout {
-    std::array<std::uint64_t, max_dimensions> shape{};
-    std::array<std::int64_t, max_dimensions> strides_bytes{};
-    std::uint64_t offset_bytes{};  // of element (0, 0, ...), from the start of the buffer
+    std::array<std::uint64_t, max_dimensions> shape;  // what lies beyond `dimensions` is indeterminate, here and below:
+    std::array<std::int64_t, max_dimensions> strides_bytes;  // writing and copying it would be most of an array's cost
+    std::uint64_t offset_bytes{};                            // of element (0, 0, ...), from the start of the buffer
     std::size_t dimensions{};
 
-    [[nodiscard]] std::uint64_t elements() const noexcept;
+    Layout() noexcept {}  // NOLINT(modernize-use-equals-default): which would clear all of it where braces ask
+    Layout(const Layout& other) noexcept { copy(other); }
+    Layout& operator=(const Layout& other) noexcept
+    {
+        if (this != &other) {
+            copy(other);
+        }
+        return *this;
+    }
+    ~Layout() = default;
+
+    // Row-major without gaps. False: there are more dimensions than fit, or the size in bytes is not below 2^63.
+    [[nodiscard]] bool lay_out(std::span<const std::uint64_t> of_shape, std::uint64_t element_bytes) noexcept
+    {
+        if (of_shape.size() > max_dimensions) {
+            return false;
+        }
+        dimensions = of_shape.size();
+        std::uint64_t stride = element_bytes;
+        for (std::size_t axis = dimensions; axis-- > 0;) {
+            shape[axis] = of_shape[axis];
+            strides_bytes[axis] = static_cast<std::int64_t>(stride);
+            // An empty axis makes the array empty but leaves the other strides what they would be.
+            const auto next = base::checked_mul(stride, std::max<std::uint64_t>(of_shape[axis], 1));
+            if (!next || *next > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+                return false;
+            }
+            stride = *next;
+        }
+        return true;
+    }
+
+    [[nodiscard]] std::span<const std::uint64_t> used_shape() const noexcept { return {shape.data(), dimensions}; }
+    [[nodiscard]] std::uint64_t elements() const noexcept
+    {
+        std::uint64_t product = 1;
+        for (std::size_t axis = 0; axis < dimensions; ++axis) {
+            product *= shape[axis];
+        }
+        return product;
+    }
 
     // Row-major without gaps. An array of at most one element always is, as are dimensions of length 1.
     [[nodiscard]] bool is_contiguous(std::uint64_t element_bytes) const noexcept;
-};
 
-// Empty when there are more dimensions than fit or the size in bytes is not below 2^63.
-[[nodiscard]] std::optional<Layout> contiguous_layout(std::span<const std::uint64_t> shape,
-                                                      std::uint64_t element_bytes) noexcept;
+  private:
+    void copy(const Layout& other) noexcept
+    {
+        offset_bytes = other.offset_bytes;
+        dimensions = other.dimensions;
+        for (std::size_t axis = 0; axis < dimensions; ++axis) {
+            shape[axis] = other.shape[axis];
+            strides_bytes[axis] = other.strides_bytes[axis];
+        }
+    }
+};
 
 // Python's slice of one axis: an absent bound is the end that `step` starts from or runs to, a negative one counts
 // from the end, one beyond the axis is cut to it. `step` is not 0.

@@ -34,8 +34,8 @@ void for_each_row(const Layout& left, const Layout& right, Visit visit)
             left.dimensions == 0 ? 1 : left.shape[inner],
             static_cast<std::int64_t>(left.offset_bytes),
             static_cast<std::int64_t>(right.offset_bytes),
-            left.strides_bytes[inner],
-            right.strides_bytes[inner]};
+            left.dimensions == 0 ? 0 : left.strides_bytes[inner],
+            right.dimensions == 0 ? 0 : right.strides_bytes[inner]};
     const std::uint64_t rows = elements / row.elements;
     std::array<std::uint64_t, max_dimensions> index{};
     while (true) {

@@ -27,31 +27,4 @@ std::span<const Named<DType>> names<DType>()
     return table;
 }
 
-std::uint64_t size_bytes(DType dtype)
-{
-    switch (dtype) {
-    case DType::boolean:
-    case DType::int8:
-    case DType::uint8:
-        return 1;
-    case DType::int16:
-    case DType::uint16:
-    case DType::char16:
-    case DType::float16:
-        return 2;
-    case DType::int32:
-    case DType::uint32:
-    case DType::float32:
-        return 4;
-    case DType::int64:
-    case DType::uint64:
-    case DType::float64:
-        return 8;
-    case DType::decimal128:
-    case DType::complex128:
-        return 16;
-    }
-    return 0;
-}
-
 }  // namespace memsweep::model
