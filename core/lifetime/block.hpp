@@ -46,16 +46,29 @@ struct alignas(64) Block {
     [[nodiscard]] std::size_t alignment() const noexcept { return std::size_t{1} << alignment_log2; }
 };
 
-// A new life, with its first handle. A reused block is never seen at 0: a thread that dropped a handle in the block's
-// former life, and was overtaken before its swap, would release it.
-inline void begin(Block& block) noexcept
+// A new life, with its first handle, of a block that a thread's cache had kept. It is never seen at 0: a thread that
+// dropped a handle in the block's former life, and was overtaken before its swap, would release it.
+inline void begin_kept(Block& block) noexcept
 {
-    block.freed.store(false, std::memory_order_relaxed);
     if (block.watched.load(std::memory_order_relaxed)) {  // a look is cheaper than a store
         block.watched.store(false, std::memory_order_relaxed);
         block.resurrected = false;
     }
     block.handles.store(1, std::memory_order_release);
+}
+
+// The same of any block.
+inline void begin(Block& block) noexcept
+{
+    block.freed.store(false, std::memory_order_relaxed);
+    begin_kept(block);
+}
+
+// Whether its memory is nobody's: freed, or idle in a thread's cache, which spares the mark two stores per life.
+[[nodiscard]] inline bool is_gone(const Block& block) noexcept
+{
+    return block.freed.load(std::memory_order_acquire) ||
+           (block.cached && block.handles.load(std::memory_order_acquire) < 0);
 }
 
 // Fails once the block is released: what is gone cannot be revived.

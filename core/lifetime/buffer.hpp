@@ -28,7 +28,7 @@ void count_stray_release(Discipline* discipline) noexcept;
 inline void release_handle(Block& block) noexcept
 {
     const auto see_to_it = [&block] {
-        if (!block.cached || !block.cache->put(block)) {
+        if (!block.cached || !block.cache->put(block)) [[unlikely]] {
             last_handle_gone(block);
         }
     };
@@ -77,6 +77,11 @@ class Buffer {
         lifetime::begin(block);
         return Buffer{&block, block.data, bytes};
     }
+    [[nodiscard]] static Buffer begin_kept(Block& block, std::uint64_t bytes) noexcept
+    {
+        lifetime::begin_kept(block);
+        return Buffer{&block, block.data, bytes};
+    }
     [[nodiscard]] static Buffer wrap(void* data, std::uint64_t bytes) noexcept;
     [[nodiscard]] static Buffer adopt(void* data, std::uint64_t bytes, Deleter deleter, void* context) noexcept;
 
@@ -97,7 +102,7 @@ class Buffer {
     [[nodiscard]] std::uint64_t use_count() const noexcept;  // 0: empty, or a wrap
     [[nodiscard]] bool is_freed() const noexcept             // by hand, while this handle exists
     {
-        return block_ != nullptr && block_->freed.load(std::memory_order_acquire);
+        return block_ != nullptr && is_gone(*block_);
     }
     [[nodiscard]] bool unique() const noexcept { return use_count() == 1; }
     [[nodiscard]] explicit operator bool() const noexcept { return data_ != nullptr; }

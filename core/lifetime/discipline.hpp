@@ -103,10 +103,7 @@ class Discipline {
     virtual void leave_scope(bool /*by_exception*/) noexcept {}
 
     // Whether the block's memory may still be used; asked before each access where accesses are checked.
-    [[nodiscard]] virtual bool accessible(const Block& block) noexcept
-    {
-        return !block.freed.load(std::memory_order_acquire);
-    }
+    [[nodiscard]] virtual bool accessible(const Block& block) noexcept { return !is_gone(block); }
 
     // Finds what is unreachable. With finalizers this only queues it.
     virtual void collect() noexcept {}

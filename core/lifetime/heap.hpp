@@ -47,7 +47,7 @@ class Heap {
                     std::memset(idle->data, 0, bytes);
                 }
                 idle->tag = tag_;
-                return {Buffer::begin(*idle, bytes), memory::AllocStatus::ok};
+                return {Buffer::begin_kept(*idle, bytes), memory::AllocStatus::ok};
             }
         }
         return allocate_new(bytes, alignment, zeroed);
@@ -92,7 +92,7 @@ class Heap {
     void each_outstanding(const Visit& visit) const
     {
         slab_.each([&](const Block& block) {
-            if (!block.freed.load(std::memory_order_relaxed)) {
+            if (!is_gone(block)) {
                 const bool reachable = block.handles.load(std::memory_order_relaxed) > 0;
                 visit(Outstanding{block.tag, block.bytes, reachable, block.since_ns});
             }

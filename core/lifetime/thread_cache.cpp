@@ -39,11 +39,12 @@ bool ThreadCache::find_entry(Shard& shard, std::uint64_t bytes) const noexcept
     constexpr std::uint64_t golden = 0x9E37'79B9'7F4A'7C15;
     Entry& entry = shard.table[(bytes * golden) >> 56U];
     if (entry.bytes.load(relaxed) != bytes) {
-        if (entry.first != nullptr) {
+        const std::uint32_t limit = limit_of(bytes);
+        if (limit == 0 || entry.count() != 0) {
             return false;
         }
         entry.bytes.store(bytes, relaxed);
-        entry.limit = limit_of(bytes);
+        entry.older_limit = limit - 1;
     }
     shard.last_bytes = bytes;
     shard.last = &entry;
@@ -54,8 +55,7 @@ Block* ThreadCache::take_any() noexcept
 {
     for (Shard& shard : *shards_) {
         for (Entry& entry : shard.table) {
-            if (Block* const block = entry.first; block != nullptr) {
-                entry.first = block->next;
+            if (Block* const block = entry.take(1); block != nullptr) {
                 return block;
             }
         }
@@ -86,7 +86,7 @@ std::uint64_t ThreadCache::idle_bytes() const noexcept
     std::uint64_t sum = 0;
     for (const Shard& shard : *shards_) {
         for (const Entry& entry : shard.table) {
-            const std::uint64_t count = entry.count.load(relaxed);
+            const std::uint64_t count = entry.count();
             sum += count == 0 ? 0 : count * entry.bytes.load(relaxed);
         }
     }

@@ -1,7 +1,8 @@
 // Blocks with their memory, kept by the thread that dropped them and handed out again from there by exact size: no
 // lock, no locked instruction and no call on the way.
 //
-// Cost     a thread-local look-up, a hash and a list operation: a few nanoseconds to take or to put.
+// Cost     a few nanoseconds to take or to put: a thread-local look-up, and a load and a store of the block last put;
+//          older ones are in a list.
 // Memory   256 entries per thread, each for one size at a time; at most 64 threads have a shard, others none.
 // Threads  any; a shard belongs to one thread, and stays until the cache goes.
 // Ownership  what is kept is the owner's to free: see take_any.
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "core/base/own_counter.hpp"
 #include "core/lifetime/block.hpp"
 
 namespace memsweep::lifetime {
@@ -22,42 +24,32 @@ class ThreadCache {
   public:
     ThreadCache(std::uint32_t per_size, std::uint64_t limit_bytes);
 
-    // A block of exactly this size, still marked as freed; nullptr: there is none, or not so well aligned.
+    // A block of exactly this size; nullptr: there is none, or not so well aligned.
     [[nodiscard]] Block* take(std::uint64_t bytes, std::size_t alignment) noexcept
     {
-        Shard* const shard = own_shard();
-        if (shard == nullptr) {
-            return nullptr;
+        Shard* shard = recent.shard;
+        if (recent.identity != identity_) [[unlikely]] {
+            shard = take_shard();
+            if (shard == nullptr) {
+                return nullptr;
+            }
         }
-        Block* const block = turn_to(*shard, bytes) ? shard->last->first : nullptr;
-        if (block == nullptr || block->alignment_log2 < std::countr_zero(alignment)) {
-            add_one(shard->misses);
-            return nullptr;
-        }
-        Entry& entry = *shard->last;
-        entry.first = block->next;
-        entry.count.store(entry.count.load(relaxed) - 1, relaxed);
-        add_one(shard->hits);
+        Block* const block = turn_to(*shard, bytes) ? shard->last->take(alignment) : nullptr;
+        base::add_own(block != nullptr ? shard->hits : shard->misses, 1);
         return block;
     }
 
     // Keeps a block without handles; false: there is no room for it.
     [[nodiscard]] bool put(Block& block) noexcept
     {
-        Shard* const shard = own_shard();
-        if (shard == nullptr || !turn_to(*shard, block.bytes)) {
-            return false;
+        Shard* shard = recent.shard;
+        if (recent.identity != identity_) [[unlikely]] {
+            shard = take_shard();
+            if (shard == nullptr) {
+                return false;
+            }
         }
-        Entry& entry = *shard->last;
-        const std::uint32_t count = entry.count.load(relaxed);
-        if (count >= entry.limit) {
-            return false;
-        }
-        block.freed.store(true, relaxed);  // idle: nobody's
-        block.next = entry.first;
-        entry.first = &block;
-        entry.count.store(count + 1, relaxed);
-        return true;
+        return turn_to(*shard, block.bytes) && shard->last->put(block);
     }
 
     // Empties the cache, one block per call; nullptr at the end. For when no other thread uses it.
@@ -74,11 +66,66 @@ class ThreadCache {
     static constexpr std::size_t most_threads = 64;
     static constexpr std::uint64_t none = ~std::uint64_t{0};  // no block is so large
 
+    // A program that drops an array and makes the next one goes through `latest` alone: what is taken waits for what
+    // was put, but for no count and no list.
     struct Entry {
-        Block* first{};
-        std::atomic<std::uint32_t> count{0};
-        std::uint32_t limit{};                   // of the count, at this size
+        std::atomic<Block*> latest{nullptr};
+        Block* older{};  // a list
+        std::atomic<std::uint32_t> older_count{0};
+        std::uint32_t older_limit{};             // of the count, at this size
         std::atomic<std::uint64_t> bytes{none};  // no size yet
+
+        [[nodiscard]] Block* take(std::size_t alignment) noexcept
+        {
+            Block* const block = latest.load(relaxed);
+            if (block == nullptr) [[unlikely]] {
+                return take_older(alignment);
+            }
+            if (!serves(*block, alignment)) {
+                return nullptr;
+            }
+            latest.store(nullptr, relaxed);
+            return block;
+        }
+        [[nodiscard]] bool put(Block& block) noexcept
+        {
+            if (Block* const before = latest.load(relaxed); before != nullptr && !put_older(*before)) {
+                return false;
+            }
+            latest.store(&block, relaxed);
+            return true;
+        }
+        [[nodiscard]] std::uint64_t count() const noexcept
+        {
+            return older_count.load(relaxed) + (latest.load(relaxed) != nullptr ? 1U : 0U);
+        }
+
+      private:
+        [[nodiscard]] static bool serves(const Block& block, std::size_t alignment) noexcept
+        {
+            return block.alignment_log2 >= std::countr_zero(alignment);
+        }
+        [[nodiscard]] Block* take_older(std::size_t alignment) noexcept
+        {
+            Block* const block = older;
+            if (block == nullptr || !serves(*block, alignment)) {
+                return nullptr;
+            }
+            older = block->next;
+            older_count.store(older_count.load(relaxed) - 1, relaxed);
+            return block;
+        }
+        [[nodiscard]] bool put_older(Block& block) noexcept
+        {
+            const std::uint32_t kept = older_count.load(relaxed);
+            if (kept >= older_limit) {
+                return false;
+            }
+            block.next = older;
+            older = &block;
+            older_count.store(kept + 1, relaxed);
+            return true;
+        }
     };
     // Written by its thread alone; what others may read is atomic.
     struct alignas(64) Shard {
@@ -96,8 +143,6 @@ class ThreadCache {
     };
     static thread_local constinit Recent recent;
 
-    static void add_one(std::atomic<std::uint64_t>& own) noexcept { own.store(own.load(relaxed) + 1, relaxed); }
-
     // Makes `last` the entry of this size; false: other sizes have it. A program that asks for the size it asked for
     // last goes by a branch that is predicted: a hash would make what is put wait for its size to be loaded, and what
     // is taken next wait for that.
@@ -113,7 +158,6 @@ class ThreadCache {
     // Blocks of this size that may be kept.
     [[nodiscard]] std::uint32_t limit_of(std::uint64_t bytes) const noexcept;
 
-    [[nodiscard]] Shard* own_shard() noexcept { return recent.identity == identity_ ? recent.shard : take_shard(); }
     [[nodiscard]] Shard* take_shard() noexcept;
 
     const std::uint64_t identity_;

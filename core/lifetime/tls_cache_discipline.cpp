@@ -5,7 +5,6 @@ namespace memsweep::lifetime {
 TlsCacheDiscipline::~TlsCacheDiscipline()
 {
     while (Block* const block = cache_.take_any()) {
-        block->freed.store(false, std::memory_order_relaxed);
         reclaimer().free(*block);
     }
 }

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <thread>
 
+#include "core/base/assert.hpp"
+
 namespace memsweep::memory {
 namespace {
 
@@ -142,10 +144,9 @@ void* ClassPool::reuse(std::uint32_t index, std::size_t bytes) noexcept
         block = take_striped(index);
     } else {
         ThreadTier::Cache* const cache = tier_.find_or_make();
-        if (cache != nullptr) {
-            ThreadTier::Magazine& own = cache->magazine(index);
-            cache->remember(bytes, own);
-            if (void* const idle = own.take(bytes); idle != nullptr) {
+        if (ThreadTier::Magazine* const own = open_magazine(cache, index); own != nullptr) {
+            cache->remember(bytes, *own);
+            if (void* const idle = own->take(bytes); idle != nullptr) {
                 return idle;
             }
         }
@@ -167,11 +168,24 @@ void* ClassPool::take_striped(std::uint32_t index) noexcept
     return taken.ptr;
 }
 
+// The class's place in a thread's cache; nullptr: there is no cache, or it keeps nothing of this class.
+ThreadTier::Magazine* ClassPool::open_magazine(ThreadTier::Cache* cache, std::uint32_t index) const noexcept
+{
+    const std::uint32_t capacity = cache == nullptr ? 0 : thread_capacity(index);
+    if (capacity == 0) {
+        return nullptr;
+    }
+    ThreadTier::Magazine& own = cache->magazine(index);
+    own.capacity = capacity;
+    return &own;
+}
+
 // Half a cache at a time, so that a thread that goes up and down by one does not come back each time.
 void* ClassPool::refill(std::uint32_t index, ThreadTier::Cache* cache) noexcept
 {
     std::array<void*, most_thread_blocks> batch{};
-    const std::uint32_t wanted = cache == nullptr ? 1 : thread_capacity(index) / 2 + 1;
+    ThreadTier::Magazine* const own = open_magazine(cache, index);
+    const std::uint32_t wanted = own == nullptr ? 1 : own->capacity / 2 + 1;
     const std::uint32_t taken = depot_.take(index, {batch.data(), std::min(wanted, most_thread_blocks)});
     if (taken == 0) {
         void* const common = store_.take(index, steady_ns());
@@ -185,10 +199,7 @@ void* ClassPool::refill(std::uint32_t index, ThreadTier::Cache* cache) noexcept
         store_.note_hits(index, taken, steady_ns());
     }
     for (std::uint32_t i = 1; i < taken; ++i) {
-        ThreadTier::Magazine& own = cache->magazine(index);
-        const std::uint32_t kept = own.count.load(relaxed);
-        own.blocks()[kept] = batch[i];
-        own.count.store(kept + 1, relaxed);
+        MEMSWEEP_ASSERT(own->put(batch[i]), "half of what an empty magazine holds does not fit into it");
     }
     return batch[0];
 }
@@ -218,20 +229,17 @@ void ClassPool::deallocate_shared(void* ptr, std::size_t bytes, std::size_t alig
 bool ClassPool::put_own(std::uint32_t index, void* ptr, std::size_t bytes) noexcept
 {
     ThreadTier::Cache* const cache = tier_.find_or_make();
-    const std::uint32_t capacity = cache == nullptr ? 0 : thread_capacity(index);
-    if (capacity == 0) {
+    ThreadTier::Magazine* const own = open_magazine(cache, index);
+    if (own == nullptr) {
         return false;
     }
-    ThreadTier::Magazine& own = cache->magazine(index);
-    own.capacity = capacity;
-    cache->remember(bytes, own);
-    if (const std::uint32_t kept = own.count.load(relaxed); kept >= capacity) {
-        const std::uint32_t moved = (capacity + 1) / 2;
-        put_shared(index, {own.blocks(), moved});
-        std::copy(own.blocks() + moved, own.blocks() + kept, own.blocks());
-        own.count.store(kept - moved, relaxed);
+    cache->remember(bytes, *own);
+    if (own->count() >= own->capacity) {
+        std::array<void*, most_thread_blocks> batch{};
+        const std::uint32_t moved = own->take_oldest({batch.data(), (own->capacity + 1) / 2});
+        put_shared(index, {batch.data(), moved});
     }
-    return own.put(ptr);
+    return own->put(ptr);
 }
 
 void ClassPool::put_shared(std::uint32_t index, std::span<void* const> blocks) noexcept
@@ -270,7 +278,7 @@ void ClassPool::free_block(IdleBlock block) noexcept
 bool ClassPool::has_idle(std::uint32_t index) noexcept
 {
     ThreadTier::Cache* const cache = tier_.find();
-    return (cache != nullptr && cache->magazine(index).count.load(relaxed) != 0) || depot_.count(index) != 0 ||
+    return (cache != nullptr && cache->magazine(index).count() != 0) || depot_.count(index) != 0 ||
            store_.count(index) != 0 || (stripes_ && stripes_->count(index) != 0);
 }
 

@@ -97,6 +97,7 @@ class ClassPool final : public Pool {
     [[nodiscard]] Allocation from_upstream(std::size_t bytes, std::size_t alignment, bool zeroed) noexcept;
     [[nodiscard]] Allocation make_block(std::uint32_t index, std::size_t bytes, bool zeroed) noexcept;
     [[nodiscard]] void* reuse(std::uint32_t index, std::size_t bytes) noexcept;
+    [[nodiscard]] ThreadTier::Magazine* open_magazine(ThreadTier::Cache* cache, std::uint32_t index) const noexcept;
     [[nodiscard]] void* refill(std::uint32_t index, ThreadTier::Cache* cache) noexcept;
     [[nodiscard]] void* take_striped(std::uint32_t index) noexcept;
 

@@ -116,7 +116,7 @@ void ClassPool::add_idle(PoolStats& stats) const noexcept
             continue;  // an exact size that nobody has asked for
         }
         add(std::uint64_t{depot_.count(index)} + store_.count(index) + (stripes_ ? stripes_->count(index) : 0U), bytes);
-        tier_.each([&](ThreadTier::Cache& cache) { add(cache.magazine(index).count.load(relaxed), bytes); });
+        tier_.each([&](ThreadTier::Cache& cache) { add(cache.magazine(index).count(), bytes); });
     }
 }
 

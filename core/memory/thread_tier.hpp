@@ -1,19 +1,22 @@
 // The first tier of a pool: what each thread keeps for itself, a short stack of blocks per class.
 //
 // Cost     a thread-local load, then plain loads and stores: no lock, no locked instruction, no call. A few
-// nanoseconds. Memory   per thread that uses it, a mapping of (16 + 8 * blocks) bytes per class, rounded up to a power
-// of two; pages of
-//          classes it never uses are never touched. Blocks themselves are not touched.
+//          nanoseconds.
+// Memory   per thread that uses it, a mapping of (24 + 8 * blocks) bytes per class, rounded up to a power of two; pages
+//          of classes it never uses are never touched. Blocks themselves are not touched.
 // Threads  a cache belongs to the owner of its thread slot; what others may read of it is atomic. Threads that share a
 //          slot have none.
 // Ownership  what is kept is the pool's to free: see drain.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <span>
 
+#include "core/base/own_counter.hpp"
 #include "core/memory/lazy_array.hpp"
 #include "core/memory/thread_slot.hpp"
 
@@ -23,48 +26,80 @@ class ThreadTier {
   public:
     static constexpr auto relaxed = std::memory_order_relaxed;
 
-    // One class of one thread's cache; the blocks follow it in memory.
+    // One class of one thread's cache. A program that frees a block and asks for the next goes through `latest` alone:
+    // what is taken waits for what was put, but for no count. The older blocks follow the magazine in memory.
     struct Magazine {
-        std::atomic<std::uint32_t> count{0};
-        std::uint32_t capacity{};  // 0 until the pool says otherwise
+        std::atomic<void*> latest{nullptr};
+        std::atomic<std::uint32_t> older_count{0};
+        std::uint32_t
+            capacity{};  // of both together; nothing may be put before the pool has said it, nor where it is 0
         std::atomic<std::uint64_t> taken{0};
         std::atomic<std::uint64_t> requested{0};  // bytes, of what was taken
 
-        [[nodiscard]] void** blocks() noexcept { return reinterpret_cast<void**>(this + 1); }
+        [[nodiscard]] std::uint32_t count() const noexcept
+        {
+            return older_count.load(relaxed) + (latest.load(relaxed) != nullptr ? 1U : 0U);
+        }
 
         // nullptr: there is none.
         [[nodiscard]] void* take(std::uint64_t requested_bytes) noexcept
         {
-            const std::uint32_t left = count.load(relaxed);
-            if (left == 0) {
-                return nullptr;
+            void* block = latest.load(relaxed);
+            if (block != nullptr) {
+                latest.store(nullptr, relaxed);
+            } else {
+                const std::uint32_t left = older_count.load(relaxed);
+                if (left == 0) {
+                    return nullptr;
+                }
+                older_count.store(left - 1, relaxed);
+                block = older()[left - 1];
+                if (block == nullptr) {
+                    __builtin_unreachable();  // so that no caller asks
+                }
             }
-            count.store(left - 1, relaxed);
-            add(taken, 1);
-            add(requested, requested_bytes);
-            void* const block = blocks()[left - 1];
-            if (block == nullptr) {
-                __builtin_unreachable();  // so that no caller asks
-            }
+            base::add_own(taken, 1);
+            base::add_own(requested, requested_bytes);
             return block;
         }
 
         // False: there is no room.
         [[nodiscard]] bool put(void* block) noexcept
         {
-            const std::uint32_t kept = count.load(relaxed);
-            if (kept >= capacity) {
+            void* const before = latest.load(relaxed);
+            if (before != nullptr && !put_older(before)) {
                 return false;
             }
-            blocks()[kept] = block;
-            count.store(kept + 1, relaxed);
+            latest.store(block, relaxed);
             return true;
         }
 
-        // A thread's own counter needs no locked instruction.
-        static void add(std::atomic<std::uint64_t>& own, std::uint64_t amount) noexcept
+        // As many of those that came first as there are and `out` holds; returns how many.
+        [[nodiscard]] std::uint32_t take_oldest(std::span<void*> out) noexcept
         {
-            own.store(own.load(relaxed) + amount, relaxed);
+            const std::uint32_t kept = older_count.load(relaxed);
+            const auto taken_now = static_cast<std::uint32_t>(std::min<std::size_t>(kept, out.size()));
+            std::copy_n(older(), taken_now, out.begin());
+            std::copy(older() + taken_now, older() + kept, older());
+            older_count.store(kept - taken_now, relaxed);
+            if (taken_now == out.size() || latest.load(relaxed) == nullptr) {
+                return taken_now;
+            }
+            out[taken_now] = latest.exchange(nullptr, relaxed);
+            return taken_now + 1;
+        }
+
+      private:
+        [[nodiscard]] void** older() noexcept { return reinterpret_cast<void**>(this + 1); }
+        [[nodiscard]] bool put_older(void* block) noexcept
+        {
+            const std::uint32_t kept = older_count.load(relaxed);
+            if (kept + 1 >= capacity) {
+                return false;
+            }
+            older()[kept] = block;
+            older_count.store(kept + 1, relaxed);
+            return true;
         }
     };
 
@@ -117,8 +152,8 @@ class ThreadTier {
 
     // `blocks`: the most that a thread may keep of any class.
     ThreadTier(std::uint32_t classes, std::uint32_t blocks)
-        : classes_{classes},
-          magazine_bytes_{std::bit_ceil(static_cast<std::uint32_t>(sizeof(Magazine) + blocks * sizeof(void*)))}
+        : classes_{classes}, magazine_bytes_{std::bit_ceil(
+                                 static_cast<std::uint32_t>(sizeof(Magazine) - sizeof(void*) + blocks * sizeof(void*)))}
     {
         for (std::atomic<Memory*>& memory : memories_) {
             memory.store(&blank_, relaxed);
@@ -147,14 +182,10 @@ class ThreadTier {
         Cache* const cache = caches_[slot].load(std::memory_order_acquire);
         for (std::uint32_t i = 0; cache != nullptr && i < classes_; ++i) {
             Magazine& magazine = cache->magazine(i);
-            const std::uint32_t count = magazine.count.load(relaxed);
-            if (count == 0) {
-                continue;  // without writing: a page that was never used stays so
+            std::array<void*, 1> oldest{};
+            while (magazine.count() != 0 && magazine.take_oldest(oldest) == 1) {  // a page never used is not written
+                visit(i, oldest.front());
             }
-            for (std::uint32_t j = 0; j < count; ++j) {
-                visit(i, magazine.blocks()[j]);
-            }
-            magazine.count.store(0, relaxed);
         }
     }
 
