@@ -5,7 +5,9 @@
 #include <thread>
 #include <vector>
 
+#include "core/lifetime/heap.hpp"
 #include "core/lifetime/thread_cache.hpp"
+#include "tests/lifetime/tracking_resource.hpp"
 #include "tests/support/catch.hpp"
 
 namespace memsweep::lifetime {
@@ -98,6 +100,32 @@ TEST_CASE("threads beyond those that have a shard keep nothing, and take nothing
         left.insert(block);
     }
     CHECK(left.size() == 64);
+}
+
+TEST_CASE("a block that lies in a thread's cache is nobody's, whoever still has a handle", "[unit]")
+{
+    tests::TrackingResource resource;
+    Heap heap{resource, {.mode = model::ReleaseMode::tls_cache}};
+    const auto outstanding = [&heap] {
+        std::size_t count = 0;
+        heap.each_outstanding([&count](const Heap::Outstanding& /*one*/) { ++count; });
+        return count;
+    };
+    for (int life = 0; life < 3; ++life) {
+        Buffer buffer = heap.allocate(100, 16, false).buffer;
+        CHECK_FALSE(buffer.is_freed());
+        CHECK(heap.accessible(buffer));
+        CHECK(outstanding() == 1);
+        heap.release_stray(buffer);
+        CHECK(buffer.is_freed());
+        CHECK_FALSE(heap.accessible(buffer));
+        CHECK(outstanding() == 0);
+        buffer.reset();
+        CHECK(heap.stray_releases() == static_cast<std::uint64_t>(life) + 1);
+        CHECK(heap.stats().idle_bytes == 100);
+    }
+    CHECK(heap.stats().cache_hits == 2);
+    CHECK(resource.freed().empty());
 }
 
 }  // namespace memsweep::lifetime

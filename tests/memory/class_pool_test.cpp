@@ -114,6 +114,38 @@ TEST_CASE("class pool: hits by tier are exact", "[unit]")
     }
 }
 
+TEST_CASE("class pool: a thread keeps as many of a class as it may, and they come back last in, first out", "[unit]")
+{
+    const auto most = GENERATE(1U, 2U, 3U, 8U, 62U);
+    model::PoolSpec spec = classes();
+    spec.thread_blocks = most;
+    spec.depot_blocks = 0;
+    Rig rig{spec};
+    std::vector<void*> held(most + 1);
+    for (void*& one : held) {
+        one = rig.take(100);
+    }
+    for (std::size_t i = 0; i < most; ++i) {
+        rig.put(held[i], 100);
+    }
+    for (std::size_t i = most; i-- > 0;) {
+        CHECK(rig.take(100) == held[i]);
+    }
+    CHECK(rig.pool.stats().thread_hits == most);
+    for (void* const one : held) {
+        rig.put(one, 100);
+    }
+    // The last one found no room: the older half moved on.
+    CHECK(rig.pool.stats().idle_blocks == most + 1);
+    std::set<void*> back;
+    for (std::size_t i = 0; i <= most; ++i) {
+        back.insert(rig.take(100));
+    }
+    CHECK(back == std::set<void*>(held.begin(), held.end()));
+    CHECK(rig.pool.stats().common_hits == (most + 1) / 2);
+    CHECK(rig.pool.stats().misses == most + 1);
+}
+
 TEST_CASE("class pool: nothing that is larger than its last class gets a short block", "[unit]")
 {
     for (const auto& scheme : model::names<model::ClassScheme>()) {
