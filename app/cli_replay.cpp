@@ -51,7 +51,7 @@ void add_what(CLI::App& app, scenarios::ReplayRequest& request)
         ->check(CLI::Range(0U, 1024U))
         ->type_name("N,...");
     app.add_option("--touch", request.touch,
-                   "What is written into each block: recorded (first-byte where the trace does not say), none, "
+                   "What is written into each block: recorded (first-byte: no trace says yet), none, "
                    "first-byte (and one of each further page), all")
         ->transform(CLI::CheckedTransformer(touches))
         ->type_name("WHAT");

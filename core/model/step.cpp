@@ -43,7 +43,7 @@ template <>
 std::span<const Named<ReplayTouch>> names<ReplayTouch>()
 {
     static constexpr std::array<Named<ReplayTouch>, 4> table{{
-        {ReplayTouch::recorded, "recorded", "as the trace says, and first-byte where it says nothing"},
+        {ReplayTouch::recorded, "recorded", "as first-byte: no trace says yet what was written"},
         {ReplayTouch::none, "none", "nothing is written"},
         {ReplayTouch::first_byte, "first-byte", "the first byte of the block and of each further page"},
         {ReplayTouch::all, "all", "every byte"},
