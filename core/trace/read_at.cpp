@@ -97,7 +97,7 @@ ReadAt read_from_memory(std::span<const std::uint8_t> bytes)
             return 0;
         }
         const std::size_t count = std::min<std::size_t>(into.size(), bytes.size() - static_cast<std::size_t>(offset));
-        std::memcpy(into.data(), bytes.data() + offset, count);
+        std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(offset), count, into.begin());
         return count;
     };
 }

@@ -83,7 +83,7 @@ struct Gzip {
 struct Zstd {
     explicit Zstd(Compressed from) : input{std::move(from)} {}
     struct Free {
-        void operator()(ZSTD_DStream* stream) const { ZSTD_freeDStream(stream); }
+        void operator()(ZSTD_DStream* made) const { ZSTD_freeDStream(made); }
     };
 
     base::Expected<std::size_t> read(std::span<char> into)

@@ -135,7 +135,9 @@ class Unpickler {
         const std::string_view text = bytes(length);
         const bool negative = !text.empty() && (static_cast<unsigned char>(text.back()) & 0x80U) != 0;
         std::uint64_t value = negative ? ~0ULL : 0;
-        std::memcpy(&value, text.data(), std::min<std::size_t>(text.size(), sizeof value));
+        if (!text.empty()) {
+            std::memcpy(&value, text.data(), std::min<std::size_t>(text.size(), sizeof value));
+        }
         make(Kind::integer, static_cast<std::int64_t>(value));
     }
 
