@@ -42,6 +42,7 @@ struct Layout {
             return false;
         }
         dimensions = of_shape.size();
+        offset_bytes = 0;
         std::uint64_t stride = element_bytes;
         for (std::size_t axis = dimensions; axis-- > 0;) {
             shape[axis] = of_shape[axis];

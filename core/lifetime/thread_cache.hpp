@@ -27,12 +27,9 @@ class ThreadCache {
     // A block of exactly this size; nullptr: there is none, or not so well aligned.
     [[nodiscard]] Block* take(std::uint64_t bytes, std::size_t alignment) noexcept
     {
-        Shard* shard = recent.shard;
-        if (recent.identity != identity_) [[unlikely]] {
-            shard = take_shard();
-            if (shard == nullptr) {
-                return nullptr;
-            }
+        Shard* const shard = own_shard();
+        if (shard == nullptr) {
+            return nullptr;
         }
         Block* const block = turn_to(*shard, bytes) ? shard->last->take(alignment) : nullptr;
         base::add_own(block != nullptr ? shard->hits : shard->misses, 1);
@@ -42,14 +39,8 @@ class ThreadCache {
     // Keeps a block without handles; false: there is no room for it.
     [[nodiscard]] bool put(Block& block) noexcept
     {
-        Shard* shard = recent.shard;
-        if (recent.identity != identity_) [[unlikely]] {
-            shard = take_shard();
-            if (shard == nullptr) {
-                return false;
-            }
-        }
-        return turn_to(*shard, block.bytes) && shard->last->put(block);
+        Shard* const shard = own_shard();
+        return shard != nullptr && turn_to(*shard, block.bytes) && shard->last->put(block);
     }
 
     // Empties the cache, one block per call; nullptr at the end. For when no other thread uses it.
@@ -158,6 +149,17 @@ class ThreadCache {
     // Blocks of this size that may be kept.
     [[nodiscard]] std::uint32_t limit_of(std::uint64_t bytes) const noexcept;
 
+    // nullptr: there is none left.
+    [[nodiscard]] Shard* own_shard() noexcept
+    {
+        if (recent.identity != identity_) [[unlikely]] {
+            return take_shard();
+        }
+        if (recent.shard == nullptr) {
+            __builtin_unreachable();  // so that no caller asks
+        }
+        return recent.shard;
+    }
     [[nodiscard]] Shard* take_shard() noexcept;
 
     const std::uint64_t identity_;

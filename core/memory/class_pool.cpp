@@ -199,7 +199,8 @@ void* ClassPool::refill(std::uint32_t index, ThreadTier::Cache* cache) noexcept
         store_.note_hits(index, taken, steady_ns());
     }
     for (std::uint32_t i = 1; i < taken; ++i) {
-        MEMSWEEP_ASSERT(own->put(batch[i]), "half of what an empty magazine holds does not fit into it");
+        const bool fits = own->put(batch[i]);
+        MEMSWEEP_ASSERT(fits, "half of what an empty magazine holds does not fit into it");
     }
     return batch[0];
 }

@@ -31,8 +31,7 @@ class ThreadTier {
     struct Magazine {
         std::atomic<void*> latest{nullptr};
         std::atomic<std::uint32_t> older_count{0};
-        std::uint32_t
-            capacity{};  // of both together; nothing may be put before the pool has said it, nor where it is 0
+        std::uint32_t capacity{};  // of both together, from the pool; nothing is put where it is 0
         std::atomic<std::uint64_t> taken{0};
         std::atomic<std::uint64_t> requested{0};  // bytes, of what was taken
 
