@@ -223,6 +223,16 @@ void begin_stream(ThreadLog& log, bool is_first) noexcept
     log.slot->used = static_cast<std::uint32_t>(at - payload_of(log.slot));
 }
 
+bool takes_way_inline() noexcept
+{
+#if defined(__x86_64__)
+    static const bool has_instructions = RecorderVarints::are_fast();
+#else
+    constexpr bool has_instructions = true;
+#endif
+    return has_instructions && the_choice.min_size == 0 && the_choice.sample <= 1;
+}
+
 bool attach(std::uint32_t thread) noexcept
 {
     const bool is_first = !image->is_started;
@@ -241,7 +251,7 @@ bool attach(std::uint32_t thread) noexcept
     log->deferred_count = 0;
     begin_chunk(*log, 0);
     begin_stream(*log, is_first);
-    log->state = the_choice.min_size != 0 || the_choice.sample > 1 ? LogState::selecting : LogState::ready;
+    log->state = takes_way_inline() ? LogState::ready : LogState::selecting;
     current = log;
     if (is_first) {
         last_process = image->facts->process;

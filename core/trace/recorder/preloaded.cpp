@@ -19,20 +19,33 @@ std::uint64_t place(const void* block) noexcept
     return reinterpret_cast<std::uint64_t>(block);
 }
 
-// Blocks from before the real functions were found are nobody's.
-bool is_unknown(const void* block) noexcept
+void* block_at(std::uint64_t address) noexcept
 {
-    return block == nullptr || in_arena(block);
+    return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr): what place() was given
 }
 
+// Of the block, which is returned.
 template <Call call>
-__attribute__((always_inline)) inline void note_allocation(void* block, std::size_t bytes,
-                                                           std::size_t alignment = 0) noexcept
+__attribute__((always_inline)) inline void* note_allocation(void* block, std::size_t bytes,
+                                                            std::size_t alignment = 0) noexcept
 {
     if (block == nullptr) [[unlikely]] {
-        record<Call::failed_alloc>(0, bytes);
-    } else {  // before the real functions are found nothing is recorded
-        record<call>(place(block), bytes, alignment);
+        return block_at(record<Call::failed_alloc>(0, bytes));
+    }
+    return block_at(record<call>(place(block), bytes, alignment));  // nothing, before the real functions are found
+}
+
+__attribute__((always_inline)) inline void record_and_free(void* block) noexcept
+{
+    void* const same = block_at(record<Call::free>(place(block)));
+    real.free(same);
+}
+
+// Blocks of the arena are nobody's: from before the real functions were found.
+__attribute__((noinline)) void free_outside_arena(void* block) noexcept
+{
+    if (!in_arena(block)) {
+        record_and_free(block);
     }
 }
 
@@ -41,18 +54,19 @@ __attribute__((always_inline)) inline void note_allocation(void* block, std::siz
 // NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier): the C library's names
 MEMSWEEP_PRELOADED void* malloc(std::size_t bytes)
 {
-    void* const block = real.malloc(bytes);
-    note_allocation<Call::malloc>(block, bytes);
-    return block;
+    return note_allocation<Call::malloc>(real.malloc(bytes), bytes);
 }
 
 MEMSWEEP_PRELOADED void free(void* block)
 {
-    if (is_unknown(block)) [[unlikely]] {
+    if (block == nullptr) [[unlikely]] {
         return;
     }
-    record<Call::free>(place(block));
-    real.free(block);
+    if (arena_is_used()) [[unlikely]] {
+        free_outside_arena(block);
+        return;
+    }
+    record_and_free(block);
 }
 
 MEMSWEEP_PRELOADED void* calloc(std::size_t count, std::size_t bytes)
@@ -62,8 +76,7 @@ MEMSWEEP_PRELOADED void* calloc(std::size_t count, std::size_t bytes)
     if (__builtin_mul_overflow(count, bytes, &all)) [[unlikely]] {
         all = SIZE_MAX;
     }
-    note_allocation<Call::calloc>(block, all);
-    return block;
+    return note_allocation<Call::calloc>(block, all);
 }
 
 MEMSWEEP_PRELOADED void* realloc(void* block, std::size_t bytes)
@@ -107,31 +120,24 @@ MEMSWEEP_PRELOADED int posix_memalign(void** into, std::size_t alignment, std::s
 
 MEMSWEEP_PRELOADED void* aligned_alloc(std::size_t alignment, std::size_t bytes)
 {
-    void* const block = real.aligned_alloc(alignment, bytes);
-    note_allocation<Call::aligned_alloc>(block, bytes, alignment);
-    return block;
+    return note_allocation<Call::aligned_alloc>(real.aligned_alloc(alignment, bytes), bytes, alignment);
 }
 
 MEMSWEEP_PRELOADED void* memalign(std::size_t alignment, std::size_t bytes)
 {
-    void* const block = real.memalign(alignment, bytes);
-    note_allocation<Call::aligned_alloc>(block, bytes, alignment);
-    return block;
+    return note_allocation<Call::aligned_alloc>(real.memalign(alignment, bytes), bytes, alignment);
 }
 
 MEMSWEEP_PRELOADED void* valloc(std::size_t bytes)
 {
-    void* const block = real.valloc(bytes);
-    note_allocation<Call::aligned_alloc>(block, bytes, static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)));
-    return block;
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    return note_allocation<Call::aligned_alloc>(real.valloc(bytes), bytes, page);
 }
 
 // Whole pages are what it gives.
 MEMSWEEP_PRELOADED void* pvalloc(std::size_t bytes)
 {
-    void* const block = real.pvalloc(bytes);
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    note_allocation<Call::aligned_alloc>(block, (bytes + page - 1) / page * page, page);
-    return block;
+    return note_allocation<Call::aligned_alloc>(real.pvalloc(bytes), (bytes + page - 1) / page * page, page);
 }
 // NOLINTEND(readability-identifier-naming,bugprone-reserved-identifier)

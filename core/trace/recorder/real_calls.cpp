@@ -12,10 +12,6 @@
 namespace memsweep::trace::recorder {
 namespace {
 
-// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): a preloaded library has no main to own them
-std::atomic<std::size_t> arena_used{0};
-// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
-
 // Zeroed, as all of the arena is handed out once.
 void* from_arena(std::size_t bytes) noexcept
 {
@@ -135,6 +131,7 @@ std::size_t early_usable_size(void* block)
 }  // namespace
 
 alignas(arena_alignment) std::array<unsigned char, arena_bytes> arena;
+constinit std::atomic<std::size_t> arena_used{0};
 
 constinit RealCalls real{early_malloc,
                          early_calloc,

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -44,6 +45,12 @@ inline constexpr std::size_t arena_alignment = 64;  // the size of a block stand
 // NOLINTNEXTLINE(bugprone-dynamic-static-initializers): zeroes
 extern __attribute__((visibility("hidden"))) std::array<unsigned char, arena_bytes> arena;
 
+// NOLINTNEXTLINE(bugprone-dynamic-static-initializers): constinit
+extern __attribute__((visibility("hidden"))) std::atomic<std::size_t> arena_used;
+[[nodiscard]] inline bool arena_is_used() noexcept
+{
+    return arena_used.load(std::memory_order_relaxed) != 0;
+}
 [[nodiscard]] inline bool in_arena(const void* block) noexcept
 {
     return reinterpret_cast<std::uintptr_t>(block) - reinterpret_cast<std::uintptr_t>(arena.data()) < arena_bytes;

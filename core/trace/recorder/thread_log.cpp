@@ -157,7 +157,7 @@ __thread ThreadLog* current __attribute__((tls_model("initial-exec"))) = &unset_
 __thread bool old_block_was_chosen __attribute__((tls_model("initial-exec"))) = false;
 
 // Handlers go on deferring until the state is what it was.
-void record_deferred(ThreadLog& log) noexcept
+std::uint64_t record_deferred(ThreadLog& log, std::uint64_t address) noexcept
 {
     const LogState before = log.state;
     while (log.deferred_count != 0 && log.state != LogState::stopped) {
@@ -175,40 +175,44 @@ void record_deferred(ThreadLog& log) noexcept
         }
         std::atomic_signal_fence(std::memory_order_seq_cst);
     }
+    return address;
 }
 
-void record_long(ThreadLog& log, Call call, std::uint64_t address, std::uint64_t size, std::uint64_t other) noexcept
+std::uint64_t record_long(ThreadLog& log, Call call, std::uint64_t address, std::uint64_t size,
+                          std::uint64_t other) noexcept
 {
     append_counted(log, {call, address, other, size});
     finish(log, LogState::ready);
+    return address;
 }
 
-void record_otherwise(Call call, std::uint64_t address, std::uint64_t size, std::uint64_t other) noexcept
+std::uint64_t record_otherwise(Call call, std::uint64_t address, std::uint64_t size, std::uint64_t other) noexcept
 {
     if (current->state == LogState::unset && has_real_calls()) {
         attach_thread();
     }
     ThreadLog& log = *current;
     if (log.state == LogState::ignored || log.state == LogState::unset) {
-        return;
+        return address;
     }
     if (log.state == LogState::stopped) {
         count_lost_event();
-        return;
+        return address;
     }
     CallEvent event{call, address, other, size};
     if (selects() && !select(event, old_block_was_chosen)) {
-        return;
+        return address;
     }
     const LogState before = log.state;
     if (before == LogState::recording) {
         defer(log, event);
-        return;
+        return address;
     }
     log.state = LogState::recording;
     std::atomic_signal_fence(std::memory_order_seq_cst);
     append(log, event);
     finish(log, before);
+    return address;
 }
 
 void prepare_realloc(void* block) noexcept
