@@ -4,9 +4,38 @@
 
 #include <fmt/format.h>
 
+#include "core/base/quantity.hpp"
 #include "core/model/driver_memory.hpp"
 
 namespace memsweep::engine {
+namespace {
+
+std::string size_text(std::uint64_t bytes)
+{
+    return base::format_size(static_cast<double>(bytes));
+}
+
+// Why the case is more than the device should be asked for; empty: it is not. What other programs hold is for the
+// driver to say.
+std::string excess(const RunOrder& order, const device::DeviceFacts& facts, std::uint32_t number)
+{
+    if (facts.shares_host_memory) {
+        if (order.memory_budget_bytes == 0 || order.estimate_bytes <= order.memory_budget_bytes) {
+            return {};
+        }
+        return fmt::format("would hold up to {} at once, above the budget of {} (--max-memory): the memory of gpu{} is "
+                           "the host's",
+                           size_text(order.estimate_bytes), size_text(order.memory_budget_bytes), number);
+    }
+    if (facts.memory_bytes == 0 || order.estimate_bytes <= facts.memory_bytes) {
+        return {};
+    }
+    return fmt::format("would hold up to {} at once; gpu{} has {}", size_text(order.estimate_bytes), number,
+                       size_text(facts.memory_bytes));
+}
+
+}  // namespace
+
 base::Expected<device::Runtime*> find_driver(const RunOrder& order, Environment environment, DeviceRecord& device)
 {
     const bool from_driver = model::is_from_driver(order.memory.resource);
@@ -33,6 +62,9 @@ base::Expected<device::Runtime*> find_driver(const RunOrder& order, Environment 
     if (const auto why = runtime.lacks(number, memory::driver_kind(order.memory.resource))) {
         return base::fail(base::ErrorCode::not_supported, fmt::format("gpu{} has no {} memory: {}", number,
                                                                       model::name_of(order.memory.resource), *why));
+    }
+    if (const std::string why = excess(order, facts, number); !why.empty()) {
+        return base::fail(base::ErrorCode::budget, why);
     }
     return &runtime;
 }

@@ -2,7 +2,8 @@
 // its scenario requires, and the driver that its memory comes from.
 //
 // Cost     opens the worker's runtime the first time that a case needs one.
-// Errors   not_supported: there is no such device, or its driver has no memory of this kind; the message says which.
+// Errors   not_supported: there is no such device, or its driver has no memory of this kind; budget: it would hold more
+//          than the device has, or than --max-memory where its memory is the host's. The message says which.
 // Threads  the interpreter's.
 #pragma once
 

@@ -45,6 +45,8 @@ base::Expected<sys::SharedRegion> make_run_region(const Program& program, const 
                    .memory = program.memory,
                    .release = program.release,
                    .reserved_blocks = program.reserved_blocks,
+                   .estimate_bytes = program.estimate_bytes,
+                   .memory_budget_bytes = program.memory_budget_bytes,
                    .required_devices = program.required_devices,
                    .marked = program.marked,
                    .measure_fault_cost = limits.measure_fault_cost,

@@ -210,6 +210,8 @@ struct RunOrder {
     model::MemorySpec memory;
     model::ReleaseSpec release;
     std::uint64_t reserved_blocks{};
+    std::uint64_t estimate_bytes{},
+        memory_budget_bytes{};         // of a device's memory: what the device decides; 0: no bound
     std::uint32_t required_devices{};  // gpu0 and so on; 0: none
     bool marked{};
     bool measure_fault_cost{};

@@ -131,6 +131,10 @@ void Runner::prepare_case(model::RunReport& report, const model::Case& plan_case
     if (auto program = compile(plan_case, traces_)) {
         entry.program = std::move(*program);
         entry.program.required_devices = plan_.requirements.devices;
+        if (model::is_on_device(plan_case.memory.resource)) {
+            entry.program.estimate_bytes = estimate;
+            entry.program.memory_budget_bytes = options_.memory_budget_bytes;
+        }
     } else {
         reason = program.error().message;
     }
@@ -184,7 +188,8 @@ std::string Runner::refusal(const model::Case& plan_case, std::uint64_t estimate
     if (options_.array_limit_bytes != 0 && model::estimated_peak_bytes(plan_case) > options_.array_limit_bytes) {
         return fmt::format("--quick skips cases that hold more than {}", size_text(options_.array_limit_bytes));
     }
-    if (options_.memory_budget_bytes != 0 && estimate_bytes > options_.memory_budget_bytes) {
+    if (options_.memory_budget_bytes != 0 && estimate_bytes > options_.memory_budget_bytes &&
+        !model::is_on_device(plan_case.memory.resource)) {
         return fmt::format("would hold up to {} at once{}, above the budget of {} (--max-memory)",
                            size_text(estimate_bytes),
                            plan_case.placement == model::Placement::alone ? "" : ", with what its sweep has left",

@@ -19,10 +19,14 @@ bool is_from_driver(ResourceKind resource)
     }
 }
 
+bool is_on_device(ResourceKind resource)
+{
+    return resource == ResourceKind::device || resource == ResourceKind::stream_ordered;
+}
+
 bool is_beyond_reach(ResourceKind resource)
 {
-    return resource == ResourceKind::mapped || resource == ResourceKind::device ||
-           resource == ResourceKind::stream_ordered;
+    return resource == ResourceKind::mapped || is_on_device(resource);
 }
 
 std::string touch_objection(ResourceKind resource)

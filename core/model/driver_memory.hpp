@@ -14,6 +14,9 @@ namespace memsweep::model {
 
 [[nodiscard]] bool is_from_driver(ResourceKind resource);
 
+// The device's own memory; of some devices that is the host's.
+[[nodiscard]] bool is_on_device(ResourceKind resource);
+
 // A driver's memory whose arrays the processor can neither read nor write: their addresses lead nowhere.
 [[nodiscard]] bool is_beyond_reach(ResourceKind resource);
 

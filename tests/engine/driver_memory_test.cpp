@@ -1,5 +1,6 @@
 // Cases whose arrays are memory of a device's driver: counts and bytes as of any other, nothing left with the driver,
 // and what is missing or refused leaves the case unmet, with the reason.
+#include <functional>
 #include <iostream>
 
 #include "core/device/open.hpp"
@@ -24,14 +25,16 @@ constexpr std::uint64_t bytes = 10'000;
 // What becomes of the program on these devices, and that the driver has everything back.
 tests::Ran run_on(std::unique_ptr<device::Runtime> owned, std::vector<model::Step> steps,
                   const model::ReleaseSpec& release, const model::MemorySpec& memory,
-                  std::uint32_t required_devices = 0)
+                  const std::function<void(engine::Program&)>& change = {})
 {
     device::Runtime& runtime = *owned;
     engine::Devices devices{std::move(owned)};
     const tests::FakeClock clock;
     tests::FakeProbe probe;
     engine::Program program = tests::program_of(std::move(steps), release, memory);
-    program.required_devices = required_devices;
+    if (change) {
+        change(program);
+    }
     tests::Ran ran;
     {
         engine::InProcessExecutor executor{{clock, probe, &devices}};
@@ -41,6 +44,11 @@ tests::Ran run_on(std::unique_ptr<device::Runtime> owned, std::vector<model::Ste
     }
     CHECK(runtime.holdings() == device::Holdings{});
     return ran;
+}
+
+std::function<void(engine::Program&)> requiring(std::uint32_t devices)
+{
+    return [devices](engine::Program& program) { program.required_devices = devices; };
 }
 
 std::vector<model::Step> churn()
@@ -155,7 +163,7 @@ TEST_CASE("a device or a kind of memory that is not there leaves the case unmet,
 {
     const auto reason_of = [](tests::FakeMachine machine, const model::MemorySpec& memory, std::uint32_t required = 0) {
         const tests::Ran ran =
-            run_on(std::make_unique<tests::FakeRuntime>(std::move(machine)), churn(), {}, memory, required);
+            run_on(std::make_unique<tests::FakeRuntime>(std::move(machine)), churn(), {}, memory, requiring(required));
         CHECK(ran.outcome.ending == engine::Ending::unmet);
         return ran.outcome.reason;
     };
@@ -166,8 +174,31 @@ TEST_CASE("a device or a kind of memory that is not there leaves the case unmet,
     CHECK_THAT(reason_of({}, {}, 4), Catch::Contains("no device gpu3: this machine has 2"));
     CHECK_THAT(reason_of({.lacking = {device::MemoryKind::managed}}, memory_of(ResourceKind::managed)),
                Catch::Contains("gpu0 has no managed memory"));
-    CHECK(run_on(std::make_unique<tests::FakeRuntime>(), churn(), {}, {}, 2).outcome.ending ==
+    CHECK(run_on(std::make_unique<tests::FakeRuntime>(), churn(), {}, {}, requiring(2)).outcome.ending ==
           engine::Ending::finished);  // ordinary memory, of a scenario that requires a device
+}
+
+TEST_CASE("what a device's memory must hold is held against the device; against the budget where it is the host's",
+          "[unit]")
+{
+    constexpr std::uint64_t has = 1U << 20U;
+    const auto reason_of = [](bool shared, std::uint64_t estimate, std::uint64_t budget) {
+        tests::FakeMachine machine{.memory_bytes = has};
+        machine.shares_host_memory = shared;
+        const tests::Ran ran = run_on(std::make_unique<tests::FakeRuntime>(machine), churn(), {},
+                                      memory_of(ResourceKind::device), [&](engine::Program& program) {
+                                          program.estimate_bytes = estimate;
+                                          program.memory_budget_bytes = budget;
+                                      });
+        CHECK((ran.outcome.ending == engine::Ending::unmet) == !ran.outcome.reason.empty());
+        return ran.outcome.reason;
+    };
+    CHECK(reason_of(false, has, 1).empty());
+    CHECK_THAT(reason_of(false, has + 1, 0), Catch::Contains("gpu0 has 1.00 MiB"));
+    CHECK(reason_of(true, has + 1, 0).empty());
+    CHECK(reason_of(true, 2 * has, 2 * has).empty());
+    CHECK_THAT(reason_of(true, 2 * has + 1, 2 * has),
+               Catch::Contains("above the budget of 2.00 MiB (--max-memory): the memory of gpu0 is the host's"));
 }
 
 TEST_CASE("memory that the driver refuses leaves the case unmet; a limit of ours does not", "[unit]")

@@ -255,6 +255,14 @@ TEST_CASE("cases above the budget or with unmet needs are refused, never tried",
     CHECK_THAT(bench.report.cases[1].reason, Catch::Contains("above the budget of 64.0 KiB"));
     CHECK(bench.executor.runs == 3);
 
+    Bench on_device;
+    plan = plan_of({"large"});
+    plan.cases[0].steps = {alloc(1 << 20)};
+    plan.cases[0].memory.resource = model::ResourceKind::device;  // only a worker knows what the device has
+    on_device.run(plan, {.memory_budget_bytes = 1 << 16});
+    CHECK(on_device.report.cases[0].status == model::Status::ok);
+    CHECK(on_device.executor.last_estimate_bytes == 1 << 20);
+
     Bench needy;
     plan = plan_of({"x"});
     plan.requirements.memory_bytes = 1ULL << 40;

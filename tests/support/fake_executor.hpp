@@ -18,6 +18,7 @@ class FakeExecutor final : public engine::Executor {
     {
         ++runs;
         last_limits = limits;
+        last_estimate_bytes = program.estimate_bytes;
         kept.push_back(limits.keeps_worker);
         started(1000 + runs);
         engine::Outcome outcome;
@@ -42,6 +43,7 @@ class FakeExecutor final : public engine::Executor {
     std::int64_t wall_ns{1'000'000};
     int runs{};
     engine::RunLimits last_limits;
+    std::uint64_t last_estimate_bytes{};
     std::vector<bool> kept;  // of each run: whether its worker was to be kept
 };
 

@@ -39,7 +39,8 @@ FakeRuntime::FakeRuntime(FakeMachine machine) : machine_{std::move(machine)}
                           .driver = "fake",
                           .memory_bytes = machine_.memory_bytes,
                           .largest_block_bytes = machine_.memory_bytes,
-                          .compute_units = 1});
+                          .compute_units = 1,
+                          .shares_host_memory = machine_.shares_host_memory});
     }
 }
 

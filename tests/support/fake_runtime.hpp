@@ -24,7 +24,8 @@ struct FakeMachine {
     std::uint64_t memory_bytes{1ULL << 30U};  // of each device
     double bytes_per_s{1e9};
     double latency_s{1e-6};
-    bool link{};                           // PCI Express, which rests at generation 1 while nothing is queued
+    bool link{};  // PCI Express, which rests at generation 1 while nothing is queued
+    bool shares_host_memory{};
     bool peers{};                          // may be direct, once set_peer_access has said so
     std::set<device::MemoryKind> lacking;  // kinds that this machine does not have
 };
