@@ -54,6 +54,8 @@ std::string describe(const Form& form)
     if (form.pages > 1) {
         text += fmt::format(", {} pages side by side, {} {} each", form.pages, form.lines_per_turn,
                             form.lines_per_turn == 1 ? "line" : "lines");
+    } else if (form.lines_per_turn == 1) {
+        text += ", line by line";
     }
     return text;
 }

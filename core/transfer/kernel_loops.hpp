@@ -224,9 +224,9 @@ std::uint64_t run_read(const Operands& given) noexcept
 // Straight through, with the hardware's prefetching alone or with our own ahead of it, or several pages side by side:
 // what was found to matter on a Xeon whose cores wait for their own misses (docs/probe.md).
 inline constexpr std::uint32_t lines_at_once = line_vectors <= 2 ? 4 : 2;
-inline constexpr Walk walks[]{{0, 1, lines_at_once},    {1024, 1, lines_at_once}, {2048, 1, lines_at_once},
-                              {4096, 1, lines_at_once}, {0, 4, lines_at_once},    {0, 8, 1},
-                              {0, 8, lines_at_once}};
+inline constexpr Walk walks[]{
+    {0, 1, lines_at_once}, {0, 1, 1}, {1024, 1, lines_at_once}, {2048, 1, lines_at_once}, {4096, 1, lines_at_once},
+    {0, 4, lines_at_once}, {0, 8, 1}, {0, 8, lines_at_once}};
 inline constexpr std::size_t walk_count = sizeof walks / sizeof walks[0];
 inline constexpr Kernel computed_kernels[]{Kernel::write, Kernel::copy,  Kernel::scale,
                                            Kernel::add,   Kernel::triad, Kernel::update};

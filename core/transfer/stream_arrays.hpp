@@ -2,9 +2,8 @@
 //
 // Units    elements are doubles.
 // Memory   three times the bytes asked for, in pages of one size and from one node; touched and filled before it
-// returns.
-//          The arrays start at different offsets within a page, so that the same element of two never shares its low
-//          address bits.
+//          returns. The arrays start at different offsets within a page and 64 KiB further apart than they are long, so
+//          that the same element of two shares neither its low address bits nor a bank of memory.
 // Errors   those of PagedMemory and bind_to_node.
 // Threads  filling, poisoning and checking are done by the gang that is passed in.
 #pragma once
