@@ -173,7 +173,7 @@ std::vector<HandCall> hand_calls(const trace::ReplayProgram& program, const trac
             add(kind == trace::ReplayOp::zeroed ? hand_calloc : hand_malloc, slot, size);
         } else if (kind == trace::ReplayOp::release) {
             add(hand_free, slot, size);
-        } else if (kind == trace::ReplayOp::extended) {
+        } else if (kind == trace::ReplayOp::resize || kind == trace::ReplayOp::extended) {
             const trace::ExtendedOp& extended = program.extended(thread)[size];
             if (extended.action == trace::ExtendedAction::resize) {
                 add(hand_realloc, extended.slot, std::max<std::uint64_t>(extended.size, 1));

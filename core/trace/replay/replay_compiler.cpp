@@ -56,7 +56,9 @@ struct Sequence {
     }
     void put(const ExtendedOp& op)
     {
-        ops.push_back(packed(ReplayOp::extended, 0, static_cast<std::uint32_t>(extended.size())));
+        const bool stays = op.action == ExtendedAction::resize && !op.from_cell;
+        ops.push_back(packed(stays ? ReplayOp::resize : ReplayOp::extended, stays ? op.slot : 0,
+                             static_cast<std::uint32_t>(extended.size())));
         extended.push_back(op);
     }
 };
@@ -422,7 +424,8 @@ class ReplayCompiler {
         std::uint64_t& word = sequence.ops[op];
         const auto kind = static_cast<ReplayOp>(word & 0xFU);
         const auto size = static_cast<std::uint32_t>(word >> 32U);
-        if (kind == ReplayOp::extended) {
+        if (kind == ReplayOp::extended || kind == ReplayOp::resize) {
+            word = packed(ReplayOp::extended, 0, size);
             sequence.extended[size].to_cell = true;
             sequence.extended[size].to = cell;
         } else {

@@ -16,6 +16,6 @@ static_assert(std::is_trivially_copyable_v<ExtendedOp> && std::is_trivially_copy
 
 // Changes with every change of the records, so that a worker of another build refuses them.
 inline constexpr std::uint64_t replay_magic =
-    0x6D73776570726C31ULL ^ (sizeof(ReplayHeader) << 32U) ^ (sizeof(ReplayThread) << 16U) ^ sizeof(ExtendedOp);
+    0x6D73776570726C32ULL ^ (sizeof(ReplayHeader) << 32U) ^ (sizeof(ReplayThread) << 16U) ^ sizeof(ExtendedOp);
 
 }  // namespace memsweep::trace

@@ -7,7 +7,8 @@
 // that no replay can deadlock, and nothing else orders threads but their start.
 //
 // Units    bytes, nanoseconds, counts. An operation is one word: kind in bits 0 to 3, slot or cell in 4 to 31, size in
-//          32 to 63; what does not fit so (large sizes, alignments, resizes, transfers, pauses) is an ExtendedOp.
+//          32 to 63; what does not fit so (large sizes, alignments, resizes, transfers, pauses) is an ExtendedOp, whose
+//          word has its index for a size.
 // Sources  the order by ownership is that of DJ Delorie's glibc trace runner (2016).
 // Memory   8 bytes an operation and 40 more an extended one.
 // Errors   invalid_input from view(): words that this build did not write.
@@ -29,7 +30,8 @@ enum class ReplayOp : std::uint8_t {
     give,         // allocate, into a cell
     give_zeroed,  // the same, zeroed
     take,         // release what is in a cell
-    extended,     // the next ExtendedOp of the thread
+    resize,       // of the block in this slot, where it stays; the rest is in an ExtendedOp
+    extended,     // all is in an ExtendedOp
 };
 
 enum class ExtendedAction : std::uint8_t {

@@ -158,6 +158,9 @@ class ThreadReplay {
                 }
                 break;
             }
+            case ReplayOp::resize:
+                done = resize(slots_[slot], extended_[size]);
+                break;
             case ReplayOp::extended:
                 done = run_extended(extended_[size]);
                 break;
