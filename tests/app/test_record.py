@@ -84,6 +84,14 @@ class Programs(Recording):
         self.assertGreaterEqual(info["by_kind"]["map"], 300)
         self.assertEqual(info["unknown_frees"], 0)
 
+    def test_signal_handlers_that_fork(self):
+        info, counts = self.counted(program("recorded_program"), "handler_forks")
+        self.assertEqual(info["by_kind"]["fork"], 300)
+        self.assertEqual(info["by_kind"]["process_exit"], 301, "no child ends with a signal of its own")
+        for name in CALLS:  # a call that a fork cuts in two is counted, and recorded, by one process or by both
+            self.assertLessEqual(abs(info["by_kind"].get(name, 0) - counts[name]), 300, name)
+        self.assertGreater(counts["malloc"], 100_000)
+
     def test_exit_without_a_farewell(self):
         info = self.assert_equal_counts(program("recorded_program"), "exits", code=3)
         self.assertGreaterEqual(info["end_live_bytes"], 1234 + 111)

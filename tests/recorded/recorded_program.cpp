@@ -5,6 +5,7 @@
 //   fork           children that allocate, free what the parent allocated, and exit in different ways; a raw clone
 //   exec           fork, exec of itself with `calls`
 //   signals        a timer whose handler allocates, wherever it strikes
+//   handler_forks  a timer whose handler forks, wherever it strikes; the children go on with what was interrupted
 //   exits          ends by _exit with blocks alive; static destructors and thread destructors free
 //   loop N SIGNAL  allocates N times, then dies by the signal
 //   closes         closes all descriptors, then allocates a lot into a file of its own
@@ -188,6 +189,39 @@ int signals()
     return 0;
 }
 
+std::atomic<bool> is_child;
+std::atomic<int> failed_children;
+
+int handler_forks()
+{
+    struct sigaction action {};
+    action.sa_handler = [](int) {
+        ++struck;
+        const pid_t child = fork();
+        if (child == 0) {
+            is_child = true;
+        } else if (child > 0) {
+            int status = 0;
+            waitpid(child, &status, 0);
+            failed_children += status == 0 ? 0 : 1;
+        }
+    };
+    sigaction(SIGALRM, &action, nullptr);
+    for (std::uint64_t seed = 1; struck < 300; ++seed) {
+        const itimerval once{{}, {0, static_cast<suseconds_t>(50 + seed % 200)}};
+        const int before = struck;
+        setitimer(ITIMER_REAL, &once, nullptr);
+        while (struck == before) {
+            churn(500, seed);
+        }
+        if (is_child) {
+            churn(500, 7);
+            _exit(0);
+        }
+    }
+    return failed_children == 0 ? 0 : 1;
+}
+
 int loop(std::size_t count, int signal)
 {
     const rlimit no_core{};
@@ -251,6 +285,9 @@ int main(int argc, char** argv)
     }
     if (way == "signals") {
         return signals();
+    }
+    if (way == "handler_forks") {
+        return handler_forks();
     }
     if (way == "exits") {
         keep = std::malloc(1234);

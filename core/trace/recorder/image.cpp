@@ -192,7 +192,10 @@ ThreadLog* take_slot(std::uint32_t thread) noexcept
     if (ThreadLog* const again = slot_of_ended_thread(thread)) {
         return again;
     }
-    const std::uint32_t number = image->facts->slots_used;
+    std::uint32_t number = image->facts->slots_used;
+    while (number < file.slots() && image->logs[number].is_taken) {
+        ++number;  // of code that a fork may have interrupted
+    }
     const std::uint64_t offset = slots_offset + std::uint64_t{number} * slot_bytes;
     if (number == file.slots()) {
         return nullptr;
@@ -201,7 +204,7 @@ ThreadLog* take_slot(std::uint32_t thread) noexcept
         stop(problem);
         return nullptr;
     }
-    ++image->facts->slots_used;
+    image->facts->slots_used = number + 1;
     ThreadLog& log = image->logs[number];
     log.slot = reinterpret_cast<Slot*>(file.memory() + offset);
     return &log;
@@ -297,6 +300,20 @@ void attach_thread() noexcept
     errno = error;
 }
 
+void in_forked_child() noexcept
+{
+    if (image == nullptr || current < image->logs.begin() || current >= image->logs.end()) {
+        return;
+    }
+    ThreadLog& interrupted = *current;
+    const std::uint64_t offset =
+        slots_offset + static_cast<std::uint64_t>(&interrupted - image->logs.data()) * slot_bytes;
+    interrupted.slot = reinterpret_cast<Slot*>(file.memory() + offset);
+    interrupted.is_taken = true;
+    file.leave(offset, slot_bytes);
+    forget_log();
+}
+
 // Another thread may lose this to its own count: then its stamps come a little later, and a reader finds the order by
 // the blocks themselves.
 void expect_threads() noexcept
@@ -312,6 +329,7 @@ void expect_threads() noexcept
 
 bool flush(ThreadLog& log) noexcept
 {
+    const SignalsBlocked blocked;  // a handler may fork
     ChunkHeader& chunk = log.slot->chunk;
     const std::uint32_t used = log.slot->used;
     if (image->is_stopped) {

@@ -20,6 +20,10 @@ void attach_thread() noexcept;
 // From here on every event is stamped, since several threads may run.
 void expect_threads() noexcept;
 [[nodiscard]] bool stamps_every_event() noexcept;
+// After fork(2), which a signal handler may call that struck while its thread was recording: the child returns into
+// that code, and its log is zeroed. What that code goes on to write goes nowhere, and the child begins a log of its
+// own. A child of _Fork(3) or a raw clone(2) must not return into such code.
+void in_forked_child() noexcept;
 // The chunk in the slot joins those at the end of the file; false when there is no room on the disk.
 [[nodiscard]] bool flush(ThreadLog& log) noexcept;
 void count_lost_event() noexcept;

@@ -88,7 +88,9 @@ MEMSWEEP_PRELOADED void* realloc(void* block, std::size_t bytes)
         }
         return moved;
     }
-    prepare_realloc(block);
+    if (current->state != LogState::ready) {
+        prepare_realloc(block);
+    }
     void* const moved = real.realloc(block, bytes);
     if (moved == nullptr && (bytes != 0 || block == nullptr)) [[unlikely]] {
         record<Call::failed_alloc>(0, bytes);

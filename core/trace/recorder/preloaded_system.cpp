@@ -43,6 +43,7 @@ __attribute__((constructor)) void begin() noexcept
     if (current->state == LogState::unset) {
         attach_thread();
     }
+    ::pthread_atfork(nullptr, nullptr, in_forked_child);
     if (is_foreign(::dlsym(RTLD_DEFAULT, "malloc"))) {
         note_foreign_malloc();
     }

@@ -109,10 +109,25 @@ bool RecordingFile::is_ours() const noexcept
 
 void RecordingFile::let_go() noexcept
 {
-    if (memory_ == nullptr) {
-        return;
+    if (memory_ != nullptr) {
+        kernel(SYS_munmap, memory_, bytes_);
+        forget();
     }
-    kernel(SYS_munmap, memory_, bytes_);
+}
+
+void RecordingFile::leave(std::uint64_t offset, std::uint64_t bytes) noexcept
+{
+    std::uint8_t* const kept = memory_ + offset;
+    kernel(SYS_mmap, kept, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    kernel(SYS_munmap, memory_, offset);
+    if (const std::uint64_t behind = offset + bytes; behind < bytes_) {
+        kernel(SYS_munmap, memory_ + behind, bytes_ - behind);
+    }
+    forget();
+}
+
+void RecordingFile::forget() noexcept
+{
     if (is_ours()) {
         kernel(SYS_close, fd_);
     }

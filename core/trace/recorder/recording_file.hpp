@@ -22,6 +22,9 @@ class RecordingFile {
     // be made, and nothing of it is left.
     [[nodiscard]] bool create(const char* folder, std::uint32_t process) noexcept;
 
+    // In a forked child: lets go of it, but for these bytes, which become zeroes of nobody's.
+    void leave(std::uint64_t offset, std::uint64_t bytes) noexcept;
+
     [[nodiscard]] std::uint8_t* memory() const noexcept { return memory_; }
     [[nodiscard]] std::size_t mapped_bytes() const noexcept { return bytes_; }
     [[nodiscard]] std::uint32_t slots() const noexcept { return slots_; }
@@ -37,6 +40,7 @@ class RecordingFile {
     bool open_new(const char* folder, std::uint32_t process) noexcept;
     bool map() noexcept;
     void let_go() noexcept;
+    void forget() noexcept;
     [[nodiscard]] bool is_ours() const noexcept;
     [[nodiscard]] int usable_fd() noexcept;
 

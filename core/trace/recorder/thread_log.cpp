@@ -215,6 +215,11 @@ std::uint64_t record_otherwise(Call call, std::uint64_t address, std::uint64_t s
     return address;
 }
 
+void forget_log() noexcept
+{
+    current = &unset_log;
+}
+
 void prepare_realloc(void* block) noexcept
 {
     if (selects()) {

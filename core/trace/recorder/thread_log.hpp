@@ -55,6 +55,8 @@ std::uint64_t record_otherwise(Call call, std::uint64_t address, std::uint64_t s
 std::uint64_t record_long(ThreadLog& log, Call call, std::uint64_t address, std::uint64_t size,
                           std::uint64_t other) noexcept;
 std::uint64_t record_deferred(ThreadLog& log, std::uint64_t address = 0) noexcept;
+// The thread has no log: the next event looks for one.
+void forget_log() noexcept;
 // Before a realloc, while the old block can be asked: whether it is one that is recorded.
 void prepare_realloc(void* block) noexcept;
 
