@@ -128,42 +128,20 @@ class ThreadReplay {
     // False: stopped, by a refusal here or elsewhere.
     bool run(std::span<const std::uint64_t> ops)
     {
+        Slot* const slots = slots_;
         const std::uint64_t* at = ops.data();
         for (const std::uint64_t* const end = at + ops.size(); at != end; ++at) {
-            const std::uint64_t op = *at;
-            const auto slot = static_cast<std::uint32_t>(op) >> 4U;
-            const std::uint64_t size = op >> 32U;
+            const auto kind = static_cast<ReplayOp>(*at & 0xFU);
+            const auto slot = static_cast<std::uint32_t>(*at) >> 4U;
+            const std::uint64_t size = *at >> 32U;
             bool done = true;
-            switch (static_cast<ReplayOp>(op & 0xFU)) {
-            case ReplayOp::allocate:
-                done = allocate(slots_[slot], size, plain_alignment, false);
-                break;
-            case ReplayOp::zeroed:
-                done = allocate(slots_[slot], size, plain_alignment, true);
-                break;
-            case ReplayOp::release:
-                release(slots_[slot], size, plain_alignment);
-                break;
-            case ReplayOp::give:
-            case ReplayOp::give_zeroed: {
-                Slot made{};
-                done = allocate(made, size, plain_alignment, (op & 0xFU) == 4) && put(slot, made);
-                break;
-            }
-            case ReplayOp::take: {
-                Slot taken{};
-                done = get(slot, taken);
-                if (done) {
-                    release(taken, size, plain_alignment);
-                }
-                break;
-            }
-            case ReplayOp::resize:
-                done = resize(slots_[slot], extended_[size]);
-                break;
-            case ReplayOp::extended:
-                done = run_extended(extended_[size]);
-                break;
+            // Nearly all of a trace is these two, and a branch is foreseen better than a jump to anywhere.
+            if (kind == ReplayOp::release) {
+                release(slots[slot], size, plain_alignment);
+            } else if (kind == ReplayOp::allocate) {
+                done = allocate(slots[slot], size, plain_alignment, false);
+            } else {
+                done = run_rarer(kind, slot, size);
             }
             if (!done) [[unlikely]] {
                 shared_.waits.stop();
@@ -176,6 +154,35 @@ class ThreadReplay {
     ReplayRun result;
 
   private:
+    bool run_rarer(ReplayOp kind, std::uint32_t slot, std::uint64_t size)
+    {
+        switch (kind) {
+        case ReplayOp::zeroed:
+            return allocate(slots_[slot], size, plain_alignment, true);
+        case ReplayOp::give:
+        case ReplayOp::give_zeroed: {
+            Slot made{};
+            return allocate(made, size, plain_alignment, kind == ReplayOp::give_zeroed) && put(slot, made);
+        }
+        case ReplayOp::take: {
+            Slot taken{};
+            if (!get(slot, taken)) {
+                return false;
+            }
+            release(taken, size, plain_alignment);
+            return true;
+        }
+        case ReplayOp::resize:
+            return resize(slots_[slot], extended_[size]);
+        case ReplayOp::extended:
+            return run_extended(extended_[size]);
+        case ReplayOp::allocate:
+        case ReplayOp::release:
+            break;
+        }
+        return true;
+    }
+
     bool allocate(Slot& slot, std::uint64_t size, std::uint32_t alignment, bool zeroed)
     {
         bool done = false;
