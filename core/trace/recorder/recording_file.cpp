@@ -138,6 +138,7 @@ void RecordingFile::forget() noexcept
 bool RecordingFile::create(const char* folder, std::uint32_t process) noexcept
 {
     let_go();
+    set_aside_.store(0, std::memory_order_relaxed);
     if (!open_new(folder, process)) {
         return false;
     }
@@ -173,6 +174,17 @@ long RecordingFile::reserve(std::uint64_t offset, std::uint64_t bytes) noexcept
     return written == static_cast<long>(bytes) ? 0 : written < 0 ? written : -ENOSPC;
 }
 
+// Where it cannot be had, the write finds its blocks itself, or says why not.
+void RecordingFile::set_aside(int fd, std::uint64_t end) noexcept
+{
+    constexpr std::uint64_t step = 4U << 20U;
+    const std::uint64_t before = std::max<std::uint64_t>(set_aside_.load(std::memory_order_relaxed), bytes_);
+    if (end > before) {
+        set_aside_.store(std::max(end, before + step), std::memory_order_relaxed);
+        kernel(SYS_fallocate, fd, FALLOC_FL_KEEP_SIZE, before, std::max(end - before, step));
+    }
+}
+
 long RecordingFile::write(const std::uint8_t* from, std::size_t bytes, std::size_t zeroes,
                           std::uint64_t offset) noexcept
 {
@@ -180,6 +192,7 @@ long RecordingFile::write(const std::uint8_t* from, std::size_t bytes, std::size
     if (fd < 0) {
         return fd;
     }
+    set_aside(fd, offset + bytes + zeroes);
     std::array<iovec, 2> parts{
         {{const_cast<std::uint8_t*>(from), bytes}, {const_cast<std::uint8_t*>(zero_bytes.data()), zeroes}}};
     while (parts[0].iov_len != 0) {  // a hole does for zeroes that were not written

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -32,13 +33,15 @@ class RecordingFile {
     // Room on the disk: without it a write to the mapping would be a SIGBUS in the program.
     [[nodiscard]] long reserve(std::uint64_t offset, std::uint64_t bytes) noexcept;
     // With so many zeroes behind, at most a slot's size. 64 KiB that begin at a multiple of 64 KiB cost some 0.9 us a
-    // page, others 1.6 (ext4 of Linux 6.18): the page cache takes them as one folio.
+    // page, others 1.6 (ext4 of Linux 6.18): the page cache takes them as one folio. With blocks of the disk set aside
+    // before, 0.64.
     [[nodiscard]] long write(const std::uint8_t* from, std::size_t bytes, std::size_t zeroes,
                              std::uint64_t offset) noexcept;
 
   private:
     bool open_new(const char* folder, std::uint32_t process) noexcept;
     bool map() noexcept;
+    void set_aside(int fd, std::uint64_t end) noexcept;
     void let_go() noexcept;
     void forget() noexcept;
     [[nodiscard]] bool is_ours() const noexcept;
@@ -47,6 +50,7 @@ class RecordingFile {
     std::uint8_t* memory_{};
     std::size_t bytes_{};
     std::uint32_t slots_{};
+    std::atomic<std::uint64_t> set_aside_{};  // blocks of the disk up to here are this file's
     int fd_{-1};
     struct stat identity_ {};
     std::array<char, longest_path> path_{};
