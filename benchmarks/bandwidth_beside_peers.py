@@ -80,7 +80,7 @@ class Memsweep:
 
 
 class Stream:
-    statistic = "best"
+    statistic, kernels = "best", {"copy", "triad"}
 
     def __init__(self, options, threads, folder):
         self.threads = threads
@@ -100,7 +100,7 @@ class Stream:
 
 
 class BabelStream:
-    statistic = "best"
+    statistic, kernels = "best", {"read", "copy", "triad"}
 
     def __init__(self, options, threads, folder):
         self.threads = threads
@@ -118,7 +118,7 @@ class BabelStream:
 class Tinymembench:
     """Counts a copied byte once, as mbw does."""
 
-    statistic = "best"
+    statistic, kernels = "best", {"copy"}
 
     def __init__(self, options, threads, folder):
         self.threads = threads
@@ -161,12 +161,14 @@ class Likwid:
     """Its best tests: plain loads, non-temporal stores, the processor's widest vectors; from the second round on the one
     that was fastest in the first, since each takes six seconds."""
 
-    statistic = "mean"
+    statistic, kernels = "mean", {"read", "copy", "triad"}
 
     def __init__(self, options, threads, _folder):
         known = run("likwid-bench", "-a")
         self.tests = {}
         for kernel, stems in (("read", ("load",)), ("copy", ("copy_mem",)), ("triad", ("stream_mem",))):
+            if kernel not in options.kernels:
+                continue
             widest = [f"{stem}_{level}" for stem in stems for level in ("sse", "avx", "avx512")
                       if re.search(rf"^{stem}_{level} ", known, re.M) and (level == "sse" or level in options.flags)]
             self.tests[kernel] = widest
@@ -188,7 +190,7 @@ class Likwid:
 class Mbw:
     """Counts a copied byte once; STREAM and we count it twice."""
 
-    statistic = "mean"
+    statistic, kernels = "mean", {"copy"}
 
     def __init__(self, options, threads, _folder):
         self.mib = bytes_of(options.size) // MIB
@@ -202,7 +204,7 @@ class Mbw:
 
 
 class Sysbench:
-    statistic = "mean"
+    statistic, kernels = "mean", {"read"}
 
     def __init__(self, options, threads, _folder):
         self.command = ["sysbench", "memory", f"--memory-block-size={bytes_of(options.size)}", "--memory-total-size=1T", "--time=1",
@@ -214,12 +216,17 @@ class Sysbench:
 
 def peers_here(options, threads, folder):
     found = {}
+    wanted = set(options.kernels)
     for name, kind, flag in (("STREAM", Stream, "stream_source"), ("BabelStream", BabelStream, "babelstream"), ("tinymembench", Tinymembench, "tinymembench")):
+        if not kind.kernels & wanted:
+            continue
         if getattr(options, flag):
             found[name] = kind(options, threads, folder)
         else:
             print(f"left out: {name} is not named by --{flag.replace('_', '-')}", file=sys.stderr)
     for name, kind in (("likwid-bench", Likwid), ("mbw", Mbw), ("sysbench", Sysbench)):
+        if not kind.kernels & wanted:
+            continue
         if shutil.which(name):
             found[name] = kind(options, threads, folder)
         else:
