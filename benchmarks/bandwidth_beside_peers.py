@@ -236,20 +236,29 @@ def peers_here(options, threads, folder):
 
 def bandwidth_rounds(options, folder):
     threads = len(os.sched_getaffinity(0)) if options.threads == "all" else int(options.threads)
-    ours, peers, limits = Memsweep(options, threads), peers_here(options, threads, folder), Limits(options, threads, folder)
-    everyone = {"memsweep": ours, "limits": limits, **peers}
+    peers = peers_here(options, threads, folder)
+    everyone = {"memsweep": Memsweep(options, threads), **peers}
+    if "avx2" in options.flags:
+        everyone["limits"] = Limits(options, threads, folder)
+    else:
+        print("left out: the loops written by hand are for processors with AVX2", file=sys.stderr)
     for number in range(options.rounds):
         order = list(everyone)
         order = order[number % len(order):] + order[:number % len(order)]
         measured = {name: everyone[name].round() for name in order}
         for kernel in options.kernels:
             what = f"{kernel}, {threads} thread{'s' * (threads > 1)}"
+            if kernel not in measured["memsweep"]:
+                print(f"{what}: memsweep measured no such case in round {number + 1}", file=sys.stderr)
+                continue
             mean, best = measured["memsweep"][kernel]
             theirs = {name: measured[name][kernel] for name in peers if kernel in measured[name]}
             if theirs:
                 ratios = {name: (best if peers[name].statistic == "best" else mean) / rate for name, rate in theirs.items()}
                 yield {"what": what, "goal": "bandwidth", "ours": mean, "theirs": theirs, "ratios": ratios}
-            limit = measured["limits"][kernel]
+            limit = measured.get("limits", {}).get(kernel)
+            if limit is None:
+                continue
             yield {"what": f"{what}, limit", "goal": "limits", "ours": mean, "theirs": {"by hand": limit}, "ratios": {"by hand": mean / limit}}
 
 

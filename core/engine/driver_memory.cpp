@@ -10,28 +10,24 @@
 namespace memsweep::engine {
 namespace {
 
-std::string size_text(std::uint64_t bytes)
-{
-    return base::format_size(static_cast<double>(bytes));
-}
-
 // Why the case is more than the device should be asked for; empty: it is not. What other programs hold is for the
 // driver to say.
 std::string excess(const RunOrder& order, const device::DeviceFacts& facts, std::uint32_t number)
 {
+    const std::string estimate = base::format_size(static_cast<double>(order.estimate_bytes));
     if (facts.shares_host_memory) {
         if (order.memory_budget_bytes == 0 || order.estimate_bytes <= order.memory_budget_bytes) {
             return {};
         }
         return fmt::format("would hold up to {} at once, above the budget of {} (--max-memory): the memory of gpu{} is "
                            "the host's",
-                           size_text(order.estimate_bytes), size_text(order.memory_budget_bytes), number);
+                           estimate, base::format_size(static_cast<double>(order.memory_budget_bytes)), number);
     }
     if (facts.memory_bytes == 0 || order.estimate_bytes <= facts.memory_bytes) {
         return {};
     }
-    return fmt::format("would hold up to {} at once; gpu{} has {}", size_text(order.estimate_bytes), number,
-                       size_text(facts.memory_bytes));
+    return fmt::format("would hold up to {} at once; gpu{} has {}", estimate, number,
+                       base::format_size(static_cast<double>(facts.memory_bytes)));
 }
 
 }  // namespace

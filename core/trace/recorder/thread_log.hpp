@@ -30,7 +30,7 @@ enum class LogState : std::uint32_t {
     unset = 0,  // not asked yet whether to record
     ready,
     recording,
-    selecting,  // ready for what the way inline cannot do: each block is asked whether it is one to record
+    selecting,  // ready, but not for the way inline: blocks are chosen, or the processor lacks its instructions
     stopped,    // nothing more can be recorded
     ignored,    // nothing is to be recorded
 };
