@@ -33,6 +33,17 @@ using std::chrono::nanoseconds;
 // How a run of instructions ended.
 enum class Flow { done, refused, thrown };
 
+// Deeper than the calls of a repetition reach.
+constexpr std::size_t stack_bytes = 64 << 10;
+
+[[gnu::noinline]] void touch_stack()
+{
+    std::array<volatile char, stack_bytes> below;
+    for (std::size_t at = 0; at < below.size(); at += 4096) {
+        below[at] = 0;
+    }
+}
+
 class Interpreter {
   public:
     Interpreter(const RunRegion& region, World& world, Environment environment)
@@ -105,9 +116,10 @@ class Interpreter {
     }
 
     // Runs the code of an allocation, a touch, a drop and a reading once, in a world of its own, so that the faults of
-    // code pages and of lazily bound symbols belong to the baseline too.
+    // code pages, of lazily bound symbols and of the stack belong to the baseline too.
     void rehearse()
     {
+        touch_stack();
         memory::Counters counters;
         model::MemorySpec unlimited = world_.memory;
         unlimited.limit_bytes = 0;
