@@ -40,7 +40,7 @@ class Placement {
     // does not fit: then a smaller arena fails right there, and nobody has to look. Empty: not kept.
     struct Growth {
         std::uint64_t largest_hole{};
-        std::uint64_t end{};  // of the highest block
+        std::uint64_t end{};  // of what was taken: a smaller arena's rest above it is a hole too
     };
     [[nodiscard]] virtual std::optional<Growth> last_growth() const { return std::nullopt; }
 

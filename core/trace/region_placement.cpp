@@ -115,6 +115,7 @@ class PyTorchPools final : public Placement {
             if (region > capacity_ || reserved_ > capacity_ - region) {
                 return false;
             }
+            growth_ = Growth{largest_hole(), reserved_ + region - 1};  // less than a region is no hole
             pool.add_region(region);
             reserved_ += region;
             static_cast<void>(pool.place(block, bytes, smallest_rest));
@@ -127,6 +128,7 @@ class PyTorchPools final : public Placement {
     }
     void release(std::uint32_t block) override { pools_[is_small_[block] ? 0 : 1].release(block); }
     [[nodiscard]] std::uint64_t needed() const override { return reserved_; }
+    [[nodiscard]] std::optional<Growth> last_growth() const override { return growth_; }
     [[nodiscard]] std::uint64_t largest_hole() const override
     {
         return std::max(pools_[0].largest_hole(), pools_[1].largest_hole());
@@ -143,6 +145,7 @@ class PyTorchPools final : public Placement {
     std::array<RegionPool, 2> pools_;
     std::vector<bool> is_small_;
     std::uint64_t reserved_{};
+    std::optional<Growth> growth_;
 };
 
 }  // namespace
