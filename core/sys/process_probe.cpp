@@ -9,18 +9,27 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/utsname.h>
 
 #include "core/sys/proc_text.hpp"
-#include "core/sys/smaps_rollup.hpp"
+#include "core/sys/smaps_sum.hpp"
 #include "core/sys/wait_ready.hpp"
 
 namespace memsweep::sys {
 namespace {
 
-constexpr const char* rollup_path = "/proc/self/smaps_rollup";
 constexpr const char* status_path = "/proc/self/status";
 
 using TextBuffer = std::array<char, 8192>;
+
+const char* smaps_path() noexcept
+{
+    static const bool sums_itself = [] {
+        utsname system{};
+        return ::uname(&system) == 0 && !rollup_may_skip_mappings(system.release);
+    }();
+    return sums_itself ? "/proc/self/smaps_rollup" : "/proc/self/smaps";
+}
 
 rusage own_usage()
 {
@@ -40,24 +49,23 @@ base::Expected<UniqueFd> open_for_reading(const char* path)
 
 }  // namespace
 
-OwnProcessProbe::OwnProcessProbe(UniqueFd smaps_rollup, UniqueFd status, UniqueFd clear_refs,
-                                 UniqueFd schedstat) noexcept
-    : smaps_rollup_{std::move(smaps_rollup)}, status_{std::move(status)}, clear_refs_{std::move(clear_refs)},
+OwnProcessProbe::OwnProcessProbe(UniqueFd smaps, UniqueFd status, UniqueFd clear_refs, UniqueFd schedstat) noexcept
+    : smaps_{std::move(smaps)}, status_{std::move(status)}, clear_refs_{std::move(clear_refs)},
       schedstat_{std::move(schedstat)}
 {
 }
 
 base::Expected<OwnProcessProbe> OwnProcessProbe::open()
 {
-    auto rollup = open_for_reading(rollup_path);
-    if (!rollup) {
-        return base::fail(std::move(rollup).error());
+    auto smaps = open_for_reading(smaps_path());
+    if (!smaps) {
+        return base::fail(std::move(smaps).error());
     }
     auto status = open_for_reading(status_path);
     if (!status) {
         return base::fail(std::move(status).error());
     }
-    OwnProcessProbe probe{std::move(*rollup), std::move(*status),
+    OwnProcessProbe probe{std::move(*smaps), std::move(*status),
                           UniqueFd{::open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC)},
                           UniqueFd{::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)}};
     // Also touches the stack that later snapshots use, so that they cause no fault of their own.
@@ -72,12 +80,7 @@ base::Expected<OwnProcessProbe> OwnProcessProbe::open()
 
 base::Expected<MemorySnapshot> OwnProcessProbe::snapshot() noexcept
 {
-    TextBuffer buffer;  // not zeroed: that would cost as much as the rest
-    const auto text = pread_text(smaps_rollup_.get(), buffer);
-    if (!text) {
-        return base::fail(base::os_error("read", errno, rollup_path));
-    }
-    auto snapshot = parse_smaps_rollup(*text);
+    auto snapshot = read_smaps(smaps_.get(), smaps_path());
     if (!snapshot) {
         return snapshot;
     }

@@ -1,4 +1,5 @@
-// What the kernel says about this process's memory, read at one instant.
+// What the kernel says about this process's memory, read at one instant (where it takes /proc/self/smaps,
+// smaps_sum.hpp, mapping after mapping: what other threads map or unmap meanwhile is counted or not).
 //
 // Units    bytes and event counts since process start; every field name carries its unit.
 // Sources  one per field, named beside it; no field is ever estimated.
@@ -21,7 +22,7 @@
 namespace memsweep::sys {
 
 struct MemorySnapshot {
-    std::uint64_t rss_bytes{};        // /proc/self/smaps_rollup: Rss (the counters behind statm and VmRSS may lag)
+    std::uint64_t rss_bytes{};        // smaps_rollup: Rss (the counters behind statm and VmRSS may lag)
     std::uint64_t hugetlb_bytes{};    // smaps_rollup: Private_Hugetlb + Shared_Hugetlb, which Rss leaves out
     std::uint64_t anon_huge_bytes{};  // smaps_rollup: AnonHugePages, a part of Rss
     std::uint64_t minor_faults{};     // getrusage(RUSAGE_SELF).ru_minflt
@@ -72,9 +73,9 @@ class OwnProcessProbe final : public ProcessProbe {
     [[nodiscard]] base::Expected<std::uint64_t> peak_bytes() noexcept override;
 
   private:
-    OwnProcessProbe(UniqueFd smaps_rollup, UniqueFd status, UniqueFd clear_refs, UniqueFd schedstat) noexcept;
+    OwnProcessProbe(UniqueFd smaps, UniqueFd status, UniqueFd clear_refs, UniqueFd schedstat) noexcept;
 
-    UniqueFd smaps_rollup_;
+    UniqueFd smaps_;       // smaps_rollup, or smaps where that is wrong at times: smaps_sum.hpp
     UniqueFd status_;      // VmHWM, HugetlbPages
     UniqueFd clear_refs_;  // writing 5 resets VmHWM; not open where the sandbox refuses it
     UniqueFd schedstat_;   // of the thread that opened it; not open where the kernel lacks it

@@ -165,6 +165,14 @@ def interleaved(nodes):
 POLICIES = {"bind1": ("bind", [1]), "bind0": ("bind", [0]), "preferred": ("preferred", [1])}
 
 
+def finalizer():
+    """Samples while another thread unmaps one array after the other: a kernel may then leave mappings out of what it adds up."""
+    many = {"op": "alloc", "as": "many", "count": 1000, "dtype": "uint8", "shape": [8 * 4096], "touch": "page"}
+    steps = [array(16 * MIB), many, {"op": "drop", "target": "many"}, {"op": "collect"},
+             {"op": "repeat", "times": 20, "steps": [sample("meanwhile")]}, {"op": "drain"}, sample("after")]
+    return "run finalizer /finalizer.json", {"finalizer": scenario("finalizer", PLAIN, steps, release={"mode": "finalizer"})}
+
+
 def policies():
     files = {name: scenario(name, PLAIN | {"numa": {"policy": policy, "nodes": nodes}}, HELD)
              for name, (policy, nodes) in POLICIES.items()}
@@ -260,7 +268,7 @@ def trims():
 
 class TwoNodes(Guest):
     topology = "two_nodes"
-    parts = (facts(2), probe(), interleaved(2), policies(), first_touch(), migration(), group_migration(), node_pools(), hugetlb(),
+    parts = (facts(2), probe(), interleaved(2), policies(), first_touch(), migration(), group_migration(), node_pools(), hugetlb(), finalizer(),
              ("run unmet /unmet.json", {"unmet": scenario("unmet", PLAIN, [array(MIB)], requires={"numa_nodes": 4})}),
              ("run placement /placement.json", {"placement": (SOURCE / "scenarios/catalog/numa_placement.json").read_bytes()}),
              limits(), trims())
@@ -281,6 +289,14 @@ class TwoNodes(Guest):
 
     def test_interleaving_is_even(self):
         self.check_even("even", 2)
+
+    def test_what_another_thread_unmaps_hides_nothing_that_is_resident(self):
+        self.expect(0, "finalizer")
+        points = self.only_case("finalizer")["points"]
+        self.assertEqual(len(points), 21)
+        self.check_resident(points[-1], 16 * MIB)
+        for point, later in zip(points, points[1:]):
+            self.assertGreater(point["working_set_delta"], later["live_bytes"] - 16 * 4096, "it only shrinks")
 
     def test_arrays_lie_where_their_policy_says(self):
         for name, (policy, (node,)) in POLICIES.items():

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <thread>
@@ -73,6 +74,30 @@ TEST_CASE("reading the process's memory faults in nothing", "[machine]")
         fewest = std::min(fewest, last.minor - first->minor_faults + last.major - first->major_faults);
     }
     CHECK((tests::sanitized || fewest == 0));
+}
+
+TEST_CASE("what another thread maps and unmaps hides no mapping", "[machine]")
+{
+    auto probe = sys::OwnProcessProbe::open();
+    REQUIRE(probe);
+    const sys::Mapping held = small_pages(16 * mib);
+    std::memset(held.data(), 1, held.size());
+    const auto before = probe->snapshot();
+    REQUIRE(before);
+    std::atomic<bool> stop{false};
+    std::thread other{[&] {
+        while (!stop) {
+            static_cast<void>(sys::Mapping::anonymous(mib));
+        }
+    }};
+    std::uint64_t least = ~0ULL;
+    for (int i = 0; i < 200; ++i) {
+        const auto now = probe->snapshot();
+        least = std::min(least, now ? now->rss_bytes : 0);
+    }
+    stop = true;
+    other.join();
+    CHECK(least + mib / 4 >= before->rss_bytes);  // the kernel may take a page of ours in between
 }
 
 TEST_CASE("a thread that shares its only processor waits for it, no longer than time passes", "[machine]")
