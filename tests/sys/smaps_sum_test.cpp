@@ -11,6 +11,8 @@ using namespace memsweep;
 
 namespace {
 
+constexpr std::uint64_t kib = 1024;
+
 const std::string rollup = "55721c625000-7ffe0f9f6000 ---p 00000000 00:00 0                          [rollup]\n"
                            "Rss:                1644 kB\n"
                            "Pss:                 374 kB\n"
@@ -41,10 +43,10 @@ TEST_CASE("the fields of smaps_rollup become bytes, both kinds of hugetlb togeth
 {
     const auto snapshot = total_of(rollup);
     REQUIRE(snapshot);
-    CHECK(snapshot->rss_bytes == 1644 * 1024);
-    CHECK(snapshot->anon_huge_bytes == 2048 * 1024);
-    CHECK(snapshot->hugetlb_bytes == 10240 * 1024);
-    CHECK(snapshot->working_set_bytes() == (1644 + 10240) * 1024);
+    CHECK(snapshot->rss_bytes == 1644 * kib);
+    CHECK(snapshot->anon_huge_bytes == 2048 * kib);
+    CHECK(snapshot->hugetlb_bytes == 10240 * kib);
+    CHECK(snapshot->working_set_bytes() == (1644 + 10240) * kib);
 }
 
 TEST_CASE("the fields of all mappings add up, however the file comes in pieces", "[unit]")
@@ -59,9 +61,9 @@ TEST_CASE("the fields of all mappings add up, however the file comes in pieces",
     }
     const auto snapshot = read_as_file(smaps);
     REQUIRE(snapshot);
-    CHECK(snapshot->rss_bytes == 164'400 * 1024);
-    CHECK(snapshot->anon_huge_bytes == 204'800 * 1024);
-    CHECK(snapshot->hugetlb_bytes == 1'024'000 * 1024);
+    CHECK(snapshot->rss_bytes == 164'400 * kib);
+    CHECK(snapshot->anon_huge_bytes == 204'800 * kib);
+    CHECK(snapshot->hugetlb_bytes == 1'024'000 * kib);
 }
 
 TEST_CASE("a field that the kernel does not show is an error that names it", "[unit]")
