@@ -17,7 +17,7 @@ namespace memsweep::sys {
 bool rollup_may_skip_mappings(std::string_view release) noexcept
 {
     constexpr std::pair first{6, 1};
-    constexpr std::pair known_right{6, 18};
+    constexpr std::pair known_right{6, 12};
     std::pair<int, int> version{};
     const char* const end = release.data() + release.size();
     const auto [dot, error] = std::from_chars(release.data(), end, version.first);
