@@ -14,7 +14,7 @@
 namespace memsweep::sys {
 namespace {
 
-constexpr std::size_t stack_bytes = 256 << 10;
+constexpr std::size_t stack_bytes = 8 << 20;  // a library's thread-local data may take most of a small one
 
 void require(bool holds, int error, const char* what)
 {
@@ -33,7 +33,8 @@ void IdleThread::Unmap::operator()(void* stack) const noexcept
 IdleThread::IdleThread() : wake_{::eventfd(1, EFD_CLOEXEC)}
 {
     require(wake_.valid(), errno, "eventfd");
-    void* stack = ::mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    void* stack = ::mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     require(stack != MAP_FAILED, errno, "a thread's stack");
     stack_.reset(stack);
     ::madvise(stack, stack_bytes, MADV_NOHUGEPAGE);  // fails only where the kernel has no huge pages

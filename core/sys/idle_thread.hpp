@@ -2,8 +2,8 @@
 // with locked instructions, as they do in any program that has threads.
 //
 // Memory   asleep when the constructor returns, and it has then touched every page it ever will: a working set that is
-//          read later changes by none of them. Its stack is small and never becomes huge pages, also where the machine
-//          gives them to all memory (transparent_hugepage/enabled: always).
+//          read later changes by none of them. Its stack never becomes huge pages, also where the machine gives them to
+//          all memory (transparent_hugepage/enabled: always).
 // Errors   std::system_error where a thread, a descriptor or its stack cannot be had.
 #pragma once
 
