@@ -1,7 +1,9 @@
 #include "core/sys/smaps_sum.hpp"
 
+#include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <system_error>
@@ -13,6 +15,51 @@
 #include "core/sys/wait_ready.hpp"
 
 namespace memsweep::sys {
+namespace {
+
+class SmapsSum {
+  public:
+    // Any number of whole lines.
+    void add(std::string_view lines) noexcept
+    {
+        for (std::size_t length = lines.find('\n') + 1; length != 0; length = lines.find('\n') + 1) {
+            const std::string_view line = lines.substr(0, length);
+            lines.remove_prefix(length);
+            for (std::size_t i = 0; i < fields.size(); ++i) {
+                if (line.starts_with(fields[i])) {
+                    if (const auto bytes = find_kib_field(line, fields[i])) {
+                        bytes_[i] += *bytes;
+                        seen_[i] = true;
+                    }
+                }
+            }
+        }
+    }
+
+    [[nodiscard]] base::Expected<MemorySnapshot> total(const char* path) const noexcept
+    {
+        for (std::size_t i = 0; i < fields.size(); ++i) {
+            if (!seen_[i]) {
+                return base::fail(base::ErrorCode::invalid_input, "the kernel does not show this field",
+                                  std::string{path}.append(": ").append(fields[i]));
+            }
+        }
+        MemorySnapshot snapshot;
+        snapshot.rss_bytes = bytes_[0];
+        snapshot.anon_huge_bytes = bytes_[1];
+        snapshot.hugetlb_bytes = bytes_[2] + bytes_[3];
+        return snapshot;
+    }
+
+  private:
+    static constexpr std::array<std::string_view, 4> fields{"Rss", "AnonHugePages", "Private_Hugetlb",
+                                                            "Shared_Hugetlb"};
+
+    std::array<std::uint64_t, fields.size()> bytes_{};
+    std::array<bool, fields.size()> seen_{};
+};
+
+}  // namespace
 
 bool rollup_may_skip_mappings(std::string_view release) noexcept
 {
@@ -25,37 +72,6 @@ bool rollup_may_skip_mappings(std::string_view release) noexcept
         return false;
     }
     return version >= first && version < known_right;
-}
-
-void SmapsSum::add(std::string_view lines) noexcept
-{
-    for (std::size_t length = lines.find('\n') + 1; length != 0; length = lines.find('\n') + 1) {
-        const std::string_view line = lines.substr(0, length);
-        lines.remove_prefix(length);
-        for (std::size_t i = 0; i < fields.size(); ++i) {
-            if (line.starts_with(fields[i])) {
-                if (const auto bytes = find_kib_field(line, fields[i])) {
-                    bytes_[i] += *bytes;
-                    seen_[i] = true;
-                }
-            }
-        }
-    }
-}
-
-base::Expected<MemorySnapshot> SmapsSum::total(const char* path) const noexcept
-{
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-        if (!seen_[i]) {
-            return base::fail(base::ErrorCode::invalid_input, "the kernel does not show this field",
-                              std::string{path}.append(": ").append(fields[i]));
-        }
-    }
-    MemorySnapshot snapshot;
-    snapshot.rss_bytes = bytes_[0];
-    snapshot.anon_huge_bytes = bytes_[1];
-    snapshot.hugetlb_bytes = bytes_[2] + bytes_[3];
-    return snapshot;
 }
 
 base::Expected<MemorySnapshot> read_smaps(int fd, const char* path) noexcept

@@ -22,13 +22,6 @@ const std::string rollup = "55721c625000-7ffe0f9f6000 ---p 00000000 00:00 0     
                            "Private_Hugetlb:    6144 kB\n"
                            "Swap:                  9 kB\n";
 
-base::Expected<sys::MemorySnapshot> total_of(const std::string& text)
-{
-    sys::SmapsSum sum;
-    sum.add(text);
-    return sum.total("FILE");
-}
-
 base::Expected<sys::MemorySnapshot> read_as_file(const std::string& text)
 {
     const sys::UniqueFd file{::memfd_create("smaps", MFD_CLOEXEC)};
@@ -41,7 +34,7 @@ base::Expected<sys::MemorySnapshot> read_as_file(const std::string& text)
 
 TEST_CASE("the fields of smaps_rollup become bytes, both kinds of hugetlb together", "[unit]")
 {
-    const auto snapshot = total_of(rollup);
+    const auto snapshot = read_as_file(rollup);
     REQUIRE(snapshot);
     CHECK(snapshot->rss_bytes == 1644 * kib);
     CHECK(snapshot->anon_huge_bytes == 2048 * kib);
@@ -72,14 +65,13 @@ TEST_CASE("a field that the kernel does not show is an error that names it", "[u
         CAPTURE(field);
         std::string text = rollup;
         text.replace(text.find("\n" + field + ":") + 1, 1, "x");
-        const auto snapshot = total_of(text);
+        const auto snapshot = read_as_file(text);
         REQUIRE_FALSE(snapshot);
         CHECK(snapshot.error().code == base::ErrorCode::invalid_input);
         CHECK(snapshot.error().where == "FILE: " + field);
     }
-    CHECK_FALSE(total_of(""));
-    CHECK_FALSE(total_of(rollup.substr(0, rollup.find(" kB"))));
     CHECK_FALSE(read_as_file(""));
+    CHECK_FALSE(read_as_file(rollup.substr(0, rollup.find(" kB"))));
     const auto unread = sys::read_smaps(-1, "FILE");
     REQUIRE_FALSE(unread);
     CHECK(unread.error().where == "FILE");
