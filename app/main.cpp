@@ -5,14 +5,15 @@
 #include <cstdio>
 #include <exception>
 
-#include "app/cli.hpp"
-#include "app/commands.hpp"
-
-using memsweep::app::ExitCode;
-using memsweep::app::Options;
-using memsweep::app::parse_command_line;
+#include "app/cli/command_line.hpp"
+#include "app/cli/global_options.hpp"
+#include "app/cli/help_text.hpp"
+#include "app/cli/messages.hpp"
+#include "app/commands/commands.hpp"
 
 namespace {
+
+using namespace memsweep::app;
 
 // Started with a standard descriptor closed, the first file opened would take its number and receive what is printed.
 void occupy_standard_descriptors()
@@ -25,6 +26,37 @@ void occupy_standard_descriptors()
     }
 }
 
+ExitCode run(int argc, const char* const* argv)
+{
+    Command program{"memsweep",
+                    "Measures what a memory policy costs in time, working set, page faults and bandwidth, and why."};
+    GlobalOptions global;
+    global.argv.assign(argv, argv + argc);
+    add_global_options(program, global);
+    const auto print_version = add_version(program);
+    for (const AddCommand add : commands) {
+        add(program, global);
+    }
+    const auto request = parse(program, argc, argv);
+    if (!request) {
+        print_error(request.error());
+        return ExitCode::bad_input;
+    }
+    const auto& [command, help] = *request;
+    if (help) {
+        return print_data(help_text(*command, program, terminal_width(STDOUT_FILENO))) ? ExitCode::done
+                                                                                       : ExitCode::bad_input;
+    }
+    if (const auto printed = print_version()) {
+        return *printed;
+    }
+    if (command->run) {
+        return command->run();
+    }
+    std::fputs(help_text(program, program, terminal_width(STDERR_FILENO)).c_str(), stderr);
+    return ExitCode::bad_input;
+}
+
 }  // namespace
 
 int main(int argc, char** argv)
@@ -32,13 +64,7 @@ int main(int argc, char** argv)
     occupy_standard_descriptors();
     std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a write error with a message, not a silent death
     try {
-        const auto parsed = parse_command_line(argc, argv);
-        if (const auto* answered = std::get_if<ExitCode>(&parsed)) {
-            return static_cast<int>(*answered);
-        }
-        const auto& options = std::get<Options>(parsed);
-        return static_cast<int>(
-            std::visit([&](const auto& command) { return execute(command, options.global); }, options.command));
+        return static_cast<int>(run(argc, argv));
     } catch (const std::exception& bug) {
         std::fprintf(stderr, "memsweep: internal error: %s\n", bug.what());
         return static_cast<int>(ExitCode::internal);

@@ -286,9 +286,9 @@ def judge(rounds):
         names = [min(one["ratios"], key=one["ratios"].get) for one in mine]
         name = max(set(names), key=names.count)
         low, high = interval_of_median(ratios)
-        told = len(ratios) >= LEAST_ROUNDS
-        inside = told and low >= goal and (not both_sides or high <= 2 - goal)
-        outside = told and (high < goal or (both_sides and low > 2 - goal))
+        enough = len(ratios) >= LEAST_ROUNDS
+        inside = enough and low >= goal and (not both_sides or high <= 2 - goal)
+        outside = enough and (high < goal or (both_sides and low > 2 - goal))
         failed |= outside
         scale, unit = (1e9, "ns") if both_sides else (1e-9, "GB/s")
         ours, theirs = (statistics.median(values) * scale for values in ([one["ours"] for one in mine], [one["theirs"][name] for one in mine if name in one["theirs"]]))

@@ -187,7 +187,7 @@ void make_calls(const std::vector<HandCall>& calls, void** slots)
 {
     for (const HandCall& call : calls) {
         void*& slot = slots[call.slot & slot_mask];
-        switch (call.slot >> kind_shift) {
+        switch (static_cast<HandKind>(call.slot >> kind_shift)) {
         case hand_malloc:
             slot = std::malloc(call.size);
             break;
@@ -197,9 +197,10 @@ void make_calls(const std::vector<HandCall>& calls, void** slots)
         case hand_free:
             std::free(slot);
             break;
-        default: {
+        case hand_realloc: {
             void* const resized = std::realloc(slot, call.size);
             slot = resized;
+            break;
         }
         }
     }

@@ -86,16 +86,16 @@ def add_comparison(outcome, result, judgements):
     decided = [one for one in judgements if one["verdict"] in ("regressed", "improved")]
     if metric is None:
         outcome["alarms"] += bool(decided)
-        told = decided
+        detailed = decided
     else:
         found = any(one["metric"] == metric and one["verdict"] == "regressed" for one in decided)
         quiet = noise_of(result, metric) <= NOISE_LIMIT
         outcome["found"] += found
         outcome["within_noise"] += quiet
         outcome["found_within_noise"] += found and quiet
-        told = [] if found or not quiet else [one for one in judgements if one["metric"] == metric]
+        detailed = [] if found or not quiet else [one for one in judgements if one["metric"] == metric]
     kept = ("metric", "verdict", "why", "base", "candidate", "q")
-    outcome["details"] += [{"comparison": outcome["comparisons"], **{key: one.get(key) for key in kept}} for one in told]
+    outcome["details"] += [{"comparison": outcome["comparisons"], **{key: one.get(key) for key in kept}} for one in detailed]
     outcome["comparisons"] += 1
     outcome["noise_of_wall_time"].append(round(noise_of(result, "wall_time"), 5))
 
@@ -135,12 +135,12 @@ def table(rows):
     for one in rows:
         noise = sorted(one["noise_of_wall_time"])
         if one["metric"] is None:
-            told = f"{one['alarms']:7} {'':>10} {'':>12}"
+            counts = f"{one['alarms']:7} {'':>10} {'':>12}"
         else:
             share = f" ({one['found_within_noise'] / one['within_noise']:.0%})" if one["within_noise"] else ""
-            told = f"{'':7} {one['within_noise']:10} {str(one['found_within_noise']) + share:>12}"
+            counts = f"{'':7} {one['within_noise']:10} {str(one['found_within_noise']) + share:>12}"
         spread = f"{median(noise):.1%}, up to {noise[-1]:.0%}"
-        text += f"{one['plant']:11} {one['kind']:10} {one['comparisons']:11} {told} {spread:>19}\n"
+        text += f"{one['plant']:11} {one['kind']:10} {one['comparisons']:11} {counts} {spread:>19}\n"
     return text
 
 
@@ -187,8 +187,8 @@ def measure(options, folder):
             result, judgements = compare_once(options.binary, outcome["kind"], plant, folder)
             before = len(outcome["details"])
             add_comparison(outcome, result, judgements)
-            for told in outcome["details"][before:]:
-                print(f"{plant} {outcome['kind']}: {told['metric']} {told['verdict']}: {told['why']}", file=sys.stderr, flush=True)
+            for one in outcome["details"][before:]:
+                print(f"{plant} {outcome['kind']}: {one['metric']} {one['verdict']}: {one['why']}", file=sys.stderr, flush=True)
             if sys.stderr.isatty():
                 print(f"\r\x1b[K{plant}: {number + 1} of {options.comparisons}\r", end="", file=sys.stderr, flush=True)
             if options.out:

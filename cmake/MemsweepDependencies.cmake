@@ -7,18 +7,16 @@ find_package(nlohmann_json 3.11 REQUIRED)    # nlohmann-json3-dev
 find_package(CLI11 2.1 REQUIRED)             # libcli11-dev
 find_library(MEMSWEEP_LIBMD NAMES libmd.a md REQUIRED)   # libmd-dev: SHA-256
 find_library(MEMSWEEP_ZSTD NAMES zstd REQUIRED)           # libzstd-dev: traces
+find_library(MEMSWEEP_HWLOC NAMES hwloc REQUIRED)         # libhwloc-dev: processors, caches, nodes
+find_path(MEMSWEEP_HWLOC_HEADERS hwloc.h REQUIRED)
 find_package(ZLIB REQUIRED)                  # zlib1g-dev: heaptrack's logs
 if(NOT MEMSWEEP_SANITIZE)
   set(MPI_CXX_SKIP_MPICXX TRUE)
   find_package(MPI QUIET COMPONENTS CXX)     # libopenmpi-dev, optional: memsweep-mpi
 endif()
-set(MEMSWEEP_HAS_OPENCL OFF)
 set(MEMSWEEP_HAS_CUDA OFF)
 if(MEMSWEEP_DEVICES)
-  find_path(MEMSWEEP_OPENCL_HEADERS CL/cl.h)  # opencl-headers
-  if(MEMSWEEP_OPENCL_HEADERS)
-    set(MEMSWEEP_HAS_OPENCL ON)
-  endif()
+  find_path(MEMSWEEP_OPENCL_HEADERS CL/cl.h REQUIRED)  # opencl-headers; the loader is opened at run time
   find_package(CUDAToolkit 12 QUIET)          # NVIDIA's; Debian's main archive has none
   if(CUDAToolkit_FOUND AND TARGET CUDA::cudart_static AND CUDAToolkit_NVCC_EXECUTABLE)
     set(MEMSWEEP_HAS_CUDA ON)

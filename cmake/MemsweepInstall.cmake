@@ -17,7 +17,7 @@ if(TARGET memsweep-mpi)  # asked for by its component, so that the package does 
   endif()
 endif()
 install(TARGETS memsweep RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS memsweep_record LIBRARY DESTINATION lib/memsweep)  # where app/recording.cpp looks for it, beside bin/
+install(TARGETS memsweep_record LIBRARY DESTINATION lib/memsweep)  # where app/commands/recording.cpp looks for it, beside bin/
 install(DIRECTORY scenarios/catalog scenarios/schema scenarios/traces DESTINATION ${CMAKE_INSTALL_DATADIR}/memsweep/scenarios
         FILES_MATCHING PATTERN "*.json" PATTERN "*.mst")
 install(DIRECTORY configs DESTINATION ${CMAKE_INSTALL_DATADIR}/memsweep FILES_MATCHING PATTERN "*.json")
@@ -36,7 +36,7 @@ endif()
 
 # The layers below the file formats, for programs that measure themselves: find_package(memsweep), memsweep::core.
 # Headers keep their paths below core/, in a folder of their own.
-set(core_layers base model sys device memory measure lifetime transfer array trace trace_replay engine)
+set(core_layers base model sys device memory measure lifetime transfer probe array trace trace_replay engine)
 add_library(memsweep_core INTERFACE)
 set_target_properties(memsweep_core PROPERTIES EXPORT_NAME core)
 foreach(layer IN LISTS core_layers)
@@ -71,5 +71,5 @@ under different release disciplines and memory resources, and reports time,
 working set, page faults and exact byte counters for each.")
 # The libraries it needs, read from the binary by dpkg-shlibdeps (package dpkg-dev).
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libfmt-dev, libexpected-dev")  # for programs that link memsweep::core
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libfmt-dev, libexpected-dev, libhwloc-dev")  # for programs that link memsweep::core
 include(CPack)

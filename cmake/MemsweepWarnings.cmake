@@ -6,6 +6,11 @@ target_link_libraries(memsweep_flags INTERFACE memsweep_warnings)
 target_compile_options(memsweep_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor -Werror
   -Wno-missing-field-initializers)  # designated initializers leave the rest to its defaults on purpose
+if(MEMSWEEP_UNITY)
+  # A local name may shadow that of another file, and a class may have a member of a type that only its own file knows.
+  # Both are fine in files by themselves, which scripts/check.sh looks at.
+  target_compile_options(memsweep_warnings INTERFACE -Wno-shadow -Wshadow=local $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # The scenario schema is one literal, longer than the standard asks of every compiler.
   target_compile_options(memsweep_warnings INTERFACE -Wno-overlength-strings)

@@ -7,35 +7,77 @@
 #include <fmt/format.h>
 
 #include "core/base/suggest.hpp"
-#include "reporters/bmf_writer.hpp"
-#include "reporters/csv_writer.hpp"
-#include "reporters/gbench_writer.hpp"
-#include "reporters/gha_writer.hpp"
-#include "reporters/health_writer.hpp"
-#include "reporters/html_writer.hpp"
-#include "reporters/json_writer.hpp"
-#include "reporters/junit_writer.hpp"
-#include "reporters/markdown_writer.hpp"
-#include "reporters/nvbandwidth_writer.hpp"
-#include "reporters/prom_writer.hpp"
-#include "reporters/terminal_writer.hpp"
-#include "reporters/trace_writer.hpp"
-#include "reporters/vega_writer.hpp"
+#include "reporters/ci/bmf_writer.hpp"
+#include "reporters/ci/csv_writer.hpp"
+#include "reporters/ci/fleet_csv.hpp"
+#include "reporters/ci/fleet_health.hpp"
+#include "reporters/ci/gbench_writer.hpp"
+#include "reporters/ci/gha_writer.hpp"
+#include "reporters/ci/health_writer.hpp"
+#include "reporters/ci/history_csv.hpp"
+#include "reporters/ci/junit.hpp"
+#include "reporters/ci/nvbandwidth_writer.hpp"
+#include "reporters/ci/prom_writer.hpp"
+#include "reporters/ci/trace_writer.hpp"
+#include "reporters/document/comparison_document.hpp"
+#include "reporters/document/fleet_document.hpp"
+#include "reporters/document/history_document.hpp"
+#include "reporters/document/run_document.hpp"
+#include "reporters/html/html_writer.hpp"
+#include "reporters/html/vega_writer.hpp"
+#include "reporters/json/comparison_json.hpp"
+#include "reporters/json/fleet_json.hpp"
+#include "reporters/json/fleet_trend_json.hpp"
+#include "reporters/json/history_json.hpp"
+#include "reporters/json/json_writer.hpp"
+#include "reporters/markdown/markdown_writer.hpp"
+#include "reporters/terminal/terminal_writer.hpp"
 
 namespace memsweep::reporters {
 namespace {
 
-template <std::string (*to_text)(const model::RunReport&)>
-void write_whole(const model::RunReport& report, TextSink& sink)
+// As a file, not a terminal: everything, without colour.
+template <typename Report>
+void write_text(const Report& report, TextSink& sink)
 {
-    sink.add(to_text(report));
+    sink.add(to_terminal(report, TerminalStyle{.width = 120, .color = false, .verbose = true}));
 }
 
-// As a file, not a terminal: everything, without colour.
-std::string to_text(const model::RunReport& report)
+template <typename Report>
+void write_markdown(const Report& report, TextSink& sink)
 {
-    return to_terminal(report, TerminalStyle{.width = 120, .color = false, .verbose = true});
+    sink.add(to_markdown(report));
 }
+
+template <typename Report>
+void write_page(const Report& report, TextSink& sink)
+{
+    sink.add(to_html(report));
+}
+
+template <typename Report>
+void write_whole_json(const Report& report, TextSink& sink)
+{
+    sink.add(to_json(report));
+}
+
+void write_json_of_fleet(const FleetReport& report, TextSink& sink)
+{
+    write_fleet_json(*report.fleet, sink);
+}
+
+void write_vega(const model::RunReport& report, TextSink& sink)
+{
+    sink.add(to_vega(report));
+}
+
+constexpr Writers text_writers{write_text, write_text, write_text, write_text, write_text};
+constexpr Writers json_writers{write_json, write_whole_json, write_whole_json, write_json_of_fleet, write_whole_json};
+constexpr Writers html_writers{write_page, write_page, write_page, write_page, write_page};
+constexpr Writers csv_writers{.run = write_csv, .history = write_csv, .fleet = write_csv};
+constexpr Writers junit_writers{.run = write_junit, .comparison = write_junit};
+constexpr Writers health_writers{.run = write_health, .fleet = write_health};
+constexpr Writers markdown_writers{write_markdown, write_markdown, write_markdown, write_markdown, write_markdown};
 
 constexpr std::array<std::string_view, 3> csv_parts{"csv-summary", "csv-series", "csv-matrix"};
 constexpr std::array<std::string_view, 2> gha_parts{"gha-smaller", "gha-bigger"};
@@ -50,40 +92,73 @@ std::string without_ending(const std::string& path, std::string_view ending)
 std::span<const Format> formats()
 {
     static constexpr std::array<Format, 20> table{{
-        {"text", ".txt", "what the terminal shows, 120 columns wide and in full", write_whole<to_text>},
+        {"text", ".txt", "what the terminal shows, 120 columns wide and in full", text_writers},
         {"json", ".json", "the whole result, format memsweep-result version 1; every other format is made from it",
-         write_json},
+         json_writers},
         {"html", ".html", "one self-contained page: findings, charts, cases, points, phases, assertions, machine",
-         write_whole<to_html>},
-        {"csv", ".csv", "one row per repetition and metric", write_csv, csv_parts},
-        {"csv-summary", ".summary.csv", "one row per case and metric: median, interval, spread", write_csv_summary},
-        {"csv-series", ".series.csv", "the sampled curves: one row per case, repetition, series and time",
-         write_csv_series},
-        {"csv-matrix", ".matrix.csv", "quantities between every two places: one row per pair", write_csv_matrix},
-        {"gbench", ".gbench.json", "Google Benchmark's JSON: one entry per repetition, for its compare.py",
-         write_gbench},
-        {"gha", ".json", "github-action-benchmark: medians, one file per direction", write_gha_smaller, gha_parts,
+         html_writers},
+        {"csv", ".csv", "one row per repetition and metric", csv_writers, csv_parts},
+        {"csv-summary", ".summary.csv", "one row per case and metric: median, interval, spread", {write_csv_summary}},
+        {"csv-series",
+         ".series.csv",
+         "the sampled curves: one row per case, repetition, series and time",
+         {write_csv_series}},
+        {"csv-matrix", ".matrix.csv", "quantities between every two places: one row per pair", {write_csv_matrix}},
+        {"gbench",
+         ".gbench.json",
+         "Google Benchmark's JSON: one entry per repetition, for its compare.py",
+         {write_gbench}},
+        {"gha",
+         ".json",
+         "github-action-benchmark: medians, one file per direction",
+         {write_gha_smaller},
+         gha_parts,
          gha_fits_one_file},
-        {"gha-smaller", ".smaller.json", "what gha writes for customSmallerIsBetter", write_gha_smaller},
-        {"gha-bigger", ".bigger.json", "what gha writes for customBiggerIsBetter", write_gha_bigger},
-        {"bmf", ".bmf.json", "Bencher Metric Format: medians with their intervals", write_bmf},
-        {"prom", ".prom", "medians for node_exporter's textfile collector", write_prom},
-        {"openmetrics", ".metrics.txt", "medians as OpenMetrics 1.0", write_openmetrics},
-        {"junit", ".junit.xml", "JUnit XML: a test case per assertion", write_junit},
-        {"trace", ".trace.json", "Chrome trace events for Perfetto: phases, curves, named points", write_trace},
-        {"vega", ".vl.json", "the charts of html alone, as one Vega-Lite specification", write_whole<to_vega>},
-        {"nvbandwidth", ".nvbandwidth.json",
-         "nvbandwidth's JSON: bandwidths in GB/s, latencies in ns, matrices of nodes", write_nvbandwidth},
+        {"gha-smaller", ".smaller.json", "what gha writes for customSmallerIsBetter", {write_gha_smaller}},
+        {"gha-bigger", ".bigger.json", "what gha writes for customBiggerIsBetter", {write_gha_bigger}},
+        {"bmf", ".bmf.json", "Bencher Metric Format: medians with their intervals", {write_bmf}},
+        {"prom", ".prom", "medians for node_exporter's textfile collector", {write_prom}},
+        {"openmetrics", ".metrics.txt", "medians as OpenMetrics 1.0", {write_openmetrics}},
+        {"junit", ".junit.xml", "JUnit XML: a test case per assertion", junit_writers},
+        {"trace", ".trace.json", "Chrome trace events for Perfetto: phases, curves, named points", {write_trace}},
+        {"vega", ".vl.json", "the charts of html alone, as one Vega-Lite specification", {write_vega}},
+        {"nvbandwidth",
+         ".nvbandwidth.json",
+         "nvbandwidth's JSON: bandwidths in GB/s, latencies in ns, matrices of nodes",
+         {write_nvbandwidth}},
         {"health", ".health.ndjson", "one line of JSON if the host is bad, with the evidence; nothing if it is well",
-         write_health},
-        {"md", ".md", "Markdown for a GitHub job summary: the verdict first", write_markdown},
+         health_writers},
+        {"md", ".md", "Markdown for a GitHub job summary: the verdict first", markdown_writers},
     }};
     return table;
 }
 
-std::string text_in(const Format& format, const model::RunReport& report)
+bool Format::writes(Subject subject) const
 {
-    return whole_text([&](TextSink& sink) { format.write(report, sink); });
+    switch (subject) {
+    case Subject::run:
+        return writers.run != nullptr;
+    case Subject::comparison:
+        return writers.comparison != nullptr;
+    case Subject::history:
+        return writers.history != nullptr;
+    case Subject::fleet:
+        return writers.fleet != nullptr;
+    case Subject::fleet_trend:
+        return writers.fleet_trend != nullptr;
+    }
+    return false;
+}
+
+std::vector<std::string_view> format_names(Subject subject)
+{
+    std::vector<std::string_view> names;
+    for (const Format& format : formats()) {
+        if (format.writes(subject)) {
+            names.push_back(format.name);
+        }
+    }
+    return names;
 }
 
 std::vector<FormatFile> files_of(const Format& format, const std::string& path)
@@ -99,16 +174,14 @@ std::vector<FormatFile> files_of(const Format& format, const std::string& path)
     return files;
 }
 
-base::Expected<Format> find_format(std::string_view name)
+base::Expected<Format> find_format(std::string_view name, Subject subject)
 {
     const auto found = std::ranges::find(formats(), name, &Format::name);
-    if (found != formats().end()) {
+    if (found != formats().end() && found->writes(subject)) {
         return *found;
     }
-    std::vector<std::string_view> known;
-    std::ranges::transform(formats(), std::back_inserter(known), &Format::name);
     return base::fail(base::ErrorCode::invalid_input,
-                      fmt::format("unknown format \"{}\"{}", name, base::suggestion(name, known)));
+                      fmt::format("unknown format \"{}\"{}", name, base::suggestion(name, format_names(subject))));
 }
 
 }  // namespace memsweep::reporters

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Format and lint: clang-format and clang-tidy 16 over the C++ files, shellcheck over the scripts.
+# Format and lint: clang-format and clang-tidy 16 over the C++ files, shellcheck over the scripts; and every .cpp file
+# compiled by itself (scripts/compile_alone.py), since the presets compile a dozen at a time.
 #
 #   scripts/check.sh                  everything, as CI does
 #   scripts/check.sh --changed        clang-tidy only on the .cpp files that differ from HEAD; the rest is quick
-#   scripts/check.sh --no-tidy        without clang-tidy
+#   scripts/check.sh --no-tidy        without clang-tidy and without compiling
 #   scripts/check.sh --fix            format the files instead of checking their format, and stop there
 #
-# clang-tidy reads build/release/compile_commands.json; headers are linted through the files that include them. Without
+# clang-tidy reads build/lint/compile_commands.json; headers are linted through the files that include them. Without
 # --changed it reads a folder at a time (scripts/tidy_batches.py), in a fifth of the time; misc-unused-using-decls then sees nothing.
 # Version 16: 14 stumbles over libstdc++ 12's ranges, and another formats differently.
 # Exit codes  0 clean; 1 a finding; 2 wrong usage or a tool is missing.
@@ -20,7 +21,7 @@ for argument in "$@"; do
     --changed | --tidy-changed) tidy=changed ;;
     --no-tidy) tidy=none ;;
     -h | --help)
-        sed -n '2,12s/^# \{0,1\}//p' scripts/check.sh
+        sed -n '2,13s/^# \{0,1\}//p' scripts/check.sh
         exit 0
         ;;
     *)
@@ -87,12 +88,13 @@ fi
 if [[ $tidy != none ]]; then
     need clang-tidy-16
     need cmake
-    [[ -e build/release/build.ninja ]] || cmake --preset release >/dev/null
+    cmake --preset lint >/dev/null
+    cmake --build --preset lint >/dev/null  # what the build writes and the sources include
     # What CMake compiles and nothing else: a fuzz target of another preset has no compile command here.
     # Tests break the rules on purpose (a use after a move, a made-up address): they are formatted, not linted.
     mapfile -d '' -t units < <(files '*.cpp' ':!tests' | python3 -c '
 import json, os, sys
-compiled = {os.path.realpath(entry["file"]) for entry in json.load(open("build/release/compile_commands.json"))}
+compiled = {os.path.realpath(entry["file"]) for entry in json.load(open("build/lint/compile_commands.json"))}
 for name in sys.stdin.read().split("\0"):
     if name and os.path.realpath(name) in compiled:
         sys.stdout.write(name + "\0")')
@@ -102,10 +104,13 @@ for name in sys.stdin.read().split("\0"):
               "${git[@]}" ls-files -z --others --exclude-standard -- '*.cpp' ':!tests'; } | sort -zu |
                 comm -z -12 - <(printf '%s\0' "${units[@]}" | sort -zu))
     fi
-    database=build/release count=${#units[@]} options=()
+    database=build/lint count=${#units[@]} options=()
     if [[ $tidy == all ]]; then
-        database=build/release/tidy options=(--checks=-bugprone-suspicious-include)  # it includes .cpp files on purpose
-        batches=$(printf '%s\0' "${units[@]}" | scripts/tidy_batches.py build/release "$database")
+        outcome=0
+        python3 scripts/compile_alone.py build/lint || outcome=$?
+        report "every file by itself" "$outcome"
+        database=build/lint/tidy options=(--checks=-bugprone-suspicious-include)  # it includes .cpp files on purpose
+        batches=$(printf '%s\0' "${units[@]}" | scripts/tidy_batches.py build/lint "$database")
         mapfile -t units <<<"$batches"
     fi
     outcome=0

@@ -16,26 +16,35 @@ import tempfile
 
 # The layers, lowest first. docs/architecture.md draws the same picture and says what each folder holds.
 LINES = (
-    ("core/base",),
+    ("core/trace/format",),  # no library: the recorder compiles it in
+    ("core/base", "core/trace/recorder"),
     ("core/model", "core/sys", "core/device"),
     ("core/memory", "core/measure"),
     ("core/transfer", "core/lifetime"),
-    ("core/array", "core/trace"),
+    ("core/array", "core/trace", "core/probe"),
+    ("core/trace/import", "core/trace/replay"),
     ("scenarios", "reporters", "core/engine"),
-    ("app",),
+    ("app/cli",),
+    ("app/commands",),
+    ("app", "app/mpi"),  # each a program's main
 )
+# Rooms of a folder, lowest first: a file includes from its own room and from lower ones. What lies in the folder
+# itself is above its rooms. Other folders see the folder as a whole.
+ROOMS = {
+    "reporters": (("text",), ("document",), ("json",), ("terminal", "html", "markdown", "ci")),
+}
 # Includes within a line that are allowed, from -> to.
 ALSO = {
     ("core/sys", "core/model"),  # facts about the machine are model values
-    ("core/transfer", "core/lifetime"),  # a transfer keeps its buffers alive
 }
 # These may include anything; what ships may not include them.
 FREE = ("tests", "benchmarks")
 # Libraries that belong to one place: pattern of the include, the files that may have it, in words.
 LIBRARIES = (
-    (r"nlohmann/", r"(scenarios|reporters)/|core/trace/import", "scenarios/, reporters/ and trace importers"),
-    (r"CLI/", r"app/", "app/"),
-    (r"hwloc(\.h|/)", r"core/sys/[^/]+\.cpp$", "core/sys/*.cpp"),
+    (r"nlohmann/", r"scenarios/reader/|reporters/text/json_parse\.cpp$|core/trace/import/[^/]+\.cpp$",
+     "scenarios/reader/, reporters/text/json_parse.cpp and .cpp files of trace importers"),
+    (r"CLI/", r"app/cli/command_line\.cpp$", "app/cli/command_line.cpp"),  # its header takes seconds to compile
+    (r"hwloc(\.h|/)", r"core/sys/topology\.cpp$", "core/sys/topology.cpp"),
     (r"(cuda|cublas|cufft)\w*\.h|cuda/|nvml\.h|driver_types\.h|nvToolsExt\.h", r"core/device/cuda/", "core/device/cuda/"),
     (r"(CL|OpenCL)/", r"core/device/opencl/", "core/device/opencl/"),
     (r"catch2/|valijson/", None, "tests/"),
@@ -51,12 +60,24 @@ STRING = r'"(?:\\.|[^"\\\n])*"'
 CODE_OR_COMMENT = re.compile(STRING + "|" + COMMENT.pattern, re.DOTALL)
 
 LINE_OF = {folder: number for number, line in enumerate(LINES) for folder in line}
+FLOOR_OF = {
+    (folder, room): number for folder, floors in ROOMS.items() for number, floor in enumerate(floors) for room in floor
+}
 
 
 def folder_of(path):
-    """The layer folder that a path (relative, with slashes) lies in: app, core/base, ..."""
+    """The layer folder that a path (relative, with slashes) lies in: app/cli, core/base, ...; the innermost that has a line."""
+    for folder in map(str, pathlib.PurePosixPath(path).parents):
+        if folder in LINE_OF:
+            return folder
     parts = path.split("/")
     return "/".join(parts[:2]) if parts[0] == "core" else parts[0]
+
+
+def room_of(path):
+    """The room of its folder that a path lies in; empty for a file that lies in the folder itself."""
+    rest = path[len(folder_of(path)) + 1 :].split("/")
+    return rest[0] if len(rest) > 1 else ""
 
 
 def without_comments(text):
@@ -106,6 +127,21 @@ def layer_problem(source, target):
     return f"{source} (line {LINE_OF[source]}) includes {direction} from {target} (line {LINE_OF[target]})"
 
 
+def room_problem(path, target):
+    """Why a file may not include one of another room of its folder; None when it may."""
+    folder = folder_of(path)
+    source_room, target_room = room_of(path), room_of(target)
+    if folder not in ROOMS or folder_of(target) != folder or source_room == target_room:
+        return None
+    top = len(ROOMS[folder])
+    source_floor = FLOOR_OF.get((folder, source_room), top)
+    target_floor = FLOOR_OF.get((folder, target_room), top)
+    if target_floor < source_floor:
+        return None
+    direction = "sideways" if target_floor == source_floor else "upwards"
+    return f"{folder}/{source_room} includes {direction} from {folder}/{target_room}".replace("/ ", " ").rstrip("/")
+
+
 def library_problem(path, name):
     if folder_of(path) in FREE:
         return None
@@ -146,13 +182,16 @@ def check(root):
             findings.append((path, 1, f"a file named {name.name} tells nothing about what it holds"))
         if folder not in LINE_OF and folder not in FREE:
             findings.append((path, 1, f"{folder} is on no line of the layers"))
+        room = room_of(path)
+        if room and folder in ROOMS and (folder, room) not in FLOOR_OF:
+            findings.append((path, 1, f"{folder}/{room} is no room of {folder}"))
         if name.suffix in HEADERS and not re.search(r"^\s*#\s*pragma\s+once\b", code, re.MULTILINE):
             findings.append((path, 1, "a header without #pragma once"))
         for line, included in includes_of(code):
             target = own_target(root, path, included)
             if target:
                 graph[path].setdefault(target, line)
-                problem = layer_problem(folder, folder_of(target))
+                problem = layer_problem(folder, folder_of(target)) or room_problem(path, target)
             elif folder_of(included) in LINE_OF or folder_of(included) in FREE and included.endswith(".hpp"):
                 problem = f"{included} does not exist"
             else:
@@ -172,33 +211,59 @@ PLANTED = (
     ("core/model/facts.cpp", '#include "core/sys/facts.hpp"\n', ((1, "sideways from core/sys"),)),
     ("core/sys/facts.hpp", '#pragma once\n#include "core/model/plan.hpp"\n', ()),
     ("core/sys/topology.cpp", "#include <hwloc.h>\n", ()),
-    ("core/sys/topology.hpp", "#pragma once\n#include <hwloc.h>\n", ((2, "core/sys/*.cpp"),)),
+    ("core/sys/topology.hpp", "#pragma once\n#include <hwloc.h>\n", ((2, "core/sys/topology.cpp"),)),
     ("core/memory/stack.hpp", '#pragma once\n#include "core/measure/stats.hpp"\n', ((2, "sideways from core/measure"),)),
     ("core/measure/stats.hpp", "#pragma once\n", ()),
     ("core/lifetime/heap.hpp", '#pragma once\n#include "core/transfer/route.hpp"\n', ((2, "sideways from core/transfer"),)),
-    ("core/transfer/route.hpp", '#pragma once\n#include "core/lifetime/hold.hpp"\n', ()),
-    ("core/lifetime/hold.hpp", "#pragma once\n", ()),
+    ("core/transfer/route.hpp", '#pragma once\n#include "core/probe/probe.hpp"\n', ((2, "upwards from core/probe"),)),
+    ("core/probe/probe.hpp", "#pragma once\n", ()),
+    ("core/probe/transfers.cpp", '#include "core/transfer/end_memory.hpp"\n', ()),
+    ("core/transfer/end_memory.hpp", "#pragma once\n", ()),
     ("core/array/a.hpp", '#pragma once\n#include "core/array/b.hpp"\n', ((2, "include cycle: core/array/a.hpp"),)),
     ("core/array/b.hpp", '#pragma once\n#include "c.hpp"\n', ()),
     ("core/array/c.hpp", '#pragma once\n#include "core/array/a.hpp"\n', ()),
     ("core/device/cuda/runtime.cpp", "#include <cuda_runtime.h>\n", ()),
     ("core/device/copy.cpp", "#include <cuda_runtime_api.h>\n#include <CL/cl.h>\n",
      ((1, "core/device/cuda/"), (2, "core/device/opencl/"))),
-    ("core/trace/import_heaptrack.cpp", "#include <nlohmann/json.hpp>\n", ()),
-    ("core/engine/run.cpp", '# include "nlohmann/json.hpp"\n#include "scenarios/load.hpp"\n#include <tests/support/fake.hpp>\n',
-     ((1, "reporters/ and trace importers"), (2, "sideways from scenarios"), (3, "tests and benchmarks only"))),
+    ("core/trace/event.hpp", '#pragma once\n#include "core/trace/format/varint.hpp"\n', ()),
+    ("core/trace/reader.cpp", '#include "core/trace/event.hpp"\n#include "core/trace/import/json.hpp"\n'
+     '#include "core/trace/recorder/log.hpp"\n', ((2, "upwards from core/trace/import"),)),
+    ("core/trace/format/varint.hpp", '#pragma once\n#include "core/base/error.hpp"\n', ((2, "upwards from core/base"),)),
+    ("core/trace/recorder/log.hpp", '#pragma once\n#include "core/trace/format/varint.hpp"\n#include "core/base/error.hpp"\n'
+     '#include "core/trace/event.hpp"\n', ((3, "sideways from core/base"), (4, "upwards from core/trace"))),
+    ("core/trace/import/json.hpp", '#pragma once\n#include <nlohmann/json.hpp>\n', ((2, ".cpp files of trace importers"),)),
+    ("core/trace/import/json.cpp", '#include <nlohmann/json.hpp>\n#include "core/trace/event.hpp"\n', ()),
+    ("core/trace/replay/run.cpp", '#include "core/trace/event.hpp"\n#include "core/trace/import/json.hpp"\n',
+     ((2, "sideways from core/trace/import"),)),
+    ("core/engine/run.cpp", '# include "nlohmann/json.hpp"\n#include "scenarios/reader/load.hpp"\n#include <tests/support/fake.hpp>\n',
+     ((1, "json_parse.cpp and .cpp files of trace importers"), (2, "sideways from scenarios"), (3, "tests and benchmarks only"))),
     ("core/engine/gone.cpp", '#include "core/engine/gone.hpp"\n', ((1, "does not exist"),)),
     ("core/odd/odd.cpp", "", ((1, "on no line"),)),
     ("core/loose.cpp", "", ((1, "on no line"),)),
-    ("scenarios/load.hpp", "#pragma once\n#include <nlohmann/json.hpp>\n", ()),
-    ("scenarios/cli.cpp", "#include <CLI/CLI.hpp>\n", ((1, "app/"),)),
+    ("scenarios/reader/load.hpp", "#pragma once\n#include <nlohmann/json.hpp>\n", ()),
+    ("scenarios/catalog.cpp", "#include <nlohmann/json.hpp>\n", ((1, "scenarios/reader/"),)),
+    ("scenarios/reader/cli.cpp", "#include <CLI/CLI.hpp>\n", ((1, "app/cli/command_line.cpp"),)),
     ("reporters/guarded.hpp", "#ifndef X\n#define X\n/*\n#pragma once\n*/\n#endif\n", ((1, "#pragma once"),)),
     ("reporters/commented.cpp", 'auto s = "/*";\n// #include "app/main.hpp"\n/*\n#include "app/main.hpp"\n*/\n'
      '#include "app/main.hpp"\nauto t = "*/";\n', ((6, "upwards from app"),)),
+    ("reporters/formats.hpp", '#pragma once\n#include "reporters/html/page.hpp"\n', ()),
+    ("reporters/text/utf8.hpp", '#pragma once\n#include "reporters/document/table.hpp"\n',
+     ((2, "reporters/text includes upwards from reporters/document"),)),
+    ("reporters/document/table.hpp", '#pragma once\n#include "reporters/text/utf8.hpp"\n', ((2, "include cycle"),)),
+    ("reporters/html/page.hpp", '#pragma once\n#include "reporters/document/table.hpp"\n', ()),
+    ("reporters/html/page.cpp", '#include "reporters/markdown/page.hpp"\n#include "reporters/formats.hpp"\n',
+     ((1, "sideways from reporters/markdown"), (2, "upwards from reporters"))),
+    ("reporters/markdown/page.hpp", "#pragma once\n", ()),
+    ("reporters/attic/page.hpp", "#pragma once\n", ((1, "no room of reporters"),)),
     ("reporters/string_utils.cpp", "", ()),
     ("reporters/common.cpp", "", ((1, "tells nothing"),)),
     ("reporters/helper.hpp", "#pragma once\n", ((1, "tells nothing"),)),
-    ("app/main.hpp", '#pragma once\n#include "scenarios/load.hpp"\n#include <CLI/CLI.hpp>\n', ()),
+    ("app/main.hpp", '#pragma once\n#include "scenarios/reader/load.hpp"\n#include <CLI/CLI.hpp>\n', ((3, "app/cli/command_line.cpp"),)),
+    ("app/cli/command_line.cpp", "#include <CLI/CLI.hpp>\n", ()),
+    ("app/cli/help.hpp", '#pragma once\n#include "app/commands/run.hpp"\n', ((2, "upwards from app/commands"),)),
+    ("app/commands/run.hpp", '#pragma once\n#include "app/cli/words.hpp"\n#include "app/main.hpp"\n', ((3, "upwards from app"),)),
+    ("app/cli/words.hpp", "#pragma once\n", ()),
+    ("app/mpi/ranks.cpp", '#include "app/commands/run.hpp"\n#include "app/main.hpp"\n', ((2, "sideways from app"),)),
     ("app/test_it.cpp", "#include <catch2/catch.hpp>\n#include <benchmark/benchmark.h>\n", ((1, "tests/"), (2, "benchmarks/"))),
     ("tests/support/fake.hpp", '#pragma once\n#include "app/main.hpp"\n#include <hwloc.h>\n', ()),
     ("benchmarks/utils.cpp", "", ((1, "tells nothing"),)),

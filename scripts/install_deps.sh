@@ -30,7 +30,9 @@ nlohmann-json3-dev  build     <nlohmann/json.hpp>       scenario files, results
 libcli11-dev        build     <CLI/CLI.hpp>             the command line
 libmd-dev           build     <sha2.h>                  SHA-256 of scenario files
 libzstd-dev         build     <zstd.h>                  traces
+libhwloc-dev        build     <hwloc.h>                 processors, caches and NUMA nodes
 zlib1g-dev          build     <zlib.h>                  traces: logs compressed by gzip
+opencl-headers      build     <CL/cl.h>                 devices behind OpenCL, whose loader is opened at run time
 catch2              build     <tests/support/catch.hpp> tests
 libvalijson-dev     build     <valijson/schema.hpp>     tests of the JSON Schemas
 libbenchmark-dev    build     <benchmark/benchmark.h>   memsweep_bench
@@ -52,7 +54,7 @@ debootstrap         optional  debootstrap               scenario tests: the pack
 dpkg-dev            optional  dpkg-shlibdeps            cpack -G DEB: finds the package's library dependencies
 file                optional  file                      cpack -G DEB: tells binaries from other files
 man-db              optional  man                       scenario tests: manual pages render without a warning
-opencl-headers      optional  <CL/cl.h>                 devices behind OpenCL: built where the header is
+hwloc               optional  lstopo-no-graphics        scenario tests: what probe topology says, beside lstopo
 pocl-opencl-icd     optional  /etc/OpenCL/vendors/pocl.icd device tests: processors as OpenCL devices
 libjemalloc2        optional  /usr/lib/*/libjemalloc.so.2 scenario tests, benchmarks: cases under jemalloc
 libmimalloc2.0      optional  /usr/lib/*/libmimalloc.so.2.0 scenario tests, benchmarks: cases under mimalloc

@@ -3,8 +3,8 @@
 
     scripts/manual_page.py docs/result-format.md --name memsweep-result --section 5 --date 2026-01-31 --version 0.1.0
 
-Knows the Markdown that docs/ uses: headings, paragraphs, lists, tables, fenced code, `code`, **bold**, *emphasis* and
-links. A table becomes a list: its first column names the entry, the titles of the others stand before their cells.
+Knows the Markdown that docs/ uses: headings, paragraphs, lists, tables, fenced code, `code`, **bold**, *emphasis*,
+links, and comments of one line, which it leaves out. A table becomes a list: its first column names the entry, the titles of the others stand before their cells.
 """
 
 import argparse
@@ -86,7 +86,7 @@ class Page:
 
     def block(self):
         row = self.rows[0]
-        if not row.strip():
+        if not row.strip() or row.startswith("<!--"):
             self.rows.pop(0)
         elif row.lstrip().startswith("```"):
             self.rows.pop(0)
@@ -99,7 +99,7 @@ class Page:
         elif BULLET.match(row):
             self.bullet()
         else:
-            paragraph = self.take_while(lambda line: line.strip() and not line.startswith(("|", "#", "```")) and not BULLET.match(line))
+            paragraph = self.take_while(lambda line: line.strip() and not line.startswith(("|", "#", "```", "<!--")) and not BULLET.match(line))
             self.out += [".PP", *lines(" ".join(part.strip() for part in paragraph))]
 
     def heading(self, row):

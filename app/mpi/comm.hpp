@@ -3,9 +3,8 @@
 // Idle waiting sleeps instead of spinning, so that a rank that waits takes no processor from one that measures.
 //
 // Units    bytes; deadlines by the steady clock.
-// Errors   false, or empty: no answer in time, or MPI reported an error. What was under way is given up: its memory
-// stays
-//          reserved until the process ends, since MPI may still write to it.
+// Errors   false, or empty: no answer in time, or MPI reported an error. What was under way is given up; its memory
+//          stays reserved until the process ends, since MPI may still write to it.
 // Sources  MPI-3.1: MPI_Isend, MPI_Irecv, MPI_Test, MPI_Iprobe; MPI_ERRORS_RETURN instead of an abort of all ranks.
 // Threads  one.
 #pragma once
@@ -27,8 +26,9 @@ using Deadline = std::chrono::steady_clock::time_point;
     return std::chrono::steady_clock::now() + time;
 }
 
-// One message under way; it may be given up at any time. Ownership: the caller's memory must outlive the process's
-// use of MPI, or the message.
+// One message under way; it may be given up at any time.
+//
+// Ownership  the caller's memory must outlive the message, or, when that is given up, the process's use of MPI.
 class Transfer {
   public:
     Transfer();

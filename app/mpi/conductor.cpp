@@ -9,16 +9,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/commands.hpp"
-#include "app/mpi/rank_plan.hpp"
-#include "app/probing.hpp"
+#include "app/cli/messages.hpp"
+#include "app/commands/probing.hpp"
+#include "app/mpi/link_plan.hpp"
 #include "core/measure/fleet.hpp"
 #include "core/sys/atomic_file.hpp"
 #include "core/sys/clock.hpp"
 #include "core/sys/signals.hpp"
-#include "reporters/fleet_json.hpp"
-#include "reporters/json_reader.hpp"
-#include "scenarios/fingerprint.hpp"
+#include "core/sys/topology.hpp"
+#include "reporters/json/fleet_json.hpp"
+#include "reporters/json/json_reader.hpp"
+#include "scenarios/reader/fingerprint.hpp"
 
 namespace memsweep::mpi {
 namespace {
@@ -61,7 +62,8 @@ void measure_own(const MpiOptions& options, Journal& journal)
     global.quiet = true;
     const sys::StopSignals signals;
     const sys::SystemClock clock;
-    const auto report = app::probe(options.own, global, clock, signals);
+    const auto report = sys::load_topology().and_then(
+        [&](const sys::Topology& topology) { return app::probe(options.own, global, topology, clock, signals); });
     if (report) {
         journal.add_own(*report);
     } else {

@@ -7,51 +7,51 @@
 
 #include "core/device/handles.hpp"
 #include "core/device/open.hpp"
-#include "core/sys/numa_nodes.hpp"
+#include "core/sys/numa.hpp"
 
 namespace memsweep::mpi {
 namespace {
 
 bool has_memory(std::uint32_t number)
 {
-    return std::ranges::any_of(sys::numa_nodes(),
-                               [&](const sys::NumaNode& node) { return node.id == number && node.memory_bytes != 0; });
+    const std::vector<std::uint32_t> nodes = sys::nodes_with_memory();
+    return std::ranges::find(nodes, number) != nodes.end();
 }
 
 }  // namespace
 
-base::Expected<std::unique_ptr<FlowBuffer>> FlowBuffer::make(const model::Place& place, std::uint64_t bytes,
+base::Expected<std::unique_ptr<FlowBuffer>> FlowBuffer::make(const model::TransferEnd& end, std::uint64_t bytes,
                                                              const std::string& no_devices)
 {
-    using Kind = model::Place::Kind;
+    using Kind = model::TransferEnd::Kind;
     auto buffer = std::make_unique<FlowBuffer>();
     const std::uint64_t words = (bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
-    if (place.kind == Kind::null) {
+    if (end.kind == Kind::null) {
         buffer->own_.resize(words);
         buffer->words_ = buffer->own_;
         buffer->wire_ = buffer->own_.data();
         return buffer;
     }
-    const bool is_device = place.kind == Kind::device;
+    const bool is_device = end.kind == Kind::device;
     if (is_device && !no_devices.empty()) {
         return base::fail(base::ErrorCode::not_supported, no_devices);
     }
-    if (!is_device && place.number && !has_memory(*place.number)) {
+    if (!is_device && end.number && !has_memory(*end.number)) {
         return base::fail(base::ErrorCode::not_supported,
-                          fmt::format("this machine has no memory on node {}", *place.number));
+                          fmt::format("this machine has no memory on node {}", *end.number));
     }
     buffer->runtime_ = is_device ? device::open_runtime() : device::no_runtime("no device is at an end");
-    buffer->device_ = place.number.value_or(0);
+    buffer->device_ = end.number.value_or(0);
     if (is_device && buffer->device_ >= buffer->runtime_->devices().size()) {
         return base::fail(base::ErrorCode::not_supported,
                           fmt::format("there is no gpu{}. {}", buffer->device_, buffer->runtime_->absence()));
     }
-    auto end = transfer::EndMemory::make(
-        *buffer->runtime_, {.place = place, .bytes = words * sizeof(std::uint64_t), .skew_bytes = 0, .driver = {}});
-    if (!end) {
-        return base::fail(end.error());
+    auto memory = transfer::EndMemory::make(
+        *buffer->runtime_, {.end = end, .bytes = words * sizeof(std::uint64_t), .skew_bytes = 0, .driver = {}});
+    if (!memory) {
+        return base::fail(memory.error());
     }
-    buffer->end_ = *std::move(end);
+    buffer->end_ = *std::move(memory);
     if (buffer->end_.host() != nullptr) {
         buffer->words_ = {reinterpret_cast<std::uint64_t*>(buffer->end_.host()), words};
         buffer->wire_ = buffer->end_.host();

@@ -2,6 +2,7 @@
 //
 // Where it lies is asked of the kernel after every page was touched (move_pages). What a processor does not reach, the
 // memory of a device, has words on the host beside it: to_wire() and from_wire() carry them over.
+//
 // Errors   not_supported: this machine has no such memory, or MPI does not take it, and why; os; device.
 // Ownership  what MPI may still write to after a test was given up must be kept.
 #pragma once
@@ -23,7 +24,7 @@ class FlowBuffer {
   public:
     // Of whole words; `place` null: a vector's memory. `no_devices`: why MPI takes no device memory; empty: it does.
     [[nodiscard]] static base::Expected<std::unique_ptr<FlowBuffer>>
-    make(const model::Place& place, std::uint64_t bytes, const std::string& no_devices);
+    make(const model::TransferEnd& end, std::uint64_t bytes, const std::string& no_devices);
 
     [[nodiscard]] std::span<std::uint64_t> words() const noexcept { return words_; }
     [[nodiscard]] std::size_t bytes() const noexcept { return words_.size_bytes(); }

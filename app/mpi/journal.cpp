@@ -8,20 +8,20 @@
 
 #include <fmt/format.h>
 
-#include "app/commands.hpp"
-#include "app/launched.hpp"
-#include "app/probing.hpp"
-#include "app/read_result.hpp"
-#include "app/result_path.hpp"
-#include "app/this_machine.hpp"
+#include "app/cli/messages.hpp"
+#include "app/commands/probing.hpp"
+#include "app/commands/result_io.hpp"
+#include "app/commands/result_path.hpp"
+#include "app/commands/this_machine.hpp"
 #include "core/base/quantity.hpp"
 #include "core/measure/assertions.hpp"
 #include "core/measure/fleet.hpp"
+#include "core/probe/probe.hpp"
+#include "core/probe/probe_case.hpp"
 #include "core/sys/atomic_file.hpp"
 #include "core/sys/clock.hpp"
-#include "core/transfer/probe.hpp"
-#include "reporters/json_writer.hpp"
-#include "scenarios/fingerprint.hpp"
+#include "reporters/json/json_writer.hpp"
+#include "scenarios/reader/fingerprint.hpp"
 
 namespace memsweep::mpi {
 namespace {
@@ -92,10 +92,7 @@ base::Expected<Journal> Journal::open(const MpiOptions& options, const Comm& com
 {
     Journal journal{options, comm};
     model::RunReport& report = journal.report_;
-    report.tool = model::this_tool();
-    report.machine = app::this_machine();
-    report.run.started = sys::utc_now();
-    report.run.argv = options.global.argv;
+    report = model::new_report(app::this_machine(), sys::utc_now(), options.global.argv);
     report.run.isolation = model::Isolation::none;
     report.run.scenario_name = "mpi";
     report.run.scenario_description = "Many hosts measured in step, and the links between them.";
@@ -144,7 +141,7 @@ model::CaseReport Journal::link_case(const LinkTest& test, const Flow& flow) con
     if (test.scenario.empty()) {
         params.push_back({"message", message_text(*options_, test.pattern)});
         params.push_back({"pattern", std::string{name_of(test.pattern)}});
-        model::CaseReport one = transfer::new_case(std::string{scenario}, std::move(params));
+        model::CaseReport one = probe::new_case(std::string{scenario}, std::move(params));
         one.planned_repetitions = options_->link.samples;
         return one;
     }
@@ -153,7 +150,7 @@ model::CaseReport Journal::link_case(const LinkTest& test, const Flow& flow) con
     if (!flow.part.empty()) {
         params.push_back({"part", flow.part});
     }
-    model::CaseReport one = transfer::new_case(test.scenario, std::move(params));
+    model::CaseReport one = probe::new_case(test.scenario, std::move(params));
     one.planned_repetitions = test.samples;
     return one;
 }
@@ -178,17 +175,17 @@ void Journal::add_links(const LinkTest& test, const std::vector<FlowOutcome>& ou
         model::CaseReport one = link_case(test, outcome.flow);
         one.facts = outcome.facts;
         if (!outcome.problem.empty()) {
-            transfer::skip(one, outcome.problem);
+            probe::skip(one, outcome.problem);
         } else {
             if (!test.scenario.empty()) {
                 const double bytes = static_cast<double>(outcome.wrong_words * sizeof(std::uint64_t));
-                transfer::set_values(one, "transfer_wrong_bytes", {bytes});
+                probe::set_values(one, "transfer_wrong_bytes", {bytes});
             }
             if (test.messages != 0) {
                 const double bytes = static_cast<double>(test.messages * outcome.flow.bytes);
-                transfer::set_values(one, "transferred_bytes", std::vector<double>(outcome.values.size(), bytes));
+                probe::set_values(one, "transferred_bytes", std::vector<double>(outcome.values.size(), bytes));
             }
-            transfer::set_values(one, test.pattern == Pattern::latency ? "latency" : "bandwidth", outcome.values);
+            probe::set_values(one, test.pattern == Pattern::latency ? "latency" : "bandwidth", outcome.values);
         }
         if (outcome.misplaced) {
             one.status = model::Status::failed;
@@ -206,7 +203,7 @@ void Journal::add_unmet(const LinkTest& test)
 {
     for (const Flow& flow : test.flows) {
         model::CaseReport one = link_case(test, flow);
-        transfer::skip(one, test.unmet);
+        probe::skip(one, test.unmet);
         replace(report_.cases, std::move(one));
     }
 }

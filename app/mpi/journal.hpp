@@ -4,6 +4,7 @@
 // A link is a case with the parameters `from` and `to`. Of all links of one pattern the host's own figure is its best
 // one, sending and receiving apart: a slow peer does not make its peers slow, and who is slow is so with all of them.
 // Transfers of scenarios are cases of the scenario's name, with its axes, and are held to its assertions.
+//
 // Errors   io: the file cannot be written; invalid_input: with resume, another run's result lies there.
 #pragma once
 

@@ -1,5 +1,15 @@
 #include "app/mpi/link_plan.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/commands/shipped.hpp"
+#include "app/commands/this_machine.hpp"
+#include "scenarios/reader/loader.hpp"
+
 namespace memsweep::mpi {
 namespace {
 
@@ -57,6 +67,78 @@ std::vector<LinkTest> link_plan(const std::vector<Pattern>& wanted, int ranks)
         }
     }
     return plan;
+}
+
+RankPlans load_plans(const std::vector<std::string>& files)
+{
+    RankPlans loaded;
+    const scenarios::Surroundings around = app::surroundings(app::this_machine());
+    for (const std::string& name : files) {
+        scenarios::Loaded plan = scenarios::load(app::scenario_path(name), {}, around);
+        if (!plan) {
+            std::ranges::move(plan.error(), std::back_inserter(loaded.errors));
+        } else if (plan->requirements.ranks.count == 0) {
+            loaded.errors.push_back({base::ErrorCode::invalid_input,
+                                     "has no \"ranks\": it is for one process; run it with memsweep run", name});
+        } else {
+            loaded.plans.push_back(*std::move(plan));
+        }
+    }
+    return loaded;
+}
+
+model::Plan plan_of(const std::vector<model::TransferSpec>& transfers, std::uint64_t bytes, std::uint32_t samples)
+{
+    model::Plan plan;
+    plan.name = "mpi_transfer";
+    plan.settings.repetitions = samples;
+    plan.requirements.ranks.or_more = true;
+    model::TransferStep step;
+    step.options.times = 0;
+    for (const model::TransferSpec& spec : transfers) {
+        step.jobs.push_back({.spec = spec, .bytes = bytes});
+        const std::uint32_t highest = std::max(spec.src.rank.value_or(0), spec.dst.rank.value_or(0));
+        plan.requirements.ranks.count = std::max(plan.requirements.ranks.count, highest + 1);
+        plan.fingerprint += model::to_text(spec) + "\n";
+    }
+    plan.cases.push_back({.id = plan.name, .scenario = plan.name, .steps = {{.operation = std::move(step)}}});
+    return plan;
+}
+
+void add_tests(const model::Plan& plan, int ranks, std::vector<LinkTest>& tests)
+{
+    const model::RankNeed& need = plan.requirements.ranks;
+    const std::string unmet = model::is_met(need, static_cast<std::uint32_t>(ranks))
+                                  ? std::string{}
+                                  : fmt::format("needs {}; this run has {}", model::to_text(need), ranks);
+    for (const model::Case& plan_case : plan.cases) {
+        const std::size_t first = tests.size();
+        std::size_t flows = 0;
+        for (std::size_t number = 0; number < plan_case.steps.size(); ++number) {
+            const auto& step = std::get<model::TransferStep>(plan_case.steps[number].operation);
+            LinkTest test{.pattern = Pattern::uni,
+                          .scenario = plan.name,
+                          .params = plan_case.params,
+                          .samples = plan.settings.repetitions,
+                          .messages = step.options.times,
+                          .timeout = plan.settings.timeout,
+                          .unmet = unmet};
+            for (std::size_t i = 0; i < step.jobs.size(); ++i) {
+                const model::TransferJob& job = step.jobs[i];
+                test.flows.push_back({.from = static_cast<int>(job.spec.src.rank.value_or(0)),
+                                      .to = static_cast<int>(job.spec.dst.rank.value_or(0)),
+                                      .src = job.spec.src,
+                                      .dst = job.spec.dst,
+                                      .bytes = job.bytes,
+                                      .part = fmt::format("{}.{}", number + 1, i + 1)});
+                ++flows;
+            }
+            tests.push_back(std::move(test));
+        }
+        for (std::size_t i = first; i < tests.size() && flows == 1; ++i) {
+            tests[i].flows.front().part.clear();
+        }
+    }
 }
 
 }  // namespace memsweep::mpi

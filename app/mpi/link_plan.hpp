@@ -1,4 +1,8 @@
-// Which ranks send to which, one test after the other: every rank computes the same list.
+// Which ranks send to which, one test after the other: by pattern, or as the transfers of scenario files and of the
+// command line say. Every rank computes the same list.
+//
+// Each transfer step is one test: its transfers run at once, and whoever is named in none of them waits. A repetition
+// is a sample, and sends "times" messages.
 #pragma once
 
 #include <array>
@@ -9,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/error.hpp"
 #include "core/model/plan.hpp"
 #include "core/model/transfer.hpp"
 
@@ -32,9 +37,9 @@ inline constexpr std::array<NamedPattern, 6> patterns{
 struct Flow {
     int from{};
     int to{};
-    model::Place src{}, dst{};  // null: ordinary memory of each end
-    std::uint64_t bytes{};      // of a message; 0: as the command line says
-    std::string part{};         // of several transfers of a case: "step.number"
+    model::TransferEnd src{}, dst{};  // null: ordinary memory of each end
+    std::uint64_t bytes{};            // of a message; 0: as the command line says
+    std::string part{};               // of several transfers of a case: "step.number"
     friend bool operator==(const Flow&, const Flow&) = default;
 };
 
@@ -51,6 +56,23 @@ struct LinkTest {
     std::string unmet{};                 // why it is not run
 };
 
+// The tests of the patterns.
 [[nodiscard]] std::vector<LinkTest> link_plan(const std::vector<Pattern>& wanted, int ranks);
+
+struct RankPlans {
+    std::vector<model::Plan> plans;
+    std::vector<base::Error> errors;  // empty: all were read
+};
+
+// Scenarios by file or by the name of one that ships. The errors are all that is wrong with the files, as memsweep
+// validate says it.
+[[nodiscard]] RankPlans load_plans(const std::vector<std::string>& files);
+
+// Those of the command line, all at once: no "times", so that a sample takes the time that links take.
+[[nodiscard]] model::Plan plan_of(const std::vector<model::TransferSpec>& transfers, std::uint64_t bytes,
+                                  std::uint32_t samples);
+
+// Where this many ranks are not what a plan needs, its tests say so and are not run.
+void add_tests(const model::Plan& plan, int ranks, std::vector<LinkTest>& tests);
 
 }  // namespace memsweep::mpi

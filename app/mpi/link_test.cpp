@@ -22,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 
 enum Kind : int { introduction, hello, ready, data, ack, report, verdict, kinds };
 
-constexpr int most_beside = model::most_transfers_at_once;  // flows of a test between the same two ranks
+constexpr int most_beside = model::max_transfers_at_once;  // flows of a test between the same two ranks
 
 constexpr std::uint64_t most_messages = 4096;
 constexpr std::uint64_t round_trips = 200;  // of a sample
@@ -82,15 +82,15 @@ class End {
         const std::size_t bytes = flow_.bytes != 0 ? flow_.bytes
                                   : is_latency_    ? settings.latency_bytes
                                                    : settings.bytes;
-        const model::Place& place = is_sender() ? flow_.src : flow_.dst;
-        auto buffer = FlowBuffer::make(place, bytes, Comm::no_device_memory());
+        const model::TransferEnd& end = is_sender() ? flow_.src : flow_.dst;
+        auto buffer = FlowBuffer::make(end, bytes, Comm::no_device_memory());
         if (buffer) {
             memory_->buffer = *std::move(buffer);
             write(memory_->own.placement, memory_->buffer->end().proof().text);
             write(memory_->own.pages, memory_->buffer->end().pages());
             memory_->own.misplaced = memory_->buffer->end().proof().wrong;
         } else {
-            write(memory_->own.problem, fmt::format("{}: {}: {}", comm.name(comm.rank()), model::to_text(place),
+            write(memory_->own.problem, fmt::format("{}: {}: {}", comm.name(comm.rank()), model::to_text(end),
                                                     base::describe(buffer.error())));
         }
         memory_->values.resize(samples_);
@@ -184,7 +184,7 @@ class End {
     }
     void add_memory(FlowOutcome& outcome) const
     {
-        if (flow_.src.kind == model::Place::Kind::null) {
+        if (flow_.src.kind == model::TransferEnd::Kind::null) {
             return;
         }
         const Introduction& src = is_sender() ? memory_->own : memory_->peers;

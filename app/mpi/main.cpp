@@ -6,13 +6,13 @@
 
 #include <fmt/format.h>
 
-#include "app/commands.hpp"
-#include "app/launched.hpp"
+#include "app/cli/messages.hpp"
+#include "app/commands/result_path.hpp"
 #include "app/mpi/comm.hpp"
 #include "app/mpi/conductor.hpp"
 #include "app/mpi/journal.hpp"
+#include "app/mpi/link_plan.hpp"
 #include "app/mpi/mpi_options.hpp"
-#include "app/mpi/rank_plan.hpp"
 #include "core/sys/machine_facts.hpp"
 
 namespace {
@@ -23,14 +23,14 @@ using namespace memsweep;
 bool load_scenarios(mpi::MpiOptions& options, const mpi::Comm& comm)
 {
     mpi::RankPlans loaded = mpi::load_plans(options.scenarios);
-    const auto blamed = comm.first_of(!loaded.errors.empty());
+    const auto reporting = comm.first_of(!loaded.errors.empty());
     for (const base::Error& error : loaded.errors) {
-        if (blamed == comm.rank()) {
+        if (reporting == comm.rank()) {
             std::fprintf(stderr, "%s\n", base::describe(error).c_str());
         }
     }
     std::ranges::move(loaded.plans, std::back_inserter(options.plans));
-    return !blamed;
+    return !reporting;
 }
 
 app::ExitCode run(const mpi::MpiOptions& options, const mpi::Comm& comm)

@@ -1,203 +1,327 @@
 #include "app/mpi/mpi_options.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <iterator>
+#include <string_view>
+#include <utility>
 
-#include <CLI/CLI.hpp>
+#include <unistd.h>
+
 #include <fmt/format.h>
 
-#include "app/command_tree.hpp"
-#include "app/commands.hpp"
-#include "app/mpi/mpi_pages.hpp"
-#include "app/mpi/rank_plan.hpp"
-#include "core/base/quantity.hpp"
+#include "app/cli/completion.hpp"
+#include "app/cli/global_options.hpp"
+#include "app/cli/help_text.hpp"
+#include "app/cli/manual_page.hpp"
+#include "app/cli/messages.hpp"
+#include "app/cli/option_values.hpp"
+#include "app/mpi/link_plan.hpp"
 #include "core/model/tool_info.hpp"
 #include "core/model/transfer_step.hpp"
-#include "scenarios/limits.hpp"
+#include "scenarios/reader/limits.hpp"
 
 namespace memsweep::mpi {
 namespace {
 
-struct Raw {
-    std::string own, patterns;
+using app::Arity;
+using app::Command;
+using app::OptionValue;
+namespace value = app::value;
+
+constexpr const char* description = R"(.PP
+It is started by
+.BR mpirun (1)
+or
+.BR srun (1),
+one process per host.
+Every rank measures its own memory, as
+.B memsweep probe
+does, one after the other or together; then the links between the ranks are
+measured, one test at a time.
+The receiver compares all of the last message of every sample with what was
+sent.
+.PP
+Transfers that are named, in scenario files or in words, are measured instead:
+ranks that they name take part, the others wait.
+.PP
+Each rank writes its own result, described in
+.BR memsweep\-result (5),
+after every step; rank 0 gathers them into a fleet that
+.B memsweep report
+and
+.B memsweep compare
+read.
+.PP
+Nothing waits for ever: a rank that does not answer in time is left out from
+there on, and what the others measure by themselves goes on.
+)";
+
+constexpr const char* closing = R"(.SH EXIT STATUS
+.TP
+.B 0
+done
+.TP
+.B 1
+wrong data: what arrived is not what was sent
+.TP
+.B 2
+wrong usage, or a result that cannot be gone on with
+.TP
+.B 3
+a rank did not answer; the results of the others are written
+.TP
+.B 70
+a bug in memsweep
+.SH EXAMPLES
+.TP
+.B mpirun \-\-map\-by node memsweep\-mpi \-o results/%h.json
+measures every host and every link.
+.TP
+.B timeout 30m mpirun \-\-enable\-recovery memsweep\-mpi \-o results/%h.json
+ends also where MPI itself hangs because a host is lost.
+.TP
+.B memsweep merge results/*.json \-o fleet.json \-\-expect 128
+then names who is missing, and
+.B \-\-resume
+measures what is lacking.
+.TP
+.B mpirun memsweep\\-mpi 'rank0:host \\-> rank1:host:pinned@node0'
+measures one transfer between two ranks.
+.SH SEE ALSO
+.BR memsweep (1),
+.BR memsweep\\-scenario (5),
+.BR mpirun (1),
+.BR srun (1),
+.BR memsweep\-result (5)
+)";
+
+std::string patterns_section()
+{
+    std::string text = ".SH LINKS\n";
+    for (const NamedPattern& pattern : patterns) {
+        text += fmt::format(".TP\n.B {}\n{}\n", pattern.name, pattern.meaning);
+    }
+    return text;
+}
+
+constexpr std::array<std::pair<std::string_view, Together>, 3> at_once{
+    {{"one", Together::one}, {"pairs", Together::pairs}, {"all", Together::all}}};
+
+// What the arguments say, before what they leave out is filled in.
+struct Arguments {
     std::vector<std::string> what;
-    std::string together{"one"}, message, array, min_time, link_time, patience, own_patience;
-    std::vector<std::string> tags;
-    std::string shell, manual_date;
+    std::vector<std::string> own;
+    std::vector<std::string> patterns;
+    std::optional<std::chrono::nanoseconds> link_time;
+    std::string shell;
+    std::string manual_date;
+    bool version{};
 };
 
-template <typename T>
-T value_or_throw(base::Expected<T> parsed, const char* flag)
+base::Expected<void> refuse(std::string message, std::string where = {})
 {
-    if (!parsed) {
-        throw CLI::ValidationError(flag, parsed.error().message);
-    }
-    return *std::move(parsed);
+    return base::fail(base::ErrorCode::invalid_input, std::move(message), std::move(where));
 }
 
-std::vector<std::string> words(const std::string& text)
+OptionValue own_tests(std::vector<std::string>& target)
 {
-    std::vector<std::string> parts;
-    for (std::size_t start = 0; start <= text.size();) {
-        const std::size_t comma = std::min(text.find(',', start), text.size());
-        parts.push_back(text.substr(start, comma - start));
-        start = comma + 1;
-    }
-    return parts;
+    OptionValue tests = value::each(
+        [&target](const std::string& word) {
+            if (word != "bandwidth" && word != "latency" && word != "faults" && word != "none") {
+                return refuse(fmt::format("\"{}\" is not bandwidth, latency, faults or none", word));
+            }
+            target.push_back(word);
+            return base::Expected<void>{};
+        },
+        Arity::each_time);
+    tests.commas = true;
+    return tests;
 }
 
-std::vector<Pattern> patterns_of(const std::string& text)
+OptionValue pattern_names(std::vector<std::string>& target)
 {
-    std::vector<Pattern> found;
-    for (const std::string& word : words(text)) {
-        const auto* entry = std::ranges::find(patterns, word, &NamedPattern::name);
-        if (entry != patterns.end()) {
-            found.push_back(entry->pattern);
-        } else if (word != "none") {
-            throw CLI::ValidationError("--links",
-                                       fmt::format("\"{}\" is no pattern; there are latency, uni, bidirectional, "
-                                                   "all-to-one, one-to-all, ring and none",
-                                                   word));
-        }
-    }
-    return found;
+    OptionValue names = value::each(
+        [&target](const std::string& word) {
+            if (word != "none" && std::ranges::find(patterns, word, &NamedPattern::name) == patterns.end()) {
+                return refuse(fmt::format("\"{}\" is no pattern; there are latency, uni, bidirectional, all-to-one, "
+                                          "one-to-all, ring and none",
+                                          word));
+            }
+            target.push_back(word);
+            return base::Expected<void>{};
+        },
+        Arity::each_time);
+    names.commas = true;
+    return names;
 }
 
-void add_options(CLI::App& app, MpiOptions& options, Raw& raw)
+void add_own(Command& program, MpiOptions& options, Arguments& asked)
 {
-    app.add_option("scenario", raw.what,
-                   "Scenario files that say \"ranks\", or transfers in words, all at once: 'rank0:host -> "
-                   "rank1:host:pinned@node0'. Then --own and --links are none unless they are given")
-        ->type_name("FILE");
-    app.add_option("--own", raw.own,
-                   "What each rank measures of its own memory, as memsweep probe: bandwidth, latency, "
-                   "faults, with commas; or none (default bandwidth,latency)")
-        ->type_name("LIST:{bandwidth,latency,faults,none}");
-    app.add_option("--at-once", raw.together,
-                   "How many ranks measure their own memory at the same time: one, pairs or all")
-        ->capture_default_str()
-        ->check(CLI::IsMember({"one", "pairs", "all"}))
-        ->type_name("WHO");
-    app.add_option("-k,--filter", options.own.filter, "Only own cases whose id matches this regular expression")
-        ->type_name("REGEX");
-    app.add_option("--size", raw.array, "Of the arrays of own cases, as for memsweep probe")->type_name("SIZE");
-    app.add_option("--min-time", raw.min_time, "Of each sample of own cases (default 20ms)")->type_name("DURATION");
-    app.add_option("--link-time", raw.link_time, "Of each sample of a link (default 5ms)")->type_name("DURATION");
-    app.add_option("-n,--samples", options.link.samples, "Of each case")
-        ->capture_default_str()
-        ->check(CLI::Range(1U, 10'000U))
-        ->type_name("N");
-    app.add_option("--links", raw.patterns, "What is measured between the ranks, with commas; or none (default all)")
-        ->type_name("LIST:{latency,uni,bidirectional,all-to-one,one-to-all,ring,none}");
-    app.add_option("--message", raw.message, "Size of a message (default 4MiB)")->type_name("SIZE");
-    app.add_option("--patience", raw.patience, "With a rank that does not answer in a link test (default 10s)")
-        ->type_name("DURATION");
-    app.add_option("--own-patience", raw.own_patience, "With a rank that measures its own memory (default 5m)")
-        ->type_name("DURATION");
-    app.add_option("-o,--out", options.out, "Each rank's own result, written as it goes; %h host, %r rank")
-        ->capture_default_str()
-        ->type_name("FILE");
-    app.add_option("--gather", options.gather, "The fleet result that rank 0 writes as it goes")
-        ->capture_default_str()
-        ->type_name("FILE");
-    app.add_option("--tag", raw.tags, "Record a tag in every rank's result (repeatable)")
-        ->allow_extra_args(false)
-        ->type_name("KEY=VALUE");
-    app.add_flag("--resume", options.resume,
+    program.group = "Memory of each rank";
+    program
+        .option("--own LIST", own_tests(asked.own),
+                "What each rank measures of its own memory, as memsweep probe: bandwidth, latency, "
+                "faults, with commas; or none (default bandwidth,latency)")
+        .words = {"bandwidth", "latency", "faults", "none"};
+    program
+        .option("--at-once WHO", value::choice(options.together, at_once),
+                "How many ranks measure their own memory at the same time: one, pairs or all")
+        .value.fallback = "one";
+    program.option("-k,--filter REGEX", value::text(options.own.filter),
+                   "Only own cases whose id matches this regular expression");
+    program.option("--size SIZE", value::size(options.own.array_bytes),
+                   "Of the arrays of own cases, as for memsweep probe");
+    program.option("--min-time DURATION", value::duration(options.own.min_time),
+                   "Of each sample of own cases (default 20ms)");
+    program.option("--own-patience DURATION", value::duration(options.own_patience),
+                   "With a rank that measures its own memory (default 5m)");
+}
+
+void add_links(Command& program, MpiOptions& options, Arguments& asked)
+{
+    program.group = "Links";
+    program
+        .option("--links LIST", pattern_names(asked.patterns),
+                "What is measured between the ranks, with commas; or none (default all)")
+        .words = {"latency", "uni", "bidirectional", "all-to-one", "one-to-all", "ring", "none"};
+    program.option("--link-time DURATION", value::duration(asked.link_time), "Of each sample of a link (default 5ms)");
+    program.option("-n,--samples N", value::number(options.link.samples, 1, 10'000), "Of each case").value.fallback =
+        std::to_string(options.link.samples);
+    program.option("--message SIZE", value::size(options.link.bytes), "Size of a message (default 4MiB)");
+    program.option("--patience DURATION", value::duration(options.link.patience),
+                   "With a rank that does not answer in a link test (default 10s)");
+}
+
+void add_output(Command& program, MpiOptions& options)
+{
+    program.group = "Output";
+    program.option("-o,--out FILE", value::text(options.out),
+                   "Each rank's own result, written as it goes; %h host, %r rank");
+    program.option("--gather FILE", value::text(options.gather), "The fleet result that rank 0 writes as it goes");
+    program.option("--tag KEY=VALUE", value::pairs(options.own.tags, "KEY=VALUE", Arity::each_time),
+                   "Record a tag in every rank's result (repeatable)");
+    program.flag("--resume", options.resume,
                  "Go on with the results that -o names: what they hold is not measured again");
-    app.add_flag("-q,--quiet", options.global.quiet, "No progress");
-    app.add_option("--completion", raw.shell, "Print the completion script of a shell, and do nothing else")
-        ->check(CLI::IsMember({"bash", "zsh", "fish"}))
-        ->type_name("SHELL");
-    app.add_option("--man", raw.manual_date, "Print the manual page with this date")->group("");
-    app.footer("Run it under mpirun or srun. A rank that dies or hangs costs its own cases: use\n"
-               "  timeout 30m mpirun --enable-recovery ... memsweep-mpi -o results/%h-%r.json\n"
-               "  memsweep merge results/*.json -o fleet.json --expect HOSTS\n"
-               "Exit codes: 0 done; 1 wrong data; 2 wrong usage; 3 a rank did not answer.");
 }
 
-void sort_out(MpiOptions& options, Raw& raw)
+void add_options(Command& program, MpiOptions& options, Arguments& asked)
 {
-    for (const std::string& what : raw.what) {
-        if (what.find("->") == std::string::npos) {
-            options.scenarios.push_back(what);
-            continue;
-        }
-        const auto spec = value_or_throw(model::parse_transfer(what), "transfer");
-        constexpr auto any_rank = static_cast<std::uint32_t>(scenarios::max_ranks);
-        if (std::string why = model::rank_objection(spec, any_rank); !why.empty()) {
-            throw CLI::ValidationError("transfer", why);
-        }
-        if (std::ranges::find(options.transfers, spec) != options.transfers.end()) {
-            throw CLI::ValidationError("transfer", fmt::format("{} stands there twice", what));
-        }
-        options.transfers.push_back(spec);
-    }
-    if (options.transfers.size() > model::most_transfers_at_once) {
-        throw CLI::ValidationError("transfer", fmt::format("at most {} at once", model::most_transfers_at_once));
-    }
-    const bool all = raw.what.empty();
-    raw.own = !raw.own.empty() ? raw.own : all ? "bandwidth,latency" : "none";
-    raw.patterns = !raw.patterns.empty() ? raw.patterns
-                   : all                 ? "latency,uni,bidirectional,all-to-one,one-to-all,ring"
-                                         : "none";
+    program
+        .positional("scenario FILE", value::texts(asked.what),
+                    "Scenario files that say \"ranks\", or transfers in words, all at once: 'rank0:host -> "
+                    "rank1:host:pinned@node0'. Then --own and --links are none unless they are given")
+        .takes_scenarios = true;
+    program.flag("-V,--version", asked.version, "Print the version and exit");
+    program.flag("-q,--quiet", options.global.quiet, "No progress");
+    program.option("--completion SHELL",
+                   value::word(asked.shell, {app::completion_shells.begin(), app::completion_shells.end()}),
+                   "Print the completion script of a shell, and do nothing else");
+    program.hidden_option("--man DATE", value::text(asked.manual_date));
+    add_own(program, options, asked);
+    add_links(program, options, asked);
+    add_output(program, options);
+    program.footer = "Run it under mpirun or srun. A rank that dies or hangs costs its own cases: use\n"
+                     "  timeout 30m mpirun --enable-recovery ... memsweep-mpi -o results/%h-%r.json\n"
+                     "  memsweep merge results/*.json -o fleet.json --expect HOSTS\n"
+                     "Exit codes: 0 done; 1 wrong data; 2 wrong usage; 3 a rank did not answer.";
 }
 
-void finish(MpiOptions& options, Raw& raw)
+base::Expected<void> take_transfer(const std::string& text, MpiOptions& options)
 {
-    sort_out(options, raw);
-    for (const std::string& word : words(raw.own)) {
-        if (word == "bandwidth" || word == "latency" || word == "faults") {
-            options.own.what.push_back(word);
-        } else if (word != "none") {
-            throw CLI::ValidationError("--own", fmt::format("\"{}\" is not bandwidth, latency, faults or none", word));
+    auto transfer = model::parse_transfer(text);
+    if (!transfer) {
+        return refuse(transfer.error().message, "transfer");
+    }
+    constexpr auto any_rank = static_cast<std::uint32_t>(scenarios::max_ranks);
+    if (std::string why = model::rank_objection(*transfer, any_rank); !why.empty()) {
+        return refuse(std::move(why), "transfer");
+    }
+    if (std::ranges::find(options.transfers, *transfer) != options.transfers.end()) {
+        return refuse(fmt::format("{} stands there twice", text), "transfer");
+    }
+    options.transfers.push_back(*std::move(transfer));
+    return {};
+}
+
+base::Expected<void> sort_out(const std::vector<std::string>& what, MpiOptions& options)
+{
+    for (const std::string& text : what) {
+        if (text.find("->") == std::string::npos) {
+            options.scenarios.push_back(text);
+        } else if (auto taken = take_transfer(text, options); !taken) {
+            return taken;
         }
     }
-    options.together = raw.together == "one"     ? Together::one
-                       : raw.together == "pairs" ? Together::pairs
-                                                 : Together::all;
-    options.patterns = patterns_of(raw.patterns);
+    return options.transfers.size() > model::max_transfers_at_once
+               ? refuse(fmt::format("at most {} at once", model::max_transfers_at_once), "transfer")
+               : base::Expected<void>{};
+}
+
+// What is measured where neither --own nor --links says it: all of it, or nothing beside what is named.
+void fill_in(Arguments& asked)
+{
+    const bool all = asked.what.empty();
+    if (asked.own.empty() && all) {
+        asked.own = {"bandwidth", "latency"};
+    }
+    if (asked.patterns.empty() && all) {
+        asked.patterns = value::names_in(patterns);
+    }
+}
+
+base::Expected<void> complete(MpiOptions& options, Arguments& asked)
+{
+    constexpr std::uint64_t largest_message_bytes = 1U << 30U;
+    if (auto sorted = sort_out(asked.what, options); !sorted) {
+        return sorted;
+    }
+    if (options.link.bytes < 8 || options.link.bytes > largest_message_bytes || options.link.bytes % 8 != 0) {
+        return refuse("a multiple of 8 bytes up to 1GiB", "--message");
+    }
+    fill_in(asked);
+    std::ranges::copy_if(asked.own, std::back_inserter(options.own.what),
+                         [](const auto& word) { return word != "none"; });
+    for (const std::string& word : asked.patterns) {
+        if (const auto* named = std::ranges::find(patterns, word, &NamedPattern::name); named != patterns.end()) {
+            options.patterns.push_back(named->pattern);
+        }
+    }
     options.own.samples = options.link.samples;
-    if (!raw.array.empty()) {
-        options.own.array_bytes = value_or_throw(base::parse_size(raw.array), "--size");
-    }
-    if (!raw.min_time.empty()) {
-        options.own.min_time = value_or_throw(base::parse_duration(raw.min_time), "--min-time");
-    }
-    if (!raw.link_time.empty()) {
-        const auto time = value_or_throw(base::parse_duration(raw.link_time), "--link-time");
-        options.link.sample_seconds = std::chrono::duration<double>(time).count();
-    }
-    if (!raw.message.empty()) {
-        constexpr std::uint64_t largest = 1U << 30U;
-        options.link.bytes = value_or_throw(base::parse_size(raw.message), "--message");
-        if (options.link.bytes < 8 || options.link.bytes > largest || options.link.bytes % 8 != 0) {
-            throw CLI::ValidationError("--message", "a multiple of 8 bytes up to 1GiB");
-        }
-    }
-    if (!raw.patience.empty()) {
-        options.link.patience = value_or_throw(base::parse_duration(raw.patience), "--patience");
-    }
-    if (!raw.own_patience.empty()) {
-        options.own_patience = value_or_throw(base::parse_duration(raw.own_patience), "--own-patience");
-    }
-    for (const std::string& text : raw.tags) {
-        const std::size_t at = text.find('=');
-        if (at == std::string::npos || at == 0) {
-            throw CLI::ValidationError("--tag", fmt::format("\"{}\" is not KEY=VALUE", text));
-        }
-        options.own.tags[text.substr(0, at)] = text.substr(at + 1);
+    if (asked.link_time) {
+        options.link.sample_seconds = std::chrono::duration<double>(*asked.link_time).count();
     }
     if (!options.transfers.empty()) {
         options.plans.push_back(plan_of(options.transfers, options.link.bytes, options.link.samples));
     }
     options.global.progress = app::ProgressMode::none;
+    return {};
 }
 
-ParsedMpi printed(bool is_first, const std::string& text)
+std::string manual(const Command& program, const std::string& date)
 {
-    const bool is_out = !is_first || app::print_data(text);
-    return {std::nullopt, is_out ? app::ExitCode::done : app::ExitCode::bad_input};
+    return app::manual_page(program,
+                            {.summary = "measure the memory of many hosts in step, and the links between them",
+                             .called = "mpirun ... memsweep-mpi",
+                             .description = description,
+                             .closing = patterns_section() + closing},
+                            model::this_tool().version, date);
+}
+
+// What is printed instead of a measurement; empty: nothing was asked for.
+std::string answer_to(const Command& program, const app::Request& request, const Arguments& asked)
+{
+    if (request.help) {
+        return app::help_text(program, program, app::terminal_width(STDOUT_FILENO));
+    }
+    if (asked.version) {
+        return fmt::format("memsweep-mpi {}\n", model::this_tool().version);
+    }
+    if (!asked.shell.empty()) {
+        return app::completion_script(program, asked.shell);
+    }
+    return asked.manual_date.empty() ? std::string{} : manual(program, asked.manual_date);
 }
 
 }  // namespace
@@ -205,33 +329,22 @@ ParsedMpi printed(bool is_first, const std::string& text)
 ParsedMpi parse_mpi(int argc, const char* const* argv, bool is_first)
 {
     MpiOptions options;
-    Raw raw;
-    CLI::App program{"Measures the memory of many hosts in step, and the links between them, under MPI",
-                     "memsweep-mpi"};
-    program.set_version_flag("-V,--version", fmt::format("memsweep-mpi {}", model::this_tool().version));
-    add_options(program, options, raw);
-    try {
-        program.parse(argc, argv);
-        if (!raw.shell.empty() || !raw.manual_date.empty()) {
-            const app::CommandFacts facts = app::describe(program);
-            return printed(is_first, raw.shell.empty() ? manual_page(facts, raw.manual_date)
-                                                       : completion_script(facts, raw.shell));
-        }
-        finish(options, raw);
-    } catch (const CLI::Success& success) {
+    Arguments asked;
+    Command program{"memsweep-mpi", "Measures the memory of many hosts in step, and the links between them, under MPI"};
+    add_options(program, options, asked);
+    program.check = [&] { return complete(options, asked); };
+    const auto request = parse(program, argc, argv);
+    if (!request) {
         if (is_first) {
-            static_cast<void>(program.exit(success));
-        }
-        return {std::nullopt, app::ExitCode::done};
-    } catch (const CLI::Error& error) {
-        if (is_first) {
-            std::fputs(fmt::format("memsweep-mpi: error: {}\n", error.what()).c_str(), stderr);
+            std::fputs(fmt::format("memsweep-mpi: error: {}\n", base::describe(request.error())).c_str(), stderr);
         }
         return {std::nullopt, app::ExitCode::bad_input};
     }
-    for (int i = 0; i < argc; ++i) {
-        options.global.argv.emplace_back(argv[i]);
+    if (const std::string answer = answer_to(program, *request, asked); !answer.empty()) {
+        const bool is_out = !is_first || app::print_data(answer);
+        return {std::nullopt, is_out ? app::ExitCode::done : app::ExitCode::bad_input};
     }
+    options.global.argv.assign(argv, argv + argc);
     return {std::move(options), app::ExitCode::done};
 }
 

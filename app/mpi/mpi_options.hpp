@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "app/exit_code.hpp"
+#include "app/cli/global_options.hpp"
+#include "app/commands/probing.hpp"
 #include "app/mpi/link_plan.hpp"
 #include "app/mpi/link_test.hpp"
-#include "app/options.hpp"
 #include "core/model/plan.hpp"
 #include "core/model/transfer.hpp"
 

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <utility>
 
-#include "core/array/fill.hpp"
-#include "core/array/rows.hpp"
+#include "core/array/element_mover.hpp"
+#include "core/array/layout.hpp"
 #include "core/array/touch.hpp"
 #include "core/base/assert.hpp"
 #include "core/memory/barrier.hpp"
@@ -31,35 +31,6 @@ void write_elements(void* data, std::uint64_t elements, DType dtype, Fill fill_k
         touch(data, elements * model::size_bytes(dtype), touch_kind);
     } else {
         fill(data, elements, dtype, fill_kind);
-    }
-}
-
-template <typename T>
-void gather(std::byte* out, const std::byte* from, std::int64_t stride_bytes, std::uint64_t elements)
-{
-    for (std::uint64_t i = 0; i < elements; ++i) {
-        std::memcpy(out + i * sizeof(T), from + static_cast<std::int64_t>(i) * stride_bytes, sizeof(T));
-    }
-}
-
-struct SixteenBytes {
-    std::uint64_t low, high;
-};
-
-void gather_row(std::byte* out, const std::byte* from, std::int64_t stride_bytes, std::uint64_t elements,
-                std::uint64_t element_bytes)
-{
-    switch (element_bytes) {
-    case 1:
-        return gather<std::uint8_t>(out, from, stride_bytes, elements);
-    case 2:
-        return gather<std::uint16_t>(out, from, stride_bytes, elements);
-    case 4:
-        return gather<std::uint32_t>(out, from, stride_bytes, elements);
-    case 8:
-        return gather<std::uint64_t>(out, from, stride_bytes, elements);
-    default:
-        return gather<SixteenBytes>(out, from, stride_bytes, elements);
     }
 }
 
@@ -163,11 +134,12 @@ Array::Result Array::copy(lifetime::Heap& heap) const noexcept
     if (is_contiguous()) {
         std::memcpy(out, data(), bytes());
     } else {
-        const std::uint64_t element_bytes = model::size_bytes(dtype_);
+        const ElementMover mover{cast_table(), dtype_, dtype_, false};
+        const auto stride_bytes = static_cast<std::int64_t>(mover.to_bytes());
         const auto* const base = static_cast<const std::byte*>(buffer_.data());
         for_each_row(layout_, layout_, [&](const Row& row) {
-            gather_row(out + row.number * row.elements * element_bytes, base + row.left_bytes, row.left_stride_bytes,
-                       row.elements, element_bytes);
+            mover.strided(out + row.number * row.elements * mover.to_bytes(), stride_bytes, base + row.left_bytes,
+                          row.left_stride_bytes, row.elements);
         });
     }
     memory::keep_stores(out);

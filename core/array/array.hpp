@@ -3,8 +3,8 @@
 // Units    shape in elements, strides in bytes; slowest-varying dimension first.
 // Cost     a view: one locked addition. An array: what its heap, its fill and its touch cost.
 // Memory   shape and strides lie inside the handle (8 dimensions at most), so views allocate nothing.
-// Errors   AllocStatus: bad_request for a shape that does not fit or does not match, otherwise the resource's. A broken
-//          axis or index is a bug.
+// Errors   AllocStatus: bad_request for a shape that does not fit or does not match, otherwise the resource's status.
+//          An axis or index out of range is a bug.
 // Threads  as Buffer: a handle belongs to one thread at a time.
 // Ownership  every view keeps the whole buffer. A default or moved-from array has none.
 #pragma once
@@ -14,8 +14,7 @@
 
 #include "core/array/layout.hpp"
 #include "core/lifetime/heap.hpp"
-#include "core/model/dtype.hpp"
-#include "core/model/step.hpp"
+#include "core/model/elements.hpp"
 
 namespace memsweep::array {
 
@@ -26,9 +25,9 @@ class Array {
 
     Array() noexcept = default;
 
-    // zeros with no touch, or one touch per page: zeroed memory as the resource has it, left otherwise untouched.
-    // zeros with full touch: plain memory, all of it written. ones and arange write everything, whatever the touch.
-    // No fill: plain memory, then the touch.
+    // zeros with no touch, or with one touch per page, takes zeroed memory from the resource and writes nothing else.
+    // zeros with full touch takes plain memory and writes all of it. ones and arange write everything, whatever the
+    // touch. Without a fill it takes plain memory and touches it.
     [[nodiscard]] static Result create(lifetime::Heap& heap, model::DType dtype, Shape shape, model::Fill fill,
                                        model::Touch touch) noexcept;
 
@@ -52,7 +51,7 @@ class Array {
     [[nodiscard]] bool is_freed() const noexcept { return buffer_.is_freed(); }
     [[nodiscard]] const Layout& layout() const noexcept { return layout_; }
 
-    // Views. A broadcast one has several elements at one address: it is for reading.
+    // Views. A broadcast view has several elements at one address: it is for reading only.
     [[nodiscard]] Array slice(std::size_t axis, std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
                               std::int64_t step = 1) const noexcept;
     [[nodiscard]] Array transpose() const noexcept;

@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "core/array/half.hpp"
-#include "core/array/rows.hpp"
+#include "core/array/layout.hpp"
 #include "core/memory/barrier.hpp"
 
 namespace memsweep::array {

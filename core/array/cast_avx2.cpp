@@ -1,8 +1,8 @@
 // Compiled with AVX2 and F16C; empty on other architectures.
-#include "core/array/cast_levels.hpp"
+#include "core/array/cast_table.hpp"
 
 #ifdef MEMSWEEP_X86_64
-#include "core/array/cast_level.hpp"
+#include "core/array/cast_loops.hpp"
 
 namespace memsweep::array {
 

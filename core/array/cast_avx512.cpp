@@ -1,8 +1,8 @@
 // Compiled with AVX-512 (F, BW, DQ, VL) and F16C; empty on other architectures.
-#include "core/array/cast_levels.hpp"
+#include "core/array/cast_table.hpp"
 
 #ifdef MEMSWEEP_X86_64
-#include "core/array/cast_level.hpp"
+#include "core/array/cast_loops.hpp"
 
 namespace memsweep::array {
 namespace {
@@ -18,7 +18,7 @@ constexpr std::size_t block_bytes = 128;
 // both kinds of stores to wait for. Measured, copying 8 and 32 MB: 0.82 of memcpy's time, against 0.89 when all of it
 // bypasses the caches from front to back. Mixing the kinds within one part is slower than either.
 constexpr std::size_t parts = 4;
-constexpr std::size_t smallest_split_bytes = 65'536;
+constexpr std::size_t min_split_bytes = 65'536;
 
 enum class Kind : bool { streamed, cached };
 
@@ -43,10 +43,10 @@ MEMSWEEP_INLINE void store_line(std::byte* out, __m512i line)
 // Calls run.operator()<kind>(start) for every turn's first element and returns where the elements are that no whole
 // turn is left for.
 template <typename Run>
-MEMSWEEP_INLINE std::size_t by_turns(std::size_t start, std::size_t elements, std::size_t turn, std::size_t smallest,
-                                     Run run)
+MEMSWEEP_INLINE std::size_t by_turns(std::size_t start, std::size_t elements, std::size_t turn,
+                                     std::size_t min_elements, Run run)
 {
-    if (elements - start >= smallest) {
+    if (elements - start >= min_elements) {
         const std::size_t part = (elements - start) / parts / turn * turn;
         for (std::size_t i = start; i < start + part; i += turn) {
             run.template operator()<Kind::streamed>(i);
@@ -70,7 +70,7 @@ struct StreamedLoop {
         const std::size_t head = head_elements(out, elements, sizeof(To));
         PlainLoop<From, To>::run(out, in, head);
         const std::size_t done =
-            by_turns(head, elements, turn, smallest_split_bytes / sizeof(To), [&]<Kind kind>(std::size_t i) {
+            by_turns(head, elements, turn, min_split_bytes / sizeof(To), [&]<Kind kind>(std::size_t i) {
                 alignas(line_bytes) std::byte block[block_bytes];
                 convert_span<From, To>(block, in + i * sizeof(From), turn);
                 for (std::size_t line = 0; line < block_bytes; line += line_bytes) {
@@ -85,7 +85,7 @@ void streamed_copy(std::byte* out, const std::byte* in, std::size_t bytes) noexc
 {
     const std::size_t head = head_elements(out, bytes, 1);
     __builtin_memcpy(out, in, head);
-    std::size_t done = by_turns(head, bytes, copied_bytes, smallest_split_bytes, [&]<Kind kind>(std::size_t i) {
+    std::size_t done = by_turns(head, bytes, copied_bytes, min_split_bytes, [&]<Kind kind>(std::size_t i) {
         __m512i lines[copied_bytes / line_bytes];
 #pragma GCC unroll 4
         for (std::size_t k = 0; k < 4; ++k) {

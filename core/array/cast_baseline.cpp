@@ -1,5 +1,4 @@
-#include "core/array/cast_level.hpp"
-#include "core/array/cast_levels.hpp"
+#include "core/array/cast_loops.hpp"
 
 namespace memsweep::array {
 

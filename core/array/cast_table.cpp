@@ -1,6 +1,5 @@
 #include "core/array/cast_table.hpp"
 
-#include "core/array/cast_levels.hpp"
 #include "core/base/assert.hpp"
 #ifdef MEMSWEEP_X86_64
 #include <cpuid.h>

@@ -14,11 +14,16 @@
 #include <cstdint>
 #include <span>
 
-#include "core/model/dtype.hpp"
+#include "core/model/elements.hpp"
+
+#ifdef __x86_64__
+#define MEMSWEEP_X86_64
+#endif
 
 namespace memsweep::array {
 
-// One index for all types that convert alike: bool is a uint8 that holds 0 or 1, except as a target; char is uint16.
+// One index for all types that convert alike: bool is a uint8 that holds 0 or 1, except as a target; char16 is a
+// uint16.
 enum class Element : std::uint8_t {
     boolean,
     i8,
@@ -43,8 +48,8 @@ using CastLoops = std::array<std::array<CastLoop, element_kinds>, element_kinds>
 struct CastTable {
     const char* level{};
     CastLoops casts{};
-    // The same, past the cache: stores that do not read the lines they overwrite. No loops where that is not known to
-    // pay. After the last one of a series call finish_streams, before other threads read.
+    // The same loops with streaming stores, which bypass the caches and do not read the lines that they overwrite. Null
+    // where they are not known to pay. Call finish_streams after the last one of a series, before other threads read.
     CastLoops streamed_casts{};
     CopyLoop streamed_copy{};
     void (*finish_streams)() noexcept {};
@@ -60,5 +65,14 @@ struct CastTable {
 
 // decimal has no conversions and no index.
 [[nodiscard]] Element element_of(model::DType dtype) noexcept;
+
+// The tables that this build has, one per level of the processor. Only cast_table() and runnable_cast_tables() choose
+// among them: a loop of a level that the processor lacks stops the process.
+extern const CastTable cast_table_baseline;
+#ifdef MEMSWEEP_X86_64
+extern const CastTable cast_table_avx2;
+extern const CastTable cast_table_avx512;
+extern const CastTable cast_table_avx512_streaming;
+#endif
 
 }  // namespace memsweep::array

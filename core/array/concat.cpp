@@ -1,8 +1,7 @@
 #include "core/array/concat.hpp"
 
-#include "core/array/assign.hpp"
 #include "core/array/concat_shape.hpp"
-#include "core/array/slab_writer.hpp"
+#include "core/array/element_mover.hpp"
 #include "core/array/streaming.hpp"
 #include "core/memory/barrier.hpp"
 
@@ -12,7 +11,7 @@ namespace {
 using memory::AllocStatus;
 
 // Slabs smaller than this are walked input by input: an axis that runs innermost has them down to one element.
-constexpr std::uint64_t smallest_slab_bytes = 128;
+constexpr std::uint64_t min_slab_bytes = 128;
 
 const std::byte* start_of(const Array& array)
 {
@@ -67,7 +66,7 @@ bool has_small_slabs(std::span<const Array> inputs, const ConcatShape& shape, co
         return false;
     }
     for (const Array& input : inputs) {
-        if (slab_elements(input, shape, slabs) * model::size_bytes(shape.dtype) < smallest_slab_bytes) {
+        if (slab_elements(input, shape, slabs) * model::size_bytes(shape.dtype) < min_slab_bytes) {
             return true;
         }
     }

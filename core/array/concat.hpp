@@ -3,9 +3,9 @@
 // Sources  NumPy: promotion of every input's type (NEP 50), same_kind casting unless another is asked for, `out` or
 //          `dtype` but not both, negative axes from the end, no axis: each input flattened in row-major order. The
 //          result is column-major if every input is and not every one is row-major, too; otherwise row-major.
-// Cost     contiguous inputs: one copy or cast per slab; others as assign.hpp says. Results that pass through the
-//          processor's caches without staying are stored past them, where concat.cpp says that this pays. Allocates
-//          the result and nothing else.
+// Cost     contiguous inputs: one copy or cast per slab; others as assign() says. Results too large to stay in the
+//          processor's caches bypass them, where pays_to_stream() says that this pays. Allocates the result and nothing
+//          else.
 // Errors   a ConcatStatus, never an exception; nothing is written unless it is ok.
 // Ownership  the result is a new buffer of the heap, or another handle on `out`.
 #pragma once
@@ -14,7 +14,7 @@
 #include <span>
 
 #include "core/array/array.hpp"
-#include "core/model/promotion.hpp"
+#include "core/model/elements.hpp"
 
 namespace memsweep::array {
 

@@ -1,7 +1,7 @@
-// A case of the concatenation sweep, ready to be called: its inputs built, and one call of it.
+// A case of the concatenation sweep with its inputs, ready to be called.
 //
 // Cost     build: the inputs, and `out` where the case has one, all written. call: one concatenation.
-// Errors   AllocStatus of the input that could not be had; what was built until then is released.
+// Errors   the AllocStatus of the input that could not be allocated; what was built until then is released.
 // Ownership  holds its arrays, which must not outlive their heap.
 #pragma once
 
@@ -16,7 +16,7 @@ class ConcatCall {
   public:
     struct Result;
 
-    // Inputs as the sweep has them: where two of a layout view one array there, they do here.
+    // Inputs as in the sweep: where two inputs of a layout are views of one array there, they are so here.
     [[nodiscard]] static Result build(lifetime::Heap& heap, const model::ConcatCase& what);
 
     ConcatCall() = default;
@@ -25,7 +25,7 @@ class ConcatCall {
 
     [[nodiscard]] std::span<const Array> inputs() const noexcept { return inputs_; }
 
-    // Where the case writes to, if it has that: call() answers with it, too.
+    // The array that the case writes to, if it has one; call() returns a handle on it.
     [[nodiscard]] const Array& out() const noexcept { return out_; }
 
   private:

@@ -33,7 +33,7 @@ bool overlap(const Array& one, const Array& other)
     return a.first <= b.last && b.first <= a.last;
 }
 
-// Types with a fraction are folded first, as promotion.hpp says.
+// Types with a fraction are folded first, as elements.hpp says.
 std::optional<DType> common_dtype(std::span<const Array> inputs)
 {
     std::optional<DType> common;

@@ -1,4 +1,4 @@
-// What a concatenation will make, or why it cannot: everything that is decided before anything is allocated.
+// What a concatenation will make, or why it cannot: everything that is decided before the result is allocated.
 //
 // Cost     one pass over the inputs' shapes and types. Allocates nothing.
 #pragma once

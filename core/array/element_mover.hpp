@@ -1,18 +1,20 @@
-// Moves runs of elements from one type and place to another: one decision per pair of arrays, none per run.
-//
-// Units    elements; strides in bytes. Nothing need be aligned; input and output do not overlap.
-// Cost     contiguous runs: a copy or a cast of the CastTable. Strided ones of one type: a load and a store each; with
-//          a cast, in chunks through 4 KiB of stack on each side that is strided.
-// Memory   streaming: the output bypasses the caches; call finish() after the last run.
+// Moves elements from one array to another, whatever their types and strides.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "core/array/cast_table.hpp"
+#include "core/array/layout.hpp"
 
 namespace memsweep::array {
 
+// Moves runs of elements. What it does is decided once per pair of arrays and never per run. With `streaming` the
+// output bypasses the caches; the table's finish_streams follows the last run.
+//
+// Units    elements; strides in bytes. Nothing need be aligned; input and output do not overlap.
+// Cost     a contiguous run: a copy or a cast of the CastTable. A strided one of one type: a load and a store per
+//          element; with a cast, chunks through 4 KiB of stack on each side that is strided.
 class ElementMover {
   public:
     // There must be a conversion: the same type twice, or none of them decimal.
@@ -20,7 +22,6 @@ class ElementMover {
 
     [[nodiscard]] std::size_t from_bytes() const noexcept { return from_bytes_; }
     [[nodiscard]] std::size_t to_bytes() const noexcept { return to_bytes_; }
-    [[nodiscard]] bool casts() const noexcept { return cast_ != nullptr; }
 
     void contiguous(std::byte* out, const std::byte* in, std::size_t elements) const noexcept
     {
@@ -44,5 +45,14 @@ class ElementMover {
     std::size_t from_bytes_{};
     std::size_t to_bytes_{};
 };
+
+// Writes the elements of one layout into another of the same shape, whatever their strides. `out` and `in` are the
+// starts of the buffers that the layouts refer to.
+//
+// Cost     axes are merged and put into the output's order first. What is left is contiguous runs where both sides have
+//          them, blocks where the two lie across each other, and a strided walk otherwise. Allocates nothing.
+// Errors   layouts of different shapes are a bug.
+void assign(const ElementMover& mover, std::byte* out, const Layout& out_layout, const std::byte* in,
+            const Layout& in_layout) noexcept;
 
 }  // namespace memsweep::array

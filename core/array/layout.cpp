@@ -66,9 +66,9 @@ Layout transposed(const Layout& layout) noexcept
 
 std::optional<Layout> broadcast(const Layout& layout, std::span<const std::uint64_t> shape) noexcept
 {
-    constexpr std::uint64_t largest_element_bytes = 16;
+    constexpr std::uint64_t max_element_bytes = 16;
     Layout wide;
-    if (shape.size() < layout.dimensions || !wide.lay_out(shape, largest_element_bytes)) {
+    if (shape.size() < layout.dimensions || !wide.lay_out(shape, max_element_bytes)) {
         return std::nullopt;
     }
     wide.offset_bytes = layout.offset_bytes;

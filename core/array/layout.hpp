@@ -1,4 +1,4 @@
-// Shape and strides of an array, inline: making a view must not allocate.
+// Shape and strides of an array, held in the object itself: making a view must not allocate.
 //
 // Units    shape in elements, strides in bytes and signed; slowest-varying dimension first.
 // Errors   false or an empty optional where a shape does not fit; a broken index is a bug.
@@ -19,12 +19,13 @@ namespace memsweep::array {
 inline constexpr std::size_t max_dimensions = 8;
 
 struct Layout {
-    std::array<std::uint64_t, max_dimensions> shape;  // what lies beyond `dimensions` is indeterminate, here and below:
-    std::array<std::int64_t, max_dimensions> strides_bytes;  // writing and copying it would be most of an array's cost
-    std::uint64_t offset_bytes{};                            // of element (0, 0, ...), from the start of the buffer
+    // What lies beyond `dimensions` is indeterminate: writing and copying it would be most of an array's cost.
+    std::array<std::uint64_t, max_dimensions> shape;
+    std::array<std::int64_t, max_dimensions> strides_bytes;
+    std::uint64_t offset_bytes{};  // of element (0, 0, ...), from the start of the buffer
     std::size_t dimensions{};
 
-    Layout() noexcept {}  // NOLINT(modernize-use-equals-default): which would clear all of it where braces ask
+    Layout() noexcept {}  // NOLINT(modernize-use-equals-default): a defaulted one clears everything for Layout{}
     Layout(const Layout& other) noexcept { copy(other); }
     Layout& operator=(const Layout& other) noexcept
     {
@@ -82,8 +83,8 @@ struct Layout {
     }
 };
 
-// Python's slice of one axis: an absent bound is the end that `step` starts from or runs to, a negative one counts
-// from the end, one beyond the axis is cut to it. `step` is not 0.
+// Python's slice of one axis. An absent bound is the end that `step` starts from or runs to, a negative bound counts
+// from the end, and a bound beyond the axis is cut to it. `step` is not 0.
 [[nodiscard]] Layout sliced(Layout layout, std::size_t axis, std::optional<std::int64_t> start,
                             std::optional<std::int64_t> stop, std::int64_t step) noexcept;
 
@@ -93,5 +94,55 @@ struct Layout {
 // NumPy's rule: axes are matched from the last, and one of length 1 or missing is repeated, with stride 0. Empty also
 // where a contiguous copy would not fit.
 [[nodiscard]] std::optional<Layout> broadcast(const Layout& layout, std::span<const std::uint64_t> shape) noexcept;
+
+// One innermost row of two arrays of one shape: where it starts in each buffer, and the bytes from one element to the
+// next.
+struct Row {
+    std::uint64_t number{};
+    std::uint64_t elements{};
+    std::int64_t left_bytes{};
+    std::int64_t right_bytes{};
+    std::int64_t left_stride_bytes{};
+    std::int64_t right_stride_bytes{};
+};
+
+// Walks two arrays of one shape row by row, for the kernels of non-contiguous arrays: calls visit(row) for each row in
+// row-major order, and never for an empty array.
+//
+// Cost     a few additions per row; the innermost axis is the kernel's.
+template <typename Visit>
+void for_each_row(const Layout& left, const Layout& right, Visit visit)
+{
+    const std::uint64_t elements = left.elements();
+    if (elements == 0) {
+        return;
+    }
+    const std::size_t inner = left.dimensions == 0 ? 0 : left.dimensions - 1;
+    Row row{0,
+            left.dimensions == 0 ? 1 : left.shape[inner],
+            static_cast<std::int64_t>(left.offset_bytes),
+            static_cast<std::int64_t>(right.offset_bytes),
+            left.dimensions == 0 ? 0 : left.strides_bytes[inner],
+            right.dimensions == 0 ? 0 : right.strides_bytes[inner]};
+    const std::uint64_t rows = elements / row.elements;
+    std::array<std::uint64_t, max_dimensions> index{};
+    while (true) {
+        visit(static_cast<const Row&>(row));
+        if (++row.number == rows) {
+            return;
+        }
+        // The next index of the outer axes, as a mileage counter turns.
+        for (std::size_t axis = inner; axis-- > 0;) {
+            row.left_bytes += left.strides_bytes[axis];
+            row.right_bytes += right.strides_bytes[axis];
+            if (++index[axis] < left.shape[axis]) {
+                break;
+            }
+            row.left_bytes -= left.strides_bytes[axis] * static_cast<std::int64_t>(left.shape[axis]);
+            row.right_bytes -= right.strides_bytes[axis] * static_cast<std::int64_t>(right.shape[axis]);
+            index[axis] = 0;
+        }
+    }
+}
 
 }  // namespace memsweep::array

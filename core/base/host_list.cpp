@@ -1,16 +1,17 @@
 #include "core/base/host_list.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "core/base/text.hpp"
+
 namespace memsweep::base {
 namespace {
 
-constexpr std::size_t most_names = 1'000'000;
+constexpr std::size_t max_names = 1'000'000;
 
 // Splits at commas that no bracket encloses; empty where brackets do not match.
 std::optional<std::vector<std::string_view>> split(std::string_view text)
@@ -33,21 +34,14 @@ std::optional<std::vector<std::string_view>> split(std::string_view text)
     return inside ? std::nullopt : std::optional{std::move(parts)};
 }
 
-std::optional<std::uint64_t> number(std::string_view text)
-{
-    std::uint64_t value{};
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return problem == std::errc{} && end == text.data() + text.size() ? std::optional{value} : std::nullopt;
-}
-
 // "001-003" or "7"; false where it is neither, or too long.
 bool append_range(std::string_view text, std::vector<std::string>& out)
 {
     const std::size_t dash = text.find('-');
     const std::string_view low = text.substr(0, dash);
-    const auto from = number(low);
-    const auto to = dash == std::string_view::npos ? from : number(text.substr(dash + 1));
-    if (!from || !to || *to < *from || *to - *from >= most_names || out.size() + (*to - *from) >= most_names) {
+    const auto from = parse_number(low);
+    const auto to = dash == std::string_view::npos ? from : parse_number(text.substr(dash + 1));
+    if (!from || !to || *to < *from || *to - *from >= max_names || out.size() + (*to - *from) >= max_names) {
         return false;
     }
     for (std::uint64_t i = *from; i <= *to; ++i) {
@@ -79,7 +73,7 @@ std::optional<std::vector<std::string>> expand_one(std::string_view name)
             }
             after = close + 1;
         }
-        if (made.size() * middles.size() > most_names) {
+        if (made.size() * middles.size() > max_names) {
             return std::nullopt;
         }
         std::vector<std::string> longer;
@@ -110,7 +104,7 @@ Expected<std::vector<std::string>> expand_host_list(std::string_view text)
     std::vector<std::string> names;
     for (const std::string_view part : *parts) {
         const auto made = part.empty() ? std::nullopt : expand_one(part);
-        if (!made || names.size() + made->size() > most_names) {
+        if (!made || names.size() + made->size() > max_names) {
             return bad(fmt::format("\"{}\" names no hosts, or too many", part));
         }
         names.insert(names.end(), made->begin(), made->end());

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -22,6 +23,11 @@ namespace memsweep::base {
 
 // Three significant digits and a unit: "762.9 MiB", "0 B"; "1.25 ms"; "13.4 GB/s". Never locale-dependent.
 [[nodiscard]] std::string format_size(double bytes);
+template <std::integral Bytes>
+[[nodiscard]] std::string format_size(Bytes bytes)
+{
+    return format_size(static_cast<double>(bytes));
+}
 [[nodiscard]] std::string format_duration(double seconds);
 [[nodiscard]] std::string format_rate(double bytes_per_second);
 

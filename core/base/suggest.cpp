@@ -34,8 +34,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b)
 
 std::string_view nearest(std::string_view word, std::span<const std::string_view> known)
 {
-    constexpr std::size_t longest_word = 64;  // a longer one is no typing mistake, and the table is quadratic
-    if (word.size() > longest_word) {
+    constexpr std::size_t max_word_letters = 64;  // a longer one is no typing mistake, and the table is quadratic
+    if (word.size() > max_word_letters) {
         return {};
     }
     std::string_view best;

@@ -1,7 +1,7 @@
-// Owners of what a Runtime opens: closed exactly once, on every path.
+// Owners of what a Runtime opens: each closes it exactly once, on every path.
 //
-// Ownership  a handle lends its number; the runtime outlives it. Whoever needs to hear that closing failed calls
-// close().
+// Ownership  A handle lends its number; the runtime outlives it. A caller that has to hear of a failed close calls
+//            close().
 #pragma once
 
 #include <utility>

@@ -1,9 +1,11 @@
-// Which runtime answers for this machine's accelerators. Found when asked for, never at start-up; harmless, and cheap,
-// where there is no driver.
+// Opens the runtime of this machine's accelerators when it is asked for, never at start-up. Without a driver that is
+// harmless and cheap.
 //
 // Cost     without a driver under a millisecond (a library that cannot be loaded); with PoCL about 20 ms.
-// Errors   of the single backends: not_supported, with what is missing: the backend in this build, a driver, a device.
-// Threads  a driver may start some: open it after every fork, never before.
+//
+// Errors   open_cuda, open_opencl: not_supported, with what is missing: the backend in this build, a driver, a device.
+//
+// Threads  A driver may start threads: open it after every fork, never before.
 #pragma once
 
 #include <memory>
@@ -18,7 +20,7 @@ namespace memsweep::device {
 // One without a device, whose every call answers not_supported with this reason.
 [[nodiscard]] std::unique_ptr<Runtime> no_runtime(std::string reason);
 
-// The first that has a device, CUDA before OpenCL; none of them: one without, whose absence() has the reason of each.
+// The first that has a device, CUDA before OpenCL; where none has, one without, whose absence() gives each reason.
 [[nodiscard]] std::unique_ptr<Runtime> open_runtime();
 
 }  // namespace memsweep::device

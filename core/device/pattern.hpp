@@ -2,7 +2,9 @@
 // were dropped, doubled, shifted or left from an earlier sample are all seen.
 //
 // Units    bytes; positions count from the first byte of what the pattern was laid over.
+//
 // Sources  the finaliser of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+//
 // Cost     about a nanosecond a word on a processor.
 #pragma once
 

@@ -1,15 +1,21 @@
-// Accelerators behind one interface: memory, streams, copies, events. Handles here are bare numbers; handles.hpp owns
-// them.
+// Accelerators behind one interface: what is known of them, memory, streams, copies, events. Handles here are bare
+// numbers; handles.hpp owns them.
 //
-// Units    bytes, seconds.
+// Units    bytes, seconds, hertz, bytes per second; an absent optional is unknown, never 0.
+//
+// Sources  Facts come from clGetDeviceInfo, or from cudaGetDeviceProperties and cudaDeviceGetAttribute, and NVML for
+//          links.
+//
 // Errors   device: a call that failed, by its name and what it answered; asynchronous work that failed shows at the
-// next
-//          wait. not_supported: this runtime or device has no such thing, and why. invalid_input: a device, a handle or
-//          a range that does not exist. budget: the device has no memory left.
-// Threads  a runtime may be used by several at once, a stream by one at a time.
-// Ownership  whatever is opened is closed by its user; memory outlives the work queued on it. Work on a stream is done
-//          in order; streams know of each other only through events.
-// Cost     copies return once they are queued, except those of pageable memory, which runtimes may carry out at once.
+//          next wait. not_supported: this runtime or device has no such thing, and why. invalid_input: a device, a
+//          handle or a range that does not exist. budget: the device has no memory left.
+//
+// Threads  A runtime may be used by several at once, a stream by one at a time.
+//
+// Ownership  Whatever is opened is closed by its user; memory outlives the work queued on it. Work on a stream is done
+//            in order; streams know of each other only through events.
+//
+// Cost     Copies return once they are queued, except those of pageable memory, which runtimes may carry out at once.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +27,75 @@
 #include <vector>
 
 #include "core/base/expected.hpp"
-#include "core/device/facts.hpp"
 #include "core/device/pattern.hpp"
 
 namespace memsweep::device {
+
+// Where bytes of a transfer lie.
+enum class MemoryKind : std::uint8_t {
+    pageable,        // ordinary memory of the process
+    pinned,          // host memory that the runtime allocated page-locked
+    registered,      // ordinary memory that the runtime locked afterwards
+    write_combined,  // pinned, uncached by the processor: fast to write, slow to read
+    mapped,          // pinned, and loaded from or stored to by kernels where it lies (zero copy)
+    device,          // the accelerator's own
+    managed,         // one address for both sides, moved on demand
+    stream_ordered,  // the accelerator's own, from a pool, in the order of a stream
+};
+[[nodiscard]] const std::vector<MemoryKind>& memory_kinds();
+[[nodiscard]] std::string_view name_of(MemoryKind kind) noexcept;
+
+enum class DeviceClass : std::uint8_t { gpu, cpu, accelerator };
+[[nodiscard]] std::string_view name_of(DeviceClass device_class) noexcept;
+
+struct DeviceFacts {
+    std::string name;
+    std::string vendor;
+    std::string driver;        // "pocl 3.1 (OpenCL 3.0)", "CUDA 13.0"
+    std::string architecture;  // "sm_90"; empty: the runtime has no word for it
+    std::string bus_address;   // "0000:1b:00.0"; empty: not on a PCI bus, or not told
+    DeviceClass device_class{};
+    std::uint64_t memory_bytes{};
+    std::uint64_t largest_block_bytes{};  // of one allocation
+    std::uint32_t compute_units{};
+    bool shares_host_memory{};  // its memory is the host's: pinned and pageable transfers do not differ
+    std::optional<std::uint32_t> copy_engines;
+    std::optional<std::uint32_t> numa_node;    // that it is attached to
+    std::optional<double> memory_bytes_per_s;  // what its memory could do: clock times width of the bus
+    std::optional<std::uint32_t> nvlinks;      // that are up
+    std::optional<std::uint64_t> clock_hz;     // of its processors, at most
+};
+
+// The link to the host as it is now: idle devices let it fall to its slowest.
+struct HostLink {
+    std::uint32_t generation{};  // of PCI Express, 1 to 6
+    std::uint32_t lanes{};
+    std::uint32_t max_generation{};
+    std::uint32_t max_lanes{};
+};
+
+// What one direction of such a link carries at most, after encoding and packet headers of 256 byte payloads.
+// Sources  PCI Express Base Specification: 2.5 to 64 GT/s a lane; 8b/10b up to generation 2, 128b/130b up to 5, FLITs
+//          (242 of 256 bytes) in 6; 24 bytes of framing, sequence, header and check a packet.
+[[nodiscard]] std::optional<double> bytes_per_second(std::uint32_t generation, std::uint32_t lanes) noexcept;
+
+// From one device to another.
+struct PeerLink {
+    bool copies{};                         // a single copy takes both ends, however the runtime carries it out
+    bool direct{};                         // one device reads and writes the other's memory itself
+    std::string reason;                    // why not direct; empty when it is
+    std::optional<std::uint32_t> nvlinks;  // straight to each other
+};
+
+// What a runtime holds for its user at this moment, counted as it is asked for and given back.
+struct Holdings {
+    std::uint64_t blocks{};
+    std::uint64_t bytes{};
+    std::uint64_t streams{};
+    std::uint64_t events{};
+    std::uint64_t latches{};
+    friend bool operator==(const Holdings&, const Holdings&) = default;
+};
 
 enum class MemoryId : std::uint64_t { none };
 enum class StreamId : std::uint64_t { none };
@@ -73,7 +144,7 @@ class Runtime {
     [[nodiscard]] virtual const std::vector<DeviceFacts>& devices() const noexcept = 0;
     [[nodiscard]] virtual std::string absence() const = 0;  // why there is no device; empty when there is one
 
-    // Absent value: yes. Otherwise why this device has no memory of this kind.
+    // Why this device has no memory of this kind; absent: it has.
     [[nodiscard]] virtual std::optional<std::string> lacks(std::uint32_t device, MemoryKind kind) const = 0;
     [[nodiscard]] virtual PeerLink peer(std::uint32_t from, std::uint32_t to) const = 0;
     [[nodiscard]] virtual base::Expected<void> set_peer_access(std::uint32_t from, std::uint32_t to, bool on) = 0;
@@ -84,7 +155,7 @@ class Runtime {
     // Ordinary memory becomes registered memory until it is released; the memory itself stays the caller's.
     [[nodiscard]] virtual base::Expected<RawBlock> adopt(std::uint32_t device, void* ordinary, std::uint64_t bytes) = 0;
     virtual base::Expected<void> release(MemoryId memory) = 0;
-    // Of a block of device memory, the address that libraries of the same maker take; nullptr: there is none.
+    // The address of a block of device memory for other libraries of the same maker; nullptr: there is none.
     [[nodiscard]] virtual void* native_address(MemoryId /*memory*/) const { return nullptr; }
     // Makes a block of the kind mapped the processor's, at this address, until unmap gives it back to the device.
     [[nodiscard]] virtual base::Expected<std::byte*> map(MemoryId memory, Access access) = 0;
@@ -123,7 +194,7 @@ class Runtime {
     [[nodiscard]] virtual base::Expected<double> seconds_between(EventId first, EventId second) = 0;
 
     // What is queued on the stream from here on waits until the latch is closed, so that the cost of queueing lies
-    // outside what events measure. close: timeout, when the stream went on by itself before.
+    // outside what events measure. close() answers timeout where the stream went on by itself before.
     [[nodiscard]] virtual base::Expected<LatchId> hold(StreamId stream) = 0;
     virtual base::Expected<void> close(LatchId latch) = 0;
 };

@@ -1,4 +1,4 @@
-// How a program's accesses and manual frees meet the safety options of its world, and what they find, by name.
+// How a program's accesses and manual frees meet the safety options of its memory, and what they find, by name.
 //
 // Cost     nothing beyond a branch while every option is off.
 // Threads  the interpreter's.
@@ -8,8 +8,8 @@
 #include <span>
 
 #include "core/array/array.hpp"
+#include "core/engine/case_memory.hpp"
 #include "core/engine/run_region.hpp"
-#include "core/engine/world.hpp"
 #include "core/memory/quarantine_adaptor.hpp"
 #include "core/sys/fault_trap.hpp"
 
@@ -17,13 +17,13 @@ namespace memsweep::engine {
 
 class Accesses {
   public:
-    Accesses(World& world, std::span<SlotRecord> slots)
-        : world_{world}, slots_{slots}, quarantine_{world.stack.quarantine()}
+    Accesses(CaseMemory& memory, std::span<SlotRecord> slots)
+        : memory_{memory}, slots_{slots}, quarantine_{memory.stack.quarantine()}
     {
         using model::Detection;
-        const model::SafetySpec& safety = world.release.safety;
+        const model::SafetySpec& safety = memory.release.safety;
         checks_ = safety.detect == Detection::flag || safety.detect == Detection::null ||
-                  world.release.mode == model::ReleaseMode::arena_checked;
+                  memory.release.mode == model::ReleaseMode::arena_checked;
         traps_ = safety.detect == Detection::unmap || safety.guard_pages;
         guards_ = checks_ || traps_;
     }
@@ -31,7 +31,7 @@ class Accesses {
     // Whether the memory may be used; a use that may not is counted, and is for the caller to leave out.
     [[nodiscard]] bool allowed(const array::Array& array, std::uint16_t slot)
     {
-        const bool allowed = !checks_ || world_.heap.accessible(array.buffer());
+        const bool allowed = !checks_ || memory_.heap.accessible(array.buffer());
         slots_[slot].uses_after_free += allowed ? 0 : 1;
         return allowed;
     }
@@ -67,14 +67,16 @@ class Accesses {
     void free(array::Array& array, std::uint16_t slot)
     {
         about_to_release(slot);
-        switch (world_.heap.free(array.handle())) {
+        switch (memory_.heap.free(array.handle())) {
         case lifetime::ManualFree::twice:
-            slots_[slot].double_frees += world_.tolerates_double_free ? 0 : 1;
+            slots_[slot].double_frees += memory_.tolerates_double_free ? 0 : 1;
             break;
         case lifetime::ManualFree::aliased:
             ++slots_[slot].aliased_frees;
             break;
-        default:
+        case lifetime::ManualFree::disregarded:
+        case lifetime::ManualFree::done:
+        case lifetime::ManualFree::kept:
             break;
         }
     }
@@ -82,7 +84,7 @@ class Accesses {
     void release_stray(const array::Array& array, std::uint16_t slot)
     {
         about_to_release(slot);
-        world_.heap.release_stray(array.buffer());
+        memory_.heap.release_stray(array.buffer());
         ++slots_[slot].stray_releases;
     }
 
@@ -96,7 +98,7 @@ class Accesses {
     }
 
   private:
-    World& world_;
+    CaseMemory& memory_;
     std::span<SlotRecord> slots_;
     memory::QuarantineAdaptor* quarantine_;
     bool checks_{};

@@ -1,7 +1,9 @@
 #include "core/engine/case_metrics.hpp"
 
-#include "core/engine/call_time_report.hpp"
-#include "core/engine/metric_scope.hpp"
+#include <algorithm>
+#include <array>
+
+#include "core/base/assert.hpp"
 #include "core/engine/metric_table.hpp"
 #include "core/engine/metric_values.hpp"
 #include "core/measure/summary.hpp"
@@ -11,26 +13,32 @@ namespace {
 
 using values::Context;
 using values::seconds;
+using Id = model::MetricId;
 
-// Whether a finalizer's thread races the counters decides whether they repeat to the last digit.
-model::MetricClass class_of(const model::MetricInfo& info, const Program& program)
+template <std::size_t count>
+bool is_among(model::MetricId metric, const std::array<model::MetricId, count>& some)
 {
-    const bool racing = scope::queues(program) && (info.name == "live_bytes_peak" ||
-                                                   info.name == "floating_bytes_peak" || info.name == "outstanding");
+    return std::ranges::find(some, metric) != some.end();
+}
+
+// Whether a finalizer's thread races the counters, or the time triggers collections, decides whether these repeat to
+// the last digit.
+model::MetricClass class_of(model::MetricId metric, model::MetricClass usual, const Program& program)
+{
+    constexpr std::array raced{Id::live_bytes_peak, Id::floating_bytes_peak, Id::outstanding};
+    constexpr std::array triggered{Id::collections, Id::live_bytes_peak, Id::floating_bytes_peak, Id::outstanding};
+    const bool races = scope::queues(program) && is_among(metric, raced);
     const bool timed_trigger =
         program.release.target.initial != 0 || program.release.pressure.rule != model::PressureRule::none;
-    const bool follows_time = timed_trigger && (info.name == "collections" || info.name == "floating_bytes_peak" ||
-                                                info.name == "live_bytes_peak" || info.name == "outstanding");
-    return racing || follows_time ? model::MetricClass::noisy : info.metric_class;
+    return races || (timed_trigger && is_among(metric, triggered)) ? model::MetricClass::noisy : usual;
 }
 
 // Under a profile collections come when a rule says so, and pause the program as long as it says.
-model::Provenance provenance_of(const model::MetricInfo& info, const Program& program)
+model::Provenance provenance_of(model::MetricId metric, model::Provenance usual, const Program& program)
 {
-    const bool by_rule = info.name == "collections" || info.name == "gc_pause_time" || info.name == "gc_pause_max" ||
-                         info.name == "reserve_sleeps" || info.name == "reserve_sleep_time" ||
-                         info.name == "collector_wait_time";
-    return program.release.modelled && by_rule ? model::Provenance::modelled : info.provenance;
+    constexpr std::array by_rule{Id::collections,    Id::gc_pause_time,      Id::gc_pause_max,
+                                 Id::reserve_sleeps, Id::reserve_sleep_time, Id::collector_wait_time};
+    return program.release.modelled && is_among(metric, by_rule) ? model::Provenance::modelled : usual;
 }
 
 // What the slots say is wrong. Only what nobody will ever free is a leak: collectors and open arenas still may.
@@ -95,18 +103,70 @@ void append_phases(const Context& context, std::uint32_t repetition, model::Case
     }
 }
 
+constexpr std::array<const char*, trace::call_kinds> call_names{"allocate", "release"};
+
+// Sizes from 2^(k-1) to 2^k - 1 make class k; class 0 holds size 0.
+model::CallTimes& times_of_class(model::CaseReport& report, const char* call, std::size_t size_class)
+{
+    const std::uint64_t from = size_class == 0 ? 0 : std::uint64_t{1} << (size_class - 1);
+    const auto found = std::ranges::find_if(
+        report.call_times, [&](const model::CallTimes& one) { return one.call == call && one.from_bytes == from; });
+    if (found != report.call_times.end()) {
+        return *found;
+    }
+    return report.call_times.emplace_back(model::CallTimes{call, from, size_class == 0 ? 0 : from * 2 - 1, {}, {}});
+}
+
+// Steps of this repetition among those that the case has, by their lower edges to a tenth of a step.
+void add(model::CallTimes& times, double seconds, std::uint64_t count)
+{
+    const auto near = std::ranges::find_if(times.seconds, [seconds](double edge) {
+        return edge == seconds || (edge < seconds * 1.02 && edge > seconds * 0.98);
+    });
+    if (near != times.seconds.end()) {
+        times.counts[static_cast<std::size_t>(near - times.seconds.begin())] += count;
+        return;
+    }
+    const auto at = std::ranges::lower_bound(times.seconds, seconds) - times.seconds.begin();
+    times.seconds.insert(times.seconds.begin() + at, seconds);
+    times.counts.insert(times.counts.begin() + at, count);
+}
+
+// The counter that calls are timed by runs at one rate, so its steps are the same in every repetition to within its
+// calibration; the first repetition's edges stand.
+void append_call_times(const Outcome& outcome, model::CaseReport& report)
+{
+    if (outcome.call_counts == nullptr) {
+        return;
+    }
+    const double seconds_per_tick = outcome.record.replay.ns_per_tick * 1e-9;
+    for (std::size_t kind = 0; kind < trace::call_kinds; ++kind) {
+        for (std::size_t size = 0; size < trace::call_size_classes; ++size) {
+            const auto& steps = outcome.call_counts->counts[kind][size];
+            for (std::size_t step = 0; step < steps.size(); ++step) {
+                if (steps[step] != 0) {
+                    add(times_of_class(report, call_names[kind], size),
+                        static_cast<double>(trace::CallTimeCounts::ticks_of(step)) * seconds_per_tick, steps[step]);
+                }
+            }
+        }
+    }
+}
+
 }  // namespace
 
 void declare_metrics(const Program& program, model::CaseReport& report)
 {
-    for (const model::MetricInfo& info : model::metric_catalog()) {
-        if (extractor_of(info.name).applies(program)) {
+    for (std::size_t i = 0; i < model::metric_count; ++i) {
+        const auto id = static_cast<model::MetricId>(i);
+        const model::MetricInfo& info = model::metric_catalog()[i];
+        if (extractor_of(id).applies(program)) {
             model::Metric metric;
             metric.name = info.name;
             metric.unit = info.unit;
             metric.better = info.better;
-            metric.metric_class = class_of(info, program);
-            metric.provenance = provenance_of(info, program);
+            metric.metric_class = class_of(id, info.metric_class, program);
+            metric.provenance = provenance_of(id, info.provenance, program);
             report.metrics.push_back(std::move(metric));
         }
     }
@@ -117,7 +177,9 @@ void append_repetition(const Program& program, const Outcome& outcome, std::uint
 {
     const Context context{program, outcome, page_bytes, huge_page_bytes};
     for (model::Metric& metric : report.metrics) {
-        const Extractor& extractor = extractor_of(metric.name);
+        const std::optional<model::MetricId> id = model::metric_id(metric.name);
+        MEMSWEEP_ASSERT(id, "a case declares metrics of the catalogue");
+        const Extractor& extractor = extractor_of(*id);
         metric.values.push_back(extractor.value(context));
         if (!metric.values.back()) {
             metric.reason = extractor.absent;

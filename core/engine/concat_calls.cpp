@@ -10,17 +10,17 @@ namespace {
 using memory::AllocStatus;
 using std::chrono::nanoseconds;
 
-const model::ConcatCase& case_of(const Instruction& instruction)
+const model::ConcatCase& case_of(const Concat& concat)
 {
-    return model::concat_cases()[instruction.concat_case];
+    return model::concat_cases()[concat.concat_case];
 }
 
 }  // namespace
 
-ConcatCalls::ConcatCalls(const RunRegion& region, World& world, Environment environment)
-    : region_{region}, record_{region.header->record}, world_{world}, clock_{environment.clock}
+ConcatCalls::ConcatCalls(const RunRegion& region, CaseMemory& memory, Environment environment)
+    : region_{region}, record_{region.header->record}, memory_{memory}, clock_{environment.clock}
 {
-    const auto steps = std::ranges::count(region.instructions, OpCode::concat, &Instruction::op);
+    const auto steps = std::ranges::count_if(region.instructions, is<model::ConcatStep>);
     built_.reserve(static_cast<std::size_t>(steps));
 }
 
@@ -30,43 +30,42 @@ const ConcatCalls::Built* ConcatCalls::find(std::uint16_t concat_case) const
     return found == built_.end() ? nullptr : &*found;
 }
 
-const array::Array& ConcatCalls::out(const Instruction& instruction) const
+const array::Array& ConcatCalls::out(const Concat& concat) const
 {
-    const Built* const built = find(instruction.concat_case);
+    const Built* const built = find(concat.concat_case);
     MEMSWEEP_ASSERT(built != nullptr, "a case has somewhere to write to once it has run");
     return built->call.out();
 }
 
-ConcatCalls::Done ConcatCalls::run(const Instruction& instruction, Stopwatch& stopwatch,
-                                   const std::function<void()>& before_call)
+ConcatCalls::Done ConcatCalls::run(const Concat& concat, Stopwatch& stopwatch, const std::function<void()>& before_call)
 {
-    const std::uint64_t result_bytes = case_of(instruction).result_bytes();
+    const std::uint64_t result_bytes = case_of(concat).result_bytes();
     arrays_ = 0;
-    world_.heap.tag_next(instruction.slot);
+    memory_.heap.tag_next(concat.inputs);
 
     const Stopwatch::Pause preparing = stopwatch.pause();
-    const AllocStatus prepared = prepare(instruction);
+    const AllocStatus prepared = prepare(concat);
     stopwatch.resume(preparing);
     if (prepared != AllocStatus::ok) {
-        return {prepared, find(instruction.concat_case) != nullptr ? result_bytes : 0, arrays_};
+        return {prepared, find(concat.concat_case) != nullptr ? result_bytes : 0, arrays_};
     }
-    const AllocStatus timed = time_calls(instruction, find(instruction.concat_case)->call, stopwatch, before_call);
+    const AllocStatus timed = time_calls(concat, find(concat.concat_case)->call, stopwatch, before_call);
     return {timed, timed == AllocStatus::ok ? 0 : result_bytes, arrays_};
 }
 
-AllocStatus ConcatCalls::prepare(const Instruction& instruction)
+AllocStatus ConcatCalls::prepare(const Concat& concat)
 {
-    const Built* built = find(instruction.concat_case);
+    const Built* built = find(concat.concat_case);
     if (built == nullptr) {
-        auto made = array::ConcatCall::build(world_.heap, case_of(instruction));
+        auto made = array::ConcatCall::build(memory_.heap, case_of(concat));
         if (made.status != AllocStatus::ok) {
             return made.status;
         }
         arrays_ += made.call.inputs().size() + (made.call.out() ? 1U : 0U);
-        built_.push_back({instruction.concat_case, std::move(made.call)});
+        built_.push_back({concat.concat_case, std::move(made.call)});
         built = &built_.back();
     }
-    for (std::uint64_t call = 0; call < instruction.warmup; ++call) {
+    for (std::uint64_t call = 0; call < concat.warmup; ++call) {
         if (const auto result = made(built->call); result.allocation != AllocStatus::ok) {
             return result.allocation;
         }
@@ -75,11 +74,11 @@ AllocStatus ConcatCalls::prepare(const Instruction& instruction)
 }
 
 // The last result is checked before it is dropped; what that takes lies between two parts of its time.
-AllocStatus ConcatCalls::time_calls(const Instruction& instruction, const array::ConcatCall& call, Stopwatch& stopwatch,
+AllocStatus ConcatCalls::time_calls(const Concat& concat, const array::ConcatCall& call, Stopwatch& stopwatch,
                                     const std::function<void()>& before_call)
 {
     const std::uint64_t faults = stopwatch.faults_so_far().minor;
-    for (std::uint64_t left = instruction.count; left > 0; --left) {
+    for (std::uint64_t left = concat.calls; left > 0; --left) {
         before_call();
         nanoseconds start = clock_.now();
         {
@@ -91,7 +90,7 @@ AllocStatus ConcatCalls::time_calls(const Instruction& instruction, const array:
                 const nanoseconds taken = clock_.now() - start;
                 const Stopwatch::Pause checking = stopwatch.pause();
                 ++record_.results_checked;
-                record_.results_wrong += array::agrees_with_numpy(result.array, case_of(instruction)) ? 0U : 1U;
+                record_.results_wrong += array::agrees_with_numpy(result.array, case_of(concat)) ? 0U : 1U;
                 stopwatch.resume(checking);
                 start = clock_.now() - taken;
             }
@@ -105,7 +104,7 @@ AllocStatus ConcatCalls::time_calls(const Instruction& instruction, const array:
 
 array::ConcatResult ConcatCalls::made(const array::ConcatCall& call)
 {
-    array::ConcatResult result = call.call(world_.heap);
+    array::ConcatResult result = call.call(memory_.heap);
     arrays_ += result.status == array::ConcatStatus::ok && !call.out() ? 1U : 0U;
     MEMSWEEP_ASSERT(result.status == array::ConcatStatus::ok || result.status == array::ConcatStatus::not_allocated,
                     "every case of the sweep is one that can be concatenated");

@@ -6,23 +6,24 @@
 // Sources  NumSharp's sweep: warm-up calls, then calls timed one by one, results dropped and never disposed of.
 // Cost     two clock reads per call; the check reads the last result once.
 // Errors   AllocStatus of what could not be had. A case that concatenation itself refuses is a bug: NumPy takes them
-// all. Ownership  holds the inputs until it goes, so it must go before the world's heap.
+//          all.
+// Ownership  holds the inputs until it goes, so it must go before the heap.
 #pragma once
 
 #include <functional>
 #include <vector>
 
 #include "core/array/concat_call.hpp"
+#include "core/engine/case_memory.hpp"
 #include "core/engine/environment.hpp"
 #include "core/engine/run_region.hpp"
 #include "core/engine/stopwatch.hpp"
-#include "core/engine/world.hpp"
 
 namespace memsweep::engine {
 
 class ConcatCalls {
   public:
-    ConcatCalls(const RunRegion& region, World& world, Environment environment);
+    ConcatCalls(const RunRegion& region, CaseMemory& memory, Environment environment);
 
     struct Done {
         memory::AllocStatus status{memory::AllocStatus::ok};
@@ -30,8 +31,7 @@ class ConcatCalls {
         std::uint64_t arrays{};         // made, inputs included
     };
     // `before_call` runs before each timed call, outside its time.
-    [[nodiscard]] Done run(const Instruction& instruction, Stopwatch& stopwatch,
-                           const std::function<void()>& before_call);
+    [[nodiscard]] Done run(const Concat& concat, Stopwatch& stopwatch, const std::function<void()>& before_call);
 
     // The inputs of every case that was called, and what it writes to.
     template <typename Visit>
@@ -45,8 +45,8 @@ class ConcatCalls {
         }
     }
 
-    // What the instruction's case writes to; none before its first run.
-    [[nodiscard]] const array::Array& out(const Instruction& instruction) const;
+    // What the case writes to; none before its first run.
+    [[nodiscard]] const array::Array& out(const Concat& concat) const;
 
   private:
     struct Built {
@@ -54,14 +54,14 @@ class ConcatCalls {
         array::ConcatCall call;
     };
     [[nodiscard]] const Built* find(std::uint16_t concat_case) const;
-    [[nodiscard]] memory::AllocStatus prepare(const Instruction& instruction);
-    [[nodiscard]] memory::AllocStatus time_calls(const Instruction& instruction, const array::ConcatCall& call,
+    [[nodiscard]] memory::AllocStatus prepare(const Concat& concat);
+    [[nodiscard]] memory::AllocStatus time_calls(const Concat& concat, const array::ConcatCall& call,
                                                  Stopwatch& stopwatch, const std::function<void()>& before_call);
     [[nodiscard]] array::ConcatResult made(const array::ConcatCall& call);
 
     const RunRegion& region_;
     RepetitionRecord& record_;
-    World& world_;
+    CaseMemory& memory_;
     const sys::Clock& clock_;
     std::vector<Built> built_;
     std::uint64_t arrays_{};  // made by the current step

@@ -71,11 +71,11 @@ void leave_unmet(const RunRegion& region, const base::Error& error)
     region.header->state.store(RunState::unmet, std::memory_order_release);
 }
 
-bool refused_by_driver(const World& world, RepetitionRecord& record)
+bool refused_by_driver(const CaseMemory& memory, RepetitionRecord& record)
 {
     const bool for_memory =
         record.refused == memory::AllocStatus::out_of_memory || record.refused == memory::AllocStatus::no_device_memory;
-    const std::string said = world.runtime == nullptr ? std::string{} : world.stack.driver_refusal();
+    const std::string said = memory.runtime == nullptr ? std::string{} : memory.stack.driver_refusal();
     if (!for_memory || said.empty()) {
         return false;
     }

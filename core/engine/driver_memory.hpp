@@ -9,9 +9,9 @@
 
 #include <cstdint>
 
+#include "core/engine/case_memory.hpp"
 #include "core/engine/environment.hpp"
 #include "core/engine/run_region.hpp"
-#include "core/engine/world.hpp"
 
 namespace memsweep::engine {
 
@@ -23,6 +23,6 @@ namespace memsweep::engine {
 void leave_unmet(const RunRegion& region, const base::Error& error);
 
 // Whether what ended the repetition was the driver's refusal, which is then the reason.
-[[nodiscard]] bool refused_by_driver(const World& world, RepetitionRecord& record);
+[[nodiscard]] bool refused_by_driver(const CaseMemory& memory, RepetitionRecord& record);
 
 }  // namespace memsweep::engine

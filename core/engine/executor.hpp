@@ -10,12 +10,14 @@
 #include <string>
 #include <vector>
 
-#include "core/engine/program.hpp"
-#include "core/engine/run_limits.hpp"
-#include "core/engine/run_region.hpp"
+#include "core/engine/records.hpp"
 #include "core/model/report.hpp"
+#include "core/trace/replay/call_times.hpp"
 
 namespace memsweep::engine {
+
+struct Program;
+struct RunRegion;
 
 enum class Ending {
     finished,
@@ -48,6 +50,10 @@ struct Outcome {
     AllocatorWord allocator;
     std::shared_ptr<const trace::CallTimeCounts> call_counts;  // nullptr: no replay timed its calls
 };
+
+// Copies the measurements that a repetition left in its region, and turns the region's state into an ending with its
+// reason. A region still waiting or running means that its worker did not get to the end: `crashed`.
+void read_region(const RunRegion& region, Outcome& outcome);
 
 class Executor {
   public:

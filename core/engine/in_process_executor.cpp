@@ -4,7 +4,7 @@
 
 #include "core/engine/driver_memory.hpp"
 #include "core/engine/interpreter.hpp"
-#include "core/engine/region_outcome.hpp"
+#include "core/engine/run_region.hpp"
 
 namespace memsweep::engine {
 
@@ -30,12 +30,12 @@ Outcome InProcessExecutor::run(const Program& program, const RunLimits& limits,
         read_region(*region, outcome);
         return outcome;
     }
-    World* world = worlds_.find_or_make(program.memory, program.release, *driver);
-    if (world == nullptr) {
+    CaseMemory* memory = memories_.find_or_make(program.memory, program.release, *driver);
+    if (memory == nullptr) {
         outcome.reason = "too many different memory and release settings in one process";
         return outcome;
     }
-    run_repetition(*region, *world, environment_);
+    run_repetition(*region, *memory, environment_);
     read_region(*region, outcome);
     return outcome;
 }

@@ -2,9 +2,9 @@
 // cannot be enforced and no series is taken.
 #pragma once
 
+#include "core/engine/case_memory.hpp"
 #include "core/engine/environment.hpp"
 #include "core/engine/executor.hpp"
-#include "core/engine/world.hpp"
 
 namespace memsweep::engine {
 
@@ -18,7 +18,7 @@ class InProcessExecutor final : public Executor {
   private:
     Environment environment_;
     std::unique_ptr<Gauges> gauges_{std::make_unique<Gauges>()};
-    Worlds worlds_{*gauges_};
+    CaseMemories memories_{*gauges_};
 };
 
 }  // namespace memsweep::engine

@@ -1,6 +1,7 @@
 // Runs one repetition of a program and fills its region.
 //
-// Cost     per instruction: one switch and, for array operations, what the operation itself does; measured with the
+// Cost     per instruction: one indirect call and, for array operations, what the operation itself does; measured with
+// the
 //          null resource and printed with every report. Phases and marks cost two clock reads and a getrusage each.
 // Memory   every handle is made and touched before the baseline is taken; nothing is allocated after it but the
 //          scenario's own arrays.
@@ -8,12 +9,12 @@
 // Threads  the calling thread is the program's only mutator; a finalizer's threads belong to the heap.
 #pragma once
 
+#include "core/engine/case_memory.hpp"
 #include "core/engine/environment.hpp"
 #include "core/engine/run_region.hpp"
-#include "core/engine/world.hpp"
 
 namespace memsweep::engine {
 
-void run_repetition(const RunRegion& region, World& world, Environment environment);
+void run_repetition(const RunRegion& region, CaseMemory& memory, Environment environment);
 
 }  // namespace memsweep::engine

@@ -3,6 +3,8 @@
 #include "core/array/checksum.hpp"
 #include "core/array/touch.hpp"
 #include "core/memory/prefetch.hpp"
+#include "core/memory/trim.hpp"
+#include "core/sys/cgroup_memory.hpp"
 #include "core/sys/numa.hpp"
 #include "core/sys/page_ops.hpp"
 #include "core/sys/sharing.hpp"
@@ -10,6 +12,42 @@
 namespace memsweep::engine {
 
 using memory::AllocStatus;
+
+Paging::Paging(Environment environment, const model::TrimPolicy& policy, RepetitionRecord& record)
+    : clock_{environment.clock}, probe_{environment.probe}, policy_{policy}, record_{record},
+      reclaim_file_{sys::cgroup_reclaim_file("/").value_or("")}
+{
+}
+
+bool Paging::is_above_limit() const
+{
+    const auto snapshot = probe_.snapshot();
+    return snapshot && snapshot->working_set_bytes() > policy_.above_bytes;
+}
+
+void Paging::trim(const Handles& handles, model::TrimHow how)
+{
+    for (std::size_t i = 0; i < handles.in_use; ++i) {
+        trim(handles.current[i], how);
+    }
+}
+
+void Paging::trim(const array::Array& array, model::TrimHow how)
+{
+    if (!array || array.is_freed() || how == model::TrimHow::none) {
+        return;
+    }
+    ++record_.trims;
+    if (how == model::TrimHow::cgroup) {
+        const bool done = !reclaim_file_.empty() && sys::reclaim_from_cgroup(reclaim_file_, array.bytes());
+        record_.trimmed_bytes += done ? array.bytes() : 0;
+        record_.trims_refused += done ? 0 : 1;
+        return;
+    }
+    const memory::Trimmed trimmed = memory::trim(array.data(), array.bytes(), how);
+    record_.trimmed_bytes += trimmed.bytes;
+    record_.trims_refused += trimmed.refused ? 1 : 0;
+}
 
 void Paging::prefetch(const Handles& handles, model::PrefetchHow how)
 {
@@ -35,12 +73,12 @@ AllocStatus Paging::migrate(const Handles& handles, std::uint32_t node)
     return AllocStatus::ok;
 }
 
-void Paging::stream(const Handles& handles, const Instruction& instruction)
+void Paging::stream(const Handles& handles, const model::Stream<SlotIndex>& stream)
 {
-    const memory::StreamPlan plan{.chunk_bytes = instruction.shape[0],
-                                  .ahead = instruction.shape[1],
-                                  .drop_behind = instruction.shape[2] != 0,
-                                  .writes = instruction.shape[3] != 0};
+    const memory::StreamPlan plan{.chunk_bytes = stream.chunk_bytes,
+                                  .ahead = stream.ahead,
+                                  .drop_behind = stream.drop_behind,
+                                  .writes = stream.write};
     const auto began = clock_.now();
     for (std::size_t i = 0; i < handles.in_use; ++i) {
         auto* const data = static_cast<std::byte*>(handles.current[i].data());
@@ -58,9 +96,9 @@ void Paging::stream(const Handles& handles, const Instruction& instruction)
     record_.stream_ns += (clock_.now() - began).count();
 }
 
-AllocStatus Paging::share(const Instruction& instruction)
+AllocStatus Paging::share(const model::ShareStep& share)
 {
-    const sys::Sharing shared = sys::share_with_a_process(instruction.shape[0], instruction.count);
+    const sys::Sharing shared = sys::share_with_a_process(share.bytes, share.rounds);
     switch (shared.outcome) {
     case sys::Sharing::Outcome::shm_full:
         return AllocStatus::shm_full;

@@ -1,14 +1,17 @@
 #include "core/engine/program.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <cstring>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "core/base/checked.hpp"
 #include "core/model/concat_case.hpp"
 #include "core/model/driver_memory.hpp"
+#include "core/trace/replay/replay_program.hpp"
+#include "core/trace/trace_reader.hpp"
 
 namespace memsweep::engine {
 namespace {
@@ -17,9 +20,9 @@ using base::ErrorCode;
 using base::fail;
 
 // Control blocks beyond this are made on demand: reserving them all would cost more memory than a case's arrays.
-constexpr std::uint64_t most_reserved_blocks = 1'000'000;
-constexpr std::size_t most_names = 60'000;
-constexpr std::size_t most_instructions = 1'000'000;
+constexpr std::uint64_t max_reserved_blocks = 1'000'000;
+constexpr std::size_t max_names = 60'000;
+constexpr std::size_t max_instructions = 1'000'000;
 
 class Compiler {
   public:
@@ -33,17 +36,20 @@ class Compiler {
         for (const model::Step& step : steps) {
             const std::size_t at = program_.instructions.size();
             program_.instructions.emplace_back();
-            const Instruction made =
-                std::visit([&](const auto& operation) { return instruction(operation, at); }, step.operation);
-            Instruction& placed = program_.instructions[at];
-            placed = made;
-            placed.timed = step.timed;
-            placed.phase = phase_of(step, top_level);
+            const Operands made =
+                std::visit([this](const auto& operation) { return Operands{compiled(operation)}; }, step.operation);
+            program_.instructions[at] = {
+                .operands = made, .timed = step.timed, .phase = phase_of(step, top_level), .next = end_of_program()};
             program_.marked = program_.marked || step.timed;
         }
     }
 
   private:
+    [[nodiscard]] std::uint32_t end_of_program() const
+    {
+        return static_cast<std::uint32_t>(program_.instructions.size());
+    }
+
     std::uint16_t phase_of(const model::Step& step, bool top_level)
     {
         if (!step.phase.empty()) {
@@ -54,135 +60,70 @@ class Compiler {
                          : no_phase;
     }
 
-    Instruction instruction(const model::AllocStep& step, std::size_t /*at*/)
+    // The operations without names are their own instructions.
+    template <typename Step>
+        requires std::is_same_v<typename Compiled<Step>::Type, Step>
+    const Step& compiled(const Step& step)
     {
-        Instruction made{.op = OpCode::alloc, .dtype = step.dtype, .fill = step.fill, .touch = step.touch};
-        made.slot = slot(step.as, step.count);
-        made.count = step.count;
-        made.dimensions = static_cast<std::uint8_t>(std::min(step.shape.size(), max_dimensions));
-        std::copy_n(step.shape.begin(), made.dimensions, made.shape.begin());
-        return made;
+        return step;
     }
 
-    Instruction instruction(const model::WriteStep& step, std::size_t /*at*/)
+    template <template <typename> class Operation>
+    Operation<SlotIndex> compiled(const Operation<std::string>& step)
     {
-        return {.op = OpCode::write, .touch = step.touch, .slot = slot(step.target, 0), .count = step.overrun_bytes};
+        return step.with([this](const std::string& name) { return slot(name, 0); });
     }
 
-    Instruction instruction(const model::ReadStep& step, std::size_t /*at*/)
+    Alloc compiled(const model::AllocStep& step)
     {
-        return {.op = OpCode::read, .slot = slot(step.target, 0)};
-    }
-
-    Instruction instruction(const model::FreeStep& step, std::size_t /*at*/)
-    {
-        return {.op = OpCode::free, .slot = slot(step.target, 0)};
-    }
-
-    Instruction instruction(const model::ReleaseStep& step, std::size_t /*at*/)
-    {
-        return {.op = OpCode::release, .slot = slot(step.target, 0)};
-    }
-
-    Instruction instruction(const model::BinaryStep& step, std::size_t /*at*/)
-    {
-        Instruction made{.op = OpCode::binary, .function = step.function};
-        made.left = slot(step.left, 0);
-        made.right = slot(step.right, 0);
-        made.slot = slot(step.as, 0);
+        Alloc made{.as = slot(step.as, step.count),
+                   .dtype = step.dtype,
+                   .fill = step.fill,
+                   .touch = step.touch,
+                   .dimensions = static_cast<std::uint8_t>(std::min(step.shape.size(), max_dimensions)),
+                   .count = step.count};
+        std::copy_n(step.shape.begin(), made.dimensions, made.lengths.begin());
         return made;
     }
 
     // Its arrays are the label's, where a report must name them.
-    Instruction instruction(const model::ConcatStep& step, std::size_t /*at*/)
+    Concat compiled(const model::ConcatStep& step)
     {
         const model::ConcatCase& what = *step.what;
-        Instruction made{.op = OpCode::concat, .warmup = step.warmup, .count = step.calls};
-        made.concat_case = static_cast<std::uint16_t>(&what - model::concat_cases().data());
-        made.slot = slot(std::string{what.label}, what.count + 2);
+        Concat made{.concat_case = static_cast<std::uint16_t>(&what - model::concat_cases().data()),
+                    .inputs = slot(std::string{what.label}, what.count + 2),
+                    .warmup = step.warmup,
+                    .calls = step.calls};
         if (what.out && !step.out.empty()) {
             made.out = slot(step.out, 1);
         }
         return made;
     }
 
-    Instruction instruction(const model::ViewStep& step, std::size_t /*at*/)
+    Transfer compiled(const model::TransferStep& step)
     {
-        Instruction made{.op = OpCode::view, .count = step.copy ? 1U : 0U};
-        made.left = slot(step.of, 0);
-        made.slot = slot(step.as, 0);
-        made.shape[0] = step.start;
-        made.shape[1] = step.stop;
-        return made;
-    }
-
-    Instruction instruction(const model::DropStep& step, std::size_t /*at*/)
-    {
-        return {.op = OpCode::drop, .slot = slot(step.target, 0)};
-    }
-
-    Instruction instruction(const model::CollectStep& /*step*/, std::size_t /*at*/) { return {.op = OpCode::collect}; }
-    Instruction instruction(const model::DrainStep& /*step*/, std::size_t /*at*/) { return {.op = OpCode::drain}; }
-
-    Instruction instruction(const model::TrimStep& step, std::size_t /*at*/)
-    {
-        return {.op = OpCode::trim, .how = step.how, .slot = slot(step.target, 0)};
-    }
-
-    Instruction instruction(const model::PrefetchStep& step, std::size_t /*at*/)
-    {
-        return {.op = OpCode::prefetch, .prefetch = step.how, .slot = slot(step.target, 0)};
-    }
-
-    Instruction instruction(const model::MigrateStep& step, std::size_t /*at*/)
-    {
-        return {.op = OpCode::migrate, .slot = slot(step.target, 0), .count = step.node};
-    }
-
-    Instruction instruction(const model::StreamStep& step, std::size_t /*at*/)
-    {
-        Instruction made{.op = OpCode::stream, .slot = slot(step.target, 0)};
-        made.shape = {step.chunk_bytes, step.ahead, step.drop_behind ? 1U : 0U, step.write ? 1U : 0U};
-        return made;
-    }
-
-    Instruction instruction(const model::ShareStep& step, std::size_t /*at*/)
-    {
-        return {.op = OpCode::share, .count = step.rounds, .shape = {step.bytes}};
-    }
-
-    Instruction instruction(const model::TransferStep& step, std::size_t /*at*/)
-    {
-        Instruction made{.op = OpCode::transfer, .count = step.options.times};
-        made.transfer = static_cast<std::uint16_t>(program_.transfers.size());
+        const Transfer made{.plan = static_cast<std::uint16_t>(program_.transfers.size()), .turns = step.options.times};
         TransferPlan& plan = program_.transfers.emplace_back();
-        plan.count = std::min(step.jobs.size(), max_transfers_at_once);
+        plan.count = std::min(step.jobs.size(), model::max_transfers_at_once);
         std::copy_n(step.jobs.begin(), plan.count, plan.jobs.begin());
         plan.options = step.options;
-        if (step.jobs.size() > max_transfers_at_once || program_.transfers.size() > max_transfer_steps) {
+        if (step.jobs.size() > model::max_transfers_at_once || program_.transfers.size() > max_transfer_steps) {
             error_ = base::Error{ErrorCode::invalid_input,
                                  fmt::format("more than {} transfers in a step, or {} such steps in a case",
-                                             max_transfers_at_once, max_transfer_steps),
+                                             model::max_transfers_at_once, max_transfer_steps),
                                  {}};
         }
         return made;
     }
 
-    Instruction instruction(const model::SampleStep& step, std::size_t /*at*/)
+    Sample compiled(const model::SampleStep& step)
     {
-        return {.op = OpCode::sample,
-                .name = index_of(program_.sample_names, step.name),
-                .count = step.counters_only ? 1U : 0U};
+        return {.name = index_of(program_.sample_names, step.name), .counters_only = step.counters_only};
     }
 
-    Instruction instruction(const model::IdleStep& step, std::size_t /*at*/)
+    Replay compiled(const model::ReplayStep& step)
     {
-        return {.op = OpCode::idle, .count = static_cast<std::uint64_t>(step.duration.count())};
-    }
-
-    Instruction instruction(const model::ReplayStep& step, std::size_t /*at*/)
-    {
-        Instruction made{.op = OpCode::replay, .replay_touch = step.touch, .latency = step.latency};
+        Replay made{.touch = step.touch, .latency = step.latency};
         program_.times_calls = program_.times_calls || step.latency;
         auto packed = traces_.find_or_compile(step);
         if (!packed) {
@@ -190,50 +131,28 @@ class Compiler {
             return made;
         }
         const auto found = std::ranges::find(program_.replays, *packed);
-        made.replay = static_cast<std::uint16_t>(found - program_.replays.begin());
+        made.trace = static_cast<std::uint16_t>(found - program_.replays.begin());
         if (found == program_.replays.end()) {
             program_.replays.push_back(*std::move(packed));
         }
         return made;
     }
 
-    Instruction instruction(const model::PurgeStep& /*step*/, std::size_t /*at*/) { return {.op = OpCode::purge}; }
+    Repeat compiled(const model::RepeatStep& step) { return {.times = step.times, .body = body(step.steps)}; }
+    Scope compiled(const model::ScopeStep& step) { return {.body = body(step.steps)}; }
+    Parallel compiled(const model::ParallelStep& step) { return {.threads = step.threads, .body = body(step.steps)}; }
+    Throw compiled(const model::ThrowStep& step) { return {.every = step.every, .number = throws_++}; }
 
-    Instruction instruction(const model::RepeatStep& step, std::size_t at)
+    Body body(const std::vector<model::Step>& inner)
     {
-        steps(step.steps, false);
-        return {.op = OpCode::repeat,
-                .length = static_cast<std::uint32_t>(program_.instructions.size() - at - 1),
-                .count = step.times};
+        const std::uint32_t begin = end_of_program();
+        steps(inner, false);
+        return {.begin = begin, .end = end_of_program()};
     }
 
-    Instruction instruction(const model::ScopeStep& step, std::size_t at)
+    SlotIndex slot(const std::string& name, std::uint64_t count)
     {
-        steps(step.steps, false);
-        return {.op = OpCode::scope, .length = static_cast<std::uint32_t>(program_.instructions.size() - at - 1)};
-    }
-
-    Instruction instruction(const model::ParallelStep& step, std::size_t at)
-    {
-        steps(step.steps, false);
-        return {.op = OpCode::parallel,
-                .length = static_cast<std::uint32_t>(program_.instructions.size() - at - 1),
-                .count = step.threads};
-    }
-
-    Instruction instruction(const model::PassStep& step, std::size_t /*at*/)
-    {
-        return {.op = OpCode::pass, .slot = slot(step.target, 0)};
-    }
-
-    Instruction instruction(const model::ThrowStep& step, std::size_t /*at*/)
-    {
-        return {.op = OpCode::leave_by_exception, .count = step.every};
-    }
-
-    std::uint16_t slot(const std::string& name, std::uint64_t count)
-    {
-        const std::uint16_t index = index_of(program_.slot_names, name);
+        const SlotIndex index = index_of(program_.slot_names, name);
         program_.slots.resize(program_.slot_names.size());
         program_.slots[index].capacity = std::max(program_.slots[index].capacity, count);
         return index;
@@ -253,18 +172,27 @@ class Compiler {
     Program& program_;
     PackedTraces& traces_;
     std::optional<base::Error> error_;
+    std::uint32_t throws_{};
 };
+
+// True where the capacity of `made` had to grow to that of what it is made from.
+bool follow(Program& program, SlotIndex made, SlotIndex from)
+{
+    std::uint64_t& capacity = program.slots[made].capacity;
+    const std::uint64_t wanted = program.slots[from].capacity;
+    return std::exchange(capacity, std::max(capacity, wanted)) < wanted;
+}
 
 // A result holds as many arrays as its left operand; chains of results settle after at most one pass per slot.
 void settle_capacities(Program& program)
 {
     for (bool changed = true; changed;) {
         changed = false;
-        for (const Instruction& instruction : program.instructions) {
-            const bool follows = instruction.op == OpCode::binary || instruction.op == OpCode::view;
-            if (follows && program.slots[instruction.slot].capacity < program.slots[instruction.left].capacity) {
-                program.slots[instruction.slot].capacity = program.slots[instruction.left].capacity;
-                changed = true;
+        for (const Instruction& one : program.instructions) {
+            if (const auto* binary = std::get_if<model::Binary<SlotIndex>>(&one.operands)) {
+                changed = follow(program, binary->as, binary->left) || changed;
+            } else if (const auto* view = std::get_if<model::View<SlotIndex>>(&one.operands)) {
+                changed = follow(program, view->as, view->of) || changed;
             }
         }
     }
@@ -278,13 +206,59 @@ std::uint64_t blocks_to_reserve(const Program& program)
         reachable = base::saturating_add(reachable, base::saturating_mul(2, slot.capacity));
     }
     for (const Instruction& one : program.instructions) {
-        reachable = one.op == OpCode::parallel ? base::saturating_mul(reachable, one.count + 1) : reachable;
+        const auto* block = std::get_if<Parallel>(&one.operands);
+        reachable = block == nullptr ? reachable : base::saturating_mul(reachable, block->threads + 1);
     }
     const bool prompt = program.release.mode == model::ReleaseMode::refcount && !model::is_collected(program.release);
-    return std::min({prompt ? reachable : program.arrays, program.arrays, most_reserved_blocks});
+    return std::min({prompt ? reachable : program.arrays, program.arrays, max_reserved_blocks});
 }
 
 }  // namespace
+
+std::uint64_t Alloc::array_bytes() const
+{
+    std::uint64_t bytes = model::size_bytes(dtype);
+    for (const std::uint64_t length : shape()) {
+        bytes *= length;
+    }
+    return bytes;
+}
+
+SlotIndex bound_slot(const Instruction& instruction)
+{
+    return std::visit(
+        [](const auto& operands) {
+            if constexpr (requires { operands.as; }) {
+                return operands.as;
+            } else {
+                return no_slot;
+            }
+        },
+        instruction.operands);
+}
+
+base::Expected<PackedTrace> PackedTraces::find_or_compile(const model::ReplayStep& step)
+{
+    const Key key{step.trace, step.threads, step.speed};
+    if (const auto found = traces_.find(key); found != traces_.end()) {
+        return found->second;
+    }
+    auto reader = trace::TraceReader::open(step.trace);
+    if (!reader) {
+        return base::fail(reader.error());
+    }
+    const auto words =
+        trace::compile_replay(*reader, {.threads = step.threads, .paced = step.speed == model::ReplaySpeed::original});
+    if (!words) {
+        return base::fail(words.error());
+    }
+    auto region = sys::SharedRegion::create(words->size() * sizeof(std::uint64_t), "memsweep-replay");
+    if (!region) {
+        return base::fail(region.error());
+    }
+    std::memcpy(region->data<std::byte>(), words->data(), words->size() * sizeof(std::uint64_t));
+    return traces_[key] = std::make_shared<const sys::SharedRegion>(*std::move(region));
+}
 
 base::Expected<Program> compile(const model::Case& plan_case)
 {
@@ -319,10 +293,10 @@ base::Expected<Program> compile(const model::Case& plan_case, PackedTraces& trac
                     fmt::format("a repetition would time {} calls; at most {} are kept", timed_calls, max_timed_calls),
                     plan_case.id);
     }
-    if (program.instructions.size() > most_instructions || program.slot_names.size() > most_names ||
-        program.phase_names.size() > most_names || program.sample_names.size() > most_names) {
+    if (program.instructions.size() > max_instructions || program.slot_names.size() > max_names ||
+        program.phase_names.size() > max_names || program.sample_names.size() > max_names) {
         return fail(ErrorCode::invalid_input,
-                    fmt::format("a case can have at most {} steps and {} names", most_instructions, most_names),
+                    fmt::format("a case can have at most {} steps and {} names", max_instructions, max_names),
                     plan_case.id);
     }
     settle_capacities(program);

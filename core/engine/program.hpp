@@ -3,97 +3,199 @@
 // Every name is resolved to an index and every size is computed before the run, so that between two clock reads the
 // interpreter does nothing but the operation.
 // Units    bytes, elements, nanoseconds as named.
-// Errors   invalid_input: more names, samples or instructions than the result storage can hold; as PackedTraces;
-//          safety and pools that the memory cannot take.
+// Errors   invalid_input: more names, samples or instructions than the result storage can hold; a trace that cannot be
+//          read or compiled; safety and pools that the memory cannot take.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
 #include <string>
+#include <tuple>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "core/base/expected.hpp"
-#include "core/engine/packed_traces.hpp"
+#include "core/engine/records.hpp"
 #include "core/model/plan.hpp"
+#include "core/sys/shared_region.hpp"
 
 namespace memsweep::engine {
 
-enum class OpCode : std::uint8_t {
-    alloc,
-    write,
-    read,
-    binary,
-    concat,
-    view,
-    free,
-    release,
-    drop,
-    collect,
-    drain,
-    trim,
-    prefetch,
-    migrate,
-    stream,
-    share,
-    transfer,
-    sample,
-    idle,
-    repeat,
-    scope,
-    parallel,
-    pass,
-    leave_by_exception,
-    replay,
-    purge,
-};
+using SlotIndex = std::uint16_t;  // of a name's arrays
 
 inline constexpr std::size_t max_dimensions = 8;
 inline constexpr std::uint16_t no_phase = 0xFFFF;
-inline constexpr std::uint16_t no_slot = 0xFFFF;
-inline constexpr std::uint32_t max_points = 100'000;  // samples of one repetition
-inline constexpr std::size_t max_transfers_at_once = model::most_transfers_at_once;
-inline constexpr std::size_t max_transfer_steps = 64;
+inline constexpr SlotIndex no_slot = 0xFFFF;
+inline constexpr std::uint32_t max_points = 100'000;         // samples of one repetition
 inline constexpr std::uint32_t max_timed_calls = 1'000'000;  // of one repetition
 
-struct Instruction {
-    OpCode op{};
-    bool timed{};
+// The operands of the steps that hold more than names and plain values. All others are their own instructions, with
+// slots in place of names.
+struct Alloc {
+    SlotIndex as{};
     model::DType dtype{};
     model::Fill fill{};
     model::Touch touch{};
-    model::BinaryFunction function{};
-    model::TrimHow how{};
-    model::ReplayTouch replay_touch{};
-    bool latency{};  // replay: every call is timed by itself
-    model::PrefetchHow prefetch{};
     std::uint8_t dimensions{};
-    std::uint16_t slot{};           // the arrays made, accessed, freed or dropped
-    std::uint16_t left{}, right{};  // operands of binary; left: what a view is of
-    std::uint16_t concat_case{};    // index in model::concat_cases()
-    std::uint16_t out{no_slot};     // concat: the array that results are written to, where it has a name
-    std::uint16_t name{};           // of a sample
-    std::uint16_t replay{};         // index in Program::replays
-    std::uint16_t transfer{};       // index in Program::transfers
-    std::uint16_t phase{no_phase};
-    std::uint32_t length{};  // repeat, scope, parallel: how many of the following instructions are its body
-    std::uint64_t warmup{};  // concat: calls that are not timed
-    std::uint64_t count{};   // alloc: arrays; repeat: times; idle: nanoseconds; write: overrun; exception: every Nth;
-                             // sample: 1 for counters only; concat: timed calls; view: 1 for a copy; migrate: node;
-                             // share: rounds; parallel: threads;
-                             // transfer: turns
-    std::array<std::uint64_t, max_dimensions> shape{};  // view: rows; stream: bytes of a chunk, chunks ahead, 1 to drop
-                                                        // behind, 1 to write; share: bytes
+    std::uint64_t count{};
+    std::array<std::uint64_t, max_dimensions> lengths{};
+
+    [[nodiscard]] std::span<const std::uint64_t> shape() const { return {lengths.data(), dimensions}; }
+    [[nodiscard]] std::uint64_t array_bytes() const;
 };
+
+struct Concat {
+    std::uint16_t concat_case{};  // index in model::concat_cases()
+    SlotIndex inputs{};
+    SlotIndex out{no_slot};  // the array that results are written to, where it has a name
+    std::uint64_t warmup{};  // calls that are not timed
+    std::uint64_t calls{};
+};
+
+struct Transfer {
+    std::uint16_t plan{};  // index in Program::transfers
+    std::uint64_t turns{};
+};
+
+struct Sample {
+    std::uint16_t name{};  // index in Program::sample_names
+    bool counters_only{};
+};
+
+struct Replay {
+    std::uint16_t trace{};  // index in Program::replays
+    model::ReplayTouch touch{};
+    bool latency{};  // every call is timed by itself
+};
+
+// The instructions of a block, by index.
+struct Body {
+    std::uint32_t begin{};
+    std::uint32_t end{};
+};
+
+struct Repeat {
+    std::uint64_t times{};
+    Body body;
+};
+
+struct Scope {
+    Body body;
+};
+
+struct Parallel {
+    std::uint64_t threads{};
+    Body body;
+};
+
+struct Throw {
+    std::uint64_t every{};
+    std::uint32_t number{};  // among the program's instructions of this kind
+};
+
+// What a step becomes: itself, where it has no names; with slots in place of names; or one of the operands above.
+template <typename Step>
+struct Compiled {
+    using Type = Step;
+};
+template <template <typename> class Operation>
+struct Compiled<Operation<std::string>> {
+    using Type = Operation<SlotIndex>;
+};
+template <>
+struct Compiled<model::AllocStep> {
+    using Type = Alloc;
+};
+template <>
+struct Compiled<model::ConcatStep> {
+    using Type = Concat;
+};
+template <>
+struct Compiled<model::TransferStep> {
+    using Type = Transfer;
+};
+template <>
+struct Compiled<model::SampleStep> {
+    using Type = Sample;
+};
+template <>
+struct Compiled<model::ReplayStep> {
+    using Type = Replay;
+};
+template <>
+struct Compiled<model::RepeatStep> {
+    using Type = Repeat;
+};
+template <>
+struct Compiled<model::ScopeStep> {
+    using Type = Scope;
+};
+template <>
+struct Compiled<model::ParallelStep> {
+    using Type = Parallel;
+};
+template <>
+struct Compiled<model::ThrowStep> {
+    using Type = Throw;
+};
+
+template <typename Operation>
+struct OperandsOf;
+template <typename... Steps>
+struct OperandsOf<std::variant<Steps...>> {
+    using Type = std::variant<typename Compiled<Steps>::Type...>;
+};
+using Operands = OperandsOf<model::Operation>::Type;
+
+struct Instruction {
+    Operands operands;
+    bool timed{};
+    std::uint16_t phase{no_phase};
+    std::uint32_t next{};  // index of the instruction behind this one and its body
+};
+static_assert(std::is_trivially_copyable_v<Instruction>, "a worker receives instructions as bytes");
+
+// Whether the instruction is what steps of this type become.
+template <typename Step>
+[[nodiscard]] bool is(const Instruction& instruction)
+{
+    return std::holds_alternative<typename Compiled<Step>::Type>(instruction.operands);
+}
+
+// The name that the instruction binds new arrays to; no_slot: it makes none.
+[[nodiscard]] SlotIndex bound_slot(const Instruction& instruction);
 
 // The transfers of one step, as a worker receives them.
 struct TransferPlan {
-    std::array<model::TransferJob, max_transfers_at_once> jobs{};
+    std::array<model::TransferJob, model::max_transfers_at_once> jobs{};
     std::uint64_t count{};
     model::TransferOptions options;
 };
 
 struct Slot {
-    std::uint64_t capacity{};  // the most arrays it ever holds
+    std::uint64_t capacity{};  // arrays that it holds at most
+};
+
+// Traces compiled for replay, in memory that workers can map: one for all cases that replay the same.
+//
+// Memory   8 bytes an event and some 40 more for a resize or an exchange between threads, until it is destroyed and no
+//          program holds them.
+// Cost     30 to 60 ns an event, once for each trace, number of threads and speed.
+// Errors   as TraceReader::open and compile_replay.
+// Threads  one.
+using PackedTrace = std::shared_ptr<const sys::SharedRegion>;
+
+class PackedTraces {
+  public:
+    [[nodiscard]] base::Expected<PackedTrace> find_or_compile(const model::ReplayStep& step);
+
+  private:
+    using Key = std::tuple<std::string, std::uint32_t, model::ReplaySpeed>;
+    std::map<Key, PackedTrace> traces_;
 };
 
 struct Program {

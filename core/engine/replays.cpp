@@ -48,7 +48,7 @@ bool Replays::prepare()
             return false;
         }
         One& one = replays_.emplace_back(*std::move(words), *program);
-        const bool with_handles = world_.release.mode != model::ReleaseMode::immediate;
+        const bool with_handles = memory_.release.mode != model::ReleaseMode::immediate;
         const trace::ReplayRun dispatch = one.replayer.prepare(with_handles);
         region_.header->record.replay.dispatch_ns += dispatch.thread_ns;
         region_.header->record.replay.dispatch_events += dispatch.events;
@@ -59,35 +59,35 @@ bool Replays::prepare()
 // Whether nothing but malloc itself, or nothing at all, would stand below the calls.
 bool Replays::is_direct() const
 {
-    const model::MemorySpec& memory = world_.memory;
-    return world_.release.mode == model::ReleaseMode::immediate && world_.release.safety == model::SafetySpec{} &&
+    const model::MemorySpec& memory = memory_.spec;
+    return memory_.release.mode == model::ReleaseMode::immediate && memory_.release.safety == model::SafetySpec{} &&
            (memory == model::MemorySpec{} || memory.resource == model::ResourceKind::null);
 }
 
 trace::ReplayRun Replays::replay(trace::Replayer& replayer, trace::ReplayTouch touch, trace::CallTimeCounts* times)
 {
     if (is_direct()) {
-        return world_.memory.resource == model::ResourceKind::null ? replayer.on_nothing(times)
-                                                                   : replayer.on_malloc(touch, times);
+        return memory_.spec.resource == model::ResourceKind::null ? replayer.on_nothing(times)
+                                                                  : replayer.on_malloc(touch, times);
     }
-    if (world_.release.mode == model::ReleaseMode::immediate) {
-        return replayer.on(world_.stack.top(), touch, times);
+    if (memory_.release.mode == model::ReleaseMode::immediate) {
+        return replayer.on(memory_.stack.top(), touch, times);
     }
-    return replayer.on(world_.heap, world_.frees_manually, touch, times);
+    return replayer.on(memory_.heap, memory_.frees_manually, touch, times);
 }
 
-trace::ReplayRun Replays::run(const Instruction& instruction)
+trace::ReplayRun Replays::run(const Replay& step)
 {
-    trace::Replayer& replayer = replays_[instruction.replay].replayer;
-    trace::CallTimeCounts* const times = instruction.latency ? &region_.call_counts.front() : nullptr;
+    trace::Replayer& replayer = replays_[step.trace].replayer;
+    trace::CallTimeCounts* const times = step.latency ? &region_.call_counts.front() : nullptr;
     const sys::SystemClock clock;
     const std::int64_t began_ns = clock.now().count();
     const std::uint64_t began_ticks = trace::counter_ticks();
-    const trace::ReplayRun run = replay(replayer, touch_of(instruction.replay_touch, world_.memory), times);
+    const trace::ReplayRun run = replay(replayer, touch_of(step.touch, memory_.spec), times);
     if (is_direct()) {
         count_direct_calls(replayer);
     }
-    if (instruction.latency) {
+    if (step.latency) {
         const auto ticks = static_cast<double>(trace::counter_ticks() - began_ticks);
         const auto ns = static_cast<double>(clock.now().count() - began_ns);
         region_.header->record.replay.ns_per_tick = ticks > 0 ? ns / ticks : 0;
@@ -97,7 +97,7 @@ trace::ReplayRun Replays::run(const Instruction& instruction)
     return run;
 }
 
-// The counters of the world see nothing of them; what was recorded is what they would have counted.
+// The counters of the case's memory see nothing of them; what was recorded is what they would have counted.
 void Replays::count_direct_calls(const trace::Replayer& replayer)
 {
     ReplayRecord& record = region_.header->record.replay;
@@ -112,7 +112,7 @@ void Replays::account(const trace::ReplayRun& run)
     ReplayRecord& record = region_.header->record.replay;
     record.thread_ns += run.thread_ns;
     record.events += run.events;
-    record.transferred_bytes += model::is_beyond_reach(world_.memory.resource) ? 0 : run.transferred_bytes;
+    record.transferred_bytes += model::is_beyond_reach(memory_.spec.resource) ? 0 : run.transferred_bytes;
 }
 
 }  // namespace memsweep::engine

@@ -1,6 +1,6 @@
-// The replay steps of one repetition: traces that the driver has compiled, on the world's memory.
+// The replay steps of one repetition: traces that the driver has compiled, replayed on the case's memory.
 //
-// Under release mode immediate the calls go straight to malloc, or to the world's resource; resource null answers
+// Under release mode immediate the calls go straight to malloc, or to the case's resource; resource null answers
 // nothing at all, which is the cost of the dispatch. Any other mode gives every block a handle.
 // Units    bytes, nanoseconds, counts.
 // Cost     as trace::Replayer. What the replay itself needs is mapped and faulted in before the baseline.
@@ -10,8 +10,8 @@
 #include <deque>
 #include <vector>
 
+#include "core/engine/case_memory.hpp"
 #include "core/engine/run_region.hpp"
-#include "core/engine/world.hpp"
 #include "core/sys/shared_region.hpp"
 #include "core/trace/replay/replayer.hpp"
 
@@ -19,10 +19,10 @@ namespace memsweep::engine {
 
 class Replays {
   public:
-    Replays(const RunRegion& region, World& world) : region_{region}, world_{world} {}
+    Replays(const RunRegion& region, CaseMemory& memory) : region_{region}, memory_{memory} {}
 
     [[nodiscard]] bool prepare();
-    [[nodiscard]] trace::ReplayRun run(const Instruction& instruction);
+    [[nodiscard]] trace::ReplayRun run(const Replay& step);
 
   private:
     struct One {
@@ -40,7 +40,7 @@ class Replays {
     void account(const trace::ReplayRun& run);
 
     const RunRegion& region_;
-    World& world_;
+    CaseMemory& memory_;
     std::deque<One> replays_;
 };
 

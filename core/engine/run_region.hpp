@@ -13,192 +13,20 @@
 #include <atomic>
 #include <cstdint>
 #include <span>
-#include <string_view>
 
 #include "core/base/expected.hpp"
 #include "core/engine/program.hpp"
-#include "core/engine/run_limits.hpp"
-#include "core/lifetime/discipline.hpp"
+#include "core/engine/records.hpp"
 #include "core/memory/counters.hpp"
-#include "core/memory/pool.hpp"
-#include "core/memory/resource.hpp"
 #include "core/sys/shared_region.hpp"
 #include "core/trace/replay/call_times.hpp"
-#include "core/transfer/transfer_statistics.hpp"
 
 namespace memsweep::engine {
-
-// As much of a text as a record has room for, ended by a zero.
-template <std::size_t size>
-void write_text(std::string_view text, std::array<char, size>& into)
-{
-    into.fill('\0');
-    text.copy(into.data(), into.size() - 1);
-}
-
-struct PointRecord {
-    std::uint32_t name{};
-    std::int64_t t_ns{};
-    std::uint64_t live_bytes{};
-    std::uint64_t floating_bytes{};
-    std::uint64_t working_set_bytes{};
-    std::uint64_t huge_page_bytes{};
-    std::uint64_t minor_faults{};
-    std::uint64_t major_faults{};
-    std::uint64_t queue_depth{};
-    std::uint64_t idle_bytes{};
-};
-
-// What the program's thread spent outside its own code, and what of its memory was new.
-struct Costs {
-    std::uint64_t allocator_ns{};     // in calls into the memory resource
-    std::uint64_t wait_ns{};          // for a collection, a finalizer or memory under a cap; less the calls in it
-    std::uint64_t run_delay_ns{};     // ready to run, without a processor
-    std::uint64_t pages_touched{};    // of arrays, by their first write
-    std::uint64_t allocated_bytes{};  // got from the memory resource
-
-    Costs& operator+=(const Costs& other) noexcept
-    {
-        allocator_ns += other.allocator_ns;
-        wait_ns += other.wait_ns;
-        run_delay_ns += other.run_delay_ns;
-        pages_touched += other.pages_touched;
-        allocated_bytes += other.allocated_bytes;
-        return *this;
-    }
-    friend Costs operator-(const Costs& a, const Costs& b) noexcept
-    {
-        return {a.allocator_ns - b.allocator_ns, a.wait_ns - b.wait_ns, a.run_delay_ns - b.run_delay_ns,
-                a.pages_touched - b.pages_touched, a.allocated_bytes - b.allocated_bytes};
-    }
-};
-
-struct PhaseRecord {
-    std::int64_t first_start_ns{};
-    std::int64_t last_end_ns{};
-    std::int64_t time_ns{};
-    std::uint64_t entered{};
-    std::uint64_t minor_faults{};
-    std::uint64_t major_faults{};
-    Costs costs;  // all but run_delay_ns
-};
-
-// What was found wrong with, or left over of, the arrays of one name.
-struct SlotRecord {
-    std::uint64_t uses_after_free{};
-    std::uint64_t double_frees{};
-    std::uint64_t aliased_frees{};
-    std::uint64_t stray_releases{};
-    std::uint64_t overruns{};
-    std::uint64_t unreleased{};  // at the end: unreachable, not freed
-    std::uint64_t unreleased_bytes{};
-    std::int64_t oldest_ns{};  // since the first of them was dropped
-};
-
-// Seconds that one fault cost beside the repetition, by its kind; 0: not measured.
-struct FaultCosts {
-    double small_page{};    // private, first touch of a base page
-    double huge_page{};     // private, first touch of a huge page
-    double shared_page{};   // shared, first touch: the page is made
-    double shared_again{};  // shared, the page is in the page cache: what a soft trim leaves
-};
-
-// What replay steps did, those apart that time every call.
-struct ReplayRecord {
-    std::int64_t thread_ns{};  // of all threads together
-    std::uint64_t events{};
-    std::int64_t dispatch_ns{};  // the same events on no memory, before the baseline
-    std::uint64_t dispatch_events{};
-    std::uint64_t transferred_bytes{};
-    std::uint64_t direct_allocations{};  // made by calls that the world's counters do not see
-    std::uint64_t direct_bytes{};
-    std::uint64_t direct_live_peak{};
-    double ns_per_tick{};  // of the counter that single calls are timed by
-};
-
-// What transfer steps did.
-struct TransferRecord {
-    transfer::TransferStatistics statistics;
-    std::array<bool, max_transfer_steps> ran{};
-    bool unmet{};                      // this machine lacks what they need
-    bool failed{};                     // they could not be carried out
-    std::array<char, 4096> routes{};   // which way each took, and why
-    std::array<char, 1024> trouble{};  // why unmet or failed; else what data are wrong
-};
-
-// Which device a case's memory is of, or that its scenario requires.
-struct DeviceRecord {
-    std::array<char, 256> name{};      // "gpu0: its name, its driver"
-    std::array<char, 1024> trouble{};  // why it is unmet: nothing of the case was run, or the driver refused memory
-};
 
 // Where the driver keeps a trace that it has compiled.
 struct ReplayPlace {
     std::int32_t pid{};
     std::int32_t fd{};
-};
-
-// Of the timed steps, except where a name says otherwise.
-struct RepetitionRecord {
-    std::int64_t wall_ns{};
-    std::int64_t cpu_ns{};
-    std::uint64_t minor_faults{};
-    std::uint64_t major_faults{};
-    bool knows_run_delay{};
-    std::uint64_t timed_arrays{};      // allocated while the clock ran
-    std::uint64_t arrays{};            // allocated over the repetition
-    std::uint64_t allocated_bytes{};   // over the repetition
-    std::uint64_t pages_touched{};     // over the repetition
-    std::uint64_t all_minor_faults{};  // over the repetition, samples excluded
-    std::uint64_t baseline_working_set_bytes{};
-    std::uint64_t baseline_huge_page_bytes{};
-    std::uint64_t end_working_set_bytes{};
-    std::uint64_t peak_working_set_bytes{};  // VmHWM + hugetlb
-    std::uint64_t live_bytes_peak{};
-    lifetime::DisciplineStats discipline;  // at the end
-    memory::PoolStats pool;                // at the end
-    double fragmentation{-1};              // of the pool's idle memory, the highest of all samples; -1: it held none
-    std::uint64_t stray_releases{};
-    std::uint64_t outstanding{};  // arrays acquired and not released, at the end
-    std::uint64_t checksum{};
-    std::uint64_t reads{};
-    std::uint64_t calls{};  // timed one by one; their times lie in the region
-    std::uint64_t call_minor_faults{};
-    std::uint64_t results_checked{};
-    std::uint64_t results_wrong{};
-    std::int64_t drain_ns{};
-    std::uint64_t drains{};
-    Costs costs;
-    std::uint64_t trims{};  // blocks trimmed over the repetition, by steps and by the policy
-    std::uint64_t trimmed_bytes{};
-    std::uint64_t trims_refused{};  // by the kernel
-    std::uint64_t prefetched_bytes{};
-    std::uint64_t prefetches_refused{};  // by the kernel
-    std::uint64_t migrated_bytes{};      // on the node asked for, afterwards
-    std::uint64_t unmoved_bytes{};       // resident elsewhere
-    std::uint64_t streamed_bytes{};
-    std::int64_t stream_ns{};
-    std::uint64_t shared_bytes{};  // read and checked by a second process
-    std::uint64_t shared_wrong_bytes{};
-    std::int64_t share_read_ns{};
-    std::int64_t share_turn_ns{};
-    std::uint64_t passed_arrays{};  // handed from thread to thread
-    FaultCosts fault_costs;
-    ReplayRecord replay;
-    TransferRecord transfers;
-    DeviceRecord device;
-    memory::AllocStatus refused{memory::AllocStatus::ok};
-    std::uint64_t refused_bytes{};
-    std::uint64_t refused_at_live_bytes{};
-    std::uint64_t refused_after_arrays{};  // made before it
-};
-
-// What the worker's malloc says of itself, when the case names an allocator.
-struct AllocatorRecord {
-    std::array<char, 512> library{};
-    std::array<char, 8> format{};
-    std::uint64_t length{};
-    std::array<char, std::size_t{48} * 1024> statistics{};
 };
 
 enum class RunState : std::uint32_t { waiting, running, finished, refused, unmet, transfer_failed, harness_failed };
@@ -230,8 +58,8 @@ struct RunHeader {
     RunOrder order;
     std::atomic<RunState> state{RunState::waiting};
     std::atomic<std::int64_t> started_ns{0};
-    std::atomic<std::uint32_t> points{0};  // records published
-    std::atomic<std::uint32_t> world{0};   // which Counters of the worker's Gauges this repetition counts in
+    std::atomic<std::uint32_t> points{0};    // records published
+    std::atomic<std::uint32_t> counters{0};  // which Counters of the worker's Gauges this repetition counts in
     RepetitionRecord record;
 };
 
@@ -248,15 +76,20 @@ struct RunRegion {
     std::span<ReplayPlace> replays;
     std::span<trace::CallTimeCounts> call_counts;
     std::span<TransferPlan> transfers;
+
+    [[nodiscard]] std::span<const Instruction> body(const Body& of) const
+    {
+        return std::span<const Instruction>{instructions}.subspan(of.begin, of.end - of.begin);
+    }
 };
 
 [[nodiscard]] base::Expected<sys::SharedRegion> make_run_region(const Program& program, const RunLimits& limits);
 [[nodiscard]] base::Expected<RunRegion> parse_run_region(const sys::SharedRegion& region);
 
-// The counters a worker keeps for all its life, one set per world (a memory spec with a release spec).
-inline constexpr std::size_t max_worlds = 64;
+// The counters a worker keeps for all its life, one set per CaseMemory.
+inline constexpr std::size_t max_case_memories = 64;
 struct Gauges {
-    std::array<memory::Counters, max_worlds> worlds;
+    std::array<memory::Counters, max_case_memories> counters;
 };
 
 }  // namespace memsweep::engine

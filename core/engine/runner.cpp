@@ -20,11 +20,6 @@ namespace {
 // After this long without use a hypervisor may have taken free memory back (seen after about 30 s on cloud guests).
 constexpr std::chrono::seconds memory_cools_after{10};
 
-std::string size_text(std::uint64_t bytes)
-{
-    return base::format_size(static_cast<double>(bytes));
-}
-
 model::Status status_of(Ending ending)
 {
     return ending == Ending::timed_out ? model::Status::timeout : model::Status::error;
@@ -127,7 +122,7 @@ void Runner::prepare_case(model::RunReport& report, const model::Case& plan_case
     case_report.planned_repetitions = plan_.settings.repetitions;
 
     Entry entry{.plan_case = &plan_case};
-    std::string reason = refusal(plan_case, estimate);
+    std::string reason = refusal(plan_case, estimate, plan_.requirements, capabilities_, options_);
     if (auto program = compile(plan_case, traces_)) {
         entry.program = std::move(*program);
         entry.program.required_devices = plan_.requirements.devices;
@@ -139,7 +134,7 @@ void Runner::prepare_case(model::RunReport& report, const model::Case& plan_case
         reason = program.error().message;
     }
     if (reason.empty()) {
-        reason = settle_allocator(entry.program.allocator);
+        reason = settle_allocator(entry.program.allocator, capabilities_);
     }
     case_report.allocator.name = entry.program.allocator.name;
     case_report.allocator.environment = entry.program.allocator.environment;
@@ -149,7 +144,7 @@ void Runner::prepare_case(model::RunReport& report, const model::Case& plan_case
         entry.ended = entry.lost = true;
     } else {
         if (!model::is_beyond_reach(plan_case.memory.resource)) {  // whose pages nobody here touches
-            largest_estimate_bytes_ = std::max(largest_estimate_bytes_, estimate);
+            max_estimate_bytes_ = std::max(max_estimate_bytes_, estimate);
         }
         entry.ended = case_report.repetitions >= plan_.settings.repetitions;
         if (case_report.repetitions == 0) {
@@ -159,74 +154,6 @@ void Runner::prepare_case(model::RunReport& report, const model::Case& plan_case
         }
     }
     entries_.push_back(std::move(entry));
-}
-
-std::string Runner::refusal(const model::Case& plan_case, std::uint64_t estimate_bytes) const
-{
-    const model::Requirements& needs = plan_.requirements;
-    if (needs.ranks.count != 0) {
-        return fmt::format("needs {}; run it with memsweep-mpi", model::to_text(needs.ranks));
-    }
-    if (needs.memory_bytes > capabilities_.memory_bytes) {
-        return fmt::format("requires {} of memory; {} is available", size_text(needs.memory_bytes),
-                           size_text(capabilities_.memory_bytes));
-    }
-    if (needs.numa_nodes > capabilities_.numa_nodes) {
-        return fmt::format("requires {} NUMA nodes; this machine has {}", needs.numa_nodes, capabilities_.numa_nodes);
-    }
-    if (plan_case.memory.pages == model::PageKind::thp && capabilities_.huge_page_bytes == 0) {
-        return "requires transparent huge pages; this kernel has them off "
-               "(/sys/kernel/mm/transparent_hugepage/enabled)";
-    }
-    if (plan_case.memory.numa.policy == model::NumaPolicy::weighted && !capabilities_.weighted_interleave) {
-        return "requires an interleave by weights, which Linux 6.9 brought "
-               "(/sys/kernel/mm/mempolicy/weighted_interleave)";
-    }
-    if (std::string why = trim_refusal(plan_case); !why.empty()) {
-        return why;
-    }
-    if (options_.array_limit_bytes != 0 && model::estimated_peak_bytes(plan_case) > options_.array_limit_bytes) {
-        return fmt::format("--quick skips cases that hold more than {}", size_text(options_.array_limit_bytes));
-    }
-    if (options_.memory_budget_bytes != 0 && estimate_bytes > options_.memory_budget_bytes &&
-        !model::is_on_device(plan_case.memory.resource)) {
-        return fmt::format("would hold up to {} at once{}, above the budget of {} (--max-memory)",
-                           size_text(estimate_bytes),
-                           plan_case.placement == model::Placement::alone ? "" : ", with what its sweep has left",
-                           size_text(options_.memory_budget_bytes));
-    }
-    return {};
-}
-
-// Why the allocator cannot be had; empty when its library was found, or none is asked for.
-std::string Runner::settle_allocator(model::AllocatorSpec& allocator) const
-{
-    if (allocator.name.empty()) {
-        return {};
-    }
-    if (!capabilities_.locate_allocator) {
-        return "requires an allocator of its own, which only a worker process can have";
-    }
-    auto library = capabilities_.locate_allocator(allocator.name);
-    if (!library) {
-        return fmt::format("requires the allocator {}: {}", allocator.name, library.error().message);
-    }
-    allocator.library = *std::move(library);
-    return {};
-}
-
-std::string Runner::trim_refusal(const model::Case& plan_case) const
-{
-    for (const model::TrimHow how : model::trims(plan_case)) {
-        if (how == model::TrimHow::pageout && capabilities_.swap_bytes == 0) {
-            return "requires swap: trim pageout writes pages to it, and this machine has none on (/proc/swaps)";
-        }
-        if (how == model::TrimHow::cgroup && !capabilities_.no_reclaim.empty()) {
-            return fmt::format("requires memory.reclaim: trim cgroup asks the control group, and {}",
-                               capabilities_.no_reclaim);
-        }
-    }
-    return {};
 }
 
 bool Runner::for_each_turn(const Turn& turn)
@@ -469,7 +396,7 @@ void Runner::keep_memory_warm()
     if (!options_.prefault || (last_use_ && clock_.now() - *last_use_ < memory_cools_after)) {
         return;
     }
-    options_.prefault(largest_estimate_bytes_);
+    options_.prefault(max_estimate_bytes_);
     last_use_ = clock_.now();
 }
 

@@ -13,32 +13,14 @@
 #include <string>
 #include <vector>
 
+#include "core/engine/admission.hpp"
 #include "core/engine/executor.hpp"
 #include "core/engine/observer.hpp"
+#include "core/engine/program.hpp"
 #include "core/model/plan.hpp"
 #include "core/sys/clock.hpp"
 
 namespace memsweep::engine {
-
-struct RunOptions {
-    std::uint64_t memory_budget_bytes{};  // a case estimated above it is refused, never tried
-    std::uint64_t array_limit_bytes{};    // --quick: skip cases that hold more; 0: none
-    bool fail_fast{};                     // stop at the first case that is not ok, or the first failed assertion
-    std::function<void(std::uint64_t bytes)> prefault;  // makes the machine's memory ready; empty: nothing is done
-};
-
-// What this machine has, for a plan's `requires`.
-struct Capabilities {
-    std::uint64_t memory_bytes{};
-    std::uint64_t numa_nodes{};
-    std::uint64_t page_bytes{};
-    std::uint64_t huge_page_bytes{};  // 0: none
-    bool weighted_interleave{};
-    // Where the library of an allocator lies, empty for the C library's, or why it cannot be used.
-    std::function<base::Expected<std::string>(const std::string& name)> locate_allocator;
-    std::uint64_t swap_bytes{};
-    std::string no_reclaim;  // why no control group can be asked for memory; empty: one can
-};
 
 class Runner {
   public:
@@ -64,9 +46,6 @@ class Runner {
 
     void prepare(model::RunReport& report);
     void prepare_case(model::RunReport& report, const model::Case& plan_case, std::uint64_t estimate_bytes);
-    [[nodiscard]] std::string refusal(const model::Case& plan_case, std::uint64_t estimate_bytes) const;
-    [[nodiscard]] std::string settle_allocator(model::AllocatorSpec& allocator) const;
-    [[nodiscard]] std::string trim_refusal(const model::Case& plan_case) const;
     bool for_each_turn(const Turn& turn);
     bool round(std::uint32_t number, bool warmup, const Turn& turn);
     [[nodiscard]] Sweep due(const model::RunReport& report, const Sweep& sweep, std::uint32_t number,
@@ -88,7 +67,7 @@ class Runner {
     PackedTraces traces_;
     std::vector<Entry> entries_;  // as report.cases
     std::vector<Sweep> sweeps_;
-    std::uint64_t largest_estimate_bytes_{};
+    std::uint64_t max_estimate_bytes_{};
     std::optional<std::chrono::nanoseconds> last_use_;  // when this run last had its memory in use
     bool interrupted_{};
     bool aborted_{};

@@ -30,9 +30,9 @@ void SeriesSampler::sample(const RunRegion& region, const Gauges& gauges, std::c
         }
     }
     if (wants_live_bytes_) {
-        const std::uint32_t world = region.header->world.load(std::memory_order_relaxed);
+        const std::uint32_t index = region.header->counters.load(std::memory_order_relaxed);
         live_bytes_.t.push_back(t);
-        live_bytes_.v.push_back(static_cast<double>(gauges.worlds[world % max_worlds].live_bytes()));
+        live_bytes_.v.push_back(static_cast<double>(gauges.counters[index % max_case_memories].live_bytes()));
     }
 }
 

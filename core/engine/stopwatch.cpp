@@ -19,15 +19,15 @@ sys::FaultCounts Stopwatch::faults_so_far() const
     return now;
 }
 
-Costs Stopwatch::costs_of_world() const
+Costs Stopwatch::costs_of_memory() const
 {
-    return {world_.stack.call_times().program_ns(), world_.heap.wait_ns(), 0, record_.pages_touched,
-            world_.counters.allocated_bytes()};
+    return {memory_.stack.call_times().program_ns(), memory_.heap.wait_ns(), 0, record_.pages_touched,
+            memory_.counters.allocated_bytes()};
 }
 
 Costs Stopwatch::costs_of_thread() const
 {
-    Costs costs = costs_of_world();
+    Costs costs = costs_of_memory();
     costs.run_delay_ns = static_cast<std::uint64_t>(probe_.run_delay().value_or(nanoseconds{}).count());
     return costs;
 }
@@ -75,7 +75,7 @@ void Stopwatch::resume(const Pause& since)
 Stopwatch::PhaseStart Stopwatch::enter_phase() const
 {
     const sys::FaultCounts faults = faults_so_far();
-    return {clock_.now() - excluded_.wall, faults, costs_of_world() - excluded_.costs};
+    return {clock_.now() - excluded_.wall, faults, costs_of_memory() - excluded_.costs};
 }
 
 void Stopwatch::leave_phase(PhaseRecord& phase, const PhaseStart& start) const
@@ -86,7 +86,7 @@ void Stopwatch::leave_phase(PhaseRecord& phase, const PhaseStart& start) const
         phase.first_start_ns = (start.wall + excluded_.wall - started_).count();
     }
     phase.last_end_ns = (now - started_).count();
-    phase.costs += costs_of_world() - excluded_.costs - start.costs;
+    phase.costs += costs_of_memory() - excluded_.costs - start.costs;
     phase.time_ns += (now - excluded_.wall - start.wall).count();
     phase.minor_faults += faults.minor - start.faults.minor;
     phase.major_faults += faults.major - start.faults.major;

@@ -3,21 +3,22 @@
 //
 // Units    nanoseconds of the clock it is given; page faults of the process.
 // Cost     two clock reads, a getrusage and a read of schedstat where a watch begins or ends; of a phase, all but the
-// last. Threads  one.
+//          last.
+// Threads  one.
 #pragma once
 
 #include <chrono>
 
+#include "core/engine/case_memory.hpp"
 #include "core/engine/environment.hpp"
 #include "core/engine/run_region.hpp"
-#include "core/engine/world.hpp"
 
 namespace memsweep::engine {
 
 class Stopwatch {
   public:
-    Stopwatch(Environment environment, const World& world, RepetitionRecord& record) noexcept
-        : clock_{environment.clock}, probe_{environment.probe}, world_{world}, record_{record}
+    Stopwatch(Environment environment, const CaseMemory& memory, RepetitionRecord& record) noexcept
+        : clock_{environment.clock}, probe_{environment.probe}, memory_{memory}, record_{record}
     {
     }
 
@@ -50,12 +51,12 @@ class Stopwatch {
     void leave_phase(PhaseRecord& phase, const PhaseStart& start) const;
 
   private:
-    [[nodiscard]] Costs costs_of_world() const;
+    [[nodiscard]] Costs costs_of_memory() const;
     [[nodiscard]] Costs costs_of_thread() const;  // run_delay_ns too
 
     const sys::Clock& clock_;
     sys::ProcessProbe& probe_;
-    const World& world_;
+    const CaseMemory& memory_;
     RepetitionRecord& record_;
     std::chrono::nanoseconds started_{};
     sys::FaultCounts faults_at_start_;

@@ -40,20 +40,20 @@ base::Expected<void> Transfers::prepare(const TransferPlan& plan)
     device::Runtime& runtime = on_host || environment_.devices == nullptr ? *none_ : environment_.devices->runtime();
     const auto keep = [this](auto made) { prepared_.emplace_back(std::move(made)); };
     return plan.options.chain != 0
-               ? transfer::Chain::make(runtime, environment_.clock, jobs.front(), plan.options).map(keep)
+               ? transfer::KernelChain::make(runtime, environment_.clock, jobs.front(), plan.options).map(keep)
                : transfer::TransferSet::make(runtime, environment_.clock, jobs, plan.options).map(keep);
 }
 
-bool Transfers::run(const Instruction& instruction)
+bool Transfers::run(const Transfer& transfer)
 {
-    Prepared& prepared = prepared_[instruction.transfer];
-    for (std::uint64_t turn = 0; turn < instruction.count; ++turn) {
+    Prepared& prepared = prepared_[transfer.plan];
+    for (std::uint64_t turn = 0; turn < transfer.turns; ++turn) {
         const auto done = std::visit([](auto& set) { return set.run_turn(); }, prepared);
         if (!done) {
             return fail(done.error());
         }
     }
-    record_.ran[instruction.transfer] = true;
+    record_.ran[transfer.plan] = true;
     return true;
 }
 

@@ -11,7 +11,7 @@
 
 #include "core/engine/environment.hpp"
 #include "core/engine/run_region.hpp"
-#include "core/transfer/chain.hpp"
+#include "core/transfer/kernel_chain.hpp"
 #include "core/transfer/transfer_set.hpp"
 
 namespace memsweep::engine {
@@ -24,11 +24,11 @@ class Transfers {
     }
 
     [[nodiscard]] bool prepare();
-    [[nodiscard]] bool run(const Instruction& instruction);
+    [[nodiscard]] bool run(const Transfer& transfer);
     void finish();  // compares the data, and adds up what was done
 
   private:
-    using Prepared = std::variant<transfer::TransferSet, transfer::Chain>;
+    using Prepared = std::variant<transfer::TransferSet, transfer::KernelChain>;
 
     [[nodiscard]] base::Expected<void> prepare(const TransferPlan& plan);
     [[nodiscard]] bool fail(const base::Error& error);

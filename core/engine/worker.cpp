@@ -7,7 +7,6 @@
 #include "core/engine/driver_memory.hpp"
 #include "core/engine/interpreter.hpp"
 #include "core/sys/allocator_library.hpp"
-#include "core/sys/allocator_statistics.hpp"
 #include "core/sys/channel.hpp"
 #include "core/sys/fault_cost.hpp"
 #include "core/sys/idle_thread.hpp"
@@ -66,18 +65,18 @@ void measure_fault_costs(RunHeader& header, const sys::Clock& clock)
     }
 }
 
-void run_region(const RunRegion& region, Worlds& worlds, Environment environment)
+void run_region(const RunRegion& region, CaseMemories& memories, Environment environment)
 {
     const auto driver = find_driver(region.header->order, environment, region.header->record.device);
     if (!driver) {
         return leave_unmet(region, driver.error());
     }
-    World* world = worlds.find_or_make(region.header->order.memory, region.header->order.release, *driver);
-    if (world == nullptr) {
+    CaseMemory* memory = memories.find_or_make(region.header->order.memory, region.header->order.release, *driver);
+    if (memory == nullptr) {
         region.header->state.store(RunState::harness_failed, std::memory_order_release);
         return;
     }
-    run_repetition(region, *world, environment);
+    run_repetition(region, *memory, environment);
     if (region.header->order.measure_fault_cost) {
         measure_fault_costs(*region.header, environment.clock);
     }
@@ -106,13 +105,13 @@ int worker_main(int channel_fd)
         return broken("the gauges region is too small");
     }
     Devices devices;  // outlives the memory of its drivers
-    Worlds worlds{*gauges_region->data<Gauges>()};
+    CaseMemories memories{*gauges_region->data<Gauges>()};
     while (auto shared = next_region(channel, failed)) {
         const auto region = parse_run_region(*shared);
         if (!region) {
             return broken(base::describe(region.error()).c_str());
         }
-        run_region(*region, worlds, Environment{clock, *probe, &devices});
+        run_region(*region, memories, Environment{clock, *probe, &devices});
         if (!channel.send("d", std::nullopt)) {
             return 0;
         }

@@ -7,9 +7,8 @@
 #include <fmt/format.h>
 
 #include "core/base/quantity.hpp"
-#include "core/engine/region_outcome.hpp"
 #include "core/engine/series_sampler.hpp"
-#include "core/memory/file_resource.hpp"
+#include "core/memory/shared_resource.hpp"
 #include "core/sys/allocator_library.hpp"
 #include "core/sys/preload.hpp"
 

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "core/engine/executor.hpp"
+#include "core/engine/run_region.hpp"
 #include "core/sys/channel.hpp"
 #include "core/sys/child_process.hpp"
 #include "core/sys/clock.hpp"

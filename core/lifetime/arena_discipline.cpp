@@ -4,15 +4,12 @@
 #include <bit>
 #include <cstring>
 
+#include "core/memory/alignment.hpp"
+
 namespace memsweep::lifetime {
 namespace {
 
 constexpr std::size_t slab_alignment = 64;
-
-std::uint64_t aligned_up(std::uint64_t value, std::size_t alignment)
-{
-    return (value + alignment - 1) & ~(std::uint64_t{alignment} - 1);
-}
 
 }  // namespace
 
@@ -65,14 +62,14 @@ memory::Allocation ArenaDiscipline::bump(std::uint64_t bytes, std::size_t alignm
     if (!autoscales() && bytes >= spec_.arena.slab_bytes) {
         return acquire_own(bytes);
     }
-    const auto fits = [&](const Slab& slab) { return aligned_up(slab.used, alignment) + bytes <= slab.bytes; };
+    const auto fits = [&](const Slab& slab) { return memory::round_up(slab.used, alignment) + bytes <= slab.bytes; };
     if (slabs_.empty() || !fits(slabs_.back())) {
         if (const auto refused = add_slab(next_slab_bytes(bytes)); refused != memory::AllocStatus::ok) {
             return {nullptr, refused};
         }
     }
     Slab& slab = slabs_.back();
-    const std::uint64_t at = aligned_up(slab.used, alignment);
+    const std::uint64_t at = memory::round_up(slab.used, alignment);
     slab.used = at + bytes;
     return {slab.data + at, memory::AllocStatus::ok};
 }
@@ -201,10 +198,7 @@ DisciplineStats ArenaDiscipline::stats() const noexcept
 {
     const std::lock_guard lock{mutex_};
     DisciplineStats stats;
-    stats.floating_bytes = floating_.bytes();
-    stats.floating_blocks = floating_.blocks();
-    stats.floating_bytes_peak = floating_.peak_bytes();
-    stats.release_latency = floating_.latency();
+    floating_.add_to(stats);
     stats.bumped_bytes = bumped_bytes_;
     stats.slabs = slabs_acquired_;
     stats.escapes = escapes_;

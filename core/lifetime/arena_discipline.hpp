@@ -1,9 +1,9 @@
-// Bumped from big blocks, all freed together when the scope ends; a drop frees nothing.
+// Bump allocation from big slabs, which are freed together when the scope ends; a drop frees nothing.
 //
-// arena            slabs of one size; what does not fit a slab gets memory of its own; at a slab's end the next one is
-//                  acquired, and given back when the scope that needed it ends.
-// arena_autoscale  one main buffer, extra ones when it is full, each twice as big as the one before; at the end of the
-//                  outermost scope the main buffer is made as big as the last scopes needed.
+// arena            slabs of one size. A request that does not fit a slab gets memory of its own. When a slab is full,
+//                  the next one is acquired, and freed when the scope that needed it ends.
+// arena_autoscale  one main buffer, and extra ones when it is full, each twice as big as the one before. At the end of
+//                  the outermost scope the main buffer is made as big as the last scopes needed.
 // arena_checked    as arena; accessible() takes a lock and says whether the block's scope still lives.
 //
 // Without a scope everything lives until the heap's end. A scope left by an exception keeps its memory until an outer
@@ -11,7 +11,7 @@
 //
 // Sources  Bumper.jl (SlabBuffer), AllocArrays.jl (AutoscalingAllocBuffer).
 // Cost     an allocation: a lock and an addition. The end of a scope: one step per block made in it.
-// Threads  any may allocate and drop; scopes belong to one thread.
+// Threads  any thread may allocate and drop; scopes belong to one thread.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "core/lifetime/discipline.hpp"
-#include "core/lifetime/floating_gauge.hpp"
+#include "core/lifetime/floating.hpp"
 
 namespace memsweep::lifetime {
 
@@ -64,7 +64,7 @@ class ArenaDiscipline final : public Discipline {
     const model::ReleaseSpec spec_;
     mutable std::mutex mutex_;  // guards everything below
     std::vector<Slab> slabs_;
-    std::vector<Slab> own_;  // requests as big as a slab, or bigger
+    std::vector<Slab> own_;  // one for each request as big as a slab, or bigger
     std::vector<Checkpoint> checkpoints_;
     Block* newest_{};             // made in any living scope, linked to the one made before
     std::uint64_t used_bytes_{};  // of this outermost scope

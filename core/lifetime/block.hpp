@@ -3,13 +3,13 @@
 // Sources  the rules of NumSharp's fix (commit da8d005e): every handle counts one and -1 means released. The last
 //          handle's drop swaps 0 for -1 and only the winner of that swap goes on to free.
 // Units    bytes.
-// Cost     one locked instruction to add a handle, one to drop it, two for the last one; none at all for a sole owner
-//          whose block nobody watches, nor where the count is local to a thread. 64 bytes, so that two blocks never
-//          share a cache line.
-// Threads  the count and the once-flag may be used by any thread at any time while the block's memory exists. The
-//          other fields belong to whoever created the block, then to whoever released it.
-// Ownership  a block of a heap lies in that heap's slab and its memory stays readable as long as the heap lives, so
-//          that an attempt to revive a released block fails instead of reading freed memory.
+// Cost     one locked instruction to add a handle, one to drop it, two for the last one. None for a sole owner whose
+//          block nobody watches, and none where the count is local to a thread.
+// Memory   64 bytes, so that two blocks never share a cache line.
+// Threads  any thread may use the count and the once-flag at any time while the block's memory exists. The other fields
+//          belong to the thread that created the block, then to the one that released it.
+// Ownership  a block of a heap lies in that heap's slab. Its memory stays readable as long as the heap lives, so that
+//          an attempt to revive a released block fails instead of reading freed memory.
 #pragma once
 
 #include <atomic>
@@ -22,20 +22,21 @@ class Discipline;
 class ThreadCache;
 
 inline constexpr std::int64_t released = -1;
+inline constexpr auto relaxed = std::memory_order_relaxed;  // of counters, which order nothing else
 
 struct alignas(64) Block {
     std::atomic<std::int64_t> handles{released};
     void* data{};
     std::uint64_t bytes{};     // as the resource granted them: a pool's class may hold more than was asked for
-    Discipline* discipline{};  // told when the last handle goes; none: an external owner's buffer
+    Discipline* discipline{};  // notified when the last handle goes; nullptr: an external owner's buffer
     Block* next{};             // in the list of blocks it waits on
     union {
         std::int64_t since_ns{};  // steady clock: dropped
-        ThreadCache* cache;       // with `cached`: where it goes instead; such a block never floats
+        ThreadCache* cache;       // with `cached`: where the block goes instead; such a block never floats
     };
     std::uint32_t index{};                   // its place in the slab
     std::atomic<std::uint32_t> next_free{};  // in the slab's free list
-    std::uint16_t tag{};                     // whose it is, for reports
+    std::uint16_t tag{};                     // its owner, for reports
     std::uint8_t alignment_log2{};
     bool local{};                      // one thread counts its handles, without locked instructions
     std::atomic<bool> freed{true};     // the once-flag
@@ -46,25 +47,27 @@ struct alignas(64) Block {
     [[nodiscard]] std::size_t alignment() const noexcept { return std::size_t{1} << alignment_log2; }
 };
 
-// A new life, with its first handle, of a block that a thread's cache had kept. It is never seen at 0: a thread that
-// dropped a handle in the block's former life, and was overtaken before its swap, would release it.
+// Begins a new life, with its first handle, of a block that a thread's cache had kept. The count never passes through
+// 0: a thread that dropped a handle in the block's former life, and was overtaken before its swap, would release the
+// block.
 inline void begin_kept(Block& block) noexcept
 {
-    if (block.watched.load(std::memory_order_relaxed)) {  // a look is cheaper than a store
+    if (block.watched.load(std::memory_order_relaxed)) {  // a load is cheaper than a store
         block.watched.store(false, std::memory_order_relaxed);
         block.resurrected = false;
     }
     block.handles.store(1, std::memory_order_release);
 }
 
-// The same of any block.
+// Begins a new life of any block.
 inline void begin(Block& block) noexcept
 {
     block.freed.store(false, std::memory_order_relaxed);
     begin_kept(block);
 }
 
-// Whether its memory is nobody's: freed, or idle in a thread's cache, which spares the mark two stores per life.
+// True when nobody owns the memory: it is freed, or idle in a thread's cache. A block in a cache is not marked as
+// freed, which saves two stores per life.
 [[nodiscard]] inline bool is_gone(const Block& block) noexcept
 {
     return block.freed.load(std::memory_order_acquire) ||
@@ -74,8 +77,8 @@ inline void begin(Block& block) noexcept
 // Fails once the block is released: what is gone cannot be revived.
 [[nodiscard]] bool try_add_handle(Block& block) noexcept;
 
-// By somebody who holds a handle, so that the block cannot be gone. False when it is all the same: somebody released a
-// handle that was not theirs.
+// For a caller who holds a handle, so that the block cannot be gone. False when it is gone all the same, because
+// someone released a handle that was not theirs.
 [[nodiscard]] inline bool add_handle(Block& block) noexcept
 {
     if (block.local) {
@@ -88,12 +91,12 @@ struct Drop {
     bool last{};   // the caller released the block and must see to its freeing
     bool stray{};  // there was no handle left to drop; undone
 };
-// The rarer parts of drop_handle: a count without locked instructions, and a count that others may see at or below 0.
+// The rare parts of drop_handle: a count without locked instructions, and a count that others may see at or below 0.
 [[nodiscard]] Drop drop_local_handle(Block& block) noexcept;
 [[nodiscard]] Drop finish_drop(Block& block, std::int64_t left) noexcept;
 
-// Who holds the only handle on a block that nobody watches is alone with it: no other thread can add one. False: it may
-// not be the only one, and nothing has been dropped.
+// The holder of the only handle on a block that nobody watches is alone with it: no other thread can add a handle.
+// False: it may not be the only one, and nothing has been dropped.
 [[nodiscard]] inline bool drop_sole_handle(Block& block) noexcept
 {
     if (block.handles.load(std::memory_order_acquire) != 1 || block.watched.load(std::memory_order_relaxed)) {
@@ -118,7 +121,8 @@ struct Drop {
     return drop_sole_handle(block) ? Drop{true, false} : drop_one_of_several(block);
 }
 
-// True for exactly one caller between two uses of a block: the guard of the free itself, whoever else comes to free.
+// True for exactly one caller in each life of a block: it guards the free itself against everyone else who comes to
+// free.
 [[nodiscard]] inline bool claim_free(Block& block) noexcept
 {
     return !block.freed.exchange(true, std::memory_order_acq_rel);

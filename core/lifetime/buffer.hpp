@@ -2,9 +2,10 @@
 // memory is really freed.
 //
 // Units    bytes.
-// Cost     one locked instruction to copy, one to destroy (a sole owner: none, and a virtual call); moving costs none.
+// Cost     one locked instruction to copy, one to destroy. A sole owner's destruction costs a virtual call instead.
+//          Moving costs none.
 // Memory   a handle allocates nothing; adopt() allocates one control block from the process's heap.
-// Errors   adopt: an empty handle when there is no memory for the control block; the buffer then stays the caller's.
+// Errors   adopt() returns an empty handle when there is no memory for the control block; the caller keeps the buffer.
 // Threads  a handle belongs to one thread at a time, the buffer to any number: make a copy per thread.
 // Ownership  a heap's buffer must not outlive the heap. wrap() owns nothing and counts nothing; adopt() calls the
 //          deleter once, in the thread that drops the last handle.
@@ -19,21 +20,21 @@
 
 namespace memsweep::lifetime {
 
-// Where a block goes whose last handle has been dropped, and who counts what nobody held.
+// The out-of-line parts of release_handle.
 void last_handle_gone(Block& block) noexcept;
 void count_stray_release(Discipline* discipline) noexcept;
 
-// Drops one handle and sees to what follows: the last one hands the block to its cache, its discipline or its deleter,
-// a stray one is counted by the discipline.
+// Drops one handle. The last one hands the block to its cache, its discipline or its deleter; the discipline counts a
+// stray one.
 inline void release_handle(Block& block) noexcept
 {
-    const auto see_to_it = [&block] {
+    const auto hand_over = [&block] {
         if (!block.cached || !block.cache->put(block)) [[unlikely]] {
             last_handle_gone(block);
         }
     };
     if (drop_sole_handle(block)) {
-        see_to_it();
+        hand_over();
         return;
     }
     Discipline* const discipline = block.discipline;  // read first: after the drop the block may be another buffer's
@@ -42,7 +43,7 @@ inline void release_handle(Block& block) noexcept
         count_stray_release(discipline);
     }
     if (drop.last) {
-        see_to_it();
+        hand_over();
     }
 }
 
@@ -94,7 +95,7 @@ class Buffer {
         }
     }
 
-    // The handle stays, what it points to does not: a program that clears its pointer when it frees.
+    // The handle stays and its pointer becomes null: a program that clears its pointer when it frees.
     void clear_pointer() noexcept { data_ = nullptr; }
 
     [[nodiscard]] void* data() const noexcept { return data_; }
@@ -107,7 +108,7 @@ class Buffer {
     [[nodiscard]] bool unique() const noexcept { return use_count() == 1; }
     [[nodiscard]] explicit operator bool() const noexcept { return data_ != nullptr; }
 
-    // For those who keep count without a handle, from now on: the block is watched. nullptr: empty, or a wrap.
+    // For callers that count handles without holding one; from now on the block is watched. nullptr: empty, or a wrap.
     [[nodiscard]] Block* block() const noexcept
     {
         if (block_ != nullptr && !block_->watched.load(std::memory_order_relaxed)) {
@@ -121,8 +122,8 @@ class Buffer {
 
     Buffer(Block* block, void* data, std::uint64_t bytes) noexcept : data_{data}, bytes_{bytes}, block_{block} {}
 
-    // The block last: GCC writes neighbours as one vector, and a drop soon after would wait for the block to get out of
-    // it.
+    // The block is the last member: GCC writes neighbours as one vector, and a drop soon after would wait until the
+    // block can be read from it.
     void* data_{};
     std::uint64_t bytes_{};
     Block* block_{};

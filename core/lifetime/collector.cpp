@@ -8,8 +8,6 @@
 namespace memsweep::lifetime {
 namespace {
 
-constexpr auto relaxed = std::memory_order_relaxed;
-
 Due ask(std::vector<std::unique_ptr<Trigger>>& triggers, std::uint64_t bytes, std::int64_t now_ns)
 {
     Due due = Due::no;

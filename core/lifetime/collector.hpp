@@ -1,6 +1,5 @@
-// When collections come, what they cost the program, and how many the program's own frees spared it.
-//
-// It decides and counts; finding and freeing is its discipline's work.
+// Decides when collections come, and counts what they cost the program and how many its own frees avoided. Finding and
+// freeing is the work of the discipline that owns the collector.
 //
 // Cost     nothing without a trigger; with one a lock and a clock read per allocation and per free.
 // Threads  any.
@@ -18,7 +17,7 @@ namespace memsweep::lifetime {
 
 class Collector {
   public:
-    // With `shadow`, a second set of triggers lives through a run in which the program frees nothing itself.
+    // With `shadow`, a second set of triggers follows what would happen if the program freed nothing itself.
     Collector(const model::ReleaseSpec& spec, bool shadow);
 
     [[nodiscard]] Due before_allocate(std::uint64_t bytes) noexcept;
@@ -29,7 +28,7 @@ class Collector {
 
     // Stops the program for the modelled pause; returns when the collection began.
     [[nodiscard]] std::int64_t begin_pause() const noexcept;
-    // The end of a collection that began then and freed or found so much.
+    // Ends a collection.
     void finish(const Collection& collection, bool program_waited) noexcept;
 
     void add_to(DisciplineStats& stats) const noexcept;

@@ -4,15 +4,12 @@
 
 #include "core/base/assert.hpp"
 #include "core/lifetime/arena_discipline.hpp"
-#include "core/lifetime/caching_discipline.hpp"
-#include "core/lifetime/deferred_batch_discipline.hpp"
+#include "core/lifetime/batch_disciplines.hpp"
+#include "core/lifetime/bound_disciplines.hpp"
+#include "core/lifetime/caching_disciplines.hpp"
 #include "core/lifetime/early_free_discipline.hpp"
 #include "core/lifetime/finalizer_discipline.hpp"
-#include "core/lifetime/leak_discipline.hpp"
-#include "core/lifetime/refcount_discipline.hpp"
 #include "core/lifetime/stack_discipline.hpp"
-#include "core/lifetime/sweep_discipline.hpp"
-#include "core/lifetime/tls_cache_discipline.hpp"
 
 namespace memsweep::lifetime {
 namespace {
@@ -37,11 +34,6 @@ std::unique_ptr<Discipline> make_fallback(const model::ReleaseSpec& spec, Reclai
     MEMSWEEP_ASSERT(false, "a fallback outside its enumeration");
 }
 
-std::unique_ptr<Discipline> make_early_free(const model::ReleaseSpec& spec, Reclaimer& reclaimer)
-{
-    return std::make_unique<EarlyFreeDiscipline>(spec, make_fallback(spec, reclaimer), reclaimer);
-}
-
 }  // namespace
 
 memory::AllocStatus Discipline::acquire(Block& block, std::uint64_t bytes, std::size_t alignment, bool zeroed) noexcept
@@ -58,9 +50,12 @@ memory::AllocStatus Discipline::acquire(Block& block, std::uint64_t bytes, std::
 std::unique_ptr<Discipline> make_discipline(const model::ReleaseSpec& spec, Reclaimer& reclaimer)
 {
     if (model::frees_manually(spec)) {
-        return make_early_free(spec, reclaimer);
+        return std::make_unique<EarlyFreeDiscipline>(spec, make_fallback(spec, reclaimer), reclaimer);
     }
     switch (spec.mode) {
+    case ReleaseMode::immediate:
+    case ReleaseMode::refcount:
+        return std::make_unique<RefcountDiscipline>(reclaimer);
     case ReleaseMode::finalizer:
     case ReleaseMode::cleaner:
         return std::make_unique<FinalizerDiscipline>(spec, false, reclaimer);
@@ -84,9 +79,13 @@ std::unique_ptr<Discipline> make_discipline(const model::ReleaseSpec& spec, Recl
         return std::make_unique<StackDiscipline>(spec, reclaimer);
     case ReleaseMode::leak:
         return std::make_unique<LeakDiscipline>(reclaimer);
-    default:
-        return std::make_unique<RefcountDiscipline>(reclaimer);
+    case ReleaseMode::explicit_free:
+    case ReleaseMode::must_free:
+    case ReleaseMode::unsafe_free:
+    case ReleaseMode::finalize_now:
+        break;  // freed by the program: made above
     }
+    MEMSWEEP_ASSERT(false, "a release mode outside its enumeration");
 }
 
 }  // namespace memsweep::lifetime

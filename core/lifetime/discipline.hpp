@@ -1,13 +1,14 @@
-// When a buffer whose last handle is gone is really freed, and by whom.
+// A release discipline decides when a buffer whose last handle is gone is really freed, and by which thread.
 //
-// A discipline can only delay a real deallocate; it never fakes one. Those that reuse memory (pools, arenas) also
-// decide where a new buffer comes from.
+// It can only delay a real deallocate; it never fakes one. Disciplines that reuse memory (pools, arenas) also decide
+// where a new buffer comes from.
 //
 // Units    bytes, blocks, counts, nanoseconds of the steady clock.
 // Cost     unreachable() lies on the measured path: refcount pays the free itself, the others a list push, a clock read
 //          and counters.
-// Threads  every call may come from any thread at any time, save those of scopes: scopes belong to one thread.
-// Ownership  holds the blocks it delays; all but those that lose memory by definition free them when destroyed.
+// Threads  any thread may make any call at any time, except for scopes, which belong to one thread.
+// Ownership  holds the blocks that it delays, and frees them when it is destroyed, unless it loses memory by
+//            definition.
 #pragma once
 
 #include <atomic>
@@ -15,8 +16,8 @@
 #include <memory>
 
 #include "core/lifetime/block.hpp"
+#include "core/lifetime/floating.hpp"
 #include "core/lifetime/reclaimer.hpp"
-#include "core/lifetime/release_latency.hpp"
 #include "core/memory/resource.hpp"
 #include "core/model/specs.hpp"
 
@@ -51,7 +52,7 @@ struct DisciplineStats {
 
 // What became of a manual free.
 enum class ManualFree : std::uint8_t {
-    disregarded,  // nothing happened: the mode knows no manual free, or was told to ignore it
+    disregarded,  // nothing happened: the mode has no manual free, or ignores it
     done,
     kept,     // left to the fallback, or to the handles that remain
     twice,    // freed already
@@ -79,14 +80,14 @@ class Discipline {
         return nullptr;
     }
 
-    // Where handles may put blocks of theirs back themselves, and the heap take them; nullptr: nowhere.
+    // Where handles put their blocks back themselves, and from where the heap takes them; nullptr: nowhere.
     [[nodiscard]] virtual ThreadCache* thread_cache() noexcept { return nullptr; }
 
     // Fills data, bytes and alignment of a new block.
     [[nodiscard]] virtual memory::AllocStatus acquire(Block& block, std::uint64_t bytes, std::size_t alignment,
                                                       bool zeroed) noexcept;
 
-    // The allocation that before_allocate let pass did not come about.
+    // The allocation that before_allocate let pass has failed.
     virtual void allocation_failed(std::uint64_t /*bytes*/) noexcept {}
 
     // The last handle on this block has just been dropped, in this thread.
@@ -98,7 +99,7 @@ class Discipline {
     // Memory that this discipline would have had to free was freed by the program.
     virtual void freed_early(std::uint64_t /*bytes*/) noexcept {}
 
-    // The extent of an arena's allocations. An exception leaves a scope as well.
+    // A scope bounds the lives of an arena's allocations. An exception leaves it as well.
     virtual void enter_scope() noexcept {}
     virtual void leave_scope(bool /*by_exception*/) noexcept {}
 
@@ -124,6 +125,15 @@ class Discipline {
 
   protected:
     [[nodiscard]] Reclaimer& reclaimer() const noexcept { return reclaimer_; }
+
+    // Frees a block that `floating` counts, and returns its bytes.
+    std::uint64_t free_floating(Block& block, FloatingGauge& floating) const noexcept
+    {
+        const FloatingGauge::Leaving left = FloatingGauge::leaving(block);
+        reclaimer_.free(block);
+        floating.remove(left);
+        return left.bytes;
+    }
 
   private:
     Reclaimer& reclaimer_;

@@ -1,8 +1,8 @@
 #include "core/lifetime/early_free_discipline.hpp"
 
+#include "core/lifetime/bound_disciplines.hpp"
 #include "core/lifetime/clock.hpp"
 #include "core/lifetime/fraction.hpp"
-#include "core/lifetime/lost_memory.hpp"
 
 namespace memsweep::lifetime {
 
@@ -100,10 +100,12 @@ void EarlyFreeDiscipline::drain() noexcept
 
 DisciplineStats EarlyFreeDiscipline::stats() const noexcept
 {
-    DisciplineStats stats = fallback_ == nullptr ? DisciplineStats{} : fallback_->stats();
-    stats.floating_bytes += lost_.bytes();
-    stats.floating_blocks += lost_.blocks();
-    stats.floating_bytes_peak += lost_.peak_bytes();
+    DisciplineStats stats;
+    if (fallback_ != nullptr) {
+        stats = fallback_->stats();
+    } else {
+        lost_.add_to(stats);
+    }
     stats.freed_early = freed_.load(std::memory_order_relaxed);
     stats.double_frees = double_frees_.load(std::memory_order_relaxed);
     stats.aliased_frees = aliased_.load(std::memory_order_relaxed);

@@ -1,16 +1,17 @@
 // Freed by the program itself, at the call: explicit free, must_free!, unsafe_free!, finalize(x), a Dispose. What the
-// program does not free (an exception came, a name was rebound, the free was declined) is the fallback's, or lost.
+// program does not free (an exception came, a name was rebound, the free was declined) goes to the fallback, or is
+// lost.
 //
-// A repeated free of an unsafe_free'd buffer is harmless; of an explicitly freed one it is an error, counted. While
-// other handles exist unsafe_free leaves the memory to them, must_free refuses, and explicit frees it all the same.
+// A second free is harmless after unsafe_free, and an error that is counted after an explicit free. While other handles
+// exist, unsafe_free leaves the memory to them, must_free refuses, and an explicit free frees it all the same.
 //
 // Sources  the semantics of GPUArrays' unsafe_free!, the must_free! proposal, NumSharp's Dispose over a finalizer.
 // Cost     a free: the once-flag and the resource's deallocate; finalize_now adds release_cost of busy time.
-// Ownership  owns the fallback. What was lost stays with the resource.
+// Ownership  owns the fallback. Lost memory stays with the resource.
 #pragma once
 
 #include "core/lifetime/discipline.hpp"
-#include "core/lifetime/floating_gauge.hpp"
+#include "core/lifetime/floating.hpp"
 
 namespace memsweep::lifetime {
 

@@ -84,11 +84,9 @@ bool FinalizerDiscipline::resurrects(Block& block) noexcept
 
 void FinalizerDiscipline::reclaim(Block& block) noexcept
 {
-    const FloatingGauge::Leaving left = FloatingGauge::leaving(block);
-    reclaimer().free(block);
-    floating_.remove(left);
-    unreserve(left.bytes);
-    collector_.freed(left.bytes);
+    const std::uint64_t bytes = free_floating(block, floating_);
+    unreserve(bytes);
+    collector_.freed(bytes);
 }
 
 void FinalizerDiscipline::unreserve(std::uint64_t bytes) noexcept
@@ -186,15 +184,12 @@ DisciplineStats FinalizerDiscipline::stats() const noexcept
 {
     DisciplineStats stats;
     collector_.add_to(stats);
-    stats.floating_bytes = floating_.bytes();
-    stats.floating_blocks = floating_.blocks();
-    stats.floating_bytes_peak = floating_.peak_bytes();
+    floating_.add_to(stats);
     stats.queue_depth = queue_.depth();
     stats.queue_depth_peak = queue_.depth_peak();
     stats.stalls = cap_.sleeps();
     stats.stall_ns = cap_.slept_ns();
     stats.finalizers_registered = registered_.load(std::memory_order_relaxed);
-    stats.release_latency = floating_.latency();
     return stats;
 }
 

@@ -1,17 +1,18 @@
-// Found by a collection, freed later by another thread: finalizers (.NET, Mono) and cleaners (the JVM's direct
+// Found by a collection and freed later by another thread: finalizers (.NET, Mono) and cleaners (the JVM's direct
 // buffers).
 //
-// A dropped block waits on a list that only a collection looks at; the collection moves what it finds to a queue and
-// signals; real threads take blocks from the queue one at a time and free them. Only when collections come is modelled.
+// A dropped block waits on a list that only a collection reads. The collection moves what it finds to a queue and
+// signals; real threads take blocks from the queue one at a time and free them. Only the time of the collections is
+// modelled.
 //
 // Sources  CoreCLR's finalizer machinery (finalizerthread.cpp): a blocking collection does not wait for finalizers,
 //          WaitForPendingFinalizers does, and finds nothing itself; collections that pressure asks for run beside the
 //          program. OpenJDK's Bits.reserveMemory for the cap.
-// Cost     per drop a list push, a clock read and three counters; the frees, and release_cost of busy time before each,
-//          are the finalizer threads'.
+// Cost     per drop a list push, a clock read and three counters. The finalizer threads pay for the frees, and for
+//          release_cost of busy time before each.
 // Errors   over_limit when a cap is reached and neither a collection nor waiting helped. The process stops with a
 //          message when the kernel refuses a thread: the measurement would be another one.
-// Ownership  destruction stops the threads after the block each is working on, then frees the rest itself, at no
+// Ownership  destruction stops the threads after the block that each is working on, then frees the rest itself, at no
 //          modelled cost.
 #pragma once
 
@@ -23,8 +24,7 @@
 #include "core/lifetime/collector.hpp"
 #include "core/lifetime/discipline.hpp"
 #include "core/lifetime/finalizer_queue.hpp"
-#include "core/lifetime/floating_gauge.hpp"
-#include "core/lifetime/pending_list.hpp"
+#include "core/lifetime/floating.hpp"
 #include "core/lifetime/reserve_cap.hpp"
 
 namespace memsweep::lifetime {

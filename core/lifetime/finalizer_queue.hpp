@@ -12,7 +12,7 @@
 #include <mutex>
 #include <vector>
 
-#include "core/lifetime/pending_list.hpp"
+#include "core/lifetime/floating.hpp"
 
 namespace memsweep::lifetime {
 

@@ -1,6 +1,6 @@
-// Every so many of a sequence, evenly spread, and the same ones in every run.
+// Chooses a fraction of a sequence: evenly spread, and the same elements in every run.
 //
-// Threads  pure; the caller numbers the sequence.
+// Threads  any: a pure function. The caller numbers the sequence.
 #pragma once
 
 #include <cmath>

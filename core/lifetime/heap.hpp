@@ -1,11 +1,11 @@
 // Makes buffers from a memory resource and hands their release to the discipline that a ReleaseSpec asks for.
 //
 // Units    bytes; alignment is a power of two.
-// Cost     beyond the resource and the discipline: a control block from the slab. No lock and no malloc, once enough
-//          blocks are reserved. A buffer that a discipline had kept costs one virtual call.
+// Cost     what the resource and the discipline cost, and a control block from the slab: no lock and no malloc once
+//          enough blocks are reserved. A buffer that a discipline had kept costs one virtual call.
 // Errors   AllocStatus, never an exception; a refusal leaves nothing acquired.
 // Threads  any thread may allocate, drop, free, collect and drain; scopes and tags belong to one thread.
-// Ownership  borrows the resource. Destruction frees what the discipline still holds (what is lost: never); a buffer
+// Ownership  borrows the resource. Destruction frees what the discipline still holds, except for lost memory. A buffer
 //          that outlives its heap is a bug and stops the process.
 #pragma once
 
@@ -19,21 +19,22 @@
 #include "core/lifetime/reclaimer.hpp"
 #include "core/lifetime/slab.hpp"
 #include "core/lifetime/thread_cache.hpp"
-#include "core/memory/call_times.hpp"
+#include "core/memory/adaptors.hpp"
 #include "core/memory/resource.hpp"
 
 namespace memsweep::lifetime {
 
 class Heap {
   public:
-    // `times`: of the calls into the resource, which no wait is charged for.
+    // `times` measures the calls into the resource, so that they do not count as waits.
     Heap(memory::MemoryResource& resource, const model::ReleaseSpec& release, const memory::CallTimes* times = nullptr);
     Heap(const Heap&) = delete;
     Heap& operator=(const Heap&) = delete;
     ~Heap();
 
     struct Result {
-        // Written out: what an aggregate does not name is cleared first, and stores are what a hit costs.
+        // A constructor, because members that an aggregate does not name are cleared first, and stores are what a hit
+        // costs.
         Result(Buffer made, memory::AllocStatus outcome) noexcept : buffer{std::move(made)}, status{outcome} {}
 
         Buffer buffer;
@@ -56,13 +57,13 @@ class Heap {
     // Control blocks for this many more buffers, so that making them maps nothing.
     void reserve(std::size_t blocks) noexcept;
 
-    // Whose the next buffers are, for reports.
+    // The owner of the next buffers, for reports.
     void tag_next(std::uint16_t tag) noexcept { tag_ = tag; }
 
     // The program frees the buffer itself. The handle stays; under detection by null its pointer does not.
     ManualFree free(Buffer& buffer) noexcept;
 
-    // A handle is dropped that the program does not hold: the mistake of a stray release.
+    // Drops a handle that the program does not hold: the mistake of a stray release.
     void release_stray(const Buffer& buffer) noexcept;
 
     // Whether the buffer's memory may still be used.
@@ -73,8 +74,8 @@ class Heap {
     void collect() noexcept;
     void drain() noexcept;
 
-    // How long callers waited in a collection, for a finalizer, or for memory under a cap; calls into the resource from
-    // there left out. Only modes that collect or keep for later can make them wait.
+    // How long callers waited in a collection, for a finalizer, or for memory under a cap, without the calls into the
+    // resource that were made meanwhile. Only modes that collect or keep for later can make callers wait.
     [[nodiscard]] std::uint64_t wait_ns() const noexcept { return wait_ns_.load(std::memory_order_relaxed); }
 
     [[nodiscard]] DisciplineStats stats() const noexcept { return discipline_->stats(); }

@@ -1,4 +1,4 @@
-// The one place where a released block's memory is really freed; every discipline ends here, sooner or later.
+// The one place where a released block's memory is really freed: every discipline calls it, sooner or later.
 //
 // Cost     the once-flag, the resource's deallocate and the slab's compare-and-swap.
 // Threads  any; a block that two threads come to free is freed by one of them.

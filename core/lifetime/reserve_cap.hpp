@@ -1,4 +1,4 @@
-// The JVM's bound on direct buffers: bytes are reserved before an allocation and given back when a buffer is freed.
+// The JVM's limit on direct buffers: bytes are reserved before an allocation and unreserved when a buffer is freed.
 //
 // Sources  OpenJDK, java.nio.Bits.reserveMemory: try; wait while references are being processed, trying again; collect;
 //          then try, sleeping 1, 2, 4, ... 256 ms whenever no processing is pending; then OutOfMemoryError.

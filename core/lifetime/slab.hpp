@@ -2,7 +2,7 @@
 // the malloc heap that is being measured.
 //
 // Cost     two compare-and-swaps per block used; growing maps a chunk and writes all of it, so reserve first.
-// Memory   64 bytes per block in chunks of 1,024, 2,048, 4,096, ... blocks; given back only at the end.
+// Memory   64 bytes per block in chunks of 1,024, 2,048, 4,096, ... blocks, unmapped only at the end.
 // Errors   a null pointer, or false, when the kernel refuses a chunk.
 // Threads  any; lock-free except while growing.
 // Ownership  owns every block; a block's memory exists until the slab goes, whether it is in use or not.

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "core/memory/alignment.hpp"
+
 namespace memsweep::lifetime {
 namespace {
 
@@ -26,7 +28,7 @@ StackDiscipline::~StackDiscipline()
 std::byte* StackDiscipline::room_for(std::uint64_t bytes, std::size_t alignment) noexcept
 {
     const std::uint64_t room = std::max<std::uint64_t>(bytes, 1);  // so that every block has a place of its own
-    const std::uint64_t at = (used_ + alignment - 1) & ~(std::uint64_t{alignment} - 1);
+    const std::uint64_t at = memory::round_up(used_, alignment);
     if (alignment > region_alignment || room > bytes_ || at > bytes_ - room) {
         return nullptr;
     }

@@ -1,7 +1,9 @@
-// Bumped from one region and popped at the drop, as alloca would: the floor that everything else is compared with.
+// Bump allocation from one region, popped at the drop, as alloca would do it: the cheapest discipline, with which all
+// others are compared.
 //
 // A buffer dropped out of order is popped when all above it are gone. What does not fit the region comes from the
 // resource.
+//
 // Cost     a lock and an addition.
 // Memory   stack_bytes, acquired with the first buffer.
 // Ownership  destruction gives the region back.

@@ -13,7 +13,7 @@ thread_local constinit ThreadCache::Recent ThreadCache::recent{};
 
 ThreadCache::ThreadCache(std::uint32_t per_size, std::uint64_t limit_bytes)
     : identity_{caches_made.fetch_add(1, relaxed) + 1}, per_size_{per_size}, limit_bytes_{limit_bytes},
-      shards_{std::make_unique<std::array<Shard, most_threads>>()}
+      shards_{std::make_unique<std::array<Shard, max_threads>>()}
 {
 }
 
@@ -21,8 +21,8 @@ ThreadCache::ThreadCache(std::uint32_t per_size, std::uint64_t limit_bytes)
 ThreadCache::Shard* ThreadCache::take_shard() noexcept
 {
     const std::size_t place =
-        shards_taken_.load(relaxed) < most_threads ? shards_taken_.fetch_add(1, relaxed) : most_threads;
-    if (place >= most_threads) {
+        shards_taken_.load(relaxed) < max_threads ? shards_taken_.fetch_add(1, relaxed) : max_threads;
+    if (place >= max_threads) {
         return nullptr;
     }
     recent = {identity_, &(*shards_)[place]};

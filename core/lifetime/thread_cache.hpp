@@ -1,11 +1,12 @@
-// Blocks with their memory, kept by the thread that dropped them and handed out again from there by exact size: no
-// lock, no locked instruction and no call on the way.
+// Blocks with their memory, kept by the thread that dropped them and handed out again by exact size, without a lock, a
+// locked instruction or a call.
 //
 // Cost     a few nanoseconds to take or to put: a thread-local look-up, and a load and a store of the block last put;
 //          older ones are in a list.
-// Memory   256 entries per thread, each for one size at a time; at most 64 threads have a shard, others none.
-// Threads  any; a shard belongs to one thread, and stays until the cache goes.
-// Ownership  what is kept is the owner's to free: see take_any.
+// Memory   256 entries per thread, each for one size at a time. At most 64 threads have a shard; further ones cache
+//          nothing.
+// Threads  any; a shard belongs to one thread and lives as long as the cache.
+// Ownership  the owner of the cache frees what is kept: see take_any.
 #pragma once
 
 #include <array>
@@ -52,9 +53,8 @@ class ThreadCache {
     void reset_counts() noexcept;
 
   private:
-    static constexpr auto relaxed = std::memory_order_relaxed;
     static constexpr std::size_t entries = 256;
-    static constexpr std::size_t most_threads = 64;
+    static constexpr std::size_t max_threads = 64;
     static constexpr std::uint64_t none = ~std::uint64_t{0};  // no block is so large
 
     // A program that drops an array and makes the next one goes through `latest` alone: what is taken waits for what
@@ -127,7 +127,7 @@ class ThreadCache {
         std::atomic<std::uint64_t> misses{0};
     };
     // The shard this thread last used, and whose it was: a cache is known by a number that no other ever has. Never of
-    // a cache that had no shard for it, so that one comparison tells all.
+    // a cache that had no shard for it, so that one comparison decides.
     struct Recent {
         std::uint64_t identity{};
         Shard* shard{};
@@ -165,7 +165,7 @@ class ThreadCache {
     const std::uint64_t identity_;
     const std::uint64_t per_size_;
     const std::uint64_t limit_bytes_;
-    std::unique_ptr<std::array<Shard, most_threads>> shards_;
+    std::unique_ptr<std::array<Shard, max_threads>> shards_;
     std::atomic<std::size_t> shards_taken_{0};  // the first so many; more than there are: none is left
 };
 

@@ -1,11 +1,8 @@
 #include "core/lifetime/trigger.hpp"
 
-#include "core/lifetime/allocation_count.hpp"
-#include "core/lifetime/coreclr_pressure.hpp"
-#include "core/lifetime/cuda_pressure.hpp"
-#include "core/lifetime/cycle_counts.hpp"
-#include "core/lifetime/heap_target.hpp"
-#include "core/lifetime/managed_budget.hpp"
+#include "core/lifetime/count_triggers.hpp"
+#include "core/lifetime/heap_triggers.hpp"
+#include "core/lifetime/pressure_triggers.hpp"
 
 namespace memsweep::lifetime {
 

@@ -1,7 +1,7 @@
-// What makes a runtime collect: rules over what the program allocates and frees, without any memory of their own.
+// What makes a runtime collect: rules over what the program allocates and frees. They hold no memory of the program.
 //
 // Units    bytes, nanoseconds of any monotonic clock.
-// Threads  none: whoever owns a trigger serialises its calls.
+// Threads  one at a time: the owner of a trigger serialises its calls.
 #pragma once
 
 #include <cstdint>

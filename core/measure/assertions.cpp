@@ -6,10 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/measure/attribution.hpp"
-#include "core/measure/case_values.hpp"
-#include "core/measure/pairing.hpp"
+#include "core/measure/cases.hpp"
 #include "core/measure/summary.hpp"
+#include "core/measure/time_contrast.hpp"
 
 namespace memsweep::measure {
 namespace {
@@ -47,12 +46,12 @@ std::string why_no_statistic(const Expression& expression, std::size_t values)
     return fmt::format("the median's interval needs 6 values; there {} {}", values == 1 ? "is" : "are", values);
 }
 
-struct Value {
+struct Evaluated {
     std::optional<double> value;
     std::string reason;  // why there is none
 };
 
-Value value_in(const Expression& expression, const CaseReport& report)
+Evaluated value_in(const Expression& expression, const CaseReport& report)
 {
     const auto values = case_values(report, expression.point, expression.metric);
     const auto value = stat_of(values, expression.stat, expression.percentile);
@@ -63,21 +62,22 @@ Value value_in(const Expression& expression, const CaseReport& report)
     return {{}, count == 0 ? why_no_values(expression, report) : why_no_statistic(expression, count)};
 }
 
-Value explained_in(const CaseReport& first, const CaseReport& second)
+Evaluated explained_in(const CaseReport& first, const CaseReport& second)
 {
     const auto attribution = attribute(second, first);
     return attribution
-               ? Value{attribution->explained, {}}
-               : Value{{}, fmt::format("{} took no longer than {}, or lacks its times or faults", first.id, second.id)};
+               ? Evaluated{attribution->explained, {}}
+               : Evaluated{{},
+                           fmt::format("{} took no longer than {}, or lacks its times or faults", first.id, second.id)};
 }
 
-Value ratio_of(const Expression& expression, const CaseReport& first, const CaseReport& second)
+Evaluated ratio_of(const Expression& expression, const CaseReport& first, const CaseReport& second)
 {
     if (expression.explained) {
         return explained_in(first, second);
     }
-    const Value over = value_in(expression, first);
-    const Value under = value_in(expression, second);
+    const Evaluated over = value_in(expression, first);
+    const Evaluated under = value_in(expression, second);
     if (!over.value) {
         return {{}, fmt::format("{}: {}", first.id, over.reason)};
     }
@@ -93,7 +93,7 @@ Value ratio_of(const Expression& expression, const CaseReport& first, const Case
     return {*over.value / *under.value, {}};
 }
 
-AssertionResult result_of(const Assertion& assertion, const Value& value)
+AssertionResult result_of(const Assertion& assertion, const Evaluated& value)
 {
     const Expression& expression = assertion.expression;
     AssertionResult result;

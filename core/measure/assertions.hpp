@@ -1,8 +1,10 @@
 // Judges what a scenario claims about its own outcome.
 //
-// Only cases that ran (status ok) are judged: a skipped or crashed case has its own status to speak for it. An
-// assertion that matches no such case has no result. A ratio is judged for every pair of cases that differ only in the
-// axes it names and that both match `where`; with several pairs the expression shown names the parameters they share.
+// Only cases that ran (status ok) are judged; the status of a skipped or crashed case says enough. An assertion that
+// matches no case that ran has the outcome not_evaluated. A ratio is judged for every pair of cases that differ only in
+// the axes it names and that both match `where`; with several pairs the expression shown names the parameters they
+// share.
+//
 // Errors   none: what has no value fails, with its reason.
 #pragma once
 

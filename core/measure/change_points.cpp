@@ -6,8 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "core/measure/rank_test.hpp"
-#include "core/measure/ranks.hpp"
+#include "core/measure/nonparametric.hpp"
 #include "core/measure/summary.hpp"
 
 namespace memsweep::measure {
@@ -20,7 +19,7 @@ std::vector<Range> seeded_intervals(std::size_t count)
 {
     std::vector<Range> intervals;
     std::size_t pieces = 1;
-    for (std::size_t length = count; length >= 2 * least_segment; length = (length + 1) / 2) {
+    for (std::size_t length = count; length >= 2 * min_segment; length = (length + 1) / 2) {
         for (std::size_t piece = 0; piece < pieces; ++piece) {
             const std::size_t first = pieces == 1 ? 0 : piece * (count - length) / (pieces - 1);
             intervals.emplace_back(first, first + length);
@@ -41,9 +40,9 @@ double distance_from_median(std::span<const double> values)
 // one.
 std::size_t closest_cut(std::span<const double> values)
 {
-    std::size_t best = least_segment;
+    std::size_t best = min_segment;
     double least = std::numeric_limits<double>::infinity();
-    for (std::size_t at = least_segment; at + least_segment <= values.size(); ++at) {
+    for (std::size_t at = min_segment; at + min_segment <= values.size(); ++at) {
         const double distance = distance_from_median(values.first(at)) + distance_from_median(values.subspan(at));
         if (distance < least) {
             least = distance;
@@ -60,8 +59,8 @@ double CutFinder::p_of(double u, std::size_t n, std::size_t m, double tie_term)
     if (n > m) {
         return p_of(static_cast<double>(n * m) - u, m, n, tie_term);
     }
-    const double least = least_p(n, m);
-    if (tie_term > 0 || n * m > largest_exact_product) {
+    const double least = min_p(n, m);
+    if (tie_term > 0 || n * m > max_exact_product) {
         return std::max(least, normal_p(u, n, m, tie_term));
     }
     auto found = u_distributions_.find({n, m});
@@ -79,9 +78,9 @@ std::optional<Cut> CutFinder::best_in(std::span<const double> values, std::span<
         const std::size_t length = end - first;
         const Ranks ranks = ranks_of(values.subspan(first, length));
         double rank_sum = 0;
-        for (std::size_t n = 1; n + least_segment <= length; ++n) {
+        for (std::size_t n = 1; n + min_segment <= length; ++n) {
             rank_sum += ranks.rank[n - 1];
-            if (n < least_segment) {
+            if (n < min_segment) {
                 continue;
             }
             ++tried;

@@ -1,13 +1,13 @@
 // Where a sequence changes its level, and how surely.
 //
-// Sources  Seeded binary segmentation (Kovács, Bühlmann, Li and Munk, Biometrika 110, 2023): cuts are looked for in a
-//          fixed family of overlapping intervals, the whole, its halves, their halves, so that a rise that is taken
-//          back hides neither end. A cut is judged by Mann-Whitney's U of what lies before it and behind it in its
-//          interval, exactly where there are no ties, and never below the least p that so few values can have; its p is
-//          that of the best cut times the number of cuts tried (Bonferroni). It is placed where two medians leave the
-//          least sum of distances. Nothing is drawn at random.
+// Sources  Seeded binary segmentation (Kovács, Bühlmann, Li and Munk, Biometrika 110, 2023): cuts are searched in a
+//          fixed family of overlapping intervals (the whole, its halves, their halves), so that a rise that is taken
+//          back hides neither end. A cut is judged by Mann-Whitney's U of the values before and behind it in its
+//          interval, exactly where there are no ties, and never below the smallest p that so few values can have. Its p
+//          is that of the best cut times the number of cuts tried (Bonferroni). It is placed where two medians leave
+//          the smallest sum of distances. Nothing is drawn at random.
 // Cost     about n log n cuts of n values.
-// Errors   none: fewer than 2 least_segment values have no cut.
+// Errors   none: fewer than 2 min_segment values have no cut.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 namespace memsweep::measure {
 
-inline constexpr std::size_t least_segment = 4;  // values on each side of a cut
+inline constexpr std::size_t min_segment = 4;  // values on each side of a cut
 
 struct Cut {
     std::size_t at{};  // the first value behind it

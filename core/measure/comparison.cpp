@@ -7,8 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/measure/attribution.hpp"
-#include "core/measure/comparison_findings.hpp"
+#include "core/measure/time_contrast.hpp"
 
 namespace memsweep::measure {
 namespace {

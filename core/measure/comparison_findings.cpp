@@ -1,4 +1,4 @@
-#include "core/measure/comparison_findings.hpp"
+#include "core/measure/comparison.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -6,19 +6,19 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/measure/attribution.hpp"
 #include "core/measure/format.hpp"
 #include "core/measure/time_contrast.hpp"
 
 namespace memsweep::measure {
 namespace {
 
-constexpr std::size_t most_metrics = 4;  // named in one sentence
-constexpr std::size_t most_cases = 12;
+constexpr std::size_t max_metrics = 4;  // named in one sentence
+constexpr std::size_t max_cases = 12;
 
-std::string signed_value(model::Unit unit, double value)
+std::string effect_text(const MetricComparison& metric)
 {
-    return (value > 0 ? "+" : "") + format_value(unit, value);
+    return metric.shift ? shift_text(metric.unit, *metric.shift, *metric.base_median, *metric.candidate_median)
+                        : std::string{};
 }
 
 // "wall_time 1.10x (...), cpu_time 1.08x (...) and 3 more regressed"; empty when no metric has that verdict.
@@ -27,14 +27,14 @@ std::string metrics_part(const std::vector<const MetricComparison*>& metrics, Ve
     std::vector<std::string> texts;
     std::size_t found = 0;
     for (const MetricComparison* metric : metrics) {
-        if (metric->verdict == verdict && ++found <= most_metrics) {
+        if (metric->verdict == verdict && ++found <= max_metrics) {
             texts.push_back(fmt::format("{} {}", metric->metric, effect_text(*metric)));
         }
     }
     if (found == 0) {
         return {};
     }
-    const std::string more = found > most_metrics ? fmt::format(" and {} more", found - most_metrics) : std::string{};
+    const std::string more = found > max_metrics ? fmt::format(" and {} more", found - max_metrics) : std::string{};
     return fmt::format("{}{} {}", fmt::join(texts, ", "), more, model::name_of(verdict));
 }
 
@@ -127,9 +127,9 @@ void add_cases(const Comparison& comparison, std::span<const CasePair> pairs, st
         }
     }
     std::ranges::stable_sort(found, {}, &Finding::importance);
-    if (found.size() > most_cases) {
-        const std::size_t more = found.size() - most_cases;
-        found.resize(most_cases);
+    if (found.size() > max_cases) {
+        const std::size_t more = found.size() - max_cases;
+        found.resize(max_cases);
         found.push_back({Importance::note, fmt::format("{} more cases changed; the tables show them", more)});
     }
     findings.insert(findings.end(), found.begin(), found.end());
@@ -147,7 +147,7 @@ void add_too_few(const Comparison& comparison, std::vector<Finding>& findings)
     }
 }
 
-// A machine that became slower or faster itself: told once, by the case that shows it most.
+// A machine that became slower or faster itself: reported once, for the case that shows it most.
 void add_machine(const Comparison& comparison, std::vector<Finding>& findings)
 {
     const MetricComparison* most = nullptr;
@@ -175,23 +175,6 @@ void add_machine(const Comparison& comparison, std::vector<Finding>& findings)
 }
 
 }  // namespace
-
-std::string effect_text(const MetricComparison& metric)
-{
-    if (!metric.shift) {
-        return {};
-    }
-    if (!metric.shift->interval) {
-        return fmt::format("{} instead of {}", format_value(metric.unit, *metric.candidate_median),
-                           format_value(metric.unit, *metric.base_median));
-    }
-    const auto shown = [&](double value) {
-        return metric.shift->is_ratio ? format_factor(value) : signed_value(metric.unit, value);
-    };
-    return fmt::format("{}{} (95 % interval {} to {})", shown(metric.shift->estimate),
-                       metric.shift->is_ratio ? "x" : "", shown((*metric.shift->interval)[0]),
-                       shown((*metric.shift->interval)[1]));
-}
 
 std::vector<Finding> comparison_findings(const Comparison& comparison, std::span<const CasePair> pairs)
 {

@@ -9,7 +9,6 @@
 #include "core/measure/format.hpp"
 #include "core/measure/mode_contrast.hpp"
 #include "core/measure/placement_contrast.hpp"
-#include "core/measure/probe_findings.hpp"
 
 namespace memsweep::measure {
 namespace {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,5 +22,10 @@ struct Finding {
 };
 
 [[nodiscard]] std::vector<Finding> findings(const model::RunReport& report);
+
+// What a probe found about a machine's memory: its bandwidth, what non-temporal stores gain, the latency of a load by
+// the size of the working set, what several loads at once gain, and the cost of a page fault. Empty where no case is a
+// probe's.
+[[nodiscard]] std::vector<std::string> probe_sentences(std::span<const model::CaseReport> cases);
 
 }  // namespace memsweep::measure

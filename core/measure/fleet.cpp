@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/base/host_list.hpp"
+#include "core/measure/cases.hpp"
 #include "core/measure/likeness.hpp"
 #include "core/measure/summary.hpp"
 
@@ -38,12 +39,6 @@ void add_counts(const model::Counts& from, model::Counts& into)
     into.assertions_failed += from.assertions_failed;
     into.assertions_warned += from.assertions_warned;
     into.assertions_not_evaluated += from.assertions_not_evaluated;
-}
-
-std::string text_of(const model::CaseReport& one, std::string_view name)
-{
-    const auto found = std::ranges::find(one.params, name, &model::Param::name);
-    return found == one.params.end() ? std::string{} : model::to_text(found->value);
 }
 
 void add_host(std::vector<double>& values, model::FleetMetric& metric)
@@ -79,10 +74,10 @@ std::vector<model::FleetProblem> problems_of(const model::RunReport& report)
         }
     }
     for (const model::AssertionResult& one : report.assertions) {
-        const bool told = std::ranges::any_of(problems, [&](const model::FleetProblem& problem) {
+        const bool counted = std::ranges::any_of(problems, [&](const model::FleetProblem& problem) {
             return !one.case_id.empty() && problem.case_id == one.case_id;
         });
-        if (one.outcome == model::AssertionOutcome::failed && one.severity == model::Severity::fail && !told) {
+        if (one.outcome == model::AssertionOutcome::failed && one.severity == model::Severity::fail && !counted) {
             problems.push_back(
                 {one.case_id, model::Status::failed,
                  fmt::format("does not hold: {}{}{}", one.expression, one.reason.empty() ? "" : ": ", one.reason)});
@@ -190,9 +185,10 @@ void FleetBuilder::add_link(const model::CaseReport& one, const std::string& fro
 
 base::Expected<void> FleetBuilder::add_case(const std::string& source, std::size_t host, const model::CaseReport& one)
 {
-    const std::string from = text_of(one, from_host_param);
-    if (const std::string to = text_of(one, to_host_param); !from.empty() && !to.empty()) {
-        add_link(one, from, to);
+    const auto from = value_on(one, from_host_param);
+    const auto to = value_on(one, to_host_param);
+    if (from && to && !from->empty() && !to->empty()) {
+        add_link(one, *from, *to);
         return {};
     }
     if (one.status != model::Status::ok && one.status != model::Status::failed) {

@@ -1,12 +1,13 @@
 // Results of one scenario from many hosts as a fleet: one result after the other, each reduced to its medians.
 //
-// Several results of one host (several ranks, or several runs) count as more repetitions of it. A host is who its
-// launcher says it is (SLURMD_NODENAME), else its host name.
-// Cost     linear in what the results hold.
-// Memory   the values of all repetitions, 8 bytes each, until finish(); of cases, nothing else.
-// Errors   invalid_input, with the result's name: another scenario than the first's (unless forced; of probes it is
-//          enough that they probed the same, since which cases there are depends on the machine), a run that another
-//          result holds already, a metric with another unit.
+// Several results of one host (several ranks, or several runs) count as more repetitions of it. A host has the name
+// that its launcher gave it (SLURMD_NODENAME), else its host name.
+//
+// Cost     linear in the size of the results.
+// Memory   the values of all repetitions, 8 bytes each, until finish(); nothing else of the cases.
+// Errors   invalid_input, with the result's name: another scenario than the first's (unless forced), a run that another
+//          result holds already, a metric with another unit. Of probes the same name is enough, since the machine
+//          decides which cases there are.
 #pragma once
 
 #include <cstddef>

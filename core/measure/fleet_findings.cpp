@@ -14,12 +14,12 @@ namespace {
 using model::Fleet;
 using model::FleetHost;
 
-constexpr std::size_t most_hosts = 8;
-constexpr std::size_t most_facts = 4;
+constexpr std::size_t max_hosts = 8;
+constexpr std::size_t max_facts = 4;
 
 std::string reasons(const Fleet& fleet, const FleetJudgement& judgement, const BadHost& bad)
 {
-    constexpr std::size_t most_reasons = 2;
+    constexpr std::size_t max_reasons = 2;
     const FleetHost& host = fleet.hosts[bad.host];
     std::vector<std::string> parts;
     if (host.interrupted) {
@@ -32,7 +32,7 @@ std::string reasons(const Fleet& fleet, const FleetJudgement& judgement, const B
     for (const std::size_t index : bad.outliers) {
         parts.push_back(outlier_text(fleet, judgement.outliers[index]));
     }
-    const std::size_t shown = std::min(parts.size(), most_reasons);
+    const std::size_t shown = std::min(parts.size(), max_reasons);
     std::string text =
         fmt::format("{}", fmt::join(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(shown), "; "));
     return parts.size() > shown ? fmt::format("{}; and {} more", text, parts.size() - shown) : text;
@@ -52,7 +52,7 @@ void add_odd_facts(const Fleet& fleet, const FleetJudgement& judgement, std::vec
         }
         hosts[text].push_back(fleet.hosts[fact.host].name);
     }
-    for (std::size_t i = 0; i < std::min(order.size(), most_facts); ++i) {
+    for (std::size_t i = 0; i < std::min(order.size(), max_facts); ++i) {
         const std::vector<std::string>& who = hosts.at(order[i]);
         findings.push_back({Importance::warning, who.size() == 1 ? fmt::format("{}: {}", who.front(), order[i])
                                                                  : fmt::format("{} hosts ({}, ...): {}", who.size(),
@@ -91,14 +91,14 @@ std::vector<Finding> fleet_findings(const Fleet& fleet, const FleetJudgement& ju
                                                                                        unnamed, unnamed == 1 ? "" : "s")
                                                                          : "")});
     }
-    for (std::size_t i = 0; i < std::min(judgement.bad.size(), most_hosts); ++i) {
+    for (std::size_t i = 0; i < std::min(judgement.bad.size(), max_hosts); ++i) {
         const BadHost& bad = judgement.bad[i];
         findings.push_back(
             {Importance::failure, fmt::format("{}: {}", fleet.hosts[bad.host].name, reasons(fleet, judgement, bad))});
     }
-    if (judgement.bad.size() > most_hosts) {
-        findings.push_back({Importance::failure, fmt::format("{} more; the table of hosts has them all",
-                                                             judgement.bad.size() - most_hosts)});
+    if (judgement.bad.size() > max_hosts) {
+        findings.push_back({Importance::failure,
+                            fmt::format("{} more; the table of hosts has them all", judgement.bad.size() - max_hosts)});
     }
     for (const SharedTag& tag : judgement.shared) {
         findings.push_back(

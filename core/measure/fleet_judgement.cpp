@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "core/base/quantity.hpp"
-#include "core/measure/log_factorials.hpp"
 #include "core/measure/multiple_testing.hpp"
+#include "core/measure/nonparametric.hpp"
 #include "core/measure/verdict.hpp"
 
 namespace memsweep::measure {
@@ -19,8 +19,8 @@ using model::Fleet;
 using model::FleetHost;
 using model::FleetMetric;
 
-constexpr double agreeing_share = 0.9;
-constexpr std::size_t least_kind = 3;  // hosts; fewer have no peers
+constexpr double usual_share = 0.9;
+constexpr std::size_t min_kind = 3;  // hosts; fewer have no peers
 
 std::string kind_of(const model::Machine& machine)
 {
@@ -40,7 +40,7 @@ void find_kinds(const Fleet& fleet, FleetJudgement& out)
     for (const auto& [name, count] : sorted) {
         places.emplace(name, out.kinds.size());
         out.kinds.push_back(name);
-        if (count < least_kind) {
+        if (count < min_kind) {
             out.unjudged.push_back(fmt::format("{} host{} with {}: too few of a kind to compare with each other", count,
                                                count == 1 ? "" : "s", name));
         }
@@ -48,15 +48,6 @@ void find_kinds(const Fleet& fleet, FleetJudgement& out)
     for (const FleetHost& host : fleet.hosts) {
         out.kind.push_back(places.at(kind_of(host.machine)));
     }
-}
-
-Threshold threshold_of(const FleetMetric& metric)
-{
-    model::Metric like;
-    like.name = metric.name;
-    like.unit = metric.unit;
-    like.metric_class = metric.metric_class;
-    return default_threshold(like);
 }
 
 // Of one kind's hosts; the others have no value.
@@ -69,13 +60,14 @@ void judge_metric(const Fleet& fleet, std::size_t index, std::size_t kind, Fleet
             medians[host] = std::numeric_limits<double>::quiet_NaN();
         }
     }
-    PeerJudgement judgement = judge_peers({.medians = medians,
-                                           .spreads = metric.mad,
-                                           .lows = metric.low,
-                                           .highs = metric.high,
-                                           .better = metric.better,
-                                           .metric_class = metric.metric_class,
-                                           .threshold = threshold_of(metric)});
+    PeerJudgement judgement =
+        judge_peers({.medians = medians,
+                     .spreads = metric.mad,
+                     .lows = metric.low,
+                     .highs = metric.high,
+                     .better = metric.better,
+                     .metric_class = metric.metric_class,
+                     .threshold = default_threshold(metric.name, metric.unit, metric.metric_class)});
     for (std::size_t host = 0; judgement.tests > 0 && host < medians.size(); ++host) {
         out.tests[host] += std::isfinite(medians[host]) ? 1U : 0U;
     }
@@ -128,7 +120,7 @@ std::vector<Fact> facts_of(const model::Machine& machine)
             {"overcommit", machine.overcommit},
             {"governor", machine.governor},
             {"ASLR", machine.aslr},
-            {"swap", base::format_size(static_cast<double>(machine.swap_bytes))},
+            {"swap", base::format_size(machine.swap_bytes)},
             {"devices", fmt::format("{}", machine.devices.size())}};
 }
 
@@ -152,9 +144,8 @@ void find_odd_facts(const Fleet& fleet, std::size_t kind, FleetJudgement& out)
         const std::vector<Fact> facts = facts_of(fleet.hosts[host].machine);
         for (std::size_t i = 0; i < facts.size(); ++i) {
             const auto usual = std::ranges::max_element(counts[i], {}, [](const auto& entry) { return entry.second; });
-            const bool agreed =
-                static_cast<double>(usual->second) >= agreeing_share * static_cast<double>(hosts.size());
-            if (agreed && usual->first != facts[i].value && hosts.size() >= least_kind) {
+            const bool agreed = static_cast<double>(usual->second) >= usual_share * static_cast<double>(hosts.size());
+            if (agreed && usual->first != facts[i].value && hosts.size() >= min_kind) {
                 out.odd_facts.push_back({host, facts[i].name, facts[i].value, usual->first, usual->second});
             }
         }
@@ -191,22 +182,9 @@ void find_bad_hosts(const Fleet& fleet, FleetJudgement& out)
     });
 }
 
-// P(at least `drawn` of `of` hosts drawn from `all` carry what `marked` of them carry).
-double hypergeometric_tail(const LogFactorials& logs, std::size_t all, std::size_t marked, std::size_t of,
-                           std::size_t drawn)
-{
-    double p = 0;
-    for (std::size_t k = drawn; k <= std::min(marked, of); ++k) {
-        if (of - k <= all - marked) {
-            p += std::exp(logs.choose(marked, k) + logs.choose(all - marked, of - k) - logs.choose(all, of));
-        }
-    }
-    return std::min(1.0, p);
-}
-
 void find_shared_tags(const Fleet& fleet, FleetJudgement& out)
 {
-    constexpr std::size_t least_bad = 2;
+    constexpr std::size_t min_bad = 2;
     std::map<std::pair<std::string, std::string>, SharedTag> found;
     for (const FleetHost& host : fleet.hosts) {
         for (const auto& [name, value] : host.tags) {
@@ -224,7 +202,7 @@ void find_shared_tags(const Fleet& fleet, FleetJudgement& out)
     std::size_t family = 0;
     for (const auto& [key, tag] : found) {
         family += tag.bad > 0 && tag.hosts < fleet.hosts.size() ? 1U : 0U;
-        if (tag.bad >= least_bad && tag.hosts < fleet.hosts.size()) {
+        if (tag.bad >= min_bad && tag.hosts < fleet.hosts.size()) {
             tags.push_back(tag);
             p.push_back(hypergeometric_tail(logs, fleet.hosts.size(), tag.hosts, out.bad.size(), tag.bad));
         }

@@ -1,13 +1,13 @@
 // What a fleet shows: which hosts are not like the others, on what evidence, and what they have in common.
 //
 // Hosts are compared with hosts of their kind (processor model and cores). Every quantity of every host is judged as
-// peers.hpp says; the p are adjusted so that at most 1 % of the hosts that are named by them are expected to be like
-// the others (multiple_testing.hpp: groups). A host is bad when it is an outlier on the worse side of a quantity, when
-// a case or a limit of its failed, or when it did not finish. Parts of a time (fault_time, allocator_time, ...) are not
-// judged beside the time itself.
+// peers.hpp says. The p are adjusted so that at most 1 % of the hosts named by them are expected to be like the others
+// (multiple_testing.hpp: groups). A host is bad when it is an outlier on the worse side of a quantity, when one of its
+// cases or limits failed, or when it did not finish. Parts of a time (fault_time, allocator_time, ...) are not judged
+// beside the time itself.
 //
 // Sources  what bad hosts share: the hypergeometric probability that as many of them carry a tag by chance, adjusted
-//          over all tags; facts (memory, kernel, ...) by majority: what nine of ten hosts of a kind agree on.
+//          over all tags. Facts (memory, kernel, ...): by majority, where nine of ten hosts of a kind agree.
 // Errors   none: what cannot be judged is not named, and `unjudged` says why.
 #pragma once
 

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numbers>
 #include <set>
 #include <tuple>
 
 #include <fmt/format.h>
 
-#include "core/measure/log_factorials.hpp"
 #include "core/measure/multiple_testing.hpp"
 #include "core/measure/summary.hpp"
 
@@ -94,15 +92,6 @@ struct Open {
     std::size_t change;
     double p;
 };
-
-Threshold threshold_of(const FleetMetric& metric, const Thresholds& chosen)
-{
-    model::Metric like;
-    like.name = metric.name;
-    like.unit = metric.unit;
-    like.metric_class = metric.metric_class;
-    return threshold_for(chosen, like);
-}
 
 void judge_changes(FleetTrend& trend, const std::vector<Open>& open, const std::vector<Observed>& observed)
 {
@@ -209,25 +198,6 @@ void compare_hosts(const Fleet& base, const Fleet& candidate, FleetTrend& trend)
 
 }  // namespace
 
-double sign_test_p(std::size_t n, std::size_t smaller)
-{
-    constexpr std::size_t largest_exact = 1000;
-    if (n == 0) {
-        return 1;
-    }
-    const auto count = static_cast<double>(n);
-    if (n > largest_exact) {
-        const double distance = count / 2 - static_cast<double>(smaller) - 0.5;
-        return std::min(1.0, std::erfc(distance / (std::sqrt(count) / 2) / std::numbers::sqrt2));
-    }
-    const LogFactorials logs{n};
-    double p = 0;
-    for (std::size_t k = 0; k <= smaller; ++k) {
-        p += std::exp(logs.choose(n, k) - count * std::numbers::ln2);
-    }
-    return std::min(1.0, 2 * p);
-}
-
 base::Expected<FleetTrend> compare_fleets(const NamedFleet& base, const NamedFleet& candidate,
                                           const Thresholds& thresholds, bool force)
 {
@@ -261,7 +231,7 @@ base::Expected<FleetTrend> compare_fleets(const NamedFleet& base, const NamedFle
         }
         const bool is_ratio = all_positive(pairs);
         const std::vector<double> shifts = shifts_of(pairs, is_ratio);
-        const Threshold threshold = threshold_of(metric, thresholds);
+        const Threshold threshold = threshold_for(thresholds, metric.name, metric.unit, metric.metric_class);
         FleetChange change{.scenario = metric.scenario,
                            .case_id = metric.case_id,
                            .metric = metric.name,

@@ -1,15 +1,15 @@
 // Two runs of one fleet: how each quantity changed over the hosts that both have, and which host changed unlike the
 // others.
 //
-// Every host is its own pair: what differs between hosts cancels. A quantity changed when the median of the hosts'
-// changes did, by its size, its interval and its test together, as in any comparison (verdict.hpp); a host changed
-// unlike the others when its own change is an outlier among theirs (peers.hpp).
+// Every host is compared with itself, so that what differs between hosts cancels. A quantity changed when the median of
+// the hosts' changes did, by its size, its interval and its test together, as in any comparison (verdict.hpp). A host
+// changed unlike the others when its own change is an outlier among theirs (peers.hpp).
 //
 // Units    ratios candidate / base; differences where a value is 0 or negative.
 // Sources  the sign test, two-sided, and the interval of the median that belongs to it; Benjamini-Hochberg over all
 //          quantities; over hosts as in fleet_judgement.hpp.
 // Errors   invalid_input: the two have no quantity or no host in common, or measured different scenarios (unless
-// forced).
+//          forced).
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 #include "core/base/expected.hpp"
 #include "core/measure/fleet_judgement.hpp"
-#include "core/measure/hodges_lehmann.hpp"
+#include "core/measure/nonparametric.hpp"
 #include "core/measure/thresholds.hpp"
 #include "core/measure/verdict.hpp"
 #include "core/model/fleet.hpp"
@@ -66,8 +66,5 @@ struct NamedFleet {
                                                         const Thresholds& thresholds, bool force);
 
 [[nodiscard]] std::size_t count_changes(const FleetTrend& trend, Verdict verdict);
-
-// P(a median of n changes lies as far to one side, were both sides as likely): `smaller` of n are on the rarer side.
-[[nodiscard]] double sign_test_p(std::size_t n, std::size_t smaller);
 
 }  // namespace memsweep::measure

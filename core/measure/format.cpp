@@ -25,6 +25,11 @@ std::string format_value(model::Unit unit, double value)
     return base::format_count(value);
 }
 
+std::string format_difference(model::Unit unit, double difference)
+{
+    return (difference > 0 ? "+" : "") + format_value(unit, difference);
+}
+
 std::string format_percent(double fraction)
 {
     return fmt::format("{:.3g} %", fraction * 100);

@@ -12,19 +12,18 @@
 #include "core/base/quantity.hpp"
 #include "core/measure/change_points.hpp"
 #include "core/measure/format.hpp"
-#include "core/measure/history_findings.hpp"
 #include "core/measure/multiple_testing.hpp"
 #include "core/measure/summary.hpp"
 
 namespace memsweep::measure {
 namespace {
 
-static_assert(least_runs == 2 * least_segment);
+static_assert(min_runs == 2 * min_segment);
 
 std::string machine_text(const model::Machine& machine)
 {
     return fmt::format("{}, {} core{}, {}", machine.cpu.empty() ? "unknown processor" : machine.cpu, machine.cores,
-                       machine.cores == 1 ? "" : "s", base::format_size(static_cast<double>(machine.memory_bytes)));
+                       machine.cores == 1 ? "" : "s", base::format_size(machine.memory_bytes));
 }
 
 struct Sequence {
@@ -123,7 +122,7 @@ void judge(History& history)
             p.push_back(cut->p);
         } else {
             trend.why = fmt::format("{} run{} measured it; {} are needed to show a change", sequence.runs.size(),
-                                    sequence.runs.size() == 1 ? "" : "s", least_runs);
+                                    sequence.runs.size() == 1 ? "" : "s", min_runs);
         }
     }
     history.judged = noisy.size();
@@ -198,11 +197,7 @@ History HistoryBuilder::history_of(const std::vector<const Entry*>& entries, con
         }
     }
     for (Trend& trend : history.trends) {
-        model::Metric metric;
-        metric.name = trend.metric;
-        metric.unit = trend.unit;
-        metric.metric_class = trend.metric_class;
-        trend.threshold = threshold_for(criteria.thresholds, metric);
+        trend.threshold = threshold_for(criteria.thresholds, trend.metric, trend.unit, trend.metric_class);
     }
     judge(history);
     history.findings = history_findings(history);

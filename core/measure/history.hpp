@@ -1,11 +1,11 @@
 // Many results in the order of their runs: how each metric went from run to run, and where it changed its level.
 //
-// Results of one scenario and one machine, by their fingerprints, make one history. What a point of it stands for is a
-// run, by its median: repetitions within a run share what was particular about that run, so they are not further runs.
+// Results of one scenario and one machine, by their fingerprints, make one history. A point of it is a run, by its
+// median: repetitions within a run share what was particular about that run, so they are not further runs.
 //
 // Sources  change_points.hpp for what varies, one family over all metrics of a history: Benjamini-Hochberg over each
 //          one's surest cut, and every further cut at the level that this leaves (Benjamini and Bogomolov 2014). A cut
-//          is a change when also its size and its interval say so, exactly as in a comparison of both sides of it
+//          is a change when its size and its interval say so too, exactly as in a comparison of both sides of it
 //          (verdict.hpp). An exact counter changes wherever its median does. Nothing is drawn at random.
 // Memory   of a result only its medians are kept.
 // Errors   none: what cannot be judged has no changes, and `why` says so.
@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "core/measure/compare.hpp"
+#include "core/measure/comparison.hpp"
 #include "core/measure/findings.hpp"
 #include "core/model/report.hpp"
 
@@ -54,7 +54,7 @@ struct Trend {
     Threshold threshold;
     std::vector<std::optional<TrendPoint>> points;  // one per run
     std::vector<Change> changes;
-    std::string why;  // nothing can be told of it; empty otherwise
+    std::string why;  // why nothing can be said about it; else empty
 };
 
 struct History {
@@ -95,9 +95,19 @@ class HistoryBuilder {
     std::vector<Entry> entries_;
 };
 
-// The runs that a metric which varies needs before any change of it can be shown.
-inline constexpr std::size_t least_runs = 8;
+// The runs that a noisy metric needs before any change of it can be shown.
+inline constexpr std::size_t min_runs = 8;
 
 [[nodiscard]] std::size_t count_changes(const History& history, Verdict verdict);
+
+// What a reader of a history should know first, in sentences: regressions before improvements, of each the latest
+// first; a few of each, then how many more there are.
+[[nodiscard]] std::vector<Finding> history_findings(const History& history);
+
+// "1.10x (95 % interval 1.08 to 1.12)"; of an exact counter "300 instead of 100".
+[[nodiscard]] std::string change_text(const Trend& trend, const Change& change);
+
+// "run 14 of 30, 2026-01-31T12:00:00Z": where it began.
+[[nodiscard]] std::string run_text(const History& history, std::size_t run);
 
 }  // namespace memsweep::measure

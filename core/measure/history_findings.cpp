@@ -1,4 +1,4 @@
-#include "core/measure/history_findings.hpp"
+#include "core/measure/history.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,14 +10,14 @@
 namespace memsweep::measure {
 namespace {
 
-struct Found {
+struct FoundChange {
     const Trend* trend{};
     const Change* change{};
 };
 
-std::vector<Found> changes_of(const History& history, Verdict verdict)
+std::vector<FoundChange> changes_of(const History& history, Verdict verdict)
 {
-    std::vector<Found> found;
+    std::vector<FoundChange> found;
     for (const Trend& trend : history.trends) {
         for (const Change& change : trend.changes) {
             if (change.verdict == verdict) {
@@ -25,11 +25,11 @@ std::vector<Found> changes_of(const History& history, Verdict verdict)
             }
         }
     }
-    std::ranges::stable_sort(found, std::ranges::greater{}, [](const Found& one) { return one.change->run; });
+    std::ranges::stable_sort(found, std::ranges::greater{}, [](const FoundChange& one) { return one.change->run; });
     return found;
 }
 
-std::string sentence(const History& history, const Found& found)
+std::string sentence(const History& history, const FoundChange& found)
 {
     const Change& change = *found.change;
     const std::string what = change.verdict == Verdict::informational
@@ -41,14 +41,14 @@ std::string sentence(const History& history, const Found& found)
 
 void add(const History& history, Verdict verdict, Importance importance, std::vector<Finding>& findings)
 {
-    constexpr std::size_t most = 6;
-    const std::vector<Found> found = changes_of(history, verdict);
-    for (std::size_t i = 0; i < std::min(found.size(), most); ++i) {
+    constexpr std::size_t max_shown = 6;
+    const std::vector<FoundChange> found = changes_of(history, verdict);
+    for (std::size_t i = 0; i < std::min(found.size(), max_shown); ++i) {
         findings.push_back({importance, sentence(history, found[i])});
     }
-    if (found.size() > most) {
+    if (found.size() > max_shown) {
         findings.push_back(
-            {importance, fmt::format("{} more {}; the table of changes has them all", found.size() - most,
+            {importance, fmt::format("{} more {}; the table of changes has them all", found.size() - max_shown,
                                      verdict == Verdict::informational ? "of the machine" : model::name_of(verdict))});
     }
 }
@@ -57,15 +57,7 @@ void add(const History& history, Verdict verdict, Importance importance, std::ve
 
 std::string change_text(const Trend& trend, const Change& change)
 {
-    if (!change.shift.interval) {
-        return fmt::format("{} instead of {}", format_value(trend.unit, change.after),
-                           format_value(trend.unit, change.before));
-    }
-    const auto shown = [&](double value) {
-        return change.shift.is_ratio ? format_factor(value) : (value > 0 ? "+" : "") + format_value(trend.unit, value);
-    };
-    return fmt::format("{}{} (95 % interval {} to {})", shown(change.shift.estimate), change.shift.is_ratio ? "x" : "",
-                       shown((*change.shift.interval)[0]), shown((*change.shift.interval)[1]));
+    return shift_text(trend.unit, change.shift, change.before, change.after);
 }
 
 std::string run_text(const History& history, std::size_t run)
@@ -84,7 +76,7 @@ std::vector<Finding> history_findings(const History& history)
     if (any_noisy && history.judged == 0) {
         findings.push_back({Importance::warning,
                             fmt::format("{} runs show changes of exact counters only: {} are needed for what varies",
-                                        history.runs.size(), least_runs)});
+                                        history.runs.size(), min_runs)});
     }
     const auto partial = std::ranges::count(history.runs, true, &HistoryRun::interrupted);
     if (partial > 0) {

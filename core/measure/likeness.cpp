@@ -52,7 +52,7 @@ void add_overrides(Parts& parts, const ScenarioFacts& base, const ScenarioFacts&
 // The ids that only one of the two has: the first few of them.
 Parts only_in(const std::vector<std::string>& some, const std::vector<std::string>& others)
 {
-    constexpr std::size_t most = 3;
+    constexpr std::size_t max_shown = 3;
     const std::set<std::string_view> known{others.begin(), others.end()};
     Parts found;
     for (const std::string& id : some) {
@@ -60,9 +60,9 @@ Parts only_in(const std::vector<std::string>& some, const std::vector<std::strin
             found.push_back(id);
         }
     }
-    if (found.size() > most) {
-        const std::size_t more = found.size() - most;
-        found.resize(most);
+    if (found.size() > max_shown) {
+        const std::size_t more = found.size() - max_shown;
+        found.resize(max_shown);
         found.push_back(fmt::format("{} more", more));
     }
     return found;
@@ -136,6 +136,22 @@ std::vector<std::string> differences(const model::RunReport& base, const model::
                                    machine_difference(base.machine, candidate.machine)};
     std::erase_if(found, [](const std::string& text) { return text.empty(); });
     return found;
+}
+
+std::vector<std::string> setting_differences(const model::RunReport& base, const model::RunReport& candidate)
+{
+    const model::Machine& a = base.machine;
+    const model::Machine& b = candidate.machine;
+    Parts parts;
+    add_if_unlike(parts, "memsweep", base.tool.version, candidate.tool.version);
+    add_if_unlike(parts, "commit", base.tool.commit, candidate.tool.commit);
+    add_if_unlike(parts, "host", a.host, b.host);
+    add_if_unlike(parts, "kernel", a.kernel, b.kernel);
+    add_if_unlike(parts, "THP", a.thp, b.thp);
+    add_if_unlike(parts, "governor", a.governor, b.governor);
+    add_if_unlike(parts, "ASLR", a.aslr, b.aslr);
+    add_if_unlike(parts, "DAMON", a.damon, b.damon);
+    return parts;
 }
 
 }  // namespace memsweep::measure

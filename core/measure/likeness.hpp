@@ -1,6 +1,6 @@
 // Whether two results may be compared at all: the same scenario, on the same kind of machine.
 //
-// Sources  the fingerprints decide; what differs is named from the facts that went into them.
+// Sources  the fingerprints decide. The facts that went into them name what differs.
 #pragma once
 
 #include <map>
@@ -29,5 +29,9 @@ struct ScenarioFacts {
 
 // Both of the above, as far as they are not empty.
 [[nodiscard]] std::vector<std::string> differences(const model::RunReport& base, const model::RunReport& candidate);
+
+// "kernel 6.1 against 6.6", ...: what the fingerprints leave out and numbers may depend on all the same.
+[[nodiscard]] std::vector<std::string> setting_differences(const model::RunReport& base,
+                                                           const model::RunReport& candidate);
 
 }  // namespace memsweep::measure

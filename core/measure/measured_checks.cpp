@@ -35,25 +35,25 @@ std::vector<double> sorted(std::vector<double> values)
 }
 
 // Half of all rounds lie closer to the median than `error`; one in twenty takes longer by more than `tail`.
-struct Spread {
+struct Scatter {
     double median{};
     double error{};
     double tail{};
 };
 
-Spread spread_of(const std::vector<double>& seconds)
+Scatter scatter_of(const std::vector<double>& seconds)
 {
     const std::vector<double> ordered = sorted(seconds);
-    Spread spread{.median = median_of_sorted(ordered)};
-    if (spread.median <= 0) {
-        return spread;
+    Scatter scatter{.median = median_of_sorted(ordered)};
+    if (scatter.median <= 0) {
+        return scatter;
     }
     std::vector<double> errors;
     std::ranges::transform(ordered, std::back_inserter(errors),
-                           [&](double value) { return std::abs(value - spread.median) / spread.median; });
-    spread.error = median(errors);
-    spread.tail = percentile(ordered, 95) / spread.median - 1;
-    return spread;
+                           [&](double value) { return std::abs(value - scatter.median) / scatter.median; });
+    scatter.error = median(errors);
+    scatter.tail = percentile(ordered, 95) / scatter.median - 1;
+    return scatter;
 }
 
 MachineCheck canary_check(std::string name, std::string why, const std::vector<double>& seconds)
@@ -63,17 +63,18 @@ MachineCheck canary_check(std::string name, std::string why, const std::vector<d
         check.status = Fitness::note;
         return check;
     }
-    const Spread spread = spread_of(seconds);
-    check.value =
-        fmt::format("{} rounds of {}: err {}, one in twenty takes {}x the median", seconds.size(),
-                    base::format_duration(spread.median), format_percent(spread.error), format_factor(1 + spread.tail));
-    check.figures = {
-        {"median", Unit::seconds, spread.median}, {"error", Unit::one, spread.error}, {"tail", Unit::one, spread.tail}};
-    if (spread.error >= noisy_error || spread.tail >= noisy_tail) {
+    const Scatter scatter = scatter_of(seconds);
+    check.value = fmt::format("{} rounds of {}: err {}, one in twenty takes {}x the median", seconds.size(),
+                              base::format_duration(scatter.median), format_percent(scatter.error),
+                              format_factor(1 + scatter.tail));
+    check.figures = {{"median", Unit::seconds, scatter.median},
+                     {"error", Unit::one, scatter.error},
+                     {"tail", Unit::one, scatter.tail}};
+    if (scatter.error >= noisy_error || scatter.tail >= noisy_tail) {
         check.status = Fitness::spoils;
         check.command =
             "top -b -n 1 | head -n 15    # who else runs; nobody: neighbours on the host, measure elsewhere";
-    } else if (spread.error >= restless_error || spread.tail >= restless_tail) {
+    } else if (scatter.error >= restless_error || scatter.tail >= restless_tail) {
         check.status = Fitness::note;
     }
     return check;
@@ -119,7 +120,7 @@ MachineCheck cold_memory_check(std::span<const sys::TouchedChunk> chunks, std::u
     const double slowest = std::ranges::max(first);
     const double usual = median(again);
     check.value = fmt::format("{} of {} chunks of {} cold; a page costs up to {} at first, {} again", cold,
-                              chunks.size(), base::format_size(static_cast<double>(sys::touched_chunk_bytes)),
+                              chunks.size(), base::format_size(sys::touched_chunk_bytes),
                               base::format_duration(slowest), base::format_duration(usual));
     check.figures = {{"cold_share", Unit::one, static_cast<double>(cold) / static_cast<double>(chunks.size())},
                      {"slowest_first_touch", Unit::seconds, slowest},

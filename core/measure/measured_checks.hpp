@@ -1,9 +1,10 @@
-// What short measurements say about a machine: whether its memory is warm, and whether it is left alone.
+// What short measurements say about a machine: whether its memory is warm, and whether other work disturbs it.
 //
 // Units    seconds; shares as fractions.
-// Sources  a chunk is cold when its first touch costs more than three times its second. A canary spoils from 5 % of
-//          median absolute error, or when one round in twenty takes a quarter longer than the median; it is a note from
-//          2 % and a tenth. Steal time spoils from 2 % of all processors' time.
+// Sources  a chunk is cold when its first touch costs more than three times its second. A canary spoils results when
+// its
+//          median absolute error is 5 % or more, or when one round in twenty takes a quarter longer than the median; it
+//          is a note from 2 % and a tenth on. Steal time spoils results from 2 % of all processors' time on.
 // Errors   none: readings that are missing make a note without a value.
 #pragma once
 
@@ -11,9 +12,9 @@
 #include <span>
 #include <vector>
 
-#include "core/model/machine_check.hpp"
+#include "core/model/machine.hpp"
 #include "core/sys/canary.hpp"
-#include "core/sys/first_touch.hpp"
+#include "core/sys/fault_cost.hpp"
 
 namespace memsweep::measure {
 

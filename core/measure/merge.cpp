@@ -10,7 +10,6 @@
 
 #include "core/measure/assertions.hpp"
 #include "core/measure/likeness.hpp"
-#include "core/measure/merge_cases.hpp"
 #include "core/measure/summary.hpp"
 #include "core/measure/warnings.hpp"
 
@@ -54,28 +53,10 @@ Expected<std::vector<std::string>> all_run_ids(std::span<const MergePart> parts)
     return ids;
 }
 
-template <typename Value>
-void add_if_unlike(std::vector<std::string>& parts, std::string_view what, const Value& a, const Value& b)
-{
-    if (a != b) {
-        parts.push_back(fmt::format("{} {} against {}", what, a, b));
-    }
-}
-
 // What fingerprints leave out and numbers may depend on all the same.
 std::optional<Warning> settings_warning(const MergePart& first, const MergePart& part)
 {
-    const model::Machine& a = first.report->machine;
-    const model::Machine& b = part.report->machine;
-    std::vector<std::string> unlike;
-    add_if_unlike(unlike, "memsweep", first.report->tool.version, part.report->tool.version);
-    add_if_unlike(unlike, "commit", first.report->tool.commit, part.report->tool.commit);
-    add_if_unlike(unlike, "host", a.host, b.host);
-    add_if_unlike(unlike, "kernel", a.kernel, b.kernel);
-    add_if_unlike(unlike, "THP", a.thp, b.thp);
-    add_if_unlike(unlike, "governor", a.governor, b.governor);
-    add_if_unlike(unlike, "ASLR", a.aslr, b.aslr);
-    add_if_unlike(unlike, "DAMON", a.damon, b.damon);
+    const std::vector<std::string> unlike = setting_differences(*first.report, *part.report);
     if (unlike.empty()) {
         return std::nullopt;
     }
@@ -93,10 +74,10 @@ bool is_noise(const Warning& warning)
 
 void keep_warning(RunReport& merged, const Warning& warning)
 {
-    const bool told = std::ranges::any_of(merged.warnings, [&](const Warning& other) {
+    const bool known = std::ranges::any_of(merged.warnings, [&](const Warning& other) {
         return other.code == warning.code && other.message == warning.message;
     });
-    if (!told && !is_noise(warning)) {
+    if (!known && !is_noise(warning)) {
         merged.warnings.push_back(warning);
     }
 }
@@ -155,7 +136,7 @@ bool is_same_claim(const AssertionResult& one, const AssertionResult& other)
            (is_open(one) ? one.where == other.where : one.case_id == other.case_id);
 }
 
-// The same claim about the merged values; empty when it cannot be told from a result which cases it was made about.
+// The same claim about the merged values; empty when it does not follow from a result which cases it was made about.
 std::optional<AssertionResult> judged_again(const AssertionResult& claim, const std::vector<CaseReport>& cases)
 {
     const std::string text = written_expression(claim.expression);

@@ -1,8 +1,9 @@
 // Several results of one scenario as one: what was measured in parts, by several jobs or on several days.
 //
 // A case that several parts hold gets the repetitions of all, in the order of the parts; summaries, noise warnings and
-// assertions are made anew from all of them. A case is what its worst part is, but what one part skipped and another
-// measured is measured.
+// assertions are made anew from all of them. A case has the status of its worst part, but what one part skipped and
+// another measured is measured.
+//
 // Sources  the fingerprints decide what belongs together, as for comparisons. The tag `merged_from` of the merged run
 //          lists the run ids that went into it, so that a merged result can be merged again.
 // Errors   invalid_input, with the part's name: another scenario or machine, with what differs (unless forced); a run
@@ -27,5 +28,14 @@ struct MergePart {
 // At least one part. Facts that only one run can have (tool, machine, scenario, seed) are the first part's; the merged
 // run spans all of them. Its id, argv and exit code are left to the caller.
 [[nodiscard]] base::Expected<model::RunReport> merge(std::span<const MergePart> parts, bool force);
+
+// True when nothing but a failed assertion keeps the case from being ok.
+[[nodiscard]] bool failed_by_assertion(const model::CaseReport& report);
+
+// Adds the repetitions of a case of another result to those it has. Metrics that only one side has are absent in the
+// other's repetitions, with a reason. Summaries are left as they are.
+//
+// Errors   invalid_input: a metric or series with another unit, direction or class; more values than repetitions.
+[[nodiscard]] base::Expected<void> append_case(model::CaseReport& into, const model::CaseReport& from);
 
 }  // namespace memsweep::measure

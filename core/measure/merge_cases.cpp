@@ -1,4 +1,4 @@
-#include "core/measure/merge_cases.hpp"
+#include "core/measure/merge.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -119,9 +119,9 @@ bool failed_by_assertion(const CaseReport& report)
 
 Expected<void> append_case(CaseReport& into, const CaseReport& from)
 {
-    constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
-    if (std::uint64_t{into.repetitions} + from.repetitions > most ||
-        std::uint64_t{into.planned_repetitions} + from.planned_repetitions > most) {
+    constexpr std::uint64_t max_repetitions = std::numeric_limits<std::uint32_t>::max();
+    if (std::uint64_t{into.repetitions} + from.repetitions > max_repetitions ||
+        std::uint64_t{into.planned_repetitions} + from.planned_repetitions > max_repetitions) {
         return conflict(into, "are too many", "repetitions");
     }
     for (const model::Series& series : from.series) {

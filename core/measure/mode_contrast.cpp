@@ -5,15 +5,14 @@
 #include <cmath>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/measure/case_values.hpp"
+#include "core/base/quantity.hpp"
+#include "core/measure/cases.hpp"
 #include "core/measure/format.hpp"
-#include "core/measure/held_memory.hpp"
-#include "core/measure/mode_groups.hpp"
-#include "core/measure/pairing.hpp"
 #include "core/measure/thresholds.hpp"
 #include "core/measure/time_contrast.hpp"
 
@@ -22,10 +21,84 @@ namespace {
 
 using model::CaseReport;
 
-constexpr std::size_t most_sentences = 8;
+constexpr double min_working_set_difference = 1024.0 * 1024.0;
+constexpr double min_drain_time = 1e-6;  // a drain that found nothing takes only its clock readings
+
+struct Held {
+    std::string_view point;
+    double bytes{};
+};
+
+std::vector<Held> floating_at_points(const CaseReport& other)
+{
+    std::vector<Held> held;
+    for (const std::string_view point : point_names(other)) {
+        if (const auto bytes = case_median(other, point, "floating_bytes")) {
+            held.push_back({point, *bytes});
+        }
+    }
+    return held;
+}
+
+std::vector<Held> resident_above_base(const CaseReport& base, const CaseReport& other)
+{
+    std::vector<Held> held;
+    for (const std::string_view point : point_names(other)) {
+        const auto here = case_median(other, point, "working_set_delta");
+        const auto there = case_median(base, point, "working_set_delta");
+        if (here && there) {
+            const double more = *here - *there;
+            held.push_back({point, more >= min_working_set_difference ? more : 0});
+        }
+    }
+    return held;
+}
+
+// "after_drop" is a time of its own; any other name needs "at".
+std::string when(std::string_view point)
+{
+    const bool timely = point.starts_with("after_") || point.starts_with("before_");
+    return timely ? spoken(std::string{point}) : fmt::format("at {}", point);
+}
+
+std::string release_text(const CaseReport& other, std::string_view point)
+{
+    const auto drain = case_median(other, {}, "drain_time");
+    const std::string took =
+        drain && *drain >= min_drain_time ? fmt::format(" ({})", base::format_duration(*drain)) : std::string{};
+    return fmt::format("; released only {}{}", when(point), took);
+}
+
+// Arrays that were never written hold address space, not memory.
+std::string resident_text(const CaseReport& other, const Held& first)
+{
+    const auto resident = case_median(other, first.point, "working_set_delta");
+    return resident && *resident < first.bytes / 2
+               ? fmt::format(" (only {} resident)", base::format_size(std::max(0.0, *resident)))
+               : std::string{};
+}
+
+std::string holding_text(const CaseReport& other, const std::vector<Held>& held, std::string_view than)
+{
+    const auto holds = [](const Held& at) { return at.bytes > 0; };
+    const auto first = std::ranges::find_if(held, holds);
+    if (first == held.end()) {
+        return {};
+    }
+    const auto released = std::find_if_not(first, held.end(), holds);
+    const Held& last = *(released - 1);
+    std::string text = fmt::format("holds {}{} {}{}", base::format_size(first->bytes), than, when(first->point),
+                                   resident_text(other, *first));
+    if (last.point != first->point) {
+        text += fmt::format(" and still {} {}", base::format_size(last.bytes), when(last.point));
+    }
+    return released == held.end() ? text : text + release_text(other, released->point);
+}
+
+constexpr std::size_t max_sentences = 8;
 constexpr Threshold peak_threshold{0.02, 1024.0 * 1024.0};  // the default of the working set
 
-// What is told against which value: a trim against none, a copy against a view.
+// The base of an axis: a trim is contrasted with none, a copy with a view.
 struct BaseOf {
     std::string_view axis, value;
 };
@@ -81,10 +154,10 @@ CaseContrast contrast(const CaseReport& base, const CaseReport& other, std::stri
     return result;
 }
 
-void add_contrasts(const std::vector<ModeGroup>& groups, std::string_view axis, bool with_scenario,
+void add_contrasts(const std::vector<CaseGroup>& groups, std::string_view axis, bool with_scenario,
                    std::vector<CaseContrast>& all)
 {
-    for (const ModeGroup& group : groups) {
+    for (const CaseGroup& group : groups) {
         for (const CaseReport* other : group.cases) {
             if (other != group.base) {
                 all.push_back(contrast(*group.base, *other, axis, with_scenario));
@@ -118,6 +191,19 @@ std::string rest_sentence(std::span<const CaseContrast> rest)
 
 }  // namespace
 
+std::string held_part(const CaseReport& base, std::string_view base_mode, const CaseReport& other)
+{
+    if (const std::vector<Held> floating = floating_at_points(other); !floating.empty()) {
+        return holding_text(other, floating, {});
+    }
+    if (const std::vector<Held> resident = resident_above_base(base, other); !resident.empty()) {
+        return holding_text(other, resident, fmt::format(" more than {}", base_mode));
+    }
+    const auto peak = case_median(other, {}, "floating_bytes_peak");
+    return peak && *peak > 0 ? fmt::format("up to {} dropped but not yet released", base::format_size(*peak))
+                             : std::string{};
+}
+
 std::vector<CaseContrast> case_contrasts(std::span<const CaseReport> cases)
 {
     const bool several_scenarios =
@@ -134,7 +220,7 @@ std::vector<CaseContrast> case_contrasts(std::span<const CaseReport> cases)
 std::vector<std::string> contrast_sentences(std::span<const CaseReport> cases)
 {
     std::vector<CaseContrast> all = case_contrasts(cases);
-    const std::size_t shown = std::min(all.size(), most_sentences);
+    const std::size_t shown = std::min(all.size(), max_sentences);
     if (all.size() > shown) {
         std::ranges::stable_sort(all, std::greater{}, distance);
     }

@@ -1,20 +1,22 @@
 // Which of many hosts that measured the same thing is not like the others.
 //
 // Quantities that are positive (times, bandwidths) are judged by their logarithms, so that half as fast and twice as
-// fast lie equally far out. Three rules, by how many hosts there are and how their values spread:
+// fast lie equally far out. There are three rules, by how many hosts there are and how their values spread:
+//
 //   test     8 hosts or more: the robust z-score (median and MAD) and its p, to be adjusted over all that are tested.
 //            The scale is never below a third of the metric's threshold (a MAD of 0 would make every host an outlier)
 //            nor, from 50 hosts on, below what the tenth furthest out of a hundred shows: real fleets have heavier
 //            tails than a normal distribution. Its p is of that end of the host's own interval that lies nearest to
-//            the others: who was disturbed in some repetitions has shown values like theirs, too.
-//   few      3 to 7 hosts: no p is possible. Named is who lies beyond twice (or half) the median of all others and four
-//            times further from it than the others lie apart; a second bad host among so few hides both.
-//   counter  an exact counter on which at least three quarters of the hosts agree: who has another value.
+//            the others: a host that was disturbed in some repetitions has shown values like theirs, too.
+//   few      3 to 7 hosts: no p is possible. A host is named that lies beyond twice (or half) the median of all others
+//            and four times further from it than the others lie apart; a second bad host among so few hides both.
+//   counter  an exact counter on which at least three quarters of the hosts agree: the hosts with another value.
+//
 // In every rule the distance must also be beyond the metric's threshold (thresholds.hpp), so that what differs reliably
 // but by little is not named.
 //
 // Units    those of the values; NaN: the host has none.
-// Sources  median and MAD: Hampel 1974; Iglewicz and Hoaglin 1993. Tails: peer_quantiles.hpp.
+// Sources  median and MAD: Hampel 1974; Iglewicz and Hoaglin 1993. Tails: peer_p.
 // Cost     n log n.
 #pragma once
 
@@ -59,5 +61,22 @@ struct PeerJudgement {
 };
 
 [[nodiscard]] PeerJudgement judge_peers(const PeerFigures& figures);
+
+// Fewer values than these say too little about a tail.
+inline constexpr std::size_t min_peers = 8;
+
+// What the MAD is multiplied by to estimate a standard deviation without bias: 1.4826 c(n). n >= 2.
+[[nodiscard]] double mad_factor(std::size_t n);
+
+// P(|z| of one of n like values is at least this), two-sided. n >= min_peers.
+//
+// z = |value - median| / (1.4826 c(n) MAD) over all n values, its own among them. The MAD of few values is itself
+// uncertain, so z has far heavier tails than a normal variable: 1 of 100 values lies beyond 4.0 among 8 values, and
+// beyond 2.6 among 10,000. Taking 3.5 for every n would name one healthy host of ten in small fleets.
+//
+// Sources  c(n): Croux and Rousseeuw 1992. Quantiles: 6,000,000 normal values in groups of n; between the simulated n
+//          linear in 1/n, down to the normal quantiles at 1/n = 0; between the simulated p linear in the logarithms of
+//          both, and beyond the last of them the same line on, which is more cautious than any normal tail.
+[[nodiscard]] double peer_p(double z, std::size_t n);
 
 }  // namespace memsweep::measure

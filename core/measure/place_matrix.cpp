@@ -5,16 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "core/measure/cases.hpp"
+
 namespace memsweep::measure {
 namespace {
 
 using model::CaseReport;
-
-const model::Param* find_param(const CaseReport& report, std::string_view name)
-{
-    const auto found = std::ranges::find(report.params, name, &model::Param::name);
-    return found == report.params.end() ? nullptr : &*found;
-}
 
 std::string matrix_name(const CaseReport& report)
 {
@@ -80,14 +76,14 @@ std::vector<PlaceMatrix> place_matrices(const std::vector<CaseReport>& cases)
 {
     std::vector<PlaceMatrix> matrices;
     for (const CaseReport& report : cases) {
-        const model::Param* const cpu = find_param(report, cpu_node_param);
-        const model::Param* const mem = find_param(report, mem_node_param);
-        if (cpu == nullptr || mem == nullptr) {
+        const auto cpu = value_on(report, cpu_node_param);
+        const auto mem = value_on(report, mem_node_param);
+        if (!cpu || !mem) {
             continue;
         }
         PlaceMatrix& matrix = matrix_of(matrices, matrix_name(report));
-        const std::size_t row = index_of(matrix.rows, fmt::format("node{}", model::to_text(cpu->value)));
-        const std::size_t col = index_of(matrix.cols, fmt::format("node{}", model::to_text(mem->value)));
+        const std::size_t row = index_of(matrix.rows, fmt::format("node{}", *cpu));
+        const std::size_t col = index_of(matrix.cols, fmt::format("node{}", *mem));
         widen(matrix);
         PlaceMatrix::Cell& cell = matrix.cells[row][col];
         const model::Metric* const metric = main_metric(report);

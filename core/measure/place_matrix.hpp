@@ -1,4 +1,4 @@
-// Quantities between every two places: the cases that differ only in where the processors and where the memory are.
+// Matrices of processors against memory: the cases that differ only in the NUMA nodes of the two.
 //
 // Units    the metric's own; a cell is a median over the repetitions.
 // Errors   none: what was not measured is absent, with the case's reason.
@@ -13,7 +13,7 @@
 
 namespace memsweep::measure {
 
-// Parameters that name places: numbers of NUMA nodes.
+// Parameters that are numbers of NUMA nodes.
 inline constexpr std::string_view cpu_node_param = "cpu_node";
 inline constexpr std::string_view mem_node_param = "mem_node";
 
@@ -32,7 +32,7 @@ struct PlaceMatrix {
     std::vector<std::vector<Cell>> cells;
 };
 
-// One for each scenario and setting of the other parameters that has cases with both places.
+// One for each scenario and setting of the other parameters that has cases with both nodes.
 [[nodiscard]] std::vector<PlaceMatrix> place_matrices(const std::vector<model::CaseReport>& cases);
 
 }  // namespace memsweep::measure

@@ -11,12 +11,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/measure/attribution.hpp"
-#include "core/measure/case_values.hpp"
+#include "core/measure/cases.hpp"
 #include "core/measure/format.hpp"
-#include "core/measure/mode_groups.hpp"
-#include "core/measure/pairing.hpp"
 #include "core/measure/summary.hpp"
+#include "core/measure/time_contrast.hpp"
 #include "core/model/plan.hpp"
 
 namespace memsweep::measure {
@@ -26,12 +24,11 @@ using model::CaseReport;
 using Key = std::pair<std::string, std::vector<std::string>>;
 
 // Fewer than this are within what a process does by itself.
-constexpr double least_faults = 1;
+constexpr double min_faults = 1;
 
 std::optional<std::string> placement_of(const CaseReport& report)
 {
-    const auto found = std::ranges::find(report.params, model::placement_axis, &model::Param::name);
-    return found == report.params.end() ? std::nullopt : std::optional{model::to_text(found->value)};
+    return value_on(report, model::placement_axis);
 }
 
 Key key_of(const CaseReport& report)
@@ -79,7 +76,7 @@ void split(PlacementContrast& contrast)
     }
     const double faults = *placed.faults - *alone.faults;
     const double seconds = *placed.seconds - *alone.seconds;
-    if (std::fabs(faults) < least_faults) {
+    if (std::fabs(faults) < min_faults) {
         contrast.reason = "the faults do not differ";
     } else if (faults * seconds <= 0) {
         contrast.reason = faults > 0 ? "more faults, but no more time" : "fewer faults, but no less time";

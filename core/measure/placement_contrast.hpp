@@ -1,11 +1,11 @@
-// What sharing a worker costs a case: the same case alone and inside a sweep, its time, its page faults, and what one
-// more of these took.
+// What sharing a worker costs a case: the time and the page faults of the same case alone and inside a sweep, and the
+// time that each further fault took.
 //
 // Units    times and faults per call, array or repetition, whichever the case has; medians over the repetitions.
 // Sources  the ratio: Hodges-Lehmann, inside the sweep / alone. Time per fault: the difference of the times over the
-//          difference of the faults, so it holds whatever else differs; it is given only where both point one way.
-// Errors   what cannot be told is absent, with a reason.
-// Ownership  contrasts point into the cases they were made from.
+//          difference of the faults, and so with everything else that differs; absent unless both have the same sign.
+// Errors   none: what cannot be computed is absent, with a reason.
+// Ownership  contrasts point into the cases that they were made from.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "core/measure/hodges_lehmann.hpp"
+#include "core/measure/nonparametric.hpp"
 #include "core/model/report.hpp"
 
 namespace memsweep::measure {
@@ -37,7 +37,7 @@ struct PlacementContrast {
 [[nodiscard]] std::vector<PlacementContrast> placement_contrasts(std::span<const model::CaseReport* const> cases);
 
 // Per mode and placement: "refcount in a sweep: 1.01x the time alone over 55 cases (geometric mean), from 0.98x
-// (size_100) to 1.04x (count_4)"; where that last one is shown to be slower, its cause follows (attribution.hpp).
+// (size_100) to 1.04x (count_4)"; where that last one is shown to be slower, its cause follows (time_contrast.hpp).
 [[nodiscard]] std::vector<std::string> placement_sentences(std::span<const model::CaseReport> cases);
 
 }  // namespace memsweep::measure

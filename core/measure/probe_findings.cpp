@@ -1,4 +1,4 @@
-#include "core/measure/probe_findings.hpp"
+#include "core/measure/findings.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,9 +12,9 @@
 #include <fmt/ranges.h>
 
 #include "core/base/quantity.hpp"
-#include "core/measure/case_values.hpp"
+#include "core/measure/cases.hpp"
 #include "core/measure/format.hpp"
-#include "core/measure/hodges_lehmann.hpp"
+#include "core/measure/nonparametric.hpp"
 #include "core/measure/summary.hpp"
 
 namespace memsweep::measure {
@@ -29,8 +29,7 @@ constexpr double step_factor = 1.4;
 
 std::string text_of(const CaseReport& one, std::string_view name)
 {
-    const auto found = std::ranges::find(one.params, name, &model::Param::name);
-    return found == one.params.end() ? std::string{} : model::to_text(found->value);
+    return value_on(one, name).value_or("");
 }
 
 std::int64_t number_of(const CaseReport& one, std::string_view name)
@@ -41,15 +40,15 @@ std::int64_t number_of(const CaseReport& one, std::string_view name)
 }
 
 // A measured case of a scenario, with the median of one of its metrics.
-struct Found {
+struct ProbedCase {
     const CaseReport* report{};
     double median{};
 };
 
 template <typename Wanted>
-std::vector<Found> measured(Cases cases, std::string_view scenario, std::string_view metric, Wanted wanted)
+std::vector<ProbedCase> measured(Cases cases, std::string_view scenario, std::string_view metric, Wanted wanted)
 {
-    std::vector<Found> found;
+    std::vector<ProbedCase> found;
     for (const CaseReport& one : cases) {
         const auto median =
             one.scenario == scenario && one.status == model::Status::ok ? case_median(one, {}, metric) : std::nullopt;
@@ -60,14 +59,14 @@ std::vector<Found> measured(Cases cases, std::string_view scenario, std::string_
     return found;
 }
 
-std::vector<Found> measured(Cases cases, std::string_view scenario, std::string_view metric)
+std::vector<ProbedCase> measured(Cases cases, std::string_view scenario, std::string_view metric)
 {
     return measured(cases, scenario, metric, [](const CaseReport&) { return true; });
 }
 
-std::optional<Found> best(const std::vector<Found>& found)
+std::optional<ProbedCase> best(const std::vector<ProbedCase>& found)
 {
-    const auto most = std::ranges::max_element(found, {}, &Found::median);
+    const auto most = std::ranges::max_element(found, {}, &ProbedCase::median);
     return most == found.end() ? std::nullopt : std::optional{*most};
 }
 
@@ -106,7 +105,7 @@ std::string rates_text(Cases cases, std::int64_t threads)
 std::vector<std::int64_t> thread_counts(Cases cases)
 {
     std::vector<std::int64_t> counts;
-    for (const Found& one : measured(cases, "probe_bandwidth", "bandwidth")) {
+    for (const ProbedCase& one : measured(cases, "probe_bandwidth", "bandwidth")) {
         counts.push_back(number_of(*one.report, "threads"));
     }
     std::ranges::sort(counts);
@@ -153,22 +152,22 @@ void add_stores(Cases cases, std::vector<std::string>& sentences)
 }
 
 // By pages, in the order of sizes.
-std::map<std::string, std::vector<Found>> latencies(Cases cases)
+std::map<std::string, std::vector<ProbedCase>> latencies(Cases cases)
 {
-    std::map<std::string, std::vector<Found>> by_pages;
-    for (const Found& one : measured(cases, "probe_latency", "latency")) {
+    std::map<std::string, std::vector<ProbedCase>> by_pages;
+    for (const ProbedCase& one : measured(cases, "probe_latency", "latency")) {
         by_pages[text_of(*one.report, "pages")].push_back(one);
     }
     for (auto& [pages, found] : by_pages) {
-        std::ranges::sort(found, {}, [](const Found& one) { return number_of(*one.report, "size"); });
+        std::ranges::sort(found, {}, [](const ProbedCase& one) { return number_of(*one.report, "size"); });
     }
     return by_pages;
 }
 
 // The last sizes before the latency climbs, and the largest.
-std::vector<Found> levels(const std::vector<Found>& by_size)
+std::vector<ProbedCase> levels(const std::vector<ProbedCase>& by_size)
 {
-    std::vector<Found> found;
+    std::vector<ProbedCase> found;
     bool climbing = false;
     for (std::size_t i = 0; i + 1 < by_size.size(); ++i) {
         const bool climbs = by_size[i + 1].median > step_factor * by_size[i].median;
@@ -186,7 +185,7 @@ void add_latency(Cases cases, std::vector<std::string>& sentences)
     const auto by_pages = latencies(cases);
     for (const auto& [pages, by_size] : by_pages) {
         std::vector<std::string> parts;
-        for (const Found& level : levels(by_size)) {
+        for (const ProbedCase& level : levels(by_size)) {
             const auto bytes = static_cast<std::uint64_t>(number_of(*level.report, "size"));
             parts.push_back(fmt::format("{} {} {}", format_value(Unit::seconds, level.median),
                                         level.report == by_size.back().report ? "at" : "up to",
@@ -200,7 +199,7 @@ void add_parallel_loads(Cases cases, std::vector<std::string>& sentences)
 {
     const auto chains = measured(cases, "probe_parallel_loads", "bandwidth");
     const auto one =
-        std::ranges::find(chains, 1, [](const Found& found) { return number_of(*found.report, "chains"); });
+        std::ranges::find(chains, 1, [](const ProbedCase& found) { return number_of(*found.report, "chains"); });
     const auto most = best(chains);
     if (one != chains.end() && most && most->report != one->report) {
         sentences.push_back(fmt::format("{} chains of loads at once bring {} times what one brings: {}",
@@ -209,7 +208,8 @@ void add_parallel_loads(Cases cases, std::vector<std::string>& sentences)
     }
     const auto loaded = measured(cases, "probe_loaded_latency", "latency");
     const auto at = [&](std::int64_t percent) {
-        return std::ranges::find(loaded, percent, [](const Found& found) { return number_of(*found.report, "load"); });
+        return std::ranges::find(loaded, percent,
+                                 [](const ProbedCase& found) { return number_of(*found.report, "load"); });
     };
     if (at(0) != loaded.end() && at(100) != loaded.end()) {
         sentences.push_back(fmt::format("a load takes {} the time while the other processors stream: {} against {}",
@@ -222,7 +222,7 @@ void add_parallel_loads(Cases cases, std::vector<std::string>& sentences)
 void add_faults(Cases cases, std::vector<std::string>& sentences)
 {
     std::vector<std::string> parts;
-    for (const Found& one : measured(cases, "probe_faults", "time_per_fault")) {
+    for (const ProbedCase& one : measured(cases, "probe_faults", "time_per_fault")) {
         parts.push_back(fmt::format("{} {}, {} pages", format_value(Unit::seconds, one.median),
                                     spoken(text_of(*one.report, "kind")), text_of(*one.report, "pages")));
     }
@@ -239,7 +239,7 @@ void add_devices(Cases cases, std::vector<std::string>& sentences)
          {"device_local_copy", "within"}}};
     std::map<std::string, std::vector<std::string>> by_device;
     for (const auto& [transfer, spoken_as] : transfers) {
-        for (const Found& one : measured(cases, "probe_device", "bandwidth", [&](const CaseReport& report) {
+        for (const ProbedCase& one : measured(cases, "probe_device", "bandwidth", [&](const CaseReport& report) {
                  return text_of(report, "transfer") == transfer;
              })) {
             by_device[text_of(*one.report, "device")].push_back(

@@ -9,7 +9,7 @@
 namespace memsweep::measure {
 namespace {
 
-constexpr std::size_t least_for_tails = 20;  // p05 of fewer values is little more than the minimum
+constexpr std::size_t min_values_for_tails = 20;  // p05 of fewer values is little more than the minimum
 
 std::vector<double> sorted_present(std::span<const std::optional<double>> values)
 {
@@ -68,7 +68,7 @@ model::Summary summary_of(std::span<const double> sorted)
     }
     summary.stddev = sample_deviation(sorted, summary.mean);
     summary.ci95 = median_interval(sorted);
-    if (sorted.size() >= least_for_tails) {
+    if (sorted.size() >= min_values_for_tails) {
         summary.p05 = percentile(sorted, 5);
         summary.p95 = percentile(sorted, 95);
     }

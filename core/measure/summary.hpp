@@ -4,7 +4,7 @@
 // Sources  the median's interval: order statistics x(k)..x(n+1-k) for the largest k with 2 P(Bin(n, 1/2) < k) <= 5 %,
 //          which assumes no distribution (n = 6: x1..x6, 96.9 %); percentiles interpolate linearly (NumPy's default).
 // Cost     one sorted copy of the values.
-// Errors   none: what too few values cannot tell is absent.
+// Errors   none: what too few values cannot show is absent.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ inline constexpr double outlier_distance = 5 * 1.4826;
 // The k of the median's interval x(k)..x(n+1-k); 0 when n values cannot reach 95 %.
 [[nodiscard]] std::size_t median_interval_rank(std::size_t n);
 
-// Empty when the values do not tell: none there, ci_lo and ci_hi below 6 values, mdape around a median of 0.
+// Empty without values, for ci_lo and ci_hi below 6 values, and for mdape around a median of 0.
 [[nodiscard]] std::optional<double> stat_of(std::span<const std::optional<double>> values, model::Stat stat,
                                             double percent);
 

@@ -1,30 +1,59 @@
-// How much longer one case takes than another, as a part of a sentence.
-//
-// Units    factors are other / base.
-// Sources  time_per_op, else wall_time: Hodges-Lehmann ratio.
+// How much longer one case takes than another, and where the extra time went, as parts of sentences.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "core/measure/hodges_lehmann.hpp"
+#include "core/measure/nonparametric.hpp"
 #include "core/model/report.hpp"
 
 namespace memsweep::measure {
 
 struct TimeContrast {
     std::string noun;  // "time per array", "time per call" or "time"
-    Shift ratio;
+    Shift ratio;       // other / base
 };
 
-// Empty when either case has no times, or a time of 0.
+// The Hodges-Lehmann ratio of time_per_op, else of wall_time. Empty when either case has no times, or a time of 0.
 [[nodiscard]] std::optional<TimeContrast> time_contrast(const model::CaseReport& base, const model::CaseReport& other);
 
 // "7.2x the time per array of refcount (95 % interval 6.8 to 7.6)", or that no difference was shown.
 [[nodiscard]] std::string time_part(const TimeContrast& time, std::string_view base_name);
 
-// Whether `other` is shown to be slower.
+// True when `other` is shown to be slower.
 [[nodiscard]] bool is_slower(const TimeContrast& time);
+
+// Where the extra time of one case over another went: page faults, calls into the allocator, waiting for a collector or
+// a finalizer, waiting for a processor, and what none of them explains. Each part is the difference between the two.
+//
+// Units    seconds: per operation where both cases have time_per_op, else over their timed steps.
+// Sources  the median over the repetitions of the wall time, divided by the operations. It is a mean, so that it and
+// its
+//          parts are of the same operations even where time_per_op is a median of calls, few of which fault. Faults:
+//          their number by kind times the cost of a fault of that kind, measured beside the case (fault_time). Calls
+//          and waits are measured.
+struct Attribution {
+    bool per_operation{};
+    model::OperationKind operation{};
+    double extra{};  // what is to be explained
+    double faults{};
+    std::optional<double> allocator;  // empty: not measured, so it is part of what is unexplained
+    std::optional<double> waiting;
+    std::optional<double> run_delay;
+    double unexplained{};   // negative: the parts make more than there is
+    double explained{};     // share of `extra` in the parts
+    double extra_faults{};  // their number, whose difference in time `faults` is
+};
+
+// Empty where a case has no times, or the other one took no longer.
+[[nodiscard]] std::optional<Attribution> attribute(const model::CaseReport& base, const model::CaseReport& other);
+
+// "page faults explain 81 % of the extra time (1,953 more faults per array at 800.0 ns each), calls into the allocator
+// 12 %, waiting for the collector 3 %; 4 % is unexplained"
+[[nodiscard]] std::string cause_text(const Attribution& attribution);
+
+// The cause_text of two cases; empty when there is nothing to attribute.
+[[nodiscard]] std::string cause_of(const model::CaseReport& base, const model::CaseReport& other);
 
 }  // namespace memsweep::measure

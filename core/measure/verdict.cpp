@@ -7,7 +7,7 @@
 
 #include "core/base/assert.hpp"
 #include "core/measure/format.hpp"
-#include "core/measure/rank_test.hpp"
+#include "core/measure/nonparametric.hpp"
 
 namespace memsweep::model {
 
@@ -38,18 +38,18 @@ namespace memsweep::measure {
 namespace {
 
 // A change in the metric's unit, positive when worse.
-struct Change {
+struct Worsening {
     double estimate{};
     double low{};
     double high{};
 };
 
-Change worsening(const Observed& observed, const Shift& shift)
+Worsening worsening(const Observed& observed, const Shift& shift)
 {
     const double scale = shift.is_ratio ? observed.base_median : 1;
     const double none = shift.is_ratio ? 1 : 0;
     const auto in_unit = [&](double value) { return (value - none) * scale; };
-    Change change{in_unit(shift.estimate), in_unit((*shift.interval)[0]), in_unit((*shift.interval)[1])};
+    Worsening change{in_unit(shift.estimate), in_unit((*shift.interval)[0]), in_unit((*shift.interval)[1])};
     if (observed.better == model::Better::higher) {
         change = {-change.estimate, -change.high, -change.low};
     }
@@ -61,7 +61,7 @@ std::string signed_change(const Observed& observed, const Shift& shift, double v
     if (shift.is_ratio) {
         return value >= 2 ? format_factor(value) + "x" : fmt::format("{:+.1f} %", (value - 1) * 100);
     }
-    return (value > 0 ? "+" : "") + format_value(observed.unit, value);
+    return format_difference(observed.unit, value);
 }
 
 std::string interval_text(const Observed& observed, const Shift& shift)
@@ -100,7 +100,7 @@ std::string instead_of(const Observed& observed)
 
 bool can_show(std::size_t n, std::size_t m, std::size_t family)
 {
-    return least_p(n, m) * static_cast<double>(family) <= significance;
+    return min_p(n, m) * static_cast<double>(family) <= significance;
 }
 
 }  // namespace
@@ -124,7 +124,7 @@ Judgement judge_exact(const Observed& observed)
 Judgement judge_noisy(const Observed& observed, const Shift& shift, double q)
 {
     MEMSWEEP_ASSERT(shift.interval.has_value(), "the sample size was judged before");
-    const Change change = worsening(observed, shift);
+    const Worsening change = worsening(observed, shift);
     const auto outside = [&](double value) { return beyond(observed.threshold, observed.base_median, value); };
     const std::string shown = shown_change(observed, shift);
     const bool shows = outside(change.estimate) && q <= significance;
@@ -142,7 +142,7 @@ Judgement judge_noisy(const Observed& observed, const Shift& shift, double q)
 
 std::optional<Judgement> judge_sample_size(std::size_t n, std::size_t m, std::size_t family)
 {
-    if (n >= least_repetitions && m >= least_repetitions && can_show(n, m, family)) {
+    if (n >= min_repetitions && m >= min_repetitions && can_show(n, m, family)) {
         return std::nullopt;
     }
     return Judgement{
@@ -153,11 +153,23 @@ std::optional<Judgement> judge_sample_size(std::size_t n, std::size_t m, std::si
 
 std::size_t repetitions_needed(std::size_t family)
 {
-    std::size_t n = least_repetitions;
+    std::size_t n = min_repetitions;
     while (!can_show(n, n, family)) {
         ++n;
     }
     return n;
+}
+
+std::string shift_text(model::Unit unit, const Shift& shift, double base_median, double candidate_median)
+{
+    if (!shift.interval) {
+        return fmt::format("{} instead of {}", format_value(unit, candidate_median), format_value(unit, base_median));
+    }
+    const auto shown = [&](double value) {
+        return shift.is_ratio ? format_factor(value) : format_difference(unit, value);
+    };
+    return fmt::format("{}{} (95 % interval {} to {})", shown(shift.estimate), shift.is_ratio ? "x" : "",
+                       shown((*shift.interval)[0]), shown((*shift.interval)[1]));
 }
 
 }  // namespace memsweep::measure

@@ -1,8 +1,8 @@
 // What a comparison comes to: one word, and the sentence that explains it.
 //
-// Sources  effect size and significance and the interval, never one of them alone. With runs
-//          drifting by up to 2 % each, U alone gave 58 % false alarms at 1 % noise and 19 % at 3 %, all together 0.01 %
-//          and 1.8 % (20,000 simulated pairs of 10 repetitions).
+// Sources  effect size, significance and interval together, never one of them alone. With runs drifting by up to 2 %
+//          each, U alone gave 58 % false alarms at 1 % noise and 19 % at 3 %; all three together gave 0.01 % and 1.8 %
+//          (20,000 simulated pairs of 10 repetitions).
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "core/measure/hodges_lehmann.hpp"
+#include "core/measure/nonparametric.hpp"
 #include "core/measure/thresholds.hpp"
 #include "core/model/metric.hpp"
 #include "core/model/names.hpp"
@@ -34,8 +34,8 @@ enum class Verdict : std::uint8_t {
 // True for the verdicts that make `compare` fail: regressed and newly_failing.
 [[nodiscard]] bool gates(Verdict verdict);
 
-inline constexpr double significance = 0.05;         // of q, the adjusted p value
-inline constexpr std::size_t least_repetitions = 5;  // below, the smallest p is 0.029 and no family survives
+inline constexpr double significance = 0.05;       // of q, the adjusted p value
+inline constexpr std::size_t min_repetitions = 5;  // below, the smallest p is 0.029 and no family survives
 
 struct Judgement {
     Verdict verdict{};
@@ -62,6 +62,9 @@ struct Observed {
 
 // The fewest repetitions of each side that can show a difference among `family` noisy metrics.
 [[nodiscard]] std::size_t repetitions_needed(std::size_t family);
+
+// "1.10x (95 % interval 1.09 to 1.12)", "+64 (95 % interval +60 to +70)"; without an interval "300 instead of 100".
+[[nodiscard]] std::string shift_text(model::Unit unit, const Shift& shift, double base_median, double candidate_median);
 
 }  // namespace memsweep::measure
 

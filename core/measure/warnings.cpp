@@ -6,15 +6,15 @@
 
 #include "core/base/quantity.hpp"
 #include "core/measure/format.hpp"
-#include "core/measure/ranks.hpp"
+#include "core/measure/nonparametric.hpp"
 #include "core/measure/summary.hpp"
 
 namespace memsweep::measure {
 namespace {
 
-constexpr std::size_t least_for_interval = 6;
-constexpr std::size_t least_for_scatter = 5;  // below it the median deviation itself is mostly chance
-constexpr std::size_t least_for_drift = 8;
+constexpr std::size_t min_for_interval = 6;
+constexpr std::size_t min_for_scatter = 5;  // below it the median deviation itself is mostly chance
+constexpr std::size_t min_for_drift = 8;
 constexpr double drift_limit = 0.6;
 constexpr double noise_limit = 0.05;
 
@@ -56,7 +56,7 @@ class Noise {
 
     void few_repetitions()
     {
-        if (values_.size() < least_for_interval) {
+        if (values_.size() < min_for_interval) {
             warn("few-repetitions",
                  fmt::format("has {} value{}: too few for an interval", values_.size(), values_.size() == 1 ? "" : "s"),
                  "run at least 6 repetitions (-n 6), 10 to compare results");
@@ -66,7 +66,7 @@ class Noise {
     // More than half of the values equal to the last digit: no clock that is fine enough shows that.
     bool coarse_clock()
     {
-        const bool coarse = values_.size() >= least_for_scatter && summary_.mad <= 0;
+        const bool coarse = values_.size() >= min_for_scatter && summary_.mad <= 0;
         if (coarse) {
             warn("coarse-clock", fmt::format("is {} in most repetitions, to the last digit", shown(summary_.median)),
                  "the clock is too coarse for a run this short: repeat the timed steps within a repetition");
@@ -77,7 +77,7 @@ class Noise {
     bool slow_first()
     {
         const bool slow =
-            values_.size() >= least_for_scatter && values_.front() - summary_.median > outlier_distance * summary_.mad;
+            values_.size() >= min_for_scatter && values_.front() - summary_.median > outlier_distance * summary_.mad;
         if (slow) {
             warn("slow-first-repetition",
                  fmt::format("took {} in the first repetition, {} in the median", shown(values_.front()),
@@ -90,7 +90,7 @@ class Noise {
     void outliers(bool first_told)
     {
         const std::uint64_t count = summary_.outliers - (first_told ? 1 : 0);
-        if (values_.size() >= least_for_scatter && count > 0) {
+        if (values_.size() >= min_for_scatter && count > 0) {
             warn("outliers",
                  fmt::format("has {} of {} repetitions far from the median {} ({} to {})", count, values_.size(),
                              shown(summary_.median), shown(summary_.min), shown(summary_.max)),
@@ -100,7 +100,7 @@ class Noise {
 
     void drift()
     {
-        const auto rho = values_.size() >= least_for_drift ? spearman_with_order(values_) : std::nullopt;
+        const auto rho = values_.size() >= min_for_drift ? spearman_with_order(values_) : std::nullopt;
         if (rho && std::fabs(*rho) > drift_limit) {
             warn("drift",
                  fmt::format("{} from repetition to repetition (rank correlation {:+.2f})",

@@ -1,7 +1,8 @@
 // What makes a case's times less trustworthy than they look, and what to do about it.
 //
-// One metric is judged, wall_time, or time_per_op where there is no wall_time: the one is the other over a constant, so
-// judging both would say everything twice.
+// One metric is judged: wall_time, or time_per_op where there is no wall_time. One is the other over a constant, so
+// judging both would repeat everything.
+//
 // Sources  outliers and a slow first repetition: further than 5 x 1.4826 x MAD from the median, from 5 values; drift:
 //          |Spearman's rho| of order and value > 0.6, from 8 values; noise: MdAPE above 5 %. Values are never dropped.
 // Errors   none: a case without times has no warnings.

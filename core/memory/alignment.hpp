@@ -8,22 +8,38 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/sys/page_ops.hpp"
+
 namespace memsweep::memory {
 
 // No object can be larger than the largest pointer difference.
-inline constexpr std::size_t largest_request_bytes =
-    static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
+inline constexpr std::size_t max_request_bytes = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
 
 // False for what no resource can serve. Half of the address space is left to round up in, so sums cannot wrap.
 [[nodiscard]] constexpr bool is_servable(std::size_t bytes, std::size_t alignment) noexcept
 {
-    return std::has_single_bit(alignment) && alignment <= largest_request_bytes / 4 &&
-           bytes <= largest_request_bytes / 2;
+    return std::has_single_bit(alignment) && alignment <= max_request_bytes / 4 && bytes <= max_request_bytes / 2;
 }
 
 [[nodiscard]] constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t alignment) noexcept
 {
     return (value + alignment - 1) & ~(alignment - 1);
+}
+
+// The whole pages that a block overlaps: those at its ends it may share with its neighbours.
+//
+// Units    bytes.
+struct PageSpan {
+    std::byte* begin{};
+    std::uint64_t bytes{};
+};
+
+[[nodiscard]] inline PageSpan pages_of(void* ptr, std::uint64_t bytes) noexcept
+{
+    const std::uint64_t page = sys::page_size();
+    const auto address = reinterpret_cast<std::uintptr_t>(ptr);
+    const std::uint64_t before = address % page;
+    return {static_cast<std::byte*>(ptr) - before, bytes == 0 ? 0 : round_up(before + bytes, page)};
 }
 
 }  // namespace memsweep::memory

@@ -42,7 +42,7 @@ bool goes_by_use(model::Eviction rule)
 
 ClassPool::ClassPool(const model::PoolSpec& spec, MemoryResource& upstream)
     : spec_{spec}, returns_alignment_{spec.zeros == model::ZeroRule::on_return ? 0 : spec.alignment},
-      upstream_{upstream}, classes_{spec}, tier_{classes_.count(), std::min(spec.thread_blocks, most_thread_blocks)},
+      upstream_{upstream}, classes_{spec}, tier_{classes_.count(), std::min(spec.thread_blocks, max_thread_blocks)},
       depot_{classes_.count(), spec.depot_blocks}, store_{classes_, spec}
 {
     if (spec.topology == model::PoolTopology::striped) {
@@ -72,7 +72,7 @@ void ClassPool::prepare_own_cache() noexcept
 
 std::uint32_t ClassPool::thread_capacity(std::uint32_t index) const noexcept
 {
-    return bounded(std::min(spec_.thread_blocks, most_thread_blocks), spec_.thread_bytes, classes_.bytes_of(index));
+    return bounded(std::min(spec_.thread_blocks, max_thread_blocks), spec_.thread_bytes, classes_.bytes_of(index));
 }
 
 std::uint32_t ClassPool::depot_capacity(std::uint32_t index) const noexcept
@@ -183,10 +183,10 @@ ThreadTier::Magazine* ClassPool::open_magazine(ThreadTier::Cache* cache, std::ui
 // Half a cache at a time, so that a thread that goes up and down by one does not come back each time.
 void* ClassPool::refill(std::uint32_t index, ThreadTier::Cache* cache) noexcept
 {
-    std::array<void*, most_thread_blocks> batch{};
+    std::array<void*, max_thread_blocks> batch{};
     ThreadTier::Magazine* const own = open_magazine(cache, index);
     const std::uint32_t wanted = own == nullptr ? 1 : own->capacity / 2 + 1;
-    const std::uint32_t taken = depot_.take(index, {batch.data(), std::min(wanted, most_thread_blocks)});
+    const std::uint32_t taken = depot_.take(index, {batch.data(), std::min(wanted, max_thread_blocks)});
     if (taken == 0) {
         void* const common = store_.take(index, steady_ns());
         if (common != nullptr) {
@@ -236,7 +236,7 @@ bool ClassPool::put_own(std::uint32_t index, void* ptr, std::size_t bytes) noexc
     }
     cache->remember(bytes, *own);
     if (own->count() >= own->capacity) {
-        std::array<void*, most_thread_blocks> batch{};
+        std::array<void*, max_thread_blocks> batch{};
         const std::uint32_t moved = own->take_oldest({batch.data(), (own->capacity + 1) / 2});
         put_shared(index, {batch.data(), moved});
     }

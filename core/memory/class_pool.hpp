@@ -21,7 +21,7 @@
 #include "core/memory/idle_store.hpp"
 #include "core/memory/pool.hpp"
 #include "core/memory/size_classes.hpp"
-#include "core/memory/stripes.hpp"
+#include "core/memory/thread_slot.hpp"
 #include "core/memory/thread_tier.hpp"
 
 namespace memsweep::memory {
@@ -63,7 +63,7 @@ class ClassPool final : public Pool {
     std::uint64_t release_older(std::int64_t since_ns) noexcept override;
 
   private:
-    static constexpr std::uint32_t most_thread_blocks = 62;
+    static constexpr std::uint32_t max_thread_blocks = 62;
 
     struct alignas(64) SharedCounts {
         std::atomic<std::uint64_t> depot_hits{0}, common_hits{0}, misses{0}, bypasses{0};

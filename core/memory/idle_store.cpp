@@ -9,7 +9,7 @@ namespace memsweep::memory {
 using model::Eviction;
 
 IdleStore::IdleStore(const SizeClasses& classes, const model::PoolSpec& spec)
-    : classes_{classes}, spec_{spec}, shelves_(classes.count()), nodes_{most_blocks}
+    : classes_{classes}, spec_{spec}, shelves_(classes.count()), nodes_{max_blocks}
 {
 }
 
@@ -20,7 +20,7 @@ IdleStore::Link IdleStore::new_node() noexcept
         unused_ = at(link).older;
         return link;
     }
-    return used_ < most_blocks ? ++used_ : 0;
+    return used_ < max_blocks ? ++used_ : 0;
 }
 
 void IdleStore::insert(IdleBlock block, std::int64_t now_ns) noexcept
@@ -70,7 +70,7 @@ bool IdleStore::fits(std::uint32_t index) const noexcept
     const std::uint64_t bytes = classes_.bytes_of(index);
     const bool in_class = (spec_.per_class == 0 || shelf.count < spec_.per_class) &&
                           (spec_.class_bytes == 0 || (shelf.count + 1) * bytes <= spec_.class_bytes);
-    return in_class && bytes_ + bytes <= spec_.limit_bytes && (unused_ != 0 || used_ < most_blocks);
+    return in_class && bytes_ + bytes <= spec_.limit_bytes && (unused_ != 0 || used_ < max_blocks);
 }
 
 // A class that is full on its own gives up its own oldest block, whatever the rule.

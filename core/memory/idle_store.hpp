@@ -28,7 +28,7 @@ struct IdleBlock {
 
 class IdleStore {
   public:
-    static constexpr std::uint32_t most_blocks = 1U << 18U;
+    static constexpr std::uint32_t max_blocks = 1U << 18U;
 
     IdleStore(const SizeClasses& classes, const model::PoolSpec& spec);
 

@@ -15,7 +15,7 @@ namespace {
 constexpr int rounds = 7;
 constexpr int operations_to_settle = 4;
 constexpr std::size_t untouched_operations = 2000;
-constexpr std::size_t most_touched_operations = 256;
+constexpr std::size_t max_touched_operations = 256;
 constexpr std::size_t least_touched_operations = 4;
 constexpr std::size_t touched_bytes = 64U << 20U;  // over all operations, as far as their least number allows
 
@@ -75,7 +75,7 @@ MallocCost measure_malloc_cost(const sys::Clock& clock, std::size_t bytes)
     for (int i = 0; i < operations_to_settle; ++i) {
         touch_and_free(bytes, page);
     }
-    const std::size_t operations = std::clamp(touched_bytes / bytes, least_touched_operations, most_touched_operations);
+    const std::size_t operations = std::clamp(touched_bytes / bytes, least_touched_operations, max_touched_operations);
     const std::uint64_t before = minor_faults();
     for (std::size_t i = 0; i < operations; ++i) {
         touch_and_free(bytes, page);

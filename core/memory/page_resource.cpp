@@ -39,9 +39,12 @@ AllocStatus refusal(model::PageKind kind)
         return AllocStatus::no_huge_pages_2m;
     case model::PageKind::huge_1g:
         return AllocStatus::no_huge_pages_1g;
-    default:
-        return AllocStatus::out_of_memory;
+    case model::PageKind::system:
+    case model::PageKind::small:
+    case model::PageKind::thp:
+        break;
     }
+    return AllocStatus::out_of_memory;
 }
 
 // The kernel merges neighbouring mappings, so unmapping can need one mapping more than vm.max_map_count allows. The

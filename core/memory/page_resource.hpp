@@ -8,9 +8,8 @@
 // Memory   fresh pages read as zeros, so zeroed memory is left untouched. With thp, 2 MiB and more starts at a
 //          multiple of 2 MiB, where the kernel can use huge pages.
 //          With reserved huge pages (MAP_HUGETLB) the mapping is rounded up to them and takes them from the reserve.
-// Errors   out_of_memory also when the process has used up its mappings (vm.max_map_count); no_huge_pages_2m, _1g: too
-// few
-//          are reserved and free.
+// Errors   out_of_memory also when the process has used up its mappings (vm.max_map_count); no_huge_pages_2m, _1g:
+//          too few are reserved and free.
 #pragma once
 
 #include "core/memory/resource.hpp"

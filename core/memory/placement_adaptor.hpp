@@ -1,13 +1,12 @@
 // Where the pages of a mapping lie, whether they are there from the start, and whether they may leave.
 //
 // Units    bytes; the upstream gives every allocation whole pages of its own.
-// Sources  mbind(2), by its number: no library is needed; madvise(2): MADV_POPULATE_WRITE (Linux 5.14; before it, a
-// write to
-//          each page); mlock(2).
+// Sources  sys::set_memory_policy; madvise(2): MADV_POPULATE_WRITE (Linux 5.14; before it, a write to each page);
+//          mlock(2).
 // Cost     a system call for each thing asked for, and the first touch of every page when it is to be there.
 // Errors   no_such_node: mbind refuses the nodes, or a weighted interleave before Linux 6.9; lock_limit:
-// RLIMIT_MEMLOCK,
-//          for who lacks CAP_IPC_LOCK; out_of_memory: the nodes have no room. The upstream has its memory back then.
+//          RLIMIT_MEMLOCK, for who lacks CAP_IPC_LOCK; out_of_memory: the nodes have no room. The upstream has its
+//          memory back then.
 // Threads  any.
 // Ownership  borrows the upstream, which must outlive it.
 #pragma once
@@ -48,6 +47,31 @@ class PlacementAdaptor final : public MemoryResource {
 
     MemoryResource& upstream_;
     Wishes wishes_;
+};
+
+// Asks the kernel for transparent huge pages in large allocations, as NumPy does in its arrays.
+//
+// Units    bytes.
+// Sources  NumPy: MADV_HUGEPAGE for blocks of 4 MiB and more, from their first page boundary on. The advice stays with
+//          the addresses: what malloc makes of them later has it too.
+// Cost     a madvise per advised allocation; nothing but a comparison for others.
+// Errors   those of upstream. A kernel without huge pages refuses the advice; then there are none.
+// Threads  as upstream.
+// Ownership  borrows upstream, which must outlive it.
+class HugePageAdaptor final : public MemoryResource {
+  public:
+    HugePageAdaptor(MemoryResource& upstream, std::uint64_t from_bytes) noexcept;
+
+    [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override;
+    [[nodiscard]] Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept override;
+    void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override;
+
+  private:
+    [[nodiscard]] Allocation advised(Allocation allocation, std::size_t bytes) const noexcept;
+
+    MemoryResource& upstream_;
+    std::uint64_t from_bytes_;
+    std::uint64_t page_bytes_;
 };
 
 }  // namespace memsweep::memory

@@ -21,7 +21,19 @@ std::unique_ptr<std::pmr::memory_resource> make(model::ResourceKind kind)
         return std::make_unique<std::pmr::unsynchronized_pool_resource>(std::pmr::new_delete_resource());
     case model::ResourceKind::pmr_sync_pool:
         return std::make_unique<std::pmr::synchronized_pool_resource>(std::pmr::new_delete_resource());
-    default:
+    case model::ResourceKind::malloc:
+    case model::ResourceKind::aligned:
+    case model::ResourceKind::pages:
+    case model::ResourceKind::memfd:
+    case model::ResourceKind::shm:
+    case model::ResourceKind::file:
+    case model::ResourceKind::pinned:
+    case model::ResourceKind::write_combined:
+    case model::ResourceKind::mapped:
+    case model::ResourceKind::managed:
+    case model::ResourceKind::device:
+    case model::ResourceKind::stream_ordered:
+    case model::ResourceKind::null:
         break;
     }
     MEMSWEEP_ASSERT(false, "not one of the standard library's resources");

@@ -4,7 +4,7 @@
 #include "core/memory/class_pool.hpp"
 #include "core/memory/node_pools.hpp"
 #include "core/memory/range_pool.hpp"
-#include "core/sys/numa_nodes.hpp"
+#include "core/sys/numa.hpp"
 
 namespace memsweep::memory {
 
@@ -17,14 +17,11 @@ const std::array<std::uint64_t PoolStats::*, 13> PoolStats::sums{
 
 namespace {
 
-std::vector<std::uint32_t> nodes_with_memory()
+// Those that a policy can name.
+std::vector<std::uint32_t> nodes_of_pools()
 {
-    std::vector<std::uint32_t> nodes;
-    for (const sys::NumaNode& node : sys::numa_nodes()) {
-        if (node.memory_bytes != 0 && node.id < 64) {
-            nodes.push_back(node.id);
-        }
-    }
+    std::vector<std::uint32_t> nodes = sys::nodes_with_memory();
+    std::erase_if(nodes, [](std::uint32_t node) { return node >= 64; });
     return nodes.empty() ? std::vector<std::uint32_t>{0} : nodes;
 }
 
@@ -37,7 +34,7 @@ std::unique_ptr<Pool> make_pool(const model::PoolSpec& spec, MemoryResource& ups
         return nullptr;
     case model::PoolKind::classes:
         if (spec.per_node) {
-            return std::make_unique<NodePools>(spec, upstream, nodes_with_memory(), page_bytes);
+            return std::make_unique<NodePools>(spec, upstream, nodes_of_pools(), page_bytes);
         }
         return std::make_unique<ClassPool>(spec, upstream);
     case model::PoolKind::best_fit:

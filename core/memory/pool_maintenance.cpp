@@ -3,7 +3,7 @@
 #include <chrono>
 #include <utility>
 
-#include "core/sys/memory_pressure.hpp"
+#include "core/sys/cgroup_memory.hpp"
 
 namespace memsweep::memory {
 namespace {

@@ -9,16 +9,71 @@
 // Ownership  borrows the pool, which must outlive it. Destruction ends the thread.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <condition_variable>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <optional>
 #include <thread>
 
 #include "core/memory/pool.hpp"
-#include "core/memory/smooth_decay.hpp"
 
 namespace memsweep::memory {
+
+// How much a pool may keep idle when what it keeps is to fade over a fixed time: memory that has just become idle may
+// all stay, memory that has been idle for that long not at all, and in between a smooth curve says how much.
+//
+// Sources  jemalloc's decay: 200 steps, the smootherstep 6x^5 - 15x^4 + 10x^3.
+// Units    bytes, nanoseconds of one clock.
+// Threads  the owner's.
+class SmoothDecay {
+  public:
+    static constexpr std::int64_t steps = 200;
+
+    SmoothDecay(std::uint64_t decay_ns, std::int64_t now_ns) noexcept
+        : step_ns_{std::max<std::int64_t>(static_cast<std::int64_t>(decay_ns) / steps, 1)}, began_ns_{now_ns}
+    {
+    }
+
+    // What may stay idle of `idle_bytes`; the caller gives the rest back.
+    [[nodiscard]] std::uint64_t limit(std::int64_t now_ns, std::uint64_t idle_bytes) noexcept
+    {
+        const std::int64_t passed = (now_ns - began_ns_) / step_ns_;
+        if (passed > 0) {
+            began_ns_ += passed * step_ns_;
+            shift(passed);
+            backlog_.back() = idle_bytes > kept_bytes_ ? idle_bytes - kept_bytes_ : 0;
+        }
+        double limit = 0;
+        for (std::size_t i = 0; i < backlog_.size(); ++i) {
+            limit += static_cast<double>(backlog_[i]) * share(static_cast<double>(i + 1) / steps);
+        }
+        // Until a step has passed, what is new stays.
+        const std::uint64_t fresh = passed > 0 || idle_bytes <= kept_bytes_ ? 0 : idle_bytes - kept_bytes_;
+        const std::uint64_t allowed = std::min(idle_bytes, static_cast<std::uint64_t>(limit) + fresh);
+        if (passed > 0) {
+            kept_bytes_ = allowed;
+        }
+        return allowed;
+    }
+
+  private:
+    [[nodiscard]] static double share(double x) noexcept { return x * x * x * (x * (x * 6 - 15) + 10); }
+
+    void shift(std::int64_t passed) noexcept
+    {
+        const auto gone = static_cast<std::ptrdiff_t>(std::min<std::int64_t>(passed, steps));
+        std::fill(std::move(backlog_.begin() + gone, backlog_.end(), backlog_.begin()), backlog_.end(), 0);
+    }
+
+    std::int64_t step_ns_;
+    std::int64_t began_ns_;
+    std::uint64_t kept_bytes_{};
+    std::array<std::uint64_t, steps> backlog_{};  // bytes that became idle in each of the last steps, oldest first
+};
 
 // How short memory is; absent: it cannot be told.
 struct PressureGauges {

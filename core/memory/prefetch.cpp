@@ -4,7 +4,7 @@
 
 #include <sys/mman.h>
 
-#include "core/memory/page_span.hpp"
+#include "core/memory/alignment.hpp"
 #include "core/sys/page_ops.hpp"
 
 namespace memsweep::memory {

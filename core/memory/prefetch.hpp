@@ -3,13 +3,14 @@
 // Units    bytes; what is asked for counts in whole pages, those shared with neighbours included.
 // Sources  madvise(2).
 // Cost     populate: a fault per page, inside one system call; willneed: the system call, what it starts runs beside
-// it. Errors   `refused`: the kernel does not know the advice, or not for this memory, or has no memory for it.
+//          it.
+// Errors   `refused`: the kernel does not know the advice, or not for this memory, or has no memory for it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "core/model/prefetch.hpp"
+#include "core/model/paging.hpp"
 
 namespace memsweep::memory {
 

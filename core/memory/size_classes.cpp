@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/model/class_sizes.hpp"
+#include "core/model/pool_spec.hpp"
 
 namespace memsweep::memory {
 
@@ -14,8 +14,8 @@ SizeClasses::SizeClasses(const model::PoolSpec& spec)
 {
     std::uint64_t largest = spec.largest;
     if (exact_) {
-        count_ = most_exact;
-        exact_sizes_ = std::vector<std::atomic<std::uint64_t>>(most_exact);
+        count_ = max_exact;
+        exact_sizes_ = std::vector<std::atomic<std::uint64_t>>(max_exact);
     } else {
         // The class that holds the largest request is the last that can be asked for.
         const auto end = std::ranges::lower_bound(sizes_, largest);
@@ -40,7 +40,7 @@ std::uint32_t SizeClasses::exact_index_of(std::uint64_t bytes) noexcept
 {
     constexpr std::uint64_t golden = 0x9E37'79B9'7F4A'7C15;
     auto place = static_cast<std::uint32_t>((bytes * golden) >> 54U);
-    for (std::uint32_t probes = 0; probes < most_exact; ++probes) {
+    for (std::uint32_t probes = 0; probes < max_exact; ++probes) {
         std::uint64_t found = exact_sizes_[place].load(std::memory_order_relaxed);
         if (found == bytes) {
             return place;
@@ -51,7 +51,7 @@ std::uint32_t SizeClasses::exact_index_of(std::uint64_t bytes) noexcept
         if (found == bytes) {
             return place;
         }
-        place = (place + 1) % most_exact;
+        place = (place + 1) % max_exact;
     }
     return none;
 }

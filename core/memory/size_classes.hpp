@@ -20,7 +20,7 @@ namespace memsweep::memory {
 class SizeClasses {
   public:
     static constexpr std::uint32_t none = ~std::uint32_t{0};
-    static constexpr std::uint32_t most_exact = 1024;
+    static constexpr std::uint32_t max_exact = 1024;
 
     explicit SizeClasses(const model::PoolSpec& spec);
 

@@ -1,9 +1,7 @@
 #include "core/memory/stack.hpp"
 
 #include "core/base/assert.hpp"
-#include "core/memory/aligned_resource.hpp"
 #include "core/memory/fenced_resource.hpp"
-#include "core/memory/file_resource.hpp"
 #include "core/memory/malloc_resource.hpp"
 #include "core/memory/null_resource.hpp"
 #include "core/memory/page_resource.hpp"
@@ -26,9 +24,22 @@ device::MemoryKind driver_kind(model::ResourceKind resource)
         return device::MemoryKind::managed;
     case model::ResourceKind::stream_ordered:
         return device::MemoryKind::stream_ordered;
-    default:
+    case model::ResourceKind::device:
         return device::MemoryKind::device;
+    case model::ResourceKind::malloc:
+    case model::ResourceKind::aligned:
+    case model::ResourceKind::pages:
+    case model::ResourceKind::memfd:
+    case model::ResourceKind::shm:
+    case model::ResourceKind::file:
+    case model::ResourceKind::pmr_new_delete:
+    case model::ResourceKind::pmr_monotonic:
+    case model::ResourceKind::pmr_unsync_pool:
+    case model::ResourceKind::pmr_sync_pool:
+    case model::ResourceKind::null:
+        break;
     }
+    MEMSWEEP_ASSERT(false, "memory that no driver gives");
 }
 
 std::unique_ptr<MemoryResource> make_resource(const model::MemorySpec& spec, device::Runtime* runtime)

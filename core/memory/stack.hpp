@@ -16,18 +16,14 @@
 #include <memory>
 #include <optional>
 
+#include "core/memory/adaptors.hpp"
 #include "core/memory/counters.hpp"
-#include "core/memory/counting_adaptor.hpp"
 #include "core/memory/device_resource.hpp"
-#include "core/memory/failing_adaptor.hpp"
-#include "core/memory/huge_page_adaptor.hpp"
-#include "core/memory/limiting_adaptor.hpp"
 #include "core/memory/placement_adaptor.hpp"
 #include "core/memory/pool.hpp"
 #include "core/memory/pool_maintenance.hpp"
 #include "core/memory/quarantine_adaptor.hpp"
 #include "core/memory/resource.hpp"
-#include "core/memory/timing_adaptor.hpp"
 #include "core/model/specs.hpp"
 
 namespace memsweep::memory {

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "core/model/trim.hpp"
+#include "core/model/paging.hpp"
 
 namespace memsweep::memory {
 

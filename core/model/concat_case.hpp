@@ -12,8 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/model/promotion.hpp"
-#include "core/model/step.hpp"
+#include "core/model/elements.hpp"
 
 namespace memsweep::model {
 

@@ -14,9 +14,20 @@ bool is_from_driver(ResourceKind resource)
     case ResourceKind::device:
     case ResourceKind::stream_ordered:
         return true;
-    default:
-        return false;
+    case ResourceKind::malloc:
+    case ResourceKind::aligned:
+    case ResourceKind::pages:
+    case ResourceKind::memfd:
+    case ResourceKind::shm:
+    case ResourceKind::file:
+    case ResourceKind::pmr_new_delete:
+    case ResourceKind::pmr_monotonic:
+    case ResourceKind::pmr_unsync_pool:
+    case ResourceKind::pmr_sync_pool:
+    case ResourceKind::null:
+        break;
     }
+    return false;
 }
 
 bool is_on_device(ResourceKind resource)
@@ -66,9 +77,21 @@ std::string zeros_objection(const MemorySpec& memory, const ReleaseSpec& release
         return fmt::format("mode \"{}\" clears what it hands out again, and the processor does not reach resource "
                            "\"{}\": it needs \"fill\": \"none\"",
                            name_of(release.mode), name_of(memory.resource));
-    default:
-        return {};
+    case ReleaseMode::immediate:
+    case ReleaseMode::refcount:
+    case ReleaseMode::cycle:
+    case ReleaseMode::finalizer:
+    case ReleaseMode::cleaner:
+    case ReleaseMode::sweep:
+    case ReleaseMode::explicit_free:
+    case ReleaseMode::must_free:
+    case ReleaseMode::unsafe_free:
+    case ReleaseMode::finalize_now:
+    case ReleaseMode::deferred_batch:
+    case ReleaseMode::leak:
+        break;
     }
+    return {};
 }
 
 std::string advice_objection(ResourceKind resource)

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "core/base/checked.hpp"
-#include "core/model/class_sizes.hpp"
 #include "core/model/concat_case.hpp"
 #include "core/model/plan.hpp"
+#include "core/model/pool_spec.hpp"
 
 namespace memsweep::model {
 namespace {
@@ -117,16 +117,13 @@ class Ledger {
     }
 
     void apply(const DrainStep& /*step*/) { queued_ = 0; }
-    void apply(const WriteStep& /*step*/) {}
-    void apply(const ReadStep& /*step*/) {}
-    void apply(const FreeStep& /*step*/) {}
-    void apply(const ReleaseStep& /*step*/) {}
-    void apply(const ThrowStep& /*step*/) {}
-    void apply(const TrimStep& /*step*/) {}
-    void apply(const PrefetchStep& /*step*/) {}
-    void apply(const MigrateStep& /*step*/) {}
+    template <typename Step>
+        requires(Step::holds_nothing)
+    void apply(const Step& /*step*/)
+    {
+    }
+
     void apply(const PurgeStep& /*step*/) { idle_in_pool_.clear(); }
-    void apply(const PassStep& /*step*/) {}
 
     // What a stream of a file holds: the chunk in use, and those ahead.
     void apply(const StreamStep& step)
@@ -167,7 +164,6 @@ class Ledger {
         unreachable_ = saturating_add(unreachable_, saturating_mul(one.floating(), step.threads));
         bound_unreachable();
     }
-    void apply(const SampleStep& /*step*/) {}
 
     // What the trace frees may float as long as the release mode lets it.
     void apply(const ReplayStep& step)
@@ -179,7 +175,6 @@ class Ledger {
         held_[name] = 0;
         release(step.bytes_allocated);
     }
-    void apply(const IdleStep& /*step*/) {}
 
     // Names that end with the scope are dropped; an arena's memory goes back. An exception may leave it earlier.
     void apply(const ScopeStep& step)
@@ -304,9 +299,18 @@ class Ledger {
         case ReleaseMode::unsafe_free:
         case ReleaseMode::finalize_now:
             return throws_ || release_->free_fraction < 1 || release_->safety.ignore_manual_free;
-        default:
-            return true;
+        case ReleaseMode::cycle:
+        case ReleaseMode::finalizer:
+        case ReleaseMode::cleaner:
+        case ReleaseMode::sweep:
+        case ReleaseMode::arena:
+        case ReleaseMode::arena_autoscale:
+        case ReleaseMode::arena_checked:
+        case ReleaseMode::deferred_batch:
+        case ReleaseMode::leak:
+            break;
         }
+        return true;
     }
 
     // What the mode's own trigger never lets pile up further. An ungated finalizer may lag by about as much again.

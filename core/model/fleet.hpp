@@ -6,6 +6,7 @@
 // Memory   20 bytes per host and quantity, besides the facts of the hosts.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -73,6 +74,11 @@ struct Fleet {
 };
 
 // How many hosts did not come: named or not.
-[[nodiscard]] std::size_t count_missing(const Fleet& fleet);
+[[nodiscard]] inline std::size_t count_missing(const Fleet& fleet)
+{
+    const std::uint64_t expected = fleet.expected.value_or(fleet.hosts.size());
+    const std::size_t there = fleet.hosts.size();
+    return std::max<std::size_t>(expected > there ? expected - there : 0, fleet.missing.size());
+}
 
 }  // namespace memsweep::model

@@ -11,48 +11,18 @@
 #include "core/model/allocator.hpp"
 #include "core/model/assertion.hpp"
 #include "core/model/scalar.hpp"
+#include "core/model/settings.hpp"
 #include "core/model/specs.hpp"
 #include "core/model/step.hpp"
 #include "core/model/transfer.hpp"
 
 namespace memsweep::model {
 
-enum class Order : std::uint8_t {
-    interleaved,  // repetition 1 of every case, then repetition 2 of every case, ...
-    sequential,   // all repetitions of a case, then the next case
-    shuffled,     // as interleaved, each round in a seeded random order
-};
-
-enum class Isolation : std::uint8_t {
-    process,  // a fresh worker process per repetition
-    none,     // every repetition of every case in one worker process, contaminating each other
-};
-
-// Which cases share a worker process, on the reserved axis `placement`.
-enum class Placement : std::uint8_t {
-    alone,  // a worker of its own for every repetition
-    sweep,  // all cases of a sweep in one worker, in the order of the file; each meets what those before it left
-    drain,  // as sweep, but what was left is collected and drained before the next case
-};
-
-template <>
-std::span<const Named<Order>> names<Order>();
-template <>
-std::span<const Named<Placement>> names<Placement>();
-template <>
-std::span<const Named<Isolation>> names<Isolation>();
-
 struct Requirements {
     std::uint64_t memory_bytes{};
     std::uint64_t numa_nodes{};
     std::uint32_t devices{};  // gpu0 and so on
     RankNeed ranks;  // of memsweep-mpi; the cases' transfers then go from rank to rank, and there are no other steps
-};
-
-struct SeriesSpec {
-    std::chrono::nanoseconds interval{};  // 0: no series
-    bool working_set{};
-    bool live_bytes{};
 };
 
 // One point in the space of a scenario's axes, with everything substituted.
@@ -69,15 +39,6 @@ struct Case {
     Placement placement{Placement::alone};
 };
 
-struct Settings {
-    std::uint32_t repetitions{10};
-    std::uint32_t warmup{1};
-    std::chrono::nanoseconds timeout{std::chrono::seconds{60}};  // of one repetition
-    Order order{Order::interleaved};
-    std::uint64_t seed{1};
-    Isolation isolation{Isolation::process};
-};
-
 struct Plan {
     std::string name;
     std::string description;
@@ -90,16 +51,6 @@ struct Plan {
     std::vector<Case> cases;
     std::vector<Assertion> assertions;
 };
-
-// Every combination of the axes' values, the last axis fastest, less those that match all parameters of an exclusion.
-// Empty when there would be more than `limit`.
-[[nodiscard]] std::optional<std::vector<std::vector<Param>>>
-expand(const std::vector<Axis>& axes, const std::vector<std::vector<Param>>& exclusions, std::size_t limit);
-
-[[nodiscard]] std::string case_id(const std::string& scenario, const std::vector<Param>& sorted_params);
-
-// True when every parameter of `pattern` is among `params` with that value (compared as text).
-[[nodiscard]] bool matches(const std::vector<Param>& params, const std::vector<Param>& pattern);
 
 inline constexpr std::string_view placement_axis = "placement";
 

@@ -1,10 +1,11 @@
-// How a pool between the arrays and their resource is built: its size classes, its tiers, what it keeps and for how
-// long.
+// How a pool between the arrays and their resource is built: its size classes and their sizes, its tiers, what it keeps
+// and for how long.
 //
 // Units    every scalar's name carries its unit; 0 in a bound or a time means "none".
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "core/model/names.hpp"
 
@@ -74,5 +75,11 @@ template <>
 std::span<const Named<Eviction>> names<Eviction>();
 template <>
 std::span<const Named<ZeroRule>> names<ZeroRule>();
+
+// The sizes of a scheme up to the first that holds `largest`, without a pool's bounds; empty for exact.
+[[nodiscard]] std::vector<std::uint64_t> class_sizes(ClassScheme scheme, double factor, std::uint64_t largest);
+
+// The block that a pool gives for a request: its class; without one, or past the pool, the request itself.
+[[nodiscard]] std::uint64_t served_bytes(const PoolSpec& pool, std::uint64_t bytes);
 
 }  // namespace memsweep::model

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <random>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -98,6 +100,28 @@ const Metric* find_metric(const CaseReport& report, std::string_view name)
 {
     const auto found = std::ranges::find(report.metrics, name, &Metric::name);
     return found == report.metrics.end() ? nullptr : &*found;
+}
+
+RunReport new_report(Machine machine, std::string started, std::vector<std::string> argv)
+{
+    RunReport report;
+    report.tool = this_tool();
+    report.machine = std::move(machine);
+    report.run.id = fmt::format("{}-{:08x}", started, std::random_device{}());
+    report.run.started = std::move(started);
+    report.run.argv = std::move(argv);
+    return report;
+}
+
+std::optional<Warning> build_warning(const ToolInfo& tool)
+{
+    if (tool.build_type == "Release" && tool.sanitizer.empty()) {
+        return std::nullopt;
+    }
+    return Warning{"slow-build",
+                   fmt::format("this memsweep is a {} build{}", tool.build_type.empty() ? "plain" : tool.build_type,
+                               tool.sanitizer.empty() ? "" : fmt::format(" under the {} sanitizer", tool.sanitizer)),
+                   "measure with the release preset: cmake --workflow --preset release"};
 }
 
 Counts count(const RunReport& report)

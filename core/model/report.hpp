@@ -10,9 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include "core/model/launch_place.hpp"
+#include "core/model/allocator.hpp"
+#include "core/model/assertion.hpp"
+#include "core/model/machine.hpp"
 #include "core/model/metric.hpp"
-#include "core/model/plan.hpp"
+#include "core/model/paging.hpp"
+#include "core/model/scalar.hpp"
+#include "core/model/settings.hpp"
 #include "core/model/tool_info.hpp"
 
 namespace memsweep::model {
@@ -165,27 +169,6 @@ struct AssertionResult {
     std::vector<Param> where;  // the cases it was written for; empty: all
 };
 
-struct Machine {
-    std::string host;
-    std::string kernel;
-    std::string cpu;
-    std::uint32_t cores{};
-    std::uint32_t numa_nodes{};
-    std::uint64_t page_size{};
-    std::string thp;         // always, madvise, never, or unknown
-    std::string overcommit;  // heuristic, always, never
-    std::uint64_t memory_bytes{};
-    std::optional<std::uint64_t> cgroup_memory_max;  // the tightest limit over this process, v1 or v2
-    std::string cgroup_version;                      // v1, v2, hybrid, none
-    std::string governor;                            // of cpu0; empty when the kernel shows none
-    std::string aslr;                                // full, partial, off
-    std::uint64_t swap_bytes{};
-    std::string virtualisation;  // kvm, vmware, ..., none
-    std::string damon;           // what DAMON does on this machine: "off", or its kdamonds' operations
-    std::vector<std::string> devices;
-    std::string fingerprint;  // of what makes two machines comparable
-};
-
 struct RunInfo {
     std::string id;
     std::string started;  // UTC, 2026-01-31T12:00:00.000Z
@@ -223,6 +206,13 @@ struct RunReport {
     std::vector<CaseReport> cases;
     std::vector<AssertionResult> assertions;
 };
+
+// A result before anything was measured. `started`: UTC, as RunInfo has it. The id is the start with a random number,
+// so that two runs that begin in one millisecond on two hosts still differ.
+[[nodiscard]] RunReport new_report(Machine machine, std::string started, std::vector<std::string> argv);
+
+// Why times of this build are not to be quoted; empty for a release build without sanitizers.
+[[nodiscard]] std::optional<Warning> build_warning(const ToolInfo& tool);
 
 [[nodiscard]] Counts count(const RunReport& report);
 

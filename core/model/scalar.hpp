@@ -1,7 +1,9 @@
-// A value an axis, a variable or a parameter can take.
+// Values of axes, variables and parameters, and the cases that several axes multiply to.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -23,5 +25,15 @@ struct Axis {
     std::string name;
     std::vector<Scalar> values;
 };
+
+// Every combination of the axes' values, the last axis fastest, less those that match all parameters of an exclusion.
+// Empty when there would be more than `limit`.
+[[nodiscard]] std::optional<std::vector<std::vector<Param>>>
+expand(const std::vector<Axis>& axes, const std::vector<std::vector<Param>>& exclusions, std::size_t limit);
+
+[[nodiscard]] std::string case_id(const std::string& scenario, const std::vector<Param>& sorted_params);
+
+// True when every parameter of `pattern` is among `params` with that value (compared as text).
+[[nodiscard]] bool matches(const std::vector<Param>& params, const std::vector<Param>& pattern);
 
 }  // namespace memsweep::model

@@ -177,9 +177,24 @@ bool frees_manually(const ReleaseSpec& release)
         return true;
     case ReleaseMode::refcount:
         return release.fallback != Fallback::none;
-    default:
-        return false;
+    case ReleaseMode::immediate:
+    case ReleaseMode::cycle:
+    case ReleaseMode::finalizer:
+    case ReleaseMode::cleaner:
+    case ReleaseMode::sweep:
+    case ReleaseMode::arena:
+    case ReleaseMode::arena_autoscale:
+    case ReleaseMode::arena_checked:
+    case ReleaseMode::pool:
+    case ReleaseMode::preallocated:
+    case ReleaseMode::tls_cache:
+    case ReleaseMode::forward:
+    case ReleaseMode::deferred_batch:
+    case ReleaseMode::stack:
+    case ReleaseMode::leak:
+        break;
     }
+    return false;
 }
 
 bool is_collected(const ReleaseSpec& release)
@@ -190,9 +205,26 @@ bool is_collected(const ReleaseSpec& release)
     case ReleaseMode::cleaner:
     case ReleaseMode::sweep:
         return true;
-    default:
+    case ReleaseMode::refcount:
+    case ReleaseMode::explicit_free:
+    case ReleaseMode::must_free:
+    case ReleaseMode::unsafe_free:
+    case ReleaseMode::finalize_now:
         return frees_manually(release) && (release.fallback != Fallback::none || release.safety.ignore_manual_free);
+    case ReleaseMode::immediate:
+    case ReleaseMode::arena:
+    case ReleaseMode::arena_autoscale:
+    case ReleaseMode::arena_checked:
+    case ReleaseMode::pool:
+    case ReleaseMode::preallocated:
+    case ReleaseMode::tls_cache:
+    case ReleaseMode::forward:
+    case ReleaseMode::deferred_batch:
+    case ReleaseMode::stack:
+    case ReleaseMode::leak:
+        break;
     }
+    return false;
 }
 
 }  // namespace memsweep::model

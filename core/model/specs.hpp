@@ -8,8 +8,8 @@
 #include <string>
 
 #include "core/model/names.hpp"
+#include "core/model/paging.hpp"
 #include "core/model/pool_spec.hpp"
-#include "core/model/trim.hpp"
 
 namespace memsweep::model {
 

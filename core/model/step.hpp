@@ -1,6 +1,11 @@
 // One step of a scenario, with every axis value and variable already substituted.
 //
-// A Step's operation is a closed variant: a new operation is a compile error in every visitor.
+// A Step's operation is a closed variant. The struct of an operation is all that the model has of it: its name and
+// meaning, its parameters, and `holds_nothing` where it neither makes nor drops memory.
+//
+// An operation on the arrays of a name is a template over how it refers to that name. In a scenario that is the name's
+// text, in a compiled program (core/engine/program.hpp) the index of its slot; with() turns one into the other. An
+// operation without names travels to the worker as it is, so its members are trivially copyable.
 // Units    bytes, elements and counts as named; shapes in elements, slowest-varying dimension first.
 #pragma once
 
@@ -10,47 +15,23 @@
 #include <variant>
 #include <vector>
 
-#include "core/model/dtype.hpp"
-#include "core/model/prefetch.hpp"
+#include "core/model/elements.hpp"
+#include "core/model/paging.hpp"
+#include "core/model/settings.hpp"
 #include "core/model/transfer_step.hpp"
-#include "core/model/trim.hpp"
 
 namespace memsweep::model {
 
-enum class Touch : std::uint8_t {
-    none,  // nothing is written: no page becomes resident
-    page,  // one byte of each page
-    full,  // every byte
+struct OperationInfo {
+    std::string_view name;
+    std::string_view meaning;
 };
-
-enum class Fill : std::uint8_t { none, zeros, ones, arange };
-
-enum class BinaryFunction : std::uint8_t { add, multiply };
-
-// What a replay writes into the blocks that it allocates.
-enum class ReplayTouch : std::uint8_t {
-    recorded,    // as the trace says; first_byte where it says nothing
-    none,        // nothing
-    first_byte,  // of the block and of each further page
-    all,         // every byte
-};
-
-enum class ReplaySpeed : std::uint8_t { maximum, original };
-
-template <>
-std::span<const Named<Touch>> names<Touch>();
-template <>
-std::span<const Named<Fill>> names<Fill>();
-template <>
-std::span<const Named<BinaryFunction>> names<BinaryFunction>();
-template <>
-std::span<const Named<ReplayTouch>> names<ReplayTouch>();
-template <>
-std::span<const Named<ReplaySpeed>> names<ReplaySpeed>();
 
 // Allocates `count` arrays under one name. A name in use is rebound as in Python: the new arrays are
 // made first, then the old ones dropped.
 struct AllocStep {
+    static constexpr OperationInfo info{"alloc",
+                                        "allocate arrays under a name; a name in use is rebound, new arrays first"};
     std::string as;
     std::uint64_t count{1};
     DType dtype{DType::float64};
@@ -59,30 +40,58 @@ struct AllocStep {
     Touch touch{Touch::none};
 };
 
-struct WriteStep {
-    std::string target;
+template <typename Name>
+struct Write {
+    static constexpr OperationInfo info{"write", "write to the arrays of a name"};
+    static constexpr bool holds_nothing = true;
+    Name target{};
     Touch touch{Touch::full};
     std::uint64_t overrun_bytes{};  // written past the end as well: a planted defect, for guard pages to catch
+
+    [[nodiscard]] auto with(const auto& slot) const
+    {
+        return Write<decltype(slot(target))>{slot(target), touch, overrun_bytes};
+    }
 };
+using WriteStep = Write<std::string>;
 
 // Every byte is read and goes into the repetition's checksum.
-struct ReadStep {
-    std::string target;
+template <typename Name>
+struct Read {
+    static constexpr OperationInfo info{"read", "read every byte of the arrays of a name, into the checksum"};
+    static constexpr bool holds_nothing = true;
+    Name target{};
+
+    [[nodiscard]] auto with(const auto& slot) const { return Read<decltype(slot(target))>{slot(target)}; }
 };
+using ReadStep = Read<std::string>;
 
 // as = left (function) right, element by element, into a new array each (NumPy's ufunc into a fresh result).
-struct BinaryStep {
+template <typename Name>
+struct Binary {
+    static constexpr OperationInfo info{"binary", "add or multiply two arrays into a new one"};
     BinaryFunction function{};
-    std::string as;
-    std::string left;
-    std::string right;
+    Name as{};
+    Name left{};
+    Name right{};
+
+    // The operands' slots come before the result's.
+    [[nodiscard]] auto with(const auto& slot) const
+    {
+        const auto first = slot(left);
+        const auto second = slot(right);
+        return Binary<decltype(slot(as))>{function, slot(as), first, second};
+    }
 };
+using BinaryStep = Binary<std::string>;
 
 struct ConcatCase;
 
 // Calls one case of the concatenation sweep, each call timed by itself. Its inputs are made before the first call and
 // live until the repetition ends; every result is dropped as soon as it is there, and never freed by hand.
 struct ConcatStep {
+    static constexpr OperationInfo info{
+        "concat", "call a case of the concatenation sweep, each call timed by itself, and check its result"};
     const ConcatCase* what{};
     std::uint64_t warmup{};  // calls before those that are timed
     std::uint64_t calls{};   // timed
@@ -90,65 +99,142 @@ struct ConcatStep {
 };
 
 // as = each array of `of`, rows `start` to `stop` of it: a view that shares its buffer, or a copy of its own.
-struct ViewStep {
-    std::string as;
-    std::string of;
+template <typename Name>
+struct View {
+    static constexpr OperationInfo info{
+        "view", "take rows of the arrays of a name under another: a view that shares their memory, or a copy"};
+    Name as{};
+    Name of{};
     std::uint64_t start{};
     std::uint64_t stop{};
     bool copy{};
-};
 
-struct DropStep {
-    std::string target;
+    // The slot that is looked at comes before the view's.
+    [[nodiscard]] auto with(const auto& slot) const
+    {
+        const auto looked_at = slot(of);
+        return View<decltype(slot(as))>{slot(as), looked_at, start, stop, copy};
+    }
 };
+using ViewStep = View<std::string>;
+
+template <typename Name>
+struct Drop {
+    static constexpr OperationInfo info{"drop", "drop the references to the arrays of a name"};
+    Name target{};
+
+    [[nodiscard]] auto with(const auto& slot) const { return Drop<decltype(slot(target))>{slot(target)}; }
+};
+using DropStep = Drop<std::string>;
 
 // The program frees the arrays itself; the names keep their handles. A mode without manual frees disregards it.
-struct FreeStep {
-    std::string target;
+template <typename Name>
+struct Free {
+    static constexpr OperationInfo info{"free", "free the arrays of a name by hand; the name keeps its references"};
+    static constexpr bool holds_nothing = true;  // what is freed counts until it is dropped
+    Name target{};
+
+    [[nodiscard]] auto with(const auto& slot) const { return Free<decltype(slot(target))>{slot(target)}; }
 };
+using FreeStep = Free<std::string>;
 
 // Drops a reference that the program does not hold: a planted defect.
-struct ReleaseStep {
-    std::string target;
+template <typename Name>
+struct Release {
+    static constexpr OperationInfo info{"release",
+                                        "drop a reference that the program does not hold: a planted mistake"};
+    static constexpr bool holds_nothing = true;
+    Name target{};
+
+    [[nodiscard]] auto with(const auto& slot) const { return Release<decltype(slot(target))>{slot(target)}; }
+};
+using ReleaseStep = Release<std::string>;
+
+// With a finalizer this only queues what is unreachable.
+struct CollectStep {
+    static constexpr OperationInfo info{"collect",
+                                        "run a collection: unreachable arrays are found and queued for release"};
 };
 
-struct CollectStep {};  // find what is unreachable; with a finalizer this only queues it
-struct DrainStep {};    // wait until everything found has been released
+struct DrainStep {
+    static constexpr OperationInfo info{"drain", "wait until everything found has been released"};
+};
 
-// Takes the resident pages of the arrays of a name away; the name keeps its arrays.
-struct TrimStep {
-    std::string target;
+// The name keeps its arrays.
+template <typename Name>
+struct Trim {
+    static constexpr OperationInfo info{
+        "trim",
+        "take the resident pages of the arrays of a name away, by one of the mechanisms below; contents may be lost"};
+    static constexpr bool holds_nothing = true;
+    Name target{};
     TrimHow how{TrimHow::soft};
-};
 
-// Brings the pages of the arrays of a name in before they are used; their contents stay.
-struct PrefetchStep {
-    std::string target;
+    [[nodiscard]] auto with(const auto& slot) const { return Trim<decltype(slot(target))>{slot(target), how}; }
+};
+using TrimStep = Trim<std::string>;
+
+template <typename Name>
+struct Prefetch {
+    static constexpr OperationInfo info{
+        "prefetch", "bring the pages of the arrays of a name in before they are used; contents kept"};
+    static constexpr bool holds_nothing = true;
+    Name target{};
     PrefetchHow how{PrefetchHow::populate_write};
-};
 
-// Moves the resident pages of the arrays of a name to a NUMA node.
-struct MigrateStep {
-    std::string target;
-    std::uint32_t node{};
+    [[nodiscard]] auto with(const auto& slot) const { return Prefetch<decltype(slot(target))>{slot(target), how}; }
 };
+using PrefetchStep = Prefetch<std::string>;
+
+template <typename Name>
+struct Migrate {
+    static constexpr OperationInfo info{"migrate",
+                                        "move the resident pages of the arrays of a name to a NUMA node (move_pages)"};
+    static constexpr bool holds_nothing = true;
+    Name target{};
+    std::uint32_t node{};
+
+    [[nodiscard]] auto with(const auto& slot) const { return Migrate<decltype(slot(target))>{slot(target), node}; }
+};
+using MigrateStep = Migrate<std::string>;
 
 // Goes once through the arrays of a name, chunk by chunk, with the next chunks on their way.
-struct StreamStep {
-    std::string target;
+template <typename Name>
+struct Stream {
+    static constexpr OperationInfo info{
+        "stream", "go once through the arrays of a name in chunks, the next ones on their way, the last ones dropped"};
+    Name target{};
     std::uint64_t chunk_bytes{8U << 20U};
     std::uint64_t ahead{1};  // chunks asked for before they are needed
     bool drop_behind{};      // what has been gone through leaves the resident set
     bool write{};            // instead of reading into the checksum
+
+    [[nodiscard]] auto with(const auto& slot) const
+    {
+        return Stream<decltype(slot(target))>{slot(target), chunk_bytes, ahead, drop_behind, write};
+    }
 };
+using StreamStep = Stream<std::string>;
 
 // Named shared memory between this process and another: what one writes the other reads and checks.
 struct ShareStep {
+    static constexpr OperationInfo info{
+        "share", "named shared memory with a second process: what one writes the other reads and checks"};
     std::uint64_t bytes{16U << 20U};
     std::uint64_t rounds{16};
 };
 
+// Several transfers at once, turn after turn.
+struct TransferStep {
+    static constexpr OperationInfo info{
+        "transfer", "move bytes between places, several at once, by a way chosen or asked for; every byte is checked"};
+    std::vector<TransferJob> jobs;  // at once
+    TransferOptions options;
+};
+
 struct SampleStep {
+    static constexpr OperationInfo info{"sample", "take a named point: live bytes, working set, faults, queue depth"};
+    static constexpr bool holds_nothing = true;
     std::string name;
     bool counters_only{};  // nothing is read from /proc: cheap enough for every turn of a loop
 };
@@ -157,6 +243,8 @@ struct SampleStep {
 // which blocks went from one to another. Under release mode immediate the calls go straight to the memory; any other
 // mode gives every block a handle, whose drop is the recorded free.
 struct ReplayStep {
+    static constexpr OperationInfo info{
+        "replay", "allocate and free as a recorded program did, thread by thread, and free at its end what it left"};
     std::string trace;        // path of the file
     std::string content;      // checksum of its bytes
     std::uint32_t threads{};  // recorded threads are dealt out to so many; 0: to one each
@@ -168,38 +256,57 @@ struct ReplayStep {
     std::uint64_t largest_block_bytes{};
 };
 
-// The allocator and the pool are asked to give the system back what they hold idle.
-struct PurgeStep {};
+struct PurgeStep {
+    static constexpr OperationInfo info{
+        "purge", "ask the allocator and the pool to give back to the system what they hold idle"};
+};
 
 struct IdleStep {
+    static constexpr OperationInfo info{"idle", "do nothing for a while"};
+    static constexpr bool holds_nothing = true;
     std::chrono::nanoseconds duration{};
 };
 
 struct Step;
 struct RepeatStep {
+    static constexpr OperationInfo info{"repeat", "run nested steps several times"};
     std::uint64_t times{1};
     std::vector<Step> steps;
 };
 
 // A block of the program: names first allocated in it end with it, an arena's memory too.
 struct ScopeStep {
+    static constexpr OperationInfo info{
+        "scope", "run nested steps as a block: names first allocated in it end with it, an arena's memory too"};
     std::vector<Step> steps;
 };
 
 // Its steps in several threads at once, each with names of its own, which end with the block.
 struct ParallelStep {
+    static constexpr OperationInfo info{"parallel",
+                                        "run nested steps in several threads at once, each with names of its own"};
     std::uint64_t threads{2};
     std::vector<Step> steps;
 };
 
 // In a parallel block: the arrays of a name go to the next thread of the ring, those of the one before come here.
-struct PassStep {
-    std::string target;
+template <typename Name>
+struct Pass {
+    static constexpr OperationInfo info{
+        "pass", "in a parallel block: hand the arrays of a name to the next thread, take those of the one before"};
+    static constexpr bool holds_nothing = true;
+    Name target{};
+
+    [[nodiscard]] auto with(const auto& slot) const { return Pass<decltype(slot(target))>{slot(target)}; }
 };
+using PassStep = Pass<std::string>;
 
 // Every Nth time it is reached an exception leaves the innermost scope: the names allocated there lose their
 // references without a manual free.
 struct ThrowStep {
+    static constexpr OperationInfo info{
+        "throw", "every Nth time, leave the innermost scope by an exception, past its manual frees"};
+    static constexpr bool holds_nothing = true;
     std::uint64_t every{1};
 };
 
@@ -223,10 +330,6 @@ struct Nested {
 [[nodiscard]] Nested nested(const Operation& operation);
 
 // Name and meaning of every operation, in the order of Operation's alternatives.
-struct OperationInfo {
-    std::string_view name;
-    std::string_view meaning;
-};
 [[nodiscard]] std::span<const OperationInfo> operations();
 [[nodiscard]] std::string_view operation_name(const Operation& operation);
 

@@ -32,15 +32,15 @@ namespace {
 
 using base::Expected;
 
-constexpr std::string_view blanks = " \t";
+constexpr std::string_view spaces = " \t";
 
 // A part of a text and where it begins there, so that what is wrong can be pointed at.
 class Word {
   public:
     Word(std::string_view text, std::size_t first, std::size_t end) : text_{text}
     {
-        first_ = std::min(text.find_first_not_of(blanks, first), end);
-        const std::size_t last = end == 0 ? std::string_view::npos : text.find_last_not_of(blanks, end - 1);
+        first_ = std::min(text.find_first_not_of(spaces, first), end);
+        const std::size_t last = end == 0 ? std::string_view::npos : text.find_last_not_of(spaces, end - 1);
         end_ = last == std::string_view::npos || last < first_ ? first_ : last + 1;
         at_ = first_;
     }
@@ -113,7 +113,7 @@ std::string numbered(std::string_view word, std::optional<std::uint32_t> number)
     return number ? fmt::format("{}{}", word, *number) : std::string{word};
 }
 
-tl::unexpected<base::Error> no_place(const Word& word)
+tl::unexpected<base::Error> no_end(const Word& word)
 {
     static constexpr std::array<std::string_view, 3> known{"null", "host", "gpu"};
     return word.wrong_whole(fmt::format("\"{}\" is no place{} write null, host, host:KIND@nodeN or gpuN", word.all(),
@@ -132,39 +132,39 @@ Expected<HostKind> read_kind(Word& word)
     return *value;
 }
 
-Expected<Place> read_place(Word word)
+Expected<TransferEnd> read_end(Word word)
 {
-    Place place;
+    TransferEnd end;
     if (word.take("rank")) {
-        place.rank = word.take_number();
-        if (!place.rank || !word.take(":")) {
-            return no_place(word);
+        end.rank = word.take_number();
+        if (!end.rank || !word.take(":")) {
+            return no_end(word);
         }
     } else if (word.all() == "null") {
-        return place;
+        return end;
     }
     if (word.take("gpu")) {
-        place.kind = Place::Kind::device;
-        return take_device(word, place.number) && word.at_end() ? Expected<Place>{place} : no_place(word);
+        end.kind = TransferEnd::Kind::device;
+        return take_device(word, end.number) && word.at_end() ? Expected<TransferEnd>{end} : no_end(word);
     }
     if (!word.take("host")) {
-        return no_place(word);
+        return no_end(word);
     }
-    place.kind = Place::Kind::host;
+    end.kind = TransferEnd::Kind::host;
     if (word.take(":")) {
         const auto kind = read_kind(word);
         if (!kind) {
             return base::fail(kind.error());
         }
-        place.host = *kind;
+        end.host = *kind;
     }
     if (word.take("@node")) {
-        place.number = word.take_number();
-        if (!place.number) {
-            return no_place(word);
+        end.number = word.take_number();
+        if (!end.number) {
+            return no_end(word);
         }
     }
-    return word.at_end() ? Expected<Place>{place} : no_place(word);
+    return word.at_end() ? Expected<TransferEnd>{end} : no_end(word);
 }
 
 tl::unexpected<base::Error> no_mover(const Word& word)
@@ -199,24 +199,24 @@ Expected<Mover> read_mover(Word word)
     return word.at_end() ? Expected<Mover>{mover} : no_mover(word);
 }
 
-bool is_device(const Place& place, std::optional<std::uint32_t> number)
+bool is_device(const TransferEnd& end, std::optional<std::uint32_t> number)
 {
-    return place.kind == Place::Kind::device && place.number == number;
+    return end.kind == TransferEnd::Kind::device && end.number == number;
 }
 
 // What stands for MPI where none is named: the engine of a device at an end, else processors.
-Mover mover_between_ranks(const Place& src, const Place& dst)
+Mover mover_between_ranks(const TransferEnd& src, const TransferEnd& dst)
 {
-    const Place& device = src.kind == Place::Kind::device ? src : dst;
-    return device.kind == Place::Kind::device ? Mover{.kind = Mover::Kind::copy_engine, .number = device.number}
-                                              : Mover{};
+    const TransferEnd& device = src.kind == TransferEnd::Kind::device ? src : dst;
+    return device.kind == TransferEnd::Kind::device ? Mover{.kind = Mover::Kind::copy_engine, .number = device.number}
+                                                    : Mover{};
 }
 
 }  // namespace
 
-Expected<Place> parse_place(std::string_view text)
+Expected<TransferEnd> parse_end(std::string_view text)
 {
-    return read_place({text, 0, text.size()});
+    return read_end({text, 0, text.size()});
 }
 
 Expected<Mover> parse_mover(std::string_view text)
@@ -230,8 +230,8 @@ Expected<TransferSpec> parse_transfer(std::string_view text)
     const std::size_t first = text.find(arrow);
     const std::size_t second = first == std::string_view::npos ? first : text.find(arrow, first + arrow.size());
     if (first != std::string_view::npos && second == std::string_view::npos) {
-        const auto src = read_place({text, 0, first});
-        const auto dst = read_place({text, first + arrow.size(), text.size()});
+        const auto src = read_end({text, 0, first});
+        const auto dst = read_end({text, first + arrow.size(), text.size()});
         if (src && dst && src->rank && dst->rank) {
             return TransferSpec{*src, mover_between_ranks(*src, *dst), *dst};
         }
@@ -244,7 +244,7 @@ Expected<TransferSpec> parse_transfer(std::string_view text)
             base::ErrorCode::invalid_input,
             fmt::format("\"{}\" is no transfer; write SRC -> EXE -> DST, as in host@node0 -> cpu -> host@node0", text));
     }
-    const auto src = read_place({text, 0, first});
+    const auto src = read_end({text, 0, first});
     if (!src) {
         return base::fail(src.error());
     }
@@ -252,7 +252,7 @@ Expected<TransferSpec> parse_transfer(std::string_view text)
     if (!exe) {
         return base::fail(exe.error());
     }
-    const auto dst = read_place({text, second + arrow.size(), text.size()});
+    const auto dst = read_end({text, second + arrow.size(), text.size()});
     if (!dst) {
         return base::fail(dst.error());
     }
@@ -265,7 +265,7 @@ Expected<TransferSpec> parse_transfer(std::string_view text)
 
 std::string objection(const TransferSpec& spec)
 {
-    using Kind = Place::Kind;
+    using Kind = TransferEnd::Kind;
     if (spec.src.kind == Kind::null && spec.dst.kind == Kind::null) {
         return "a transfer from null to null moves nothing";
     }
@@ -316,17 +316,17 @@ std::string to_text(const RankNeed& need)
     return fmt::format("{}{} MPI ranks", need.count, need.or_more ? " or more" : "");
 }
 
-std::string to_text(const Place& place)
+std::string to_text(const TransferEnd& end)
 {
-    const std::string rank = place.rank ? fmt::format("rank{}:", *place.rank) : std::string{};
-    if (place.kind == Place::Kind::null) {
+    const std::string rank = end.rank ? fmt::format("rank{}:", *end.rank) : std::string{};
+    if (end.kind == TransferEnd::Kind::null) {
         return "null";
     }
-    if (place.kind == Place::Kind::device) {
-        return rank + device_word(place.number);
+    if (end.kind == TransferEnd::Kind::device) {
+        return rank + device_word(end.number);
     }
-    const std::string kind = place.host == HostKind::ordinary ? "" : fmt::format(":{}", name_of(place.host));
-    return fmt::format("{}host{}{}", rank, kind, place.number ? numbered("@node", place.number) : std::string{});
+    const std::string kind = end.host == HostKind::ordinary ? "" : fmt::format(":{}", name_of(end.host));
+    return fmt::format("{}host{}{}", rank, kind, end.number ? numbered("@node", end.number) : std::string{});
 }
 
 std::string to_text(const Mover& mover)
@@ -349,7 +349,7 @@ std::string to_text(const TransferSpec& spec)
 
 bool is_on_host(const TransferSpec& spec)
 {
-    return spec.src.kind != Place::Kind::device && spec.dst.kind != Place::Kind::device &&
+    return spec.src.kind != TransferEnd::Kind::device && spec.dst.kind != TransferEnd::Kind::device &&
            spec.exe.kind == Mover::Kind::processors;
 }
 
@@ -360,15 +360,15 @@ bool names_rank(const TransferSpec& spec)
 
 namespace {
 
-bool is_each(const Place& place)
+bool is_each(const TransferEnd& end)
 {
-    return place.kind == Place::Kind::device && !place.number;
+    return end.kind == TransferEnd::Kind::device && !end.number;
 }
 
-std::vector<Place> each_of(const Place& place, std::uint32_t devices)
+std::vector<TransferEnd> each_of(const TransferEnd& end, std::uint32_t devices)
 {
-    std::vector<Place> all(is_each(place) ? devices : 1, place);
-    for (std::uint32_t device = 0; is_each(place) && device < devices; ++device) {
+    std::vector<TransferEnd> all(is_each(end) ? devices : 1, end);
+    for (std::uint32_t device = 0; is_each(end) && device < devices; ++device) {
         all[device].number = device;
     }
     return all;
@@ -384,8 +384,8 @@ bool names_each_device(const TransferSpec& spec)
 std::vector<TransferSpec> for_each_device(const TransferSpec& spec, std::uint32_t devices)
 {
     std::vector<TransferSpec> all;
-    for (const Place& src : each_of(spec.src, devices)) {
-        for (const Place& dst : each_of(spec.dst, devices)) {
+    for (const TransferEnd& src : each_of(spec.src, devices)) {
+        for (const TransferEnd& dst : each_of(spec.dst, devices)) {
             if (names_each_device(spec) && src == dst) {
                 continue;
             }

@@ -1,13 +1,13 @@
 // A transfer in words: from where, by whom, to where. "host:pinned@node0 -> cpu -> host@node1"
 //
-// Grammar  place "->" executor "->" place; place = "null" | ["rank" N ":"] ("host" [":" KIND] ["@nodeN"] | "gpuN");
+// Grammar  end "->" executor "->" end; end = "null" | ["rank" N ":"] ("host" [":" KIND] ["@nodeN"] | "gpuN");
 //          KIND = a name of HostKind; executor = "cpu" [N] | "gpuN.ce" [K] | "gpuN.sm". N of a device may be *: each
 //          device that there is; where both ends are, every pair of two; of an executor, the source's, if that is one
 //          of all, else the destination's. Blanks around words do not matter. null moves nothing at that end: bytes are
 //          only read, or only written. cpuN are the processors of NUMA node N; cpu are those beside the source, or
 //          beside the destination of a write. Between ranks MPI moves the bytes, so the executor may be left out:
 //          "rank0:host -> rank1:host@node0".
-// Sources  the triples of TransferBench (AMD), with our own words for the places.
+// Sources  the triples of TransferBench (AMD), with our own words for the ends.
 // Errors   invalid_input: which word is wrong, at which character of the text, and what it could be.
 #pragma once
 
@@ -37,14 +37,15 @@ enum class HostKind : std::uint8_t {
 template <>
 std::span<const Named<HostKind>> names<HostKind>();
 
-struct Place {
+// Where bytes come from, or go to.
+struct TransferEnd {
     enum class Kind : std::uint8_t { null, host, device };
     Kind kind{};
     HostKind host{};
     std::optional<std::uint32_t>
         number;  // of the NUMA node or the device; absent: wherever the kernel puts it; each device
     std::optional<std::uint32_t> rank;  // absent: this process's own
-    friend bool operator==(const Place&, const Place&) = default;
+    friend bool operator==(const TransferEnd&, const TransferEnd&) = default;
 };
 
 struct Mover {
@@ -56,13 +57,13 @@ struct Mover {
 };
 
 struct TransferSpec {
-    Place src;
+    TransferEnd src;
     Mover exe;
-    Place dst;
+    TransferEnd dst;
     friend bool operator==(const TransferSpec&, const TransferSpec&) = default;
 };
 
-[[nodiscard]] base::Expected<Place> parse_place(std::string_view text);
+[[nodiscard]] base::Expected<TransferEnd> parse_end(std::string_view text);
 [[nodiscard]] base::Expected<Mover> parse_mover(std::string_view text);
 [[nodiscard]] base::Expected<TransferSpec> parse_transfer(std::string_view text);
 
@@ -82,7 +83,7 @@ struct RankNeed {
 [[nodiscard]] std::string rank_objection(const TransferSpec& spec, std::uint32_t ranks);
 
 // As they are parsed: "host:pinned@node0", "cpu0", "gpu1.ce", "host -> cpu -> host".
-[[nodiscard]] std::string to_text(const Place& place);
+[[nodiscard]] std::string to_text(const TransferEnd& end);
 [[nodiscard]] std::string to_text(const Mover& mover);
 [[nodiscard]] std::string to_text(const TransferSpec& spec);
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/base/checked.hpp"
+#include "core/model/step.hpp"
 
 namespace memsweep::model {
 
@@ -48,8 +49,8 @@ DeviceNeed device_need(const TransferStep& step)
         }
     };
     for (const TransferJob& job : step.jobs) {
-        add(job.spec.src.kind == Place::Kind::device, job.spec.src.number);
-        add(job.spec.dst.kind == Place::Kind::device, job.spec.dst.number);
+        add(job.spec.src.kind == TransferEnd::Kind::device, job.spec.src.number);
+        add(job.spec.dst.kind == TransferEnd::Kind::device, job.spec.dst.number);
         add(job.spec.exe.kind != Mover::Kind::processors, job.spec.exe.number);
     }
     return need;

@@ -36,8 +36,8 @@ struct TransferJob {
 };
 
 // Devices that "gpu*" stands for at most, and transfers of one step.
-inline constexpr std::uint32_t most_each_devices = 8;
-inline constexpr std::size_t most_transfers_at_once = 64;
+inline constexpr std::uint32_t max_each_devices = 8;
+inline constexpr std::size_t max_transfers_at_once = 64;
 
 struct TransferOptions {
     Strategy strategy{Strategy::automatic};
@@ -62,10 +62,7 @@ struct TransferOptions {
     friend bool operator==(const TransferOptions&, const TransferOptions&) = default;
 };
 
-struct TransferStep {
-    std::vector<TransferJob> jobs;  // at once
-    TransferOptions options;
-};
+struct TransferStep;
 
 // Host memory that they take while they run: ends, slots, and what the program reads. Devices that are processors hold
 // theirs there too, so it counts.

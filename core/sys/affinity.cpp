@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "core/sys/numa_nodes.hpp"
-
 namespace memsweep::sys {
 namespace {
 
@@ -25,6 +23,23 @@ int run_on(const std::vector<std::uint32_t>& cpus)
 }
 
 }  // namespace
+
+std::vector<std::uint32_t> allowed_cpus()
+{
+    std::vector<std::uint32_t> cpus;
+    constexpr int max_cpus = 1 << 14;
+    cpu_set_t* const set = CPU_ALLOC(max_cpus);
+    const std::size_t bytes = CPU_ALLOC_SIZE(max_cpus);
+    if (set != nullptr && ::sched_getaffinity(0, bytes, set) == 0) {
+        for (int cpu = 0; cpu < max_cpus; ++cpu) {
+            if (CPU_ISSET_S(static_cast<unsigned>(cpu), bytes, set)) {
+                cpus.push_back(static_cast<std::uint32_t>(cpu));
+            }
+        }
+    }
+    CPU_FREE(set);
+    return cpus;
+}
 
 base::Expected<void> Affinity::limit_to(const std::vector<std::uint32_t>& cpus)
 {

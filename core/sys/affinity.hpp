@@ -1,6 +1,8 @@
-// On which processors the calling thread runs, for a while.
+// On which processors this process may run, and on which the calling thread runs for a while.
 //
-// Sources  sched_setaffinity of the calling thread; what it was before is put back by the destructor.
+// Sources  sched_getaffinity and sched_setaffinity of the calling thread; what it was before is put back by the
+//          destructor. hwloc binds threads by the same calls, but needs its topology for it, which a worker must not
+//          load.
 // Cost     a system call where the processors change, and a migration where the thread is on none of them.
 // Errors   os: the kernel refused, as for processors that a cpuset keeps from this process.
 // Threads  an Affinity belongs to the thread that made it.
@@ -12,6 +14,9 @@
 #include "core/base/expected.hpp"
 
 namespace memsweep::sys {
+
+// Of the calling thread; a cpuset of its control group counts.
+[[nodiscard]] std::vector<std::uint32_t> allowed_cpus();
 
 class Affinity {
   public:

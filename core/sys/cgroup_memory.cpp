@@ -1,12 +1,16 @@
 #include "core/sys/cgroup_memory.hpp"
 
-#include <algorithm>
-#include <string_view>
-
+#include <fcntl.h>
 #include <unistd.h>
 
-#include "core/sys/cgroup_mounts.hpp"
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <string_view>
+
 #include "core/sys/proc_text.hpp"
+#include "core/sys/unique_fd.hpp"
 
 namespace memsweep::sys {
 namespace {
@@ -104,6 +108,170 @@ std::optional<std::uint64_t> tightest_limit(const CgroupMemory& memory)
         tightest = tighter(tightest, level.limit_bytes);
     }
     return tightest;
+}
+
+namespace {
+
+bool is_octal(char c)
+{
+    return c >= '0' && c <= '7';
+}
+
+// "\040" for a blank, and so on.
+std::string unescaped(std::string_view text)
+{
+    std::string plain;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '\\' && i + 3 < text.size() && is_octal(text[i + 1]) && is_octal(text[i + 2]) &&
+            is_octal(text[i + 3])) {
+            plain.push_back(
+                static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + (text[i + 3] - '0')));
+            i += 3;
+        } else {
+            plain.push_back(text[i]);
+        }
+    }
+    return plain;
+}
+
+bool list_has(std::string_view list, std::string_view word)
+{
+    while (!list.empty()) {
+        const std::string_view one = list.substr(0, list.find(','));
+        if (one == word) {
+            return true;
+        }
+        list.remove_prefix(one.size() == list.size() ? one.size() : one.size() + 1);
+    }
+    return false;
+}
+
+// "35 31 0:32 / /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory"
+std::optional<CgroupMount> parse_mount(std::string_view line)
+{
+    for (int skipped = 0; skipped < 3; ++skipped) {
+        static_cast<void>(take_word(line));
+    }
+    CgroupMount mount;
+    mount.root = unescaped(take_word(line));
+    mount.point = unescaped(take_word(line));
+    while (!line.empty() && take_word(line) != "-") {
+    }
+    const std::string_view type = take_word(line);
+    static_cast<void>(take_word(line));
+    if ((type != "cgroup" && type != "cgroup2") || !mount.point.starts_with('/')) {
+        return std::nullopt;
+    }
+    mount.v2 = type == "cgroup2";
+    mount.memory = !mount.v2 && list_has(line, "memory");
+    return mount;
+}
+
+}  // namespace
+
+std::vector<CgroupMount> parse_cgroup_mounts(std::string_view mountinfo)
+{
+    std::vector<CgroupMount> mounts;
+    while (!mountinfo.empty()) {
+        if (auto mount = parse_mount(take_line(mountinfo))) {
+            mounts.push_back(std::move(*mount));
+        }
+    }
+    return mounts;
+}
+
+std::optional<std::string> cgroup_path(std::string_view proc_self_cgroup, bool v2)
+{
+    while (!proc_self_cgroup.empty()) {
+        const std::string_view line = take_line(proc_self_cgroup);
+        const std::size_t first = line.find(':');
+        const std::size_t second = line.find(':', first == std::string_view::npos ? first : first + 1);
+        if (second == std::string_view::npos) {
+            continue;
+        }
+        const std::string_view controllers = line.substr(first + 1, second - first - 1);
+        if (v2 ? line.substr(0, first) == "0" && controllers.empty() : list_has(controllers, "memory")) {
+            return std::string{line.substr(second + 1)};
+        }
+    }
+    return std::nullopt;
+}
+
+std::string directory_in_mount(const CgroupMount& mount, std::string_view path)
+{
+    if (mount.root != "/") {
+        if (!path.starts_with(mount.root)) {
+            return "";
+        }
+        path.remove_prefix(mount.root.size());  // "/a" of "/ab" leaves "b", which is not inside
+    }
+    const bool inside = path.starts_with('/') && !path.starts_with("/..") && path != "/";
+    return inside ? std::string{path} : "";
+}
+
+base::Expected<std::string> cgroup_reclaim_file(const std::string& root)
+{
+    const CgroupMemory memory = cgroup_memory(root);
+    for (const CgroupLevel& level : memory.levels) {
+        const std::string file = level.directory + "/memory.reclaim";
+        if (::access(file.c_str(), F_OK) != 0) {
+            continue;
+        }
+        if (::access(file.c_str(), W_OK) != 0) {
+            return base::fail(base::os_error("open for writing", errno, file));
+        }
+        return file;
+    }
+    return base::fail(base::ErrorCode::not_supported,
+                      "no control group of this process has memory.reclaim (cgroup v2, Linux 5.19, memory controller "
+                      "enabled); cgroups here: " +
+                          memory.version);
+}
+
+bool reclaim_from_cgroup(const std::string& file, std::uint64_t bytes) noexcept
+{
+    const UniqueFd fd{::open(file.c_str(), O_WRONLY | O_CLOEXEC)};
+    std::array<char, 24> text{};
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), bytes).ptr;
+    const auto length = static_cast<std::size_t>(end - text.data());
+    return fd.valid() && ::write(fd.get(), text.data(), length) == static_cast<ssize_t>(length);
+}
+
+std::optional<double> stalled_percent(std::string_view pressure_text)
+{
+    constexpr std::string_view key = "avg10=";
+    while (!pressure_text.empty()) {
+        std::string_view line = take_line(pressure_text);
+        if (take_word(line) != "some") {
+            continue;
+        }
+        const std::string_view word = take_word(line);
+        double percent = 0;
+        if (word.starts_with(key) &&
+            std::from_chars(word.data() + key.size(), word.data() + word.size(), percent).ec == std::errc{}) {
+            return percent;
+        }
+        return std::nullopt;
+    }
+    return std::nullopt;
+}
+
+std::optional<double> memory_stalled_percent(const std::string& root)
+{
+    const auto text = read_kernel_text(root + "proc/pressure/memory");
+    return text ? stalled_percent(*text) : std::nullopt;
+}
+
+std::optional<double> cgroup_share_used(const std::string& root)
+{
+    std::optional<double> most;
+    for (const CgroupLevel& level : cgroup_memory(root).levels) {
+        if (level.limit_bytes && level.headroom_bytes && *level.limit_bytes != 0) {
+            const double free = static_cast<double>(*level.headroom_bytes) / static_cast<double>(*level.limit_bytes);
+            most = std::max(most.value_or(0), 1 - free);
+        }
+    }
+    return most;
 }
 
 }  // namespace memsweep::sys

@@ -10,7 +10,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "core/base/expected.hpp"
 
 namespace memsweep::sys {
 
@@ -29,5 +32,52 @@ struct CgroupMemory {
 [[nodiscard]] CgroupMemory cgroup_memory(const std::string& root);
 
 [[nodiscard]] std::optional<std::uint64_t> tightest_limit(const CgroupMemory& memory);
+
+// Where the control groups of this process lie in the file system.
+//
+// Sources  /proc/self/mountinfo: mount root, mount point, file system type and options, blanks escaped as \040;
+//          /proc/self/cgroup: one path per hierarchy, seen from this process's cgroup namespace.
+struct CgroupMount {
+    bool v2{};
+    bool memory{};      // v1: the memory controller is mounted here
+    std::string root;   // the part of the hierarchy that is mounted: "/", or a container's group
+    std::string point;  // without a slash at its end
+};
+
+[[nodiscard]] std::vector<CgroupMount> parse_cgroup_mounts(std::string_view mountinfo);
+
+// This process's path in the hierarchy of v1's memory controller, or in v2's.
+[[nodiscard]] std::optional<std::string> cgroup_path(std::string_view proc_self_cgroup, bool v2);
+
+// The directory of the group `path` below the mount, relative to the mount point: "" or "/a/b". A path outside the
+// mounted part (another namespace's view) is answered with the mount point: the nearest group that can be seen.
+[[nodiscard]] std::string directory_in_mount(const CgroupMount& mount, std::string_view path);
+
+// Asking this process's control group to give up memory.
+//
+// Units    bytes.
+// Sources  memory.reclaim of cgroup v2 (Linux 5.19), in the group of this process. It takes whatever the group holds:
+//          page cache of any of its processes first, anonymous memory only where there is swap.
+// Errors   not_supported: there is no such file here (cgroup v1, or no memory controller); os: it cannot be written.
+
+// The file to write to, checked to be writable. `root` ends with a slash.
+[[nodiscard]] base::Expected<std::string> cgroup_reclaim_file(const std::string& root);
+
+// Whether as many bytes were reclaimed; the kernel answers no when it found fewer.
+[[nodiscard]] bool reclaim_from_cgroup(const std::string& file, std::uint64_t bytes) noexcept;
+
+// How short of memory the machine and this process's control group are.
+//
+// Units    percent of time; a share from 0 to 1.
+// Sources  avg10 of "some" in /proc/pressure/memory; memory.current over memory.max of the control groups.
+// Cost     reads two to a dozen small files.
+// Errors   absent: the kernel keeps no pressure figures, or no control group has a limit.
+
+// Of the last ten seconds, how much some task waited for memory.
+[[nodiscard]] std::optional<double> stalled_percent(std::string_view pressure_text);
+[[nodiscard]] std::optional<double> memory_stalled_percent(const std::string& root);
+
+// Of the tightest limit above this process, how much is used.
+[[nodiscard]] std::optional<double> cgroup_share_used(const std::string& root);
 
 }  // namespace memsweep::sys

@@ -8,9 +8,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
-#include "core/model/report.hpp"
+#include "core/model/machine.hpp"
 
 namespace memsweep::sys {
 
@@ -23,5 +25,32 @@ namespace memsweep::sys {
 
 // Of a transparent huge page; 0 when this kernel has none.
 [[nodiscard]] std::uint64_t huge_page_bytes(const std::string& root = "/");
+
+// Whether this machine is a machine: hypervisors and containers change what a page fault costs.
+//
+// Sources  /sys/hypervisor/type, the makers' names in /sys/class/dmi/id, the "hypervisor" flag of /proc/cpuinfo (x86),
+//          "microsoft" in the kernel's release (WSL); for containers /.dockerenv, /run/.containerenv,
+//          /run/systemd/container, and the path in /proc/1/cgroup.
+
+// "kvm", "vmware", "kvm+docker", "docker", "none"; "hypervisor" for one that gives no name. `root` ends with a slash.
+[[nodiscard]] std::string virtualisation(const std::string& root, std::string_view cpuinfo);
+
+// What DAMON, the kernel's access monitor, does on this machine: where it pages memory out, a first touch or a re-touch
+// costs what it does, not what the allocator does.
+//
+// Sources  /sys/kernel/mm/damon/admin/kdamonds/*: state, operations and the schemes' actions; "enabled" of the modules
+//          damon_reclaim and damon_lru_sort. Most of these only root may read.
+
+// "off", "paddr: pageout", "vaddr: stat, cold; reclaim", or "unknown" when there are monitors that we may not look at.
+// `root` ends with a slash.
+[[nodiscard]] std::string damon(const std::string& root);
+
+// How much more memory the limits of this process let it map.
+//
+// Units    bytes.
+// Sources  getrlimit(2): RLIMIT_AS and RLIMIT_DATA, less VmSize and VmData of /proc/self/status.
+
+// Empty: no limit.
+[[nodiscard]] std::optional<std::uint64_t> address_space_left();
 
 }  // namespace memsweep::sys

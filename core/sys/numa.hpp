@@ -1,25 +1,41 @@
-// Where pages lie: policies for a range, and the kernel's word on every page of it.
+// Where pages lie: policies for a range, moving what is there, and the kernel's word on every page.
 //
-// Units    node numbers; bit n of a mask is node n, so nodes 0 to 63 can be named.
-// Sources  mbind(2) and move_pages(2) by their numbers: neither library nor headers of libnuma are needed.
+// Units    node numbers; bit n of a mask is node n.
+// Sources  mbind(2), move_pages(2) and get_mempolicy(2) by their numbers: neither library nor headers of libnuma are
+//          needed. hwloc binds memory by the same calls, but needs its topology for it, which a worker must not load.
+// Memory   set_memory_policy and migrate_pages allocate nothing: they run in the process that is measured.
+// Errors   os: the kernel refused; not_supported: it knows no NUMA.
 // Threads  any.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
+#include "core/base/expected.hpp"
 #include "core/model/specs.hpp"
 
 namespace memsweep::sys {
 
-// For pages that are not there yet. `page_bytes`: of the mapping, whose whole pages are meant; the kernel refuses a
-// part of a huge page. False: the kernel refuses these nodes or does not know the policy.
+// Nodes that have memory and that this process may use, in the order of their numbers; node 0 where the kernel knows no
+// NUMA.
+[[nodiscard]] std::vector<std::uint32_t> nodes_with_memory();
+
+// For pages of the range that are not there yet; nodes 0 to 63. `page_bytes`: of the mapping, whose whole pages are
+// meant; the kernel refuses a part of a huge page. False: the kernel refuses these nodes or does not know the policy.
 [[nodiscard]] bool set_memory_policy(void* ptr, std::size_t bytes, const model::NumaSpec& numa,
                                      std::size_t page_bytes) noexcept;
 
-// Per page of the range, the node it lies on; negative: it is not there (-ENOENT), or why the kernel will not say.
-[[nodiscard]] std::vector<int> nodes_of_pages(const void* ptr, std::size_t bytes);
+// Pages of [ptr, ptr + bytes) that are touched from now on come from this node alone. Page-aligned.
+[[nodiscard]] base::Expected<void> bind_to_node(void* ptr, std::uint64_t bytes, std::uint32_t node);
+
+// Base pages of [ptr, ptr + bytes) by the node that the kernel says they lie on.
+struct PagesByNode {
+    std::map<std::uint32_t, std::uint64_t> pages;
+    std::uint64_t not_resident{};
+};
+[[nodiscard]] base::Expected<PagesByNode> pages_by_node(const void* ptr, std::uint64_t bytes);
 
 // Moves the pages of the range that are there to `node`. Pages that other processes have mapped too stay.
 struct Migration {

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <utility>
 
+#include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -70,7 +71,27 @@ const char* advice_name(Advice advice)
     return "madvise";
 }
 
+int populate_object(dl_phdr_info* object, std::size_t /*bytes of it*/, void* /*none*/)
+{
+    const std::uint64_t page = page_size();
+    for (ElfW(Half) i = 0; i < object->dlpi_phnum; ++i) {
+        const ElfW(Phdr)& segment = object->dlpi_phdr[i];
+        if (segment.p_type == PT_LOAD) {
+            const std::uint64_t from = (object->dlpi_addr + segment.p_vaddr) / page * page;
+            const std::uint64_t to = object->dlpi_addr + segment.p_vaddr + segment.p_filesz;
+            // NOLINTNEXTLINE(performance-no-int-to-ptr): the loader tells where it mapped a segment in numbers
+            ::madvise(reinterpret_cast<void*>(from), to - from, MADV_POPULATE_READ);
+        }
+    }
+    return 0;
+}
+
 }  // namespace
+
+void populate_program() noexcept
+{
+    ::dl_iterate_phdr(populate_object, nullptr);
+}
 
 std::uint64_t page_size() noexcept
 {

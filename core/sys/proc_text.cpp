@@ -13,6 +13,22 @@
 namespace memsweep::sys {
 namespace {
 
+struct Range {
+    std::uint64_t first{};
+    std::uint64_t last{};
+};
+
+// "0-3" or "8", taken off a list together with its comma.
+std::optional<Range> take_range(std::string_view& list) noexcept
+{
+    const std::string_view range = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(list.size(), range.size() + 1));
+    const std::size_t dash = range.find('-');
+    const auto first = parse_count(range.substr(0, dash));
+    const auto last = dash == std::string_view::npos ? first : parse_count(range.substr(dash + 1));
+    return first && last && *first <= *last ? std::optional{Range{*first, *last}} : std::nullopt;
+}
+
 constexpr std::string_view blanks = " \t\r\n";
 constexpr std::size_t largest_text_bytes = 16U << 20;  // /proc/cpuinfo of 8192 cpus takes about 12 MiB
 
@@ -94,17 +110,29 @@ std::optional<std::uint64_t> count_list(std::string_view list) noexcept
     std::uint64_t count = 0;
     list = trimmed(list);
     while (!list.empty()) {
-        const std::string_view range = list.substr(0, list.find(','));
-        list.remove_prefix(std::min(list.size(), range.size() + 1));
-        const std::size_t dash = range.find('-');
-        const auto first = parse_count(range.substr(0, dash));
-        const auto last = dash == std::string_view::npos ? first : parse_count(range.substr(dash + 1));
-        if (!first || !last || *last < *first) {
+        const auto range = take_range(list);
+        if (!range) {
             return std::nullopt;
         }
-        count += *last - *first + 1;
+        count += range->last - range->first + 1;
     }
     return count != 0 ? std::optional{count} : std::nullopt;
+}
+
+std::optional<std::vector<std::uint32_t>> parse_list(std::string_view list)
+{
+    constexpr std::uint64_t limit = 1U << 20;
+    std::vector<std::uint32_t> numbers;
+    while (!list.empty()) {
+        const auto range = take_range(list);
+        if (!range || range->last >= limit) {
+            return std::nullopt;
+        }
+        for (std::uint64_t number = range->first; number <= range->last; ++number) {
+            numbers.push_back(static_cast<std::uint32_t>(number));
+        }
+    }
+    return numbers;
 }
 
 std::optional<std::string_view> pread_text(int fd, std::span<char> buffer) noexcept

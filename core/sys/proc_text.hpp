@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace memsweep::sys {
 
@@ -35,6 +36,9 @@ namespace memsweep::sys {
 
 // How many numbers a list such as "0-3,8" names; empty when it is no such list.
 [[nodiscard]] std::optional<std::uint64_t> count_list(std::string_view list) noexcept;
+
+// Those numbers.
+[[nodiscard]] std::optional<std::vector<std::uint32_t>> parse_list(std::string_view list);
 
 // Reads an open /proc file from its start, as much as fits; empty with errno set on failure.
 [[nodiscard]] std::optional<std::string_view> pread_text(int fd, std::span<char> buffer) noexcept;

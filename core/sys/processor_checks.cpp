@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -8,29 +9,13 @@
 #include "core/sys/machine_facts.hpp"
 #include "core/sys/proc_text.hpp"
 #include "core/sys/setting_checks.hpp"
+#include "core/sys/system_devices.hpp"
 
 namespace memsweep::sys {
 namespace {
 
 using model::Fitness;
 using model::MachineCheck;
-
-// The governors of all processors; offline ones have none. Processors are numbered with gaps where some are missing.
-std::set<std::string> governors(const std::string& root)
-{
-    constexpr int most = 4096;
-    constexpr int longest_gap = 64;
-    std::set<std::string> found;
-    for (int cpu = 0, gap = 0; cpu < most && gap < longest_gap; ++cpu) {
-        const std::string governor =
-            read_word(fmt::format("{}sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor", root, cpu));
-        gap = governor.empty() ? gap + 1 : 0;
-        if (!governor.empty()) {
-            found.insert(governor);
-        }
-    }
-    return found;
-}
 
 MachineCheck governor_check(const std::string& root)
 {
@@ -47,31 +32,26 @@ MachineCheck governor_check(const std::string& root)
         check.status = Fitness::note;
     } else if (found != std::set<std::string>{"performance"}) {
         check.status = Fitness::spoils;
-        check.command = "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor";
+        check.command = "echo performance | sudo tee " + system_device_path("cpu/cpu*/cpufreq/scaling_governor");
     }
     return check;
 }
 
 MachineCheck turbo_check(const std::string& root)
 {
-    constexpr const char* intel = "sys/devices/system/cpu/intel_pstate/no_turbo";
-    constexpr const char* generic = "sys/devices/system/cpu/cpufreq/boost";
-    const std::string no_turbo = read_word(root + intel);
-    const std::string boost = read_word(root + generic);
     MachineCheck check{.name = "turbo",
                        .why = "With boost the clock depends on temperature and on how many cores are busy: the first "
                               "case of a run is faster than the last."};
-    if (no_turbo.empty() && boost.empty()) {
+    const std::optional<Turbo> found = turbo(root);
+    if (!found) {
         check.status = Fitness::note;
         check.why = "Whether the processor boosts is not shown here; in a virtual machine the host decides.";
         return check;
     }
-    const bool is_on = no_turbo.empty() ? boost != "0" : no_turbo == "0";
-    check.value = is_on ? "on" : "off";
-    if (is_on) {
+    check.value = found->is_on ? "on" : "off";
+    if (found->is_on) {
         check.status = Fitness::spoils;
-        check.command = no_turbo.empty() ? fmt::format("echo 0 | sudo tee /{}", generic)
-                                         : fmt::format("echo 1 | sudo tee /{}", intel);
+        check.command = found->command;
     }
     return check;
 }

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/model/machine_check.hpp"
+#include "core/model/machine.hpp"
 
 namespace memsweep::sys {
 

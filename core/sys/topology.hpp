@@ -1,46 +1,95 @@
-// The processors of this machine and the caches between them and memory, as the kernel describes them.
+// What a machine is made of, as hwloc describes it: processors, caches, NUMA nodes, PCI devices, and how far apart they
+// are. A Topology is a plain value: it is made once and passed in, so what is decided from it is tested on machines
+// that are not at hand.
 //
 // A virtual machine shows what its host chose to show: a last-level cache may be advertised whole to a guest that has a
 // share of it. What a program finds of it has to be measured.
 //
-// Units    bytes; processors, cores, packages and cache instances as counts.
-// Sources  /sys/devices/system/cpu/cpuN/{topology,cache} below `root`; /sys/kernel/mm/hugepages.
-// Errors   none: what is not shown is left out.
+// Units    bytes; processors and nodes by the numbers of the operating system.
+// Sources  hwloc 2.x. As in every program that uses it, HWLOC_XMLFILE and HWLOC_SYNTHETIC describe another machine in
+//          place of this one. On this machine the kernel's own list says which processors a node has, because hwloc
+//          gives a node of memory alone the processors nearest to it.
+// Cost     1.4 ms here, 40 to 80 ms on an emulated processor, and some hundred KiB of heap: never in a worker, whose
+//          memory is measured.
+// Errors   invalid_input: hwloc cannot read the file or the description.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "core/base/expected.hpp"
+
 namespace memsweep::sys {
 
-struct CacheFacts {
+struct Processor {
+    std::uint32_t id{};
+    bool is_allowed{};  // this process may run on it
+};
+
+enum class CacheType : std::uint8_t { data, instruction, unified };
+[[nodiscard]] std::string_view name_of(CacheType type) noexcept;  // "Data"
+
+struct Cache {
     std::uint32_t level{};
-    std::string type;  // Data, Instruction, Unified
+    CacheType type{};
     std::uint64_t bytes{};
     std::uint32_t line_bytes{};
-    std::uint32_t instances{};  // on this machine
-    std::uint32_t shared_by{};  // processors that share one
+    std::vector<std::uint32_t> cpus;  // that share it
 };
 
-struct HugePagePool {
-    std::uint64_t page_bytes{};
-    std::uint64_t reserved{};
-    std::uint64_t free{};
+struct NumaNode {
+    std::uint32_t id{};
+    std::vector<std::uint32_t> cpus;       // that this process may use; empty for a node of memory alone
+    std::uint64_t memory_bytes{};          // 0 for a node of processors alone
+    std::vector<std::uint32_t> distances;  // the firmware's (SLIT; 10 is local), to every node in their order; or empty
 };
 
-struct CpuTopology {
-    std::uint32_t processors{};            // online
-    std::uint32_t cores{};                 // 0: not shown
-    std::uint32_t packages{};              // 0: not shown
-    std::vector<CacheFacts> caches;        // by level, then type
-    std::vector<HugePagePool> huge_pages;  // smallest pages first
+struct PciDevice {
+    std::string address;               // "0000:3b:00.0"
+    std::uint16_t class_id{};          // 0x0302: a 3D controller
+    std::string kind;                  // "3D"
+    std::vector<std::string> names;    // that drivers gave it: "cuda0", "eth0"
+    std::vector<std::uint32_t> nodes;  // nearest to it
 };
 
-[[nodiscard]] CpuTopology cpu_topology(const std::string& root = "/");
+// One object as lstopo draws it, and what lies in it: memory first, then processors and caches, then devices.
+struct TopologyPart {
+    enum class Kind : std::uint8_t { machine, package, group, node, cache, core, processor, bridge, device, other };
+    Kind kind{};
+    std::string label;          // "L2 L#0 (2048KB)"
+    bool has_all_processors{};  // of the part that it lies in
+    std::vector<TopologyPart> parts;
+};
 
-// Of the largest level, data or unified; 0 where none is shown.
-[[nodiscard]] std::uint64_t last_level_cache_bytes(const CpuTopology& topology);
-[[nodiscard]] std::uint64_t first_level_cache_bytes(const CpuTopology& topology);
+struct Topology {
+    bool is_this_machine{};
+    std::uint32_t cores{};              // 0: not shown
+    std::uint32_t packages{};           // 0: not shown
+    std::vector<Processor> processors;  // online, in the order of their numbers
+    std::vector<Cache> caches;          // by level, type and size, then by processor
+    std::vector<NumaNode> nodes;        // in the order of their numbers, at least one
+    std::vector<PciDevice> devices;     // by address
+    TopologyPart machine;
+    std::string xml;  // the whole of it, as lstopo and every program with hwloc read it
+};
+
+[[nodiscard]] base::Expected<Topology> load_topology();
+[[nodiscard]] base::Expected<Topology> topology_from_xml(const std::string& path);
+[[nodiscard]] base::Expected<Topology> topology_from_synthetic(const std::string& description);
+
+// Caches that are alike.
+struct CacheKind {
+    std::uint32_t level{};
+    CacheType type{};
+    std::uint64_t bytes{};
+    std::uint32_t line_bytes{};
+    std::uint32_t instances{};
+    std::uint32_t shared_by{};  // processors
+};
+[[nodiscard]] std::vector<CacheKind> cache_kinds(const Topology& topology);
+
+// Of one cache of the largest level that holds data; 0 where none is shown.
+[[nodiscard]] std::uint64_t last_level_cache_bytes(const Topology& topology);
 
 }  // namespace memsweep::sys

@@ -1,9 +1,11 @@
 // One thing that a traced program did with memory, as readers hand it out and writers take it.
 //
 // Units    bytes; ticks of the trace's clock (FileHeader::ticks_per_second).
+//
 // Ownership  `text` belongs to the reader and holds until the next event.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -40,8 +42,7 @@ struct Event {
     SpaceKind space_kind{};
     std::uint32_t process{};
     std::uint32_t thread{};
-    std::uint32_t
-        space{};  // which memory, or which allocator of the program: a block is known by process, space, address
+    std::uint32_t space{};  // a memory, or an allocator of the program; process, space and address identify a block
     std::uint64_t stream{};
     std::uint64_t address{};
     std::uint64_t old_address{};
@@ -58,7 +59,19 @@ struct Event {
     return kind <= EventKind::aligned_alloc;
 }
 
-[[nodiscard]] std::string_view name_of(EventKind kind);
-[[nodiscard]] std::string_view name_of(SpaceKind kind);
+[[nodiscard]] constexpr std::string_view name_of(EventKind kind)
+{
+    constexpr std::array<std::string_view, event_kinds> names{
+        "malloc",      "calloc", "aligned_alloc", "realloc",      "free",  "free_requested", "failed_alloc",
+        "map",         "unmap",  "external",      "external_end", "copy",  "move",           "thread_start",
+        "thread_exit", "fork",   "exec",          "process_exit", "label", "define_space"};
+    return names.at(static_cast<std::size_t>(kind));
+}
+
+[[nodiscard]] constexpr std::string_view name_of(SpaceKind kind)
+{
+    constexpr std::array<std::string_view, 5> names{"host", "pinned", "device", "managed", "other"};
+    return names.at(static_cast<std::size_t>(kind));
+}
 
 }  // namespace memsweep::trace

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "core/trace/varint.hpp"
+#include "core/trace/format/varint.hpp"
 
 namespace memsweep::trace {
 
@@ -58,133 +58,105 @@ bool EventDecoder::next(Event& event) noexcept
 
 EventDecoder::Found EventDecoder::other(OtherOperation operation, Event& event) noexcept
 {
+    const auto context = [](bool read) { return read ? Found::context : Found::damage; };
+    const auto found = [](bool read) { return read ? Found::event : Found::damage; };
     switch (operation) {
     case OtherOperation::end_of_chunk:
         return Found::end;
     case OtherOperation::stamp:
+        return context(stamp());
     case OtherOperation::base:
+        return context(number(place_));
     case OtherOperation::thread:
+        return context(small_number(thread_));
     case OtherOperation::process:
+        return context(small_number(process_));
     case OtherOperation::space:
+        return context(small_number(space_));
     case OtherOperation::stream:
-        return context(operation);
+        return context(number(stream_));
     case OtherOperation::define_space:
-        return define_space(event);
-    case OtherOperation::copy:
-        return transfer(EventKind::copy, event);
-    case OtherOperation::move:
-        return transfer(EventKind::move, event);
+        return found(define_space(event));
     case OtherOperation::calloc:
+        return found(sized(begin(EventKind::calloc, event)));
     case OtherOperation::aligned_alloc:
+        return found(aligned(begin(EventKind::aligned_alloc, event)));
     case OtherOperation::map:
+        return found(sized(begin(EventKind::map, event)));
     case OtherOperation::unmap:
-    case OtherOperation::external:
-    case OtherOperation::external_end:
-    case OtherOperation::free_requested:
-        return placed(operation, event);
-    default:
-        return bare(operation, event);
-    }
-}
-
-EventDecoder::Found EventDecoder::context(OtherOperation operation) noexcept
-{
-    std::uint64_t value{};
-    switch (operation) {
-    case OtherOperation::stamp:
-        if (!number(value)) {
-            return Found::damage;
-        }
-        ticks_ += value;
-        return Found::context;
-    case OtherOperation::base:
-        return number(place_) ? Found::context : Found::damage;
-    case OtherOperation::thread:
-        return small_number(thread_) ? Found::context : Found::damage;
-    case OtherOperation::process:
-        return small_number(process_) ? Found::context : Found::damage;
-    case OtherOperation::space:
-        return small_number(space_) ? Found::context : Found::damage;
-    default:
-        return number(stream_) ? Found::context : Found::damage;
-    }
-}
-
-EventDecoder::Found EventDecoder::placed(OtherOperation operation, Event& event) noexcept
-{
-    const EventKind kind = operation == OtherOperation::calloc          ? EventKind::calloc
-                           : operation == OtherOperation::aligned_alloc ? EventKind::aligned_alloc
-                           : operation == OtherOperation::map           ? EventKind::map
-                           : operation == OtherOperation::unmap         ? EventKind::unmap
-                           : operation == OtherOperation::external      ? EventKind::external
-                           : operation == OtherOperation::external_end  ? EventKind::external_end
-                                                                        : EventKind::free_requested;
-    begin(kind, event);
-    const bool has_size = kind != EventKind::external_end && kind != EventKind::free_requested;
-    if (!address(event.address) || (has_size && !number(event.size))) {
-        return Found::damage;
-    }
-    if (kind == EventKind::aligned_alloc) {
-        std::uint64_t log2{};
-        if (!number(log2) || log2 > 63) {
-            return Found::damage;
-        }
-        event.alignment = 1ULL << log2;
-    }
-    return Found::event;
-}
-
-EventDecoder::Found EventDecoder::bare(OtherOperation operation, Event& event) noexcept
-{
-    bool read = true;
-    switch (operation) {
+        return found(sized(begin(EventKind::unmap, event)));
     case OtherOperation::thread_start:
-        begin(EventKind::thread_start, event);
-        read = small_number(event.other);
-        break;
-    case OtherOperation::fork:
-        begin(EventKind::fork, event);
-        read = small_number(event.other);
-        break;
-    case OtherOperation::failed_alloc:
-        begin(EventKind::failed_alloc, event);
-        read = number(event.size);
-        break;
-    case OtherOperation::label:
-        begin(EventKind::label, event);
-        read = text(event.text);
-        break;
+        return found(small_number(begin(EventKind::thread_start, event).other));
     case OtherOperation::thread_exit:
         begin(EventKind::thread_exit, event);
-        break;
+        return Found::event;
+    case OtherOperation::fork:
+        return found(small_number(begin(EventKind::fork, event).other));
     case OtherOperation::exec:
         begin(EventKind::exec, event);
-        break;
-    default:
+        return Found::event;
+    case OtherOperation::process_exit:
         begin(EventKind::process_exit, event);
-        break;
+        return Found::event;
+    case OtherOperation::label:
+        return found(text(begin(EventKind::label, event).text));
+    case OtherOperation::copy:
+        return found(transfer(begin(EventKind::copy, event)));
+    case OtherOperation::move:
+        return found(transfer(begin(EventKind::move, event)));
+    case OtherOperation::failed_alloc:
+        return found(number(begin(EventKind::failed_alloc, event).size));
+    case OtherOperation::free_requested:
+        return found(address(begin(EventKind::free_requested, event).address));
+    case OtherOperation::external:
+        return found(sized(begin(EventKind::external, event)));
+    case OtherOperation::external_end:
+        return found(address(begin(EventKind::external_end, event).address));
     }
-    return read ? Found::event : Found::damage;
+    return Found::damage;
 }
 
-EventDecoder::Found EventDecoder::define_space(Event& event) noexcept
+bool EventDecoder::stamp() noexcept
+{
+    std::uint64_t passed{};
+    if (!number(passed)) {
+        return false;
+    }
+    ticks_ += passed;
+    return true;
+}
+
+bool EventDecoder::sized(Event& event) noexcept
+{
+    return address(event.address) && number(event.size);
+}
+
+bool EventDecoder::aligned(Event& event) noexcept
+{
+    std::uint64_t log2{};
+    if (!sized(event) || !number(log2) || log2 > 63) {
+        return false;
+    }
+    event.alignment = 1ULL << log2;
+    return true;
+}
+
+bool EventDecoder::define_space(Event& event) noexcept
 {
     begin(EventKind::define_space, event);
     std::uint64_t kind{};
     if (!small_number(event.space) || !number(kind) || kind > static_cast<unsigned>(SpaceKind::other) ||
         !small_number(event.other) || !text(event.text)) {
-        return Found::damage;
+        return false;
     }
     event.space_kind = static_cast<SpaceKind>(kind);
-    return Found::event;
+    return true;
 }
 
-EventDecoder::Found EventDecoder::transfer(EventKind kind, Event& event) noexcept
+bool EventDecoder::transfer(Event& event) noexcept
 {
-    begin(kind, event);
-    const bool read =
-        address(event.address) && address(event.old_address) && number(event.size) && small_number(event.source_space);
-    return read ? Found::event : Found::damage;
+    return address(event.address) && address(event.old_address) && number(event.size) &&
+           small_number(event.source_space);
 }
 
 bool EventDecoder::number(std::uint64_t& value) noexcept
@@ -230,9 +202,10 @@ bool EventDecoder::text(std::string_view& value) noexcept
     return true;
 }
 
-void EventDecoder::begin(EventKind kind, Event& event) const noexcept
+Event& EventDecoder::begin(EventKind kind, Event& event) const noexcept
 {
     event = {.kind = kind, .process = process_, .thread = thread_, .space = space_, .stream = stream_, .ticks = ticks_};
+    return event;
 }
 
 }  // namespace memsweep::trace

@@ -2,14 +2,16 @@
 //
 // Cost     3 to 10 ns an event.
 // Memory   none: it reads the payload where it lies.
-// Errors   next() ends at the payload's end, and early where the payload is no sequence of events: damaged() tells.
+// Errors   next() ends at the payload's end, and earlier where the payload is not a sequence of events: damaged() is
+//          true then.
+//
 // Ownership  the payload is the caller's and outlives the decoder's events.
 #pragma once
 
 #include <span>
 
 #include "core/trace/event.hpp"
-#include "core/trace/format.hpp"
+#include "core/trace/format/trace_layout.hpp"
 
 namespace memsweep::trace {
 
@@ -29,16 +31,17 @@ class EventDecoder {
     enum class Found { event, context, end, damage };
 
     Found other(OtherOperation operation, Event& event) noexcept;
-    Found context(OtherOperation operation) noexcept;
-    Found placed(OtherOperation operation, Event& event) noexcept;
-    Found bare(OtherOperation operation, Event& event) noexcept;
-    Found define_space(Event& event) noexcept;
-    Found transfer(EventKind kind, Event& event) noexcept;
+    // Each reads what belongs to an event; false where the payload does not hold it.
+    bool stamp() noexcept;
+    bool sized(Event& event) noexcept;
+    bool aligned(Event& event) noexcept;
+    bool define_space(Event& event) noexcept;
+    bool transfer(Event& event) noexcept;
     bool number(std::uint64_t& value) noexcept;
     bool small_number(std::uint32_t& value) noexcept;
     bool address(std::uint64_t& value) noexcept;
     bool text(std::string_view& value) noexcept;
-    void begin(EventKind kind, Event& event) const noexcept;
+    Event& begin(EventKind kind, Event& event) const noexcept;
 
     const std::uint8_t* begin_{};
     const std::uint8_t* at_{};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "core/trace/live_blocks.hpp"
 
@@ -19,81 +20,55 @@ constexpr std::array policies{
     PlacementPolicy{"quad", "a list per class, four classes per doubling", false, make_quad},
 };
 
-constexpr std::uint64_t largest_live_peak = 1ULL << 56U;  // beyond it sums would wrap, and no machine has it
+constexpr std::uint64_t max_live_peak = 1ULL << 56U;  // beyond it sums would wrap, and no machine has it
 
-class Compiler {
+// Turns events into operations on numbered blocks.
+class PlacementOpsBuilder {
   public:
-    explicit Compiler(PlacementOps& into) : into_{&into} {}
-
     void add(const Event& event)
     {
         if (event.kind == EventKind::define_space) {
-            into_->on_device = into_->on_device || event.space_kind == SpaceKind::device;
+            ops_.on_device = ops_.on_device || event.space_kind == SpaceKind::device;
             return;
         }
         ++number_;
-        if (is_allocation(event.kind)) {
-            allocate(event);
-        } else if (event.kind == EventKind::free) {
-            release(event, event.address);
-        } else if (event.kind == EventKind::realloc) {
-            release(event, event.old_address);
-            if (event.address != 0) {
-                allocate(event);
-            }
-        } else if (event.kind == EventKind::exec || event.kind == EventKind::process_exit) {
-            live_.remove_process(event.process, [this](const BlockKey&, const LiveBlock& block) { put_free(block); });
+        if (event.kind == EventKind::exec || event.kind == EventKind::process_exit) {
+            walk_.end_process(event.process, [this](const LiveBlock& block) { put(block, true); });
+            return;
+        }
+        const BlockWalk::Change change = walk_.add(event);
+        if (change.freed) {
+            put(*change.freed, true);
+        }
+        if (change.replaced) {
+            put(*change.replaced, true);
+        }
+        if (change.made) {
+            put(*change.made, false);
         }
     }
-    void finish() { into_->end_live_blocks = live_.count(); }
+    PlacementOps finish()
+    {
+        ops_.live_peak = walk_.peak_live_bytes();
+        return std::move(ops_);
+    }
 
   private:
-    void allocate(const Event& event)
+    void put(const LiveBlock& block, bool is_free)
     {
-        const std::uint32_t block = new_block();
-        if (const auto replaced = live_.insert({event.address, event.process, event.space}, {event.size, block})) {
-            put_free(*replaced);
-        }
-        live_bytes_ += event.size;
-        into_->live_peak = std::max(into_->live_peak, live_bytes_);
-        into_->ops.push_back({event.size, block, false});
-        into_->events.push_back(number_);
-    }
-    void release(const Event& event, std::uint64_t address)
-    {
-        if (const auto block = live_.remove({address, event.process, event.space})) {
-            put_free(*block);
-        }
-    }
-    void put_free(const LiveBlock& block)
-    {
-        live_bytes_ -= block.size;
-        into_->ops.push_back({block.size, block.tag, true});
-        into_->events.push_back(number_);
-        unused_.push_back(block.tag);
-    }
-    std::uint32_t new_block()
-    {
-        if (unused_.empty()) {
-            return blocks_++;
-        }
-        const std::uint32_t block = unused_.back();
-        unused_.pop_back();
-        return block;
+        ops_.ops.push_back({block.size, block.tag, is_free});
+        ops_.events.push_back(number_);
     }
 
-    PlacementOps* into_;
-    LiveBlocks live_;
-    std::vector<std::uint32_t> unused_;
-    std::uint32_t blocks_{};
+    PlacementOps ops_;
+    BlockWalk walk_;
     std::uint64_t number_{};
-    std::uint64_t live_bytes_{};
 };
 
-// One placement's way through the operations.
-class Walk {
+// Runs the operations through a placement.
+class PlacementRun {
   public:
-    Walk(const PlacementOps& ops, Placement& placement) : ops_{&ops}, placement_{&placement} {}
+    PlacementRun(const PlacementOps& ops, Placement& placement) : ops_{&ops}, placement_{&placement} {}
 
     // False where something did not fit: failure() says what.
     bool run()
@@ -117,7 +92,7 @@ class Walk {
         }
         return true;
     }
-    // Frees what a run has left, so that the next one can begin.
+    // Frees what a run has left live, so that the next one can begin.
     void end_run()
     {
         std::vector<bool> is_live;
@@ -138,7 +113,7 @@ class Walk {
         }
     }
     [[nodiscard]] const FitFailure& failure() const { return failure_; }
-    // What needs all of the capacity, as it would fail in one byte less.
+    // The operation that needs all of the capacity, as it would fail with one byte less.
     [[nodiscard]] std::optional<FitFailure> failure_in_less() const
     {
         const auto growth = placement_->last_growth();
@@ -154,8 +129,8 @@ class Walk {
     const PlacementOps* ops_;
     Placement* placement_;
     FitFailure failure_;
-    FitFailure grew_;         // what last needed more than all before
-    std::uint64_t needed_{};  // by then
+    FitFailure grew_;         // the last placement that needed more than all before
+    std::uint64_t needed_{};  // after it
     std::uint64_t live_bytes_{};
     std::uint64_t run_{};
 };
@@ -165,7 +140,7 @@ void measure_growth(const PlacementOps& ops, const PlacementPolicy& policy, cons
                     PolicyFit& result)
 {
     const auto placement = policy.make(unbounded, options.alignment);
-    Walk walk{ops, *placement};
+    PlacementRun walk{ops, *placement};
     for (std::uint64_t run = 1; run <= options.runs; ++run) {
         static_cast<void>(walk.run());
         result.needed_after_run.push_back(placement->needed());
@@ -179,13 +154,13 @@ void measure_growth(const PlacementOps& ops, const PlacementPolicy& policy, cons
     }
 }
 
-// A capacity that suffices while one less does not, of those that a search by halving meets.
+// A capacity that suffices while one unit less does not, found by bisection.
 std::uint64_t search(const PlacementOps& ops, const PlacementPolicy& policy, FitOptions options, std::uint64_t runs)
 {
     options.runs = runs;
     constexpr std::uint64_t unit = 256;
     const auto suffices = [&](std::uint64_t units) { return !first_failure(ops, policy, units * unit, options); };
-    std::uint64_t low = ops.live_peak / unit;  // holds less than the blocks themselves, or just them
+    std::uint64_t low = ops.live_peak / unit;  // the blocks alone, or less
     if (low > 0) {
         --low;
     }
@@ -201,6 +176,54 @@ std::uint64_t search(const PlacementOps& ops, const PlacementPolicy& policy, Fit
     return high * unit;
 }
 
+struct Rectangle {
+    std::uint64_t address{};
+    std::uint64_t size{};
+    std::uint64_t born{};  // operation
+};
+
+// A stretch of cells, [begin, end), and how much of each it covers.
+struct Cover {
+    double begin{};
+    double end{};
+    [[nodiscard]] double of(std::size_t cell) const
+    {
+        const auto at = static_cast<double>(cell);
+        return std::max(0.0, std::min(end, at + 1) - std::max(begin, at));
+    }
+    [[nodiscard]] std::size_t first() const { return static_cast<std::size_t>(begin); }
+    [[nodiscard]] std::size_t last(std::size_t cells) const
+    {
+        return std::min(cells, static_cast<std::size_t>(std::ceil(end)));
+    }
+};
+
+class Painter {
+  public:
+    explicit Painter(AddressPicture& picture) : picture_{&picture} {}
+
+    void add(const Rectangle& block, std::uint64_t died)
+    {
+        const Cover time = cover(block.born, died, picture_->operations, picture_->columns);
+        const Cover place = cover(block.address, block.address + block.size, picture_->bytes, picture_->rows);
+        for (std::size_t column = time.first(); column < time.last(picture_->columns); ++column) {
+            const double share = time.of(column);
+            for (std::size_t row = place.first(); row < place.last(picture_->rows); ++row) {
+                picture_->taken[column * picture_->rows + row] += static_cast<float>(share * place.of(row));
+            }
+        }
+    }
+
+  private:
+    static Cover cover(std::uint64_t begin, std::uint64_t end, std::uint64_t whole, std::size_t cells)
+    {
+        const double scale = static_cast<double>(cells) / static_cast<double>(whole);
+        return {static_cast<double>(begin) * scale, static_cast<double>(end) * scale};
+    }
+
+    AddressPicture* picture_;
+};
+
 }  // namespace
 
 std::span<const PlacementPolicy> placement_policies()
@@ -210,21 +233,19 @@ std::span<const PlacementPolicy> placement_policies()
 
 PlacementOps placement_ops(TraceReader& reader)
 {
-    PlacementOps ops;
-    Compiler compiler{ops};
+    PlacementOpsBuilder builder;
     Event event;
     while (reader.next(event)) {
-        compiler.add(event);
+        builder.add(event);
     }
-    compiler.finish();
-    return ops;
+    return builder.finish();
 }
 
 std::optional<FitFailure> first_failure(const PlacementOps& ops, const PlacementPolicy& policy, std::uint64_t capacity,
                                         const FitOptions& options)
 {
     const auto placement = policy.make(capacity, options.alignment);
-    Walk walk{ops, *placement};
+    PlacementRun walk{ops, *placement};
     for (std::uint64_t run = 1; run <= options.runs; ++run) {
         if (!walk.run()) {
             return walk.failure();
@@ -240,7 +261,7 @@ PolicyFit fit(const PlacementOps& ops, const PlacementPolicy& policy, const FitO
 {
     PolicyFit result;
     result.policy = policy.name;
-    if (ops.live_peak == 0 || ops.live_peak > largest_live_peak) {
+    if (ops.live_peak == 0 || ops.live_peak > max_live_peak) {
         return result;
     }
     if (policy.depends_on_capacity) {
@@ -256,6 +277,64 @@ PolicyFit fit(const PlacementOps& ops, const PlacementPolicy& policy, const FitO
         result.first_failure = first_failure(ops, policy, options.capacity.value_or(result.capacity - 1), options);
     }
     return result;
+}
+
+std::optional<AddressPicture> picture_addresses(const PlacementOps& ops, const PlacementPolicy& policy,
+                                                const FitOptions& options, std::size_t columns, std::size_t rows)
+{
+    const auto sized = policy.make(unbounded, options.alignment);
+    for (const PlacementOps::Op& op : ops.ops) {
+        if (op.is_free) {
+            sized->release(op.block);
+        } else if (!sized->place(op.block, op.size) || !sized->place_of(op.block)) {
+            return std::nullopt;
+        }
+    }
+    if (ops.ops.empty() || sized->needed() == 0) {
+        return std::nullopt;
+    }
+    AddressPicture picture{.columns = columns,
+                           .rows = rows,
+                           .operations = ops.ops.size(),
+                           .bytes = sized->needed(),
+                           .taken = std::vector<float>(columns * rows),
+                           .live = std::vector<std::uint64_t>(columns),
+                           .high = std::vector<std::uint64_t>(columns)};
+    Painter painter{picture};
+    const auto placement = policy.make(unbounded, options.alignment);
+    std::vector<Rectangle> blocks;
+    std::uint64_t live = 0;
+    for (std::uint64_t i = 0; i < ops.ops.size(); ++i) {
+        const PlacementOps::Op& op = ops.ops[i];
+        if (op.block >= blocks.size()) {
+            blocks.resize(std::size_t{op.block} + 1);
+        }
+        Rectangle& block = blocks[op.block];
+        if (op.is_free) {
+            painter.add(block, i);
+            block.size = 0;
+            placement->release(op.block);
+            live -= op.size;
+        } else {
+            static_cast<void>(placement->place(op.block, op.size));
+            const Placement::Range range = *placement->place_of(op.block);
+            block = {range.address, range.size, i};
+            live += op.size;
+        }
+        const auto column = static_cast<std::size_t>(i * columns / ops.ops.size());
+        picture.live[column] = std::max(picture.live[column], live);
+        picture.high[column] = placement->needed();
+    }
+    for (const Rectangle& block : blocks) {
+        if (block.size != 0) {
+            painter.add(block, ops.ops.size());
+        }
+    }
+    // Traces with fewer operations than columns leave columns without one.
+    for (std::size_t column = 1; column < columns; ++column) {
+        picture.high[column] = std::max(picture.high[column], picture.high[column - 1]);
+    }
+    return picture;
 }
 
 }  // namespace memsweep::trace

@@ -1,8 +1,8 @@
-// The smallest capacity in which a trace fits, per placement policy.
+// The smallest capacity in which a trace fits, per placement policy, and a picture of its arena.
 //
 // Units    bytes; events are numbered as `memsweep info` counts them, from 1.
 // Cost     one pass over the operations per policy, 10 to 200 ns each; some 30 passes where growth depends on capacity.
-// Memory   16 bytes an operation, and what the policy keeps of live blocks.
+// Memory   24 bytes an operation, and what the policy keeps of live blocks.
 #pragma once
 
 #include <optional>
@@ -22,9 +22,8 @@ struct PlacementOps {
         bool is_free{};
     };
     std::vector<Op> ops;
-    std::vector<std::uint64_t> events;  // of each operation, the event's number
+    std::vector<std::uint64_t> events;  // the event's number of each operation
     std::uint64_t live_peak{};
-    std::uint64_t end_live_blocks{};
     bool on_device{};
 };
 
@@ -42,7 +41,7 @@ struct FitFailure {
 struct FitOptions {
     std::optional<std::uint64_t> capacity;
     std::uint64_t alignment{16};
-    std::uint64_t runs{1};  // the same operations again and again; what a run leaves live is freed at its end
+    std::uint64_t runs{1};  // how often the operations are repeated; what a run leaves live is freed at its end
 };
 
 struct PolicyFit {
@@ -59,5 +58,25 @@ struct PolicyFit {
 // The first operation that a capacity is too small for.
 [[nodiscard]] std::optional<FitFailure> first_failure(const PlacementOps& ops, const PlacementPolicy& policy,
                                                       std::uint64_t capacity, const FitOptions& options);
+
+// An arena over the time of a trace: the share of each stretch of addresses that is taken during each stretch of
+// operations, from 0 to 1. It costs a placement of all operations, and a few ns for each cell that a block's rectangle
+// meets; a value a cell and 24 bytes a block number.
+struct AddressPicture {
+    std::size_t columns{};            // of equal numbers of operations
+    std::size_t rows{};               // of equal numbers of addresses, the lowest first
+    std::uint64_t operations{};       // of all columns
+    std::uint64_t bytes{};            // of all rows
+    std::vector<float> taken;         // column by column
+    std::vector<std::uint64_t> live;  // most live bytes within each column
+    std::vector<std::uint64_t> high;  // highest end of a block so far
+
+    [[nodiscard]] float at(std::size_t column, std::size_t row) const { return taken[column * rows + row]; }
+};
+
+// Empty for policies whose blocks have no place in one arena, and for traces without operations.
+[[nodiscard]] std::optional<AddressPicture> picture_addresses(const PlacementOps& ops, const PlacementPolicy& policy,
+                                                              const FitOptions& options, std::size_t columns,
+                                                              std::size_t rows);
 
 }  // namespace memsweep::trace

@@ -1,5 +1,6 @@
 #include "core/trace/live_blocks.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -72,6 +73,42 @@ std::optional<LiveBlock> LiveBlocks::remove(const BlockKey& key)
     entries_[hole].used = false;
     --count_;
     return block;
+}
+
+BlockWalk::Change BlockWalk::add(const Event& event)
+{
+    Change change;
+    if (is_allocation(event.kind)) {
+        allocate(event, change);
+    } else if (event.kind == EventKind::free) {
+        release(event, event.address, change);
+    } else if (event.kind == EventKind::realloc) {
+        release(event, event.old_address, change);
+        if (event.address != 0) {
+            allocate(event, change);
+        }
+    }
+    return change;
+}
+
+void BlockWalk::release(const Event& event, std::uint64_t address, Change& change)
+{
+    change.freed = live_.remove(key_of(event, address));
+    if (change.freed) {
+        forget(*change.freed);
+    }
+    change.frees_unknown = !change.freed && address != 0;
+}
+
+void BlockWalk::allocate(const Event& event, Change& change)
+{
+    change.made = LiveBlock{event.size, numbers_.take()};
+    change.replaced = live_.insert(key_of(event, event.address), *change.made);
+    if (change.replaced) {
+        forget(*change.replaced);
+    }
+    live_bytes_ += event.size;
+    peak_live_bytes_ = std::max(peak_live_bytes_, live_bytes_);
 }
 
 }  // namespace memsweep::trace

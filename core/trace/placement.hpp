@@ -34,24 +34,24 @@ class Placement {
     };
     [[nodiscard]] virtual std::optional<Range> place_of(std::uint32_t /*block*/) const { return std::nullopt; }
 
-    // What all placements so far needed: where the highest block ended, or what was reserved.
+    // What all placements so far needed: the highest end of a block, or what was reserved.
     [[nodiscard]] virtual std::uint64_t needed() const = 0;
-    // What was so before the placement that last raised needed(), where a capacity changes nothing before something
-    // does not fit: then a smaller arena fails right there, and nobody has to look. Empty: not kept.
+    // The state before the placement that last raised needed(). A policy that places blocks the same way in every
+    // capacity would fail exactly there in a smaller arena, so that no search is needed. Empty for other policies.
     struct Growth {
         std::uint64_t largest_hole{};
-        std::uint64_t end{};  // of what was taken: a smaller arena's rest above it is a hole too
+        std::uint64_t end{};  // of what was taken; a smaller arena has a hole above it
     };
     [[nodiscard]] virtual std::optional<Growth> last_growth() const { return std::nullopt; }
 
-    // Of the free ranges that a block could go to, below what has been needed.
+    // The largest free range that a block could go to, below needed().
     [[nodiscard]] virtual std::uint64_t largest_hole() const = 0;
 };
 
 struct PlacementPolicy {
     std::string_view name;
     std::string_view help;
-    bool depends_on_capacity{};  // how it grows does, so that its capacity has to be searched for
+    bool depends_on_capacity{};  // so does its growth: the smallest capacity must be searched for
     std::unique_ptr<Placement> (*make)(std::uint64_t capacity, std::uint64_t alignment);
 };
 

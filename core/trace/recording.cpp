@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "core/trace/event_decoder.hpp"
-#include "core/trace/ticks.hpp"
+#include "core/trace/format/ticks.hpp"
 
 namespace memsweep::trace {
 namespace {
@@ -36,7 +36,7 @@ std::uint64_t ticks_per_second(const ImageFacts& first, const ClockReading& now)
     constexpr double slowest = 1e6;
     constexpr double fastest = 1e11;
     if (now.ticks <= first.start_ticks || now.nanoseconds <= first.start_nanoseconds) {
-        return 0;  // the machine has been started anew since
+        return 0;  // the machine has been restarted since
     }
     const double per_second = static_cast<double>(now.ticks - first.start_ticks) * 1e9 /
                               static_cast<double>(now.nanoseconds - first.start_nanoseconds);
@@ -73,7 +73,7 @@ class ImageWriter {
 
 void ImageWriter::find_slots()
 {
-    const std::uint32_t slots = std::min({image_.facts.slots_used, image_.facts.slots, most_slots});
+    const std::uint32_t slots = std::min({image_.facts.slots_used, image_.facts.slots, max_slots});
     for (std::uint32_t i = 0; i < slots; ++i) {
         Slot slot;
         const std::uint64_t offset = slots_offset + std::uint64_t{i} * slot_bytes;
@@ -96,7 +96,7 @@ void ImageWriter::find_pieces()
     std::ranges::stable_sort(pieces_, {}, order_of);
 }
 
-// Of a slot only while it still holds that chunk: its process may be running.
+// A slot counts only while it still holds that chunk: its process may be running.
 bool ImageWriter::read_payload(const Piece& piece)
 {
     if (piece.slot_used == 0) {
@@ -134,7 +134,7 @@ base::Expected<void> ImageWriter::put(const Piece& piece)
 
 base::Expected<void> ImageWriter::put_end(std::uint32_t thread, OtherOperation operation, std::uint64_t ticks)
 {
-    std::uint8_t bytes[longest_event_bytes]{};
+    std::uint8_t bytes[max_event_bytes]{};
     EventEncoder encoder;
     const std::uint8_t* const end = encoder.bare(bytes, operation);
     ++summary_.events;

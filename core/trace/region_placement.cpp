@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "core/trace/hole_index.hpp"
+#include "core/trace/holes.hpp"
 #include "core/trace/placement.hpp"
-#include "core/trace/segments.hpp"
 
 namespace memsweep::trace {
 namespace {
@@ -20,8 +19,8 @@ class RegionPool {
         next_address_ += size + 1;
     }
 
-    // False where no hole is large enough. What a hole has beyond `bytes` is cut off from `smallest_rest` on.
-    [[nodiscard]] bool place(std::uint32_t block, std::uint64_t bytes, std::uint64_t smallest_rest)
+    // False where no hole is large enough. What a hole has beyond `bytes` is cut off from `min_rest` on.
+    [[nodiscard]] bool place(std::uint32_t block, std::uint64_t bytes, std::uint64_t min_rest)
     {
         const Hole* const found = holes_.first_fit(bytes);
         if (found == nullptr) {
@@ -30,7 +29,7 @@ class RegionPool {
         const Hole hole = *found;
         holes_.remove(hole);
         segments_[hole.segment].is_hole = false;
-        if (hole.size - bytes >= smallest_rest) {
+        if (hole.size - bytes >= min_rest) {
             const std::uint32_t rest = segments_.split(hole.segment, bytes);
             segments_[rest].is_hole = true;
             holes_.insert({segments_[rest].address, segments_[rest].size, rest});
@@ -107,10 +106,10 @@ class PyTorchPools final : public Placement {
     [[nodiscard]] bool place(std::uint32_t block, std::uint64_t size) override
     {
         const std::uint64_t bytes = rounded_up(std::max<std::uint64_t>(size, 1), unit);
-        const bool is_small = bytes <= largest_small;
+        const bool is_small = bytes <= max_small;
         RegionPool& pool = pools_[is_small ? 0 : 1];
-        const std::uint64_t smallest_rest = is_small ? unit : largest_small + 1;
-        if (!pool.place(block, bytes, smallest_rest)) {
+        const std::uint64_t min_rest = is_small ? unit : max_small + 1;
+        if (!pool.place(block, bytes, min_rest)) {
             const std::uint64_t region = is_small ? step : bytes < large_limit ? large_region : rounded_up(bytes, step);
             if (region > capacity_ || reserved_ > capacity_ - region) {
                 return false;
@@ -118,7 +117,7 @@ class PyTorchPools final : public Placement {
             growth_ = Growth{largest_hole(), reserved_ + region - 1};  // less than a region is no hole
             pool.add_region(region);
             reserved_ += region;
-            static_cast<void>(pool.place(block, bytes, smallest_rest));
+            static_cast<void>(pool.place(block, bytes, min_rest));
         }
         if (block >= is_small_.size()) {
             is_small_.resize(std::size_t{block} * 2 + 64);
@@ -136,7 +135,7 @@ class PyTorchPools final : public Placement {
 
   private:
     static constexpr std::uint64_t unit = 512;
-    static constexpr std::uint64_t largest_small = 1 << 20;
+    static constexpr std::uint64_t max_small = 1 << 20;
     static constexpr std::uint64_t step = 2 << 20;
     static constexpr std::uint64_t large_limit = 10 << 20;
     static constexpr std::uint64_t large_region = 20 << 20;

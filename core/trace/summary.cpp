@@ -1,9 +1,18 @@
 #include "core/trace/summary.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <charconv>
+
+#include "core/base/checked.hpp"
 
 namespace memsweep::trace {
 namespace {
+
+std::size_t place_of(std::uint64_t value)
+{
+    return static_cast<std::size_t>(std::bit_width(value));
+}
 
 std::uint64_t count_in(const Facts& facts, const std::string& name)
 {
@@ -15,6 +24,136 @@ std::uint64_t count_in(const Facts& facts, const std::string& name)
 }
 
 }  // namespace
+
+void Accounting::add(const Event& event)
+{
+    if (event.kind == EventKind::define_space) {
+        return;
+    }
+    ++totals_.events;
+    if (last_thread_ != std::pair{event.process, event.thread}) {
+        last_thread_ = {event.process, event.thread};
+        threads_.insert(*last_thread_);
+    }
+    totals_.first_ticks = totals_.events == 1 ? event.ticks : totals_.first_ticks;
+    totals_.last_ticks = std::max(totals_.last_ticks, event.ticks);
+    switch (event.kind) {
+    case EventKind::malloc:
+    case EventKind::calloc:
+    case EventKind::aligned_alloc:
+        allocate(event);
+        break;
+    case EventKind::realloc:
+        ++totals_.reallocations;
+        release(event, event.old_address);
+        if (event.address != 0) {
+            allocate(event);
+        }
+        break;
+    case EventKind::free:
+        release(event, event.address);
+        break;
+    case EventKind::failed_alloc:
+        ++totals_.failures;
+        break;
+    case EventKind::copy:
+    case EventKind::move:
+        ++totals_.transfers;
+        break;
+    case EventKind::map:
+        map(event);
+        break;
+    case EventKind::unmap:
+        unmap(event);
+        break;
+    case EventKind::exec:
+    case EventKind::process_exit:
+        abandon(event.process);
+        break;
+    case EventKind::free_requested:
+    case EventKind::external:
+    case EventKind::external_end:
+    case EventKind::thread_start:
+    case EventKind::thread_exit:
+    case EventKind::fork:
+    case EventKind::label:
+    case EventKind::define_space:
+        break;
+    }
+}
+
+void Accounting::allocate(const Event& event)
+{
+    ++totals_.allocations;
+    totals_.bytes_allocated = base::saturating_add(totals_.bytes_allocated, event.size);
+    totals_.max_size = std::max(totals_.max_size, event.size);
+    ++sizes_[place_of(event.size)];
+    const auto born = static_cast<std::uint32_t>(totals_.allocations);
+    if (const auto replaced = live_.insert(key_of(event, event.address), {event.size, born})) {
+        ++totals_.duplicate_allocations;
+        live_bytes_ -= replaced->size;
+    }
+    live_bytes_ += event.size;
+    totals_.peak_live_bytes = std::max(totals_.peak_live_bytes, live_bytes_);
+    totals_.peak_live_blocks = std::max<std::uint64_t>(totals_.peak_live_blocks, live_.count());
+}
+
+void Accounting::release(const Event& event, std::uint64_t address)
+{
+    if (const auto block = live_.remove(key_of(event, address))) {
+        ++totals_.frees;
+        live_bytes_ -= block->size;
+        ++lifetimes_[place_of(static_cast<std::uint32_t>(totals_.allocations) - block->tag)];
+    } else if (address != 0) {
+        ++totals_.unknown_frees;
+    }
+}
+
+void Accounting::abandon(std::uint32_t process)
+{
+    live_.remove_process(process, [this](const BlockKey&, const LiveBlock& block) {
+        live_bytes_ -= block.size;
+        abandoned_bytes_ += block.size;
+        ++abandoned_blocks_;
+    });
+    mapped_.remove_process(process, [this](const BlockKey&, const LiveBlock& block) { mapped_bytes_ -= block.size; });
+}
+
+void Accounting::map(const Event& event)
+{
+    if (const auto replaced = mapped_.insert(key_of(event, event.address), {event.size, 0})) {
+        mapped_bytes_ -= replaced->size;
+    }
+    mapped_bytes_ += event.size;
+    totals_.peak_mapped_bytes = std::max(totals_.peak_mapped_bytes, mapped_bytes_);
+}
+
+// Of a mapping that is unmapped in part the rest stays.
+void Accounting::unmap(const Event& event)
+{
+    const BlockKey key = key_of(event, event.address);
+    if (const auto block = mapped_.remove(key)) {
+        mapped_bytes_ -= block->size;
+        if (event.size != 0 && event.size < block->size) {
+            mapped_.insert({key.address + event.size, key.process, key.space}, {block->size - event.size, 0});
+            mapped_bytes_ += block->size - event.size;
+        }
+    }
+}
+
+Totals Accounting::totals() const
+{
+    Totals totals = totals_;
+    totals.threads = threads_.size();
+    std::set<std::uint32_t> processes;
+    for (const auto& [process, thread] : threads_) {
+        processes.insert(process);
+    }
+    totals.processes = processes.size();
+    totals.end_live_bytes = live_bytes_ + abandoned_bytes_;
+    totals.end_live_blocks = live_.count() + abandoned_blocks_;
+    return totals;
+}
 
 TraceSummary summarize(TraceReader& reader)
 {

@@ -1,17 +1,79 @@
-// What `memsweep info` says of a trace.
+// What a trace amounts to: counts of events, bytes that were live, and what `memsweep info` says besides.
 //
-// Cost     one pass over the trace.
-// Memory   as Accounting.
+// A realloc counts as a free of the old block and then an allocation of the new one. An allocation at the place of a
+// live block is a duplicate and replaces it; a free of what is not live is unknown and counts as no free; a free of
+// address 0 is nothing. What a process still holds when it ends or becomes another program counts as live at the end.
+//
+// Units    bytes, counts.
+// Cost     30 to 60 ns an event, most of it for finding blocks; a summary reads the trace once.
+// Memory   32 bytes a live block, 8 a thread.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
-#include <vector>
 
-#include "core/trace/totals.hpp"
+#include "core/trace/live_blocks.hpp"
 #include "core/trace/trace_reader.hpp"
 
 namespace memsweep::trace {
+
+struct Totals {
+    std::uint64_t events{};
+    std::uint64_t allocations{};
+    std::uint64_t frees{};
+    std::uint64_t reallocations{};
+    std::uint64_t threads{};
+    std::uint64_t processes{};
+    std::uint64_t peak_live_bytes{};
+    std::uint64_t peak_live_blocks{};
+    std::uint64_t end_live_bytes{};
+    std::uint64_t end_live_blocks{};
+    std::uint64_t bytes_allocated{};
+    std::uint64_t max_size{};
+    std::uint64_t unknown_frees{};
+    std::uint64_t duplicate_allocations{};
+    std::uint64_t failures{};
+    std::uint64_t transfers{};
+    std::uint64_t peak_mapped_bytes{};
+    std::uint64_t first_ticks{};
+    std::uint64_t last_ticks{};
+};
+
+// Powers of two, by bit_width of the value: place 0 counts zeroes, place k values from 2^(k-1) to 2^k - 1.
+using Histogram = std::array<std::uint64_t, 65>;
+
+class Accounting {
+  public:
+    void add(const Event& event);
+    [[nodiscard]] Totals totals() const;
+    [[nodiscard]] const Histogram& sizes() const noexcept { return sizes_; }
+    // How many allocations were made between a block's own and its free.
+    [[nodiscard]] const Histogram& lifetimes() const noexcept { return lifetimes_; }
+    [[nodiscard]] const LiveBlocks& live() const noexcept { return live_; }
+
+  private:
+    void allocate(const Event& event);
+    void release(const Event& event, std::uint64_t address);
+    void abandon(std::uint32_t process);
+    void map(const Event& event);
+    void unmap(const Event& event);
+
+    Totals totals_;
+    LiveBlocks live_;
+    LiveBlocks mapped_;
+    std::uint64_t live_bytes_{};
+    std::uint64_t mapped_bytes_{};
+    std::uint64_t abandoned_blocks_{};
+    std::uint64_t abandoned_bytes_{};
+    std::set<std::pair<std::uint32_t, std::uint32_t>> threads_;
+    std::optional<std::pair<std::uint32_t, std::uint32_t>> last_thread_;
+    Histogram sizes_{};
+    Histogram lifetimes_{};
+};
 
 struct Space {
     std::string name;

@@ -1,20 +1,30 @@
 #include "core/trace/trace_file.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstring>
+#include <memory>
 #include <string_view>
 #include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <zstd.h>
 
-#include "core/trace/crc32c.hpp"
+#include "core/sys/atomic_file.hpp"
+#include "core/sys/output_target.hpp"
+#include "core/sys/unique_fd.hpp"
+#include "core/trace/format/crc32c.hpp"
 
 namespace memsweep::trace {
 namespace {
 
 constexpr std::size_t search_bytes = 64 << 10;
-constexpr std::size_t largest_facts_bytes = 1 << 20;
+constexpr std::size_t max_facts_bytes = 1 << 20;
 
 bool is_possible(const ChunkHeader& header)
 {
@@ -23,13 +33,95 @@ bool is_possible(const ChunkHeader& header)
     }
     const bool unsealed = (header.flags & chunk_unsealed) != 0;
     return header.span_bytes >= sizeof(ChunkHeader) && header.rotation < 64 &&
-           (unsealed ? header.codec == Codec::raw && header.span_bytes <= largest_chunk_bytes
+           (unsealed ? header.codec == Codec::raw && header.span_bytes <= max_chunk_bytes
                      : header.stored_bytes <= header.span_bytes - sizeof(ChunkHeader) &&
-                           header.stored_bytes <= ZSTD_COMPRESSBOUND(largest_chunk_bytes)) &&
-           header.raw_bytes <= largest_chunk_bytes && (header.codec == Codec::raw || header.codec == Codec::zstd);
+                           header.stored_bytes <= ZSTD_COMPRESSBOUND(max_chunk_bytes)) &&
+           header.raw_bytes <= max_chunk_bytes && (header.codec == Codec::raw || header.codec == Codec::zstd);
+}
+
+base::Expected<sys::UniqueFd> copy_of_pipe(int pipe, const std::string& name)
+{
+    std::FILE* const file = std::tmpfile();  // on disk: a trace may be larger than memory
+    if (file == nullptr) {
+        return base::fail(sys::io_error("cannot make a temporary file", errno, name));
+    }
+    sys::UniqueFd copy{::fcntl(::fileno(file), F_DUPFD_CLOEXEC, 0)};
+    std::fclose(file);
+    std::array<char, 64 << 10> piece{};
+    for (;;) {
+        const ssize_t got = ::read(pipe, piece.data(), piece.size());
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            return base::fail(sys::io_error("cannot read", errno, name));
+        }
+        if (got == 0) {
+            return copy;
+        }
+        if (const int problem = sys::write_all(copy.get(), {piece.data(), static_cast<std::size_t>(got)});
+            problem != 0) {
+            return base::fail(sys::io_error("cannot write to a temporary file", problem, name));
+        }
+    }
+}
+
+base::Expected<sys::UniqueFd> seekable(const std::string& path)
+{
+    sys::UniqueFd file{path == "-" ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY)};
+    struct stat facts {};
+    if (!file.valid() || ::fstat(file.get(), &facts) != 0) {
+        return base::fail(sys::io_error("cannot open", errno, path));
+    }
+    if (S_ISDIR(facts.st_mode)) {
+        return base::fail(sys::io_error("cannot read", EISDIR, path));
+    }
+    if (S_ISREG(facts.st_mode)) {
+        return file;
+    }
+    return copy_of_pipe(file.get(), path);
 }
 
 }  // namespace
+
+base::Expected<ReadAt> open_for_reading(const std::string& path)
+{
+    auto file = seekable(path);
+    if (!file) {
+        return base::fail(file.error());
+    }
+    const auto shared = std::make_shared<sys::UniqueFd>(*std::move(file));
+    return [shared, path](std::uint64_t offset, std::span<std::uint8_t> into) -> base::Expected<std::size_t> {
+        std::size_t done = 0;
+        while (done < into.size()) {
+            const ssize_t got =
+                ::pread(shared->get(), into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+            if (got < 0 && errno == EINTR) {
+                continue;
+            }
+            if (got < 0) {
+                return base::fail(sys::io_error("cannot read", errno, path));
+            }
+            if (got == 0) {
+                break;
+            }
+            done += static_cast<std::size_t>(got);
+        }
+        return done;
+    };
+}
+
+ReadAt read_from_memory(std::span<const std::uint8_t> bytes)
+{
+    return [bytes](std::uint64_t offset, std::span<std::uint8_t> into) -> base::Expected<std::size_t> {
+        if (offset >= bytes.size()) {
+            return 0;
+        }
+        const std::size_t count = std::min<std::size_t>(into.size(), bytes.size() - static_cast<std::size_t>(offset));
+        std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(offset), count, into.begin());
+        return count;
+    };
+}
 
 std::uint32_t checksum(const FileHeader& header) noexcept
 {
@@ -135,7 +227,7 @@ void TraceFile::find_gaps()
 void TraceFile::take_facts(const ChunkPlace& chunk)
 {
     std::vector<std::uint8_t> payload;
-    if (chunk.header.raw_bytes > largest_facts_bytes || !read_payload(chunk, payload)) {
+    if (chunk.header.raw_bytes > max_facts_bytes || !read_payload(chunk, payload)) {
         return;
     }
     std::string_view rest{reinterpret_cast<const char*>(payload.data()), payload.size()};

@@ -1,10 +1,9 @@
 // The chunks of a trace file: where they lie, and their payloads, checked and decompressed.
 //
 // Cost     opening reads the headers only: 64 bytes a chunk.
-// Memory   one header a chunk; a payload when it is asked for, at most largest_chunk_bytes.
+// Memory   one header a chunk; a payload when it is asked for, at most max_chunk_bytes.
 // Errors   invalid_input: the file is no trace, or of a later version; io: it cannot be read. A damaged or cut-off
-// chunk
-//          is no error: it is left out and counted.
+//          chunk is no error: it is left out and counted.
 // Threads  one.
 #pragma once
 
@@ -15,7 +14,7 @@
 #include <vector>
 
 #include "core/base/expected.hpp"
-#include "core/trace/format.hpp"
+#include "core/trace/format/trace_layout.hpp"
 
 namespace memsweep::trace {
 

@@ -6,12 +6,7 @@
 namespace memsweep::trace {
 namespace {
 
-BlockKey key_of(const Event& event, std::uint64_t address)
-{
-    return {address, event.process, event.space};
-}
-
-// The likeliest times of events of which only the first one's and the next stamp are known.
+// Spreads events evenly between the stamp of the first one and the next stamp: their own times are not known.
 void spread(std::vector<Event>& batch, std::uint64_t until)
 {
     const std::uint64_t count = batch.size();
@@ -230,7 +225,7 @@ bool TraceReader::take_realloc_of(const Event& wanted, Event& event)
     return false;
 }
 
-// Of those that wait, one whose window the others have passed: what it waits for was not recorded.
+// Takes a waiting event whose window the other streams have passed: what it waits for was not recorded.
 bool TraceReader::take_overdue(Event& event)
 {
     const std::uint64_t now =

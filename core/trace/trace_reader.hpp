@@ -54,7 +54,6 @@ class TraceReader {
     [[nodiscard]] const Facts& facts() const noexcept { return file_.facts(); }
     // Complete once next() has returned false for the first time.
     [[nodiscard]] const Damage& damage() const noexcept { return damage_; }
-    [[nodiscard]] std::size_t streams() const noexcept { return streams_.size(); }
 
   private:
     // Up to 64 events under one stamp, and what comes after them.

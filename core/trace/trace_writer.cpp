@@ -4,14 +4,14 @@
 
 #include <zstd.h>
 
-#include "core/trace/crc32c.hpp"
+#include "core/trace/format/crc32c.hpp"
 #include "core/trace/trace_file.hpp"
 
 namespace memsweep::trace {
 namespace {
 
 constexpr std::size_t payload_bytes = 256 << 10;
-constexpr std::size_t longest_text = 4096;
+constexpr std::size_t max_text_bytes = 4096;
 constexpr int compression_level = 1;  // 3 makes a sqlite trace 4 % smaller and takes twice as long
 
 std::string_view bytes_of(const auto& structure)
@@ -57,7 +57,7 @@ base::Expected<void> put_facts(const TakeBytes& take, const Facts& facts)
 
 TraceWriter::TraceWriter(TakeBytes take, const FileHeader& header)
     : take_{std::move(take)}, outcome_{put_header(take_, header)},
-      payload_(payload_bytes + longest_text + 16 * longest_event_bytes)
+      payload_(payload_bytes + max_text_bytes + 16 * max_event_bytes)
 {
     begin_chunk(header.start_ticks);
 }
@@ -114,83 +114,56 @@ void TraceWriter::add(const Event& event)
         end_chunk();
     }
     set_context(event);
-    encode(event);
+    at_ = encoded(event);
     ++chunk_.events;
 }
 
-void TraceWriter::encode(const Event& event)
+std::uint8_t* TraceWriter::encoded(const Event& event)
 {
+    const std::string_view text = event.text.substr(0, max_text_bytes);
     switch (event.kind) {
     case EventKind::malloc:
-        at_ = encoder_.malloc(at_, event.address, event.size);
-        break;
-    case EventKind::free:
-        at_ = encoder_.free(at_, event.address);
-        break;
-    case EventKind::realloc:
-        at_ = encoder_.realloc(at_, event.old_address, event.address, event.size);
-        break;
+        return encoder_.malloc(at_, event.address, event.size);
     case EventKind::calloc:
-        at_ = encoder_.sized(at_, OtherOperation::calloc, event.address, event.size);
-        break;
+        return encoder_.sized(at_, OtherOperation::calloc, event.address, event.size);
     case EventKind::aligned_alloc:
-        at_ = encoder_.aligned_alloc(at_, event.address, event.size, event.alignment);
-        break;
-    case EventKind::map:
-        at_ = encoder_.sized(at_, OtherOperation::map, event.address, event.size);
-        break;
-    case EventKind::unmap:
-        at_ = encoder_.sized(at_, OtherOperation::unmap, event.address, event.size);
-        break;
-    case EventKind::external:
-        at_ = encoder_.sized(at_, OtherOperation::external, event.address, event.size);
-        break;
-    case EventKind::external_end:
-        at_ = encoder_.placed(at_, OtherOperation::external_end, event.address);
-        break;
+        return encoder_.aligned_alloc(at_, event.address, event.size, event.alignment);
+    case EventKind::realloc:
+        return encoder_.realloc(at_, event.old_address, event.address, event.size);
+    case EventKind::free:
+        return encoder_.free(at_, event.address);
     case EventKind::free_requested:
-        at_ = encoder_.placed(at_, OtherOperation::free_requested, event.address);
-        break;
-    default:
-        encode_other(event);
-        break;
-    }
-}
-
-void TraceWriter::encode_other(const Event& event)
-{
-    const std::string_view text = event.text.substr(0, longest_text);
-    switch (event.kind) {
+        return encoder_.placed(at_, OtherOperation::free_requested, event.address);
     case EventKind::failed_alloc:
-        at_ = encoder_.counted(at_, OtherOperation::failed_alloc, event.size);
-        break;
+        return encoder_.counted(at_, OtherOperation::failed_alloc, event.size);
+    case EventKind::map:
+        return encoder_.sized(at_, OtherOperation::map, event.address, event.size);
+    case EventKind::unmap:
+        return encoder_.sized(at_, OtherOperation::unmap, event.address, event.size);
+    case EventKind::external:
+        return encoder_.sized(at_, OtherOperation::external, event.address, event.size);
+    case EventKind::external_end:
+        return encoder_.placed(at_, OtherOperation::external_end, event.address);
     case EventKind::copy:
     case EventKind::move:
-        at_ = encoder_.transfer(at_, event.kind == EventKind::copy ? OtherOperation::copy : OtherOperation::move,
-                                event.address, event.old_address, event.size, event.source_space);
-        break;
+        return encoder_.transfer(at_, event.kind == EventKind::copy ? OtherOperation::copy : OtherOperation::move,
+                                 event.address, event.old_address, event.size, event.source_space);
     case EventKind::thread_start:
-        at_ = encoder_.counted(at_, OtherOperation::thread_start, event.other);
-        break;
-    case EventKind::fork:
-        at_ = encoder_.counted(at_, OtherOperation::fork, event.other);
-        break;
+        return encoder_.counted(at_, OtherOperation::thread_start, event.other);
     case EventKind::thread_exit:
-        at_ = encoder_.bare(at_, OtherOperation::thread_exit);
-        break;
+        return encoder_.bare(at_, OtherOperation::thread_exit);
+    case EventKind::fork:
+        return encoder_.counted(at_, OtherOperation::fork, event.other);
     case EventKind::exec:
-        at_ = encoder_.bare(at_, OtherOperation::exec);
-        break;
+        return encoder_.bare(at_, OtherOperation::exec);
     case EventKind::process_exit:
-        at_ = encoder_.bare(at_, OtherOperation::process_exit);
-        break;
+        return encoder_.bare(at_, OtherOperation::process_exit);
+    case EventKind::label:
+        return encoder_.label(at_, text);
     case EventKind::define_space:
-        at_ = encoder_.define_space(at_, event.space, static_cast<unsigned>(event.space_kind), event.other, text);
-        break;
-    default:
-        at_ = encoder_.label(at_, text);
-        break;
+        return encoder_.define_space(at_, event.space, static_cast<unsigned>(event.space_kind), event.other, text);
     }
+    return at_;
 }
 
 base::Expected<void> TraceWriter::finish(const Facts& facts)

@@ -13,7 +13,7 @@
 
 #include "core/base/expected.hpp"
 #include "core/trace/event.hpp"
-#include "core/trace/event_encoder.hpp"
+#include "core/trace/format/event_encoder.hpp"
 #include "core/trace/trace_file.hpp"
 
 namespace memsweep::trace {
@@ -39,8 +39,8 @@ class TraceWriter {
     void begin_chunk(std::uint64_t ticks);
     void end_chunk();
     void set_context(const Event& event);
-    void encode(const Event& event);
-    void encode_other(const Event& event);
+    // Where the payload ends behind the event.
+    std::uint8_t* encoded(const Event& event);
 
     TakeBytes take_;
     base::Expected<void> outcome_;

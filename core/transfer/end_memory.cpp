@@ -1,10 +1,13 @@
 #include "core/transfer/end_memory.hpp"
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
-
-#include <fmt/format.h>
+#include <functional>
+#include <span>
+#include <vector>
 
 #include "core/sys/page_ops.hpp"
 
@@ -13,17 +16,17 @@ namespace {
 
 using base::Expected;
 using model::HostKind;
-using model::Place;
+using model::TransferEnd;
 
-sys::PageSize pages_of(HostKind kind)
+model::PageKind pages_of(HostKind kind)
 {
     switch (kind) {
     case HostKind::small:
-        return sys::PageSize::small;
+        return model::PageKind::small;
     case HostKind::hugetlb_2m:
-        return sys::PageSize::hugetlb_2m;
+        return model::PageKind::huge_2m;
     case HostKind::hugetlb_1g:
-        return sys::PageSize::hugetlb_1g;
+        return model::PageKind::huge_1g;
     case HostKind::ordinary:
     case HostKind::pinned:
     case HostKind::thp:
@@ -33,16 +36,16 @@ sys::PageSize pages_of(HostKind kind)
     case HostKind::managed:
         break;
     }
-    return sys::PageSize::thp;
+    return model::PageKind::thp;
 }
 
 // What a driver allocates itself; nothing for memory that the kernel gives.
-std::optional<device::MemoryKind> kind_of_driver(const Place& place)
+std::optional<device::MemoryKind> kind_of_driver(const TransferEnd& end)
 {
-    if (place.kind == Place::Kind::device) {
+    if (end.kind == TransferEnd::Kind::device) {
         return device::MemoryKind::device;
     }
-    switch (place.host) {
+    switch (end.host) {
     case HostKind::pinned:
         return device::MemoryKind::pinned;
     case HostKind::write_combined:
@@ -67,6 +70,50 @@ bool any_pages_do(HostKind kind)
     return kind == HostKind::ordinary || kind == HostKind::pinned || kind == HostKind::registered;
 }
 
+using device::Mismatch;
+
+constexpr std::uint64_t part_bytes = 4U << 20U;  // whole words
+constexpr std::uint64_t word_bytes = sizeof(std::uint64_t);
+
+using Look = std::function<Mismatch(std::span<const std::byte> part, std::uint64_t offset_bytes)>;
+
+Expected<void> read_part(device::Runtime& runtime, const device::Stream& stream, const EndMemory& end,
+                         std::uint64_t offset_bytes, std::span<std::byte> into)
+{
+    return runtime.copy(stream.id(), device::at(into.data()), end.at(offset_bytes), into.size()).and_then([&] {
+        return runtime.wait(stream.id());
+    });
+}
+
+void add(Mismatch& all, const Mismatch& part, std::uint64_t offset_bytes)
+{
+    if (all.words == 0 && part.words != 0) {
+        all.first_byte = offset_bytes + part.first_byte;
+    }
+    all.words += part.words;
+}
+
+Expected<Mismatch> look_through(device::Runtime& runtime, std::uint32_t device, const EndMemory& end, const Look& look)
+{
+    Mismatch all;
+    if (end.host() != nullptr) {
+        return look({end.host(), end.bytes()}, 0);
+    }
+    const auto stream = device::open_stream(runtime, device);
+    if (!stream) {
+        return base::fail(stream.error());
+    }
+    std::vector<std::byte> scratch(std::min(part_bytes, end.bytes()));
+    for (std::uint64_t at = 0; at < end.bytes(); at += scratch.size()) {
+        const std::span part{scratch.data(), std::min<std::uint64_t>(scratch.size(), end.bytes() - at)};
+        if (auto read = read_part(runtime, *stream, end, at, part); !read) {
+            return base::fail(read.error());
+        }
+        add(all, look(part, at), at);
+    }
+    return all;
+}
+
 }  // namespace
 
 Expected<EndMemory> EndMemory::make(device::Runtime& runtime, const EndRequest& request)
@@ -74,19 +121,19 @@ Expected<EndMemory> EndMemory::make(device::Runtime& runtime, const EndRequest& 
     EndMemory end;
     end.bytes_ = request.bytes;
     end.skew_bytes_ = request.skew_bytes;
-    if (request.place.kind == Place::Kind::null) {
+    if (request.end.kind == TransferEnd::Kind::null) {
         return end;
     }
-    const bool by_driver = request.place.kind == Place::Kind::device || request.driver.has_value();
-    const bool needs_driver = request.place.host == HostKind::registered || request.place.host == HostKind::mapped ||
-                              request.place.host == HostKind::write_combined || request.place.host == HostKind::managed;
+    const bool by_driver = request.end.kind == TransferEnd::Kind::device || request.driver.has_value();
+    const bool needs_driver = request.end.host == HostKind::registered || request.end.host == HostKind::mapped ||
+                              request.end.host == HostKind::write_combined || request.end.host == HostKind::managed;
     if (needs_driver && !by_driver) {
         return base::fail(base::ErrorCode::not_supported,
                           fmt::format("{}: a driver gives such memory, and no device is at the other end",
-                                      model::to_text(request.place)));
+                                      model::to_text(request.end)));
     }
-    auto made = by_driver && kind_of_driver(request.place) ? end.take_block(runtime, request) : end.map_host(request);
-    if (made && request.place.host == HostKind::registered) {
+    auto made = by_driver && kind_of_driver(request.end) ? end.take_block(runtime, request) : end.map_host(request);
+    if (made && request.end.host == HostKind::registered) {
         auto adopted = device::adopt(runtime, *request.driver, end.mapped_->data(), end.mapped_->size());
         if (!adopted) {
             return base::fail(adopted.error());
@@ -102,23 +149,15 @@ Expected<EndMemory> EndMemory::make(device::Runtime& runtime, const EndRequest& 
 
 Expected<void> EndMemory::map_host(const EndRequest& request)
 {
-    const HostKind kind = request.place.host;
-    const std::uint64_t all_bytes = request.bytes + request.skew_bytes;
-    auto memory = sys::PagedMemory::map(all_bytes, pages_of(kind));
-    if (!memory && any_pages_do(kind) && memory.error().code == base::ErrorCode::not_supported) {
-        memory = sys::PagedMemory::map(all_bytes, sys::PageSize::small);
-    }
+    const HostKind kind = request.end.host;
+    const auto asked = request.binds ? request.end.number : std::nullopt;
+    auto memory = sys::PlacedMemory::touched({.bytes = request.bytes + request.skew_bytes,
+                                              .pages = pages_of(kind),
+                                              .or_small = any_pages_do(kind),
+                                              .node = asked});
     if (!memory) {
         return base::fail(memory.error());
     }
-    const auto asked = request.binds ? request.place.number : std::nullopt;
-    if (asked) {
-        if (auto bound = sys::bind_to_node(memory->data(), memory->size(), *asked); !bound) {
-            return base::fail(base::ErrorCode::not_supported,
-                              fmt::format("no memory on node {}: {}", *asked, base::describe(bound.error())));
-        }
-    }
-    sys::touch_pages(memory->data(), memory->size());
     if (kind == HostKind::pinned) {
         if (::mlock(memory->data(), memory->size()) != 0) {
             return base::fail(base::ErrorCode::not_supported,
@@ -128,17 +167,17 @@ Expected<void> EndMemory::map_host(const EndRequest& request)
     }
     data_ = memory->data() + request.skew_bytes;
     mapped_ = *std::move(memory);
-    prove(mapped_->data(), mapped_->size(), asked);
+    proof_ = mapped_->prove();
     return {};
 }
 
 Expected<void> EndMemory::take_block(device::Runtime& runtime, const EndRequest& request)
 {
-    const bool is_device = request.place.kind == Place::Kind::device;
-    const std::uint32_t number = is_device ? request.place.number.value_or(0) : *request.driver;
-    const device::MemoryKind kind = *kind_of_driver(request.place);
+    const bool is_device = request.end.kind == TransferEnd::Kind::device;
+    const std::uint32_t number = is_device ? request.end.number.value_or(0) : *request.driver;
+    const device::MemoryKind kind = *kind_of_driver(request.end);
     if (const auto why = runtime.lacks(number, kind)) {
-        return base::fail(base::ErrorCode::not_supported, fmt::format("{}: {}", model::to_text(request.place), *why));
+        return base::fail(base::ErrorCode::not_supported, fmt::format("{}: {}", model::to_text(request.end), *why));
     }
     auto block =
         device::allocate(runtime, {.device = number, .kind = kind, .bytes = request.bytes + request.skew_bytes});
@@ -146,7 +185,7 @@ Expected<void> EndMemory::take_block(device::Runtime& runtime, const EndRequest&
         return base::fail(block.error());
     }
     block_ = *std::move(block);
-    pages_ = std::string{device::name_of(kind)};
+    proof_.pages = std::string{device::name_of(kind)};
     if (is_device || block_.host() == nullptr) {
         return {};
     }
@@ -154,25 +193,59 @@ Expected<void> EndMemory::take_block(device::Runtime& runtime, const EndRequest&
     if (kind != device::MemoryKind::managed) {
         pinned_bytes_ = block_.bytes();
         sys::touch_pages(block_.host(), block_.bytes());
-        prove(block_.host(), block_.bytes(), request.binds ? request.place.number : std::nullopt);
+        proof_ = sys::prove_placement(block_.host(), block_.bytes(), request.binds ? request.end.number : std::nullopt);
     }
     return {};
-}
-
-void EndMemory::prove(const std::byte* from, std::uint64_t bytes, std::optional<std::uint32_t> asked)
-{
-    const std::uint64_t page = sys::page_size();
-    const auto into_page = reinterpret_cast<std::uintptr_t>(from) % page;
-    const std::byte* const first = from - into_page;
-    const std::uint64_t all = into_page + bytes;
-    proof_ = placement_proof(sys::pages_by_node(first, all), asked);
-    const auto got = sys::pages_got(first, all);
-    pages_ = got ? sys::describe(*got) : "not proven: " + base::describe(got.error());
 }
 
 device::Address EndMemory::at(std::uint64_t offset_bytes) const noexcept
 {
     return block_.valid() ? block_.at(skew_bytes_ + offset_bytes) : device::at(data_ + offset_bytes);
+}
+
+Expected<void> write_end(device::Runtime& runtime, std::uint32_t device, const EndMemory& end, std::uint64_t seed)
+{
+    if (end.host() != nullptr) {
+        device::write_pattern({end.host(), end.bytes()}, {.seed = seed});
+        return {};
+    }
+    const auto stream = device::open_stream(runtime, device);
+    if (!stream) {
+        return base::fail(stream.error());
+    }
+    std::vector<std::byte> scratch(std::min(part_bytes, end.bytes()));
+    for (std::uint64_t at = 0; at < end.bytes(); at += scratch.size()) {
+        const std::span part{scratch.data(), std::min<std::uint64_t>(scratch.size(), end.bytes() - at)};
+        device::write_pattern(part, {.seed = seed, .first_word = at / word_bytes});
+        auto written = runtime.copy(stream->id(), end.at(at), device::at(scratch.data()), part.size()).and_then([&] {
+            return runtime.wait(stream->id());
+        });
+        if (!written) {
+            return written;
+        }
+    }
+    return {};
+}
+
+Expected<Mismatch> check_end(device::Runtime& runtime, std::uint32_t device, const EndMemory& end, std::uint64_t seed)
+{
+    return look_through(runtime, device, end, [seed](std::span<const std::byte> part, std::uint64_t offset_bytes) {
+        return device::check_pattern(part, {.seed = seed, .first_word = offset_bytes / word_bytes});
+    });
+}
+
+Expected<Mismatch> check_filled(device::Runtime& runtime, std::uint32_t device, const EndMemory& end, std::byte value)
+{
+    return look_through(runtime, device, end, [value](std::span<const std::byte> part, std::uint64_t /*offset*/) {
+        Mismatch found;
+        for (std::size_t i = 0; i < part.size(); ++i) {
+            if (part[i] != value) {
+                found.first_byte = found.words == 0 ? i : found.first_byte;
+                found.words += found.words == 0 || i % word_bytes == 0 ? 1U : 0U;
+            }
+        }
+        return found;
+    });
 }
 
 }  // namespace memsweep::transfer

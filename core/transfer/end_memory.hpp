@@ -1,10 +1,15 @@
-// The memory at one end of a transfer: of the host, of a kind and on a node, or of a device.
+// The memory at one end of a transfer, and the data in it: host memory of a kind and on a node, or a device's.
 //
 // Units    bytes.
-// Sources  host memory is mapped, bound to its node, touched and, where pinned without a device, locked (mlock); kinds
-//          that belong to a driver come from the runtime of the device at the other end.
+//
+// Sources  Host memory is mapped, bound to its node, touched and, where it is pinned without a device, locked (mlock).
+//          Kinds that belong to a driver come from the runtime of the device at the other end. The data are the pattern
+//          of device/pattern.hpp; a processor writes and reads them, on a device through copies of the runtime.
+//
 // Errors   not_supported: this machine, device or limit has no such memory, and why; os; budget; device: as the
-// runtime. Ownership  the memory is given back by its destructor; the runtime outlives it.
+//          runtime.
+//
+// Ownership  The destructor gives the memory back; the runtime outlives it.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +19,15 @@
 
 #include "core/base/expected.hpp"
 #include "core/device/handles.hpp"
+#include "core/device/pattern.hpp"
+#include "core/device/runtime.hpp"
 #include "core/model/transfer.hpp"
-#include "core/sys/mapped_pages.hpp"
-#include "core/transfer/probe.hpp"
+#include "core/sys/placed_memory.hpp"
 
 namespace memsweep::transfer {
 
 struct EndRequest {
-    model::Place place;
+    model::TransferEnd end;
     std::uint64_t bytes{};
     std::uint64_t skew_bytes{};           // the data begin so far into the memory
     std::optional<std::uint32_t> driver;  // the device whose runtime pins host memory; absent: none takes part
@@ -30,7 +36,7 @@ struct EndRequest {
 
 class EndMemory {
   public:
-    EndMemory() = default;  // of a place that is null
+    EndMemory() = default;  // of an end that is null
     [[nodiscard]] static base::Expected<EndMemory> make(device::Runtime& runtime, const EndRequest& request);
 
     [[nodiscard]] device::Address at(std::uint64_t offset_bytes = 0) const noexcept;
@@ -39,22 +45,29 @@ class EndMemory {
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
     [[nodiscard]] std::uint64_t pinned_bytes() const noexcept { return pinned_bytes_; }
 
-    [[nodiscard]] const PlacementProof& proof() const noexcept { return proof_; }
-    [[nodiscard]] const std::string& pages() const noexcept { return pages_; }  // "thp", "none"
+    [[nodiscard]] const sys::PlacementProof& proof() const noexcept { return proof_; }
+    [[nodiscard]] const std::string& pages() const noexcept { return proof_.pages; }  // "thp", "none"
 
   private:
     [[nodiscard]] base::Expected<void> map_host(const EndRequest& request);
     [[nodiscard]] base::Expected<void> take_block(device::Runtime& runtime, const EndRequest& request);
-    void prove(const std::byte* from, std::uint64_t bytes, std::optional<std::uint32_t> asked);
 
-    std::optional<sys::PagedMemory> mapped_;  // below what the runtime has locked of it
+    std::optional<sys::PlacedMemory> mapped_;  // outlives the block that registers it
     device::Memory block_;
     std::byte* data_{};
     std::uint64_t skew_bytes_{};
     std::uint64_t bytes_{};
     std::uint64_t pinned_bytes_{};
-    PlacementProof proof_{.text = "none"};
-    std::string pages_{"none"};
+    sys::PlacementProof proof_;
 };
+
+// Writes the pattern, and compares it. `device`: whose stream copies what a processor does not reach.
+[[nodiscard]] base::Expected<void> write_end(device::Runtime& runtime, std::uint32_t device, const EndMemory& end,
+                                             std::uint64_t seed);
+[[nodiscard]] base::Expected<device::Mismatch> check_end(device::Runtime& runtime, std::uint32_t device,
+                                                         const EndMemory& end, std::uint64_t seed);
+// Compares every byte with this one.
+[[nodiscard]] base::Expected<device::Mismatch> check_filled(device::Runtime& runtime, std::uint32_t device,
+                                                            const EndMemory& end, std::byte value);
 
 }  // namespace memsweep::transfer

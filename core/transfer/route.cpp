@@ -1,30 +1,32 @@
 #include "core/transfer/route.hpp"
 
+#include <array>
+
 #include <fmt/format.h>
 
 namespace memsweep::transfer {
 namespace {
 
 using model::HostKind;
-using model::Place;
 using model::Strategy;
+using model::TransferEnd;
 
-bool is_device(const Place& place)
+bool is_device(const TransferEnd& end)
 {
-    return place.kind == Place::Kind::device;
+    return end.kind == TransferEnd::Kind::device;
 }
 
 // Host memory that the driver of a device reads and writes without a copy of its own.
-bool is_directly_read(const Place& place)
+bool is_directly_read(const TransferEnd& end)
 {
-    return place.kind == Place::Kind::host && (place.host == HostKind::pinned || place.host == HostKind::registered ||
-                                               place.host == HostKind::write_combined ||
-                                               place.host == HostKind::mapped || place.host == HostKind::managed);
+    return end.kind == TransferEnd::Kind::host &&
+           (end.host == HostKind::pinned || end.host == HostKind::registered || end.host == HostKind::write_combined ||
+            end.host == HostKind::mapped || end.host == HostKind::managed);
 }
 
-bool is_ordinary(const Place& place)
+bool is_ordinary(const TransferEnd& end)
 {
-    return place.kind == Place::Kind::host && !is_directly_read(place);
+    return end.kind == TransferEnd::Kind::host && !is_directly_read(end);
 }
 
 struct Ends {
@@ -132,11 +134,11 @@ base::Expected<Route> choose_route(device::Runtime& runtime, const model::Transf
         return base::fail(base::ErrorCode::not_supported, std::move(missing));
     }
     const Ends ends = ends_of(spec);
-    if (spec.dst.kind == Place::Kind::null && !ends.on_host()) {
+    if (spec.dst.kind == TransferEnd::Kind::null && !ends.on_host()) {
         return base::fail(base::ErrorCode::not_supported,
                           fmt::format("{}: a device copies to some memory, not to nowhere", model::to_text(spec)));
     }
-    if (spec.src.kind == Place::Kind::null && !ends.on_host()) {
+    if (spec.src.kind == TransferEnd::Kind::null && !ends.on_host()) {
         return wanted == Strategy::automatic || wanted == Strategy::direct
                    ? base::Expected<Route>{Route{Strategy::direct, "nothing is read: the device fills its memory"}}
                    : refusal(wanted, "a source", spec);
@@ -144,9 +146,22 @@ base::Expected<Route> choose_route(device::Runtime& runtime, const model::Transf
     return forced_route(runtime, ends, wanted, spec);
 }
 
+Direction direction_of(const model::TransferSpec& spec)
+{
+    return is_device(spec.src) ? (is_device(spec.dst) ? Direction::d2d : Direction::d2h)
+                               : (is_device(spec.dst) ? Direction::h2d : Direction::h2h);
+}
+
 std::string_view direction(const model::TransferSpec& spec)
 {
-    return is_device(spec.src) ? (is_device(spec.dst) ? "d2d" : "d2h") : (is_device(spec.dst) ? "h2d" : "h2h");
+    constexpr std::array<std::string_view, 4> names{"h2h", "h2d", "d2h", "d2d"};
+    return names.at(static_cast<std::size_t>(direction_of(spec)));
+}
+
+std::optional<std::uint32_t> driver_of(const model::TransferSpec& spec)
+{
+    const TransferEnd& end = is_device(spec.dst) ? spec.dst : spec.src;
+    return is_device(end) ? std::optional{end.number.value_or(0)} : std::nullopt;
 }
 
 std::string missing_device(const device::Runtime& runtime, const model::TransferSpec& spec)

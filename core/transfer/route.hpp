@@ -1,16 +1,21 @@
-// Which way a transfer takes, and why.
+// Which path a transfer takes, and why.
 //
-// Sources  automatic: within one device a local copy; between two that reach each other peer to peer; with host memory
-//          that the driver reads directly one copy of it; else staged through pinned slots. What is forced is taken
-//          where both ends allow it; peer to peer between devices that do not reach each other is staged, and says so.
+// Sources  Automatic: within one device a local copy; between two that reach each other a peer-to-peer copy; with host
+//          memory that the driver reads directly one copy of it; else staged through pinned slots. A strategy that is
+//          forced is taken where both ends allow it. Peer to peer between devices that do not reach each other is
+//          staged, and says so.
+//
 // Errors   not_supported: the runtime has no such device; invalid_input: the ends do not allow the strategy forced.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/base/expected.hpp"
 #include "core/device/runtime.hpp"
 #include "core/model/transfer_step.hpp"
+#include "core/transfer/transfer_statistics.hpp"
 
 namespace memsweep::transfer {
 
@@ -23,10 +28,16 @@ struct Route {
 [[nodiscard]] base::Expected<Route> choose_route(device::Runtime& runtime, const model::TransferSpec& spec,
                                                  model::Strategy wanted);
 
-// "h2h", "h2d", "d2h", "d2d": copies within a device and between two are the same by what they report.
+// Copies within a device and between two have the same direction.
+[[nodiscard]] Direction direction_of(const model::TransferSpec& spec);
+
+// "h2h", "h2d", "d2h", "d2d"
 [[nodiscard]] std::string_view direction(const model::TransferSpec& spec);
 
-// A device number that this runtime has not; empty: it has all that are named.
+// The device whose runtime takes part: the destination, else the source. Absent: both ends are on the host.
+[[nodiscard]] std::optional<std::uint32_t> driver_of(const model::TransferSpec& spec);
+
+// Why a device that the transfer names is not there; empty: all of them are.
 [[nodiscard]] std::string missing_device(const device::Runtime& runtime, const model::TransferSpec& spec);
 
 }  // namespace memsweep::transfer

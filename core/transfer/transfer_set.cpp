@@ -9,42 +9,29 @@
 
 #include "core/base/quantity.hpp"
 #include "core/memory/barrier.hpp"
+#include "core/sys/affinity.hpp"
 #include "core/sys/machine_facts.hpp"
-#include "core/sys/numa_nodes.hpp"
-#include "core/transfer/direct_carry.hpp"
-#include "core/transfer/end_data.hpp"
+#include "core/sys/system_devices.hpp"
+#include "core/transfer/staged_copy.hpp"
 
 namespace memsweep::transfer {
 namespace {
 
 using base::Expected;
-using model::Place;
 using model::Strategy;
+using model::TransferEnd;
 using std::chrono::nanoseconds;
 
 constexpr std::uint64_t poison_seed = 0x0BAD;
 constexpr std::uint64_t work_slice_bytes = 256U << 10U;
 constexpr std::uint64_t work_set_bytes = 8U << 20U;
 
-Direction direction_of(const model::TransferSpec& spec)
-{
-    const bool from = spec.src.kind == Place::Kind::device;
-    const bool to = spec.dst.kind == Place::Kind::device;
-    return from ? (to ? Direction::d2d : Direction::d2h) : (to ? Direction::h2d : Direction::h2h);
-}
-
-std::optional<std::uint32_t> driver_of(const model::TransferSpec& spec)
-{
-    const auto& end = spec.dst.kind == Place::Kind::device ? spec.dst : spec.src;
-    return end.kind == Place::Kind::device ? std::optional{end.number.value_or(0)} : std::nullopt;
-}
-
-bool is_pinned(const Place& place)
+bool is_pinned(const TransferEnd& end)
 {
     using model::HostKind;
-    return place.kind == Place::Kind::host &&
-           (place.host == HostKind::pinned || place.host == HostKind::registered ||
-            place.host == HostKind::write_combined || place.host == HostKind::mapped);
+    return end.kind == TransferEnd::Kind::host &&
+           (end.host == HostKind::pinned || end.host == HostKind::registered || end.host == HostKind::write_combined ||
+            end.host == HostKind::mapped);
 }
 
 std::string memlock_limit()
@@ -105,7 +92,7 @@ Expected<void> TransferSet::choose(std::vector<model::TransferJob> jobs)
         if (!route) {
             return base::fail(route.error());
         }
-        Transfer& one = transfers_.emplace_back();
+        PreparedTransfer& one = transfers_.emplace_back();
         one.job = job;
         one.route = *std::move(route);
         if (auto chosen = choose_processors(one); !chosen) {
@@ -115,27 +102,29 @@ Expected<void> TransferSet::choose(std::vector<model::TransferJob> jobs)
     return transfers_.empty() ? base::fail(base::ErrorCode::not_supported, std::move(missing)) : Expected<void>{};
 }
 
-Expected<void> TransferSet::choose_processors(Transfer& one) const
+Expected<void> TransferSet::choose_processors(PreparedTransfer& one) const
 {
     const model::TransferSpec& spec = one.job.spec;
     const auto node = spec.exe.number ? spec.exe.number : spec.src.number ? spec.src.number : spec.dst.number;
     if (spec.exe.kind != model::Mover::Kind::processors || !node) {
         return {};
     }
-    const auto nodes = sys::numa_nodes();
-    const auto found = std::ranges::find(nodes, *node, &sys::NumaNode::id);
-    if (found == nodes.end() || found->cpus.empty()) {
+    std::vector<std::uint32_t> cpus = sys::allowed_cpus();
+    if (const auto own = sys::processors_of_node(*node); own || *node != 0) {  // without NUMA node 0 has them all
+        std::erase_if(cpus, [&](std::uint32_t cpu) { return !own || std::ranges::find(*own, cpu) == own->end(); });
+    }
+    if (cpus.empty()) {
         return base::fail(base::ErrorCode::not_supported,
                           fmt::format("no processors on node {} that this process may use", *node));
     }
-    one.cpus = found->cpus;
+    one.cpus = std::move(cpus);
     return {};
 }
 
 Expected<void> TransferSet::check_budget() const
 {
     std::uint64_t pinned = 0;
-    for (const Transfer& one : transfers_) {
+    for (const PreparedTransfer& one : transfers_) {
         pinned += (is_pinned(one.job.spec.src) ? one.job.bytes : 0) +
                   (is_pinned(one.job.spec.dst) ? one.job.bytes : 0) + slot_bytes(one.job, options_, one.route.strategy);
     }
@@ -156,12 +145,12 @@ Expected<void> TransferSet::make_memory()
 {
     const auto began = clock_->now();
     std::uint64_t pinned = 0;
-    for (Transfer& one : transfers_) {
+    for (PreparedTransfer& one : transfers_) {
         const auto driver = driver_of(one.job.spec);
         auto src = EndMemory::make(
             *runtime_,
-            {.place = one.job.spec.src, .bytes = one.job.bytes, .skew_bytes = options_.offset_bytes, .driver = driver});
-        auto dst = src ? EndMemory::make(*runtime_, {.place = one.job.spec.dst,
+            {.end = one.job.spec.src, .bytes = one.job.bytes, .skew_bytes = options_.offset_bytes, .driver = driver});
+        auto dst = src ? EndMemory::make(*runtime_, {.end = one.job.spec.dst,
                                                      .bytes = one.job.bytes,
                                                      .skew_bytes = options_.offset_bytes,
                                                      .driver = driver})
@@ -172,8 +161,8 @@ Expected<void> TransferSet::make_memory()
         one.src = std::make_unique<EndMemory>(*std::move(src));
         one.dst = std::make_unique<EndMemory>(*std::move(dst));
         const bool by_processor = one.route.strategy == Strategy::staged || one.route.strategy == Strategy::host;
-        const auto is_out_of_reach = [&](const Place& place, const EndMemory& end) {
-            return (by_processor || options_.batch) && place.kind == Place::Kind::host && end.host() == nullptr;
+        const auto is_out_of_reach = [&](const TransferEnd& end, const EndMemory& memory) {
+            return (by_processor || options_.batch) && end.kind == TransferEnd::Kind::host && memory.host() == nullptr;
         };
         if (is_out_of_reach(one.job.spec.src, *one.src) || is_out_of_reach(one.job.spec.dst, *one.dst)) {
             return base::fail(base::ErrorCode::not_supported,
@@ -181,12 +170,12 @@ Expected<void> TransferSet::make_memory()
                                           "stage it",
                                           model::to_text(one.job.spec)));
         }
-        auto carry =
-            make_carry(*runtime_, *clock_, {one.job, options_, one.route, one.src.get(), one.dst.get()}, *statistics_);
-        if (!carry) {
-            return base::fail(carry.error());
+        auto copy =
+            make_copy(*runtime_, *clock_, {one.job, options_, one.route, one.src.get(), one.dst.get()}, *statistics_);
+        if (!copy) {
+            return base::fail(copy.error());
         }
-        one.carry = *std::move(carry);
+        one.copy = *std::move(copy);
         pinned += one.src->pinned_bytes() + one.dst->pinned_bytes() + slot_bytes(one.job, options_, one.route.strategy);
     }
     statistics_->memory_ns += (clock_->now() - began).count();
@@ -196,11 +185,11 @@ Expected<void> TransferSet::make_memory()
 
 void TransferSet::drop_memory()
 {
-    for (Transfer& one : transfers_) {
-        if (one.carry) {
-            one.carry->settle();
+    for (PreparedTransfer& one : transfers_) {
+        if (one.copy) {
+            one.copy->settle();
         }
-        one.carry.reset();
+        one.copy.reset();
         one.src.reset();
         one.dst.reset();
     }
@@ -209,16 +198,17 @@ void TransferSet::drop_memory()
 Expected<void> TransferSet::write_ends()
 {
     for (std::size_t i = 0; i < transfers_.size(); ++i) {
-        Transfer& one = transfers_[i];
-        const Place& src = one.job.spec.src;
-        const Place& dst = one.job.spec.dst;
+        PreparedTransfer& one = transfers_[i];
+        const TransferEnd& src = one.job.spec.src;
+        const TransferEnd& dst = one.job.spec.dst;
         const auto driver = driver_of(one.job.spec).value_or(0);
-        auto written = one.src->is_null()
-                           ? Expected<void>{}
-                           : write_end(*runtime_, src.number && src.kind == Place::Kind::device ? *src.number : driver,
-                                       *one.src, i + 1);
+        auto written =
+            one.src->is_null()
+                ? Expected<void>{}
+                : write_end(*runtime_, src.number && src.kind == TransferEnd::Kind::device ? *src.number : driver,
+                            *one.src, i + 1);
         if (written && !one.dst->is_null()) {
-            written = write_end(*runtime_, dst.number && dst.kind == Place::Kind::device ? *dst.number : driver,
+            written = write_end(*runtime_, dst.number && dst.kind == TransferEnd::Kind::device ? *dst.number : driver,
                                 *one.dst, poison_seed + i);
         }
         if (!written) {
@@ -242,25 +232,25 @@ Expected<void> TransferSet::run_turn()
         return there;
     }
     const auto began = clock_->now();
-    auto carried = carry_all();
+    auto copied = run_all();
     statistics_->wall_ns += (clock_->now() - began).count();
     affinity_.reset();
     work(work_left_bytes_);
-    return carried;
+    return copied;
 }
 
-Expected<void> TransferSet::carry_all()
+Expected<void> TransferSet::run_all()
 {
     const std::size_t most = options_.concurrency == 0 ? transfers_.size() : options_.concurrency;
-    std::vector<Transfer*> active;
+    std::vector<PreparedTransfer*> active;
     active.reserve(transfers_.size());
     std::size_t next = 0;
     while (next < transfers_.size() || !active.empty()) {
         while (next < transfers_.size() && active.size() < most) {
-            Transfer& one = transfers_[next++];
+            PreparedTransfer& one = transfers_[next++];
             one.attempts = 0;
             one.began = clock_->now();
-            one.carry->begin();
+            one.copy->begin();
             active.push_back(&one);
         }
         statistics_->most_at_once = std::max(statistics_->most_at_once, static_cast<std::uint32_t>(active.size()));
@@ -268,15 +258,15 @@ Expected<void> TransferSet::carry_all()
         for (auto at = active.begin(); at != active.end();) {
             const auto progress = advance(**at);
             if (!progress) {
-                std::ranges::for_each(active, [](Transfer* one) { one->carry->settle(); });
+                std::ranges::for_each(active, [](PreparedTransfer* one) { one->copy->settle(); });
                 return base::fail(progress.error());
             }
-            any_moved = any_moved || *progress != Carry::Progress::waiting;
-            at = *progress == Carry::Progress::done ? active.erase(at) : at + 1;
+            any_moved = any_moved || *progress != AsyncCopy::Progress::waiting;
+            at = *progress == AsyncCopy::Progress::done ? active.erase(at) : at + 1;
         }
         if (!any_moved && !active.empty()) {
             if (auto waited = wait_or_work(*active.front()); !waited) {
-                std::ranges::for_each(active, [](Transfer* one) { one->carry->settle(); });
+                std::ranges::for_each(active, [](PreparedTransfer* one) { one->copy->settle(); });
                 return waited;
             }
         }
@@ -284,16 +274,16 @@ Expected<void> TransferSet::carry_all()
     return {};
 }
 
-Expected<Carry::Progress> TransferSet::advance(Transfer& one)
+Expected<AsyncCopy::Progress> TransferSet::advance(PreparedTransfer& one)
 {
     if (auto there = affinity_->limit_to(one.cpus); !there) {
         return base::fail(there.error());
     }
-    auto progress = one.carry->advance();
+    auto progress = one.copy->advance();
     if (!progress) {
         return try_again(one, progress.error());
     }
-    if (*progress == Carry::Progress::done) {
+    if (*progress == AsyncCopy::Progress::done) {
         one.took = clock_->now() - one.began;
         statistics_->count_transfer(direction_of(one.job.spec), one.job.bytes, one.took.count());
     }
@@ -301,17 +291,17 @@ Expected<Carry::Progress> TransferSet::advance(Transfer& one)
 }
 
 // Where nothing can go on: what the program has to do itself, else nothing.
-Expected<void> TransferSet::wait_or_work(Transfer& one)
+Expected<void> TransferSet::wait_or_work(PreparedTransfer& one)
 {
     if (work_left_bytes_ != 0 && !options_.blocking) {
         work(std::min(work_left_bytes_, work_slice_bytes));
         return {};
     }
     const auto began = clock_->now();
-    const auto waited = one.carry->wait();
+    const auto waited = one.copy->wait();
     statistics_->wait_ns += (clock_->now() - began).count();
     if (!waited) {
-        return try_again(one, waited.error()).map([](Carry::Progress) {});
+        return try_again(one, waited.error()).map([](AsyncCopy::Progress) {});
     }
     return {};
 }
@@ -328,9 +318,9 @@ void TransferSet::work(std::uint64_t most_bytes)
     }
 }
 
-Expected<Carry::Progress> TransferSet::try_again(Transfer& one, const base::Error& error)
+Expected<AsyncCopy::Progress> TransferSet::try_again(PreparedTransfer& one, const base::Error& error)
 {
-    one.carry->settle();
+    one.copy->settle();
     const bool is_worth_it = error.code == base::ErrorCode::device || error.code == base::ErrorCode::io ||
                              error.code == base::ErrorCode::timeout;
     if (!is_worth_it || one.attempts == options_.retries) {
@@ -343,20 +333,21 @@ Expected<Carry::Progress> TransferSet::try_again(Transfer& one, const base::Erro
     clock_->sleep_for(options_.retry_delay * (std::int64_t{1} << std::min(one.attempts, 30U)));
     ++one.attempts;
     ++statistics_->retries;
-    one.carry->begin();
-    return Carry::Progress::moved;
+    one.copy->begin();
+    return AsyncCopy::Progress::moved;
 }
 
 Expected<std::string> TransferSet::check()
 {
     std::string first;
     for (std::size_t i = 0; i < transfers_.size(); ++i) {
-        const Transfer& one = transfers_[i];
+        const PreparedTransfer& one = transfers_[i];
         if (one.dst == nullptr || one.dst->is_null()) {
             continue;
         }
-        const std::uint32_t number = one.job.spec.dst.kind == Place::Kind::device ? one.job.spec.dst.number.value_or(0)
-                                                                                  : driver_of(one.job.spec).value_or(0);
+        const std::uint32_t number = one.job.spec.dst.kind == TransferEnd::Kind::device
+                                         ? one.job.spec.dst.number.value_or(0)
+                                         : driver_of(one.job.spec).value_or(0);
         const auto found = one.src->is_null() ? check_filled(*runtime_, number, *one.dst, written_from_null)
                                               : check_end(*runtime_, number, *one.dst, i + 1);
         if (!found) {
@@ -374,7 +365,7 @@ Expected<std::string> TransferSet::check()
 std::string TransferSet::routes() const
 {
     std::string text;
-    for (const Transfer& one : transfers_) {
+    for (const PreparedTransfer& one : transfers_) {
         text += fmt::format("{}{}: {}, {}", text.empty() ? "" : "; ", model::to_text(one.job.spec),
                             model::name_of(one.route.strategy), one.route.why);
     }

@@ -1,15 +1,19 @@
-// Transfers made ready together and carried at once, turn by turn.
+// Transfers made ready together and run at once, turn by turn.
 //
 // Units    bytes, nanoseconds.
-// Sources  one thread carries them all, those of higher priority first, at most so many at a time; where none of them
-//          can go on it reads memory of its own, if it was given such work, or waits for the device. One that fails is
-//          settled and begun again, after a delay that doubles. What processors move is moved on those of the node
-//          named, or beside the memory that a node is named for. One that is optional is left out where this machine
-//          lacks its device; where none is left, all are missing.
-// Data     every source word tells its position and its transfer; every destination is poisoned with another's.
+//
+// Sources  One thread runs them all, those of higher priority first, at most so many at a time. Where none of them can
+//          go on, it reads memory of its own, if it was given such work, or waits for the device. A transfer that fails
+//          is started again from its first byte, after a delay that doubles. What processors move is moved by those of
+//          the node named, or beside the memory that a node is named for. An optional transfer is left out where this
+//          machine lacks its device; where none is left, all are missing.
+//
+// Data     Every source word tells its position and its transfer; every destination is poisoned with another's.
+//
 // Errors   not_supported: a device, a kind of memory or a limit that this machine lacks; budget: more pinned memory
-//          than allowed, naming both; device: a transfer that failed for good, with its words and how often.
-//          invalid_input: a strategy that the ends do not allow. Nothing is under way, and nothing held, after any.
+//          than allowed, naming both; device: a transfer that failed for good, with its words and how often;
+//          invalid_input: a strategy that the ends do not allow. After any of them nothing is in progress or held.
+//
 // Threads  one.
 #pragma once
 
@@ -20,13 +24,13 @@
 #include <vector>
 
 #include "core/sys/affinity.hpp"
-#include "core/transfer/carry.hpp"
+#include "core/transfer/async_copy.hpp"
 
 namespace memsweep::transfer {
 
 class TransferSet {
   public:
-    // With the memory of all ends, written, and the slots that they need. Ends that are fresh are made in every turn.
+    // Makes and writes the memory of all ends, and the slots that the copies need. Fresh ends are made in every turn.
     [[nodiscard]] static base::Expected<TransferSet> make(device::Runtime& runtime, const sys::Clock& clock,
                                                           std::vector<model::TransferJob> jobs,
                                                           const model::TransferOptions& options);
@@ -39,7 +43,8 @@ class TransferSet {
 
     // All of them once.
     [[nodiscard]] base::Expected<void> run_turn();
-    // Every byte of every destination is compared; what is wrong is counted, and said of the first transfer.
+    // Compares every byte of every destination and counts wrong ones. The text names the first transfer that has some;
+    // it is empty where none has.
     [[nodiscard]] base::Expected<std::string> check();
 
     [[nodiscard]] const TransferStatistics& statistics() const noexcept { return *statistics_; }
@@ -52,11 +57,11 @@ class TransferSet {
     [[nodiscard]] std::chrono::nanoseconds last_time(std::size_t number) const { return transfers_.at(number).took; }
 
   private:
-    struct Transfer {
+    struct PreparedTransfer {
         model::TransferJob job;
         Route route;
         std::unique_ptr<EndMemory> src, dst;
-        std::unique_ptr<Carry> carry;
+        std::unique_ptr<AsyncCopy> copy;
         std::chrono::nanoseconds began{}, took{};
         std::uint32_t attempts{};
         std::vector<std::uint32_t> cpus;  // that move it; empty: wherever the thread runs
@@ -68,20 +73,20 @@ class TransferSet {
     [[nodiscard]] base::Expected<void> make_memory();
     void drop_memory();
     [[nodiscard]] base::Expected<void> write_ends();
-    [[nodiscard]] base::Expected<void> carry_all();
-    [[nodiscard]] base::Expected<void> choose_processors(Transfer& one) const;
-    [[nodiscard]] base::Expected<Carry::Progress> advance(Transfer& one);
-    [[nodiscard]] base::Expected<void> wait_or_work(Transfer& one);
+    [[nodiscard]] base::Expected<void> run_all();
+    [[nodiscard]] base::Expected<void> choose_processors(PreparedTransfer& one) const;
+    [[nodiscard]] base::Expected<AsyncCopy::Progress> advance(PreparedTransfer& one);
+    [[nodiscard]] base::Expected<void> wait_or_work(PreparedTransfer& one);
     void work(std::uint64_t most_bytes);
-    [[nodiscard]] base::Expected<Carry::Progress> try_again(Transfer& one, const base::Error& error);
+    [[nodiscard]] base::Expected<AsyncCopy::Progress> try_again(PreparedTransfer& one, const base::Error& error);
 
     device::Runtime* runtime_;
     const sys::Clock* clock_;
     model::TransferOptions options_;
     std::unique_ptr<TransferStatistics> statistics_;  // at an address that stays
-    std::vector<Transfer> transfers_;                 // those of higher priority first
+    std::vector<PreparedTransfer> transfers_;         // those of higher priority first
     std::size_t left_out_{};                          // that are optional, and not here
-    std::unique_ptr<sys::Affinity> affinity_;         // while a turn is under way
+    std::unique_ptr<sys::Affinity> affinity_;         // while a turn runs
     std::vector<std::uint64_t> work_;                 // what the program reads
     std::uint64_t work_left_bytes_{};
     std::uint64_t work_sum_{};

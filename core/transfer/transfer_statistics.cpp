@@ -95,14 +95,6 @@ std::optional<double> TransferStatistics::concurrency_benefit() const noexcept
     return quotient(seconds(individual_ns - wall_ns), seconds(individual_ns));
 }
 
-std::optional<double> TransferStatistics::efficiency() const noexcept
-{
-    const auto aggregate = aggregate_rate();
-    const auto average = average_rate();
-    const auto at_once = average_at_once();
-    return aggregate && average && at_once ? quotient(*aggregate, *average * *at_once) : std::nullopt;
-}
-
 std::optional<double> TransferStatistics::overlap() const noexcept
 {
     if (link_timed == 0 || link_timed != chunks) {

@@ -46,12 +46,11 @@ struct TransferStatistics {
     [[nodiscard]] std::uint64_t all_bytes() const noexcept;
     [[nodiscard]] std::uint64_t all_transfers() const noexcept;
 
-    // Empty where nothing was measured that it could be had from.
+    // Absent where nothing was measured to compute it from.
     [[nodiscard]] std::optional<double> aggregate_rate() const noexcept;
     [[nodiscard]] std::optional<double> average_rate() const noexcept;  // of one transfer
     [[nodiscard]] std::optional<double> average_at_once() const noexcept;
     [[nodiscard]] std::optional<double> concurrency_benefit() const noexcept;  // (sum - wall) / sum
-    [[nodiscard]] std::optional<double> efficiency() const noexcept;           // aggregate / (average x at once)
     [[nodiscard]] std::optional<double> overlap() const noexcept;  // share of the shorter that the longer hid
 };
 

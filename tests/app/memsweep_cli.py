@@ -37,7 +37,7 @@ UNITS = {"B", "s", "B/s", "1", "op/s"}
 COMMON_METRICS = {"wall_time", "cpu_time", "working_set_peak", "residual_working_set", "live_bytes_peak",
                   "floating_bytes_peak", "minor_faults", "major_faults"}
 # What memsweep reads from the environment: the caller's own settings must not decide a test.
-READ_BY_MEMSWEEP = ("MEMSWEEP_", "SLURM", "OMPI_", "PMI_", "NO_COLOR", "CLICOLOR", "LC_", "LANG", "TMPDIR")
+READ_BY_MEMSWEEP = ("MEMSWEEP_", "HWLOC_", "SLURM", "OMPI_", "PMI_", "NO_COLOR", "CLICOLOR", "LC_", "LANG", "TMPDIR")
 
 MIB = 1 << 20
 

@@ -17,7 +17,7 @@ using model::Touch;
 using tests::element;
 using tests::Rig;
 
-// Malloc, but what it gives is dirty unless zeroed memory was asked for, and it tells which was asked.
+// Malloc, but what it gives is dirty unless zeroed memory was asked for, and it reports which was asked.
 class DirtyResource final : public memory::MemoryResource {
   public:
     memory::Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override

@@ -6,7 +6,7 @@
 #include "core/array/binary.hpp"
 #include "core/array/half.hpp"
 #include "core/base/rng.hpp"
-#include "core/memory/failing_adaptor.hpp"
+#include "core/memory/adaptors.hpp"
 #include "tests/array/rig.hpp"
 #include "tests/support/catch.hpp"
 

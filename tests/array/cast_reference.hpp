@@ -7,7 +7,7 @@
 
 #include "core/array/half.hpp"
 #include "core/base/checked.hpp"
-#include "core/model/dtype.hpp"
+#include "core/model/elements.hpp"
 
 namespace memsweep::tests {
 

@@ -244,7 +244,7 @@ TEST_CASE("concat: empty inputs add nothing but their type", "[unit]")
     CHECK(concatenate(rig.heap, std::vector<Array>{rig.arange({0}), rig.arange({0})}).array.elements() == 0);
 }
 
-TEST_CASE("concat: a refused allocation is told and leaves nothing", "[unit]")
+TEST_CASE("concat: a refused allocation is reported and leaves nothing", "[unit]")
 {
     Rig rig;
     const Array one = rig.make(DType::int8, {1}, Fill::ones);

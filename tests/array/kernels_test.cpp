@@ -8,7 +8,6 @@
 #include <random>
 #include <vector>
 
-#include "core/array/fill.hpp"
 #include "core/array/half.hpp"
 #include "core/array/touch.hpp"
 #include "core/base/rng.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/array/array.hpp"
-#include "core/memory/counting_adaptor.hpp"
+#include "core/memory/adaptors.hpp"
 #include "core/memory/malloc_resource.hpp"
 
 namespace memsweep::tests {

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "core/base/rng.hpp"
-#include "core/memory/failing_adaptor.hpp"
+#include "core/memory/adaptors.hpp"
 #include "tests/array/rig.hpp"
 #include "tests/support/catch.hpp"
 

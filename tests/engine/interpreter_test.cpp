@@ -6,37 +6,19 @@
 using namespace memsweep;
 using engine::Ending;
 using model::Step;
+using tests::alloc;
+using tests::collect;
+using tests::drain;
+using tests::drop;
+using tests::repeat;
+using tests::sample;
 
 namespace {
 
-Step alloc(std::string as, std::uint64_t bytes, model::Touch touch = model::Touch::none, std::uint64_t count = 1)
+Step untouched(std::string as, std::uint64_t bytes)
 {
-    model::AllocStep step;
-    step.as = std::move(as);
-    step.count = count;
-    step.dtype = model::DType::uint8;
-    step.shape = {bytes};
-    step.touch = touch;
-    return {.operation = step};
+    return tests::alloc(std::move(as), bytes, model::Touch::none);
 }
-
-Step drop(std::string target)
-{
-    return {.operation = model::DropStep{std::move(target)}};
-}
-
-Step sample(std::string name)
-{
-    return {.operation = model::SampleStep{std::move(name)}};
-}
-
-Step repeat(std::uint64_t times, std::vector<Step> steps)
-{
-    return {.operation = model::RepeatStep{times, std::move(steps)}};
-}
-
-const Step collect{.operation = model::CollectStep{}};
-const Step drain{.operation = model::DrainStep{}};
 
 Step timed(Step step)
 {
@@ -79,8 +61,8 @@ TEST_CASE("live bytes at named points follow the release mode exactly", "[unit]"
 
 TEST_CASE("floating bytes are the live bytes that the program cannot reach", "[unit]")
 {
-    const engine::Outcome outcome =
-        run({alloc("a", 1000), alloc("b", 500), drop("a"), sample("p")}, {.mode = model::ReleaseMode::finalizer});
+    const engine::Outcome outcome = run({untouched("a", 1000), untouched("b", 500), drop("a"), sample("p")},
+                                        {.mode = model::ReleaseMode::finalizer});
     CHECK(outcome.points[0].live_bytes == 1500);
     CHECK(outcome.points[0].floating_bytes == 1000);
     CHECK(outcome.record.discipline.floating_bytes_peak == 1000);
@@ -88,7 +70,7 @@ TEST_CASE("floating bytes are the live bytes that the program cannot reach", "[u
 
 TEST_CASE("rebinding a name makes the new array before the old one goes", "[unit]")
 {
-    const engine::Outcome outcome = run({repeat(50, {alloc("a", 1000)}), sample("p")});
+    const engine::Outcome outcome = run({repeat(50, {untouched("a", 1000)}), sample("p")});
     CHECK(outcome.record.live_bytes_peak == 2000);
     CHECK(outcome.points[0].live_bytes == 1000);
     CHECK(outcome.record.arrays == 50);
@@ -97,8 +79,8 @@ TEST_CASE("rebinding a name makes the new array before the old one goes", "[unit
 
 TEST_CASE("samples are taken out of time and faults", "[unit]")
 {
-    const engine::Outcome without = run({alloc("a", 10), drop("a")});
-    const engine::Outcome with = run({alloc("a", 10), sample("x"), sample("y"), drop("a")});
+    const engine::Outcome without = run({untouched("a", 10), drop("a")});
+    const engine::Outcome with = run({untouched("a", 10), sample("x"), sample("y"), drop("a")});
     CHECK(with.record.minor_faults == 0);  // the fake's snapshots cost three faults each
     CHECK(without.record.minor_faults == 0);
     CHECK(with.points[1].minor_faults == 0);
@@ -109,17 +91,17 @@ TEST_CASE("samples are taken out of time and faults", "[unit]")
 TEST_CASE("marked steps alone are timed and counted", "[unit]")
 {
     const engine::Outcome outcome =
-        run({repeat(5, {alloc("a", 10), drop("a")}), timed(repeat(7, {alloc("a", 10), drop("a")}))});
+        run({repeat(5, {untouched("a", 10), drop("a")}), timed(repeat(7, {untouched("a", 10), drop("a")}))});
     CHECK(outcome.record.arrays == 12);
     CHECK(outcome.record.timed_arrays == 7);
 
-    const engine::Outcome nested = run({timed(repeat(3, {timed(alloc("a", 10))}))});
+    const engine::Outcome nested = run({timed(repeat(3, {timed(untouched("a", 10))}))});
     CHECK(nested.record.timed_arrays == 3);
 }
 
 TEST_CASE("every phase adds up over its entries", "[unit]")
 {
-    Step inner = alloc("a", 10);
+    Step inner = untouched("a", 10);
     inner.phase = "make";
     const engine::Outcome outcome = run({repeat(4, {inner, drop("a")})});
     REQUIRE(outcome.phases.size() == 2);
@@ -134,7 +116,7 @@ TEST_CASE("pages touched count each array's first write only", "[unit]")
     pages.resource = model::ResourceKind::pages;
     const Step write{.operation = model::WriteStep{"a", model::Touch::page}};
     CHECK(run({alloc("a", 40960, model::Touch::page), write, write}, {}, pages).record.pages_touched == 10);
-    CHECK(run({alloc("a", 40960), write, write}, {}, pages).record.pages_touched == 10);
+    CHECK(run({untouched("a", 40960), write, write}, {}, pages).record.pages_touched == 10);
     CHECK(run({repeat(3, {alloc("a", 4096, model::Touch::full)})}, {}, pages).record.pages_touched == 3);
 }
 
@@ -142,14 +124,14 @@ TEST_CASE("a refused allocation ends the repetition and says why", "[unit]")
 {
     model::MemorySpec limited;
     limited.limit_bytes = 3500;
-    const engine::Outcome outcome = run({repeat(10, {alloc("a", 1000)}), alloc("b", 3000)}, {}, limited);
+    const engine::Outcome outcome = run({repeat(10, {untouched("a", 1000)}), untouched("b", 3000)}, {}, limited);
     CHECK(outcome.ending == Ending::refused);
     CHECK(outcome.record.arrays == 10);
     CHECK_THAT(outcome.reason, Catch::Contains("2.93 KiB") && Catch::Contains("1000 B live"));
 
     model::MemorySpec failing;
     failing.fail_every = 3;
-    CHECK(run({repeat(10, {alloc("a", 1000)})}, {}, failing).record.arrays == 2);
+    CHECK(run({repeat(10, {untouched("a", 1000)})}, {}, failing).record.arrays == 2);
 }
 
 TEST_CASE("binary makes as many results as its operands have arrays", "[unit]")
@@ -166,7 +148,7 @@ TEST_CASE("binary makes as many results as its operands have arrays", "[unit]")
 TEST_CASE("collect_every collects without being asked and gated waits", "[unit]")
 {
     const model::ReleaseSpec gated{.mode = model::ReleaseMode::finalizer, .gated = true, .collect_every = 10};
-    const engine::Outcome outcome = run({repeat(100, {alloc("a", 1000), drop("a")})}, gated);
+    const engine::Outcome outcome = run({repeat(100, {untouched("a", 1000), drop("a")})}, gated);
     CHECK(outcome.record.live_bytes_peak == 10'000);
     CHECK(outcome.record.discipline.collections == 9);
 }
@@ -175,7 +157,7 @@ TEST_CASE("the null resource runs everything but touching", "[unit]")
 {
     model::MemorySpec null;
     null.resource = model::ResourceKind::null;
-    const engine::Outcome outcome = run({repeat(1000, {alloc("a", 1ULL << 40), drop("a")})}, {}, null);
+    const engine::Outcome outcome = run({repeat(1000, {untouched("a", 1ULL << 40), drop("a")})}, {}, null);
     CHECK(outcome.ending == Ending::finished);
     CHECK(outcome.record.arrays == 1000);
 }

@@ -13,7 +13,7 @@ using model::TrimHow;
 
 namespace {
 
-constexpr std::uint64_t bytes = 16'000'000;
+constexpr std::uint64_t trimmed_array_bytes = 16'000'000;
 constexpr std::uint64_t pages = 3907;
 constexpr std::uint64_t whole_pages = 4096 * pages;
 
@@ -31,7 +31,7 @@ Step alloc()
     model::AllocStep step;
     step.as = "a";
     step.dtype = model::DType::uint8;
-    step.shape = {bytes};
+    step.shape = {trimmed_array_bytes};
     step.touch = model::Touch::full;
     return {.operation = step};
 }
@@ -108,7 +108,7 @@ TEST_CASE("time in calls into the memory resource is the timed steps' alone", "[
     CHECK(outcome.record.costs.allocator_ns > 0);
     CHECK(outcome.record.costs.allocator_ns < static_cast<std::uint64_t>(outcome.record.wall_ns));
     CHECK(outcome.record.costs.pages_touched == pages);
-    CHECK(outcome.record.costs.allocated_bytes == bytes);
+    CHECK(outcome.record.costs.allocated_bytes == trimmed_array_bytes);
 }
 
 TEST_CASE("a view shares memory, a copy has its own, and both outlive what they are of", "[unit]")
@@ -116,13 +116,14 @@ TEST_CASE("a view shares memory, a copy has its own, and both outlive what they 
     const auto live = [](bool copy) {
         const tests::FakeClock clock;
         tests::FakeProbe probe;
-        const Step take{.operation = model::ViewStep{"v", "a", 0, bytes / 2, copy}};
+        const Step take{.operation = model::ViewStep{"v", "a", 0, trimmed_array_bytes / 2, copy}};
         const Step drop{.operation = model::DropStep{"a"}};
         const Step sample{.operation = model::SampleStep{"s"}};
         const Outcome outcome = run({alloc(), take, sample, drop, sample}, memfd(), {clock, probe});
         REQUIRE(outcome.points.size() == 2);
         return std::pair{outcome.points[0].live_bytes, outcome.points[1].live_bytes};
     };
-    CHECK(live(false) == std::pair<std::uint64_t, std::uint64_t>{bytes, bytes});
-    CHECK(live(true) == std::pair<std::uint64_t, std::uint64_t>{bytes + bytes / 2, bytes / 2});
+    CHECK(live(false) == std::pair<std::uint64_t, std::uint64_t>{trimmed_array_bytes, trimmed_array_bytes});
+    CHECK(live(true) == std::pair<std::uint64_t, std::uint64_t>{trimmed_array_bytes + trimmed_array_bytes / 2,
+                                                                trimmed_array_bytes / 2});
 }

@@ -21,8 +21,8 @@ engine::Program idle_for(std::chrono::nanoseconds duration)
     return program_of({{.operation = model::IdleStep{duration}}});
 }
 
-struct Bench {
-    explicit Bench(model::Isolation isolation = model::Isolation::process, std::string binary = MEMSWEEP_WORKER)
+struct WorkerBench {
+    explicit WorkerBench(model::Isolation isolation = model::Isolation::process, std::string binary = MEMSWEEP_WORKER)
         : executor{{{std::move(binary), "worker"}, isolation}, clock, signals}
     {
     }
@@ -60,7 +60,7 @@ TEST_CASE("a worker's counters, resident set and series agree on a finalizer's d
                                                 sample("drain"),
                                                 idle},
                                                {.mode = model::ReleaseMode::finalizer});
-    Bench bench;
+    WorkerBench bench;
     const engine::Outcome outcome =
         bench.run(program, {.timeout = 60s,
                             .series = {.interval = 2ms, .working_set = true, .live_bytes = true},
@@ -87,7 +87,7 @@ TEST_CASE("a worker's counters, resident set and series agree on a finalizer's d
 
 TEST_CASE("a worker that is killed is a crash with its signal", "[machine]")
 {
-    Bench bench;
+    WorkerBench bench;
     const engine::Outcome outcome = bench.run(idle_for(30s), {.timeout = 60s}, [](int pid) { kill(pid, SIGKILL); });
     CHECK(outcome.ending == Ending::crashed);
     CHECK_THAT(outcome.reason, Catch::Contains("SIGKILL"));
@@ -97,7 +97,7 @@ TEST_CASE("a worker that is killed is a crash with its signal", "[machine]")
 
 TEST_CASE("a worker that outlives its time is killed", "[machine]")
 {
-    Bench bench;
+    WorkerBench bench;
     const engine::Outcome outcome = bench.run(idle_for(30s), {.timeout = 100ms});
     CHECK(outcome.ending == Ending::timed_out);
     CHECK(gone(outcome.pid));
@@ -105,7 +105,7 @@ TEST_CASE("a worker that outlives its time is killed", "[machine]")
 
 TEST_CASE("a stop signal ends the repetition and its worker", "[machine]")
 {
-    Bench bench;
+    WorkerBench bench;
     const engine::Outcome outcome = bench.run(idle_for(30s), {.timeout = 60s}, [](int /*pid*/) { raise(SIGTERM); });
     CHECK(outcome.ending == Ending::interrupted);
     CHECK(bench.signals.last() == SIGTERM);
@@ -114,9 +114,9 @@ TEST_CASE("a stop signal ends the repetition and its worker", "[machine]")
 
 TEST_CASE("isolation decides whether repetitions share a process", "[machine]")
 {
-    Bench fresh;
+    WorkerBench fresh;
     CHECK(fresh.run(idle_for(1ms)).pid != fresh.run(idle_for(1ms)).pid);
-    Bench kept{model::Isolation::none};
+    WorkerBench kept{model::Isolation::none};
     const engine::Outcome first = kept.run(idle_for(1ms));
     CHECK(first.pid == kept.run(idle_for(1ms)).pid);
     CHECK(!gone(first.pid));
@@ -124,7 +124,7 @@ TEST_CASE("isolation decides whether repetitions share a process", "[machine]")
 
 TEST_CASE("a shared process keeps the garbage that an earlier case left", "[machine]")
 {
-    Bench bench{model::Isolation::none};
+    WorkerBench bench{model::Isolation::none};
     const engine::Program litter =
         program_of({tests::alloc("a", 1000, model::Touch::full, 10), {.operation = model::DropStep{"a"}}},
                    {.mode = model::ReleaseMode::finalizer});
@@ -133,14 +133,14 @@ TEST_CASE("a shared process keeps the garbage that an earlier case left", "[mach
     REQUIRE(bench.run(litter).ending == Ending::finished);
     CHECK(bench.run(look).points[0].live_bytes == 10'000);
 
-    Bench isolated;
+    WorkerBench isolated;
     REQUIRE(isolated.run(litter).ending == Ending::finished);
     CHECK(isolated.run(look).points[0].live_bytes == 0);
 }
 
 TEST_CASE("a program that cannot be started is the harness's failure", "[machine]")
 {
-    Bench bench{model::Isolation::process, "/nonexistent/memsweep"};
+    WorkerBench bench{model::Isolation::process, "/nonexistent/memsweep"};
     const engine::Outcome outcome = bench.run(idle_for(1ms));
     CHECK(outcome.ending == Ending::broken);
     CHECK_THAT(outcome.reason, Catch::Contains("/nonexistent/memsweep"));
@@ -165,7 +165,7 @@ TEST_CASE("faults equal the base pages that are first written", "[machine]")
 
 TEST_CASE("what a case leaves in a kept worker meets the next, unless it is drained first", "[machine]")
 {
-    Bench bench;
+    WorkerBench bench;
     const auto sample = [](std::string name) { return model::Step{.operation = model::SampleStep{std::move(name)}}; };
     const model::ReleaseSpec finalizer{.mode = model::ReleaseMode::finalizer};
     const auto leaves =
@@ -187,7 +187,7 @@ TEST_CASE("what a case leaves in a kept worker meets the next, unless it is drai
 
 TEST_CASE("a worker that dies in a sweep is not kept for the next case", "[machine]")
 {
-    Bench bench;
+    WorkerBench bench;
     const auto quick = program_of({tests::alloc("a", 1000, model::Touch::full, 1)});
     const engine::Outcome killed =
         bench.run(idle_for(10s), {.timeout = 60s, .keeps_worker = true}, [](int pid) { kill(pid, SIGKILL); });

@@ -8,8 +8,9 @@
 
 #include "core/base/assert.hpp"
 #include "core/model/assertion.hpp"
-#include "scenarios/axis_syntax.hpp"
-#include "scenarios/loader.hpp"
+#include "core/model/plan.hpp"
+#include "scenarios/reader/axis_values.hpp"
+#include "scenarios/reader/loader.hpp"
 
 namespace {
 

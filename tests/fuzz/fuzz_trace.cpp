@@ -1,12 +1,10 @@
-// Any bytes as a trace: read, counted, compressed, fitted and replayed.
+// Any bytes as a trace: read, counted, fitted and replayed.
 //
-// Errors   a broken promise ends the process: totals that contradict each other, a compressed trace that says
-// otherwise.
+// Errors   a broken promise ends the process: totals that contradict each other, a replay that does something else.
 #include <cstdint>
 #include <string>
 
 #include "core/base/assert.hpp"
-#include "core/trace/compress.hpp"
 #include "core/trace/fit.hpp"
 #include "core/trace/replay/replayer.hpp"
 #include "core/trace/summary.hpp"
@@ -15,7 +13,7 @@ namespace {
 
 using namespace memsweep;
 
-constexpr std::uint64_t most_fitted_events = 2'000;
+constexpr std::uint64_t max_fitted_events = 2'000;
 
 // On two threads, so that some blocks change hands, and on no memory: sizes may be anything.
 void replay(trace::TraceReader& reader, const trace::Totals& totals)
@@ -35,9 +33,11 @@ void replay(trace::TraceReader& reader, const trace::Totals& totals)
     }
 }
 
-std::uint64_t events_in(std::span<const std::uint8_t> bytes)
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
-    auto reader = trace::TraceReader::open(trace::read_from_memory(bytes), "fuzz");
+    auto reader = trace::TraceReader::open(trace::read_from_memory({data, size}), "fuzz");
     if (!reader) {
         MEMSWEEP_ASSERT(!reader.error().message.empty(), "a refusal has a reason");
         return 0;
@@ -45,33 +45,13 @@ std::uint64_t events_in(std::span<const std::uint8_t> bytes)
     const trace::TraceSummary summary = trace::summarize(*reader);
     MEMSWEEP_ASSERT(summary.totals.frees <= summary.totals.allocations, "only what was allocated is freed");
     MEMSWEEP_ASSERT(summary.totals.peak_live_blocks <= summary.totals.allocations, "live blocks were allocated");
-    if (summary.totals.events < most_fitted_events) {
+    if (summary.totals.events < max_fitted_events) {
         reader->rewind();
         const trace::PlacementOps ops = trace::placement_ops(*reader);
         for (const trace::PlacementPolicy& policy : trace::placement_policies()) {
             static_cast<void>(trace::fit(ops, policy, {}));
         }
         replay(*reader, summary.totals);
-    }
-    return summary.totals.events;
-}
-
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
-{
-    const std::uint64_t events = events_in({data, size});
-    auto file = trace::TraceFile::open(trace::read_from_memory({data, size}), "fuzz");
-    if (file) {
-        std::string compressed;
-        const auto append = [&](std::string_view bytes) -> base::Expected<void> {
-            compressed += bytes;
-            return {};
-        };
-        MEMSWEEP_ASSERT(trace::compress(*file, append, {}), "compressing into memory succeeds");
-        const std::uint64_t kept =
-            events_in({reinterpret_cast<const std::uint8_t*>(compressed.data()), compressed.size()});
-        MEMSWEEP_ASSERT(kept <= events, "compressing makes no events");
     }
     return 0;
 }

@@ -11,8 +11,7 @@
 #include "core/base/assert.hpp"
 #include "core/base/rng.hpp"
 #include "core/lifetime/heap.hpp"
-#include "core/memory/counting_adaptor.hpp"
-#include "core/memory/failing_adaptor.hpp"
+#include "core/memory/adaptors.hpp"
 #include "tests/lifetime/contract_subjects.hpp"
 #include "tests/lifetime/threads.hpp"
 #include "tests/lifetime/tracking_resource.hpp"
@@ -131,7 +130,10 @@ void check_settled(const Rig& rig, std::uint64_t made_bytes, std::uint64_t made)
     case Fate::stacked:
         CHECK(rig.counters.live_bytes() == rig.subject.spec.cache.stack_bytes);
         break;
-    default:
+    case Fate::freed:
+    case Fate::found:
+    case Fate::kept:
+    case Fate::lost:
         CHECK(rig.counters.live_bytes() == stays);
         break;
     }
@@ -334,7 +336,7 @@ TEST_CASE("empty buffers are buffers", "[unit]")
     });
 }
 
-TEST_CASE("the peaks start again when told", "[unit]")
+TEST_CASE("the peaks start again when reset", "[unit]")
 {
     for_each_subject([](const Subject& subject, Rig& rig) {
         for (std::size_t i = 0; i < 9; ++i) {

@@ -14,27 +14,24 @@
 namespace memsweep::lifetime {
 namespace {
 
-using enum model::ReleaseMode;
 using model::Fallback;
+using model::ReleaseMode;
 using model::ReleaseSpec;
-
-Buffer make(Heap& heap, std::uint64_t bytes = 100)
-{
-    return std::move(heap.allocate(bytes, 16, false).buffer);
-}
+using tests::make_buffer;
 
 }  // namespace
 
 TEST_CASE("a free by hand frees at the call, by the caller, and the handle stays", "[unit]")
 {
     for (const ReleaseSpec& spec :
-         {ReleaseSpec{.mode = explicit_free}, ReleaseSpec{.mode = must_free}, ReleaseSpec{.mode = unsafe_free},
-          ReleaseSpec{.mode = finalize_now}, ReleaseSpec{.fallback = Fallback::finalizer},
-          ReleaseSpec{.mode = unsafe_free, .fallback = Fallback::sweep}}) {
+         {ReleaseSpec{.mode = ReleaseMode::explicit_free}, ReleaseSpec{.mode = ReleaseMode::must_free},
+          ReleaseSpec{.mode = ReleaseMode::unsafe_free}, ReleaseSpec{.mode = ReleaseMode::finalize_now},
+          ReleaseSpec{.fallback = Fallback::finalizer},
+          ReleaseSpec{.mode = ReleaseMode::unsafe_free, .fallback = Fallback::sweep}}) {
         INFO(model::name_of(spec.mode));
         tests::TrackingResource resource;
         Heap heap{resource, spec};
-        Buffer buffer = make(heap);
+        Buffer buffer = make_buffer(heap, 100);
         CHECK(heap.accessible(buffer));
         CHECK(heap.free(buffer) == ManualFree::done);
         CHECK(resource.live_bytes() == 0);
@@ -55,7 +52,7 @@ TEST_CASE("a second free frees nothing; it is an error where the program must fr
     const auto double_frees = [](const ReleaseSpec& spec) {
         tests::TrackingResource resource;
         Heap heap{resource, spec};
-        Buffer buffer = make(heap);
+        Buffer buffer = make_buffer(heap, 100);
         CHECK(heap.free(buffer) == ManualFree::done);
         for (int i = 0; i < 3; ++i) {
             CHECK(heap.free(buffer) == ManualFree::twice);
@@ -64,9 +61,9 @@ TEST_CASE("a second free frees nothing; it is an error where the program must fr
         CHECK(heap.stats().freed_early == 1);
         return heap.stats().double_frees;
     };
-    CHECK(double_frees({.mode = explicit_free}) == 3);
-    CHECK(double_frees({.mode = must_free}) == 3);
-    CHECK(double_frees({.mode = unsafe_free}) == 0);
+    CHECK(double_frees({.mode = ReleaseMode::explicit_free}) == 3);
+    CHECK(double_frees({.mode = ReleaseMode::must_free}) == 3);
+    CHECK(double_frees({.mode = ReleaseMode::unsafe_free}) == 0);
     CHECK(double_frees({.fallback = Fallback::finalizer}) == 0);
 }
 
@@ -75,7 +72,7 @@ TEST_CASE("while other handles exist: explicit frees, unsafe_free leaves it to t
     const auto freed_when_shared = [](const ReleaseSpec& spec, ManualFree expected) {
         tests::TrackingResource resource;
         Heap heap{resource, spec};
-        Buffer buffer = make(heap);
+        Buffer buffer = make_buffer(heap, 100);
         Buffer other = buffer;
         CHECK(heap.free(buffer) == expected);
         CHECK(heap.stats().aliased_frees == (expected == ManualFree::aliased ? 1U : 0U));
@@ -87,10 +84,10 @@ TEST_CASE("while other handles exist: explicit frees, unsafe_free leaves it to t
         CHECK(resource.wrong_frees() == 0);
         return freed;
     };
-    CHECK(freed_when_shared({.mode = explicit_free}, ManualFree::done));
-    CHECK_FALSE(freed_when_shared({.mode = unsafe_free}, ManualFree::kept));
+    CHECK(freed_when_shared({.mode = ReleaseMode::explicit_free}, ManualFree::done));
+    CHECK_FALSE(freed_when_shared({.mode = ReleaseMode::unsafe_free}, ManualFree::kept));
     CHECK_FALSE(freed_when_shared({.fallback = Fallback::finalizer}, ManualFree::kept));
-    CHECK_FALSE(freed_when_shared({.mode = must_free}, ManualFree::aliased));
+    CHECK_FALSE(freed_when_shared({.mode = ReleaseMode::must_free}, ManualFree::aliased));
 }
 
 TEST_CASE("what the program forgets is lost, or its fallback's", "[unit]")
@@ -99,7 +96,7 @@ TEST_CASE("what the program forgets is lost, or its fallback's", "[unit]")
         tests::TrackingResource resource;
         Heap heap{resource, spec};
         for (int i = 0; i < 10; ++i) {
-            Buffer buffer = make(heap);
+            Buffer buffer = make_buffer(heap, 100);
             if (i % 2 == 0) {
                 heap.free(buffer);
             }
@@ -111,13 +108,13 @@ TEST_CASE("what the program forgets is lost, or its fallback's", "[unit]")
         CHECK(heap.stats().floating_bytes == resource.live_bytes());
         return resource.live_bytes();
     };
-    CHECK(left_after({.mode = explicit_free}) == 500);
-    CHECK(left_after({.mode = must_free}) == 500);
+    CHECK(left_after({.mode = ReleaseMode::explicit_free}) == 500);
+    CHECK(left_after({.mode = ReleaseMode::must_free}) == 500);
     for (const Fallback fallback : {Fallback::finalizer, Fallback::cleaner, Fallback::sweep, Fallback::cycle}) {
         INFO(model::name_of(fallback));
-        CHECK(left_after({.mode = unsafe_free, .fallback = fallback}) == 0);
-        CHECK(left_after({.mode = explicit_free, .fallback = fallback}) == 0);
-        CHECK(left_after({.mode = finalize_now, .fallback = fallback}) == 0);
+        CHECK(left_after({.mode = ReleaseMode::unsafe_free, .fallback = fallback}) == 0);
+        CHECK(left_after({.mode = ReleaseMode::explicit_free, .fallback = fallback}) == 0);
+        CHECK(left_after({.mode = ReleaseMode::finalize_now, .fallback = fallback}) == 0);
     }
 }
 
@@ -126,10 +123,10 @@ TEST_CASE("a fraction of the frees is carried out, evenly", "[unit]")
     for (const auto& [fraction, expected] :
          {std::pair{0.0, 0}, std::pair{0.25, 25}, std::pair{0.5, 50}, std::pair{0.99, 99}, std::pair{1.0, 100}}) {
         tests::TrackingResource resource;
-        Heap heap{resource, {.mode = unsafe_free, .fallback = Fallback::sweep, .free_fraction = fraction}};
+        Heap heap{resource, {.mode = ReleaseMode::unsafe_free, .fallback = Fallback::sweep, .free_fraction = fraction}};
         int done = 0;
         for (int i = 1; i <= 100; ++i) {
-            Buffer buffer = make(heap);
+            Buffer buffer = make_buffer(heap, 100);
             done += heap.free(buffer) == ManualFree::done ? 1 : 0;
             REQUIRE(std::abs(done - i * fraction) <= 0.5);
         }
@@ -141,11 +138,12 @@ TEST_CASE("a fraction of the frees is carried out, evenly", "[unit]")
 
 TEST_CASE("frees that are disregarded free nothing, and a collector has all", "[unit]")
 {
-    for (const auto mode : {explicit_free, must_free, unsafe_free, finalize_now}) {
+    for (const auto mode :
+         {ReleaseMode::explicit_free, ReleaseMode::must_free, ReleaseMode::unsafe_free, ReleaseMode::finalize_now}) {
         for (const Fallback fallback : {Fallback::none, Fallback::finalizer, Fallback::sweep}) {
             tests::TrackingResource resource;
             Heap heap{resource, {.mode = mode, .fallback = fallback, .safety = {.ignore_manual_free = true}}};
-            Buffer buffer = make(heap);
+            Buffer buffer = make_buffer(heap, 100);
             CHECK(heap.free(buffer) == ManualFree::disregarded);
             CHECK(heap.free(buffer) == ManualFree::disregarded);
             CHECK(heap.accessible(buffer));
@@ -170,7 +168,7 @@ TEST_CASE("modes without manual frees disregard them", "[unit]")
         INFO(mode.name);
         tests::TrackingResource resource;
         Heap heap{resource, spec};
-        Buffer buffer = make(heap);
+        Buffer buffer = make_buffer(heap, 100);
         std::memset(buffer.data(), 0x11, 100);
         CHECK(heap.free(buffer) == ManualFree::disregarded);
         CHECK(heap.accessible(buffer));
@@ -182,8 +180,8 @@ TEST_CASE("modes without manual frees disregard them", "[unit]")
 TEST_CASE("under detection by null a free clears the pointer it went through, and no other", "[unit]")
 {
     tests::TrackingResource resource;
-    Heap heap{resource, {.mode = explicit_free, .safety = {.detect = model::Detection::null}}};
-    Buffer buffer = make(heap);
+    Heap heap{resource, {.mode = ReleaseMode::explicit_free, .safety = {.detect = model::Detection::null}}};
+    Buffer buffer = make_buffer(heap, 100);
     const Buffer other = buffer;
     CHECK(heap.free(buffer) == ManualFree::done);
     CHECK(buffer.data() == nullptr);
@@ -193,11 +191,11 @@ TEST_CASE("under detection by null a free clears the pointer it went through, an
 
 TEST_CASE("fifty threads free one buffer: one of them does", "[unit]")
 {
-    for (const auto mode : {explicit_free, unsafe_free, finalize_now}) {
+    for (const auto mode : {ReleaseMode::explicit_free, ReleaseMode::unsafe_free, ReleaseMode::finalize_now}) {
         tests::TrackingResource resource;
         Heap heap{resource, {.mode = mode}};
         for (int round = 0; round < 20; ++round) {
-            Buffer buffer = make(heap);
+            Buffer buffer = make_buffer(heap, 100);
             std::atomic<int> done{0};
             tests::in_parallel(50, [&](std::size_t) { done += heap.free(buffer) == ManualFree::done ? 1 : 0; });
             REQUIRE(done == 1);
@@ -215,29 +213,29 @@ TEST_CASE("early frees spare collections: as many as the same program had withou
         memory::NullResource null;
         Heap heap{null, {.mode = mode, .fallback = fallback, .free_fraction = fraction, .pressure = device}};
         for (int i = 0; i < 100; ++i) {
-            Buffer buffer = make(heap);
+            Buffer buffer = make_buffer(heap, 100);
             heap.free(buffer);
         }
         return heap.stats();
     };
-    const DisciplineStats early = run(unsafe_free, 1, Fallback::sweep);
+    const DisciplineStats early = run(ReleaseMode::unsafe_free, 1, Fallback::sweep);
     CHECK(early.collections == 0);
     CHECK(early.collections_avoided == 12);  // before arrays 8, 16, ... 96
     CHECK(early.freed_early == 100);
-    const DisciplineStats none = run(unsafe_free, 0, Fallback::sweep);
+    const DisciplineStats none = run(ReleaseMode::unsafe_free, 0, Fallback::sweep);
     CHECK(none.collections >= 1);
     CHECK(none.collections + none.collections_avoided >= 12);
     CHECK(none.freed_early == 0);
     // A finalizer's program has the same collections to spare.
-    CHECK(run(unsafe_free, 1, Fallback::finalizer).collections_avoided == 12);
+    CHECK(run(ReleaseMode::unsafe_free, 1, Fallback::finalizer).collections_avoided == 12);
 }
 
 TEST_CASE("a trigger that counts allocations is spared nothing by early frees", "[unit]")
 {
     memory::NullResource null;
-    Heap heap{null, {.mode = unsafe_free, .fallback = Fallback::sweep, .collect_every = 10}};
+    Heap heap{null, {.mode = ReleaseMode::unsafe_free, .fallback = Fallback::sweep, .collect_every = 10}};
     for (int i = 0; i < 100; ++i) {
-        Buffer buffer = make(heap);
+        Buffer buffer = make_buffer(heap, 100);
         heap.free(buffer);
     }
     CHECK(heap.stats().collections == 9);
@@ -248,11 +246,11 @@ TEST_CASE("a collection that the program asks for is not one it was spared", "[u
 {
     memory::NullResource null;
     Heap heap{null,
-              {.mode = unsafe_free,
+              {.mode = ReleaseMode::unsafe_free,
                .fallback = Fallback::sweep,
                .pressure = {.rule = model::PressureRule::cuda, .capacity = 1000}}};
     for (int i = 0; i < 16; ++i) {
-        Buffer buffer = make(heap);
+        Buffer buffer = make_buffer(heap, 100);
         heap.free(buffer);
         heap.collect();
     }
@@ -263,16 +261,16 @@ TEST_CASE("a collection that the program asks for is not one it was spared", "[u
 TEST_CASE("arrays that a heap target does not count leave it as it is when they are swept", "[unit]")
 {
     memory::NullResource null;
-    Heap heap{null, {.mode = sweep, .target = {.initial = 10'000}}};
-    const Buffer held = make(heap, 9000);
+    Heap heap{null, {.mode = ReleaseMode::sweep, .target = {.initial = 10'000}}};
+    const Buffer held = make_buffer(heap, 9000);
     for (int i = 0; i < 100; ++i) {
-        static_cast<void>(make(heap, 1000));  // below 2025 bytes: the managed heap's
+        static_cast<void>(make_buffer(heap, 1000));  // below 2025 bytes: the managed heap's
     }
     heap.collect();
     REQUIRE(heap.stats().floating_bytes == 0);
-    const Buffer more = make(heap, 2500);
+    const Buffer more = make_buffer(heap, 2500);
     CHECK(heap.stats().collections == 1);
-    const Buffer last = make(heap, 2500);  // 11,500 bytes are past the target
+    const Buffer last = make_buffer(heap, 2500);  // 11,500 bytes are past the target
     CHECK(heap.stats().collections == 2);
 }
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "core/lifetime/heap.hpp"
-#include "core/memory/counting_adaptor.hpp"
+#include "core/memory/adaptors.hpp"
 #include "core/memory/malloc_resource.hpp"
 #include "tests/lifetime/threads.hpp"
 #include "tests/lifetime/tracking_resource.hpp"
@@ -21,12 +21,7 @@ namespace {
 
 constexpr model::ReleaseSpec refcount{};
 
-Buffer make(Heap& heap, std::uint64_t bytes = 64)
-{
-    auto made = heap.allocate(bytes, 16, false);
-    REQUIRE(made.status == memory::AllocStatus::ok);
-    return std::move(made.buffer);
-}
+using tests::make_buffer;
 
 struct Fixture {
     tests::TrackingResource resource;
@@ -43,7 +38,7 @@ Many make_many(Heap& heap, int count)
 {
     Many many;
     for (int i = 0; i < count; ++i) {
-        many.buffers.push_back(make(heap, 8));
+        many.buffers.push_back(make_buffer(heap, 8));
         std::memset(many.buffers.back().data(), 0x42, 8);
         many.blocks.push_back(many.buffers.back().block());
     }
@@ -96,7 +91,7 @@ TEST_CASE("the once-flag lets one of many through", "[unit]")
 
 TEST_CASE_METHOD(Fixture, "one disposal frees, further ones do nothing", "[unit]")
 {
-    Buffer buffer = make(heap);
+    Buffer buffer = make_buffer(heap, 64);
     CHECK(buffer.unique());
     buffer.reset();
     CHECK(freed() == 1);
@@ -111,7 +106,7 @@ TEST_CASE_METHOD(Fixture, "one disposal frees, further ones do nothing", "[unit]
 
 TEST_CASE_METHOD(Fixture, "copies share, moves do not count, the last one frees", "[unit]")
 {
-    Buffer first = make(heap, 100);
+    Buffer first = make_buffer(heap, 100);
     Buffer second = first;
     CHECK(second.data() == first.data());
     CHECK(second.bytes() == 100);
@@ -124,7 +119,7 @@ TEST_CASE_METHOD(Fixture, "copies share, moves do not count, the last one frees"
     third = itself;
     third = std::move(itself);
     CHECK(third.use_count() == 2);
-    Buffer other = make(heap);
+    Buffer other = make_buffer(heap, 64);
     second = other;
     CHECK(third.unique());
     CHECK(other.use_count() == 2);
@@ -140,7 +135,7 @@ TEST_CASE_METHOD(Fixture, "parent and view go in either order", "[unit]")
 {
     for (const bool parent_first : {true, false}) {
         const std::size_t before = freed();
-        Buffer parent = make(heap);
+        Buffer parent = make_buffer(heap, 64);
         Buffer view = parent;
         std::memset(parent.data(), 7, 64);
         (parent_first ? parent : view).reset();
@@ -154,7 +149,7 @@ TEST_CASE_METHOD(Fixture, "parent and view go in either order", "[unit]")
 
 TEST_CASE_METHOD(Fixture, "32 threads add and release 1000 times each", "[unit]")
 {
-    const Buffer buffer = make(heap);
+    const Buffer buffer = make_buffer(heap, 64);
     tests::in_parallel(32, [&](std::size_t) {
         for (int i = 0; i < 1000; ++i) {
             const Buffer copy = buffer;
@@ -167,7 +162,7 @@ TEST_CASE_METHOD(Fixture, "32 threads add and release 1000 times each", "[unit]"
 
 TEST_CASE_METHOD(Fixture, "1000 additions and releases in one thread leave the count as it was", "[unit]")
 {
-    Buffer buffer = make(heap);
+    Buffer buffer = make_buffer(heap, 64);
     Block& block = *buffer.block();
     for (int i = 0; i < 1000; ++i) {
         REQUIRE(try_add_handle(block));
@@ -185,7 +180,7 @@ TEST_CASE_METHOD(Fixture, "50 parallel disposals free once", "[unit]")
 {
     for (int round = 0; round < 20; ++round) {
         const std::size_t before = freed();
-        Buffer buffer = make(heap);
+        Buffer buffer = make_buffer(heap, 64);
         std::vector<Buffer> copies(50, buffer);
         buffer.reset();
         tests::in_parallel(50, [&](std::size_t number) { copies[number].reset(); });
@@ -196,7 +191,7 @@ TEST_CASE_METHOD(Fixture, "50 parallel disposals free once", "[unit]")
 
 TEST_CASE_METHOD(Fixture, "dropped in another thread than the one that made it", "[unit]")
 {
-    Buffer buffer = make(heap);
+    Buffer buffer = make_buffer(heap, 64);
     std::thread{[taken = std::move(buffer)]() mutable { taken.reset(); }}.join();
     CHECK(freed() == 1);
     CHECK(resource.freeing_threads().front() != std::this_thread::get_id());
@@ -233,7 +228,7 @@ TEST_CASE_METHOD(Fixture, "10,000 races between adding a handle and the final re
 
 TEST_CASE_METHOD(Fixture, "100 stray releases are undone and counted", "[unit]")
 {
-    Buffer buffer = make(heap);
+    Buffer buffer = make_buffer(heap, 64);
     Block& block = *buffer.block();
     buffer.reset();
     for (int i = 0; i < 100; ++i) {
@@ -244,13 +239,13 @@ TEST_CASE_METHOD(Fixture, "100 stray releases are undone and counted", "[unit]")
     CHECK(freed() == 1);
     CHECK(resource.wrong_frees() == 0);
     CHECK_FALSE(try_add_handle(block));
-    Buffer next = make(heap);  // the block's next life starts clean
+    Buffer next = make_buffer(heap, 64);  // the block's next life starts clean
     CHECK(next.unique());
 }
 
 TEST_CASE_METHOD(Fixture, "stray releases from many threads leave the count released", "[unit]")
 {
-    Buffer buffer = make(heap);
+    Buffer buffer = make_buffer(heap, 64);
     Block& block = *buffer.block();
     buffer.reset();
     tests::in_parallel(8, [&](std::size_t) {
@@ -311,10 +306,10 @@ TEST_CASE("an adopted buffer's deleter runs once, with what it was given", "[uni
     Buffer buffer = Buffer::adopt(
         &memory, sizeof memory,
         [](void* context, void* data, std::uint64_t bytes) noexcept {
-            auto& told = *static_cast<Seen*>(context);
-            ++told.calls;
-            told.data = data;
-            told.bytes = bytes;
+            auto& reported = *static_cast<Seen*>(context);
+            ++reported.calls;
+            reported.data = data;
+            reported.bytes = bytes;
         },
         &seen);
     CHECK(buffer.unique());
@@ -334,7 +329,7 @@ TEST_CASE("10,000 cycles release in every cycle", "[unit]")
     memory::CountingAdaptor counting{malloc, counters};
     Heap heap{counting, refcount};
     for (std::uint64_t cycle = 1; cycle <= 10'000; ++cycle) {
-        Buffer buffer = make(heap, 8000);
+        Buffer buffer = make_buffer(heap, 8000);
         REQUIRE(counters.live_bytes() == 8000);
         buffer.reset();
         REQUIRE(counters.live_bytes() == 0);

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/base/rng.hpp"
+#include "core/lifetime/floating.hpp"
 #include "core/lifetime/heap.hpp"
-#include "core/lifetime/release_latency.hpp"
 #include "tests/lifetime/threads.hpp"
 #include "tests/lifetime/tracking_resource.hpp"
 #include "tests/support/catch.hpp"

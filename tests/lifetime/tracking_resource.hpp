@@ -9,9 +9,12 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "core/lifetime/heap.hpp"
 #include "core/memory/resource.hpp"
+#include "tests/support/catch.hpp"
 
 namespace memsweep::tests {
 
@@ -91,5 +94,12 @@ class TrackingResource final : public memory::MemoryResource {
     std::vector<void*> freed_;
     std::vector<std::thread::id> freeing_threads_;
 };
+
+inline lifetime::Buffer make_buffer(lifetime::Heap& heap, std::uint64_t bytes)
+{
+    auto made = heap.allocate(bytes, 16, false);
+    REQUIRE(made.status == memory::AllocStatus::ok);
+    return std::move(made.buffer);
+}
 
 }  // namespace memsweep::tests

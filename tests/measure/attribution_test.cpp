@@ -1,4 +1,4 @@
-#include "core/measure/attribution.hpp"
+#include "core/measure/time_contrast.hpp"
 
 #include "core/measure/assertions.hpp"
 #include "tests/measure/samples.hpp"

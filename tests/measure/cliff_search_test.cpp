@@ -1,10 +1,9 @@
-#include "core/measure/cliff_search.hpp"
+#include "core/measure/cliffs.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <set>
 
-#include "core/measure/cliff_causes.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace memsweep::measure;

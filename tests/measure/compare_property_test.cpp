@@ -1,7 +1,7 @@
 // How often `compare` is wrong: on noise alone, and on a change that is there.
 #include <algorithm>
 
-#include "core/measure/compare.hpp"
+#include "core/measure/comparison.hpp"
 #include "tests/measure/samples.hpp"
 
 using namespace memsweep;

@@ -1,4 +1,4 @@
-#include "core/measure/compare.hpp"
+#include "core/measure/comparison.hpp"
 
 #include <algorithm>
 
@@ -50,14 +50,6 @@ MetricComparison compare_states(Status base, Status candidate)
     REQUIRE(results.size() == 1);
     CHECK(results[0].metric.empty());
     return results[0];
-}
-
-const std::vector<double> ten{1.00, 1.01, 0.99, 1.02, 0.98, 1.005, 0.995, 1.015, 0.985, 1.001};
-
-std::vector<double> scaled(std::vector<double> values, double factor)
-{
-    std::ranges::transform(values, values.begin(), [&](double value) { return value * factor; });
-    return values;
 }
 
 }  // namespace
@@ -205,7 +197,7 @@ TEST_CASE("the whole family is adjusted together", "[unit]")
     CHECK(results[1].verdict == Verdict::same);
 }
 
-TEST_CASE("cases and metrics on one side only are told", "[unit]")
+TEST_CASE("cases and metrics on one side only are reported", "[unit]")
 {
     const auto from = case_report({{"mode", "a"}}, {metric("wall_time", ten), metric("cpu_time", ten)});
     const auto to = case_report({{"mode", "a"}}, {metric("drain_time", ten), metric("wall_time", ten)});

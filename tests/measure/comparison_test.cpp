@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/measure/explain.hpp"
 #include "tests/measure/samples.hpp"
 
 using namespace memsweep;
@@ -10,14 +9,6 @@ using namespace memsweep::measure;
 using Catch::Matchers::Contains;
 
 namespace {
-
-const std::vector<double> ten{1.00, 1.01, 0.99, 1.02, 0.98, 1.005, 0.995, 1.015, 0.985, 1.001};
-
-std::vector<double> scaled(std::vector<double> values, double factor)
-{
-    std::ranges::transform(values, values.begin(), [&](double value) { return value * factor; });
-    return values;
-}
 
 model::RunReport report(std::vector<model::CaseReport> cases)
 {
@@ -155,7 +146,7 @@ TEST_CASE("an explanation says what it rests on and what would change it", "[uni
 
 TEST_CASE("the repetitions that an explanation asks for would settle it", "[unit]")
 {
-    // The same scatter, more often: what is told must be enough when the samples are as they were.
+    // The same scatter, more often: what is reported must be enough when the samples are as they were.
     const auto spread = [](std::size_t n, double factor) {
         std::vector<double> values;
         for (std::size_t i = 0; i < n; ++i) {

@@ -55,7 +55,7 @@ constexpr double mib = 1024 * 1024;
 
 }  // namespace
 
-TEST_CASE("a slower mode is told with its interval and what faults explain", "[unit]")
+TEST_CASE("a slower mode is reported with its interval and what faults explain", "[unit]")
 {
     const std::vector cases{
         mode("refcount", 0.3e-3, {metric("faults_per_op", around(0.01)), metric("fault_cost", around(0.8e-6))}),
@@ -66,7 +66,7 @@ TEST_CASE("a slower mode is told with its interval and what faults explain", "[u
                           "unexplained"));
 }
 
-TEST_CASE("faults are not blamed for what they cannot explain", "[unit]")
+TEST_CASE("faults do not explain more than they cost", "[unit]")
 {
     const auto with_faults = [](const char* name, double time, double faults) {
         return mode(name, time, {metric("faults_per_op", around(faults)), metric("fault_cost", around(1e-6))});
@@ -89,7 +89,7 @@ TEST_CASE("no difference is not called one", "[unit]")
     CHECK(only({base, few}) == "finalizer: 2.0x the time of refcount (too few repetitions for an interval)");
 }
 
-TEST_CASE("memory held after a drop is told with when it was released", "[unit]")
+TEST_CASE("memory held after a drop is reported with when it was released", "[unit]")
 {
     CaseReport base = case_report({{"mode", "refcount"}}, {});
     CaseReport finalizer = case_report({{"mode", "finalizer"}}, {metric("drain_time", {0.018})});
@@ -110,7 +110,7 @@ TEST_CASE("memory held after a drop is told with when it was released", "[unit]"
     CHECK(only({base, finalizer}) == "finalizer: holds 762.9 MiB after drop (only 0 B resident)");
 }
 
-TEST_CASE("without exact counters the working set above the base tells what is held", "[unit]")
+TEST_CASE("without exact counters the working set above the base shows what is held", "[unit]")
 {
     CaseReport base = case_report({{"mode", "refcount"}}, {});
     CaseReport leak = case_report({{"mode", "leak"}}, {});
@@ -121,7 +121,7 @@ TEST_CASE("without exact counters the working set above the base tells what is h
     CHECK(findings_of({base, leak}).empty());
 }
 
-TEST_CASE("peaks are told when they differ", "[unit]")
+TEST_CASE("peaks are reported when they differ", "[unit]")
 {
     const auto peaks = [](const char* name, double working_set, double floating) {
         return case_report({{"mode", name}}, {metric("working_set_peak", {working_set * mib}),
@@ -148,7 +148,7 @@ TEST_CASE("only cases that differ in nothing but the mode are set side by side",
     CHECK(findings_of({case_report({{"size", "1"}}, {metric("wall_time", {1})}), mode("refcount", 1)}).empty());
 }
 
-TEST_CASE("of many modes the largest differences are told, the rest in one line", "[unit]")
+TEST_CASE("of many modes the largest differences are reported, the rest in one line", "[unit]")
 {
     std::vector<CaseReport> cases;
     for (int i = 0; i < 12; ++i) {
@@ -200,7 +200,7 @@ TEST_CASE("what went wrong comes first, what was left out last", "[unit]")
     CHECK(found[5].importance == Importance::note);
 }
 
-TEST_CASE("what several cases share is told once", "[unit]")
+TEST_CASE("what several cases share is reported once", "[unit]")
 {
     model::RunReport report;
     for (const char* name : {"a", "b", "c"}) {

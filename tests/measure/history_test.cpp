@@ -183,7 +183,7 @@ TEST_CASE("a level within the threshold is no change", "[unit]")
     CHECK(only_history(reports, strict).findings.size() == 1);
 }
 
-TEST_CASE("runs of other scenarios and machines are other histories, and a run is told once", "[unit]")
+TEST_CASE("runs of other scenarios and machines are other histories, and a run is reported once", "[unit]")
 {
     HistoryBuilder builder;
     for (std::size_t run = 0; run < 3; ++run) {

@@ -20,7 +20,7 @@ model::RunReport report()
     return made;
 }
 
-std::string told(const model::RunReport& base, const model::RunReport& candidate)
+std::string reported(const model::RunReport& base, const model::RunReport& candidate)
 {
     const auto found = differences(base, candidate);
     REQUIRE(found.size() == 1);
@@ -38,35 +38,35 @@ TEST_CASE("equal fingerprints are alike, whatever else differs", "[unit]")
     CHECK(differences(report(), other).empty());
 }
 
-TEST_CASE("unlike machines are told by what makes them unlike", "[unit]")
+TEST_CASE("unlike machines are named by what makes them unlike", "[unit]")
 {
     model::RunReport other = report();
     other.machine.fingerprint = "nnnn";
-    CHECK_THAT(told(report(), other), Contains("the machines differ") && Contains("mmmmmmmmmmmm against nnnn"));
+    CHECK_THAT(reported(report(), other), Contains("the machines differ") && Contains("mmmmmmmmmmmm against nnnn"));
     other.machine.cores = 4;
     other.machine.memory_bytes = 16ULL << 30;
-    CHECK(told(report(), other) == "the machines differ: cores 2 against 4; memory in GiB 8 against 16");
+    CHECK(reported(report(), other) == "the machines differ: cores 2 against 4; memory in GiB 8 against 16");
 }
 
-TEST_CASE("unlike scenarios are told by name, settings or cases", "[unit]")
+TEST_CASE("unlike scenarios are named by name, settings or cases", "[unit]")
 {
     model::RunReport other = report();
     other.run.scenario_fingerprint = "bbbbbbbbbbbbbbbb";
-    CHECK_THAT(told(report(), other), Contains("other memory, release, steps or assertions"));
+    CHECK_THAT(reported(report(), other), Contains("other memory, release, steps or assertions"));
     other.run.overrides = {{"variable.count", "7"}};
-    CHECK_THAT(told(report(), other), Contains("variable.count as in the file against \"7\""));
+    CHECK_THAT(reported(report(), other), Contains("variable.count as in the file against \"7\""));
     other.cases[1] = case_report({{"mode", "c"}}, {});
-    CHECK_THAT(told(report(), other),
+    CHECK_THAT(reported(report(), other),
                Contains("only the base has demo/mode=b") && Contains("only the candidate has demo/mode=c"));
     other.run.scenario_name = "other";
-    CHECK_THAT(told(report(), other), Contains("scenario \"demo\" against \"other\""));
+    CHECK_THAT(reported(report(), other), Contains("scenario \"demo\" against \"other\""));
 }
 
 TEST_CASE("a result without a fingerprint is like nothing, not even itself", "[unit]")
 {
     model::RunReport none = report();
     none.machine.fingerprint.clear();
-    CHECK_THAT(told(none, none), Contains("fingerprint none against none"));
+    CHECK_THAT(reported(none, none), Contains("fingerprint none against none"));
 }
 
 TEST_CASE("many cases on one side are counted, not listed", "[unit]")
@@ -77,6 +77,6 @@ TEST_CASE("many cases on one side are counted, not listed", "[unit]")
     for (int i = 0; i < 1000; ++i) {
         base.cases.push_back(case_report({{"n", std::to_string(i)}}, {}));
     }
-    CHECK_THAT(told(base, other), Contains("997 more"));
-    CHECK(told(base, other).size() < 300);
+    CHECK_THAT(reported(base, other), Contains("997 more"));
+    CHECK(reported(base, other).size() < 300);
 }

@@ -63,7 +63,7 @@ TEST_CASE("a canary is judged by its error and by its slowest rounds", "[unit]")
     CHECK(judged(0, 2) == Fitness::spoils);
 }
 
-TEST_CASE("steal time is told from its share", "[unit]")
+TEST_CASE("steal time is judged from its share", "[unit]")
 {
     const auto steal = [](std::optional<double> share) { return measure::neighbour_checks({{}, {}, share}).back(); };
     CHECK(steal(0.0).status == Fitness::ok);

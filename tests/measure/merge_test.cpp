@@ -141,7 +141,7 @@ TEST_CASE("unlike results are refused with what differs, or merged by force with
     CHECK_THAT(refusal({first, other}), Contains("the scenarios differ"));
 }
 
-TEST_CASE("settings that fingerprints leave out are told", "[unit]")
+TEST_CASE("settings that fingerprints leave out are reported", "[unit]")
 {
     model::RunReport other = result("r2", {});
     other.machine.governor = "powersave";
@@ -280,9 +280,9 @@ TEST_CASE("noise is judged anew, other warnings are kept once", "[unit]")
     second.warnings = first.warnings;
     const auto made = merged({first, second});
     REQUIRE(made);
-    const auto told = [&](std::string_view code) {
+    const auto count_of = [&](std::string_view code) {
         return std::ranges::count(made->warnings, code, &model::Warning::code);
     };
-    CHECK(told("slow-build") == 1);
-    CHECK(told("few-repetitions") == 0);
+    CHECK(count_of("slow-build") == 1);
+    CHECK(count_of("few-repetitions") == 0);
 }

@@ -1,4 +1,4 @@
-#include "core/measure/pairing.hpp"
+#include "core/measure/cases.hpp"
 
 #include "tests/measure/samples.hpp"
 
@@ -50,7 +50,7 @@ TEST_CASE("values of two different axes pair over the remaining ones, never with
     CHECK(pairs[0].candidate == &cases[1]);
 }
 
-TEST_CASE("parameters are told by name", "[unit]")
+TEST_CASE("parameters are named by name", "[unit]")
 {
     const auto report = case_report({{"b", "2"}, {"a", "1"}, {"mode", "m"}}, {});
     CHECK(params_without(report, std::vector<std::string_view>{"mode"}) == std::vector<std::string>{"a=1", "b=2"});

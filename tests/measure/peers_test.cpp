@@ -9,7 +9,6 @@
 
 #include "core/base/rng.hpp"
 #include "core/measure/multiple_testing.hpp"
-#include "core/measure/peer_quantiles.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace memsweep;

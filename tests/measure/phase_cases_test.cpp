@@ -1,8 +1,8 @@
 #include "core/measure/phase_cases.hpp"
 
-#include "core/measure/attribution.hpp"
-#include "core/measure/case_values.hpp"
+#include "core/measure/cases.hpp"
 #include "core/measure/comparison.hpp"
+#include "core/measure/time_contrast.hpp"
 #include "tests/measure/samples.hpp"
 
 using namespace memsweep;

@@ -82,7 +82,8 @@ TEST_CASE("one sentence per mode and placement, by geometric mean", "[unit]")
                                    "leak in a drained sweep: 1.50x the time alone (case=x)"});
 }
 
-TEST_CASE("the case that a sweep slows down most is told with its cause, where enough repetitions show it", "[unit]")
+TEST_CASE("the case that a sweep slows down most is reported with its cause, where enough repetitions show it",
+          "[unit]")
 {
     const auto repeated = [](const char* placement, double time, double fault_time, double faults) {
         const std::vector<double> times(8, time);

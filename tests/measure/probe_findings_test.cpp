@@ -1,4 +1,4 @@
-#include "core/measure/probe_findings.hpp"
+#include "core/measure/findings.hpp"
 
 #include "tests/measure/samples.hpp"
 
@@ -34,7 +34,7 @@ CaseReport load(const char* pages, std::int64_t bytes, double nanoseconds)
 
 }  // namespace
 
-TEST_CASE("a probe's bandwidth is told by threads, the best of all stores", "[unit]")
+TEST_CASE("a probe's bandwidth is reported by threads, the best of all stores", "[unit]")
 {
     const std::vector cases{rate("read", "none", 1, 12),  rate("copy", "plain", 1, 10), rate("copy", "nt", 1, 15),
                             rate("triad", "plain", 1, 9), rate("read", "none", 2, 20),  rate("scale", "nt", 2, 99)};
@@ -45,7 +45,7 @@ TEST_CASE("a probe's bandwidth is told by threads, the best of all stores", "[un
               "non-temporal stores copy at this multiple of plain ones: 1.50x [1.50, 1.50] by one thread"});
 }
 
-TEST_CASE("a probe's latency is told by the levels at which it climbs", "[unit]")
+TEST_CASE("a probe's latency is reported by the levels at which it climbs", "[unit]")
 {
     // The climb from 64 to 256 KiB takes two steps and is one.
     const std::vector cases{load("4k", 512 << 10, 12), load("4k", 32 << 10, 1),   load("4k", 64 << 10, 1.1),
@@ -57,7 +57,7 @@ TEST_CASE("a probe's latency is told by the levels at which it climbs", "[unit]"
                                  "a load on thp pages takes 90.0 ns at 1MiB"});
 }
 
-TEST_CASE("a probe's parallel and loaded loads and its faults are told beside what they are set against", "[unit]")
+TEST_CASE("a probe's parallel and loaded loads and its faults are reported beside what they are set against", "[unit]")
 {
     const std::vector cases{
         probe_case("probe_parallel_loads", {{"chains", std::int64_t{1}}}, "bandwidth", {1e9}),
@@ -76,7 +76,7 @@ TEST_CASE("a probe's parallel and loaded loads and its faults are told beside wh
               "a page fault costs: 250.0 ns first touch, 4k pages; 500.0 ns shared first touch, 4k pages"});
 }
 
-TEST_CASE("a probe's devices are told one by one", "[unit]")
+TEST_CASE("a probe's devices are reported one by one", "[unit]")
 {
     const auto copy = [](const char* transfer, const char* device, double gigabytes) {
         return probe_case("probe_device", {{"device", std::string{device}}, {"transfer", std::string{transfer}}},

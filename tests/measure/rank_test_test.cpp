@@ -1,9 +1,8 @@
-#include "core/measure/rank_test.hpp"
+#include "core/measure/nonparametric.hpp"
 
 #include <algorithm>
 #include <numeric>
 
-#include "core/measure/ranks.hpp"
 #include "tests/measure/reference_vectors.hpp"
 #include "tests/measure/samples.hpp"
 

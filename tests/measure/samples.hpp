@@ -1,6 +1,7 @@
 // Random samples for property tests, and case reports built by hand.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <optional>
@@ -23,6 +24,15 @@ inline std::vector<double> noisy_sample(base::Rng& rng, std::size_t n, double me
         const double normal = std::sqrt(-2 * std::log(uniform())) * std::cos(2 * std::numbers::pi * uniform());
         values.push_back(median * std::exp(noise * normal));
     }
+    return values;
+}
+
+// Ten repetitions with little noise.
+inline const std::vector<double> ten{1.00, 1.01, 0.99, 1.02, 0.98, 1.005, 0.995, 1.015, 0.985, 1.001};
+
+inline std::vector<double> scaled(std::vector<double> values, double factor)
+{
+    std::ranges::transform(values, values.begin(), [&](double value) { return value * factor; });
     return values;
 }
 

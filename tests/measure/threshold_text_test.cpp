@@ -1,4 +1,4 @@
-#include "core/measure/threshold_text.hpp"
+#include "core/measure/thresholds.hpp"
 
 #include "tests/measure/samples.hpp"
 

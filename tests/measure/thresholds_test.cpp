@@ -5,9 +5,19 @@
 using namespace memsweep;
 using namespace memsweep::measure;
 
+namespace {
+
+Threshold threshold_of(const Thresholds& chosen, const char* name)
+{
+    const model::Metric one = metric(name, {});
+    return threshold_for(chosen, one.name, one.unit, one.metric_class);
+}
+
+}  // namespace
+
 TEST_CASE("every metric has the default threshold of its kind", "[unit]")
 {
-    const auto of = [](const char* name) { return default_threshold(metric(name, {})); };
+    const auto of = [](const char* name) { return threshold_of({}, name); };
     CHECK(of("wall_time").relative == 0.05);
     CHECK(of("wall_time").absolute == 0);
     CHECK(of("working_set_peak").relative == 0.02);
@@ -24,16 +34,14 @@ TEST_CASE("every metric has the default threshold of its kind", "[unit]")
     CHECK(of("live_bytes_peak").relative == 0);
     CHECK(of("live_bytes_peak").absolute == 0);
     CHECK(of("allocations").absolute == 0);
-    model::Metric bandwidth = metric("bandwidth", {});
-    bandwidth.unit = model::Unit::bytes_per_second;
-    CHECK(default_threshold(bandwidth).relative == 0.05);
+    CHECK(default_threshold("bandwidth", model::Unit::bytes_per_second, model::MetricClass::noisy).relative == 0.05);
 }
 
 TEST_CASE("a chosen threshold replaces the default of its metric only", "[unit]")
 {
     const Thresholds chosen{{"wall_time", {0.1, 0.001}}};
-    CHECK(threshold_for(chosen, metric("wall_time", {})).relative == 0.1);
-    CHECK(threshold_for(chosen, metric("cpu_time", {})).relative == 0.05);
+    CHECK(threshold_of(chosen, "wall_time").relative == 0.1);
+    CHECK(threshold_of(chosen, "cpu_time").relative == 0.05);
 }
 
 TEST_CASE("a change must be beyond both thresholds", "[unit]")

@@ -49,7 +49,7 @@ TEST_CASE("each fault of a sample has its warning", "[unit]")
     CHECK(codes({1e-6, 1e-6, 1e-6, 1e-6, 2e-6, 1e-6}) == Codes{"coarse-clock"});
 }
 
-TEST_CASE("drift tells its direction and needs 8 values", "[unit]")
+TEST_CASE("drift names its direction and needs 8 values", "[unit]")
 {
     CHECK_THAT(warnings_of({1.00, 1.001, 1.002, 1.003, 1.004, 1.005, 1.006, 1.007})[0].message, Contains("grows"));
     CHECK_THAT(warnings_of({1.007, 1.006, 1.005, 1.004, 1.003, 1.002, 1.001, 1.0})[0].message, Contains("shrinks"));

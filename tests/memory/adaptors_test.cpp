@@ -5,13 +5,11 @@
 #include <set>
 #include <string>
 
-#include "core/memory/counting_adaptor.hpp"
-#include "core/memory/failing_adaptor.hpp"
-#include "core/memory/huge_page_adaptor.hpp"
-#include "core/memory/limiting_adaptor.hpp"
+#include "core/memory/adaptors.hpp"
 #include "core/memory/malloc_resource.hpp"
 #include "core/memory/null_resource.hpp"
 #include "core/memory/page_resource.hpp"
+#include "core/memory/placement_adaptor.hpp"
 #include "core/memory/stack.hpp"
 #include "tests/lifetime/threads.hpp"
 #include "tests/memory/residency.hpp"

@@ -5,10 +5,8 @@
 #include <set>
 #include <vector>
 
+#include "core/memory/adaptors.hpp"
 #include "core/memory/class_pool.hpp"
-#include "core/memory/counting_adaptor.hpp"
-#include "core/memory/failing_adaptor.hpp"
-#include "core/memory/limiting_adaptor.hpp"
 #include "core/memory/malloc_resource.hpp"
 #include "core/memory/null_resource.hpp"
 #include "core/memory/page_resource.hpp"

@@ -16,9 +16,9 @@
 
 #include <linux/capability.h>
 
-#include "core/memory/file_resource.hpp"
 #include "core/memory/page_resource.hpp"
 #include "core/memory/placement_adaptor.hpp"
+#include "core/memory/shared_resource.hpp"
 #include "core/memory/stack.hpp"
 #include "core/sys/numa.hpp"
 #include "core/sys/page_ops.hpp"
@@ -33,11 +33,8 @@ constexpr std::size_t bytes = 64 * 4096;
 
 std::size_t pages_there(const void* ptr)
 {
-    std::size_t there = 0;
-    for (const int node : sys::nodes_of_pages(ptr, bytes)) {
-        there += node >= 0 ? 1 : 0;
-    }
-    return there;
+    const auto found = sys::pages_by_node(ptr, bytes);
+    return found ? bytes / 4096 - found->not_resident : 0;
 }
 
 // The number after `key` in the entry of /proc/self/smaps that begins at `ptr`; -1: there is none.
@@ -153,9 +150,9 @@ TEST_CASE("placement: pages lie on the node asked for", "[machine]")
         Placed bound{{{policy, 1}, true, false}};
         const Allocation made = bound.adaptor.allocate(bytes, 16);
         REQUIRE(made.status == AllocStatus::ok);
-        for (const int node : sys::nodes_of_pages(made.ptr, bytes)) {
-            REQUIRE(node == 0);
-        }
+        const auto found = sys::pages_by_node(made.ptr, bytes);
+        REQUIRE(found);
+        REQUIRE(found->pages == std::map<std::uint32_t, std::uint64_t>{{0, bytes / 4096}});
         bound.adaptor.deallocate(made.ptr, bytes, 16);
     }
 }

@@ -3,11 +3,10 @@
 #include <thread>
 #include <vector>
 
+#include "core/memory/adaptors.hpp"
 #include "core/memory/class_pool.hpp"
-#include "core/memory/counting_adaptor.hpp"
 #include "core/memory/null_resource.hpp"
 #include "core/memory/pool_maintenance.hpp"
-#include "core/memory/smooth_decay.hpp"
 #include "tests/support/catch.hpp"
 
 namespace memsweep::memory {

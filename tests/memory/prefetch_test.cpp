@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/memory/file_resource.hpp"
 #include "core/memory/page_resource.hpp"
 #include "core/memory/prefetch.hpp"
 #include "core/memory/shared_resource.hpp"

@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "core/base/rng.hpp"
-#include "core/memory/counting_adaptor.hpp"
-#include "core/memory/limiting_adaptor.hpp"
+#include "core/memory/adaptors.hpp"
 #include "core/memory/malloc_resource.hpp"
 #include "core/memory/null_resource.hpp"
 #include "core/memory/range_pool.hpp"

@@ -4,7 +4,7 @@
 #include <iostream>
 #include <vector>
 
-#include "core/memory/counting_adaptor.hpp"
+#include "core/memory/adaptors.hpp"
 #include "core/memory/fenced_resource.hpp"
 #include "core/memory/malloc_resource.hpp"
 #include "core/memory/quarantine_adaptor.hpp"

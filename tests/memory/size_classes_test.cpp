@@ -4,7 +4,7 @@
 
 #include "core/base/rng.hpp"
 #include "core/memory/size_classes.hpp"
-#include "core/model/class_sizes.hpp"
+#include "core/model/pool_spec.hpp"
 #include "tests/support/catch.hpp"
 
 namespace memsweep::memory {
@@ -94,12 +94,12 @@ TEST_CASE("size classes: exact sizes become classes until there are 1,024", "[un
 {
     SizeClasses exact{spec_of(ClassScheme::exact)};
     std::vector<std::uint32_t> indices;
-    for (std::uint64_t bytes = 1; bytes <= SizeClasses::most_exact; ++bytes) {
+    for (std::uint64_t bytes = 1; bytes <= SizeClasses::max_exact; ++bytes) {
         indices.push_back(exact.index_of(bytes));
         REQUIRE(exact.bytes_of(indices.back()) == bytes);
     }
     CHECK(exact.index_of(5000) == SizeClasses::none);
-    for (std::uint64_t bytes = 1; bytes <= SizeClasses::most_exact; ++bytes) {
+    for (std::uint64_t bytes = 1; bytes <= SizeClasses::max_exact; ++bytes) {
         REQUIRE(exact.index_of(bytes) == indices[bytes - 1]);
     }
 }

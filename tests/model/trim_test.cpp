@@ -1,4 +1,4 @@
-#include "core/model/trim.hpp"
+#include "core/model/paging.hpp"
 
 #include "core/model/driver_memory.hpp"
 #include "core/model/plan.hpp"

@@ -1,17 +1,25 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#include "reporters/chart_numbers.hpp"
-#include "reporters/charts.hpp"
-#include "reporters/sweep_axis.hpp"
-#include "reporters/sweep_chart.hpp"
-#include "reporters/vega_writer.hpp"
+#include "reporters/document/chart_numbers.hpp"
+#include "reporters/document/charts.hpp"
+#include "reporters/document/sweep_axis.hpp"
+#include "reporters/document/sweep_chart.hpp"
+#include "reporters/html/vega_writer.hpp"
 #include "tests/reporters/sample_report.hpp"
 #include "tests/support/catch.hpp"
 
 namespace memsweep::reporters {
 namespace {
+
+using Parsed = nlohmann::ordered_json;
+
+Parsed spec_of(const Chart& chart)
+{
+    return Parsed::parse(compact(chart.spec));
+}
 
 Cases all_of(const model::RunReport& report)
 {
@@ -27,9 +35,9 @@ std::vector<ChartSection> sections_of(const model::RunReport& report)
 
 std::size_t records(const Chart& chart, const char* kind)
 {
-    const Json& values = chart.spec["data"]["values"];
+    const Parsed values = spec_of(chart)["data"]["values"];
     return static_cast<std::size_t>(
-        std::ranges::count_if(values, [&](const Json& value) { return value.value("is", "") == kind; }));
+        std::ranges::count_if(values, [&](const Parsed& value) { return value.value("is", "") == kind; }));
 }
 
 model::RunReport swept_report(const std::vector<model::Scalar>& sizes)
@@ -54,7 +62,7 @@ TEST_CASE("modes share a chart on one time axis, and each strip says what was fo
     REQUIRE(sections.size() == 1);
     REQUIRE(sections[0].charts.size() == 2);
     const Chart& curves = sections[0].charts[0];
-    const Json& strips = curves.spec["facet"]["row"]["sort"];
+    const Parsed strips = spec_of(curves)["facet"]["row"]["sort"];
     REQUIRE(strips.size() == 2);
     CHECK(strips[0] == "refcount: peak 769.1 MiB");
     CHECK(strips[1].get<std::string>().starts_with("finalizer: peak 769.1 MiB; holds 762.9 MiB after drop"));
@@ -62,14 +70,14 @@ TEST_CASE("modes share a chart on one time axis, and each strip says what was fo
     CHECK(records(curves, "sample") == 2 * (4 + 3));
     CHECK(records(curves, "phase") == 2 * 4);
     CHECK(curves.data.size() == 4);
-    CHECK(curves.spec["spec"]["layer"][3]["encoding"]["x"]["scale"]["domain"] == Json({0, 173.8}));
+    CHECK(spec_of(curves)["spec"]["layer"][3]["encoding"]["x"]["scale"]["domain"] == Parsed({0, 173.8}));
     CHECK(sections[0].charts[1].title == "Page faults by phase");
 }
 
 TEST_CASE("phases without a page fault are named, not drawn", "[unit]")
 {
     const Chart faults = sections_of(sample_report())[0].charts[1];
-    CHECK(faults.spec["facet"]["row"]["sort"] == Json({"alloc", "collect", "drain"}));
+    CHECK(spec_of(faults)["facet"]["row"]["sort"] == Parsed({"alloc", "collect", "drain"}));
     CHECK(faults.about.find("No page faults in drop.") != std::string::npos);
     model::RunReport without = sample_report();
     for (model::CaseReport& one : without.cases) {
@@ -101,8 +109,8 @@ TEST_CASE("a long curve keeps at most 2,000 samples and its extremes", "[unit]")
     const Chart curves = sections_of(report)[0].charts[0];
     CHECK(records(curves, "sample") <= 4 * 2'000);
     CHECK(records(curves, "slice") <= 2 * 150);
-    const Json& values = curves.spec["data"]["values"];
-    CHECK(std::ranges::any_of(values, [](const Json& value) { return value.contains("v") && value["v"] == 1; }));
+    const Parsed values = spec_of(curves)["data"]["values"];
+    CHECK(std::ranges::any_of(values, [](const Parsed& value) { return value.contains("v") && value["v"] == 1; }));
     for (const Table& table : curves.data) {
         CHECK(table.rows.size() <= 200);
     }
@@ -144,10 +152,10 @@ TEST_CASE("a sweep is drawn with logarithmic axes and the interval of every medi
     REQUIRE(charts.size() == 1);
     const Chart& chart = charts[0];
     CHECK(chart.title == "Time per op by size");
-    CHECK(chart.spec["encoding"]["x"]["scale"]["type"] == "log");
-    CHECK(chart.spec["layer"][0]["encoding"]["y"]["scale"]["type"] == "log");
-    CHECK(chart.spec["encoding"]["color"]["scale"]["domain"] == Json({"none", "page"}));
-    const Json& values = chart.spec["data"]["values"];
+    CHECK(spec_of(chart)["encoding"]["x"]["scale"]["type"] == "log");
+    CHECK(spec_of(chart)["layer"][0]["encoding"]["y"]["scale"]["type"] == "log");
+    CHECK(spec_of(chart)["encoding"]["color"]["scale"]["domain"] == Parsed({"none", "page"}));
+    const Parsed values = spec_of(chart)["data"]["values"];
     REQUIRE(values.size() == 6);
     CHECK(values[0]["x"] == 4096);
     CHECK(values[0]["low"] < values[0]["y"]);
@@ -160,20 +168,20 @@ TEST_CASE("chart units leave one to four digits before the point", "[unit]")
     CHECK(chart_unit(model::Unit::bytes, 800e6).name == "MiB");
     CHECK(chart_unit(model::Unit::seconds, 0.38).name == "ms");
     CHECK(chart_unit(model::Unit::bytes, 0).name == "B");
-    CHECK(chart_number(1.0 / 3) == 0.333333);
+    CHECK(chart_number(1.0 / 3).number() == 0.333333);
     CHECK(chart_number(1.0 / 0.0).is_null());
 }
 
 TEST_CASE("vega writes every chart once, and parameters of no two have the same name", "[unit]")
 {
-    const Json spec = Json::parse(to_vega(sample_report()));
+    const Parsed spec = Parsed::parse(to_vega(sample_report()));
     CHECK(spec["$schema"].get<std::string>().ends_with("/vega-lite/v6.json"));
     REQUIRE(spec["vconcat"].size() == 2);
     CHECK(spec["vconcat"][0]["title"] == "Working set over time: finalizer_repro");
     CHECK(spec["vconcat"][0]["spec"]["layer"][3]["params"][0]["name"] == "zoom_0");
     CHECK(spec["vconcat"][0]["spec"]["layer"][4]["encoding"]["opacity"]["condition"]["param"] == "pointed_0");
-    CHECK(Json::parse(to_vega({}))["vconcat"].empty());
-    CHECK(Json::accept(to_vega(hostile_report())));
+    CHECK(Parsed::parse(to_vega({}))["vconcat"].empty());
+    CHECK(Parsed::accept(to_vega(hostile_report())));
 }
 
 }  // namespace memsweep::reporters

@@ -1,10 +1,11 @@
-#include "reporters/comparison_formats.hpp"
+#include "reporters/document/comparison_document.hpp"
+#include "reporters/formats.hpp"
 
 #include <fmt/format.h>
 
 #include "core/measure/comparison.hpp"
-#include "reporters/comparison_terminal.hpp"
-#include "reporters/display_text.hpp"
+#include "reporters/terminal/terminal_writer.hpp"
+#include "reporters/text/display_text.hpp"
 #include "tests/reporters/golden.hpp"
 #include "tests/reporters/sample_report.hpp"
 #include "tests/support/catch.hpp"
@@ -43,14 +44,19 @@ ComparisonReport comparison_of(const model::RunReport& base, const model::RunRep
     return report;
 }
 
+std::string written(std::string_view format, const ComparisonReport& report)
+{
+    return text_in(*find_format(format, Subject::comparison), report);
+}
+
 }  // namespace
 
 TEST_CASE("every format of a comparison writes its golden file", "[unit]")
 {
     const ComparisonReport report = comparison_of(sample_report(), changed(sample_report()));
-    for (const ComparisonFormat& format : comparison_formats()) {
-        if (format.name != "html") {  // which carries its scripts, and draws what the results hold
-            check_golden(fmt::format("comparison.{}", format.name), format.write(report));
+    for (const std::string_view format : format_names(Subject::comparison)) {
+        if (format != "html") {  // which carries its scripts, and draws what the results hold
+            check_golden(fmt::format("comparison.{}", format), written(format, report));
         }
     }
     check_golden("comparison.color.text", to_terminal(report, {.width = 80, .color = true, .verbose = false}));
@@ -92,7 +98,7 @@ TEST_CASE("the page of a comparison says the verdict first, and shows each case 
 {
     for (const model::RunReport& base : {sample_report(), hostile_report()}) {
         const model::RunReport candidate = changed(base);
-        const std::string html = find_comparison_format("html")->write(comparison_of(base, candidate));
+        const std::string html = written("html", comparison_of(base, candidate));
         CHECK(html.find("<section class=\"verdict bad\">") < html.find("<table"));
         CHECK(html.find("default-src 'none'") != std::string::npos);
         CHECK(html.find("as candidate / base") != std::string::npos);
@@ -107,15 +113,15 @@ TEST_CASE("a regression without a gate is shown and fails nothing", "[unit]")
 {
     ComparisonReport report = comparison_of(sample_report(), changed(sample_report()));
     report.gate = false;
-    CHECK_THAT(find_comparison_format("text")->write(report), Catch::Matchers::Contains("the gate is off"));
-    CHECK_THAT(find_comparison_format("junit")->write(report), !Catch::Matchers::Contains("<failure"));
-    CHECK_THAT(find_comparison_format("json")->write(report), !Catch::Matchers::Contains("\"gates\": true"));
+    CHECK_THAT(written("text", report), Catch::Matchers::Contains("the gate is off"));
+    CHECK_THAT(written("junit", report), !Catch::Matchers::Contains("<failure"));
+    CHECK_THAT(written("json", report), !Catch::Matchers::Contains("\"gates\": true"));
 }
 
 TEST_CASE("a format of a comparison is found by its name, and a mistyped one gets a suggestion", "[unit]")
 {
-    CHECK(find_comparison_format("junit"));
-    const auto unknown = find_comparison_format("jnuit");
+    CHECK(find_format("junit", Subject::comparison));
+    const auto unknown = find_format("jnuit", Subject::comparison);
     REQUIRE_FALSE(unknown);
     CHECK(unknown.error().message == "unknown format \"jnuit\"; did you mean \"junit\"?");
 }

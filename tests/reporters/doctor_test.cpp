@@ -1,4 +1,5 @@
-#include "reporters/doctor_writer.hpp"
+#include "reporters/json/doctor_json.hpp"
+#include "reporters/terminal/terminal_writer.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "reporters/events.hpp"
+#include "reporters/json/events.hpp"
 #include "tests/reporters/sample_report.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,8 +1,9 @@
 #include <string>
 
+#include "reporters/document/run_document.hpp"
 #include "reporters/formats.hpp"
-#include "reporters/page_assets.hpp"
-#include "reporters/terminal_writer.hpp"
+#include "reporters/html/page_assets.hpp"
+#include "reporters/terminal/terminal_writer.hpp"
 #include "tests/reporters/golden.hpp"
 #include "tests/reporters/sample_report.hpp"
 #include "tests/support/catch.hpp"

@@ -1,12 +1,13 @@
-#include "reporters/history_formats.hpp"
+#include "reporters/document/history_document.hpp"
+#include "reporters/formats.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "core/measure/summary.hpp"
-#include "reporters/display_text.hpp"
-#include "reporters/history_terminal.hpp"
-#include "reporters/utf8.hpp"
+#include "reporters/terminal/terminal_writer.hpp"
+#include "reporters/text/display_text.hpp"
+#include "reporters/text/utf8.hpp"
 #include "tests/reporters/sample_report.hpp"
 #include "tests/support/catch.hpp"
 
@@ -44,7 +45,7 @@ HistoryReport history_of(const model::RunReport& report, std::size_t runs = 16)
 
 std::string written(std::string_view format, const HistoryReport& report)
 {
-    return whole_text([&](TextSink& sink) { find_history_format(format)->write(report, sink); });
+    return whole_text([&](TextSink& sink) { find_format(format, Subject::history)->write(report, sink); });
 }
 
 }  // namespace
@@ -53,13 +54,13 @@ TEST_CASE("every format of a history names what changed, since when, and what wa
 {
     const HistoryReport report = history_of(sample_report());
     REQUIRE(report.histories.histories.size() == 1);
-    for (const HistoryFormat& format : history_formats()) {
-        INFO(format.name);
-        const std::string text = written(format.name, report);
+    for (const std::string_view format : format_names(Subject::history)) {
+        INFO(format);
+        const std::string text = written(format, report);
         CHECK_THAT(text, Catch::Matchers::Contains("wall_time"));
         CHECK_THAT(text, Catch::Matchers::Contains("regressed"));
         CHECK_THAT(text, Catch::Matchers::Contains("2026-02-09"));
-        if (format.name != "csv") {
+        if (format != "csv") {
             CHECK_THAT(text, Catch::Matchers::Contains("elsewhere.json: the only run"));
         }
     }
@@ -99,8 +100,8 @@ TEST_CASE("no line of a history is wider than the terminal", "[unit]")
 TEST_CASE("hostile names cannot leave their place in a history", "[unit]")
 {
     const HistoryReport report = history_of(hostile_report());
-    for (const HistoryFormat& format : history_formats()) {
-        const std::string text = written(format.name, report);
+    for (const std::string_view format : format_names(Subject::history)) {
+        const std::string text = written(format, report);
         CHECK((repaired_utf8(text) == text));
     }
     const std::string html = written("html", report);

@@ -4,12 +4,13 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#include "reporters/html_text.hpp"
-#include "reporters/html_writer.hpp"
-#include "reporters/json_text.hpp"
-#include "reporters/page_assets.hpp"
-#include "reporters/utf8.hpp"
+#include "reporters/document/run_document.hpp"
+#include "reporters/html/html_writer.hpp"
+#include "reporters/html/page_assets.hpp"
+#include "reporters/text/html_text.hpp"
+#include "reporters/text/utf8.hpp"
 #include "tests/reporters/sample_report.hpp"
 #include "tests/support/catch.hpp"
 
@@ -163,7 +164,7 @@ TEST_CASE("a hostile page has the tags of a harmless one", "[unit]")
     }
     for (const std::string& block : hostile.data) {
         CHECK(block.find('<') == std::string::npos);
-        CHECK(Json::accept(block));
+        CHECK(nlohmann::json::accept(block));
     }
 }
 

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "reporters/json_reader.hpp"
-#include "reporters/json_writer.hpp"
+#include "reporters/json/json_reader.hpp"
+#include "reporters/json/json_writer.hpp"
 #include "tests/reporters/golden.hpp"
 #include "tests/reporters/sample_report.hpp"
 #include "tests/support/catch.hpp"
@@ -13,17 +13,17 @@
 namespace memsweep::reporters {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Parsed = nlohmann::ordered_json;
 
-std::string error_of(const Json& document)
+std::string error_of(const Parsed& document)
 {
     const auto report = read_json(document.dump(), "r.json");
     return report ? std::string{"no error"} : base::describe(report.error());
 }
 
-Json sample_document()
+Parsed sample_document()
 {
-    return Json::parse(to_json(sample_report()));
+    return Parsed::parse(to_json(sample_report()));
 }
 
 }  // namespace
@@ -60,8 +60,8 @@ TEST_CASE("reading restores the values of the model", "[unit]")
 
 TEST_CASE("what is not a finite number is null with a reason, and counts stay whole numbers", "[unit]")
 {
-    const Json document = Json::parse(to_json(hostile_report()));
-    const Json& wall_time = document["cases"][0]["metrics"]["wall_time"];
+    const Parsed document = Parsed::parse(to_json(hostile_report()));
+    const Parsed& wall_time = document["cases"][0]["metrics"]["wall_time"];
     CHECK(wall_time["values"][1].is_null());
     CHECK(wall_time["reason"] == "not a finite number");
     CHECK(wall_time["summary"]["max"].is_null());
@@ -86,7 +86,7 @@ TEST_CASE("numbers are the shortest text that reads back to the same double", "[
 
 TEST_CASE("keys come in their documented order", "[unit]")
 {
-    const Json document = sample_document();
+    const Parsed document = sample_document();
     std::string keys;
     for (const auto& [key, value] : document.items()) {
         keys += key + " ";
@@ -104,7 +104,7 @@ TEST_CASE("wrong documents are refused with the place of the problem", "[unit]")
 {
     struct Example {
         std::string pointer;
-        Json value;
+        Parsed value;
         std::string message;
     };
     const Example example = GENERATE(
@@ -124,14 +124,15 @@ TEST_CASE("wrong documents are refused with the place of the problem", "[unit]")
                 "r.json: cases[0].metrics.wall_time.values[2]: expected a number or null, found string"},
         Example{"/cases/0/metrics/wall_time/better", "lover",
                 "r.json: cases[0].metrics.wall_time.better: unknown value \"lover\"; did you mean \"lower\"?"},
-        Example{"/cases/0/metrics/wall_time/summary/ci95", Json::array({1}),
+        Example{"/cases/0/metrics/wall_time/summary/ci95", Parsed::array({1}),
                 "r.json: cases[0].metrics.wall_time.summary.ci95: an interval has two ends"},
-        Example{"/cases/0/params/mode", Json::array(), "r.json: cases[0].params.mode: expected a string, found array"},
-        Example{"/cases/0/series/0/t", Json::array(), "r.json: cases[0].series[0]: 0 times but 4 values"},
-        Example{"/cases", Json::object(), "r.json: cases: expected an array, found object"},
+        Example{"/cases/0/params/mode", Parsed::array(),
+                "r.json: cases[0].params.mode: expected a string, found array"},
+        Example{"/cases/0/series/0/t", Parsed::array(), "r.json: cases[0].series[0]: 0 times but 4 values"},
+        Example{"/cases", Parsed::object(), "r.json: cases: expected an array, found object"},
         Example{"/assertions/0/passed", 1, "r.json: assertions[0].passed: expected true or false, found number"});
-    Json document = sample_document();
-    document[Json::json_pointer{example.pointer}] = example.value;
+    Parsed document = sample_document();
+    document[Parsed::json_pointer{example.pointer}] = example.value;
     CHECK(error_of(document) == example.message);
 }
 
@@ -155,22 +156,22 @@ TEST_CASE("a key that is given twice is refused with its place", "[unit]")
 
 TEST_CASE("a missing key is named, and unknown keys are skipped", "[unit]")
 {
-    Json document = sample_document();
+    Parsed document = sample_document();
     document["run"].erase("seed");
     CHECK(error_of(document) == "r.json: run: the key \"seed\" is missing");
-    CHECK(error_of(Json::object()) == "r.json: no memsweep result: \"format\" and \"format_version\" are missing");
-    CHECK(error_of(Json::array()) == "r.json: no memsweep result: \"format\" and \"format_version\" are missing");
+    CHECK(error_of(Parsed::object()) == "r.json: no memsweep result: \"format\" and \"format_version\" are missing");
+    CHECK(error_of(Parsed::array()) == "r.json: no memsweep result: \"format\" and \"format_version\" are missing");
 
-    Json newer = sample_document();
+    Parsed newer = sample_document();
     newer["cases"][0]["colour"] = "blue";
     newer["cases"][0]["points"][0]["gpu_bytes"] = 1;
-    newer["matrices"] = Json::array({{{"name", "numa_read"}}});
+    newer["matrices"] = Parsed::array({{{"name", "numa_read"}}});
     CHECK(error_of(newer) == "no error");
 }
 
 TEST_CASE("a file of version 1 without the later additions is read", "[unit]")
 {
-    Json document = sample_document();
+    Parsed document = sample_document();
     document["run"].erase("isolation");
     document["run"]["scenario"].erase("description");
     document["cases"][0].erase("planned_repetitions");

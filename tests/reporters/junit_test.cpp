@@ -1,5 +1,4 @@
-#include "reporters/junit_tests.hpp"
-#include "reporters/junit_writer.hpp"
+#include "reporters/ci/junit.hpp"
 #include "tests/reporters/sample_report.hpp"
 #include "tests/support/catch.hpp"
 
@@ -24,21 +23,21 @@ std::string junit(const model::RunReport& report)
 
 TEST_CASE("junit has a test case per assertion, and one for each case that no assertion speaks for", "[unit]")
 {
-    const std::vector<TestSuite> suites = test_suites(sample_report());
+    const std::vector<TestSuite> suites = test_report(sample_report()).suites;
     REQUIRE(suites.size() == 1);
     const auto& tests = suites[0].tests;
     REQUIRE(tests.size() == 5 + 2);
-    CHECK(tests[0].outcome == Outcome::skipped);
-    CHECK(tests[1].outcome == Outcome::error);
+    CHECK(tests[0].outcome == TestOutcome::skipped);
+    CHECK(tests[1].outcome == TestOutcome::error);
     CHECK(tests[1].type == "timeout");
-    CHECK(tests[2].outcome == Outcome::passed);
-    CHECK(tests[3].outcome == Outcome::failure);
+    CHECK(tests[2].outcome == TestOutcome::passed);
+    CHECK(tests[3].outcome == TestOutcome::failure);
     CHECK(tests[3].class_name == "finalizer_repro.count=100/mode=finalizer");
     CHECK(tests[3].message == "after_drop.live_bytes.max == 0B: actual 762.9 MiB");
-    CHECK(tests[4].outcome == Outcome::passed);  // it only warns
+    CHECK(tests[4].outcome == TestOutcome::passed);  // it only warns
     CHECK(tests[4].output.starts_with("warned: "));
     CHECK(tests[5].message == "fault_cost.median < 1us: nothing to judge: the canary mapping was refused");
-    CHECK(tests[6].outcome == Outcome::skipped);
+    CHECK(tests[6].outcome == TestOutcome::skipped);
     CHECK(tests[6].message == "no case of this run has mode=leak");
 }
 
@@ -52,7 +51,7 @@ TEST_CASE("a failed assertion shows the interval of its metric", "[unit]")
                           model::AssertionOutcome::failed,
                           model::Severity::fail,
                           {}}};
-    CHECK(test_suites(report)[0].tests.back().detail.find("95 % interval of the median: 0.1171362 s to") !=
+    CHECK(test_report(report).suites[0].tests.back().detail.find("95 % interval of the median: 0.1171362 s to") !=
           std::string::npos);
 }
 
@@ -60,10 +59,10 @@ TEST_CASE("a case that failed is told once", "[unit]")
 {
     model::RunReport report = sample_report();
     report.cases[1].status = model::Status::failed;
-    CHECK(test_suites(report)[0].tests.size() == 7);  // its assertions say why
+    CHECK(test_report(report).suites[0].tests.size() == 7);  // its assertions say why
     report.assertions.clear();
-    CHECK(test_suites(report)[0].tests.size() == 3);
-    CHECK(test_suites(report)[0].tests[0].type == "case");
+    CHECK(test_report(report).suites[0].tests.size() == 3);
+    CHECK(test_report(report).suites[0].tests[0].type == "case");
 }
 
 TEST_CASE("a run without cases has one empty suite", "[unit]")

@@ -1,7 +1,8 @@
 #include <algorithm>
 
-#include "reporters/markdown_text.hpp"
-#include "reporters/markdown_writer.hpp"
+#include "reporters/document/run_document.hpp"
+#include "reporters/markdown/markdown_text.hpp"
+#include "reporters/markdown/markdown_writer.hpp"
 #include "tests/reporters/sample_report.hpp"
 #include "tests/support/catch.hpp"
 
@@ -10,7 +11,7 @@ namespace {
 
 std::string markdown(const model::RunReport& report)
 {
-    return whole_text([&](TextSink& sink) { write_markdown(report, sink); });
+    return to_markdown(report);
 }
 
 }  // namespace
@@ -20,7 +21,7 @@ TEST_CASE("text is shown as it is in Markdown", "[unit]")
     CHECK(markdown_text("working_set 1.25 ms, 762.9 MiB") == "working_set 1.25 ms, 762.9 MiB");
     CHECK(markdown_text("</script><b>&amp;") == "&lt;/script&gt;&lt;b&gt;&amp;amp;");
     CHECK(markdown_text("a|b `c` *d* _e_ [f](g) ~~h~~ $i$ \\") ==
-          "a\\|b \\`c\\` \\*d\\* \\_e\\_ \\[f\\](g) \\~\\~h\\~\\~ \\$i\\$ \\\\");
+          "a&#124;b &#96;c&#96; \\*d\\* \\_e\\_ \\[f\\](g) \\~\\~h\\~\\~ \\$i\\$ \\\\");
     CHECK(markdown_text("# no heading") == "\\#<!-- --> no heading");
     CHECK(markdown_text("- no item") == "\\- no item");
     CHECK(markdown_text("12. no item") == "12\\. no item");

@@ -6,15 +6,15 @@
 
 #include "core/base/rng.hpp"
 #include "reporters/formats.hpp"
-#include "reporters/json_reader.hpp"
-#include "reporters/json_writer.hpp"
+#include "reporters/json/json_reader.hpp"
+#include "reporters/json/json_writer.hpp"
 #include "tests/reporters/sample_report.hpp"
 #include "tests/support/catch.hpp"
 
 namespace memsweep::reporters {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Parsed = nlohmann::ordered_json;
 
 constexpr int mutations = 500;
 
@@ -52,14 +52,15 @@ std::string damaged_text(std::string text, base::Rng& rng)
     }
 }
 
-Json other_value(base::Rng& rng)
+Parsed other_value(base::Rng& rng)
 {
-    const std::array<Json, 9> values{nullptr, true, -1, 1.5, 1e300, "", "\xff\xfe", Json::array(), Json::object()};
+    const std::array<Parsed, 9> values{nullptr,         true, -1, 1.5, 1e300, "", "\xff\xfe", Parsed::array(),
+                                       Parsed::object()};
     return values[rng.below(values.size())];
 }
 
 // Walks down from the root and replaces or removes what it stops at.
-void damage(Json& json, base::Rng& rng)
+void damage(Parsed& json, base::Rng& rng)
 {
     if (!json.is_structured() || json.empty() || rng.below(6) == 0) {
         json = other_value(rng);
@@ -114,12 +115,12 @@ TEST_CASE("damaged values never crash the reader or a writer", "[unit]")
     const std::uint64_t seed = 613;
     INFO("seed " << seed);
     base::Rng rng{seed};
-    const Json document = Json::parse(to_json(small_report()));
+    const Parsed document = Parsed::parse(to_json(small_report()));
     int read = 0;
     for (int i = 0; i < mutations; ++i) {
-        Json damaged = document;
+        Parsed damaged = document;
         damage(damaged, rng);
-        read += survives(damaged.dump(-1, ' ', false, Json::error_handler_t::ignore)) ? 1 : 0;
+        read += survives(damaged.dump(-1, ' ', false, Parsed::error_handler_t::ignore)) ? 1 : 0;
     }
     CHECK(read > 0);
     CHECK(read < mutations);

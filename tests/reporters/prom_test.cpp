@@ -2,8 +2,8 @@
 #include <set>
 #include <sstream>
 
-#include "reporters/prom_names.hpp"
-#include "reporters/prom_writer.hpp"
+#include "reporters/ci/prom_names.hpp"
+#include "reporters/ci/prom_writer.hpp"
 #include "tests/reporters/sample_report.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,9 +1,10 @@
 #include <fmt/format.h>
 
-#include "reporters/display_text.hpp"
-#include "reporters/sparkline.hpp"
-#include "reporters/table_layout.hpp"
-#include "reporters/terminal_writer.hpp"
+#include "reporters/document/run_document.hpp"
+#include "reporters/terminal/sparkline.hpp"
+#include "reporters/terminal/table_layout.hpp"
+#include "reporters/terminal/terminal_writer.hpp"
+#include "reporters/text/display_text.hpp"
 #include "tests/reporters/sample_report.hpp"
 #include "tests/support/catch.hpp"
 

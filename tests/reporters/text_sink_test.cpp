@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "reporters/text_sink.hpp"
+#include "reporters/text/text_sink.hpp"
 #include "tests/support/catch.hpp"
 
 namespace memsweep::reporters {

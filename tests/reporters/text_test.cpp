@@ -2,11 +2,15 @@
 #include <cmath>
 #include <limits>
 
-#include "reporters/display_text.hpp"
-#include "reporters/number_text.hpp"
-#include "reporters/thinning.hpp"
-#include "reporters/utf8.hpp"
-#include "reporters/value_text.hpp"
+#include <nlohmann/json.hpp>
+
+#include "reporters/document/value_text.hpp"
+#include "reporters/text/display_text.hpp"
+#include "reporters/text/json.hpp"
+#include "reporters/text/json_parse.hpp"
+#include "reporters/text/number_text.hpp"
+#include "reporters/text/thinning.hpp"
+#include "reporters/text/utf8.hpp"
 #include "tests/support/catch.hpp"
 
 namespace memsweep::reporters {
@@ -100,6 +104,33 @@ TEST_CASE("a thinned curve keeps its ends and its extremes", "[unit]")
     CHECK(std::ranges::find(kept, std::size_t{5000}) == kept.end());
     CHECK(thinned(std::vector<double>{1, 2, 3}, 200) == std::vector<std::size_t>{0, 1, 2});
     CHECK(thinned({}, 200).empty());
+}
+
+TEST_CASE("lists in braces are objects when every item is a pair that begins with a text", "[unit]")
+{
+    CHECK(compact({{"a", 1}, {"b", nullptr}}) == R"({"a":1,"b":null})");
+    CHECK(compact({{"a", {{"b", {1, 2.5}}}}}) == R"({"a":{"b":[1,2.5]}})");
+    CHECK(compact({"a", "b", "c"}) == R"(["a","b","c"])");
+    CHECK(compact(Json::array({{{"a", "b"}}})) == R"([{"a":"b"}])");
+    CHECK(compact(Json{}) == "null");
+    Json json;
+    json["list"].push_back(true);
+    json["object"]["key"] = std::vector<std::uint32_t>{3, 4};
+    json.update({{"list", -1}, {"new", Json::object()}});
+    json.erase("object");
+    CHECK(compact(json) == R"({"list":-1,"new":{}})");
+}
+
+TEST_CASE("JSON is indented as nlohmann/json does it, and read back", "[unit]")
+{
+    const Json json{{"text", "quote \" slash \\ line\n tab\t bell\a delete\x7f é"},
+                    {"reals", {0.0, 1.0, -2.0, 0.1, 1e-5, 1e14, 1e15, -1.5e15, 123456789012345680.0, 1e300}},
+                    {"whole", {0, -1, std::uint64_t{18446744073709551615U}}},
+                    {"empty", {Json::array(), Json::object(), nullptr, true}}};
+    const std::string text = indented(json);
+    CHECK(text == nlohmann::ordered_json::parse(text).dump(2));
+    CHECK(indented(json_of(text)) == text);
+    CHECK(compact(json_of(compact(json))) == compact(json));
 }
 
 }  // namespace memsweep::reporters

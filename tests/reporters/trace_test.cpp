@@ -3,25 +3,25 @@
 
 #include <nlohmann/json.hpp>
 
-#include "reporters/trace_timeline.hpp"
-#include "reporters/trace_writer.hpp"
+#include "reporters/ci/trace_timeline.hpp"
+#include "reporters/ci/trace_writer.hpp"
 #include "tests/reporters/sample_report.hpp"
 #include "tests/support/catch.hpp"
 
 namespace memsweep::reporters {
 namespace {
 
-using Json = nlohmann::json;
+using Unordered = nlohmann::json;
 
-Json trace(const model::RunReport& report)
+Unordered trace(const model::RunReport& report)
 {
-    return Json::parse(whole_text([&](TextSink& sink) { write_trace(report, sink); }));
+    return Unordered::parse(whole_text([&](TextSink& sink) { write_trace(report, sink); }));
 }
 
-std::ptrdiff_t count_of(const Json& trace, const std::string& kind)
+std::ptrdiff_t count_of(const Unordered& trace, const std::string& kind)
 {
-    const Json& events = trace["traceEvents"];
-    return std::count_if(events.begin(), events.end(), [&](const Json& event) { return event["ph"] == kind; });
+    const Unordered& events = trace["traceEvents"];
+    return std::count_if(events.begin(), events.end(), [&](const Unordered& event) { return event["ph"] == kind; });
 }
 
 model::CaseReport case_with_phases(std::vector<std::pair<double, double>> times)
@@ -46,7 +46,7 @@ std::vector<std::size_t> lanes(const model::CaseReport& report)
 
 TEST_CASE("a trace has phases, points and curves of every case that was measured", "[unit]")
 {
-    const Json json = trace(sample_report());
+    const Unordered json = trace(sample_report());
     CHECK(json["displayTimeUnit"] == "ms");
     CHECK(count_of(json, "X") == 2 * 6 * (4 + 1));
     CHECK(count_of(json, "i") == 2 * 6 * 4);
@@ -83,8 +83,8 @@ TEST_CASE("a time that is none has no place in a trace", "[unit]")
 
 TEST_CASE("hostile names are only names in a trace", "[unit]")
 {
-    const Json plain = trace(sample_report());
-    const Json hostile = trace(hostile_report());
+    const Unordered plain = trace(sample_report());
+    const Unordered hostile = trace(hostile_report());
     CHECK(count_of(hostile, "X") == count_of(plain, "X"));
     CHECK(count_of(hostile, "M") == count_of(plain, "M"));
     CHECK(count_of(hostile, "C") < count_of(plain, "C"));  // what is no number

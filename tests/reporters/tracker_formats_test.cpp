@@ -3,22 +3,22 @@
 
 #include <nlohmann/json.hpp>
 
-#include "reporters/benchmark_names.hpp"
-#include "reporters/bmf_writer.hpp"
+#include "reporters/ci/benchmark_names.hpp"
+#include "reporters/ci/bmf_writer.hpp"
+#include "reporters/ci/gbench_writer.hpp"
+#include "reporters/ci/gha_writer.hpp"
 #include "reporters/formats.hpp"
-#include "reporters/gbench_writer.hpp"
-#include "reporters/gha_writer.hpp"
 #include "tests/reporters/sample_report.hpp"
 #include "tests/support/catch.hpp"
 
 namespace memsweep::reporters {
 namespace {
 
-using Json = nlohmann::json;
+using Unordered = nlohmann::json;
 
-Json parsed(void (*write)(const model::RunReport&, TextSink&), const model::RunReport& report)
+Unordered parsed(void (*write)(const model::RunReport&, TextSink&), const model::RunReport& report)
 {
-    return Json::parse(whole_text([&](TextSink& sink) { write(report, sink); }));
+    return Unordered::parse(whole_text([&](TextSink& sink) { write(report, sink); }));
 }
 
 bool is_plain(const std::string& name)
@@ -47,11 +47,11 @@ TEST_CASE("names for trackers are plain ASCII, and no two are alike", "[unit]")
 
 TEST_CASE("gbench has an entry per repetition and names the cases it leaves out", "[unit]")
 {
-    const Json json = parsed(write_gbench, sample_report());
+    const Unordered json = parsed(write_gbench, sample_report());
     CHECK(json["context"]["json_schema_version"] == 1);
     CHECK(json["context"]["library_build_type"] == "release");
     REQUIRE(json["benchmarks"].size() == 2 * 6);
-    const Json& entry = json["benchmarks"][1];
+    const Unordered& entry = json["benchmarks"][1];
     CHECK(entry["name"] == "finalizer_repro/count=100/mode=refcount");
     CHECK(entry["run_type"] == "iteration");
     CHECK(entry["repetition_index"] == 1);
@@ -69,7 +69,7 @@ TEST_CASE("gbench never writes a time that was not measured, and no metric passe
     report.cases[0].metrics[0].values[2] = std::nullopt;        // one wall_time
     report.cases[1].metrics[1].values.assign(6, std::nullopt);  // every cpu_time
     report.cases[0].metrics[2].name = "iterations";
-    const Json json = parsed(write_gbench, report);
+    const Unordered json = parsed(write_gbench, report);
     CHECK(json["benchmarks"].size() == 5);
     CHECK(json["benchmarks"][0]["iterations"] == 1);
     CHECK(json["benchmarks"][0].contains("memsweep_iterations"));
@@ -83,10 +83,10 @@ TEST_CASE("gha has one file per direction", "[unit]")
     CHECK(parsed(write_gha_bigger, report).empty());
     report.cases[0].metrics[2].better = model::Better::higher;
     CHECK_FALSE(gha_fits_one_file(report));
-    const Json bigger = parsed(write_gha_bigger, report);
+    const Unordered bigger = parsed(write_gha_bigger, report);
     REQUIRE(bigger.size() == 1);
     CHECK(bigger[0]["name"] == "finalizer_repro/count=100/mode=refcount/time_per_op");
-    const Json smaller = parsed(write_gha_smaller, report);
+    const Unordered smaller = parsed(write_gha_smaller, report);
     CHECK(smaller.size() == 2 * 8 - 1);  // fault_cost has no median
     CHECK(smaller[0]["unit"] == "s");
     CHECK(smaller[0]["value"].get<double>() > 0.118);
@@ -96,11 +96,11 @@ TEST_CASE("gha has one file per direction", "[unit]")
 
 TEST_CASE("bmf has the interval as bounds, and names that Bencher takes", "[unit]")
 {
-    const Json json = parsed(write_bmf, sample_report());
-    const Json& time = json["finalizer_repro/count=100/mode=refcount"]["wall-time"];
+    const Unordered json = parsed(write_bmf, sample_report());
+    const Unordered& time = json["finalizer_repro/count=100/mode=refcount"]["wall-time"];
     CHECK(time["lower_value"] < time["value"]);
     CHECK(time["value"] < time["upper_value"]);
-    const Json with_long_names = parsed(write_bmf, report_with_long_names());
+    const Unordered with_long_names = parsed(write_bmf, report_with_long_names());
     CHECK(with_long_names.size() == 2);
     for (const auto& [name, measures] : with_long_names.items()) {
         CHECK(name.size() <= 1024);
@@ -127,17 +127,17 @@ TEST_CASE("a format with parts names a file for each of them", "[unit]")
 TEST_CASE("hostile names become plain ones in every format for trackers", "[unit]")
 {
     const model::RunReport report = hostile_report();
-    const Json gbench = parsed(write_gbench, report);
+    const Unordered gbench = parsed(write_gbench, report);
     CHECK(gbench["benchmarks"].size() == 2 * 6 - 1);  // a time that is not a number
     std::set<std::string> names;
-    for (const Json& entry : gbench["benchmarks"]) {
+    for (const Unordered& entry : gbench["benchmarks"]) {
         names.insert(entry["name"].get<std::string>());
     }
-    const Json smaller = parsed(write_gha_smaller, report);
-    for (const Json& entry : smaller) {
+    const Unordered smaller = parsed(write_gha_smaller, report);
+    for (const Unordered& entry : smaller) {
         names.insert(entry["name"].get<std::string>());
     }
-    const Json bmf = parsed(write_bmf, report);
+    const Unordered bmf = parsed(write_bmf, report);
     CHECK(bmf.size() == 2);
     for (const auto& [name, measures] : bmf.items()) {
         names.insert(name);

@@ -2,8 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "scenarios/axis_range.hpp"
-#include "scenarios/axis_syntax.hpp"
+#include "scenarios/reader/axis_values.hpp"
 #include "tests/scenarios/support.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,9 +1,9 @@
 // The tree of a text, and what is said about a text that is none.
 #include <fmt/format.h>
 
-#include "scenarios/diagnostics.hpp"
-#include "scenarios/document.hpp"
-#include "scenarios/limits.hpp"
+#include "scenarios/reader/diagnostics.hpp"
+#include "scenarios/reader/document.hpp"
+#include "scenarios/reader/limits.hpp"
 #include "tests/support/catch.hpp"
 
 namespace memsweep::scenarios {
@@ -24,7 +24,7 @@ Parsed parse(std::string_view text)
     return parsed;
 }
 
-std::string only_error(std::string_view text)
+std::string only_problem(std::string_view text)
 {
     const Parsed parsed = parse(text);
     REQUIRE(parsed.errors.size() == 1);
@@ -84,44 +84,44 @@ TEST_CASE("integers beyond 64 bits are not rounded", "[unit]")
 
 TEST_CASE("syntax errors point at the token that is wrong", "[unit]")
 {
-    CHECK(only_error("[1, 2\n  ,]") == "f:2:4: trailing comma: JSON allows none before the closing bracket");
-    CHECK(only_error("{\"a\": 1,}") == "f:1:9: trailing comma: JSON allows none before the closing bracket");
-    CHECK(only_error("[1,,2]").starts_with("f:1:4: syntax error while parsing value - unexpected ','"));
-    CHECK(only_error("{\"a\" \"hello\"}").starts_with("f:1:6: syntax error while parsing object separator"));
-    CHECK(only_error("{\n  a: 1}").starts_with("f:2:3: syntax error while parsing object key - invalid literal"));
-    CHECK(only_error("[1, tru]").starts_with("f:1:5: syntax error while parsing value - invalid literal"));
-    CHECK(only_error("[-]").starts_with("f:1:2: syntax error while parsing value - invalid number"));
-    CHECK(only_error("[\"abc").starts_with(
+    CHECK(only_problem("[1, 2\n  ,]") == "f:2:4: trailing comma: JSON allows none before the closing bracket");
+    CHECK(only_problem("{\"a\": 1,}") == "f:1:9: trailing comma: JSON allows none before the closing bracket");
+    CHECK(only_problem("[1,,2]").starts_with("f:1:4: syntax error while parsing value - unexpected ','"));
+    CHECK(only_problem("{\"a\" \"hello\"}").starts_with("f:1:6: syntax error while parsing object separator"));
+    CHECK(only_problem("{\n  a: 1}").starts_with("f:2:3: syntax error while parsing object key - invalid literal"));
+    CHECK(only_problem("[1, tru]").starts_with("f:1:5: syntax error while parsing value - invalid literal"));
+    CHECK(only_problem("[-]").starts_with("f:1:2: syntax error while parsing value - invalid number"));
+    CHECK(only_problem("[\"abc").starts_with(
         "f:1:2: syntax error while parsing value - invalid string: missing closing quote"));
-    CHECK(only_error("[\"a\\qb\"]")
+    CHECK(only_problem("[\"a\\qb\"]")
               .starts_with("f:1:5: syntax error while parsing value - invalid string: forbidden character"));
-    CHECK(only_error("[\"a\nb\"]")
+    CHECK(only_problem("[\"a\nb\"]")
               .starts_with("f:1:4: syntax error while parsing value - invalid string: control character"));
-    CHECK(only_error("[1] [2]").starts_with(
+    CHECK(only_problem("[1] [2]").starts_with(
         "f:1:5: syntax error while parsing value - unexpected '['; expected end of input"));
-    CHECK(only_error("[1,\n").starts_with("f:2:1: syntax error while parsing value - unexpected end of input"));
-    CHECK(only_error("[1").starts_with("f:1:3: syntax error while parsing array - unexpected end of input"));
-    CHECK(only_error("").starts_with("f:1:1: syntax error while parsing value - unexpected end of input"));
-    CHECK(only_error("[1] /* open").starts_with("f:1:12: "));
-    CHECK(only_error("[1e999]").starts_with("f:1:2: "));
+    CHECK(only_problem("[1,\n").starts_with("f:2:1: syntax error while parsing value - unexpected end of input"));
+    CHECK(only_problem("[1").starts_with("f:1:3: syntax error while parsing array - unexpected end of input"));
+    CHECK(only_problem("").starts_with("f:1:1: syntax error while parsing value - unexpected end of input"));
+    CHECK(only_problem("[1] /* open").starts_with("f:1:12: "));
+    CHECK(only_problem("[1e999]").starts_with("f:1:2: "));
 }
 
 TEST_CASE("a message never repeats the text it is about at length", "[unit]")
 {
-    const std::string message = only_error("[\"" + std::string(100'000, 'a') + "\" 1]");
+    const std::string message = only_problem("[\"" + std::string(100'000, 'a') + "\" 1]");
     CHECK(message == "f:1:100005: syntax error while parsing array - unexpected number literal; expected ']'");
 }
 
 TEST_CASE("what a parser would let pass is an error", "[unit]")
 {
     using namespace std::string_literals;
-    CHECK(only_error("[1]\0[2]"s) == "f:1:4: a control character: byte 0x00");
-    CHECK(only_error("[1] // \xff") == "f:1:8: not valid UTF-8: byte 0xff");
-    CHECK(only_error("[\"\xC3\xA4\xC0\xAF\"]") == "f:1:4: not valid UTF-8: byte 0xc0");
-    CHECK(only_error("[\"\xED\xA0\x80\"]") == "f:1:3: not valid UTF-8: byte 0xed");
-    CHECK(only_error("[\"\xF5\x80\x80\x80\"]") == "f:1:3: not valid UTF-8: byte 0xf5");
-    CHECK(only_error("[\"\xE2\x82").starts_with("f:1:3: not valid UTF-8"));
-    CHECK(only_error("[1]\x7f") == "f:1:4: a control character: byte 0x7f");
+    CHECK(only_problem("[1]\0[2]"s) == "f:1:4: a control character: byte 0x00");
+    CHECK(only_problem("[1] // \xff") == "f:1:8: not valid UTF-8: byte 0xff");
+    CHECK(only_problem("[\"\xC3\xA4\xC0\xAF\"]") == "f:1:4: not valid UTF-8: byte 0xc0");
+    CHECK(only_problem("[\"\xED\xA0\x80\"]") == "f:1:3: not valid UTF-8: byte 0xed");
+    CHECK(only_problem("[\"\xF5\x80\x80\x80\"]") == "f:1:3: not valid UTF-8: byte 0xf5");
+    CHECK(only_problem("[\"\xE2\x82").starts_with("f:1:3: not valid UTF-8"));
+    CHECK(only_problem("[1]\x7f") == "f:1:4: a control character: byte 0x7f");
 }
 
 TEST_CASE("duplicate keys are reported and the first value stays", "[unit]")
@@ -145,16 +145,16 @@ TEST_CASE("depth, number of values and size are limited", "[unit]")
 {
     const auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
     CHECK(parse(nested(max_depth)).errors.empty());
-    CHECK(only_error(nested(max_depth + 1)) == "f:1:65: nested deeper than 64 levels");
-    CHECK(only_error(std::string(100'000, '[')) == "f:1:65: nested deeper than 64 levels");
+    CHECK(only_problem(nested(max_depth + 1)) == "f:1:65: nested deeper than 64 levels");
+    CHECK(only_problem(std::string(100'000, '[')) == "f:1:65: nested deeper than 64 levels");
 
     std::string many = "[0";
     for (std::size_t i = 2; i < max_values; ++i) {
         many += ",0";
     }
     CHECK(parse(many + "]").errors.empty());
-    CHECK(only_error(many + ",0]").ends_with("more than 200000 values in one file"));
-    CHECK(only_error(std::string((8U << 20U) + 1, ' ')) == "f:1:1: the file is larger than 8388608 bytes");
+    CHECK(only_problem(many + ",0]").ends_with("more than 200000 values in one file"));
+    CHECK(only_problem(std::string((8U << 20U) + 1, ' ')) == "f:1:1: the file is larger than 8388608 bytes");
 }
 
 TEST_CASE("diagnostics are sorted, said once and counted", "[unit]")

@@ -1,7 +1,8 @@
 // Which changes make two runs incomparable.
 #include <set>
 
-#include "scenarios/fingerprint.hpp"
+#include "core/model/plan.hpp"
+#include "scenarios/reader/fingerprint.hpp"
 #include "tests/scenarios/support.hpp"
 #include "tests/support/catch.hpp"
 

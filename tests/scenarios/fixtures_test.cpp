@@ -6,7 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/files.hpp"
+#include "core/model/plan.hpp"
+#include "scenarios/reader/files.hpp"
 #include "tests/scenarios/schema_check.hpp"
 #include "tests/scenarios/support.hpp"
 #include "tests/support/catch.hpp"

@@ -1,4 +1,4 @@
-#include "scenarios/gate_file.hpp"
+#include "scenarios/reader/gate_file.hpp"
 
 #include <filesystem>
 
@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> errors_of(std::string_view text)
+std::vector<std::string> gate_errors(std::string_view text)
 {
     std::vector<std::string> texts;
     const LoadedGate loaded = load_gate_text("g.json", text);
@@ -23,7 +23,7 @@ std::vector<std::string> errors_of(std::string_view text)
 
 std::string only_error(std::string_view text)
 {
-    const auto errors = errors_of(text);
+    const auto errors = gate_errors(text);
     REQUIRE(errors.size() == 1);
     return errors.front();
 }
@@ -63,14 +63,14 @@ TEST_CASE("what is wrong with a gate is told in its place", "[unit]")
     CHECK(only_error(gate(R"("only": ["wall_time", "wall_time"])")) == "g.json:1:66: \"wall_time\" is there twice");
     CHECK(only_error(R"({ "format": "memsweep-scenario", "version": 1, "steps": [] })") ==
           "g.json:1:13: \"format\" must be \"memsweep-gate\", not \"memsweep-scenario\"");
-    CHECK(errors_of(R"({ "version": 2 })").size() == 2);
-    CHECK(errors_of("{").size() == 1);
-    CHECK(errors_of("[]").size() == 1);
+    CHECK(gate_errors(R"({ "version": 2 })").size() == 2);
+    CHECK(gate_errors("{").size() == 1);
+    CHECK(gate_errors("[]").size() == 1);
 }
 
 TEST_CASE("several mistakes come at once", "[unit]")
 {
-    CHECK(errors_of(gate(R"("only": [1, "x"], "thresholds": { "y": "5%", "wall_time": null })")).size() == 4);
+    CHECK(gate_errors(gate(R"("only": [1, "x"], "thresholds": { "y": "5%", "wall_time": null })")).size() == 4);
 }
 
 TEST_CASE("every gate that ships loads", "[unit]")

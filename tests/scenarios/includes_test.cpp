@@ -3,7 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/limits.hpp"
+#include "core/model/plan.hpp"
+#include "scenarios/reader/limits.hpp"
 #include "tests/scenarios/support.hpp"
 #include "tests/support/catch.hpp"
 

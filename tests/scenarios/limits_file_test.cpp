@@ -1,11 +1,11 @@
-#include "scenarios/limits_file.hpp"
+#include "scenarios/reader/limits_file.hpp"
 
 #include "tests/support/catch.hpp"
 
 namespace memsweep::scenarios {
 namespace {
 
-std::vector<std::string> errors_of(std::string_view text)
+std::vector<std::string> limits_errors(std::string_view text)
 {
     std::vector<std::string> texts;
     const LoadedLimits loaded = load_limits_text("l.json", text);
@@ -43,15 +43,16 @@ TEST_CASE("limits name a part, parameters and what must hold", "[unit]")
 
 TEST_CASE("what is wrong with limits is told in its place, all of it at once", "[unit]")
 {
-    CHECK(errors_of(
+    CHECK(limits_errors(
               limits(R"({"expr": "bandwidht.median > 1GB/s"}, {"where": 1, "expr": "latency.median < 1us"}, {}, 5)"))
               .size() == 4);
-    CHECK_THAT(errors_of(limits(R"({"expr": "bandwidth.median > 1ms"})")).at(0), Catch::StartsWith("l.json:1:66: "));
-    CHECK(errors_of(limits("")).size() == 1);
-    CHECK(errors_of(R"({ "format": "memsweep-gate", "version": 1 })").size() == 1);
-    CHECK(errors_of("{").size() == 1);
-    CHECK(errors_of("[]").size() == 1);
-    CHECK(errors_of(limits(R"({"expr": "end.live_bytes.max == 0B"})")).size() == 1);
+    CHECK_THAT(limits_errors(limits(R"({"expr": "bandwidth.median > 1ms"})")).at(0),
+               Catch::StartsWith("l.json:1:66: "));
+    CHECK(limits_errors(limits("")).size() == 1);
+    CHECK(limits_errors(R"({ "format": "memsweep-gate", "version": 1 })").size() == 1);
+    CHECK(limits_errors("{").size() == 1);
+    CHECK(limits_errors("[]").size() == 1);
+    CHECK(limits_errors(limits(R"({"expr": "end.live_bytes.max == 0B"})")).size() == 1);
 }
 
 }  // namespace memsweep::scenarios

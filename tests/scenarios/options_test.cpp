@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "scenarios/options.hpp"
-#include "scenarios/schema.hpp"
+#include "scenarios/reader/option_tables.hpp"
+#include "scenarios/reader/schema.hpp"
 #include "tests/scenarios/support.hpp"
 #include "tests/support/catch.hpp"
 
@@ -82,7 +82,7 @@ std::set<std::string> names_of(std::span<const OptionInfo> options, bool require
 
 std::set<std::string> with_step(std::set<std::string> names, bool required_only)
 {
-    names.merge(names_of(scenarios::step_options(), required_only));
+    names.merge(names_of(scenarios::step_table().options(), required_only));
     return names;
 }
 
@@ -201,22 +201,23 @@ TEST_CASE("a default written out changes nothing", "[unit]")
     const std::string steps =
         R"("steps": [{"op": "alloc", "as": "a", "shape": [2]}, {"op": "write", "target": "a"}, {"op": "sample", "name": "end"}])";
     const std::string plain = fingerprint(steps);
-    CHECK(fingerprint(fmt::format("\"memory\": {{{}}}, {}", all_defaults(scenarios::memory_options()), steps)) ==
-          plain);
-    CHECK(fingerprint(fmt::format("\"release\": {{{}}}, {}", all_defaults(scenarios::release_options()), steps)) ==
-          plain);
-    CHECK(fingerprint(fmt::format("\"requires\": {{{}}}, {}", all_defaults(scenarios::requires_options()), steps)) ==
-          plain);
+    CHECK(fingerprint(fmt::format("\"memory\": {{{}}}, {}", all_defaults(scenarios::memory_table().options()),
+                                  steps)) == plain);
+    CHECK(fingerprint(fmt::format("\"release\": {{{}}}, {}", all_defaults(scenarios::release_table().options()),
+                                  steps)) == plain);
+    CHECK(fingerprint(fmt::format("\"requires\": {{{}}}, {}", all_defaults(scenarios::requires_table().options()),
+                                  steps)) == plain);
     CHECK(fingerprint(fmt::format(
               R"("steps": [{{"op": "alloc", "as": "a", "shape": [2], {}}}, {{"op": "write", "target": "a", {}}},
                                      {{"op": "sample", "name": "end", {}}}])",
-              all_defaults(scenarios::operation_options("alloc")), all_defaults(scenarios::operation_options("write")),
-              all_defaults(scenarios::step_options()))) == plain);
+              all_defaults(scenarios::operation_options("alloc").options),
+              all_defaults(scenarios::operation_options("write").options),
+              all_defaults(scenarios::step_table().options()))) == plain);
     const std::string claim = R"("assert": [{"expr": "wall_time.max < 1s")";
-    CHECK(fingerprint(fmt::format("{}, {}}}], {}", claim, all_defaults(scenarios::assert_options()), steps)) ==
+    CHECK(fingerprint(fmt::format("{}, {}}}], {}", claim, all_defaults(scenarios::assert_table().options()), steps)) ==
           fingerprint(fmt::format("{}}}], {}", claim, steps)));
     const std::string series = R"("series": {"interval": "5ms")";
-    CHECK(fingerprint(fmt::format("{}, {}}}, {}", series, all_defaults(scenarios::series_options()), steps)) ==
+    CHECK(fingerprint(fmt::format("{}, {}}}, {}", series, all_defaults(scenarios::series_table().options()), steps)) ==
           fingerprint(fmt::format("{}}}, {}", series, steps)));
 }
 
@@ -248,7 +249,7 @@ TEST_CASE("settings written out equal the model's", "[unit]")
         CHECK(settings.seed == model.seed);
         CHECK(settings.isolation == model.isolation);
     }
-    for (const OptionInfo& option : scenarios::settings_options()) {
+    for (const OptionInfo& option : scenarios::settings_table().options()) {
         if (option.name == "timeout") {
             CHECK(option.default_text == "60s");
         }
@@ -260,7 +261,7 @@ TEST_CASE("bounds are accepted, what lies beyond is not", "[unit]")
     const auto errors = [](const std::string& keys) {
         return errors_of(scenario_text(keys + R"(, "steps": [{"op": "collect"}])")).size();
     };
-    for (const OptionInfo& option : scenarios::release_options()) {
+    for (const OptionInfo& option : scenarios::release_table().options()) {
         if (option.kind != OptionKind::integer) {
             continue;
         }

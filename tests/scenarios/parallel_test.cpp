@@ -14,7 +14,7 @@ std::string steps_text(const std::string& steps, const std::string& more = {})
 }
 
 // Of the only error.
-std::string error_of(const std::string& steps, const std::string& more = {})
+std::string parallel_error(const std::string& steps, const std::string& more = {})
 {
     const Errors errors = errors_of(steps_text(steps, more));
     REQUIRE(errors.size() == 1);
@@ -45,26 +45,28 @@ TEST_CASE("a parallel block has its threads, its steps, and names of its own", "
     CHECK(block.threads == 3);
     REQUIRE(block.steps.size() == 2);
     CHECK(std::get<model::PassStep>(block.steps[1].operation).target == "a");
-    CHECK(has(error_of(alloc + "," + parallel(drop)), "no step before this one allocates \"a\""));
-    CHECK(has(error_of(parallel(alloc) + "," + drop), "no step before this one allocates \"a\""));
+    CHECK(has(parallel_error(alloc + "," + parallel(drop)), "no step before this one allocates \"a\""));
+    CHECK(has(parallel_error(parallel(alloc) + "," + drop), "no step before this one allocates \"a\""));
 }
 
 TEST_CASE("what a thread cannot do is refused in a block, and pass outside of one", "[unit]")
 {
-    CHECK(has(error_of(parallel(alloc + R"(, {"op": "sample", "name": "s"})")), "cannot stand in a parallel block"));
-    CHECK(has(error_of(parallel(parallel(alloc))), "\"parallel\" cannot stand in a parallel block"));
-    CHECK(has(error_of(alloc + R"(, {"op": "pass", "target": "a"})"), "stands in a \"parallel\" block"));
-    CHECK(has(error_of(parallel(R"({"op": "alloc", "as": "a", "shape": [8], "timed": true})")), "timed as a whole"));
-    CHECK(has(error_of(parallel(alloc), R"("release": {"mode": "arena"}, )"), "one thread only"));
-    CHECK(has(error_of(parallel(alloc), R"("release": {"mode": "explicit"}, )"), "one thread only"));
-    CHECK(has(error_of(parallel(alloc), R"("safety": {"guard_pages": true}, )"), "one thread only"));
-    CHECK(has(error_of(parallel(alloc), R"("memory": {"resource": "pmr_monotonic"}, )"), "one thread only"));
+    CHECK(has(parallel_error(parallel(alloc + R"(, {"op": "sample", "name": "s"})")),
+              "cannot stand in a parallel block"));
+    CHECK(has(parallel_error(parallel(parallel(alloc))), "\"parallel\" cannot stand in a parallel block"));
+    CHECK(has(parallel_error(alloc + R"(, {"op": "pass", "target": "a"})"), "stands in a \"parallel\" block"));
+    CHECK(has(parallel_error(parallel(R"({"op": "alloc", "as": "a", "shape": [8], "timed": true})")),
+              "timed as a whole"));
+    CHECK(has(parallel_error(parallel(alloc), R"("release": {"mode": "arena"}, )"), "one thread only"));
+    CHECK(has(parallel_error(parallel(alloc), R"("release": {"mode": "explicit"}, )"), "one thread only"));
+    CHECK(has(parallel_error(parallel(alloc), R"("safety": {"guard_pages": true}, )"), "one thread only"));
+    CHECK(has(parallel_error(parallel(alloc), R"("memory": {"resource": "pmr_monotonic"}, )"), "one thread only"));
     CHECK(errors_of(steps_text(parallel(alloc), R"("memory": {"resource": "pmr_sync_pool"}, )")).empty());
 }
 
 TEST_CASE("one-threaded resources are refused beside threads of the harness", "[unit]")
 {
-    CHECK(has(error_of(alloc, R"("memory": {"resource": "pmr_unsync_pool"}, "release": {"mode": "finalizer"}, )"),
+    CHECK(has(parallel_error(alloc, R"("memory": {"resource": "pmr_unsync_pool"}, "release": {"mode": "finalizer"}, )"),
               "a thread of its own"));
     CHECK(errors_of(steps_text(alloc, R"("memory": {"resource": "pmr_unsync_pool"}, )")).empty());
 }
@@ -86,12 +88,12 @@ TEST_CASE("prefetch, migrate, stream and share are read, and refused where they 
     CHECK(stream.write);
     CHECK(std::get<model::ShareStep>(steps[4].operation).bytes == 1U << 20U);
     CHECK(std::get<model::ShareStep>(steps[4].operation).rounds == 7);
-    CHECK(has(error_of(R"({"op": "prefetch", "target": "a"})"), "no step before this one allocates"));
-    CHECK(has(error_of(alloc + R"(, {"op": "stream", "target": "a", "drop_behind": true})"),
+    CHECK(has(parallel_error(R"({"op": "prefetch", "target": "a"})"), "no step before this one allocates"));
+    CHECK(has(parallel_error(alloc + R"(, {"op": "stream", "target": "a", "drop_behind": true})"),
               "needs memory resource \"file\""));
-    CHECK(has(error_of(alloc + R"(, {"op": "stream", "target": "a", "chunk": 5000})"), "multiple of 4KiB"));
-    CHECK(has(error_of(R"({"op": "alloc", "as": "a", "shape": [8]}, {"op": "prefetch", "target": "a"})",
-                       R"("memory": {"resource": "null"}, )"),
+    CHECK(has(parallel_error(alloc + R"(, {"op": "stream", "target": "a", "chunk": 5000})"), "multiple of 4KiB"));
+    CHECK(has(parallel_error(R"({"op": "alloc", "as": "a", "shape": [8]}, {"op": "prefetch", "target": "a"})",
+                             R"("memory": {"resource": "null"}, )"),
               "gives no memory"));
 }
 

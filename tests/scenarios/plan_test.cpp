@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/model/concat_case.hpp"
-#include "scenarios/fingerprint.hpp"
+#include "scenarios/reader/fingerprint.hpp"
 #include "tests/scenarios/support.hpp"
 #include "tests/support/catch.hpp"
 

@@ -16,7 +16,7 @@
 #include <valijson/validator.hpp>
 #pragma GCC diagnostic pop
 
-#include "scenarios/schema.hpp"
+#include "scenarios/reader/schema.hpp"
 
 namespace memsweep::test {
 namespace {

@@ -1,6 +1,6 @@
 // Placeholders: what they become, and what they may not be. The messages are in fixtures/bad/placeholders.jsonc.
-#include "scenarios/limits.hpp"
-#include "scenarios/substitution.hpp"
+#include "scenarios/reader/limits.hpp"
+#include "scenarios/reader/substitution.hpp"
 #include "tests/scenarios/support.hpp"
 #include "tests/support/catch.hpp"
 

@@ -5,7 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "scenarios/loader.hpp"
+#include "core/model/plan.hpp"
+#include "scenarios/reader/loader.hpp"
 
 namespace memsweep::test {
 

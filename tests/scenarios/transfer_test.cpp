@@ -62,8 +62,8 @@ TEST_CASE("gpu* makes a transfer of each device, which this machine may lack", "
     const auto plan =
         plan_of(transfer(one("host", "gpu*.ce", "gpu*", R"(, "bytes": "1MiB")") + "," + one("host", "cpu", "host")));
     const auto& step = std::get<model::TransferStep>(plan.cases.front().steps.front().operation);
-    REQUIRE(step.jobs.size() == model::most_each_devices + 1);
-    for (std::size_t i = 0; i < model::most_each_devices; ++i) {
+    REQUIRE(step.jobs.size() == model::max_each_devices + 1);
+    for (std::size_t i = 0; i < model::max_each_devices; ++i) {
         CHECK(step.jobs[i].optional);
         CHECK(step.jobs[i].bytes == 1U << 20U);
     }

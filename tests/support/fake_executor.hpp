@@ -7,6 +7,7 @@
 
 #include "core/engine/executor.hpp"
 #include "core/engine/observer.hpp"
+#include "core/engine/program.hpp"
 
 namespace memsweep::tests {
 

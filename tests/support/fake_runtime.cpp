@@ -87,7 +87,7 @@ std::optional<device::HostLink> FakeRuntime::host_link(std::uint32_t) const
     const Lock lock{mutex_};
     const bool busy = std::ranges::any_of(streams_, [](const auto& one) { return !one.second.queue.empty(); });
     return machine_.link ? std::optional{device::HostLink{
-                               .generation = busy ? 5U : 1U, .lanes = 16, .largest_generation = 5, .largest_lanes = 16}}
+                               .generation = busy ? 5U : 1U, .lanes = 16, .max_generation = 5, .max_lanes = 16}}
                          : std::nullopt;
 }
 

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "core/sys/first_touch.hpp"
+#include "core/sys/fault_cost.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/sys/temp_tree.hpp"
 

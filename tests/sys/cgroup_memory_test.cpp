@@ -4,7 +4,6 @@
 
 #include <unistd.h>
 
-#include "core/sys/cgroup_mounts.hpp"
 #include "core/sys/machine_facts.hpp"
 #include "core/sys/page_ops.hpp"
 #include "tests/support/catch.hpp"

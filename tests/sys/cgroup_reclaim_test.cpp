@@ -1,4 +1,4 @@
-#include "core/sys/cgroup_reclaim.hpp"
+#include "core/sys/cgroup_memory.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/sys/temp_tree.hpp"

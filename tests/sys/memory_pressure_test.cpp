@@ -1,4 +1,4 @@
-#include "core/sys/memory_pressure.hpp"
+#include "core/sys/cgroup_memory.hpp"
 
 #include "tests/support/catch.hpp"
 

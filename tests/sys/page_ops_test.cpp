@@ -2,6 +2,10 @@
 
 #include <array>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
 
 #include <sys/mman.h>
 
@@ -34,6 +38,37 @@ TEST_CASE("touching N fresh pages costs N minor faults, touching them again none
     tests::check_close(tests::faults_of([&] { touched = sys::touch_pages(mapping.data(), mapping.size()); }), pages);
     CHECK(touched == pages);
     CHECK(tests::faults_of([&] { sys::touch_pages(mapping.data(), mapping.size()); }) <= 1 + pages / 100);
+}
+
+namespace {
+
+// Bytes of the mappings of this program's own file that are not resident.
+std::uint64_t not_resident_of_this_program()
+{
+    const std::string own = std::filesystem::read_symlink("/proc/self/exe");
+    std::ifstream smaps{"/proc/self/smaps"};
+    std::string word;
+    std::uint64_t missing{};
+    bool is_own{};
+    for (std::string line; std::getline(smaps, line);) {
+        std::istringstream fields{line};
+        std::uint64_t kib{};
+        fields >> word;
+        if (!word.ends_with(':')) {
+            is_own = line.ends_with(own);
+        } else if (is_own && fields >> kib && (word == "Size:" || word == "Rss:")) {
+            missing += word == "Size:" ? kib * 1024 : -kib * 1024;
+        }
+    }
+    return missing;
+}
+
+}  // namespace
+
+TEST_CASE("every page of the program's own file is resident once it was populated", "[machine]")
+{
+    sys::populate_program();
+    CHECK(not_resident_of_this_program() == 0);
 }
 
 TEST_CASE("touching counts every page that the range overlaps", "[machine]")

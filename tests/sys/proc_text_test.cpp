@@ -53,6 +53,18 @@ TEST_CASE("lists of cpus and nodes are counted", "[unit]")
     }
 }
 
+TEST_CASE("lists of processors and nodes", "[unit]")
+{
+    using List = std::vector<std::uint32_t>;
+    CHECK(sys::parse_list("0-3,8") == List{0, 1, 2, 3, 8});
+    CHECK(sys::parse_list("7") == List{7});
+    CHECK(sys::parse_list("").value() == List{});
+    for (const char* wrong : {"3-1", "a", "1-", "-1", "0-99999999", ",2"}) {
+        INFO(wrong);
+        CHECK_FALSE(sys::parse_list(wrong));
+    }
+}
+
 TEST_CASE("kernel files are read whole, and missing ones are empty", "[unit]")
 {
     const tests::TempTree tree;

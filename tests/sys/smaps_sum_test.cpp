@@ -1,4 +1,4 @@
-#include "core/sys/smaps_sum.hpp"
+#include "core/sys/process_probe.hpp"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "core/trace/address_picture.hpp"
+#include "core/trace/fit.hpp"
 
 #include <algorithm>
 #include <cmath>

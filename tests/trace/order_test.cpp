@@ -1,7 +1,7 @@
 #include <map>
 
 #include "core/base/rng.hpp"
-#include "core/trace/crc32c.hpp"
+#include "core/trace/format/crc32c.hpp"
 #include "tests/trace/trace_bytes.hpp"
 
 using namespace memsweep;

@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "core/base/rng.hpp"
-#include "core/trace/crc32c.hpp"
+#include "core/trace/format/crc32c.hpp"
 #include "core/trace/recording.hpp"
 #include "tests/trace/trace_bytes.hpp"
 
@@ -13,13 +13,13 @@ namespace {
 
 using namespace memsweep;
 
-constexpr std::uint32_t process = 40;
+constexpr std::uint32_t own_process = 40;
 
 // A recording of one process, as its file would be: slots first, full chunks behind.
 class RecordingBytes {
   public:
     explicit RecordingBytes(std::uint32_t slots, std::uint64_t start_ticks = 1'000, std::uint32_t parent = 1)
-        : facts_{.process = process, .parent = parent, .slots = slots, .start_ticks = start_ticks}
+        : facts_{.process = own_process, .parent = parent, .slots = slots, .start_ticks = start_ticks}
     {
         bytes_.resize(trace::slots_offset + std::size_t{slots} * trace::slot_bytes);
         facts_.append_at = bytes_.size();
@@ -48,10 +48,10 @@ class RecordingBytes {
 
     [[nodiscard]] std::string bytes()
     {
-        trace::FileHeader file{.start_ticks = facts_.start_ticks, .process = process};
+        trace::FileHeader file{.start_ticks = facts_.start_ticks, .process = own_process};
         file.header_crc = trace::checksum(file);
         put(0, file);
-        trace::ChunkHeader room{.kind = trace::ChunkKind::slots, .process = process};
+        trace::ChunkHeader room{.kind = trace::ChunkKind::slots, .process = own_process};
         room.span_bytes = trace::slots_offset + facts_.slots * trace::slot_bytes -
                           static_cast<std::uint32_t>(sizeof(trace::FileHeader));
         room.header_crc = trace::checksum(room);
@@ -64,7 +64,8 @@ class RecordingBytes {
     [[nodiscard]] trace::ChunkHeader header(std::uint32_t thread, std::uint64_t sequence) const
     {
         const std::uint64_t ticks = facts_.start_ticks + 100 * sequence;
-        return {.process = process, .thread = thread, .sequence = sequence, .first_ticks = ticks, .last_ticks = ticks};
+        return {
+            .process = own_process, .thread = thread, .sequence = sequence, .first_ticks = ticks, .last_ticks = ticks};
     }
     void put(std::size_t at, const auto& structure)
     {
@@ -78,7 +79,7 @@ class RecordingBytes {
 // Allocations of 16 bytes at different places.
 std::string mallocs(int count, std::uint64_t from)
 {
-    std::string payload(static_cast<std::size_t>(count) * trace::longest_event_bytes, '\0');
+    std::string payload(static_cast<std::size_t>(count) * trace::max_event_bytes, '\0');
     auto* const begin = reinterpret_cast<std::uint8_t*>(payload.data());
     std::uint8_t* at = begin;
     trace::EventEncoder encoder{4, 0};
@@ -120,8 +121,8 @@ TEST_CASE("numbers written at once are the varints that the loop writes", "[unit
 {
     for (unsigned bits = 0; bits < 64; ++bits) {
         for (const std::uint64_t value : {1ULL << bits, (1ULL << bits) - 1, (1ULL << bits) + 12345}) {
-            std::array<std::uint8_t, trace::longest_varint> by_loop{};
-            std::array<std::uint8_t, trace::longest_varint> at_once{};
+            std::array<std::uint8_t, trace::max_varint_bytes> by_loop{};
+            std::array<std::uint8_t, trace::max_varint_bytes> at_once{};
             const auto length = trace::put_varint(by_loop.data(), value) - by_loop.data();
             REQUIRE(trace::put_varint_at_once(at_once.data(), value) - at_once.data() == length);
             REQUIRE(std::equal(by_loop.begin(), by_loop.begin() + length, at_once.begin()));
@@ -152,7 +153,7 @@ TEMPLATE_TEST_CASE("numbers in short forms are the varints that the loop writes"
     if (!are_here<TestType>()) {
         return;
     }
-    std::array<std::uint8_t, trace::longest_varint> by_loop{};
+    std::array<std::uint8_t, trace::max_varint_bytes> by_loop{};
     std::array<std::uint8_t, 8> shortly{};
     for (unsigned bits = 0; bits <= trace::word_varint_bits; ++bits) {
         for (const std::uint32_t value : {(1U << bits) - 1, (1U << bits) / 3, 1U << (bits == 0 ? 0 : bits - 1)}) {
@@ -175,8 +176,8 @@ TEMPLATE_TEST_CASE("the short form of an event is its long one, or none", "[unit
     constexpr unsigned rotation = 4;
     trace::EventEncoder by_short{rotation, 0};
     trace::EventEncoder by_long{rotation, 0};
-    std::array<std::uint8_t, trace::longest_event_bytes> shortly{};
-    std::array<std::uint8_t, trace::longest_event_bytes> at_length{};
+    std::array<std::uint8_t, trace::max_event_bytes> shortly{};
+    std::array<std::uint8_t, trace::max_event_bytes> at_length{};
     std::uint64_t address = 0x10000;
     std::size_t long_ones = 0;
     base::Rng random{1};
@@ -234,8 +235,8 @@ TEST_CASE("the checksum is the same by table and by instruction, however long th
 TEST_CASE("a chunk may span more than its payload, and the file end in what it spans", "[unit]")
 {
     RecordingBytes recording{1};
-    recording.chunk(process, 0, mallocs(100, 0x10000), 4'096);
-    recording.chunk(process, 1, mallocs(10, 0x20000), 9);
+    recording.chunk(own_process, 0, mallocs(100, 0x10000), 4'096);
+    recording.chunk(own_process, 1, mallocs(10, 0x20000), 9);
     std::string bytes = recording.bytes();
     CHECK(count(assembled({bytes}), trace::EventKind::malloc) == 110);
     bytes.resize(bytes.size() - 9);
@@ -248,10 +249,10 @@ TEST_CASE("a chunk may span more than its payload, and the file end in what it s
 TEST_CASE("chunks and slots of a recording are a stream per thread, with its end", "[unit]")
 {
     RecordingBytes recording{2};
-    recording.slot(0, process, 2, mallocs(5, 0x30000));
+    recording.slot(0, own_process, 2, mallocs(5, 0x30000));
     recording.slot(1, 41, 0, mallocs(7, 0x40000));
-    recording.chunk(process, 0, mallocs(100, 0x10000));
-    recording.chunk(process, 1, mallocs(10, 0x20000));
+    recording.chunk(own_process, 0, mallocs(100, 0x10000));
+    recording.chunk(own_process, 1, mallocs(10, 0x20000));
     const Assembled trace = assembled({recording.bytes()});
     CHECK(trace.summary.damaged_chunks == 0);
     CHECK(count(trace, trace::EventKind::malloc) == 122);
@@ -264,8 +265,8 @@ TEST_CASE("chunks and slots of a recording are a stream per thread, with its end
 TEST_CASE("a chunk that was flushed when its process died is still in its slot, and counts once", "[unit]")
 {
     RecordingBytes recording{1};
-    recording.slot(0, process, 0, mallocs(5, 0x30000));
-    recording.chunk(process, 0, mallocs(5, 0x30000));
+    recording.slot(0, own_process, 0, mallocs(5, 0x30000));
+    recording.chunk(own_process, 0, mallocs(5, 0x30000));
     std::string bytes = recording.bytes();
     CHECK(count(assembled({bytes}), trace::EventKind::malloc) == 5);
     bytes.back() = static_cast<char>(bytes.back() ^ 1);  // half written: then the slot has it
@@ -277,9 +278,9 @@ TEST_CASE("a chunk that was flushed when its process died is still in its slot, 
 TEST_CASE("a recording that ends anywhere gives what stands before", "[unit]")
 {
     RecordingBytes recording{1};
-    recording.slot(0, process, 2, mallocs(5, 0x30000));
-    recording.chunk(process, 0, mallocs(100, 0x10000));
-    recording.chunk(process, 1, mallocs(10, 0x20000));
+    recording.slot(0, own_process, 2, mallocs(5, 0x30000));
+    recording.chunk(own_process, 0, mallocs(100, 0x10000));
+    recording.chunk(own_process, 1, mallocs(10, 0x20000));
     const std::string whole = recording.bytes();
     for (std::size_t bytes = whole.size(); bytes > trace::slots_offset + trace::slot_bytes; --bytes) {
         const Assembled trace = assembled({whole.substr(0, bytes)});
@@ -292,15 +293,15 @@ TEST_CASE("a recording that ends anywhere gives what stands before", "[unit]")
 TEST_CASE("a later image under the same number is another program, or another process", "[unit]")
 {
     RecordingBytes first{1};
-    first.slot(0, process, 0, mallocs(5, 0x30000));
+    first.slot(0, own_process, 0, mallocs(5, 0x30000));
     RecordingBytes second{1, 5'000};
-    second.slot(0, process, 0, mallocs(6, 0x30000));
+    second.slot(0, own_process, 0, mallocs(6, 0x30000));
     const Assembled executed = assembled({second.bytes(), first.bytes()});
     CHECK(count(executed, trace::EventKind::exec) == 1);
     CHECK(count(executed, trace::EventKind::process_exit) == 1);
     CHECK(executed.summary.processes == 1);
     RecordingBytes stranger{1, 5'000, 2};
-    stranger.slot(0, process, 0, mallocs(6, 0x30000));
+    stranger.slot(0, own_process, 0, mallocs(6, 0x30000));
     CHECK(count(assembled({stranger.bytes(), first.bytes()}), trace::EventKind::process_exit) == 2);
     const Assembled running = assembled({first.bytes()}, true);
     CHECK(count(running, trace::EventKind::process_exit) == 0);

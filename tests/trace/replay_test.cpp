@@ -5,8 +5,8 @@
 #include <set>
 
 #include "core/base/rng.hpp"
+#include "core/memory/adaptors.hpp"
 #include "core/memory/counters.hpp"
-#include "core/memory/counting_adaptor.hpp"
 #include "core/memory/malloc_resource.hpp"
 #include "core/trace/replay/replayer.hpp"
 #include "tests/trace/trace_bytes.hpp"
@@ -109,7 +109,7 @@ class Refusing final : public memory::MemoryResource {
     int left_{100};
 };
 
-struct Habits {
+struct ReplayHabits {
     std::uint32_t threads{1};
     std::size_t events{20'000};
     std::size_t live{200};
@@ -117,7 +117,7 @@ struct Habits {
 };
 
 // Every thread allocates, resizes and frees, its own blocks and those of others; some go through several hands.
-std::vector<Event> busy_program(const Habits& habits, std::uint64_t seed)
+std::vector<Event> busy_program(const ReplayHabits& habits, std::uint64_t seed)
 {
     base::Rng random{seed};
     std::vector<Event> events;

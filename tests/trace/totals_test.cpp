@@ -89,3 +89,34 @@ TEST_CASE("mappings are no blocks", "[unit]")
     CHECK(totals.peak_live_bytes == 0);
     CHECK(totals.peak_mapped_bytes == 0x5000);
 }
+
+TEST_CASE("a walk says what each event does to the live blocks", "[unit]")
+{
+    trace::BlockWalk walk;
+    const auto first = walk.add(malloc_at(16, 100));
+    REQUIRE(first.made);
+    CHECK(first.made->tag == 0);
+
+    // Another block is still live at the new address: its free was lost.
+    REQUIRE(walk.add(malloc_at(32, 10)).made->tag == 1);
+    const auto moved =
+        walk.add({.kind = EventKind::realloc, .process = 1, .address = 32, .old_address = 16, .size = 50});
+    REQUIRE(moved.freed);
+    CHECK(moved.freed->size == 100);
+    REQUIRE(moved.replaced);
+    CHECK(moved.replaced->tag == 1);
+    REQUIRE(moved.made);
+    CHECK(moved.made->tag == moved.freed->tag);
+    CHECK(walk.live_bytes() == 50);
+    CHECK(walk.peak_live_bytes() == 110);
+
+    CHECK(walk.add(free_at(48)).frees_unknown);
+    CHECK_FALSE(walk.add(free_at(0)).frees_unknown);
+    CHECK_FALSE(walk.add({.kind = EventKind::thread_start, .process = 1}).made);
+
+    std::uint64_t ended = 0;
+    walk.end_process(1, [&](const trace::LiveBlock& block) { ended += block.size; });
+    CHECK(ended == 50);
+    CHECK(walk.live_bytes() == 0);
+    CHECK(walk.live().count() == 0);
+}

@@ -1,10 +1,10 @@
-// Every way that bytes can take, on invented devices: all of them arrive, copies are counted, faults are tried again
+// Every path that bytes can take, on invented devices: all of them arrive, copies are counted, faults are tried again
 // and then told, and nothing is left behind.
 #include <algorithm>
 #include <set>
 
 #include "core/sys/affinity.hpp"
-#include "core/sys/numa_nodes.hpp"
+#include "core/sys/topology.hpp"
 #include "core/transfer/transfer_set.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_environment.hpp"
@@ -58,29 +58,29 @@ transfer::TransferStatistics run(tests::FakeRuntime& runtime, const std::vector<
 
 }  // namespace
 
-TEST_CASE("every way arrives whole, whatever the sizes", "[unit]")
+TEST_CASE("every path arrives whole, whatever the sizes", "[unit]")
 {
-    struct Way {
+    struct Path {
         const char* text;
         Strategy strategy;
     };
-    for (const Way& way :
-         {Way{"host -> cpu -> host", Strategy::host}, Way{"gpu0 -> gpu0.ce -> gpu0", Strategy::local},
-          Way{"host:pinned -> gpu0.ce -> gpu0", Strategy::pinned},
-          Way{"gpu1 -> gpu1.ce -> host:pinned", Strategy::pinned},
-          Way{"host:registered -> gpu0.ce -> gpu0", Strategy::pinned},
-          Way{"host:write_combined -> gpu0.ce -> gpu0", Strategy::pinned},
-          Way{"host -> gpu0.ce -> gpu0", Strategy::registered}, Way{"gpu1 -> gpu1.ce -> host", Strategy::registered},
-          Way{"host -> gpu0.ce -> gpu0", Strategy::staged}, Way{"gpu0 -> gpu0.ce -> host", Strategy::staged},
-          Way{"host:4k -> gpu0.ce -> gpu0", Strategy::direct}, Way{"gpu0 -> gpu0.ce -> gpu1", Strategy::staged},
-          Way{"gpu0 -> gpu1.ce -> gpu1", Strategy::direct}, Way{"null -> gpu0.sm -> gpu0", Strategy::direct}}) {
+    for (const Path& path :
+         {Path{"host -> cpu -> host", Strategy::host}, Path{"gpu0 -> gpu0.ce -> gpu0", Strategy::local},
+          Path{"host:pinned -> gpu0.ce -> gpu0", Strategy::pinned},
+          Path{"gpu1 -> gpu1.ce -> host:pinned", Strategy::pinned},
+          Path{"host:registered -> gpu0.ce -> gpu0", Strategy::pinned},
+          Path{"host:write_combined -> gpu0.ce -> gpu0", Strategy::pinned},
+          Path{"host -> gpu0.ce -> gpu0", Strategy::registered}, Path{"gpu1 -> gpu1.ce -> host", Strategy::registered},
+          Path{"host -> gpu0.ce -> gpu0", Strategy::staged}, Path{"gpu0 -> gpu0.ce -> host", Strategy::staged},
+          Path{"host:4k -> gpu0.ce -> gpu0", Strategy::direct}, Path{"gpu0 -> gpu0.ce -> gpu1", Strategy::staged},
+          Path{"gpu0 -> gpu1.ce -> gpu1", Strategy::direct}, Path{"null -> gpu0.sm -> gpu0", Strategy::direct}}) {
         for (const std::uint64_t bytes : {1ULL, 8ULL, 95ULL, 96ULL, 97ULL, 1000ULL, 5001ULL}) {
-            INFO(way.text << " of " << bytes);
+            INFO(path.text << " of " << bytes);
             tests::FakeRuntime runtime;
-            const auto statistics = run(runtime, {job(way.text, bytes)}, small_chunks(way.strategy));
+            const auto statistics = run(runtime, {job(path.text, bytes)}, small_chunks(path.strategy));
             CHECK(statistics.all_bytes() == bytes);
             CHECK(statistics.all_transfers() == 1);
-            if (way.strategy == Strategy::staged) {
+            if (path.strategy == Strategy::staged) {
                 CHECK(statistics.chunks == (bytes + 95) / 96);
                 CHECK(statistics.staged_bytes == bytes);
             } else {
@@ -90,7 +90,7 @@ TEST_CASE("every way arrives whole, whatever the sizes", "[unit]")
     }
 }
 
-TEST_CASE("the way is chosen, said, and forced", "[unit]")
+TEST_CASE("the path is chosen, said, and forced", "[unit]")
 {
     tests::FakeRuntime apart;
     tests::FakeRuntime peers{{.peers = true}};
@@ -308,7 +308,7 @@ TEST_CASE("optional transfers are left out where their device is missing", "[uni
 TEST_CASE("processors of a node move what names it, and the thread is let go afterwards", "[unit]")
 {
     const auto before = sys::allowed_cpus();
-    const auto nodes = sys::numa_nodes();
+    const auto nodes = sys::load_topology()->nodes;
     tests::FakeRuntime runtime;
     const std::string text = "host -> cpu" + std::to_string(nodes.front().id) + " -> host";
     CHECK(run(runtime, {job(text.c_str())}, {}, 2).all_transfers() == 2);
@@ -326,4 +326,15 @@ TEST_CASE("processors of a node move what names it, and the thread is let go aft
     REQUIRE_FALSE(elsewhere);
     CHECK(elsewhere.error().code == base::ErrorCode::not_supported);
     CHECK_THAT(elsewhere.error().message, Catch::Contains("no processors on node 977"));
+}
+
+TEST_CASE("placement is told as the kernel told it", "[unit]")
+{
+    sys::PagesByNode pages;
+    pages.pages = {{0, 10}, {1, 2}};
+    CHECK(sys::placement_proof(pages, std::nullopt).text == "10 pages on node 0, 2 pages on node 1 (move_pages)");
+    CHECK_FALSE(sys::placement_proof(pages, std::nullopt).wrong);
+    CHECK(sys::placement_proof(pages, 0).wrong);
+    pages.not_resident = 3;
+    CHECK(sys::placement_proof(pages, 0).text == "not proven: 3 pages are not resident");
 }

@@ -1,17 +1,44 @@
-// The CUDA devices of this machine, and how the runtime's failures become errors.
+// The CUDA devices of this machine and their links, and how the runtime's failures become errors.
 //
 // Cost     without a driver 80 us; with one, what cudaGetDeviceCount needs to load it.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include <cuda_runtime_api.h>
 
 #include "core/base/expected.hpp"
-#include "core/device/cuda/nvml.hpp"
-#include "core/device/facts.hpp"
+#include "core/device/runtime.hpp"
 
 namespace memsweep::device::cuda {
+
+// What NVIDIA's management library knows of links: loaded when it is there, with declarations of our own, because its
+// header often is not.
+//
+// Sources  NVML API reference, libnvidia-ml.so.1.
+//
+// Errors   none: what cannot be asked is absent.
+class Nvml {
+  public:
+    Nvml();
+    Nvml(const Nvml&) = delete;
+    Nvml& operator=(const Nvml&) = delete;
+    ~Nvml();
+
+    [[nodiscard]] bool is_there() const noexcept { return library_ != nullptr; }
+    [[nodiscard]] std::optional<HostLink> host_link(const std::string& bus_address) const;
+    // Of each NVLink that is up: the PCI address of its other end, which may be a switch.
+    [[nodiscard]] std::vector<std::string> nvlinks(const std::string& bus_address) const;
+
+  private:
+    template <typename Function>
+    [[nodiscard]] Function find(const char* name) const;
+    [[nodiscard]] void* handle_of(const std::string& bus_address) const;
+
+    void* library_{};
+};
 
 struct FoundDevice {
     DeviceFacts facts;

@@ -1,9 +1,11 @@
 // What CUDA devices do by kernels, as functions that queue them.
 //
 // Units    bytes; addresses that the device reaches.
+//
 // Errors   what cudaGetLastError says of the launch.
+//
 // Sources  the latch: a kernel that polls a word of host memory, so that nothing of the cost of queueing lies between
-//          events; the method of nvbandwidth (NVIDIA), with a timeout that is told.
+//          events; the method of nvbandwidth (NVIDIA), with a timeout that is reported.
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,14 @@
 // CUDA as a Runtime: its runtime library, linked statically, and our kernels.
 //
-// Latch    a kernel that polls a word of pinned memory; it gives up after ten seconds, and close() tells. Memory is to
-// be
+// Latch    A kernel polls a word of pinned memory; it gives up after ten seconds, and close() says so. Memory has to be
 //          allocated and freed before a stream is held: both may wait for the device.
+//
 // Copies   cudaMemcpyAsync between addresses of one space; between devices cudaMemcpyPeerAsync, which goes straight
 //          where peer access is on, and otherwise through the host.
+//
 // Sources  CUDA Runtime API 12 and 13.
-// Threads  as Runtime says; every call chooses its device first, for that is a thread's own.
+//
+// Threads  As Runtime says. Every call chooses its device first, because the current device is the thread's own.
 #pragma once
 
 #include <map>
@@ -19,7 +21,6 @@
 #include <cuda_runtime_api.h>
 
 #include "core/device/cuda/devices.hpp"
-#include "core/device/cuda/nvml.hpp"
 #include "core/device/runtime.hpp"
 
 namespace memsweep::device::cuda {

@@ -52,7 +52,11 @@ std::optional<std::string> OpenClRuntime::lacks(std::uint32_t device, MemoryKind
             return "this device has no fine-grained shared virtual memory";
         }
         break;
-    default:
+    case MemoryKind::pageable:
+    case MemoryKind::pinned:
+    case MemoryKind::registered:
+    case MemoryKind::mapped:
+    case MemoryKind::device:
         break;
     }
     return std::nullopt;

@@ -1,7 +1,11 @@
-// The OpenCL loader, looked up when it is asked for: no program of ours needs one to start.
+// The OpenCL loader, looked up when it is asked for, because no program of ours needs one to start; and the devices of
+// this machine's OpenCL drivers.
 //
 // Sources  OpenCL 3.0 specification; those of shared virtual memory may be nullptr.
-// Ownership  the library stays loaded until the process ends: drivers leave threads behind.
+//
+// Cost     find_devices loads every driver that is installed: 16 ms for PoCL.
+//
+// Ownership  The library stays loaded until the process ends: drivers leave threads behind.
 #pragma once
 
 #ifndef CL_TARGET_OPENCL_VERSION
@@ -10,8 +14,10 @@
 #include <CL/cl.h>
 
 #include <string>
+#include <vector>
 
 #include "core/base/expected.hpp"
+#include "core/device/runtime.hpp"
 
 namespace memsweep::device::opencl {
 
@@ -69,5 +75,15 @@ struct Library {
 {
     return code == CL_SUCCESS ? base::Expected<void>{} : base::fail(failure(call, code));
 }
+
+struct FoundDevice {
+    cl_platform_id platform{};
+    cl_device_id id{};
+    DeviceFacts facts;
+    bool has_fine_grained_svm{};  // one address for both sides without calls to map it
+};
+
+// not_supported: no driver, or none that has a device.
+[[nodiscard]] base::Expected<std::vector<FoundDevice>> find_devices(const Library& api);
 
 }  // namespace memsweep::device::opencl

@@ -1,11 +1,14 @@
 // OpenCL as a Runtime. A context for each platform, an in-order queue with profiling for each stream.
 //
-// What memory of each kind is: pinned, a buffer of CL_MEM_ALLOC_HOST_PTR that stays mapped; registered, one of
-// CL_MEM_USE_HOST_PTR over the caller's memory, mapped too; mapped, one of CL_MEM_ALLOC_HOST_PTR that is the device's
-// but for map(); device, an ordinary buffer; managed, fine-grained shared virtual memory. Nothing in OpenCL is
-// write-combined or stream-ordered, and nothing says whether two devices reach each other.
+// Memory   pinned: a buffer of CL_MEM_ALLOC_HOST_PTR that stays mapped. registered: one of CL_MEM_USE_HOST_PTR over the
+//          caller's memory, mapped too. mapped: one of CL_MEM_ALLOC_HOST_PTR that is the device's but for map().
+//          device: an ordinary buffer. managed: fine-grained shared virtual memory. Nothing in OpenCL is write-combined
+//          or stream-ordered, and nothing says whether two devices reach each other.
+//
 // Latch    a user event that a barrier waits for.
+//
 // Sources  OpenCL 3.0 specification.
+//
 // Threads  as Runtime says; maps of handles are guarded, OpenCL's calls are safe by themselves.
 #pragma once
 
@@ -15,7 +18,6 @@
 #include <vector>
 
 #include "core/device/opencl/library.hpp"
-#include "core/device/opencl/platforms.hpp"
 #include "core/device/runtime.hpp"
 
 namespace memsweep::device::opencl {

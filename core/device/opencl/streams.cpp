@@ -11,7 +11,7 @@ namespace {
 
 using base::ErrorCode;
 
-constexpr std::size_t most_remembered = 1024;  // commands of a stream whose outcome nobody has asked for
+constexpr std::size_t max_remembered = 1024;  // commands of a stream whose outcome nobody has asked for
 
 }  // namespace
 
@@ -106,7 +106,7 @@ base::Expected<void> OpenClRuntime::finish(Stream& stream)
 
 void OpenClRuntime::forget_done(Stream& stream)
 {
-    if (stream.queued.size() < most_remembered) {
+    if (stream.queued.size() < max_remembered) {
         return;
     }
     std::erase_if(stream.queued, [&](const Queued& one) {

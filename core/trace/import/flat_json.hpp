@@ -1,7 +1,9 @@
 // One line of JSON as a list of its plain values, each with its key and the object that holds it: what log lines need.
 //
 // Cost     about 1 ns a byte for what Umpire writes; lines with escapes or lists take nlohmann's parser, 10 times
-// longer. Memory   reused from line to line. Errors   parse() is false for what is no JSON object.
+//          longer.
+// Memory   reused from line to line.
+// Errors   parse() is false for what is not a JSON object.
 #pragma once
 
 #include <cstdint>

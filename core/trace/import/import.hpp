@@ -1,9 +1,9 @@
 // Logs of other tools into traces.
 //
 // Cost     a text log at some hundred MB/s.
-// Memory   bounded for logs that are read line by line: the live blocks and a MiB; a PyTorch snapshot stands in memory,
-//          without its stack frames.
-// Errors   invalid_input: an unknown format, or a log that is none of its format. A bad line is counted and left out.
+// Memory   bounded for logs that are read line by line: the live blocks and a MiB. A PyTorch snapshot is held in memory
+//          without its stack frames, and a workload (.wl) whole.
+// Errors   invalid_input: an unknown format, or a log that is not of its format. A bad line is counted and left out.
 // Threads  one.
 #pragma once
 
@@ -15,18 +15,19 @@
 #include <vector>
 
 #include "core/trace/import/log_text.hpp"
-#include "core/trace/totals.hpp"
+#include "core/trace/summary.hpp"
 #include "core/trace/trace_writer.hpp"
 
 namespace memsweep::trace {
 
 struct BadLine {
-    std::uint64_t number{};  // from 1; of a binary log its record
+    std::uint64_t number{};  // from 1; of a binary log, the record
     std::string reason;
 };
 inline constexpr std::size_t named_bad_lines = 5;
 
-enum class FreeOrder { lifo, fifo, random };  // which block of a class a log without addresses means
+// Which of the blocks that a log cannot tell apart it frees.
+enum class FreeOrder { lifo, fifo, random };
 
 struct ImportOptions {
     std::string name;  // of the log, for messages; RMM's names its device
@@ -36,7 +37,7 @@ struct ImportOptions {
     std::uint64_t drawn_events{1'000'000};  // and what is drawn after them
 };
 
-// Takes what importers find: writes it, and keeps the account.
+// Writes the events that importers find, and accounts for them.
 class ImportSink {
   public:
     explicit ImportSink(TraceWriter& writer) : writer_{&writer} {}
@@ -63,14 +64,12 @@ class ImportSink {
     std::uint64_t ghosts_{};  // blocks that were live before the log begins
 };
 
-using Importer = base::Expected<void> (*)(LogText& log, ImportSink& sink, const ImportOptions& options);
-
 struct ImportFormat {
     std::string_view name;
     std::string_view help;
-    std::uint64_t ticks_per_second{};  // of the stamps that its importer gives
+    std::uint64_t ticks_per_second{};  // of the stamps that its importer gives; 0: they tell no time
     bool (*looks_like)(std::string_view head);
-    Importer import;
+    base::Expected<void> (*import)(LogText& log, ImportSink& sink, const ImportOptions& options);
 };
 
 [[nodiscard]] std::span<const ImportFormat> import_formats();
@@ -79,17 +78,27 @@ struct ImportFormat {
 [[nodiscard]] base::Expected<const ImportFormat*> find_import_format(std::string_view name, std::string_view head,
                                                                      const std::string& log_name);
 
-base::Expected<void> import_rmm(LogText& log, ImportSink& sink, const ImportOptions& options);
-base::Expected<void> import_umpire(LogText& log, ImportSink& sink, const ImportOptions& options);
-base::Expected<void> import_pytorch(LogText& log, ImportSink& sink, const ImportOptions& options);
-base::Expected<void> import_heaptrack(LogText& log, ImportSink& sink, const ImportOptions& options);
-base::Expected<void> import_mtrace(LogText& log, ImportSink& sink, const ImportOptions& options);
-base::Expected<void> import_dj_mtrace(LogText& log, ImportSink& sink, const ImportOptions& options);
-base::Expected<void> import_dj_workload(LogText& log, ImportSink& sink, const ImportOptions& options);
-base::Expected<void> import_fleetbench(LogText& log, ImportSink& sink, const ImportOptions& options);
-base::Expected<void> import_csapp(LogText& log, ImportSink& sink, const ImportOptions& options);
-base::Expected<void> import_valgrind(LogText& log, ImportSink& sink, const ImportOptions& options);
-base::Expected<void> import_ltrace(LogText& log, ImportSink& sink, const ImportOptions& options);
-base::Expected<void> import_malloc_bench(LogText& log, ImportSink& sink, const ImportOptions& options);
+// ---- for importers ----
+
+inline constexpr std::uint64_t ns_ticks = 1'000'000'000;  // per second
+
+// A made-up address, for logs that number their blocks or do not say where they lie. Never 0.
+inline constexpr std::uint64_t made_address_spacing = 16;
+[[nodiscard]] constexpr std::uint64_t made_address(std::uint64_t number)
+{
+    return (number + 1) * made_address_spacing;
+}
+
+// Reads a log line by line. add_line(line) returns why the line is bad, or nullptr.
+template <typename AddLine>
+void import_lines(LogText& log, ImportSink& sink, AddLine add_line)
+{
+    std::string_view line;
+    while (log.line(line)) {
+        if (const char* const reason = add_line(line)) {
+            sink.bad(log.line_number(), reason);
+        }
+    }
+}
 
 }  // namespace memsweep::trace

@@ -1,58 +1,63 @@
-#include "core/trace/import/fields.hpp"
 #include "core/trace/import/import.hpp"
 
 namespace memsweep::trace {
 namespace {
 
-constexpr std::uint64_t spacing = 16;  // blocks have numbers, and a trace wants addresses
+constexpr int csapp_header_lines = 4;
 
-std::uint64_t address_of(std::uint64_t id)
+bool is_csapp(std::string_view head)
 {
-    return (id + 1) * spacing;
+    for (int i = 0; i < csapp_header_lines; ++i) {
+        const std::string_view line = take_until(head, '\n');
+        if (line.empty() || line.find_first_not_of("0123456789 \r") != std::string_view::npos) {
+            return false;
+        }
+    }
+    return head.starts_with("a ");
 }
 
-bool add(std::string_view line, ImportSink& sink)
+bool add_csapp_line(std::string_view line, ImportSink& sink)
 {
     std::string_view rest = trimmed(line);
     const std::string_view operation = take_until(rest, ' ');
-    const auto id = number(take_until(rest, ' '));
-    const auto size = number(trimmed(rest));
-    if (!id || *id > (~0ULL / spacing) - 2 || (operation == "f") == size.has_value()) {
+    const auto id = parse_number(take_until(rest, ' '));
+    const auto size = parse_number(trimmed(rest));
+    if (!id || *id > (~0ULL / made_address_spacing) - 2 || (operation == "f") == size.has_value()) {
         return false;
     }
+    const std::uint64_t address = made_address(*id);
     if (operation == "a") {
-        sink.add({.kind = EventKind::malloc, .address = address_of(*id), .size = *size});
+        sink.add({.kind = EventKind::malloc, .address = address, .size = *size});
     } else if (operation == "r") {
         // A realloc of a block that is not there yet allocates it.
-        const bool lives = sink.accounting().live().find({address_of(*id), 0, 0}) != nullptr;
-        sink.add({.kind = EventKind::realloc,
-                  .address = address_of(*id),
-                  .old_address = lives ? address_of(*id) : 0,
-                  .size = *size});
+        const bool is_live = sink.accounting().live().find({address, 0, 0}) != nullptr;
+        sink.add({.kind = EventKind::realloc, .address = address, .old_address = is_live ? address : 0, .size = *size});
     } else if (operation == "f") {
-        sink.add({.kind = EventKind::free, .address = address_of(*id)});
+        sink.add({.kind = EventKind::free, .address = address});
     } else {
         return false;
     }
     return true;
 }
 
-}  // namespace
-
 base::Expected<void> import_csapp(LogText& log, ImportSink& sink, const ImportOptions& /*options*/)
 {
-    std::string_view line;
-    int header_lines = 4;
-    while (log.line(line)) {
-        if (trimmed(line).empty() || (header_lines > 0 && number(trimmed(line)))) {
+    int header_lines = csapp_header_lines;
+    import_lines(log, sink, [&](std::string_view line) -> const char* {
+        if (trimmed(line).empty() || (header_lines > 0 && parse_number(trimmed(line)))) {
             --header_lines;
-            continue;
+            return nullptr;
         }
-        if (!add(line, sink)) {
-            sink.bad(log.line_number(), "neither \"a ID SIZE\" nor \"r ID SIZE\" nor \"f ID\"");
-        }
-    }
+        return add_csapp_line(line, sink) ? nullptr : "expected \"a ID SIZE\", \"r ID SIZE\" or \"f ID\"";
+    });
     return {};
+}
+
+}  // namespace
+
+ImportFormat csapp_format()
+{
+    return {"csapp", "CS:APP malloc lab .rep", 0, is_csapp, import_csapp};
 }
 
 }  // namespace memsweep::trace

@@ -18,59 +18,66 @@ struct Record {
 static_assert(sizeof(Record) == 64);
 constexpr std::size_t old_record_bytes = 32;
 
-enum Type : unsigned {
+enum class RecordType : std::uint8_t {
     unused,
-    call_malloc,
-    call_calloc,
-    call_free,
-    call_realloc,
-    call_memalign,
-    call_valloc,
-    call_pvalloc,
-    call_posix_memalign,
-    magic = 255
+    malloc,
+    calloc,
+    free,
+    realloc,
+    memalign,
+    valloc,
+    pvalloc,
+    posix_memalign,
+    magic = 255,
 };
 
 constexpr unsigned type_mask = 0xFF;
 
-void add(const Record& record, std::uint64_t number, ImportSink& sink)
+// The first record: type 255, pointer 0x1234.
+bool is_dj_mtrace(std::string_view head)
+{
+    return head.size() >= 32 && head[4] == '\xFF' && head.substr(8, 8) == std::string_view{"\x34\x12\0\0\0\0\0\0", 8};
+}
+
+// False for a record of unknown type.
+bool add_record(const Record& record, ImportSink& sink)
 {
     Event event{
         .thread = static_cast<std::uint32_t>(record.thread), .address = record.new_pointer, .size = record.size};
-    switch (record.type_and_path & type_mask) {
-    case unused:
-    case magic:
-        return;
-    case call_malloc:
+    switch (static_cast<RecordType>(record.type_and_path & type_mask)) {
+    case RecordType::unused:
+    case RecordType::magic:
+        return true;
+    case RecordType::malloc:
         event.kind = EventKind::malloc;
         break;
-    case call_calloc:
+    case RecordType::calloc:
         event.kind = EventKind::calloc;
         break;
-    case call_free:
+    case RecordType::free:
         event.kind = EventKind::free;
         event.address = record.old_pointer;
         event.size = 0;
         break;
-    case call_realloc:
+    case RecordType::realloc:
         event.kind = EventKind::realloc;
         event.old_address = record.old_pointer;
         break;
-    case call_memalign:
-    case call_valloc:
-    case call_pvalloc:
-    case call_posix_memalign:
+    case RecordType::memalign:
+    case RecordType::valloc:
+    case RecordType::pvalloc:
+    case RecordType::posix_memalign:
         event.kind = EventKind::aligned_alloc;
         event.alignment = record.size2 == 0 ? 1 : record.size2;
         break;
-    default:
-        sink.bad(number, "a record of unknown type");
-        return;
+    default:  // what a file holds need not be one of them
+        return false;
     }
     if (event.address == 0 && event.size != 0) {
         event = {.kind = EventKind::failed_alloc, .thread = event.thread, .size = event.size};
     }
     sink.add(event);
+    return true;
 }
 
 // Older records end before size2. The first one, the magic, is padded with zeroes in the newer layout.
@@ -83,8 +90,6 @@ std::size_t record_bytes(std::string_view head)
     std::memcpy(&type, head.data() + old_record_bytes + 4, sizeof type);
     return (type & type_mask) != 0 ? old_record_bytes : sizeof(Record);
 }
-
-}  // namespace
 
 base::Expected<void> import_dj_mtrace(LogText& log, ImportSink& sink, const ImportOptions& /*options*/)
 {
@@ -100,8 +105,17 @@ base::Expected<void> import_dj_mtrace(LogText& log, ImportSink& sink, const Impo
         }
         Record record{};
         std::memcpy(&record, found.data(), found.size());
-        add(record, number, sink);
+        if (!add_record(record, sink)) {
+            sink.bad(number, "unknown record type");
+        }
     }
+}
+
+}  // namespace
+
+ImportFormat dj_mtrace_format()
+{
+    return {"dj-mtrace", "the records of glibc's malloc tracing branch", 0, is_dj_mtrace, import_dj_mtrace};
 }
 
 }  // namespace memsweep::trace

@@ -3,6 +3,7 @@
 // Operations are one byte, numbers follow in groups of seven bits, the highest first, with bit 7 set but in the last.
 // A master sequence says how many pointers, marks and threads there are and where each thread begins; a thread waits at
 // SYNC_R until another has passed the SYNC_W of the same mark. The order made here lets each thread run until it waits.
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -11,58 +12,73 @@
 namespace memsweep::trace {
 namespace {
 
-enum Code : std::uint8_t {
+enum class Code : std::uint8_t {
     nop,
     done,
-    code_malloc,
-    code_calloc,
-    code_realloc,
-    code_free,
+    malloc,
+    calloc,
+    realloc,
+    free,
     sync_write,
     sync_read,
     alloc_pointers,
     alloc_syncs,
     thread_count,
     start_thread,
-    code_memalign,
-    code_valloc,
-    code_pvalloc,
-    code_posix_memalign,
-    codes,
+    memalign,
+    valloc,
+    pvalloc,
+    posix_memalign,
 };
 
 // How many numbers follow each.
-constexpr std::array<std::uint8_t, codes> operands{0, 0, 2, 2, 3, 1, 1, 1, 1, 1, 1, 1, 3, 2, 2, 3};
+constexpr std::array<std::uint8_t, 16> operand_counts{0, 0, 2, 2, 3, 1, 1, 1, 1, 1, 1, 1, 3, 2, 2, 3};
 
-constexpr std::size_t most_marks = 1U << 28U;
-constexpr std::size_t most_threads = 1U << 16U;
-constexpr std::size_t largest_workload = std::size_t{4} << 30U;
-constexpr std::uint64_t spacing = 16;
-constexpr std::uint64_t page = 4096;
+constexpr std::size_t max_marks = 1U << 28U;
+constexpr std::size_t max_threads = 1U << 16U;
+constexpr std::size_t max_workload_bytes = std::size_t{4} << 30U;
+constexpr std::uint64_t valloc_alignment = 4096;
 
 struct Instruction {
-    Code code{done};
+    Code code{Code::done};
     std::array<std::uint64_t, 3> number{};
 };
 
-class Cursor {
+// The numbers of pointers, marks and threads come first.
+bool is_dj_workload(std::string_view head)
+{
+    for (const char code : {'\x08', '\x09', '\x0A'}) {
+        if (head.empty() || head.front() != code) {
+            return false;
+        }
+        const auto last = std::ranges::find_if(head.substr(1), [](char byte) { return (byte & 0x80) == 0; });
+        const auto digits = static_cast<std::size_t>(last - head.begin());
+        if (digits > 10) {
+            return false;
+        }
+        head.remove_prefix(std::min(digits + 1, head.size()));
+    }
+    return head.starts_with('\x0B');
+}
+
+class WorkloadCursor {
   public:
-    Cursor(std::string_view bytes, std::size_t at) : bytes_{bytes}, at_{at} {}
+    WorkloadCursor(std::string_view bytes, std::size_t at) : bytes_{bytes}, at_{at} {}
 
     [[nodiscard]] std::size_t position() const { return at_; }
 
-    // False at a code that there is none of, and where the bytes end.
+    // False at an unknown code and at the end of the bytes.
     bool next(Instruction& instruction)
     {
         if (at_ >= bytes_.size()) {
             return false;
         }
         const auto code = static_cast<std::uint8_t>(bytes_[at_++]);
-        if (code >= codes) {
+        if (code >= operand_counts.size()) {
             return false;
         }
         instruction.code = static_cast<Code>(code);
-        for (std::size_t i = 0; i < operands[code]; ++i) {
+        for (std::size_t i = 0; i < operand_counts[code]; ++i) {
             if (!number(instruction.number[i])) {
                 return false;
             }
@@ -107,29 +123,29 @@ class Workload {
         }
         for (const Thread& thread : threads_) {
             if (!thread.ended) {
-                sink_->bad(thread.cursor.position(), "its thread waits for a mark that nobody sets");
+                sink_->bad(thread.cursor.position(), "the thread waits for a mark that no thread sets");
             }
         }
     }
 
   private:
     struct Thread {
-        Cursor cursor;
+        WorkloadCursor cursor;
         bool ended{};
         std::uint64_t awaited{};  // a mark, plus one; 0: none
     };
 
     void read_master()
     {
-        Cursor cursor{bytes_, 0};
+        WorkloadCursor cursor{bytes_, 0};
         Instruction instruction;
-        while (cursor.next(instruction) && instruction.code != done) {
-            if (instruction.code == start_thread && instruction.number[0] < bytes_.size() &&
-                threads_.size() < most_threads) {
-                threads_.push_back({Cursor{bytes_, instruction.number[0]}});
-            } else if (instruction.code != alloc_pointers && instruction.code != alloc_syncs &&
-                       instruction.code != thread_count && instruction.code != nop) {
-                sink_->bad(cursor.position(), "no such operation before the threads begin");
+        while (cursor.next(instruction) && instruction.code != Code::done) {
+            if (instruction.code == Code::start_thread && instruction.number[0] < bytes_.size() &&
+                threads_.size() < max_threads) {
+                threads_.push_back({WorkloadCursor{bytes_, instruction.number[0]}});
+            } else if (instruction.code != Code::alloc_pointers && instruction.code != Code::alloc_syncs &&
+                       instruction.code != Code::thread_count && instruction.code != Code::nop) {
+                sink_->bad(cursor.position(), "invalid operation before the threads begin");
                 return;
             }
         }
@@ -145,19 +161,19 @@ class Workload {
         thread.awaited = 0;
         Instruction instruction;
         while (thread.cursor.next(instruction)) {
-            if (instruction.code == done) {
+            if (instruction.code == Code::done) {
                 thread.ended = true;
                 return true;
             }
-            if (instruction.code == sync_read && !is_set(instruction.number[0])) {
+            if (instruction.code == Code::sync_read && !is_set(instruction.number[0])) {
                 thread.awaited = instruction.number[0] + 1;
                 return true;
             }
             if (!execute(instruction, static_cast<std::uint32_t>(index))) {
-                sink_->bad(thread.cursor.position(), "no such operation in a thread");
+                sink_->bad(thread.cursor.position(), "invalid operation in a thread");
             }
         }
-        sink_->bad(thread.cursor.position(), "its thread is cut off");
+        sink_->bad(thread.cursor.position(), "the thread is cut off");
         thread.ended = true;
         return true;
     }
@@ -169,42 +185,46 @@ class Workload {
         const auto& number = instruction.number;
         Event event{.kind = EventKind::malloc, .thread = thread, .address = address(number[0])};
         switch (instruction.code) {
-        case nop:
-        case sync_read:
+        case Code::nop:
+        case Code::sync_read:
             return true;
-        case sync_write:
-            if (number[0] >= most_marks) {
+        case Code::sync_write:
+            if (number[0] >= max_marks) {
                 return false;
             }
             marks_.resize(std::max<std::size_t>(marks_.size(), number[0] + 1));
             marks_[number[0]] = true;
             return true;
-        case code_malloc:
-        case code_calloc:
-            event.kind = instruction.code == code_malloc ? EventKind::malloc : EventKind::calloc;
+        case Code::malloc:
+        case Code::calloc:
+            event.kind = instruction.code == Code::malloc ? EventKind::malloc : EventKind::calloc;
             event.size = number[1];
             break;
-        case code_realloc:
+        case Code::realloc:
             event.kind = EventKind::realloc;
             event.old_address = address(number[1]);
             event.size = number[2];
             break;
-        case code_free:
+        case Code::free:
             event.kind = EventKind::free;
             break;
-        case code_memalign:
-        case code_posix_memalign:
+        case Code::memalign:
+        case Code::posix_memalign:
             event.kind = EventKind::aligned_alloc;
             event.alignment = number[1];
             event.size = number[2];
             break;
-        case code_valloc:
-        case code_pvalloc:
+        case Code::valloc:
+        case Code::pvalloc:
             event.kind = EventKind::aligned_alloc;
-            event.alignment = page;
+            event.alignment = valloc_alignment;
             event.size = number[1];
             break;
-        default:
+        case Code::done:
+        case Code::alloc_pointers:
+        case Code::alloc_syncs:
+        case Code::thread_count:
+        case Code::start_thread:
             return false;
         }
         sink_->add(event);
@@ -212,7 +232,7 @@ class Workload {
     }
 
     // Pointer 0 is the null pointer.
-    static std::uint64_t address(std::uint64_t pointer) { return (pointer & (~0ULL >> 8U)) * spacing; }
+    static std::uint64_t address(std::uint64_t pointer) { return (pointer & (~0ULL >> 8U)) * made_address_spacing; }
 
     std::string_view bytes_;
     ImportSink* sink_;
@@ -220,19 +240,24 @@ class Workload {
     std::vector<bool> marks_;
 };
 
-}  // namespace
-
 base::Expected<void> import_dj_workload(LogText& log, ImportSink& sink, const ImportOptions& options)
 {
     std::string bytes;
     for (std::string_view piece = log.bytes(1 << 20); !piece.empty(); piece = log.bytes(1 << 20)) {
-        if (bytes.size() + piece.size() > largest_workload) {
+        if (bytes.size() + piece.size() > max_workload_bytes) {
             return base::fail(base::ErrorCode::invalid_input, "a workload of more than 4 GiB", options.name);
         }
         bytes += piece;
     }
     Workload{bytes, sink}.run();
     return {};
+}
+
+}  // namespace
+
+ImportFormat dj_workload_format()
+{
+    return {"dj-workload", "the workloads (.wl) made of them", 0, is_dj_workload, import_dj_workload};
 }
 
 }  // namespace memsweep::trace

@@ -1,9 +1,10 @@
-// fleetbench's distributions of allocations: per size how many a second are made, and how many are live. They are no
-// log of one program; the trace drawn from them is one that has them: blocks of a size live as long on average as
-// Little's law says, number live over rate, each exponentially distributed.
+// fleetbench's distributions of allocations: for each size, how many are made a second and how many are live. They are
+// not the log of a program. The trace is drawn from them: blocks of a size live for an exponentially distributed time,
+// whose mean is that of Little's law, number live over rate.
 //
-// The first events bring what is live at any time, of all sizes one in so many; then allocations and frees follow in
-// the order of their times. Drawn from a fixed seed: equal distributions make equal traces.
+// The first events allocate a share of what is live at any time; allocations and frees follow in the order of their
+// times. The seed is fixed, so that equal distributions make equal traces.
+//
 // Sources  google/fleetbench, its *_0.csv: "size, allocations a second, number live" a line.
 #include <algorithm>
 #include <charconv>
@@ -14,23 +15,21 @@
 #include <fmt/format.h>
 
 #include "core/base/rng.hpp"
-#include "core/trace/import/fields.hpp"
 #include "core/trace/import/import.hpp"
 
 namespace memsweep::trace {
 namespace {
 
-constexpr std::uint64_t largest_size = 1ULL << 50U;
-constexpr std::uint64_t spacing = 16;
-constexpr std::uint64_t seed = 1;
+constexpr std::uint64_t max_drawn_size = 1ULL << 50U;
+constexpr std::uint64_t drawing_seed = 1;
 
-struct SizeOf {
+struct SizeRate {
     std::uint64_t size{};
     double rate{};  // allocations a second
     double live{};
 };
 
-std::optional<double> real(std::string_view text)
+std::optional<double> parse_real(std::string_view text)
 {
     double value{};
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -38,21 +37,29 @@ std::optional<double> real(std::string_view text)
     return whole && std::isfinite(value) && value >= 0 && value < 1e18 ? std::optional{value} : std::nullopt;
 }
 
-std::optional<SizeOf> read_line(std::string_view line)
+std::optional<SizeRate> parse_size_rate(std::string_view line)
 {
-    const auto size = real(trimmed(take_until(line, ',')));
-    const auto rate = real(trimmed(take_until(line, ',')));
-    const auto live = real(trimmed(line));
-    if (!size || !rate || !live || *size > static_cast<double>(largest_size)) {
+    const auto size = parse_real(trimmed(take_until(line, ',')));
+    const auto rate = parse_real(trimmed(take_until(line, ',')));
+    const auto live = parse_real(trimmed(line));
+    if (!size || !rate || !live || *size > static_cast<double>(max_drawn_size)) {
         return std::nullopt;
     }
-    return SizeOf{static_cast<std::uint64_t>(*size), *rate, *live};
+    return SizeRate{static_cast<std::uint64_t>(*size), *rate, *live};
+}
+
+// A size, a rate with a decimal point and a number live with another.
+bool is_fleetbench(std::string_view head)
+{
+    const std::string_view line = first_line(head);
+    return !line.empty() && line.find_first_not_of("0123456789.eE+-, \r") == std::string_view::npos &&
+           std::ranges::count(line, ',') == 2 && line.find('.') != std::string_view::npos;
 }
 
 class Drawing {
   public:
-    Drawing(std::vector<SizeOf> sizes, ImportSink& sink, const ImportOptions& options)
-        : sizes_{std::move(sizes)}, sink_{&sink}, most_live_{static_cast<double>(options.drawn_live)},
+    Drawing(std::vector<SizeRate> sizes, ImportSink& sink, const ImportOptions& options)
+        : sizes_{std::move(sizes)}, sink_{&sink}, max_live_{static_cast<double>(options.drawn_live)},
           events_{options.drawn_events}
     {
     }
@@ -60,7 +67,7 @@ class Drawing {
     void run()
     {
         double live = 0;
-        for (const SizeOf& one : sizes_) {
+        for (const SizeRate& one : sizes_) {
             live += one.live;
             rate_ += one.rate;
             rates_.push_back(rate_);
@@ -68,7 +75,7 @@ class Drawing {
         if (live <= 0 || rate_ <= 0) {
             return;
         }
-        const double share = std::min(1.0, most_live_ / live);
+        const double share = std::min(1.0, max_live_ / live);
         rate_ *= share;
         sink_->add({.kind = EventKind::label, .text = "drawn from fleetbench's distribution"});
         draw_live(share);
@@ -78,7 +85,7 @@ class Drawing {
   private:
     struct Death {
         double time{};
-        std::uint64_t address{};
+        std::uint32_t block{};
         bool operator>(const Death& other) const { return time > other.time; }
     };
 
@@ -86,13 +93,13 @@ class Drawing {
     double uniform() { return static_cast<double>(random_.next() >> 11U) * 0x1p-53; }
     double exponential(double mean) { return -mean * std::log1p(-uniform()); }
 
-    void allocate(const SizeOf& one, double now)
+    void allocate(const SizeRate& one, double now)
     {
-        const std::uint64_t address = take_address();
-        sink_->add({.kind = EventKind::malloc, .address = address, .size = one.size, .ticks = ticks(now)});
+        const std::uint32_t block = blocks_.take();
+        sink_->add({.kind = EventKind::malloc, .address = made_address(block), .size = one.size, .ticks = ticks(now)});
         // What is never allocated while it is live never dies.
         if (one.rate > 0) {
-            deaths_.push({now + exponential(one.live / one.rate), address});
+            deaths_.push({now + exponential(one.live / one.rate), block});
         }
     }
 
@@ -100,7 +107,7 @@ class Drawing {
     void draw_live(double share)
     {
         double due = 0;
-        for (const SizeOf& one : sizes_) {
+        for (const SizeRate& one : sizes_) {
             for (due += one.live * share; due >= 1; due -= 1) {
                 allocate(one, 0);
             }
@@ -114,8 +121,8 @@ class Drawing {
             if (!deaths_.empty() && deaths_.top().time < birth) {
                 const Death death = deaths_.top();
                 deaths_.pop();
-                sink_->add({.kind = EventKind::free, .address = death.address, .ticks = ticks(death.time)});
-                unused_.push_back(death.address);
+                sink_->add({.kind = EventKind::free, .address = made_address(death.block), .ticks = ticks(death.time)});
+                blocks_.give_back(death.block);
                 continue;
             }
             const auto at = std::ranges::upper_bound(rates_, uniform() * rate_ / share);
@@ -125,45 +132,39 @@ class Drawing {
         }
     }
 
-    std::uint64_t take_address()
-    {
-        if (unused_.empty()) {
-            return next_ += spacing;
-        }
-        const std::uint64_t address = unused_.back();
-        unused_.pop_back();
-        return address;
-    }
-
     static std::uint64_t ticks(double seconds) { return static_cast<std::uint64_t>(std::min(seconds, 1e9) * 1e9); }
 
-    std::vector<SizeOf> sizes_;
+    std::vector<SizeRate> sizes_;
     ImportSink* sink_;
-    double most_live_;
+    double max_live_;
     std::uint64_t events_;
     std::vector<double> rates_;  // sums
     double rate_{};
-    base::Rng random_{seed};
+    base::Rng random_{drawing_seed};
     std::priority_queue<Death, std::vector<Death>, std::greater<>> deaths_;
-    std::vector<std::uint64_t> unused_;
-    std::uint64_t next_{};
+    RecycledNumbers blocks_;
 };
-
-}  // namespace
 
 base::Expected<void> import_fleetbench(LogText& log, ImportSink& sink, const ImportOptions& options)
 {
-    std::vector<SizeOf> sizes;
-    std::string_view line;
-    while (log.line(line)) {
-        if (const auto one = read_line(line)) {
+    std::vector<SizeRate> sizes;
+    import_lines(log, sink, [&](std::string_view line) -> const char* {
+        const auto one = parse_size_rate(line);
+        if (one) {
             sizes.push_back(*one);
-        } else if (!trimmed(line).empty()) {
-            sink.bad(log.line_number(), "not \"SIZE, ALLOCATIONS A SECOND, NUMBER LIVE\"");
         }
-    }
+        return one || trimmed(line).empty() ? nullptr : "expected \"SIZE, ALLOCATIONS A SECOND, NUMBER LIVE\"";
+    });
     Drawing{std::move(sizes), sink, options}.run();
     return {};
+}
+
+}  // namespace
+
+ImportFormat fleetbench_format()
+{
+    return {"fleetbench", "fleetbench's size, rate and number live, CSV: a trace drawn from them", ns_ticks,
+            is_fleetbench, import_fleetbench};
 }
 
 }  // namespace memsweep::trace

@@ -1,17 +1,22 @@
 #include "core/base/checked.hpp"
+#include "core/trace/format/varint.hpp"
 #include "core/trace/import/import.hpp"
-#include "core/trace/varint.hpp"
 
 namespace memsweep::trace {
 namespace {
 
-constexpr std::uint64_t spacing = 16;
-constexpr std::size_t longest_line = 4096;
+constexpr std::size_t max_message_bytes = 4096;
+
+bool is_malloc_bench(std::string_view head)
+{
+    return head.size() > 3 && head[0] == '\x0A' &&
+           (head[2] == '\x0A' || head[2] == '\x12' || head[2] == '\x1A' || head[2] == '"');
+}
 
 // Protocol Buffers on the wire: a varint of number and type, then a varint or a length and bytes.
-class Fields {
+class ProtobufFields {
   public:
-    explicit Fields(std::string_view message)
+    explicit ProtobufFields(std::string_view message)
         : at_{reinterpret_cast<const std::uint8_t*>(message.data())}, end_{at_ + message.size()}
     {
     }
@@ -25,23 +30,18 @@ class Fields {
         field = tag >> 3U;
         bytes = {};
         value = 0;
-        switch (tag & 7U) {
-        case 0:
+        if ((tag & 7U) == 0) {
             return number(value);
-        case 2: {
-            std::uint64_t length{};
-            if (!number(length) || length > static_cast<std::uint64_t>(end_ - at_)) {
-                return fail();
-            }
-            bytes = {reinterpret_cast<const char*>(at_), static_cast<std::size_t>(length)};
-            at_ += length;
-            return true;
         }
-        default:
+        std::uint64_t length{};
+        if ((tag & 7U) != 2 || !number(length) || length > static_cast<std::uint64_t>(end_ - at_)) {
             return fail();
         }
+        bytes = {reinterpret_cast<const char*>(at_), static_cast<std::size_t>(length)};
+        at_ += length;
+        return true;
     }
-    [[nodiscard]] bool held() const { return !failed_; }
+    [[nodiscard]] bool failed() const { return failed_; }
 
     std::uint64_t field{};
     std::uint64_t value{};
@@ -65,10 +65,10 @@ class Fields {
     bool failed_{};
 };
 
-// Ids are addresses; one that is left out is null.
-std::uint64_t address_of(std::optional<std::uint64_t> id)
+// An id that is left out is the null pointer.
+std::uint64_t address_of_id(std::optional<std::uint64_t> id)
 {
-    return id ? (*id + 1) * spacing : 0;
+    return id ? made_address(*id) : 0;
 }
 
 struct Operands {
@@ -80,7 +80,7 @@ struct Operands {
 
 bool read_operands(std::string_view bytes, Operands& operands)
 {
-    Fields fields{bytes};
+    ProtobufFields fields{bytes};
     while (fields.next()) {
         if (fields.field == 1) {
             operands.first = fields.value;
@@ -91,12 +91,12 @@ bool read_operands(std::string_view bytes, Operands& operands)
             operands.third = fields.value;
         }
     }
-    return fields.held();
+    return !fields.failed();
 }
 
-bool add_line(std::string_view line, ImportSink& sink)
+bool add_message(std::string_view line, ImportSink& sink)
 {
-    Fields fields{line};
+    ProtobufFields fields{line};
     if (!fields.next() || fields.field < 1 || fields.field > 4) {
         return false;
     }
@@ -105,14 +105,14 @@ bool add_line(std::string_view line, ImportSink& sink)
     if (!read_operands(fields.bytes, operands)) {
         return false;
     }
-    const std::uint64_t address = address_of(operands.first);
+    const std::uint64_t address = address_of_id(operands.first);
     if (operation == 1) {
         const EventKind kind = operands.third != 0 ? EventKind::aligned_alloc : EventKind::malloc;
         sink.add({.kind = kind, .address = address, .size = operands.second, .alignment = operands.third});
     } else if (operation == 2) {
         sink.add({.kind = EventKind::free, .address = address});
     } else if (operation == 3) {
-        const std::uint64_t old = operands.has_second ? address_of(operands.second) : 0;
+        const std::uint64_t old = operands.has_second ? address_of_id(operands.second) : 0;
         sink.add({.kind = EventKind::realloc, .address = address, .old_address = old, .size = operands.third});
     } else {
         const auto size = base::checked_mul(operands.second, operands.third);
@@ -125,7 +125,7 @@ bool add_line(std::string_view line, ImportSink& sink)
 }
 
 // A varint from the log itself; nullopt at its end.
-std::optional<std::uint64_t> read_number(LogText& log)
+std::optional<std::uint64_t> read_varint(LogText& log)
 {
     std::uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
@@ -141,27 +141,33 @@ std::optional<std::uint64_t> read_number(LogText& log)
     return std::nullopt;
 }
 
-}  // namespace
-
 base::Expected<void> import_malloc_bench(LogText& log, ImportSink& sink, const ImportOptions& options)
 {
     for (std::uint64_t line_number = 1;; ++line_number) {
-        const auto tag = read_number(log);
+        const auto tag = read_varint(log);
         if (!tag) {
             return {};
         }
-        const auto value = read_number(log);
+        const auto value = read_varint(log);
         if (*tag == ((2U << 3U) | 0U) && value) {
-            continue;  // how many blocks are live at most
+            continue;  // the most blocks that are live at once
         }
-        if (*tag != ((1U << 3U) | 2U) || !value || *value > longest_line) {
-            return base::fail(base::ErrorCode::invalid_input, "no Tracefile of malloc-bench, or damaged", options.name);
+        if (*tag != ((1U << 3U) | 2U) || !value || *value > max_message_bytes) {
+            return base::fail(base::ErrorCode::invalid_input, "not a Tracefile of malloc-bench, or damaged",
+                              options.name);
         }
         const std::string_view line = log.bytes(*value);
-        if (line.size() < *value || !add_line(line, sink)) {
-            sink.bad(line_number, line.size() < *value ? "cut off" : "no operation");
+        if (line.size() < *value || !add_message(line, sink)) {
+            sink.bad(line_number, line.size() < *value ? "cut off" : "unknown operation");
         }
     }
+}
+
+}  // namespace
+
+ImportFormat malloc_bench_format()
+{
+    return {"malloc-bench", "malloc-bench, protobuf", 0, is_malloc_bench, import_malloc_bench};
 }
 
 }  // namespace memsweep::trace

@@ -7,7 +7,10 @@
 namespace memsweep::trace {
 namespace {
 
-using Kind = PickleValue::Kind;
+bool is_pytorch(std::string_view head)
+{
+    return head.size() > 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5;
+}
 
 std::uint64_t unsigned_of(const PickleValue& value, std::string_view key)
 {
@@ -19,7 +22,7 @@ struct Entry {
     std::uint32_t device;
 };
 
-using Place = std::pair<std::uint32_t, std::uint64_t>;  // device, address
+using DeviceAddress = std::pair<std::uint32_t, std::uint64_t>;  // device, address
 
 bool starts_active(const PickleValue& block)
 {
@@ -47,7 +50,7 @@ class Snapshot {
         std::uint32_t device = 0;
         for (const PickleValue* trace : root_->items_of("device_traces")) {
             for (const PickleValue* entry : trace->items) {
-                if (trace->kind == Kind::list && entry->kind == Kind::dict) {
+                if (trace->kind == PickleValue::Kind::list && entry->kind == PickleValue::Kind::dict) {
                     entries_.push_back({entry, device});
                 }
             }
@@ -65,22 +68,22 @@ class Snapshot {
     // The trace is a ring: blocks from before it are freed in it, or still stand in the segments.
     void find_ghosts()
     {
-        std::set<Place> seen;
+        std::set<DeviceAddress> seen;
         for (const auto& [value, device] : entries_) {
             const std::string_view action = value->text_of("action");
-            const Place place{device, unsigned_of(*value, "addr")};
+            const DeviceAddress place{device, unsigned_of(*value, "addr")};
             const bool is_free = action == "free_requested" || action == "free_completed" || action == "free";
             if ((is_free || action == "alloc") && seen.insert(place).second && is_free) {
                 add_ghost(place, unsigned_of(*value, "size"), unsigned_of(*value, "stream"));
             }
         }
-        const bool is_list = root_->kind == Kind::list;  // as torch.cuda.memory_snapshot() gives it
+        const bool is_list = root_->kind == PickleValue::Kind::list;  // as torch.cuda.memory_snapshot() gives it
         for (const PickleValue* segment : is_list ? root_->items : root_->items_of("segments")) {
             find_ghosts_in(*segment, seen);
         }
     }
 
-    void find_ghosts_in(const PickleValue& segment, std::set<Place>& seen)
+    void find_ghosts_in(const PickleValue& segment, std::set<DeviceAddress>& seen)
     {
         std::uint64_t address = unsigned_of(segment, "address");
         const auto device = static_cast<std::uint32_t>(segment.integer_of("device"));
@@ -94,14 +97,14 @@ class Snapshot {
         }
     }
 
-    void add_ghost(const Place& place, std::uint64_t size, std::uint64_t stream)
+    void add_ghost(const DeviceAddress& block, std::uint64_t size, std::uint64_t stream)
     {
-        name_device(place.first);
+        name_device(block.first);
         sink_->count_ghost();
         sink_->add({.kind = EventKind::malloc,
-                    .space = place.first,
+                    .space = block.first,
                     .stream = stream,
-                    .address = place.second,
+                    .address = block.second,
                     .size = size,
                     .ticks = first_ticks_});
     }
@@ -153,8 +156,6 @@ class Snapshot {
     std::uint64_t first_ticks_{};
 };
 
-}  // namespace
-
 base::Expected<void> import_pytorch(LogText& log, ImportSink& sink, const ImportOptions& options)
 {
     const auto pickle = read_pickle(log, options.name);
@@ -162,12 +163,20 @@ base::Expected<void> import_pytorch(LogText& log, ImportSink& sink, const Import
         return base::fail(pickle.error());
     }
     const PickleValue& root = *pickle->root;
-    if (root.kind != Kind::list && (root.get("segments") == nullptr && root.get("device_traces") == nullptr)) {
-        return base::fail(base::ErrorCode::invalid_input, "a pickle, but no snapshot of PyTorch's memory",
+    if (root.kind != PickleValue::Kind::list &&
+        (root.get("segments") == nullptr && root.get("device_traces") == nullptr)) {
+        return base::fail(base::ErrorCode::invalid_input, "a pickle, but not a snapshot of PyTorch's memory",
                           options.name);
     }
     Snapshot{root, sink}.import();
     return {};
+}
+
+}  // namespace
+
+ImportFormat pytorch_format()
+{
+    return {"pytorch", "PyTorch's torch.cuda.memory._dump_snapshot, pickle", ns_ticks, is_pytorch, import_pytorch};
 }
 
 }  // namespace memsweep::trace

@@ -2,29 +2,35 @@
 #include <array>
 #include <charconv>
 
-#include "core/trace/import/fields.hpp"
 #include "core/trace/import/import.hpp"
 
 namespace memsweep::trace {
 namespace {
 
-constexpr std::size_t most_columns = 16;
+constexpr std::size_t max_columns = 16;
 constexpr std::uint64_t day_ns = 86'400'000'000'000;
+
+bool is_rmm(std::string_view head)
+{
+    const std::string_view line = first_line(head);
+    return (line.find("Action") != std::string_view::npos && line.find("Pointer") != std::string_view::npos) ||
+           line.starts_with("Event Type,Device ID,Address");
+}
 
 // Where the columns are; a log names them in its first line.
 struct Columns {
     std::size_t thread = 0, time = 1, action = 2, pointer = 3, size = 4, stream = 5;
-    std::size_t device = most_columns;
+    std::size_t device = max_columns;
     std::size_t needed = 5;
 };
 
-using Row = std::array<std::string_view, most_columns>;
+using Row = std::array<std::string_view, max_columns>;
 
-// What lies beyond the line's last column stays as it was.
-std::size_t split(std::string_view line, Row& row)
+// Returns the number of columns in the line; the rest of the row stays as it was.
+std::size_t split_row(std::string_view line, Row& row)
 {
     std::size_t count = 0;
-    while (count < most_columns) {
+    while (count < max_columns) {
         const std::size_t comma = line.find(',');
         row[count++] = trimmed(line.substr(0, comma));
         if (comma == std::string_view::npos) {
@@ -38,8 +44,8 @@ std::size_t split(std::string_view line, Row& row)
 bool read_header(std::string_view line, Columns& columns)
 {
     Row row;
-    const std::size_t count = split(line, row);
-    Columns found{most_columns, most_columns, most_columns, most_columns, most_columns, most_columns};
+    const std::size_t count = split_row(line, row);
+    Columns found{max_columns, max_columns, max_columns, max_columns, max_columns, max_columns};
     for (std::size_t i = 0; i < count; ++i) {
         const std::string_view label = row[i];
         (label == "Thread"                            ? found.thread
@@ -51,7 +57,7 @@ bool read_header(std::string_view line, Columns& columns)
          : label == "Device ID"                       ? found.device
                                                       : found.needed) = i;
     }
-    if (std::max({found.action, found.pointer, found.size}) >= most_columns) {
+    if (std::max({found.action, found.pointer, found.size}) >= max_columns) {
         return false;
     }
     found.needed = std::max({found.action, found.pointer, found.size}) + 1;
@@ -78,9 +84,9 @@ std::optional<std::uint64_t> time_ns(std::string_view text, bool& is_time_of_day
 {
     is_time_of_day = text.size() >= 8 && text[2] == ':' && text[5] == ':';
     if (is_time_of_day) {
-        const auto hours = number(text.substr(0, 2));
-        const auto minutes = number(text.substr(3, 2));
-        const auto seconds = number(text.substr(6, 2));
+        const auto hours = parse_number(text.substr(0, 2));
+        const auto minutes = parse_number(text.substr(3, 2));
+        const auto seconds = parse_number(text.substr(6, 2));
         const auto fraction = fraction_ns(text.size() > 9 ? text.substr(9) : std::string_view{});
         if (!hours || !minutes || !seconds || !fraction || (text.size() > 8 && text[8] != '.' && text[8] != ':')) {
             return std::nullopt;
@@ -88,7 +94,7 @@ std::optional<std::uint64_t> time_ns(std::string_view text, bool& is_time_of_day
         return (*hours * 3600 + *minutes * 60 + *seconds) * 1'000'000'000 + *fraction;
     }
     const std::size_t dot = text.find('.');
-    const auto seconds = number(text.substr(0, dot));
+    const auto seconds = parse_number(text.substr(0, dot));
     const auto fraction = fraction_ns(dot == std::string_view::npos ? std::string_view{} : text.substr(dot + 1));
     if (!seconds || !fraction || *seconds > 10'000'000'000) {
         return std::nullopt;
@@ -138,20 +144,18 @@ class RmmRows {
         sink.define_space(0, SpaceKind::device, file_device_, "device");
     }
 
-    void add(std::string_view line, std::uint64_t line_number)
+    // Why the line is bad, or nullptr.
+    const char* add(std::string_view line)
     {
         if (line.empty() || (line.front() > '9' && is_header(line) && read_header(line, columns_))) {
-            return;
+            return nullptr;
         }
-        const std::size_t count = split(line, row_);
+        const std::size_t count = split_row(line, row_);
         if (count < columns_.needed) {
-            sink_->bad(line_number, "too few columns");
-            return;
+            return "too few columns";
         }
         std::fill(row_.begin() + static_cast<std::ptrdiff_t>(count), row_.end(), std::string_view{});
-        if (const char* reason = add(row_)) {
-            sink_->bad(line_number, reason);
-        }
+        return add(row_);
     }
 
   private:
@@ -161,24 +165,23 @@ class RmmRows {
     }
     static std::string_view field(const Row& row, std::size_t column)
     {
-        return column < most_columns ? row[column] : std::string_view{};
+        return column < max_columns ? row[column] : std::string_view{};
     }
 
-    // Why the row is bad, or nullptr.
     const char* add(const Row& row)
     {
-        const auto address = pointer(field(row, columns_.pointer));
-        const auto size = number(field(row, columns_.size));
+        const auto address = parse_pointer(field(row, columns_.pointer));
+        const auto size = parse_number(field(row, columns_.size));
         const std::string_view thread_text = field(row, columns_.thread);
-        const auto thread = thread_text.empty() ? 0 : number(thread_text);
+        const auto thread = thread_text.empty() ? 0 : parse_number(thread_text);
         const std::string_view stream_text = field(row, columns_.stream);
-        const auto stream = stream_text.empty() ? 0 : pointer(stream_text);
-        const auto device = number(field(row, columns_.device));
+        const auto stream = stream_text.empty() ? 0 : parse_pointer(stream_text);
+        const auto device = parse_number(field(row, columns_.device));
         if (!address || !size) {
-            return !address ? "its pointer is no pointer" : "its size is no number";
+            return !address ? "invalid pointer" : "invalid size";
         }
         if (!thread || !stream) {
-            return !thread ? "its thread is no number" : "its stream is no stream";
+            return !thread ? "invalid thread" : "invalid stream";
         }
         Event event{.thread = static_cast<std::uint32_t>(*thread),
                     .space = device ? static_cast<std::uint32_t>(*device) : 0,
@@ -212,16 +215,19 @@ class RmmRows {
     std::uint32_t file_device_;
 };
 
-}  // namespace
-
 base::Expected<void> import_rmm(LogText& log, ImportSink& sink, const ImportOptions& options)
 {
     RmmRows rows{sink, options};
-    std::string_view line;
-    while (log.line(line)) {
-        rows.add(line, log.line_number());
-    }
+    import_lines(log, sink, [&](std::string_view line) { return rows.add(line); });
     return {};
+}
+
+}  // namespace
+
+ImportFormat rmm_format()
+{
+    return {"rmm", "RMM's logging_resource_adaptor, CSV; also CNMeM's of RMM before 0.13", ns_ticks, is_rmm,
+            import_rmm};
 }
 
 }  // namespace memsweep::trace

@@ -1,16 +1,20 @@
 #include <map>
 #include <string>
 
-#include "core/trace/import/fields.hpp"
 #include "core/trace/import/flat_json.hpp"
 #include "core/trace/import/import.hpp"
 
 namespace memsweep::trace {
 namespace {
 
-constexpr std::size_t most_spaces = 1 << 20;
+constexpr std::size_t max_spaces = 1 << 20;
 
-SpaceKind kind_of(std::string_view name)
+bool is_umpire(std::string_view head)
+{
+    return has_line_with(head, "{", "\"kind\"") || has_line_with(head, "{", "\"category\"");
+}
+
+SpaceKind kind_of_allocator(std::string_view name)
 {
     const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
     return has("PINNED")   ? SpaceKind::pinned
@@ -24,20 +28,17 @@ class UmpireLines {
   public:
     UmpireLines(ImportSink& sink, std::optional<std::uint64_t> uid) : sink_{&sink}, uid_{uid} {}
 
-    void add(std::string_view line, std::uint64_t line_number)
+    // Why the line is bad, or nullptr.
+    const char* add(std::string_view line)
     {
         line = trimmed(line);
         if (line.empty() || line.front() == '#') {
-            return;
+            return nullptr;
         }
         if (!json_.parse(line)) {
-            sink_->bad(line_number, "no JSON object");
-            return;
+            return "not a JSON object";
         }
-        const char* reason = json_.get("", "kind").empty() ? add_operation() : add_old_event();
-        if (reason != nullptr) {
-            sink_->bad(line_number, reason);
-        }
+        return json_.get("", "kind").empty() ? add_operation() : add_old_event();
     }
     void finish(std::uint64_t line_number)
     {
@@ -47,13 +48,12 @@ class UmpireLines {
     }
 
   private:
-    // Why the line is bad, or nullptr.
     const char* add_operation()
     {
         const std::string_view name = json_.get("", "name");
-        event_ = {.ticks = number(json_.get("", "timestamp")).value_or(0)};
+        event_ = {.ticks = parse_number(json_.get("", "timestamp")).value_or(0)};
         if (name.empty()) {
-            return "it has no name";
+            return "no name";
         }
         if (name == "allocate" || name == "named_allocate") {
             return allocate("string_args", "string_args", "pointer", "numeric_args");
@@ -83,18 +83,18 @@ class UmpireLines {
         return nullptr;
     }
 
-    // Version 4 and before. Each operation that gives something is there twice, without and then with its result.
+    // Version 4 and before. An operation with a result is logged twice: without, and then with its result.
     const char* add_old_event()
     {
         const std::string_view name = json_.get("", "event");
-        const auto uid = number(json_.get("", "uid"));
+        const auto uid = parse_number(json_.get("", "uid"));
         if (uid_ && uid != uid_) {
             return nullptr;
         }
         event_ = {.process = static_cast<std::uint32_t>(uid.value_or(0)),
-                  .ticks = number(json_.get("", "timestamp")).value_or(0)};
+                  .ticks = parse_number(json_.get("", "timestamp")).value_or(0)};
         if (name.empty()) {
-            return "it has no event";
+            return "no event";
         }
         if (name == "allocate") {
             return json_.get("result", "memory_ptr").empty() ? nullptr
@@ -118,7 +118,7 @@ class UmpireLines {
                          std::string_view of_size)
     {
         const auto address = address_in(of_pointer, key);
-        const auto size = number(json_.get(of_size, "size"));
+        const auto size = parse_number(json_.get(of_size, "size"));
         if (!address || !size || !set_space(of_allocator, "allocator_ref")) {
             return "an allocate without pointer, size or allocator";
         }
@@ -141,7 +141,7 @@ class UmpireLines {
         return nullptr;
     }
 
-    // What a reallocate does inside is logged between its two lines.
+    // The allocations and deallocations within a reallocate are logged between its two lines.
     void add_unless_reallocating()
     {
         if (!reallocating_) {
@@ -153,7 +153,7 @@ class UmpireLines {
     {
         if (!json_.get("string_args", "current_ptr").empty()) {
             const auto old_address = address_in("string_args", "current_ptr");
-            const auto size = number(json_.get("numeric_args", "size"));
+            const auto size = parse_number(json_.get("numeric_args", "size"));
             if (!old_address || !size || !set_space("string_args", "allocator_ref")) {
                 return "a reallocate without pointer, size or allocator";
             }
@@ -186,7 +186,7 @@ class UmpireLines {
         event_.source_space = event_.space;
         if (is_copy) {
             event_.source_space = space_of(json_.get("string_args", "src_allocator_ref")).value_or(event_.space);
-            event_.size = number(json_.get("numeric_args", "size")).value_or(0);
+            event_.size = parse_number(json_.get("numeric_args", "size")).value_or(0);
         } else if (const auto source = owner_of(*from)) {
             event_.source_space = source->first;
             event_.size = source->second;
@@ -203,7 +203,7 @@ class UmpireLines {
         }
         event_.kind = begins ? EventKind::external : EventKind::external_end;
         event_.address = address.value_or(0);
-        event_.size = begins ? number(json_.get("numeric_args", "size")).value_or(0) : 0;
+        event_.size = begins ? parse_number(json_.get("numeric_args", "size")).value_or(0) : 0;
         sink_->add(event_);
         return nullptr;
     }
@@ -222,7 +222,7 @@ class UmpireLines {
     [[nodiscard]] std::optional<std::uint64_t> address_in(std::string_view object, std::string_view key) const
     {
         const std::string_view text = json_.get(object, key);
-        return text.empty() ? std::nullopt : pointer(text);
+        return text.empty() ? std::nullopt : parse_pointer(text);
     }
     bool set_space(std::string_view object, std::string_view key)
     {
@@ -232,8 +232,8 @@ class UmpireLines {
     }
     std::optional<std::uint32_t> space_of(std::string_view reference)
     {
-        const auto value = pointer(reference);
-        if (!value || spaces_.size() >= most_spaces) {
+        const auto value = parse_pointer(reference);
+        if (!value || spaces_.size() >= max_spaces) {
             return std::nullopt;
         }
         return spaces_.try_emplace(*value, static_cast<std::uint32_t>(spaces_.size() + 1)).first->second;
@@ -241,10 +241,10 @@ class UmpireLines {
     const char* name_space(std::string_view reference, std::string_view name)
     {
         if (const auto space = space_of(reference)) {
-            sink_->define_space(*space, kind_of(name), 0, name);
+            sink_->define_space(*space, kind_of_allocator(name), 0, name);
             return nullptr;
         }
-        return "its allocator is no pointer";
+        return "the allocator is not a pointer";
     }
 
     ImportSink* sink_;
@@ -255,17 +255,20 @@ class UmpireLines {
     std::map<std::uint64_t, std::uint32_t> spaces_;
 };
 
-}  // namespace
-
 base::Expected<void> import_umpire(LogText& log, ImportSink& sink, const ImportOptions& options)
 {
     UmpireLines lines{sink, options.uid};
-    std::string_view line;
-    while (log.line(line)) {
-        lines.add(line, log.line_number());
-    }
+    import_lines(log, sink, [&](std::string_view line) { return lines.add(line); });
     lines.finish(log.line_number());
     return {};
+}
+
+}  // namespace
+
+ImportFormat umpire_format()
+{
+    return {"umpire", "Umpire's UMPIRE_REPLAY, JSON lines, of today and of version 4 and before", ns_ticks, is_umpire,
+            import_umpire};
 }
 
 }  // namespace memsweep::trace

@@ -1,14 +1,183 @@
 #include "core/trace/import/log_text.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <memory>
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "core/sys/output_target.hpp"
+#include "core/sys/unique_fd.hpp"
 
 namespace memsweep::trace {
 namespace {
 
-constexpr std::size_t longest_line = 16 << 20;
+constexpr std::size_t max_line_bytes = 16 << 20;
+constexpr std::size_t piece_bytes = 256 << 10;
+
+// Compressed bytes on their way into a decompressor.
+struct Compressed {
+    ReadMore source;
+    std::string name;
+    std::vector<char> piece = std::vector<char>(piece_bytes);
+    std::size_t at{};
+    std::size_t end{};
+
+    base::Expected<bool> refill()
+    {
+        if (at == end) {
+            auto got = source(piece);
+            if (!got) {
+                return base::fail(got.error());
+            }
+            at = 0;
+            end = *got;
+        }
+        return at != end;
+    }
+    [[nodiscard]] tl::unexpected<base::Error> damaged(const char* kind) const
+    {
+        return base::fail(base::ErrorCode::invalid_input, std::string{"the "} + kind + " data is damaged or cut off",
+                          name);
+    }
+};
+
+struct Gzip {
+    explicit Gzip(Compressed from) : input{std::move(from)} { ready = inflateInit2(&stream, 15 + 16) == Z_OK; }
+    Gzip(const Gzip&) = delete;
+    Gzip& operator=(const Gzip&) = delete;
+    ~Gzip() { inflateEnd(&stream); }
+
+    base::Expected<std::size_t> read(std::span<char> into)
+    {
+        stream.next_out = reinterpret_cast<Bytef*>(into.data());
+        stream.avail_out = static_cast<uInt>(into.size());
+        while (ready && stream.avail_out == into.size()) {
+            const auto more = input.refill();
+            if (!more) {
+                return base::fail(more.error());
+            }
+            if (!*more) {
+                return between_members ? base::Expected<std::size_t>{0} : input.damaged("gzip");
+            }
+            stream.next_in = reinterpret_cast<Bytef*>(input.piece.data() + input.at);
+            stream.avail_in = static_cast<uInt>(input.end - input.at);
+            const int state = inflate(&stream, Z_NO_FLUSH);
+            input.at = input.end - stream.avail_in;
+            between_members = state == Z_STREAM_END;
+            if (state == Z_STREAM_END) {
+                inflateReset(&stream);
+            } else if (state != Z_OK && state != Z_BUF_ERROR) {
+                return input.damaged("gzip");
+            }
+        }
+        return into.size() - stream.avail_out;
+    }
+
+    Compressed input;
+    z_stream stream{};
+    bool ready{};
+    bool between_members{};
+};
+
+struct Zstd {
+    explicit Zstd(Compressed from) : input{std::move(from)} {}
+    struct Free {
+        void operator()(ZSTD_DStream* made) const { ZSTD_freeDStream(made); }
+    };
+
+    base::Expected<std::size_t> read(std::span<char> into)
+    {
+        ZSTD_outBuffer out{into.data(), into.size(), 0};
+        while (out.pos == 0) {
+            const auto more = input.refill();
+            if (!more) {
+                return base::fail(more.error());
+            }
+            if (!*more) {
+                return left == 0 ? base::Expected<std::size_t>{0} : input.damaged("zstd");
+            }
+            ZSTD_inBuffer in{input.piece.data(), input.end, input.at};
+            left = ZSTD_decompressStream(stream.get(), &out, &in);
+            input.at = in.pos;
+            if (ZSTD_isError(left) != 0U) {
+                return input.damaged("zstd");
+            }
+        }
+        return out.pos;
+    }
+
+    Compressed input;
+    std::unique_ptr<ZSTD_DStream, Free> stream{ZSTD_createDStream()};
+    std::size_t left{1};
+};
+
+template <typename Decompressor>
+ReadMore through(Compressed input)
+{
+    return
+        [state = std::make_shared<Decompressor>(std::move(input))](std::span<char> into) { return state->read(into); };
+}
 
 }  // namespace
+
+base::Expected<ReadMore> decompressed(ReadMore source, const std::string& name)
+{
+    Compressed input{.source = std::move(source), .name = name};
+    while (input.end < 4) {
+        const auto got = input.source({input.piece.data() + input.end, input.piece.size() - input.end});
+        if (!got) {
+            return base::fail(got.error());
+        }
+        if (*got == 0) {
+            break;
+        }
+        input.end += *got;
+    }
+    const std::string_view head{input.piece.data(), input.end};
+    if (head.starts_with("\x1F\x8B")) {
+        return through<Gzip>(std::move(input));
+    }
+    if (head.starts_with("\x28\xB5\x2F\xFD")) {
+        return through<Zstd>(std::move(input));
+    }
+    return
+        [plain = std::make_shared<Compressed>(std::move(input))](std::span<char> into) -> base::Expected<std::size_t> {
+            if (plain->at == plain->end) {
+                return plain->source(into);
+            }
+            const std::size_t count = std::min(into.size(), plain->end - plain->at);
+            std::copy_n(plain->piece.data() + plain->at, count, into.data());
+            plain->at += count;
+            return count;
+        };
+}
+
+base::Expected<ReadMore> open_log(const std::string& path)
+{
+    const auto file = std::make_shared<sys::UniqueFd>(
+        path == "-" ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+    if (!file->valid()) {
+        return base::fail(sys::io_error("cannot open", errno, path));
+    }
+    return decompressed(
+        [file, path](std::span<char> into) -> base::Expected<std::size_t> {
+            for (;;) {
+                const ssize_t got = ::read(file->get(), into.data(), into.size());
+                if (got >= 0) {
+                    return static_cast<std::size_t>(got);
+                }
+                if (errno != EINTR) {
+                    return base::fail(sys::io_error("cannot read", errno, path));
+                }
+            }
+        },
+        path);
+}
 
 ReadMore log_from_memory(std::string_view bytes)
 {
@@ -20,7 +189,7 @@ ReadMore log_from_memory(std::string_view bytes)
     };
 }
 
-// False at the end, and where the buffer is as large as it may get.
+// False at the end, and if the buffer is as large as it may become.
 bool LogText::fill()
 {
     if (begin_ != 0) {
@@ -29,7 +198,7 @@ bool LogText::fill()
         begin_ = 0;
     }
     if (end_ == buffer_.size()) {
-        if (buffer_.size() >= longest_line) {
+        if (buffer_.size() >= max_line_bytes) {
             return false;
         }
         buffer_.resize(buffer_.size() * 2);
@@ -79,6 +248,17 @@ std::string_view LogText::bytes(std::size_t count)
     const std::string_view found = peek(count);
     begin_ += found.size();
     return found;
+}
+
+bool has_line_with(std::string_view head, std::string_view begin, std::string_view text)
+{
+    while (!head.empty()) {
+        const std::string_view line = take_until(head, '\n');
+        if (line.starts_with(begin) && line.find(text) != std::string_view::npos) {
+            return true;
+        }
+    }
+    return false;
 }
 
 }  // namespace memsweep::trace

@@ -10,13 +10,10 @@
 namespace memsweep::trace {
 namespace {
 
-using Value = PickleValue;
-using Kind = PickleValue::Kind;
-
-constexpr std::uint64_t longest_text = 1 << 24;
+constexpr std::uint64_t max_text_bytes = 1 << 24;
 
 // The opcodes of Python's pickletools that plain data is made of.
-enum Opcode : unsigned char {
+enum class Opcode : unsigned char {
     mark = '(',
     stop = '.',
     none = 'N',
@@ -63,6 +60,10 @@ enum Opcode : unsigned char {
 };
 
 class Unpickler {
+    using enum Opcode;
+    using Value = PickleValue;
+    using Kind = PickleValue::Kind;
+
   public:
     Unpickler(LogText& log, const std::string& name) : log_{&log}, name_{&name} {}
 
@@ -74,14 +75,15 @@ class Unpickler {
                 problem_ = "the snapshot is cut off";
                 break;
             }
-            const auto opcode = static_cast<unsigned char>(code[0]);
+            const auto opcode = static_cast<Opcode>(code[0]);
             if (opcode == stop) {
                 pickle_.root = pop_value();
                 break;
             }
             if (!scalar(opcode) && !container(opcode) && !bookkeeping(opcode)) {
-                problem_ = fmt::format(
-                    "not a plain snapshot: opcode 0x{:02X} makes more than dicts, lists, texts and numbers", opcode);
+                problem_ =
+                    fmt::format("not a plain snapshot: opcode 0x{:02X} makes more than dicts, lists, texts and numbers",
+                                static_cast<unsigned>(opcode));
             }
         }
         if (!problem_.empty()) {
@@ -100,7 +102,7 @@ class Unpickler {
 
     std::string_view bytes(std::uint64_t count)
     {
-        if (count > longest_text) {
+        if (count > max_text_bytes) {
             damaged();
             return {};
         }
@@ -141,7 +143,7 @@ class Unpickler {
         make(Kind::integer, static_cast<std::int64_t>(value));
     }
 
-    bool scalar(unsigned char opcode)
+    bool scalar(Opcode opcode)
     {
         switch (opcode) {
         case none:
@@ -192,7 +194,7 @@ class Unpickler {
         }
     }
 
-    bool container(unsigned char opcode)
+    bool container(Opcode opcode)
     {
         switch (opcode) {
         case empty_list:
@@ -235,7 +237,7 @@ class Unpickler {
         }
     }
 
-    bool bookkeeping(unsigned char opcode)
+    bool bookkeeping(Opcode opcode)
     {
         switch (opcode) {
         case proto:

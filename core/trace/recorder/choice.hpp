@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/trace/recording_layout.hpp"
+#include "core/trace/format/recording_layout.hpp"
 
 namespace memsweep::trace::recorder {
 

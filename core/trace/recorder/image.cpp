@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
-#include "core/trace/crc32c.hpp"
+#include "core/trace/format/crc32c.hpp"
 #include "core/trace/recorder/kernel.hpp"
 #include "core/trace/recorder/recording_file.hpp"
 
@@ -21,14 +21,14 @@ struct Image {
     bool is_stopped;
     ImageFacts* facts;  // in the mapped file
     bool stamps_every_event;
-    std::array<ThreadLog, most_slots> logs;
+    std::array<ThreadLog, max_slots> logs;
 };
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): a preloaded library has no main to own them
 Image* image;
 bool has_read_choice;
 Choice the_choice;
-std::array<char, longest_path> folder;
+std::array<char, max_path_bytes> folder;
 // These outlive a fork: the child lets go of its parent's file, and knows where it comes from.
 constinit RecordingFile file;
 std::uint32_t last_process;
@@ -151,8 +151,8 @@ struct FilePlace {
 // A chunk that fills its slot ends at a multiple of the slot's size, so that the next such begins there.
 FilePlace take_place(std::uint32_t bytes) noexcept
 {
-    constexpr std::uint32_t most_zeroes = 1024;
-    const bool is_full = bytes > slot_bytes - most_zeroes;
+    constexpr std::uint32_t max_zeroes = 1024;
+    const bool is_full = bytes > slot_bytes - max_zeroes;
     const std::atomic_ref append_at{image->facts->append_at};
     std::uint64_t offset = append_at.load(std::memory_order_relaxed);
     std::uint64_t end{};
@@ -160,10 +160,10 @@ FilePlace take_place(std::uint32_t bytes) noexcept
         end = is_full ? (offset + bytes + slot_bytes - 1) / slot_bytes * slot_bytes : offset + bytes;
     } while (!append_at.compare_exchange_weak(offset, end, std::memory_order_relaxed));
     const auto span = static_cast<std::uint32_t>(end - offset);
-    return {offset, bytes, span - bytes <= most_zeroes ? span - bytes : 0, span};
+    return {offset, bytes, span - bytes <= max_zeroes ? span - bytes : 0, span};
 }
 
-// A thread that is no more; the number of one may be another's by now: then it is the caller's own.
+// A thread that has ended. Its number may belong to another thread by now: then it is the caller's own.
 bool has_ended(const ThreadLog& log, std::uint32_t own_thread) noexcept
 {
     return log.thread == own_thread || kernel(SYS_tgkill, image->facts->process, log.thread, 0) == -ESRCH;

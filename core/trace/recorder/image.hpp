@@ -8,9 +8,9 @@
 
 #include <cstdint>
 
+#include "core/trace/format/ticks.hpp"
 #include "core/trace/recorder/choice.hpp"
 #include "core/trace/recorder/thread_log.hpp"
-#include "core/trace/ticks.hpp"
 
 namespace memsweep::trace::recorder {
 

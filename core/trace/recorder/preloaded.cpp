@@ -1,8 +1,15 @@
-// The allocation functions that programs find before those of the C library. An allocation is recorded after the real
-// call, a release before it, so that no other thread's events can come in between.
+// The functions that programs find before those of the C library: allocation, mappings, threads; and what happens when
+// the library is loaded. An allocation is recorded after the real call, a release before it, so that no other thread's
+// events can come in between.
 #include <cerrno>
+#include <cstdarg>
 #include <cstddef>
 #include <cstdint>
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <sys/mman.h>
 
 #include "core/trace/recorder/image.hpp"
 #include "core/trace/recorder/real_calls.hpp"
@@ -46,6 +53,31 @@ __attribute__((noinline)) void free_outside_arena(void* block) noexcept
 {
     if (!in_arena(block)) {
         record_and_free(block);
+    }
+}
+
+// The program's own malloc comes before ours. One that only takes malloc's address has an entry under that name too,
+// but defines nothing.
+bool is_foreign(void* function) noexcept
+{
+    Dl_info owner{};
+    Dl_info us{};
+    void* symbol = nullptr;
+    return function != nullptr && ::dladdr1(function, &owner, &symbol, RTLD_DL_SYMENT) != 0 && symbol != nullptr &&
+           static_cast<const ElfW(Sym)*>(symbol)->st_shndx != SHN_UNDEF &&
+           ::dladdr(reinterpret_cast<void*>(&is_foreign), &us) != 0 && owner.dli_fbase != us.dli_fbase;
+}
+
+// A program that never allocates is in the recording too.
+__attribute__((constructor)) void begin() noexcept
+{
+    find_real_calls();
+    if (current->state == LogState::unset) {
+        attach_thread();
+    }
+    ::pthread_atfork(nullptr, nullptr, in_forked_child);
+    if (is_foreign(::dlsym(RTLD_DEFAULT, "malloc"))) {
+        note_foreign_malloc();
     }
 }
 
@@ -141,5 +173,50 @@ MEMSWEEP_PRELOADED void* pvalloc(std::size_t bytes)
 {
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     return note_allocation<Call::aligned_alloc>(real.pvalloc(bytes), (bytes + page - 1) / page * page, page);
+}
+
+MEMSWEEP_PRELOADED void* mmap(void* hint, std::size_t bytes, int protection, int flags, int fd, off_t offset)
+{
+    void* const at = real.mmap(hint, bytes, protection, flags, fd, offset);
+    if (at != MAP_FAILED && (flags & MAP_ANONYMOUS) != 0) {
+        record<Call::map>(place(at), bytes);
+    }
+    return at;
+}
+
+MEMSWEEP_PRELOADED void* mmap64(void* hint, std::size_t bytes, int protection, int flags, int fd, off_t offset)
+{
+    return mmap(hint, bytes, protection, flags, fd, offset);
+}
+
+MEMSWEEP_PRELOADED int munmap(void* at, std::size_t bytes)
+{
+    record<Call::unmap>(place(at), bytes);
+    return real.munmap(at, bytes);
+}
+
+// Of shared and of file mappings nothing was recorded, and nothing is moved.
+MEMSWEEP_PRELOADED void* mremap(void* at, std::size_t before, std::size_t after, int flags, ...)
+{
+    void* to = nullptr;
+    if ((flags & MREMAP_FIXED) != 0) {
+        va_list rest;
+        va_start(rest, flags);
+        to = va_arg(rest, void*);
+        va_end(rest);
+    }
+    void* const moved = real.mremap(at, before, after, flags, to);
+    if (moved != MAP_FAILED) {
+        record<Call::unmap>(place(at), before);
+        record<Call::map>(place(moved), after);
+    }
+    return moved;
+}
+
+MEMSWEEP_PRELOADED int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),
+                                      void* argument)
+{
+    expect_threads();
+    return real.pthread_create(thread, attributes, run, argument);
 }
 // NOLINTEND(readability-identifier-naming,bugprone-reserved-identifier)

@@ -8,15 +8,15 @@
 #include <sys/resource.h>
 #include <sys/uio.h>
 
+#include "core/trace/format/recording_layout.hpp"
 #include "core/trace/recorder/kernel.hpp"
-#include "core/trace/recording_layout.hpp"
 
 namespace memsweep::trace::recorder {
 namespace {
 
 constexpr unsigned fewest_slots = 16;
-constexpr unsigned most_images = 10'000;  // of one process
-constexpr int first_descriptor = 512;     // out of the way of programs that count on getting the lowest numbers
+constexpr unsigned max_images = 10'000;  // of one process
+constexpr int first_descriptor = 512;    // away from programs that rely on getting the lowest numbers
 
 constexpr std::array<std::uint8_t, slot_bytes> zero_bytes{};
 
@@ -34,12 +34,12 @@ char* append_number(char* at, std::uint64_t number) noexcept
     return at;
 }
 
-bool make_path(std::array<char, longest_path>& path, const char* folder, std::uint32_t process,
+bool make_path(std::array<char, max_path_bytes>& path, const char* folder, std::uint32_t process,
                unsigned number) noexcept
 {
-    constexpr std::size_t longest_name = 40;
+    constexpr std::size_t max_name_bytes = 40;
     const std::size_t length = std::strlen(folder);
-    if (length + longest_name > path.size()) {
+    if (length + max_name_bytes > path.size()) {
         return false;
     }
     std::memcpy(path.data(), folder, length);
@@ -52,7 +52,7 @@ bool make_path(std::array<char, longest_path>& path, const char* folder, std::ui
     return true;
 }
 
-// Beyond its limit a file does not grow, and trying is a SIGXFSZ in the program.
+// A file does not grow beyond the limit of the process; trying raises SIGXFSZ in the program.
 bool may_reach(std::uint64_t bytes) noexcept
 {
     rlimit limit{};
@@ -64,7 +64,7 @@ bool may_reach(std::uint64_t bytes) noexcept
 // A process has several images when it executes programs one after the other.
 bool RecordingFile::open_new(const char* folder, std::uint32_t process) noexcept
 {
-    for (unsigned number = 0; number < most_images; ++number) {
+    for (unsigned number = 0; number < max_images; ++number) {
         if (!make_path(path_, folder, process, number)) {
             return false;
         }
@@ -86,7 +86,7 @@ bool RecordingFile::open_new(const char* folder, std::uint32_t process) noexcept
 
 bool RecordingFile::map() noexcept
 {
-    for (slots_ = most_slots; slots_ >= fewest_slots; slots_ /= 4) {
+    for (slots_ = max_slots; slots_ >= fewest_slots; slots_ /= 4) {
         bytes_ = slots_offset + std::size_t{slots_} * slot_bytes;
         if (!may_reach(bytes_) || kernel(SYS_ftruncate, fd_, bytes_) < 0) {
             continue;

@@ -15,7 +15,7 @@
 
 namespace memsweep::trace::recorder {
 
-inline constexpr std::size_t longest_path = 4096;
+inline constexpr std::size_t max_path_bytes = 4096;
 
 class RecordingFile {
   public:
@@ -53,7 +53,7 @@ class RecordingFile {
     std::atomic<std::uint64_t> set_aside_{};  // blocks of the disk up to here are this file's
     int fd_{-1};
     struct stat identity_ {};
-    std::array<char, longest_path> path_{};
+    std::array<char, max_path_bytes> path_{};
 };
 
 }  // namespace memsweep::trace::recorder

@@ -56,9 +56,12 @@ bool select(CallEvent& event, bool old_was_chosen) noexcept
         }
         return is_new_chosen || old_was_chosen;
     }
-    default:
-        return event.size >= choice().min_size && choice().sample == 1;
+    case Call::failed_alloc:
+    case Call::map:
+    case Call::unmap:
+        break;
     }
+    return event.size >= choice().min_size && choice().sample == 1;
 }
 
 std::uint8_t* encode(EventEncoder& encoder, std::uint8_t* at, const CallEvent& event) noexcept
@@ -100,7 +103,7 @@ bool renew(ThreadLog& log) noexcept
 {
     constexpr std::uint32_t fewest_events = 16;  // for less it is not worth to stay in a chunk
     const int error = errno;
-    if (room_in(log) < longest_stamp_bytes + fewest_events * longest_call_bytes && !flush(log)) {
+    if (room_in(log) < max_stamp_bytes + fewest_events * max_call_bytes && !flush(log)) {
         give_up(log);
         errno = error;
         return false;
@@ -108,7 +111,7 @@ bool renew(ThreadLog& log) noexcept
     const bool every = stamps_every_event();
     std::uint8_t* const at = payload_of(log.slot) + log.slot->used;
     set_end(log, log.encoder.stamp(at, every ? tick_clock().ordered_ticks() : tick_clock().ticks()));
-    const std::uint32_t fitting = room_in(log) / longest_call_bytes;
+    const std::uint32_t fitting = room_in(log) / max_call_bytes;
     log.until_stamp =
         every ? 0 : static_cast<std::int32_t>(fitting < events_per_stamp ? fitting : events_per_stamp) - 1;
     errno = error;

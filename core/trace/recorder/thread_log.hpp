@@ -12,7 +12,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "core/trace/recording_layout.hpp"
+#include "core/trace/format/recording_layout.hpp"
 
 namespace memsweep::trace::recorder {
 

@@ -43,7 +43,7 @@ struct CallTimeCounts {
         const auto width = static_cast<std::size_t>(std::bit_width(size));
         return width < call_size_classes ? width : call_size_classes - 1;
     }
-    // 0 to 3 by themselves, then four to a doubling.
+    // Each of 0 to 3 has a step of its own; then there are four steps a doubling.
     [[nodiscard]] static std::size_t step_of(std::uint64_t ticks) noexcept
     {
         if (ticks < 4) {

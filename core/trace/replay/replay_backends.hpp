@@ -1,8 +1,9 @@
 // What a replay can run on: nothing at all, malloc itself, a memory resource, or a heap with its release discipline.
 //
 // Cost     null: none beyond the slot's store. malloc: the call alone, as a hand-written loop would make it.
-// Threads  as what they stand for: any thread may allocate and free.
-// Ownership  a slot's block is the slot's; what a backend borrows must outlive it.
+// Threads  any thread may allocate and free.
+//
+// Ownership  the slot owns its block; what a backend borrows must outlive the backend.
 #pragma once
 
 #include <algorithm>

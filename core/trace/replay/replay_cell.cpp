@@ -16,9 +16,9 @@
 namespace memsweep::trace {
 namespace {
 
-constexpr int spins = 100;   // some two microseconds of pauses
-constexpr int yields = 100;  // another some thirty: a processor that goes to sleep takes longer to come back
-constexpr long longest_sleep_ns = 50'000;  // a wake that was missed costs no more
+constexpr int spins = 100;             // some two microseconds of pauses
+constexpr int yields = 100;            // another some thirty: a processor that goes to sleep takes longer to come back
+constexpr long max_sleep_ns = 50'000;  // a wake that was missed costs no more
 
 void pause_briefly() noexcept
 {
@@ -54,7 +54,7 @@ bool ReplayWaits::wait(const std::atomic<void*>& cell, bool full) noexcept
         }
         sleepers_at(cell).fetch_add(1, std::memory_order_relaxed);
         const auto seen = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(cell.load()));
-        const std::timespec timeout{0, longest_sleep_ns};
+        const std::timespec timeout{0, max_sleep_ns};
         if ((cell.load(std::memory_order_acquire) != nullptr) != full) {
             ::syscall(SYS_futex, futex_word(cell), FUTEX_WAIT_PRIVATE, seen, &timeout, nullptr, 0);
         }

@@ -12,6 +12,12 @@
 
 namespace memsweep::trace {
 
+// The content of a full cell whose block has no address or lies beside the cell.
+[[nodiscard]] inline void* full_cell() noexcept
+{
+    return reinterpret_cast<void*>(std::uintptr_t{1});  // NOLINT(performance-no-int-to-ptr): a mark, never followed
+}
+
 class ReplayWaits {
   public:
     // Blocks until the cell is full (or empty), and counts if it had to; false: the replay has been stopped.

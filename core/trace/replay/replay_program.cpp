@@ -1,9 +1,22 @@
 #include "core/trace/replay/replay_program.hpp"
 
-#include "core/trace/replay/replay_layout.hpp"
+#include <cstring>
+#include <type_traits>
+
+#include "core/trace/replay/replay_sequence.hpp"
 
 namespace memsweep::trace {
 namespace {
+
+template <typename T>
+constexpr std::size_t words_of = sizeof(T) / sizeof(std::uint64_t);
+
+static_assert(sizeof(ExtendedOp) % 8 == 0 && sizeof(ReplayThread) % 8 == 0 && sizeof(ReplayHeader) % 8 == 0);
+static_assert(std::is_trivially_copyable_v<ExtendedOp> && std::is_trivially_copyable_v<ReplayThread>);
+
+// Changes with every change of the records, so that a worker of another build refuses them.
+constexpr std::uint64_t replay_magic =
+    0x6D73776570726C32ULL ^ (sizeof(ReplayHeader) << 32U) ^ (sizeof(ReplayThread) << 16U) ^ sizeof(ExtendedOp);
 
 bool fits(std::uint64_t first, std::uint64_t count, std::uint64_t each, std::uint64_t words)
 {
@@ -11,6 +24,43 @@ bool fits(std::uint64_t first, std::uint64_t count, std::uint64_t each, std::uin
 }
 
 }  // namespace
+
+std::vector<std::uint64_t> lay_out(const std::vector<ReplaySequence>& sequences, std::uint64_t cells,
+                                   const ReplayTotals& totals)
+{
+    ReplayHeader header{.magic = replay_magic,
+                        .threads = sequences.size(),
+                        .cells = cells,
+                        .first_thread = words_of<ReplayHeader>,
+                        .totals = totals};
+    std::vector<ReplayThread> threads;
+    std::uint64_t at = header.first_thread + sequences.size() * words_of<ReplayThread>;
+    for (const ReplaySequence& sequence : sequences) {
+        ReplayThread thread{.first_op = at,
+                            .ops = sequence.ops.size(),
+                            .first_extended = at + sequence.ops.size(),
+                            .extended = sequence.extended.size(),
+                            .body = sequence.body,
+                            .events = sequence.events,
+                            .slots = sequence.slots.count()};
+        at = thread.first_extended + thread.extended * words_of<ExtendedOp>;
+        threads.push_back(thread);
+    }
+    header.words = at;
+    std::vector<std::uint64_t> words(at);
+    const auto put = [&](std::uint64_t first, const auto& records) {
+        if (!records.empty()) {
+            std::memcpy(words.data() + first, records.data(), records.size() * sizeof(records.front()));
+        }
+    };
+    std::memcpy(words.data(), &header, sizeof header);
+    put(header.first_thread, threads);
+    for (std::size_t i = 0; i < sequences.size(); ++i) {
+        put(threads[i].first_op, sequences[i].ops);
+        put(threads[i].first_extended, sequences[i].extended);
+    }
+    return words;
+}
 
 base::Expected<ReplayProgram> view(std::span<const std::uint64_t> words)
 {

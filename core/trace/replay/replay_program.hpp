@@ -2,13 +2,13 @@
 // a worker process can map.
 //
 // A slot holds one live block. A block that one thread alone touches has a slot of that thread, and no other thread
-// looks at it. Where a block goes from one thread to another it does so through a cell of that pair of threads: the
-// giver waits until the cell is empty, the taker until it is full. Both orders are those of the recorded events, so
-// that no replay can deadlock, and nothing else orders threads but their start.
+// looks at it. A block that goes from one thread to another passes through a cell of that pair of threads: the giver
+// waits until the cell is empty, the taker until it is full. Both orders are those of the recorded events, so that no
+// replay can deadlock. Nothing else orders threads except their start.
 //
 // Units    bytes, nanoseconds, counts. An operation is one word: kind in bits 0 to 3, slot or cell in 4 to 31, size in
-//          32 to 63; what does not fit so (large sizes, alignments, resizes, transfers, pauses) is an ExtendedOp, whose
-//          word has its index for a size.
+//          32 to 63. What does not fit (large sizes, alignments, resizes, transfers, pauses) is an ExtendedOp, and its
+//          word holds the index in place of the size.
 // Sources  the order by ownership is that of DJ Delorie's glibc trace runner (2016).
 // Memory   8 bytes an operation and 40 more an extended one.
 // Errors   invalid_input from view(): words that this build did not write.
@@ -61,7 +61,7 @@ struct ExtendedOp {
 };
 
 inline constexpr std::uint32_t plain_alignment = 16;  // what malloc promises
-inline constexpr std::uint32_t most_slots = 1U << 28U;
+inline constexpr std::uint32_t max_replay_slots = 1U << 28U;
 
 [[nodiscard]] constexpr std::uint64_t packed(ReplayOp op, std::uint32_t slot, std::uint32_t size) noexcept
 {
@@ -73,7 +73,7 @@ struct ReplayThread {
     std::uint64_t ops{};
     std::uint64_t first_extended{};  // word
     std::uint64_t extended{};
-    std::uint64_t body{};    // so many of the operations are the recorded ones; the others free what they left
+    std::uint64_t body{};    // this many operations are the recorded ones; those after them free what is left
     std::uint64_t events{};  // allocations, frees, resizes and transfers of the body
     std::uint64_t slots{};
 };
@@ -82,14 +82,11 @@ struct ReplayTotals {
     std::uint64_t events{};  // of all threads
     std::uint64_t allocations{};
     std::uint64_t frees{};
-    std::uint64_t transfers{};
     std::uint64_t handed_over{};  // blocks that went from one thread to another
     std::uint64_t left_out{};     // frees and transfers of what is not live
-    std::uint64_t recorded_threads{};
     std::uint64_t peak_live_bytes{};
     std::uint64_t end_live_bytes{};
     std::uint64_t bytes_allocated{};
-    std::uint64_t duration_ns{};  // of the recording
 };
 
 struct ReplayHeader {
@@ -121,9 +118,14 @@ struct ReplayCompileOptions {
     bool paced{};             // at the recorded speed, by the stamps of the trace
 };
 
-// Errors   invalid_input: more live blocks at once than most_slots, or more than 1024 threads.
+// Errors   invalid_input: more live blocks at once than max_replay_slots, or more than 1024 threads.
 [[nodiscard]] base::Expected<std::vector<std::uint64_t>> compile_replay(TraceReader& reader,
                                                                         const ReplayCompileOptions& options);
+
+struct ReplaySequence;
+// The words of a program whose threads are these sequences.
+[[nodiscard]] std::vector<std::uint64_t> lay_out(const std::vector<ReplaySequence>& sequences, std::uint64_t cells,
+                                                 const ReplayTotals& totals);
 
 [[nodiscard]] base::Expected<ReplayProgram> view(std::span<const std::uint64_t> words);
 

@@ -5,39 +5,18 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <thread>
 #include <type_traits>
 #include <vector>
 
-#include "core/memory/lazy_array.hpp"
 #include "core/sys/clock.hpp"
 #include "core/sys/page_ops.hpp"
 #include "core/trace/replay/replay_backends.hpp"
 #include "core/trace/replay/replay_cell.hpp"
+#include "core/trace/replay/replay_places.hpp"
 
 namespace memsweep::trace {
 namespace {
-
-// A token for cells whose block lies beside them.
-constexpr std::uintptr_t full_address = 1;
-
-// What a cell holds that is full of something without an address.
-void* full_cell() noexcept
-{
-    return reinterpret_cast<void*>(full_address);  // NOLINT(performance-no-int-to-ptr): a mark, never followed
-}
-
-// Offsets of every thread's slots in one array.
-std::vector<std::uint64_t> first_slots(const ReplayProgram& program)
-{
-    std::vector<std::uint64_t> first{0};
-    for (const ReplayThread& thread : program.threads) {
-        // Threads write to their own cache lines.
-        first.push_back(first.back() + (thread.slots + 15) / 8 * 8);
-    }
-    return first;
-}
 
 void touch_block(void* data, std::uint64_t from, std::uint64_t size, ReplayTouch touch) noexcept
 {
@@ -52,52 +31,6 @@ void touch_block(void* data, std::uint64_t from, std::uint64_t size, ReplayTouch
     }
     memory::keep_stores(bytes);
 }
-
-// Handles in a mapping of their own: the malloc that is measured knows nothing of them.
-class HandleArray {
-  public:
-    explicit HandleArray(std::size_t count)
-        : bytes_{std::max<std::size_t>(count, 1) * sizeof(lifetime::Buffer)},
-          handles_{reinterpret_cast<lifetime::Buffer*>(&bytes_[0])}, count_{count}
-    {
-        std::uninitialized_value_construct_n(handles_, count_);
-    }
-    HandleArray(const HandleArray&) = delete;
-    HandleArray& operator=(const HandleArray&) = delete;
-    ~HandleArray() { std::destroy_n(handles_, count_); }
-    [[nodiscard]] lifetime::Buffer* data() const noexcept { return handles_; }
-
-  private:
-    memory::LazyArray<std::byte> bytes_;
-    lifetime::Buffer* handles_;
-    std::size_t count_;
-};
-
-}  // namespace
-
-// Sized once for the program.
-struct Replayer::Places {
-    explicit Places(const ReplayProgram& program)
-        : first_slot{first_slots(program)}, slots{std::max<std::size_t>(first_slot.back(), 1)},
-          cells{std::max<std::size_t>(program.header->cells, 1)}
-    {
-    }
-    void make_handles()
-    {
-        if (!handles) {
-            handles.emplace(slots.size());
-            handles_beside.emplace(cells.size());
-        }
-    }
-
-    std::vector<std::uint64_t> first_slot;
-    memory::LazyArray<void*> slots;
-    memory::LazyArray<std::atomic<void*>> cells;
-    std::optional<HandleArray> handles;         // where blocks have handles, these stand for `slots`
-    std::optional<HandleArray> handles_beside;  // of cells
-};
-
-namespace {
 
 // What the threads of one run share.
 template <typename Backend>
@@ -395,7 +328,9 @@ void add(ReplayRun& total, const ReplayRun& one)
 
 }  // namespace
 
-Replayer::Replayer(const ReplayProgram& program) : program_{program}, places_{std::make_unique<Places>(program)} {}
+Replayer::Replayer(const ReplayProgram& program) : program_{program}, places_{std::make_unique<ReplayPlaces>(program)}
+{
+}
 Replayer::~Replayer() = default;
 
 ReplayRun Replayer::prepare(bool with_handles)

@@ -39,6 +39,8 @@ struct ReplayRun {
     std::uint64_t refused_at_event{};  // of its thread
 };
 
+struct ReplayPlaces;
+
 class Replayer {
   public:
     // The words must stay for as long as the replayer.
@@ -60,12 +62,11 @@ class Replayer {
     ReplayRun on(lifetime::Heap& heap, bool frees_manually, ReplayTouch touch, CallTimeCounts* times = nullptr);
 
   private:
-    struct Places;
     template <typename Backend>
     ReplayRun run(const Backend& backend, ReplayTouch touch, CallTimeCounts* times);
 
     ReplayProgram program_;
-    std::unique_ptr<Places> places_;
+    std::unique_ptr<ReplayPlaces> places_;
 };
 
 }  // namespace memsweep::trace

@@ -1,0 +1,233 @@
+#include "app/cli/command_line.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/cli/option_values.hpp"
+#include "core/base/suggest.hpp"
+
+namespace memsweep::app {
+namespace {
+
+std::vector<std::string> split(std::string_view text, char separator)
+{
+    std::vector<std::string> parts;
+    for (std::size_t start = 0; start <= text.size();) {
+        const std::size_t end = std::min(text.find(separator, start), text.size());
+        parts.emplace_back(text.substr(start, end - start));
+        start = end + 1;
+    }
+    return parts;
+}
+
+Option declared(std::string_view declaration, OptionValue value, std::string help)
+{
+    const std::size_t blank = std::min(declaration.find(' '), declaration.size());
+    Option option{
+        .names = split(declaration.substr(0, blank), ','), .help = std::move(help), .value = std::move(value)};
+    option.placeholder = declaration.substr(std::min(blank + 1, declaration.size()));
+    return option;
+}
+
+using Bound = std::vector<std::pair<const Option*, CLI::Option*>>;
+
+CLI::Option* bind(CLI::App& app, const Option& option)
+{
+    const std::string names = fmt::format("{}", fmt::join(option.names, ","));
+    if (option.value.arity == Arity::flag) {
+        return app.add_flag(names);
+    }
+    CLI::Option* const bound = app.add_option(names, CLI::callback_t{});
+    if (option.is_repeatable()) {
+        bound->expected(CLI::detail::expected_max_vector_size);
+    }
+    if (option.value.arity == Arity::two) {
+        bound->expected(2);
+    }
+    if (option.value.arity == Arity::each_time) {
+        bound->allow_extra_args(false);
+    }
+    if (option.value.commas) {
+        bound->delimiter(',');
+    }
+    bound->type_name(option.placeholder)->required(option.required)->envname(option.variable);
+    return bound;
+}
+
+Bound bind(CLI::App& app, const Command& command)
+{
+    Bound bound;
+    for (const auto* options : {&command.positionals, &command.options, &command.hidden_options}) {
+        for (const Option& option : *options) {
+            if (option.names.back() != "--help") {  // CLI11's own
+                bound.emplace_back(&option, bind(app, option));
+            }
+        }
+    }
+    return bound;
+}
+
+base::Error wrong(std::string message, std::string where)
+{
+    return {base::ErrorCode::invalid_input, std::move(message), std::move(where)};
+}
+
+// --flag, or --flag=yes and --flag=no in CLI11's words for them.
+base::Expected<bool> is_set(const CLI::Option& flag)
+{
+    try {
+        return flag.as<bool>();
+    } catch (const CLI::ConversionError&) {
+        return base::fail(
+            wrong(fmt::format("\"{}\" is neither true nor false", fmt::join(flag.results(), " ")), flag.get_name()));
+    }
+}
+
+base::Expected<void> take(const Bound& bound)
+{
+    for (const auto& [option, given] : bound) {
+        if (given->count() == 0) {
+            continue;
+        }
+        if (option->value.arity == Arity::flag) {
+            const auto set = is_set(*given);
+            if (!set) {
+                return base::fail(set.error());
+            }
+            if (!*set) {
+                continue;
+            }
+        }
+        for (const std::string& text : given->results()) {
+            const std::vector<std::string>& choices = option->value.choices;
+            if (!choices.empty() && std::ranges::find(choices, text) == choices.end()) {
+                const std::vector<std::string_view> known{choices.begin(), choices.end()};
+                return base::fail(wrong(fmt::format("\"{}\" is not accepted{}", text, base::suggestion(text, known)),
+                                        given->get_name()));
+            }
+        }
+        if (auto taken = option->value.take(given->results()); !taken) {
+            return base::fail(wrong(taken.error().message, given->get_name()));
+        }
+    }
+    return {};
+}
+
+// What CLI11 says of a wrong command line, in one line; a word that is no command at all is what is wrong.
+base::Error usage_error(const Command& program, std::string message, int argc, const char* const* argv)
+{
+    std::vector<std::string_view> known;
+    for (const Command& command : program.commands) {
+        known.emplace_back(command.name);
+    }
+    const bool command_given = !known.empty() && argc > 1 && argv[1][0] != '-';
+    if (command_given && std::ranges::find(known, std::string_view{argv[1]}) == known.end()) {
+        return wrong(fmt::format("unknown command \"{}\"{}", argv[1], base::suggestion(argv[1], known)), "");
+    }
+    std::ranges::replace(message, '\n', ' ');
+    return wrong(
+        fmt::format("{}; see {} {}--help", message, program.name, command_given ? fmt::format("{} ", argv[1]) : ""),
+        "");
+}
+
+// One command as CLI11 knows it.
+struct BoundCommand {
+    const Command* command;
+    CLI::App* app;
+    Bound options;
+};
+
+}  // namespace
+
+Completes Option::completes() const
+{
+    if (takes_scenarios) {
+        return Completes::scenarios;
+    }
+    if (placeholder == "FILE" || placeholder == "RESULT") {
+        return Completes::files;
+    }
+    return offered().empty() ? Completes::nothing : Completes::choices;
+}
+
+Command::Command(std::string command_name, std::string command_help)
+    : name{std::move(command_name)}, help{std::move(command_help)}
+{
+    options.push_back(declared("-h,--help", {.take = {}, .arity = Arity::flag}, "Print this help and exit"));
+}
+
+Option& Command::option(std::string_view declaration, OptionValue value, std::string option_help)
+{
+    Option& added = options.emplace_back(declared(declaration, std::move(value), std::move(option_help)));
+    added.group = group;
+    return added;
+}
+
+Option& Command::positional(std::string_view declaration, OptionValue value, std::string option_help)
+{
+    return positionals.emplace_back(declared(declaration, std::move(value), std::move(option_help)));
+}
+
+Option& Command::flag(std::string_view declaration, bool& target, std::string option_help)
+{
+    return option(declaration, value::flag(target), std::move(option_help));
+}
+
+Option& Command::hidden_option(std::string_view declaration, OptionValue value)
+{
+    return hidden_options.emplace_back(declared(declaration, std::move(value), ""));
+}
+
+Command& Command::command(std::string command_name, std::string command_help)
+{
+    return commands.emplace_back(std::move(command_name), std::move(command_help));
+}
+
+Command& Command::hidden_command(std::string command_name)
+{
+    return hidden_commands.emplace_back(std::move(command_name), "");
+}
+
+base::Expected<Request> parse(const Command& program, int argc, const char* const* argv)
+{
+    CLI::App app{"", program.name};
+    app.fallthrough();
+    app.require_subcommand(0, 1);
+    std::vector<BoundCommand> bound{{&program, &app, bind(app, program)}};
+    for (const auto* commands : {&program.commands, &program.hidden_commands}) {
+        for (const Command& command : *commands) {
+            CLI::App& sub = *app.add_subcommand(command.name);
+            bound.push_back({&command, &sub, bind(sub, command)});
+        }
+    }
+    const auto given = [&]() -> const BoundCommand& {
+        const auto found = std::find_if(std::next(bound.begin()), bound.end(),
+                                        [](const BoundCommand& one) { return one.app->parsed(); });
+        return found == bound.end() ? bound.front() : *found;
+    };
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::CallForHelp&) {
+        return Request{given().command, true};
+    } catch (const CLI::ParseError& error) {
+        return base::fail(usage_error(program, error.what(), argc, argv));
+    }
+    const BoundCommand& asked = given();
+    auto taken = take(bound.front().options);
+    if (taken && asked.command != &program) {
+        taken = take(asked.options);
+    }
+    if (taken && asked.command->check) {
+        taken = asked.command->check();
+    }
+    if (!taken) {
+        return base::fail(usage_error(program, base::describe(taken.error()), argc, argv));
+    }
+    return Request{asked.command, false};
+}
+
+}  // namespace memsweep::app

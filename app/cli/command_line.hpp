@@ -1,0 +1,91 @@
+// A command line as a program declares it: commands, their options, and what the text behind each option becomes.
+// Parsing, --help, completions and manual pages all read these declarations.
+//
+// CLI11 splits the arguments. Only command_line.cpp includes it, because its header takes seconds to compile.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/cli/exit_code.hpp"
+#include "core/base/expected.hpp"
+
+namespace memsweep::app {
+
+enum class Arity {
+    flag,
+    one,
+    two,
+    each_time,  // one text each time that the option is given
+    many,       // any number of texts each time, up to the next option
+};
+
+// What becomes of the texts that are given for an option; option_values.hpp makes these.
+struct OptionValue {
+    // Called once, with every text in its order. The error's message says what is wrong with one of them.
+    std::function<base::Expected<void>(const std::vector<std::string>& texts)> take;
+    Arity arity{Arity::one};
+    bool commas{};                     // a comma separates texts too
+    std::vector<std::string> choices;  // the only texts that are accepted; empty: `take` decides
+    std::string fallback;              // what holds where the option is not given; empty: nothing to show
+};
+
+enum class Completes { nothing, choices, files, scenarios };
+
+struct Option {
+    std::vector<std::string> names;  // "-o", "--out"; of a positional argument its one name
+    std::string placeholder;         // what follows, as --help calls it: "FILE"; empty for a flag
+    std::string help;
+    OptionValue value;
+    std::string group;               // the heading that it stands under; empty: "Options"
+    std::string variable;            // of the environment, used where the option is not given
+    std::vector<std::string> words;  // offered by completions beside `value.choices`, and not checked
+    bool required{};
+    bool takes_scenarios{};  // files, or names of the catalog
+
+    [[nodiscard]] bool is_repeatable() const { return value.arity > Arity::one; }
+    [[nodiscard]] const std::vector<std::string>& offered() const { return words.empty() ? value.choices : words; }
+    [[nodiscard]] Completes completes() const;
+};
+
+struct Command {
+    Command(std::string command_name, std::string command_help);
+
+    // `declaration`: the names and, behind a blank, the placeholder: "-o,--out FILE", "trace FILE".
+    Option& option(std::string_view declaration, OptionValue value, std::string option_help);
+    Option& positional(std::string_view declaration, OptionValue value, std::string option_help);
+    Option& flag(std::string_view declaration, bool& target, std::string option_help);
+    // Known to the parser, and to no help, completion or manual page.
+    Option& hidden_option(std::string_view declaration, OptionValue value);
+    Command& command(std::string command_name, std::string command_help);
+    Command& hidden_command(std::string command_name);
+
+    std::string name;
+    std::string help;
+    std::string footer;
+    std::string group;  // of the options that are declared from now on
+    std::deque<Option> positionals;
+    std::deque<Option> options;
+    std::deque<Option> hidden_options;
+    std::deque<Command> commands;
+    std::deque<Command> hidden_commands;
+    // Called when every option is read: what one option cannot tell by itself. The error's `where` names the option.
+    std::function<base::Expected<void>()> check;
+    std::function<ExitCode()> run;
+};
+
+// What the arguments ask for: to run a command, or to print its help.
+struct Request {
+    const Command* command;  // the program itself, where no command is given
+    bool help;
+};
+
+// Reads the arguments into the targets of the declarations.
+//
+// Errors   invalid_input: one line that says what is wrong, with the nearest command or where to read on.
+[[nodiscard]] base::Expected<Request> parse(const Command& program, int argc, const char* const* argv);
+
+}  // namespace memsweep::app

@@ -1,0 +1,69 @@
+#include "app/cli/global_options.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+#include "app/cli/option_values.hpp"
+
+namespace memsweep::app {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, ColorMode>, 3> color_modes{
+    {{"auto", ColorMode::automatic}, {"always", ColorMode::always}, {"never", ColorMode::never}}};
+constexpr std::array<std::pair<std::string_view, ProgressMode>, 5> progress_modes{{{"auto", ProgressMode::automatic},
+                                                                                   {"bar", ProgressMode::bar},
+                                                                                   {"plain", ProgressMode::plain},
+                                                                                   {"json", ProgressMode::json},
+                                                                                   {"none", ProgressMode::none}}};
+
+bool is_set(const char* variable)
+{
+    const char* value = std::getenv(variable);
+    return value != nullptr && *value != '\0';
+}
+
+bool wants_color(ColorMode mode)
+{
+    if (mode != ColorMode::automatic) {
+        return mode == ColorMode::always;
+    }
+    if (is_set("NO_COLOR")) {
+        return false;
+    }
+    if (is_set("CLICOLOR_FORCE") && std::string_view{std::getenv("CLICOLOR_FORCE")} != "0") {
+        return true;
+    }
+    const char* term = std::getenv("TERM");
+    return isatty(STDOUT_FILENO) == 1 && (term == nullptr || std::string_view{term} != "dumb");
+}
+
+}  // namespace
+
+void add_global_options(Command& program, GlobalOptions& global)
+{
+    program.option("--color WHEN", value::choice(global.color, color_modes), "auto, always or never").variable =
+        "MEMSWEEP_COLOR";
+    program.option("--progress HOW", value::choice(global.progress, progress_modes), "auto, bar, plain, json or none")
+        .variable = "MEMSWEEP_PROGRESS";
+    program.flag("-q,--quiet", global.quiet, "Neither progress nor the terminal report");
+    program.flag("-v,--verbose", global.verbose, "More detail in the terminal report");
+}
+
+int terminal_width(int descriptor)
+{
+    winsize size{};
+    return ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+reporters::TerminalStyle terminal_style(const GlobalOptions& global)
+{
+    constexpr int narrowest = 60;
+    constexpr int widest = 160;
+    return {std::clamp(terminal_width(STDOUT_FILENO), narrowest, widest), wants_color(global.color), global.verbose};
+}
+
+}  // namespace memsweep::app

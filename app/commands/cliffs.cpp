@@ -1,0 +1,205 @@
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/cli/global_options.hpp"
+#include "app/cli/messages.hpp"
+#include "app/cli/option_values.hpp"
+#include "app/commands/commands.hpp"
+#include "app/commands/malloc_cost.hpp"
+#include "app/commands/result_io.hpp"
+#include "app/commands/this_machine.hpp"
+#include "core/base/quantity.hpp"
+#include "core/base/suggest.hpp"
+#include "core/engine/runner.hpp"
+#include "core/measure/cliffs.hpp"
+#include "core/sys/allocator_library.hpp"
+#include "core/sys/clock.hpp"
+#include "core/sys/page_ops.hpp"
+#include "reporters/json/cliffs_json.hpp"
+#include "reporters/terminal/terminal_writer.hpp"
+
+namespace memsweep::app {
+namespace {
+
+struct CliffsCommand {
+    std::vector<std::string> allocators;
+    measure::SizeRange range;
+    std::string format{"text"};
+    std::string out;
+    bool no_verify{};
+};
+
+using measure::Cliff;
+using measure::CliffCause;
+using measure::SizeRange;
+using reporters::SettingEffect;
+using reporters::TriedSetting;
+
+measure::CostOfSize costs(const model::AllocatorSpec& allocator)
+{
+    return [allocator](std::uint64_t bytes) { return cost_under(allocator, bytes); };
+}
+
+// Where a cliff that a setting has moved is looked for: it would be seen on both sides of where it was.
+SizeRange around(const Cliff& cliff)
+{
+    return {.from = std::max<std::uint64_t>(cliff.cheap.bytes / 4, 1), .to = cliff.cheap.bytes * 2};
+}
+
+base::Expected<TriedSetting> judge(const Cliff& cliff, const measure::CostOfSize& cost_of)
+{
+    const auto beyond = cost_of(cliff.dear.bytes);
+    const auto survey = beyond ? measure::find_cliffs(around(cliff), cost_of)
+                               : base::Expected<measure::CliffSurvey>{base::fail(beyond.error())};
+    if (!survey) {
+        return base::fail(survey.error());
+    }
+    TriedSetting tried{.effect = SettingEffect::removed, .beyond = *beyond};
+    for (const Cliff& found : survey->cliffs) {
+        if (found.kind != cliff.kind) {
+            continue;
+        }
+        const auto [low, high] = std::minmax(found.cheap.bytes, cliff.cheap.bytes);
+        if (high - low > sys::page_size()) {
+            tried.effect = SettingEffect::moved;
+            tried.last_cheap = found.cheap.bytes;
+            break;
+        }
+        const bool easier = found.dear.ns_per_op < 0.8 * cliff.dear.ns_per_op && cliff.kind == measure::CliffKind::time;
+        tried.effect = easier ? SettingEffect::eased : SettingEffect::none;
+        tried.beyond = found.dear;
+    }
+    // A rise without an edge, or one that begins below the range, is no removal.
+    if (tried.effect == SettingEffect::removed && measure::is_cliff(cliff.kind, cliff.cheap, *beyond)) {
+        tried.effect = SettingEffect::none;
+    }
+    return tried;
+}
+
+TriedSetting try_setting(model::AllocatorSpec allocator, const Cliff& cliff, const measure::CliffSetting& setting)
+{
+    allocator.environment.emplace_back(setting.variable, setting.value);
+    auto judged = judge(cliff, costs(allocator));
+    TriedSetting tried =
+        judged ? *std::move(judged) : TriedSetting{.effect = SettingEffect::failed, .reason = judged.error().message};
+    tried.text = fmt::format("{}={}", setting.variable, setting.value);
+    return tried;
+}
+
+reporters::ExplainedCliff explain(const model::AllocatorSpec& allocator, const Cliff& cliff, bool verify)
+{
+    reporters::ExplainedCliff explained{.cliff = cliff};
+    if (const CliffCause* cause = measure::find_cause(allocator.name, cliff)) {
+        explained.cause = cause->text;
+        explained.without = cause->without;
+        for (const measure::CliffSetting& setting :
+             verify ? cause->settings : std::span<const measure::CliffSetting>{}) {
+            explained.tried.push_back(try_setting(allocator, cliff, setting));
+        }
+    }
+    return explained;
+}
+
+using ShowProgress = std::function<void(const std::string& what)>;
+
+base::Expected<reporters::AllocatorCliffs> look_at(const std::string& name, const CliffsCommand& command,
+                                                   const engine::Capabilities& capabilities,
+                                                   const ShowProgress& show_progress)
+{
+    reporters::AllocatorCliffs found{.name = name};
+    const auto library = capabilities.locate_allocator(name);
+    if (!library) {
+        found.skipped = library.error().message;
+        return found;
+    }
+    const model::AllocatorSpec allocator{.name = name, .library = *library};
+    found.library = library->empty() ? sys::c_library() : *library;
+    show_progress(fmt::format("{}: sweeping sizes from {} to {}", name, base::exact_size(command.range.from),
+                              base::exact_size(command.range.to)));
+    auto survey = measure::find_cliffs(command.range, costs(allocator));
+    if (!survey) {
+        return base::fail(survey.error());
+    }
+    found.sizes = std::move(survey->sizes);
+    for (const Cliff& cliff : survey->cliffs) {
+        show_progress(fmt::format("{}: a cliff after {} B{}", name, cliff.cheap.bytes,
+                                  command.no_verify ? "" : "; trying what should move it"));
+        found.cliffs.push_back(explain(allocator, cliff, !command.no_verify));
+    }
+    return found;
+}
+
+std::string unknown(const std::string& name)
+{
+    const auto known = model::allocator_names();
+    return fmt::format("\"{}\" is no allocator{}", name, base::suggestion(name, known));
+}
+
+ExitCode execute(const CliffsCommand& command, const GlobalOptions& global)
+{
+    for (const std::string& name : command.allocators) {
+        if (model::find_allocator(name) == nullptr && !model::is_library_path(name)) {
+            print_error({base::ErrorCode::invalid_input, unknown(name), "--on"});
+            return ExitCode::bad_input;
+        }
+    }
+    reporters::CliffsReport report{
+        .tool = model::this_tool(), .machine = this_machine(), .taken = sys::utc_now(), .range = command.range};
+    const engine::Capabilities capable = capabilities(report.machine);
+    const ShowProgress show_progress = [&global](const std::string& what) {
+        if (!global.quiet) {
+            print_note(what);
+        }
+    };
+    ExitCode code = ExitCode::done;
+    for (const std::string& name : command.allocators) {
+        auto found = look_at(name, command, capable, show_progress);
+        if (!found) {
+            print_error(found.error());
+            code = worse(code, ExitCode::case_failed);
+            continue;
+        }
+        report.allocators.push_back(*std::move(found));
+    }
+    const bool measured = std::ranges::any_of(report.allocators, [](const auto& one) { return one.skipped.empty(); });
+    code = measured ? code : worse(code, ExitCode::nothing_measured);
+    const std::string text =
+        command.format == "json" ? reporters::to_json(report) : reporters::to_terminal(report, terminal_style(global));
+    return worse(code, write_text(text, command.out));
+}
+
+}  // namespace
+
+void add_cliffs(Command& program, const GlobalOptions& global)
+{
+    const auto cliffs = std::make_shared<CliffsCommand>();
+    Command& command =
+        program.command("cliffs", "Find the sizes where an allocator's cost jumps, why, and what moves them");
+    Option& on = command.option("--on A,B", value::comma_texts(cliffs->allocators),
+                                "Allocators, with commas: glibc, jemalloc, mimalloc, tcmalloc, or paths of libraries");
+    on.required = true;
+    on.words = value::names_in(model::allocators());
+    command.option("--from SIZE", value::size(cliffs->range.from), "Smallest size (default 64B)");
+    command.option("--to SIZE", value::size(cliffs->range.to), "Largest size (default 64MiB)");
+    command.flag("--no-verify", cliffs->no_verify, "Name the settings that should move a cliff without trying them");
+    command.option("-f,--format FMT", value::word(cliffs->format, {"text", "json"}), "text or json");
+    command.option("-o,--out FILE", value::text(cliffs->out), "Where to write (default stdout)");
+    command.footer =
+        "Each size is measured in a fresh process. Exit codes: 0 done; 2 an unknown allocator; 3 a measurement "
+        "failed; 4 none of the allocators is installed.";
+    command.check = [cliffs]() -> base::Expected<void> {
+        if (cliffs->range.from == 0 || cliffs->range.from >= cliffs->range.to) {
+            return base::fail(base::ErrorCode::invalid_input, "must be above 0 and below --to", "--from");
+        }
+        return {};
+    };
+    command.run = [cliffs, &global] { return execute(*cliffs, global); };
+}
+
+}  // namespace memsweep::app

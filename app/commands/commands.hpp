@@ -1,0 +1,47 @@
+// The commands of memsweep, one file each: add_<command> declares what the command takes, and what runs it.
+//
+// The declarations refer to `global`, which must outlive the program's.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <optional>
+
+#include "app/cli/command_line.hpp"
+#include "app/cli/global_options.hpp"
+
+namespace memsweep::app {
+
+void add_run(Command& program, const GlobalOptions& global);
+void add_compare(Command& program, const GlobalOptions& global);
+void add_report(Command& program, const GlobalOptions& global);
+void add_validate(Command& program, const GlobalOptions& global);
+void add_list(Command& program, const GlobalOptions& global);
+void add_schema(Command& program, const GlobalOptions& global);
+void add_merge(Command& program, const GlobalOptions& global);
+void add_doctor(Command& program, const GlobalOptions& global);
+void add_info(Command& program, const GlobalOptions& global);
+void add_import(Command& program, const GlobalOptions& global);
+void add_export(Command& program, const GlobalOptions& global);
+void add_fit(Command& program, const GlobalOptions& global);
+void add_replay(Command& program, const GlobalOptions& global);
+void add_record(Command& program, const GlobalOptions& global);
+void add_watch(Command& program, const GlobalOptions& global);
+void add_cliffs(Command& program, const GlobalOptions& global);
+void add_probe(Command& program, const GlobalOptions& global);
+void add_completion(Command& program, const GlobalOptions& global);
+void add_man(Command& program, const GlobalOptions& global);
+void add_worker(Command& program, const GlobalOptions& global);
+void add_malloc_cost(Command& program, const GlobalOptions& global);
+
+// In the order of --help; the last ones are hidden.
+using AddCommand = void (*)(Command& program, const GlobalOptions& global);
+inline constexpr std::array<AddCommand, 21> commands{
+    add_run,    add_compare, add_report, add_validate,   add_list, add_schema, add_merge,
+    add_doctor, add_info,    add_import, add_export,     add_fit,  add_replay, add_record,
+    add_watch,  add_cliffs,  add_probe,  add_completion, add_man,  add_worker, add_malloc_cost};
+
+// --version, which goes before any command: what it returns prints the version if that was asked for.
+[[nodiscard]] std::function<std::optional<ExitCode>()> add_version(Command& program);
+
+}  // namespace memsweep::app

@@ -1,0 +1,365 @@
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "app/cli/global_options.hpp"
+#include "app/cli/messages.hpp"
+#include "app/cli/option_values.hpp"
+#include "app/commands/commands.hpp"
+#include "app/commands/comparing.hpp"
+#include "app/commands/result_io.hpp"
+#include "app/commands/shipped.hpp"
+#include "core/base/suggest.hpp"
+#include "core/measure/cases.hpp"
+#include "core/measure/fleet_trend.hpp"
+#include "core/measure/phase_cases.hpp"
+#include "core/measure/thresholds.hpp"
+#include "reporters/document/comparison_document.hpp"
+#include "reporters/formats.hpp"
+#include "reporters/terminal/terminal_writer.hpp"
+
+namespace memsweep::app {
+namespace {
+
+struct CompareCommand {
+    std::vector<std::string> results;
+    std::vector<std::pair<std::string, std::string>> between;     // AXIS, VALUE: the base, then the candidate; or empty
+    std::vector<std::string> metrics;                             // empty: all
+    std::vector<std::pair<std::string, std::string>> thresholds;  // METRIC, "5%,1MiB"
+    std::string gate;                                             // a file or the name of one that ships
+    std::string format{"text"};
+    std::string out;
+    bool points{};
+    bool no_gate{};
+    bool only_changed{};
+    bool explain{};
+    bool force{};
+};
+
+using Units = std::map<std::string, model::Unit, std::less<>>;
+
+void add_points(const model::CaseReport& report, Units& units)
+{
+    for (const std::string_view point : measure::point_names(report)) {
+        for (const model::MetricInfo& metric : model::point_catalog()) {
+            units.emplace(fmt::format("{}.{}", point, metric.name), metric.unit);
+        }
+    }
+}
+
+Units known_metrics(const std::vector<model::RunReport>& results)
+{
+    Units units;
+    for (const model::RunReport& result : results) {
+        for (const model::CaseReport& one : result.cases) {
+            for (const model::Metric& metric : one.metrics) {
+                units.emplace(metric.name, metric.unit);
+            }
+            add_points(one, units);
+        }
+    }
+    for (const model::MetricInfo& metric : model::metric_catalog()) {
+        units.emplace(metric.name, metric.unit);
+    }
+    return units;
+}
+
+void print_unknown(const std::string& name, const Units& units, std::string_view flag)
+{
+    std::vector<std::string_view> known;
+    for (const auto& [metric, unit] : units) {
+        known.push_back(metric);
+    }
+    const std::string_view near = base::nearest(name, known);
+    print_error(
+        {base::ErrorCode::invalid_input,
+         fmt::format("unknown metric \"{}\"; {}", name,
+                     near.empty() ? "memsweep list metrics names them" : fmt::format("did you mean \"{}\"?", near)),
+         std::string{flag}});
+}
+
+bool add_threshold(const std::string& name, const std::string& text, const Units& units, measure::Criteria& criteria)
+{
+    const auto unit = units.find(name);
+    if (unit == units.end()) {
+        print_unknown(name, units, "--threshold");
+        return false;
+    }
+    const auto threshold = measure::parse_threshold(text, unit->second);
+    if (!threshold) {
+        print_error(
+            {base::ErrorCode::invalid_input, fmt::format("{}: {}", name, threshold.error().message), "--threshold"});
+        return false;
+    }
+    criteria.thresholds.insert_or_assign(name, *threshold);
+    return true;
+}
+
+// The gate file, changed by --metric and --threshold. Metrics are those that memsweep knows and those that the
+// results hold. Empty after the errors were printed.
+std::optional<measure::Criteria> comparison_criteria(const CompareCommand& command,
+                                                     const std::vector<model::RunReport>& results)
+{
+    auto criteria = gate_criteria(command.gate);
+    if (!criteria) {
+        return std::nullopt;
+    }
+    const Units units = known_metrics(results);
+    bool valid = true;
+    for (const auto& [name, text] : command.thresholds) {
+        valid = add_threshold(name, text, units, *criteria) && valid;
+    }
+    const bool names_a_point =
+        std::ranges::any_of(command.metrics, [](const std::string& name) { return name.find('.') != name.npos; });
+    criteria->points = command.points || names_a_point;
+    if (!command.metrics.empty()) {
+        criteria->only = {command.metrics.begin(), command.metrics.end()};
+    }
+    for (const std::string& name : command.metrics) {
+        if (!units.contains(name)) {
+            print_unknown(name, units, "--metric");
+            valid = false;
+        }
+    }
+    return valid ? criteria : std::nullopt;
+}
+
+struct Inputs {
+    std::vector<model::RunReport> results;
+    std::vector<model::Fleet> fleets;
+};
+
+// Every result, or every error on stderr.
+std::optional<Inputs> read_all(const std::vector<std::string>& paths)
+{
+    Inputs inputs;
+    for (const std::string& path : paths) {
+        auto result = read_any_result(path);
+        if (!result) {
+            print_error(result.error());
+            continue;
+        }
+        if (auto* fleet = std::get_if<model::Fleet>(&*result)) {
+            inputs.fleets.push_back(std::move(*fleet));
+            continue;
+        }
+        auto& report = std::get<model::RunReport>(*result);
+        if (report.run.interrupted) {
+            print_note(fmt::format("{}: its run did not finish; what it measured is compared", path));
+        }
+        inputs.results.push_back(std::move(report));
+    }
+    return inputs.results.size() + inputs.fleets.size() == paths.size() ? std::optional{std::move(inputs)}
+                                                                        : std::nullopt;
+}
+
+bool can_write(const CompareCommand& command)
+{
+    if (const auto format = reporters::find_format(command.format, reporters::Subject::comparison); !format) {
+        print_error(format.error());
+        return false;
+    }
+    if (std::ranges::count(command.results, "-") > 1) {
+        print_error({base::ErrorCode::invalid_input, "the standard input holds one result only", "-"});
+        return false;
+    }
+    return true;
+}
+
+model::RatioOf family(const std::pair<std::string, std::string>& text)
+{
+    return {text.first, text.second};
+}
+
+bool is_between_phases(const CompareCommand& command)
+{
+    const auto is_phase = [](const auto& one) { return one.first == measure::phase_axis; };
+    return !command.between.empty() && std::ranges::all_of(command.between, is_phase);
+}
+
+// Those that are comparable; the reasons of the others are on stderr.
+std::vector<measure::Comparison> comparisons_of(const CompareCommand& command,
+                                                const std::vector<model::RunReport>& results,
+                                                const measure::Criteria& criteria)
+{
+    std::vector<measure::Comparison> comparisons;
+    const auto keep = [&](base::Expected<measure::Comparison> comparison) {
+        if (comparison) {
+            comparisons.push_back(*std::move(comparison));
+        } else {
+            print_error(comparison.error());
+        }
+    };
+    if (!command.between.empty()) {
+        keep(measure::compare_families(results.front(), family(command.between[0]), family(command.between[1]),
+                                       criteria));
+        return comparisons;
+    }
+    const NamedResult base{command.results.front(), &results.front()};
+    for (std::size_t i = 1; i < results.size(); ++i) {
+        keep(compare_named(base, {command.results[i], &results[i]}, criteria, command.force));
+    }
+    return comparisons;
+}
+
+template <typename Report>
+std::string rendered(const Report& report, reporters::Subject subject, const CompareCommand& command,
+                     const GlobalOptions& global)
+{
+    if (command.format == "text" && (command.out.empty() || command.out == "-")) {
+        return reporters::to_terminal(report, terminal_style(global));
+    }
+    return reporters::text_in(*reporters::find_format(command.format, subject), report);
+}
+
+// What fleets cannot be asked; empty: nothing of it was.
+std::string not_of_fleets(const CompareCommand& command, const Inputs& inputs)
+{
+    if (!inputs.results.empty()) {
+        return "fleets are compared with fleets; these are fleets and results of one host";
+    }
+    if (!command.between.empty() || command.points || !command.metrics.empty()) {
+        return "--between, --points and --metric are for results of one host";
+    }
+    return !reporters::find_format(command.format, reporters::Subject::fleet_trend)
+               ? fmt::format("fleets are compared as text, md, json or html, not as {}", command.format)
+               : std::string{};
+}
+
+ExitCode fleet_exit_code(const measure::FleetTrend& trend, bool gate)
+{
+    const bool worse = measure::count_changes(trend, measure::Verdict::regressed) > 0 || !trend.newly_bad.empty() ||
+                       std::ranges::any_of(trend.outlying, &measure::HostChange::is_worse);
+    if (gate && worse) {
+        return ExitCode::finding;
+    }
+    const std::size_t untold = measure::count_changes(trend, measure::Verdict::insufficient);
+    return untold == trend.changes.size() ? ExitCode::no_verdict : ExitCode::done;
+}
+
+ExitCode compare_fleets(const CompareCommand& command, const Inputs& inputs, const GlobalOptions& global)
+{
+    if (const std::string problem = not_of_fleets(command, inputs); !problem.empty()) {
+        print_error({base::ErrorCode::invalid_input, problem, "compare"});
+        return ExitCode::bad_input;
+    }
+    const auto criteria = comparison_criteria(command, {});
+    if (!criteria) {
+        return ExitCode::bad_input;
+    }
+    reporters::FleetTrendReport report{.only_changed = command.only_changed};
+    ExitCode code = ExitCode::done;
+    for (std::size_t i = 1; i < inputs.fleets.size(); ++i) {
+        auto trend =
+            measure::compare_fleets({command.results.front(), &inputs.fleets.front()},
+                                    {command.results[i], &inputs.fleets[i]}, criteria->thresholds, command.force);
+        if (!trend) {
+            print_error(trend.error());
+            code = ExitCode::bad_input;
+            continue;
+        }
+        code = worse(code, fleet_exit_code(*trend, !command.no_gate));
+        report.trends.push_back(*std::move(trend));
+    }
+    if (report.trends.empty()) {
+        return ExitCode::bad_input;
+    }
+    return worse(code, write_text(rendered(report, reporters::Subject::fleet_trend, command, global), command.out));
+}
+
+ExitCode execute(const CompareCommand& command, const GlobalOptions& global)
+{
+    if (!can_write(command)) {
+        return ExitCode::bad_input;
+    }
+    auto read = read_all(command.results);
+    if (read && !read->fleets.empty()) {
+        return compare_fleets(command, *read, global);
+    }
+    auto* results = read ? &read->results : nullptr;
+    const auto criteria = results ? comparison_criteria(command, *results) : std::nullopt;
+    if (!criteria) {
+        return ExitCode::bad_input;
+    }
+    if (is_between_phases(command) && !measure::has_phase_axis(results->front())) {
+        results->front() = measure::by_phase(results->front());
+    }
+    reporters::ComparisonReport report{.tool = model::this_tool(),
+                                       .comparisons = comparisons_of(command, *results, *criteria),
+                                       .gate = !command.no_gate,
+                                       .only_changed = command.only_changed,
+                                       .explain = command.explain};
+    if (report.comparisons.empty()) {
+        return ExitCode::bad_input;
+    }
+    const std::size_t wanted = command.between.empty() ? results->size() - 1 : 1;
+    ExitCode code = report.comparisons.size() == wanted ? ExitCode::done : ExitCode::bad_input;
+    for (const measure::Comparison& comparison : report.comparisons) {
+        code = worse(code, exit_code_of(comparison, report.gate));
+    }
+    const bool silent = global.quiet && command.format == "text" && command.out.empty();
+    return silent ? code
+                  : worse(code,
+                          write_text(rendered(report, reporters::Subject::comparison, command, global), command.out));
+}
+
+void add_judging(Command& command, CompareCommand& compare)
+{
+    Option& metrics = command.option("--metric METRIC", value::texts(compare.metrics, Arity::each_time),
+                                     "Only this metric (repeatable; memsweep list metrics)");
+    metrics.words = value::names_in(model::metric_catalog());
+    command.option("--threshold METRIC=PERCENT[,ABS]", value::pairs(compare.thresholds, "NAME=VALUE", Arity::each_time),
+                   "How much a metric may change: wall_time=5%, working_set_peak=2%,1MiB (repeatable)");
+    command
+        .option("--gate FILE", value::text(compare.gate),
+                "Take thresholds from a gate file, or one that ships (memory)")
+        .words = shipped_gates();
+    command.flag("--points", compare.points, "Also compare what named points measured, as POINT.METRIC");
+    command.flag("--no-gate", compare.no_gate, "Show regressions, but exit with 0");
+    command.flag("--only-changed", compare.only_changed, "Leave out what is the same or cannot be told");
+    command.flag("--explain", compare.explain, "Say how each verdict came about, and what would have changed it");
+    command.flag("--force", compare.force, "Compare different scenarios or machines all the same");
+}
+
+base::Expected<void> check(const CompareCommand& compare)
+{
+    if (!compare.between.empty() && compare.results.size() != 1) {
+        return base::fail(base::ErrorCode::invalid_input, "compares the cases of one result; name exactly one",
+                          "--between");
+    }
+    if (compare.between.empty() && compare.results.size() < 2) {
+        return base::fail(base::ErrorCode::invalid_input,
+                          "name a base and at least one candidate, or one result and --between", "RESULT");
+    }
+    return {};
+}
+
+}  // namespace
+
+void add_compare(Command& program, const GlobalOptions& global)
+{
+    const auto compare = std::make_shared<CompareCommand>();
+    Command& command = program.command("compare", "Compare results, or two case families of one");
+    command
+        .positional("result RESULT", value::texts(compare->results),
+                    "The base, then its candidates; with --between one result; - is stdin")
+        .required = true;
+    command.option("--between AXIS=VALUE AXIS=VALUE", value::pairs(compare->between, "NAME=VALUE", Arity::two),
+                   "Compare two case families of one result: mode=refcount mode=finalizer; the first is the base; two "
+                   "phases of each case too: phase=warm phase=cold");
+    add_judging(command, *compare);
+    const auto formats = reporters::format_names(reporters::Subject::comparison);
+    command.option("-f,--format FMT", value::text(compare->format), "text, md, json, junit or html")
+        .words.assign(formats.begin(), formats.end());
+    command.option("-o,--out FILE", value::text(compare->out), "Where to write (default stdout)");
+    command.footer = "Exit codes: 0 no regression; 1 a metric regressed or a case began to fail; 2 unreadable, or not "
+                     "comparable; 5 no verdict: too few repetitions.";
+    command.check = [compare] { return check(*compare); };
+    command.run = [compare, &global] { return execute(*compare, global); };
+}
+
+}  // namespace memsweep::app

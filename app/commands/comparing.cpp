@@ -1,0 +1,119 @@
+#include "app/commands/comparing.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/cli/messages.hpp"
+#include "app/commands/result_io.hpp"
+#include "app/commands/shipped.hpp"
+#include "core/measure/likeness.hpp"
+#include "reporters/document/comparison_document.hpp"
+#include "reporters/terminal/terminal_writer.hpp"
+#include "scenarios/reader/gate_file.hpp"
+
+namespace memsweep::app {
+namespace {
+
+// The run has no cases yet: the plan names them.
+measure::ScenarioFacts facts_of(const model::RunReport& run, const model::Plan& plan)
+{
+    measure::ScenarioFacts facts = measure::scenario_facts(run);
+    std::ranges::transform(plan.cases, std::back_inserter(facts.case_ids), &model::Case::id);
+    return facts;
+}
+
+}  // namespace
+std::optional<measure::Criteria> gate_criteria(const std::string& gate)
+{
+    if (gate.empty()) {
+        return measure::Criteria{};
+    }
+    auto loaded = scenarios::load_gate(gate == "-" ? gate : gate_path(gate));
+    if (loaded) {
+        return *std::move(loaded);
+    }
+    for (const base::Error& error : loaded.error()) {
+        std::fprintf(stderr, "%s\n", base::describe(error).c_str());
+    }
+    return std::nullopt;
+}
+
+base::Expected<measure::Comparison> compare_named(const NamedResult& base, const NamedResult& candidate,
+                                                  const measure::Criteria& criteria, bool force)
+{
+    std::vector<std::string> unlike = measure::differences(*base.report, *candidate.report);
+    if (!unlike.empty() && !force) {
+        return base::fail(base::ErrorCode::invalid_input,
+                          fmt::format("not comparable with {}: {}; --force compares them all the same", base.name,
+                                      fmt::join(unlike, "; ")),
+                          candidate.name);
+    }
+    auto comparison = measure::compare_reports(*base.report, *candidate.report, criteria);
+    if (!comparison) {
+        return base::fail(comparison.error().code, comparison.error().message, candidate.name);
+    }
+    comparison->base.name = base.name;
+    comparison->candidate.name = candidate.name;
+    comparison->overruled = std::move(unlike);
+    return comparison;
+}
+
+ExitCode exit_code_of(const measure::Comparison& comparison, bool gate)
+{
+    switch (measure::outcome(comparison)) {
+    case measure::Outcome::regressed:
+        return gate ? ExitCode::finding : ExitCode::done;
+    case measure::Outcome::no_verdict:
+        return ExitCode::no_verdict;
+    case measure::Outcome::passed:
+        break;
+    }
+    return ExitCode::done;
+}
+
+base::Expected<Baseline> Baseline::open(const std::string& path, const model::RunReport& run, const model::Plan& plan,
+                                        measure::Criteria criteria)
+{
+    auto result = read_result(path);
+    if (!result) {
+        return base::fail(result.error());
+    }
+    std::vector<std::string> unlike{measure::scenario_difference(measure::scenario_facts(*result), facts_of(run, plan)),
+                                    measure::machine_difference(result->machine, run.machine)};
+    std::erase(unlike, std::string{});
+    if (!unlike.empty()) {
+        return base::fail(base::ErrorCode::invalid_input,
+                          fmt::format("not comparable with this run: {}", fmt::join(unlike, "; ")), path);
+    }
+    Baseline baseline;
+    baseline.path_ = path;
+    baseline.result_ = *std::move(result);
+    baseline.criteria_ = std::move(criteria);
+    return baseline;
+}
+
+base::Expected<measure::Comparison> Baseline::compare(const model::RunReport& report) const
+{
+    return compare_named({path_, &result_}, {"this run", &report}, criteria_, false);
+}
+
+std::string baseline_text(const measure::Comparison& comparison, bool gate, const GlobalOptions& global)
+{
+    reporters::ComparisonReport report;
+    report.comparisons = {comparison};
+    report.gate = gate;
+    report.only_changed = !global.verbose;
+    return reporters::to_terminal(report, terminal_style(global));
+}
+
+std::string baseline_line(const measure::Comparison& comparison)
+{
+    return reporters::headline(comparison).text;
+}
+
+}  // namespace memsweep::app

@@ -1,0 +1,57 @@
+// What `compare` and `run --baseline` share: the criteria, the comparison of two results, and its exit code; and the
+// baseline itself.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/cli/global_options.hpp"
+#include "core/base/expected.hpp"
+#include "core/measure/comparison.hpp"
+#include "core/model/plan.hpp"
+#include "core/model/report.hpp"
+
+namespace memsweep::app {
+
+// A gate file by its path, or by the name of one that ships (configs/gates/NAME.json). Empty after its errors were
+// printed; the defaults when `gate` is empty.
+[[nodiscard]] std::optional<measure::Criteria> gate_criteria(const std::string& gate);
+
+struct NamedResult {
+    std::string name;
+    const model::RunReport* report;
+};
+
+// Errors   invalid_input: the two are not alike, with what differs (unless `force`), or no case is in both.
+[[nodiscard]] base::Expected<measure::Comparison> compare_named(const NamedResult& base, const NamedResult& candidate,
+                                                                const measure::Criteria& criteria, bool force);
+
+// With the gate off a regression is no finding; too few repetitions for a verdict stay what they are.
+[[nodiscard]] ExitCode exit_code_of(const measure::Comparison& comparison, bool gate);
+
+// `run --baseline`: the earlier result that a run is compared with, found unfit before anything is measured.
+class Baseline {
+  public:
+    // `run` is the report of `plan` before it has cases.
+    //
+    // Errors   io, invalid_input: unreadable, or of another scenario or machine, with what differs.
+    [[nodiscard]] static base::Expected<Baseline> open(const std::string& path, const model::RunReport& run,
+                                                       const model::Plan& plan, measure::Criteria criteria);
+
+    [[nodiscard]] base::Expected<measure::Comparison> compare(const model::RunReport& report) const;
+
+  private:
+    std::string path_;
+    model::RunReport result_;
+    measure::Criteria criteria_;
+};
+
+// The comparison as text for the terminal.
+[[nodiscard]] std::string baseline_text(const measure::Comparison& comparison, bool gate, const GlobalOptions& global);
+
+// The same in one sentence, for where stdout is taken.
+[[nodiscard]] std::string baseline_line(const measure::Comparison& comparison);
+
+}  // namespace memsweep::app

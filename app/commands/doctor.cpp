@@ -1,0 +1,69 @@
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/cli/global_options.hpp"
+#include "app/cli/messages.hpp"
+#include "app/cli/option_values.hpp"
+#include "app/commands/commands.hpp"
+#include "app/commands/this_machine.hpp"
+#include "core/measure/measured_checks.hpp"
+#include "core/sys/machine_facts.hpp"
+#include "core/sys/setting_checks.hpp"
+#include "reporters/json/doctor_json.hpp"
+#include "reporters/terminal/terminal_writer.hpp"
+
+namespace memsweep::app {
+namespace {
+
+struct DoctorCommand {
+    bool json{};
+};
+
+constexpr std::uint64_t most_touched_bytes = 512ULL << 20;
+constexpr std::chrono::milliseconds most_touching_time{1000};
+
+model::MachineCheck cold_memory(const sys::Clock& clock)
+{
+    const std::uint64_t available = sys::available_memory();
+    const auto chunks =
+        sys::measure_first_touch(clock, std::min(most_touched_bytes, available / 4), most_touching_time);
+    return measure::cold_memory_check(chunks.value_or(std::vector<sys::TouchedChunk>{}), available);
+}
+
+// Settings first: what is measured loads the machine, and its pressure would be our own.
+ExitCode execute(const DoctorCommand& command, const GlobalOptions& global)
+{
+    const sys::SystemClock clock;
+    reporters::Checkup checkup{.tool = model::this_tool(), .machine = this_machine(), .taken = sys::utc_now()};
+    checkup.checks = sys::setting_checks();
+    checkup.checks.push_back(cold_memory(clock));
+    for (model::MachineCheck& check : measure::neighbour_checks(sys::run_canary(clock, {}))) {
+        checkup.checks.push_back(std::move(check));
+    }
+    const bool fit = reporters::count(checkup, model::Fitness::spoils) == 0;
+    const ExitCode code = fit ? ExitCode::done : ExitCode::finding;
+    if (global.quiet && !command.json) {
+        return code;
+    }
+    const std::string text =
+        command.json ? reporters::to_json(checkup) : reporters::to_terminal(checkup, terminal_style(global));
+    return print_data(text) ? code : worse(code, ExitCode::bad_input);
+}
+
+}  // namespace
+
+void add_doctor(Command& program, const GlobalOptions& global)
+{
+    const auto doctor = std::make_shared<DoctorCommand>();
+    Command& command = program.command("doctor", "Is this machine fit to measure on? What spoils numbers here");
+    command.flag("--json", doctor->json, "As JSON: every check with its status, value, reason and command");
+    command.footer =
+        "Exit codes: 0 nothing would spoil numbers; 1 something would, and the command that changes it is shown.";
+    command.run = [doctor, &global] { return execute(*doctor, global); };
+}
+
+}  // namespace memsweep::app

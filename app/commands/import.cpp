@@ -1,0 +1,133 @@
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/cli/global_options.hpp"
+#include "app/cli/messages.hpp"
+#include "app/cli/option_values.hpp"
+#include "app/commands/commands.hpp"
+#include "app/commands/trace_output.hpp"
+#include "core/trace/import/import.hpp"
+#include "core/trace/summary.hpp"
+#include "reporters/document/trace_summary.hpp"
+#include "reporters/json/trace_summary_json.hpp"
+#include "reporters/terminal/terminal_writer.hpp"
+
+namespace memsweep::app {
+namespace {
+
+struct ImportCommand {
+    std::string log;
+    std::string out;
+    std::string format;  // empty: by its first bytes
+    trace::FreeOrder free_order{trace::FreeOrder::lifo};
+    std::optional<std::uint64_t> uid;
+    bool strict{};
+    bool json{};
+};
+
+constexpr std::size_t head_bytes = 4096;
+
+std::string bad_lines_text(const trace::ImportSink& sink)
+{
+    std::string text = fmt::format("{} bad {} left out", sink.bad_lines(), sink.bad_lines() == 1 ? "line" : "lines");
+    for (const trace::BadLine& line : sink.first_bad_lines()) {
+        text +=
+            fmt::format("{} line {}: {}", &line == sink.first_bad_lines().data() ? ":" : ";", line.number, line.reason);
+    }
+    return text + (sink.bad_lines() > sink.first_bad_lines().size() ? "; ..." : "");
+}
+
+trace::TraceSummary summary_of(const trace::ImportSink& sink, const trace::ImportFormat& format, trace::Facts facts)
+{
+    return {.totals = sink.accounting().totals(),
+            .sizes = sink.accounting().sizes(),
+            .lifetimes = sink.accounting().lifetimes(),
+            .facts = std::move(facts),
+            .ticks_per_second = format.ticks_per_second,
+            .bad_lines = sink.bad_lines()};
+}
+
+base::Expected<ExitCode> import(const ImportCommand& command, const GlobalOptions& global)
+{
+    auto source = trace::open_log(command.log);
+    if (!source) {
+        return base::fail(source.error());
+    }
+    trace::LogText log{*std::move(source)};
+    const auto format = trace::find_import_format(command.format, log.peek(head_bytes), command.log);
+    if (!format) {
+        return base::fail(log.failure() ? *log.failure() : format.error());
+    }
+    auto output = TraceOutput::open(command.out);
+    if (!output) {
+        return base::fail(output.error());
+    }
+    trace::TraceWriter writer{output->taker(), {.ticks_per_second = (*format)->ticks_per_second}};
+    trace::ImportSink sink{writer};
+    const auto imported =
+        (*format)->import(log, sink, {.name = command.log, .free_order = command.free_order, .uid = command.uid});
+    if (!imported || log.failure()) {
+        return base::fail(log.failure() ? *log.failure() : imported.error());
+    }
+    if (sink.bad_lines() != 0) {
+        print_note(command.log + ": " + bad_lines_text(sink));
+        if (command.strict) {
+            return base::fail(base::ErrorCode::invalid_input, "refused for its bad lines (--strict)", command.log);
+        }
+    }
+    const trace::Facts facts{{"source", std::string{(*format)->name}},
+                             {trace::bad_lines_fact, std::to_string(sink.bad_lines())},
+                             {"ghosts", std::to_string(sink.ghosts())}};
+    if (const auto written = writer.finish(facts).and_then([&] { return output->commit(); }); !written) {
+        return base::fail(written.error());
+    }
+    if (command.out == "-" || (global.quiet && !command.json)) {
+        return ExitCode::done;
+    }
+    const trace::TraceSummary summary = summary_of(sink, **format, facts);
+    const std::string text =
+        command.json ? reporters::to_json(summary) : reporters::to_terminal(summary, terminal_style(global));
+    return print_data(text) ? ExitCode::done : ExitCode::bad_input;
+}
+
+ExitCode execute(const ImportCommand& command, const GlobalOptions& global)
+{
+    const auto code = import(command, global);
+    if (!code) {
+        print_error(code.error());
+        return ExitCode::bad_input;
+    }
+    return *code;
+}
+
+}  // namespace
+
+void add_import(Command& program, const GlobalOptions& global)
+{
+    constexpr std::array<std::pair<std::string_view, trace::FreeOrder>, 3> free_orders{
+        {{"lifo", trace::FreeOrder::lifo}, {"fifo", trace::FreeOrder::fifo}, {"random", trace::FreeOrder::random}}};
+    const auto import = std::make_shared<ImportCommand>();
+    Command& command = program.command("import", "Turn another tool's log into a trace");
+    command.positional("log FILE", value::text(import->log), "A log, also compressed by gzip or zstd; - is stdin")
+        .required = true;
+    command.option("-o,--out FILE", value::text(import->out), "The trace to write (.mst); - is stdout").required = true;
+    command.option("--format FMT", value::word(import->format, value::names_in(trace::import_formats())),
+                   "What the log is, where its first bytes do not tell");
+    command.option("--heaptrack-order ORDER", value::choice(import->free_order, free_orders),
+                   "Which block of a class heaptrack means: lifo, fifo, random");
+    command.option("--uid UID", value::number(import->uid, 0, UINT64_MAX),
+                   "Umpire 4 and before: only the events of this process");
+    command.flag("--strict", import->strict, "Refuse a log with bad lines, which otherwise are counted and left out");
+    command.flag("--json", import->json, "The totals as JSON");
+    command.footer = "Exit codes: 0 imported; 2 unreadable, of an unknown format, or --strict and a line is bad.";
+    command.run = [import, &global] { return execute(*import, global); };
+}
+
+}  // namespace memsweep::app

@@ -1,0 +1,261 @@
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/cli/messages.hpp"
+#include "app/cli/option_values.hpp"
+#include "app/commands/commands.hpp"
+#include "app/commands/shipped.hpp"
+#include "app/commands/this_machine.hpp"
+#include "core/model/allocator.hpp"
+#include "core/model/metric.hpp"
+#include "core/model/plan.hpp"
+#include "core/model/specs.hpp"
+#include "core/model/step.hpp"
+#include "core/sys/allocator_library.hpp"
+#include "reporters/formats.hpp"
+#include "reporters/json/listing.hpp"
+#include "scenarios/reader/catalog.hpp"
+#include "scenarios/reader/loader.hpp"
+#include "scenarios/reader/option_tables.hpp"
+
+namespace memsweep::app {
+namespace {
+
+struct ListCommand {
+    std::string what;
+    bool json{};
+    std::vector<std::string> files;  // of `list cases`; of `list scenarios`: the folder
+};
+
+using base::Expected;
+using model::Scalar;
+using reporters::Listing;
+
+std::string text(std::string_view view)
+{
+    return std::string{view};
+}
+
+Expected<Listing> list_scenarios(const ListCommand& command)
+{
+    const std::string folder = command.files.empty() ? shipped("scenarios/catalog") : command.files.front();
+    const auto entries = scenarios::list_catalog(folder, surroundings(this_machine()));
+    if (!entries) {
+        return base::fail(entries.error());
+    }
+    Listing listing{{"name", "cases", "path", "description"}, {}};
+    for (const scenarios::CatalogEntry& entry : *entries) {
+        const std::string description =
+            entry.errors.empty() ? entry.description : "invalid: " + base::describe(entry.errors.front());
+        listing.rows.push_back({entry.name, static_cast<std::int64_t>(entry.cases), entry.path, description});
+    }
+    return listing;
+}
+
+Expected<Listing> list_cases(const ListCommand& command)
+{
+    if (command.files.empty()) {
+        return base::fail(base::ErrorCode::invalid_input, "name the scenario files whose cases to list", "list cases");
+    }
+    const scenarios::Surroundings around = surroundings(this_machine());
+    Listing listing{{"case", "peak_bytes"}, {}};
+    for (const std::string& file : command.files) {
+        const auto plan = scenarios::load(scenario_path(file), {}, around);
+        if (!plan) {
+            return base::fail(plan.error().front());
+        }
+        for (const model::Case& one : plan->cases) {
+            listing.rows.push_back({one.id, static_cast<std::int64_t>(model::estimated_peak_bytes(one))});
+        }
+    }
+    return listing;
+}
+
+Expected<Listing> list_metrics(const ListCommand& /*command*/)
+{
+    Listing listing{{"name", "of", "unit", "better", "class", "provenance", "meaning"}, {}};
+    const auto add = [&listing](std::string_view of, std::span<const model::MetricInfo> catalog) {
+        for (const model::MetricInfo& info : catalog) {
+            listing.rows.push_back({text(info.name), text(of), text(name_of(info.unit)), text(name_of(info.better)),
+                                    text(name_of(info.metric_class)), text(name_of(info.provenance)),
+                                    text(info.meaning)});
+        }
+    };
+    add("repetition", model::metric_catalog());
+    add("point", model::point_catalog());
+    return listing;
+}
+
+// Every key of the sections whose name passes, as the loader reads them.
+Listing list_options(const std::function<bool(std::string_view section)>& wanted)
+{
+    Listing listing{{"section", "key", "type", "required", "default", "min", "max", "unit", "choices", "meaning"}, {}};
+    for (const scenarios::OptionSection& section : scenarios::option_sections()) {
+        if (!wanted(section.name)) {
+            continue;
+        }
+        for (const scenarios::OptionInfo& option : section.options) {
+            std::string choices;
+            for (const std::string_view choice :
+                 option.choices != nullptr ? option.choices() : std::vector<std::string_view>{}) {
+                choices += (choices.empty() ? "" : "|") + text(choice);
+            }
+            const bool bounded = scenarios::has_bounds(option.kind);
+            listing.rows.push_back({section.name, text(option.name), text(kind_name(option.kind)), option.required,
+                                    text(option.default_text), bounded ? fmt::format("{}", option.min) : "",
+                                    bounded ? fmt::format("{}", option.max) : "", text(unit_of(option.kind)), choices,
+                                    text(option.help)});
+        }
+    }
+    return listing;
+}
+
+template <typename Enum>
+void add_names(Listing& listing)
+{
+    for (const auto& how : model::names<Enum>()) {
+        listing.rows.push_back({fmt::format("  how: {}", how.name), text(how.meaning)});
+    }
+}
+
+Expected<Listing> list_ops(const ListCommand& command)
+{
+    if (command.json) {
+        Listing listing = list_options([](std::string_view section) { return section.starts_with("step"); });
+        for (const auto& how : model::names<model::TrimHow>()) {
+            listing.rows.push_back({text("step.trim.how"), text(how.name), text("value"), false, text(""), text(""),
+                                    text(""), text(""), text(""), text(how.meaning)});
+        }
+        for (const auto& how : model::names<model::PrefetchHow>()) {
+            listing.rows.push_back({text("step.prefetch.how"), text(how.name), text("value"), false, text(""), text(""),
+                                    text(""), text(""), text(""), text(how.meaning)});
+        }
+        return listing;
+    }
+    Listing listing{{"op", "meaning"}, {}};
+    for (const model::OperationInfo& info : model::operations()) {
+        listing.rows.push_back({text(info.name), text(info.meaning)});
+        if (info.name == "trim") {
+            add_names<model::TrimHow>(listing);
+        } else if (info.name == "prefetch") {
+            add_names<model::PrefetchHow>(listing);
+        }
+    }
+    return listing;
+}
+
+template <typename Enum>
+Listing list_names(std::string_view column)
+{
+    Listing listing{{text(column), "meaning"}, {}};
+    for (const auto& entry : model::names<Enum>()) {
+        listing.rows.push_back({text(entry.name), text(entry.meaning)});
+    }
+    return listing;
+}
+
+Expected<Listing> list_resources(const ListCommand& command)
+{
+    return command.json ? list_options([](std::string_view section) { return section == "memory"; })
+                        : list_names<model::ResourceKind>("resource");
+}
+
+Expected<Listing> list_disciplines(const ListCommand& command)
+{
+    return command.json ? list_options([](std::string_view section) { return section == "release"; })
+                        : list_names<model::ReleaseMode>("discipline");
+}
+
+// The keys of "allocators" that set it.
+std::string settings_of(std::string_view allocator)
+{
+    std::string keys;
+    for (const scenarios::OptionInfo& option : scenarios::allocator_options(allocator)) {
+        keys += (keys.empty() ? "" : " ") + text(option.name);
+    }
+    return keys;
+}
+
+Expected<Listing> list_allocators(const ListCommand& command)
+{
+    Listing listing{{"allocator", "installed", "library", "package", "meaning"}, {}};
+    if (command.json) {
+        listing.columns.emplace_back("settings");
+    }
+    for (const model::KnownAllocator& known : model::allocators()) {
+        const auto library = sys::find_allocator_library(std::string{known.name});
+        const std::string path = library ? (library->empty() ? sys::c_library() : *library) : std::string{};
+        listing.rows.push_back({text(known.name), library.has_value(), path, text(known.package), text(known.meaning)});
+        if (command.json) {
+            listing.rows.back().emplace_back(settings_of(known.name));
+        }
+    }
+    return listing;
+}
+
+Expected<Listing> list_formats(const ListCommand& /*command*/)
+{
+    Listing listing{{"format", "extension", "meaning"}, {}};
+    for (const reporters::Format& format : reporters::formats()) {
+        listing.rows.push_back({text(format.name), text(format.extension), text(format.description)});
+    }
+    return listing;
+}
+
+struct Subject {
+    std::string_view name;
+    Expected<Listing> (*make)(const ListCommand&);
+};
+
+constexpr std::array<Subject, 8> subjects{{
+    {"scenarios", list_scenarios},
+    {"cases", list_cases},
+    {"metrics", list_metrics},
+    {"ops", list_ops},
+    {"resources", list_resources},
+    {"disciplines", list_disciplines},
+    {"allocators", list_allocators},
+    {"formats", list_formats},
+}};
+
+ExitCode execute(const ListCommand& command, const GlobalOptions& /*global*/)
+{
+    for (const Subject& subject : subjects) {
+        if (subject.name != command.what) {
+            continue;
+        }
+        const auto listing = subject.make(command);
+        if (!listing) {
+            print_error(listing.error());
+            return ExitCode::bad_input;
+        }
+        const std::string output = command.json ? reporters::listing_json(*listing) : reporters::listing_text(*listing);
+        return print_data(output) ? ExitCode::done : ExitCode::bad_input;
+    }
+    return ExitCode::bad_input;
+}
+
+}  // namespace
+
+void add_list(Command& program, const GlobalOptions& global)
+{
+    const auto list = std::make_shared<ListCommand>();
+    Command& command =
+        program.command("list", "List scenarios, cases, metrics, ops, resources, disciplines, allocators or formats");
+    command
+        .positional("what WHAT", value::word(list->what, value::names_in(subjects)),
+                    "scenarios, cases, metrics, ops, resources, disciplines, allocators, formats")
+        .required = true;
+    command.positional("file FILE", value::texts(list->files),
+                       "Scenario files of `list cases`; the folder of `list scenarios`");
+    command.flag("--json", list->json, "As JSON, with every key's type, unit, default and bounds");
+    command.run = [list, &global] { return execute(*list, global); };
+}
+
+}  // namespace memsweep::app

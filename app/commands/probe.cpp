@@ -1,0 +1,347 @@
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/cli/messages.hpp"
+#include "app/cli/option_values.hpp"
+#include "app/commands/commands.hpp"
+#include "app/commands/probing.hpp"
+#include "app/commands/result_io.hpp"
+#include "app/commands/result_path.hpp"
+#include "app/commands/shipped.hpp"
+#include "core/base/quantity.hpp"
+#include "core/base/suggest.hpp"
+#include "core/sys/atomic_file.hpp"
+#include "core/sys/machine_facts.hpp"
+#include "core/sys/proc_text.hpp"
+#include "core/sys/topology.hpp"
+#include "core/sys/topology_drawing.hpp"
+#include "reporters/formats.hpp"
+#include "scenarios/reader/files.hpp"
+#include "scenarios/reader/transfer_scenario.hpp"
+
+namespace memsweep::app {
+namespace {
+
+// Scenarios of the catalog, probe_ and one of these: run by `memsweep run`, written by --dump-scenario.
+constexpr std::array<std::string_view, 13> probe_presets{"host",  "numa",    "h2d",        "d2h",     "bidir",
+                                                         "p2p",   "a2a",     "one2all",    "all2one", "latency",
+                                                         "pages", "staging", "healthcheck"};
+constexpr std::array<std::string_view, 6> probe_words{"topology", "bandwidth", "latency", "faults", "device", "all"};
+
+// What the command line says, before its words are told apart.
+struct ProbeArguments {
+    std::vector<std::string> words;
+    std::string export_format;
+    ProbeCommand probe;
+};
+
+OptionValue number_list(std::vector<std::uint32_t>& target)
+{
+    return value::each([&target](const std::string& list) -> base::Expected<void> {
+        auto numbers = sys::parse_list(list);
+        if (!list.empty() && !numbers) {
+            return base::fail(base::ErrorCode::invalid_input,
+                              fmt::format("\"{}\" is no list of numbers such as 0,2-3", list));
+        }
+        target = list.empty() ? std::vector<std::uint32_t>{} : *std::move(numbers);
+        return {};
+    });
+}
+
+void add_cases(Command& command, ProbeCommand& probe)
+{
+    command.group = "Cases";
+    command.option("-k,--filter REGEX", value::text(probe.filter),
+                   "Only cases whose id matches this regular expression");
+    command.option("--nodes LIST", number_list(probe.nodes), "Only these NUMA nodes, as in 0,2-3 (default: all)");
+    command.option("--devices LIST", number_list(probe.devices),
+                   "Only these devices, as in 0,2-3 (default: all), and gpu* stands for them");
+    command.option("--pairs N", value::number(probe.pairs, 1, 1'000'000),
+                   "Of devices, at most so many in each case (default: all), each device as often");
+}
+
+void add_measuring(Command& command, ProbeCommand& probe)
+{
+    command.group = "Measuring";
+    command.option("--size SIZE", value::size(probe.array_bytes),
+                   "Of each of three arrays (default: beyond the caches measured, 256MiB or more), or of a transfer "
+                   "(default 256MiB)");
+    command.option("--min-time DURATION", value::duration(probe.min_time),
+                   "Of each sample of a bandwidth (default 20ms)");
+    command.option("-n,--samples N", value::number(probe.samples, 1, 10'000), "Of each case (default 7)");
+}
+
+void add_output(Command& command, ProbeArguments& asked)
+{
+    ProbeCommand& probe = asked.probe;
+    command.group = "Output";
+    command.option("--limits FILE", value::text(probe.limits),
+                   "Hold the figures against this file: exit code 1, and each violated limit is named; - is stdin");
+    command.option("--svg FILE", value::text(probe.svg), "Draw the machine into this file, as lstopo does");
+    command.option("--xml FILE", value::text(probe.xml),
+                   "Describe the machine in this file, for lstopo and whatever else uses hwloc");
+    command
+        .option("-f,--format FMT", value::text(probe.format),
+                "text, json, csv, html and the others of `memsweep list formats` (default text; json for -o)")
+        .words = value::names_in(reporters::formats());
+    command
+        .option("--export FMT", value::text(asked.export_format),
+                "The same as --format: nvbandwidth for what reads its JSON")
+        .words = value::names_in(reporters::formats());
+    command.option("-o,--out FILE", value::text(probe.out),
+                   "Write the format to this file; %h host, %r rank, %s what is probed, %t UTC; - is stdout");
+    command.option("--tag KEY=VALUE", value::pairs(probe.tags, "KEY=VALUE", Arity::each_time),
+                   "Record a tag in the result, as rack=r7 (repeatable)");
+    command.flag("--dump-scenario", probe.dump_scenario,
+                 "Measure nothing: write the transfers, or a preset of the catalog such as h2d, numa or healthcheck, "
+                 "as a scenario for `memsweep run` (to -o, or stdout)");
+}
+
+base::Expected<void> refuse(std::string message, std::string where)
+{
+    return base::fail(base::ErrorCode::invalid_input, std::move(message), std::move(where));
+}
+
+bool is_preset(const std::string& word)
+{
+    return std::ranges::find(probe_presets, word) != probe_presets.end();
+}
+
+base::Expected<void> sort_out(const std::string& word, ProbeCommand& probe)
+{
+    if (word.find("->") != std::string::npos) {
+        auto transfer = model::parse_transfer(word);
+        if (!transfer) {
+            return refuse(transfer.error().message, "WHAT");
+        }
+        probe.transfers.push_back(*std::move(transfer));
+        return {};
+    }
+    if (std::ranges::find(probe_words, word) == probe_words.end()) {
+        return refuse(is_preset(word)
+                          ? fmt::format("\"{0}\" is a scenario: memsweep run probe_{0} runs it, and "
+                                        "memsweep probe {0} --dump-scenario writes it",
+                                        word)
+                          : fmt::format("\"{}\" is nothing to probe{}", word, base::suggestion(word, probe_words)),
+                      "WHAT");
+    }
+    probe.what.push_back(word);
+    return {};
+}
+
+// What is written in place of a measurement: transfers, or one preset.
+base::Expected<void> check_dumped(const ProbeCommand& probe)
+{
+    if (!probe.preset.empty() && (probe.array_bytes || probe.samples)) {
+        return refuse("writes a preset as it is: edit it, or give memsweep run -n", "--dump-scenario");
+    }
+    if (probe.preset.empty() && (probe.transfers.empty() || !probe.what.empty())) {
+        return refuse(fmt::format("writes transfers, as in 'host -> cpu -> host', or one preset: {}",
+                                  fmt::join(probe_presets, ", ")),
+                      "--dump-scenario");
+    }
+    return {};
+}
+
+base::Expected<void> check(ProbeArguments& asked)
+{
+    constexpr std::uint64_t least_array_bytes = 64U << 10;
+    constexpr std::chrono::seconds longest_sample{10};
+    ProbeCommand& probe = asked.probe;
+    if (probe.dump_scenario && asked.words.size() == 1 && is_preset(asked.words.front())) {
+        probe.preset = asked.words.front();
+        asked.words.clear();
+    }
+    for (const std::string& word : asked.words) {
+        if (auto known = sort_out(word, probe); !known) {
+            return known;
+        }
+    }
+    if (probe.array_bytes && *probe.array_bytes < least_array_bytes) {
+        return refuse(fmt::format("at least {}", base::exact_size(least_array_bytes)), "--size");
+    }
+    if (probe.min_time && (*probe.min_time <= std::chrono::nanoseconds{} || *probe.min_time > longest_sample)) {
+        return refuse("above 0 and at most 10s", "--min-time");
+    }
+    if (!asked.export_format.empty()) {
+        if (!probe.format.empty()) {
+            return refuse("excludes --format, which means the same", "--export");
+        }
+        probe.format = asked.export_format;
+    }
+    return probe.dump_scenario ? check_dumped(probe) : base::Expected<void>{};
+}
+
+// What there is to say goes to the file and, as text, to the terminal; or as the one format to stdout.
+std::vector<ReportTarget> targets(const ProbeCommand& command, const GlobalOptions& global)
+{
+    const bool to_file = !command.out.empty() && command.out != "-";
+    if (!to_file) {
+        const std::string format = !command.format.empty() ? command.format : command.out == "-" ? "json" : "text";
+        return global.quiet && format == "text" ? std::vector<ReportTarget>{}
+                                                : std::vector<ReportTarget>{{format, "-"}};
+    }
+    std::vector<ReportTarget> both{{command.format.empty() ? "json" : command.format, command.out}};
+    if (!global.quiet) {
+        both.push_back({"text", "-"});
+    }
+    return both;
+}
+
+base::Expected<std::string> output_path(const ProbeCommand& command)
+{
+    const std::string host = sys::machine_facts().host;
+    if (auto shared = shared_path(command.out, this_placement(host)); shared && !command.out.empty()) {
+        return base::fail(*std::move(shared));
+    }
+    return command.out == "-" ? command.out : expand_path(command.out, {host, probe_name(command), sys::utc_now()});
+}
+
+ExitCode exit_code(const model::RunReport& report, const sys::StopSignals& signals)
+{
+    if (report.run.interrupted) {
+        return signals.last() == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
+    }
+    const model::Counts counts = model::count(report);
+    const ExitCode code = counts.errors != 0 ? ExitCode::case_failed : ExitCode::done;
+    return counts.failed + counts.assertions_failed != 0 ? worse(code, ExitCode::finding) : code;
+}
+
+// None where no file was named; nothing where it cannot be read, and every error is on stderr.
+std::optional<std::vector<scenarios::ProbeLimit>> limits_of(const ProbeCommand& command)
+{
+    if (command.limits.empty()) {
+        return std::vector<scenarios::ProbeLimit>{};
+    }
+    auto loaded = scenarios::load_limits(command.limits);
+    if (!loaded) {
+        for (const base::Error& error : loaded.error()) {
+            print_error(error);
+        }
+        return std::nullopt;
+    }
+    return *std::move(loaded);
+}
+
+ExitCode dump_scenario(const ProbeCommand& command)
+{
+    constexpr std::uint64_t usual_bytes = 64U << 20U;
+    constexpr std::uint32_t usual_repetitions = 7;
+    const auto made = command.preset.empty()
+                          ? base::Expected<std::string>{scenarios::transfer_scenario(
+                                command.transfers, command.array_bytes.value_or(usual_bytes),
+                                command.samples.value_or(usual_repetitions))}
+                          : scenarios::read_text_file(shipped("scenarios/catalog/probe_" + command.preset + ".json"));
+    if (!made) {
+        print_error(made.error());
+        return ExitCode::bad_input;
+    }
+    const std::string& text = *made;
+    if (command.out.empty() || command.out == "-") {
+        return print_data(text) ? ExitCode::done : ExitCode::bad_input;
+    }
+    if (const auto written = sys::write_file_atomically(command.out, text); !written) {
+        print_error(written.error());
+        return ExitCode::bad_input;
+    }
+    return ExitCode::done;
+}
+
+bool write_file(const std::string& path, const std::string& text)
+{
+    if (path.empty()) {
+        return true;
+    }
+    const auto written = sys::write_file_atomically(path, text);
+    if (!written) {
+        print_error(written.error());
+    }
+    return written.has_value();
+}
+
+// The machine itself, as lstopo shows it: into the files that were named, and above a report on the terminal.
+bool show_machine(const ProbeCommand& command, const sys::Topology& topology, const std::vector<ReportTarget>& targets)
+{
+    const bool drawn = asks_for(command, "topology") && std::ranges::any_of(targets, [](const ReportTarget& target) {
+                           return target.format == "text" && target.path == "-";
+                       });
+    return write_file(command.xml, topology.xml) && write_file(command.svg, sys::svg_of(topology)) &&
+           (!drawn || print_data(sys::text_of(topology) + "\n"));
+}
+
+ExitCode execute(const ProbeCommand& given, const GlobalOptions& global)
+{
+    ProbeCommand command = given;
+    if (auto path = output_path(given)) {
+        command.out = *std::move(path);
+    } else {
+        print_error(path.error());
+        return ExitCode::bad_input;
+    }
+    if (command.dump_scenario) {
+        return dump_scenario(command);
+    }
+    const std::vector<ReportTarget> wanted = targets(command, global);
+    for (const ReportTarget& target : wanted) {
+        if (check_target(target) != ExitCode::done) {
+            return ExitCode::bad_input;
+        }
+    }
+    const auto limits = limits_of(command);
+    if (!limits) {
+        return ExitCode::bad_input;
+    }
+    const auto topology = sys::load_topology();
+    if (!topology) {
+        print_error(topology.error());
+        return ExitCode::bad_input;
+    }
+    const sys::StopSignals signals;
+    const sys::SystemClock clock;
+    auto report = probe(command, global, *topology, clock, signals);
+    if (!report) {
+        print_error(report.error());
+        return ExitCode::bad_input;
+    }
+    if (!show_machine(command, *topology, wanted)) {
+        return ExitCode::bad_input;
+    }
+    judge_by_limits(*limits, *report);
+    ExitCode code = exit_code(*report, signals);
+    report->run.exit_code = static_cast<int>(code);
+    for (const ReportTarget& target : wanted) {
+        code = worse(code, write_report(*report, target, global));
+    }
+    return code;
+}
+
+}  // namespace
+
+void add_probe(Command& program, const GlobalOptions& global)
+{
+    const auto asked = std::make_shared<ProbeArguments>();
+    Command& command = program.command("probe", "Measure this machine: topology, bandwidth, latency, faults, devices");
+    command
+        .positional("what WHAT", value::texts(asked->words),
+                    "topology, bandwidth, latency, faults, device or all (default all); or transfers, as in "
+                    "'host:pinned@node0 -> cpu -> host@node0', measured at once")
+        .words = {probe_words.begin(), probe_words.end()};
+    add_cases(command, asked->probe);
+    add_measuring(command, asked->probe);
+    add_output(command, *asked);
+    command.footer =
+        "What this machine lacks is listed as skipped, with its reason. Exit codes: 0 done; 1 wrong data, or a limit "
+        "is violated; 2 wrong usage, or output that cannot be written; 3 the kernel refused something; 130/143 "
+        "interrupted.";
+    command.check = [asked] { return check(*asked); };
+    command.run = [asked, &global] { return execute(asked->probe, global); };
+}
+
+}  // namespace memsweep::app

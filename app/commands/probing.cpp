@@ -1,0 +1,358 @@
+#include "app/commands/probing.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/cli/messages.hpp"
+#include "app/commands/case_filter.hpp"
+#include "app/commands/result_path.hpp"
+#include "app/commands/this_machine.hpp"
+#include "core/base/quantity.hpp"
+#include "core/device/open.hpp"
+#include "core/measure/assertions.hpp"
+#include "core/measure/format.hpp"
+#include "core/measure/warnings.hpp"
+#include "core/probe/probe.hpp"
+#include "core/probe/transfer_probe.hpp"
+#include "core/probe/working_set.hpp"
+#include "core/sys/machine_facts.hpp"
+#include "scenarios/reader/fingerprint.hpp"
+
+namespace memsweep::app {
+namespace {
+
+constexpr std::uint64_t unknown_memory_bytes = 1ULL << 30;
+
+// A quarter of what there is by default; four fifths for who names a size.
+std::uint64_t memory_budget(bool size_given)
+{
+    const std::uint64_t available = sys::available_memory();
+    const std::uint64_t there = available == 0 ? unknown_memory_bytes : available;
+    const std::uint64_t share = size_given ? there / 5 * 4 : there / 4;
+    // Threads reserve address space for their stacks and heaps.
+    const std::uint64_t most = sys::address_space_left().value_or(share * 3) / 3;
+    return std::min(share, most);
+}
+
+base::Expected<std::vector<sys::NumaNode>> chosen_nodes(const std::vector<std::uint32_t>& asked,
+                                                        const std::vector<sys::NumaNode>& all)
+{
+    if (asked.empty()) {
+        return all;
+    }
+    std::vector<sys::NumaNode> chosen;
+    for (const std::uint32_t id : std::set<std::uint32_t>{asked.begin(), asked.end()}) {
+        const auto found = std::ranges::find(all, id, &sys::NumaNode::id);
+        if (found == all.end()) {
+            std::vector<std::uint32_t> known;
+            std::ranges::transform(all, std::back_inserter(known), &sys::NumaNode::id);
+            return base::fail(base::ErrorCode::invalid_input,
+                              fmt::format("this machine has no node {}; there are: {}", id, fmt::join(known, ", ")),
+                              "--nodes");
+        }
+        chosen.push_back(*found);
+    }
+    return chosen;
+}
+
+// Without a device nothing is wrong with any number: what needs one is skipped.
+base::Expected<std::vector<std::uint32_t>> chosen_devices(const std::vector<std::uint32_t>& asked,
+                                                          const device::Runtime& runtime)
+{
+    const std::set<std::uint32_t> chosen{asked.begin(), asked.end()};
+    if (!chosen.empty() && !runtime.devices().empty() && *chosen.rbegin() >= runtime.devices().size()) {
+        return base::fail(base::ErrorCode::invalid_input,
+                          fmt::format("this machine has no device {}; there are {}, from 0 on", *chosen.rbegin(),
+                                      runtime.devices().size()),
+                          "--devices");
+    }
+    return std::vector<std::uint32_t>{chosen.begin(), chosen.end()};
+}
+
+// gpu*: each device chosen; where there is none, those that it would need are skipped with the reason.
+std::vector<model::TransferSpec> spelled_out(const std::vector<model::TransferSpec>& transfers,
+                                             const device::Runtime& runtime, const std::vector<std::uint32_t>& chosen)
+{
+    const auto is_chosen = [&](std::optional<std::uint32_t> device) {
+        return chosen.empty() || runtime.devices().empty() || std::ranges::find(chosen, *device) != chosen.end();
+    };
+    const auto is_out = [&](const model::TransferEnd& written, const model::TransferEnd& end) {
+        return written.kind == model::TransferEnd::Kind::device && !written.number && !is_chosen(end.number);
+    };
+    std::vector<model::TransferSpec> all;
+    for (const model::TransferSpec& one : transfers) {
+        const bool is_pair =
+            one.src.kind == model::TransferEnd::Kind::device && one.dst.kind == model::TransferEnd::Kind::device;
+        const auto devices = static_cast<std::uint32_t>(runtime.devices().size());
+        std::ranges::copy_if(
+            model::for_each_device(one, std::max(devices, is_pair ? 2U : 1U)), std::back_inserter(all),
+            [&](const model::TransferSpec& spec) { return !is_out(one.src, spec.src) && !is_out(one.dst, spec.dst); });
+    }
+    return all;
+}
+
+void add(std::vector<model::CaseReport>& cases, std::vector<model::CaseReport> more)
+{
+    std::ranges::move(more, std::back_inserter(cases));
+}
+
+std::vector<model::CaseReport> all_cases(const ProbeCommand& command, const probe::ProbeContext& context,
+                                         device::Runtime& runtime)
+{
+    std::vector<model::CaseReport> cases;
+    if (asks_for(command, "topology")) {
+        add(cases, probe::probe_topology(context));
+        add(cases, probe::probe_device_facts(runtime));
+    }
+    std::optional<std::uint64_t> effective_cache;
+    if (asks_for(command, "latency")) {
+        add(cases, probe::probe_latency(context));
+        effective_cache = probe::effective_cache_bytes(probe::latencies_by_size(cases));
+    }
+    if (asks_for(command, "bandwidth")) {
+        // Arrays of a given size need no cache to be larger than.
+        if (!effective_cache && !command.array_bytes && !context.stopped()) {
+            context.progress("bandwidth: how large the caches are in effect");
+            effective_cache = probe::measure_effective_cache(context);
+        }
+        add(cases, probe::probe_bandwidth(context, effective_cache));
+        add(cases, probe::probe_numa(context, effective_cache));
+    }
+    if (asks_for(command, "faults")) {
+        add(cases, probe::probe_faults(context));
+    }
+    if (asks_for(command, "device")) {
+        add(cases, probe::probe_devices(context, runtime));
+    }
+    if (!command.transfers.empty()) {
+        const auto transfers = spelled_out(command.transfers, runtime, context.devices);
+        const bool on_host = std::ranges::all_of(transfers, model::is_on_host);
+        add(cases, on_host ? probe::probe_transfers(context, transfers)
+                           : probe::probe_device_transfers(context, runtime, transfers));
+    }
+    return cases;
+}
+
+std::map<std::string, std::string> recorded_overrides(const ProbeCommand& command)
+{
+    std::map<std::string, std::string> recorded;
+    if (command.array_bytes) {
+        recorded["--size"] = base::exact_size(*command.array_bytes);
+    }
+    if (!command.filter.empty()) {
+        recorded["--filter"] = command.filter;
+    }
+    if (!command.nodes.empty()) {
+        recorded["--nodes"] = fmt::format("{}", fmt::join(command.nodes, ","));
+    }
+    if (!command.devices.empty()) {
+        recorded["--devices"] = fmt::format("{}", fmt::join(command.devices, ","));
+    }
+    if (command.pairs) {
+        recorded["--pairs"] = fmt::format("{}", *command.pairs);
+    }
+    return recorded;
+}
+
+// Of what was measured, as for a scenario: neither of how often nor of how long.
+std::string fingerprint(const model::RunReport& report)
+{
+    std::string text = "memsweep-probe-1";
+    for (const model::CaseReport& one : report.cases) {
+        text += "\n" + one.id;
+    }
+    for (const auto& [name, value] : report.run.overrides) {
+        text += fmt::format("\n{}={}", name, value);
+    }
+    return scenarios::sha256(text);
+}
+
+model::RunReport new_report(const ProbeCommand& command, const GlobalOptions& global)
+{
+    model::RunReport report = model::new_report(this_machine(), sys::utc_now(), global.argv);
+    report.run.order = model::Order::interleaved;
+    report.run.isolation = model::Isolation::none;
+    report.run.scenario_name = probe_name(command);
+    report.run.scenario_description = "What this machine's memory does, measured by memsweep probe.";
+    report.run.overrides = recorded_overrides(command);
+    report.run.tags = command.tags;
+    report.run.placement = this_placement(report.machine.host);
+    return report;
+}
+
+void add_warnings(model::RunReport& report)
+{
+    if (auto warning = model::build_warning(report.tool)) {
+        report.warnings.push_back(*std::move(warning));
+    }
+    for (const model::CaseReport& one : report.cases) {
+        for (model::Warning& warning : measure::noise_warnings(one)) {
+            const bool tells_something =
+                warning.code == "noisy" || warning.code == "drift" || warning.code == "outliers";
+            if (tells_something) {  // the others advise on settings of scenarios
+                report.warnings.push_back(std::move(warning));
+            }
+        }
+    }
+}
+
+using model::AssertionOutcome;
+using model::AssertionResult;
+using model::CaseReport;
+
+std::vector<CaseReport> cases_of(const scenarios::ProbeLimit& limit, const std::vector<CaseReport>& cases)
+{
+    std::vector<CaseReport> chosen;
+    std::ranges::copy_if(cases, std::back_inserter(chosen), [&](const CaseReport& one) {
+        return (limit.scenario.empty() || one.scenario == limit.scenario) &&
+               model::find_metric(one, limit.assertion.expression.metric) != nullptr;
+    });
+    return chosen;
+}
+
+// "median 17.2 GB/s of 7 samples, 16.9 GB/s to 17.5 GB/s"
+std::string evidence(const CaseReport& report, const model::Expression& expression)
+{
+    const model::Metric* const metric = model::find_metric(report, expression.metric);
+    if (metric == nullptr || !metric->summary) {
+        return "no samples";
+    }
+    const model::Summary& summary = *metric->summary;
+    const auto text = [&](double value) { return measure::format_value(metric->unit, value); };
+    return fmt::format("median {} of {} samples, {} to {}", text(summary.median), summary.n, text(summary.min),
+                       text(summary.max));
+}
+
+AssertionResult unmet(const scenarios::ProbeLimit& limit)
+{
+    AssertionResult result;
+    result.expression = limit.assertion.text;
+    result.unit = limit.assertion.expression.unit;
+    result.outcome = limit.optional ? AssertionOutcome::not_evaluated : AssertionOutcome::failed;
+    result.severity = limit.assertion.severity;
+    result.reason = "no case that it speaks of was measured";
+    result.where = limit.assertion.where;
+    return result;
+}
+
+void fail_case(const AssertionResult& result, const scenarios::ProbeLimit& limit, std::vector<CaseReport>& cases)
+{
+    const auto found = std::ranges::find(cases, result.case_id, &CaseReport::id);
+    if (found == cases.end() || result.outcome != AssertionOutcome::failed ||
+        result.severity != model::Severity::fail || found->status != model::Status::ok) {
+        return;
+    }
+    found->status = model::Status::failed;
+    found->reason =
+        fmt::format("limit violated: {}: {}", result.expression, evidence(*found, limit.assertion.expression));
+}
+
+}  // namespace
+
+std::string probe_name(const ProbeCommand& command)
+{
+    if (command.what.empty() && !command.transfers.empty()) {
+        return "probe_transfer";
+    }
+    return command.what.empty() ? "probe_all" : fmt::format("probe_{}", fmt::join(command.what, "_"));
+}
+
+bool asks_for(const ProbeCommand& command, std::string_view what)
+{
+    const auto is_asked = [&](std::string_view word) {
+        return std::ranges::find(command.what, word) != command.what.end();
+    };
+    return (command.what.empty() && command.transfers.empty()) || is_asked("all") || is_asked(what);
+}
+
+base::Expected<model::RunReport> probe(const ProbeCommand& command, const GlobalOptions& global,
+                                       const sys::Topology& topology, const sys::Clock& clock,
+                                       const sys::StopSignals& signals)
+{
+    if (!topology.is_this_machine &&
+        (!command.transfers.empty() || command.what != std::vector<std::string>{"topology"})) {
+        return base::fail(
+            base::ErrorCode::invalid_input,
+            "HWLOC_XMLFILE or HWLOC_SYNTHETIC describes another machine, of which only the topology can be "
+            "told; HWLOC_THISSYSTEM=1 says that it is this one");
+    }
+    const auto wants = id_matcher(command.filter);
+    if (!wants) {
+        return base::fail(wants.error());
+    }
+    const bool several = topology.nodes.size() > 1;
+    auto nodes = chosen_nodes(command.nodes, topology.nodes);
+    if (!nodes) {
+        return base::fail(nodes.error());
+    }
+    probe::ProbeSettings settings{.array_bytes = command.array_bytes,
+                                  .memory_budget_bytes = memory_budget(command.array_bytes.has_value())};
+    if (command.min_time) {
+        settings.sample_seconds = std::chrono::duration<double>(*command.min_time).count();
+    }
+    settings.samples = command.samples.value_or(settings.samples);
+    const bool asks_devices = asks_for(command, "device") || asks_for(command, "topology") ||
+                              !std::ranges::all_of(command.transfers, model::is_on_host);
+    // A driver may take the description for this machine as well: PoCL ends the process where it has no memory.
+    const auto runtime = !topology.is_this_machine ? device::no_runtime("a machine that is only described has none")
+                         : asks_devices            ? device::open_runtime()
+                                                   : device::no_runtime("no device was asked for");
+    auto devices = chosen_devices(command.devices, *runtime);
+    if (!devices) {
+        return base::fail(devices.error());
+    }
+    model::RunReport report = new_report(command, global);
+    report.run.seed = settings.seed;
+    bool stopped = false;
+    const probe::ProbeContext context{.clock = clock,
+                                      .settings = settings,
+                                      .nodes = *std::move(nodes),
+                                      .devices = *std::move(devices),
+                                      .pairs = command.pairs,
+                                      .binds_memory = several,
+                                      .topology = topology,
+                                      .progress =
+                                          [&global](const std::string& what) {
+                                              if (!global.quiet && global.progress != ProgressMode::none) {
+                                                  print_note(what);
+                                              }
+                                          },
+                                      .stopped = [&] { return stopped = stopped || signals.pending().has_value(); },
+                                      .wants = *wants};
+    report.machine.devices = probe::device_lines(*runtime);
+    report.cases = all_cases(command, context, *runtime);
+    std::erase_if(report.cases, [&](const model::CaseReport& one) { return !(*wants)(one.id); });
+    report.run.scenario_fingerprint = fingerprint(report);
+    report.run.scenario_sha256 = report.run.scenario_fingerprint;
+    add_warnings(report);
+    report.run.ended = sys::utc_now();
+    report.run.interrupted = stopped;
+    return report;
+}
+
+void judge_by_limits(const std::vector<scenarios::ProbeLimit>& limits, model::RunReport& report)
+{
+    // All of them by what was measured, before one of them changes a case's status.
+    std::vector<std::pair<const scenarios::ProbeLimit*, AssertionResult>> judged;
+    for (const scenarios::ProbeLimit& limit : limits) {
+        std::vector<AssertionResult> results = measure::evaluate({limit.assertion}, cases_of(limit, report.cases));
+        std::erase_if(results, [](const auto& one) { return one.outcome == AssertionOutcome::not_evaluated; });
+        if (results.empty()) {
+            results.push_back(unmet(limit));
+        }
+        for (AssertionResult& result : results) {
+            judged.emplace_back(&limit, std::move(result));
+        }
+    }
+    for (auto& [limit, result] : judged) {
+        fail_case(result, *limit, report.cases);
+        report.assertions.push_back(std::move(result));
+    }
+}
+
+}  // namespace memsweep::app

@@ -1,0 +1,58 @@
+// Runs the probes that were asked for, makes a result of them, and holds it against limits.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/cli/global_options.hpp"
+#include "core/base/expected.hpp"
+#include "core/model/report.hpp"
+#include "core/model/transfer.hpp"
+#include "core/sys/clock.hpp"
+#include "core/sys/signals.hpp"
+#include "core/sys/topology.hpp"
+#include "scenarios/reader/limits_file.hpp"
+
+namespace memsweep::app {
+
+struct ProbeCommand {
+    std::vector<std::string> what;               // empty: all, unless transfers are named
+    std::vector<model::TransferSpec> transfers;  // all at once
+    std::string format;                          // empty: text on the terminal, json in a file
+    std::string out;
+    std::string limits;                  // a file
+    std::string svg;                     // a file for a drawing of the machine; empty: none
+    std::string xml;                     // a file for hwloc's description of it; empty: none
+    std::string filter;                  // a regular expression of case ids; empty: all
+    std::vector<std::uint32_t> nodes;    // empty: all
+    std::vector<std::uint32_t> devices;  // empty: all
+    std::optional<std::uint32_t> pairs;  // of devices, so many; absent: all
+    std::optional<std::uint64_t> array_bytes;
+    std::optional<std::chrono::nanoseconds> min_time;
+    std::optional<std::uint32_t> samples;
+    bool dump_scenario{};  // of the transfers, instead of measuring them
+    std::string preset;    // to dump: a scenario of the catalog, without its probe_; empty: the transfers
+    std::map<std::string, std::string> tags;
+};
+
+// Whether this kind of measurement was asked for, by its name or with all others.
+[[nodiscard]] bool asks_for(const ProbeCommand& command, std::string_view what);
+
+// "probe_bandwidth_latency": what its result calls itself.
+[[nodiscard]] std::string probe_name(const ProbeCommand& command);
+
+// Errors   invalid_input: --nodes or --devices names one that is not there, or something is to be measured on a machine
+//          that is only described.
+[[nodiscard]] base::Expected<model::RunReport> probe(const ProbeCommand& command, const GlobalOptions& global,
+                                                     const sys::Topology& topology, const sys::Clock& clock,
+                                                     const sys::StopSignals& signals);
+
+// Each limit becomes an assertion of the result, and a violated one fails its case. A limit that speaks of no measured
+// case is violated too, unless it is optional: what is gone is no longer healthy.
+void judge_by_limits(const std::vector<scenarios::ProbeLimit>& limits, model::RunReport& report);
+
+}  // namespace memsweep::app

@@ -1,0 +1,223 @@
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/cli/messages.hpp"
+#include "app/cli/option_values.hpp"
+#include "app/commands/case_filter.hpp"
+#include "app/commands/commands.hpp"
+#include "app/commands/dry_run.hpp"
+#include "app/commands/run_session.hpp"
+#include "app/commands/shipped.hpp"
+#include "app/commands/this_machine.hpp"
+#include "core/engine/runner.hpp"
+#include "core/model/plan.hpp"
+#include "reporters/formats.hpp"
+
+namespace memsweep::app {
+namespace {
+
+void add_output(Command& command, RunCommand& run)
+{
+    command.group = "Output";
+    command.option(
+        "-o,--out FILE", value::text(run.out),
+        "Result file (default results/<scenario>-<UTC>.json); %h host, %r rank, %s scenario, %t UTC; - is stdout");
+    command
+        .option("-r,--report FMT[=FILE]", report_targets(run.reports),
+                "Also write this format (memsweep list formats), to FILE or stdout (repeatable)")
+        .words = value::names_in(reporters::formats());
+    command.option("--tag KEY=VALUE", value::pairs(run.tags, "NAME=VALUE"), "Record a tag in the result (repeatable)");
+    command.option("--events FILE", value::text(run.events), "Write events as NDJSON while they happen; - is stdout");
+    command.option("--baseline RESULT", value::text(run.baseline),
+                   "Compare with this result of the same scenario and machine; a regression is exit code 1");
+    command
+        .option("--gate FILE", value::text(run.gate),
+                "Judge the comparison by this gate file, or one that ships (memory)")
+        .words = shipped_gates();
+    command.flag("--resume", run.resume, "Go on with the result that -o names; its scenario must be the same");
+}
+
+void add_cases(Command& command, RunCommand& run)
+{
+    command.group = "Cases";
+    command.option("-a,--axis NAME=VALUES", value::pairs(run.overrides.axes, "NAME=VALUE"),
+                   "Replace an axis: size=[4KiB:1GiB:*4], mode=[refcount,leak], n=4 (repeatable)");
+    command.option("-s,--set VAR=VALUE", value::pairs(run.overrides.variables, "NAME=VALUE"),
+                   "Set a variable of the scenario (repeatable)");
+    command.option("-k,--filter REGEX", value::text(run.filter), "Only cases whose id matches this regular expression");
+    command.option("--max-memory SIZE", value::size(run.max_memory_bytes),
+                   "Refuse cases that would hold more (default 80 % of what the machine or its cgroup has left)");
+    command.flag("--dry-run", run.dry_run, "Print the cases, their memory and an estimate; measure nothing");
+}
+
+void add_measuring(Command& command, RunCommand& run)
+{
+    scenarios::Overrides& overrides = run.overrides;
+    command.group = "Measuring";
+    command.option("-n,--repetitions N", value::number(overrides.repetitions, 1, 1'000'000),
+                   "Measured repetitions of each case");
+    command.option("--warmup N", value::number(overrides.warmup, 0, 1'000'000), "Rounds run and discarded first");
+    command.option("--seed N", value::number(overrides.seed, 0, UINT64_MAX), "Seed of shuffled orders");
+    command.option("--isolation MODE", value::choice(overrides.isolation),
+                   "process: a fresh worker per repetition; none: all in one worker");
+    command.option("--timeout DURATION", value::duration(overrides.timeout),
+                   "Time allowed to one repetition, as in 90s");
+    command.option("--detect LEVEL", value::choice(overrides.detect),
+                   "How a use of freed memory is noticed: off, null, flag, quarantine, unmap");
+    command.flag("--guard-pages", overrides.guard_pages, "End each array against an inaccessible page");
+    command.flag("--ignore-manual-free", overrides.ignore_manual_free,
+                 "Disregard manual frees: a collector frees all; the results must not change");
+    command.flag("--fail-fast", run.fail_fast, "Stop at the first case that is not ok or assertion that fails");
+    command.flag("--quick", run.quick,
+                 "1 repetition, no warm-up, no case above 64 MiB of arrays; assertions only warn");
+}
+
+base::Expected<void> check(const RunCommand& run)
+{
+    if (!run.gate.empty() && run.baseline.empty()) {
+        return base::fail(base::ErrorCode::invalid_input, "needs --baseline RESULT, the result to compare with",
+                          "--gate");
+    }
+    if (run.resume && (run.out.empty() || run.out == "-")) {
+        return base::fail(base::ErrorCode::invalid_input, "needs -o FILE, the result to go on with", "--resume");
+    }
+    return {};
+}
+
+constexpr std::uint32_t quick_repetitions = 1;
+
+scenarios::Overrides effective_overrides(const RunCommand& command)
+{
+    scenarios::Overrides overrides = command.overrides;
+    if (command.quick) {
+        overrides.repetitions = overrides.repetitions.value_or(quick_repetitions);
+        overrides.warmup = overrides.warmup.value_or(0);
+    }
+    return overrides;
+}
+
+// Every plan, or every error of every file on stderr.
+std::optional<std::vector<model::Plan>> load_plans(const RunCommand& command, const model::Machine& machine)
+{
+    const scenarios::Surroundings around = surroundings(machine);
+    std::vector<model::Plan> plans;
+    bool failed = false;
+    for (const std::string& path : command.scenarios) {
+        scenarios::Loaded plan = scenarios::load(scenario_path(path), effective_overrides(command), around);
+        if (plan) {
+            plans.push_back(*std::move(plan));
+            continue;
+        }
+        failed = true;
+        for (const base::Error& error : plan.error()) {
+            std::fprintf(stderr, "%s\n", base::describe(error).c_str());
+        }
+    }
+    return failed ? std::nullopt : std::optional{std::move(plans)};
+}
+
+// Quick runs never gate: a single cold repetition may miss any threshold.
+void only_warn(std::vector<model::Plan>& plans)
+{
+    for (model::Plan& plan : plans) {
+        for (model::Assertion& assertion : plan.assertions) {
+            assertion.severity = model::Severity::warn;
+            assertion.abort = false;
+        }
+    }
+}
+
+// Results of one name would be written over each other.
+bool names_repeat(const std::vector<model::Plan>& plans)
+{
+    std::set<std::string_view> names;
+    for (const model::Plan& plan : plans) {
+        if (!names.insert(plan.name).second) {
+            print_error(
+                {base::ErrorCode::invalid_input,
+                 fmt::format("two scenarios are named \"{}\"; run them one by one, each with its own -o", plan.name),
+                 plan.path});
+            return true;
+        }
+    }
+    return false;
+}
+
+// What several scenarios would write one after another must carry the scenario's name.
+bool output_is_ambiguous(const RunCommand& command)
+{
+    const auto names_one_file = [](const std::string& path) {
+        return !path.empty() && path != "-" && path.find("%s") == std::string::npos;
+    };
+    const bool shared =
+        command.scenarios.size() > 1 &&
+        (names_one_file(command.baseline) || (!command.out.empty() && command.out.find("%s") == std::string::npos) ||
+         std::ranges::any_of(command.reports, names_one_file, &ReportTarget::path));
+    if (shared) {
+        print_error(
+            {base::ErrorCode::invalid_input,
+             "several scenarios need %s in the names of their results, reports and baselines, as in results/%s.json",
+             "--out, --report, --baseline"});
+    }
+    return shared;
+}
+
+ExitCode execute(const RunCommand& command, const GlobalOptions& global)
+{
+    const model::Machine machine = this_machine();
+    auto plans = load_plans(command, machine);
+    if (!plans || output_is_ambiguous(command) || names_repeat(*plans)) {
+        return ExitCode::bad_input;
+    }
+    if (!command.filter.empty()) {
+        if (const auto kept = keep_matching(*plans, command.filter); !kept) {
+            print_error(kept.error());
+            return ExitCode::bad_input;
+        }
+    }
+    if (command.quick) {
+        only_warn(*plans);
+    }
+    const engine::Capabilities has = capabilities(machine);
+    const std::uint64_t budget = command.max_memory_bytes.value_or(has.memory_bytes / 5 * 4);
+    if (command.dry_run) {
+        return print_data(dry_run_text(*plans, budget)) ? ExitCode::done : ExitCode::bad_input;
+    }
+    RunSession session{command, global, machine, has, budget};
+    ExitCode code = ExitCode::done;
+    for (const model::Plan& plan : *plans) {
+        code = worse(code, session.run(plan));
+        if (code == ExitCode::interrupted || code == ExitCode::terminated) {
+            break;
+        }
+    }
+    return code;
+}
+
+}  // namespace
+
+void add_run(Command& program, const GlobalOptions& global)
+{
+    const auto run = std::make_shared<RunCommand>();
+    Command& command = program.command("run", "Run scenario files, print the report, write the result");
+    Option& scenarios =
+        command.positional("scenario FILE", value::texts(run->scenarios),
+                           "Scenario files, or names of the catalog (memsweep list scenarios); - is stdin");
+    scenarios.required = scenarios.takes_scenarios = true;
+    add_output(command, *run);
+    add_cases(command, *run);
+    add_measuring(command, *run);
+    command.check = [run] { return check(*run); };
+    command.run = [run, &global] { return execute(*run, global); };
+}
+
+}  // namespace memsweep::app

@@ -1,0 +1,68 @@
+#include "app/commands/shipped.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace memsweep::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_there(const fs::path& path)
+{
+    std::error_code problem;
+    return fs::exists(path, problem);
+}
+
+std::string named_file(const std::string& argument, const std::string& folder)
+{
+    const bool is_name = argument.find('/') == std::string::npos && argument.find('.') == std::string::npos &&
+                         argument != "-" && !argument.empty();
+    if (!is_name || is_there(argument)) {
+        return argument;
+    }
+    const std::string path = shipped(folder + "/" + argument + ".json");
+    return is_there(path) ? path : argument;
+}
+
+}  // namespace
+
+std::string shipped(const std::string& relative)
+{
+    if (is_there(relative)) {
+        return relative;
+    }
+    std::error_code problem;
+    const fs::path executable = fs::read_symlink("/proc/self/exe", problem);
+    // Installed in bin/, or built in build/PRESET/ of a checkout.
+    for (const char* const root : {"../share/memsweep", "../.."}) {
+        const fs::path candidate = (executable.parent_path() / root / relative).lexically_normal();
+        if (is_there(candidate)) {
+            return candidate.string();
+        }
+    }
+    return relative;
+}
+
+std::string scenario_path(const std::string& argument)
+{
+    return named_file(argument, "scenarios/catalog");
+}
+
+std::string gate_path(const std::string& argument)
+{
+    return named_file(argument, "configs/gates");
+}
+
+std::vector<std::string> shipped_gates()
+{
+    std::vector<std::string> names;
+    std::error_code problem;
+    for (const auto& entry : fs::directory_iterator{shipped("configs/gates"), problem}) {
+        names.push_back(entry.path().stem().string());
+    }
+    std::ranges::sort(names);
+    return names;
+}
+
+}  // namespace memsweep::app

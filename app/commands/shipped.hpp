@@ -1,0 +1,22 @@
+// Where what ships with memsweep lies: the catalog, gate files, runtime profiles.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace memsweep::app {
+
+// A file or folder as in the source tree ("configs/gates/memory.json"): in the checkout we stand in, else in
+// the one that the executable was built in or what was installed beside it. The relative path itself when it is in
+// none.
+[[nodiscard]] std::string shipped(const std::string& relative);
+
+// A file by its path, or by the name of one that ships: "churn" is scenarios/catalog/churn.json. What names neither
+// stays as it is, so that messages name what the user wrote.
+[[nodiscard]] std::string scenario_path(const std::string& argument);
+[[nodiscard]] std::string gate_path(const std::string& argument);
+
+// The names of the gate files that ship, sorted.
+[[nodiscard]] std::vector<std::string> shipped_gates();
+
+}  // namespace memsweep::app

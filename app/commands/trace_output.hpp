@@ -1,0 +1,32 @@
+// A file that a trace is written to piece by piece; it takes its name when it is whole.
+//
+// Errors   io, naming the path. A file that is not committed leaves nothing behind.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/sys/atomic_file.hpp"
+#include "core/sys/output_target.hpp"
+#include "core/trace/trace_writer.hpp"
+
+namespace memsweep::app {
+
+class TraceOutput {
+  public:
+    // "-" is standard output.
+    [[nodiscard]] static base::Expected<TraceOutput> open(const std::string& path);
+
+    [[nodiscard]] trace::TakeBytes taker();
+    [[nodiscard]] base::Expected<void> commit();
+
+  private:
+    TraceOutput(std::string path, sys::OutputTarget target) : path_{std::move(path)}, target_{std::move(target)} {}
+
+    std::string path_;
+    sys::OutputTarget target_;
+    std::optional<sys::TempFile> file_;
+    sys::UniqueFd stream_;
+};
+
+}  // namespace memsweep::app

@@ -1,0 +1,56 @@
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/cli/messages.hpp"
+#include "app/cli/option_values.hpp"
+#include "app/commands/commands.hpp"
+#include "app/commands/shipped.hpp"
+#include "app/commands/this_machine.hpp"
+#include "core/model/plan.hpp"
+#include "reporters/document/value_text.hpp"
+#include "scenarios/reader/loader.hpp"
+
+namespace memsweep::app {
+namespace {
+
+struct ValidateCommand {
+    std::vector<std::string> files;
+};
+
+ExitCode execute(const ValidateCommand& command, const GlobalOptions& global)
+{
+    const scenarios::Surroundings around = surroundings(this_machine());
+    ExitCode code = ExitCode::done;
+    for (const std::string& file : command.files) {
+        const scenarios::Loaded plan = scenarios::load(scenario_path(file), {}, around);
+        if (plan) {
+            if (!global.quiet &&
+                !print_data(fmt::format("{}: ok, {}\n", file, reporters::plural(plan->cases.size(), "case")))) {
+                return ExitCode::bad_input;
+            }
+            continue;
+        }
+        for (const base::Error& error : plan.error()) {
+            std::fprintf(stderr, "%s\n", base::describe(error).c_str());
+        }
+        code = ExitCode::bad_input;
+    }
+    return code;
+}
+
+}  // namespace
+
+void add_validate(Command& program, const GlobalOptions& global)
+{
+    const auto validate = std::make_shared<ValidateCommand>();
+    Command& command = program.command("validate", "Check scenario files and print every error with its place");
+    Option& files = command.positional("file FILE", value::texts(validate->files), "Scenario files; - is stdin");
+    files.required = files.takes_scenarios = true;
+    command.run = [validate, &global] { return execute(*validate, global); };
+}
+
+}  // namespace memsweep::app

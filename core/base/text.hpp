@@ -1,0 +1,40 @@
+// Words and numbers in lines of text.
+//
+// Memory   none: nothing here allocates.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace memsweep::base {
+
+// Without the blanks at both ends: spaces, tabs and line ends.
+[[nodiscard]] constexpr std::string_view trimmed(std::string_view text) noexcept
+{
+    constexpr std::string_view blanks = " \t\r\n";
+    const std::size_t first = text.find_first_not_of(blanks);
+    return first == std::string_view::npos ? std::string_view{}
+                                           : text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+// Takes off what stands before the next separator; `rest` begins behind it.
+[[nodiscard]] constexpr std::string_view take_until(std::string_view& rest, char separator) noexcept
+{
+    const std::size_t at = rest.find(separator);
+    const std::string_view part = rest.substr(0, at);
+    rest = at == std::string_view::npos ? std::string_view{} : rest.substr(at + 1);
+    return part;
+}
+
+// A number that is all of the text; empty for anything else, an overflow included.
+[[nodiscard]] inline std::optional<std::uint64_t> parse_number(std::string_view text, int base = 10) noexcept
+{
+    std::uint64_t value{};
+    const char* const end = text.data() + text.size();
+    const auto [stop, problem] = std::from_chars(text.data(), end, value, base);
+    return problem == std::errc{} && stop == end ? std::optional{value} : std::nullopt;
+}
+
+}  // namespace memsweep::base

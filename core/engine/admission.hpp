@@ -1,0 +1,44 @@
+// Which cases of a plan this machine can measure within the options of a run. A case that it cannot is skipped with the
+// reason, and never tried.
+//
+// Units    bytes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "core/base/expected.hpp"
+#include "core/model/plan.hpp"
+
+namespace memsweep::engine {
+
+struct RunOptions {
+    std::uint64_t memory_budget_bytes{};  // a case estimated above it is refused, never tried
+    std::uint64_t array_limit_bytes{};    // --quick: skip cases that hold more; 0: none
+    bool fail_fast{};                     // stop at the first case that is not ok, or the first failed assertion
+    std::function<void(std::uint64_t bytes)> prefault;  // makes the machine's memory ready; empty: nothing is done
+};
+
+// What this machine has, for a plan's `requires`.
+struct Capabilities {
+    std::uint64_t memory_bytes{};
+    std::uint64_t numa_nodes{};
+    std::uint64_t page_bytes{};
+    std::uint64_t huge_page_bytes{};  // 0: none
+    bool weighted_interleave{};
+    // Where the library of an allocator lies, empty for the C library's, or why it cannot be used.
+    std::function<base::Expected<std::string>(const std::string& name)> locate_allocator;
+    std::uint64_t swap_bytes{};
+    std::string no_reclaim;  // why no control group can be asked for memory; empty: one can
+};
+
+// Why the case cannot be measured; empty when it can. `estimate_bytes`: what it will hold, with what its sweep has
+// left.
+[[nodiscard]] std::string refusal(const model::Case& plan_case, std::uint64_t estimate_bytes,
+                                  const model::Requirements& needs, const Capabilities& has, const RunOptions& options);
+
+// Fills in the library of an allocator. Why it cannot be had; empty when it was found, or none is asked for.
+[[nodiscard]] std::string settle_allocator(model::AllocatorSpec& allocator, const Capabilities& has);
+
+}  // namespace memsweep::engine

@@ -1,0 +1,190 @@
+#include "core/measure/cases.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/measure/summary.hpp"
+
+namespace memsweep::measure {
+namespace {
+
+using model::CaseReport;
+using Key = std::pair<std::string, std::vector<std::string>>;  // the scenario and the parameters that must agree
+using ById = std::map<std::pair<std::string_view, std::string_view>, const CaseReport*>;  // scenario and id
+
+struct Keyed {
+    Key key;
+    const CaseReport* report;
+};
+
+ById by_id(std::span<const CaseReport> cases)
+{
+    ById found;
+    for (const CaseReport& one : cases) {
+        found.emplace(ById::key_type{one.scenario, one.id}, &one);
+    }
+    return found;
+}
+
+std::vector<Keyed> with_value(std::span<const CaseReport> cases, const model::RatioOf& wanted,
+                              std::span<const std::string_view> axes)
+{
+    std::vector<Keyed> found;
+    for (const CaseReport& one : cases) {
+        if (has_value(one, wanted)) {
+            found.push_back({Key{one.scenario, params_without(one, axes)}, &one});
+        }
+    }
+    return found;
+}
+
+// nullptr: none of the group has that value.
+const model::CaseReport* with_value(const CaseGroup& group, std::string_view axis, std::string_view value)
+{
+    const auto found =
+        std::ranges::find_if(group.cases, [&](const auto* one) { return value_on(*one, axis) == value; });
+    return found == group.cases.end() ? nullptr : *found;
+}
+
+std::vector<CaseGroup> groups_of(std::span<const model::CaseReport> cases, std::string_view axis)
+{
+    std::vector<CaseGroup> groups;
+    for (const model::CaseReport& one : cases) {
+        if (one.status != model::Status::ok || !value_on(one, axis)) {
+            continue;
+        }
+        std::vector<std::string> rest = params_without(one, std::array{axis});
+        rest.insert(rest.begin(), one.scenario);
+        auto group = std::ranges::find(groups, rest, &CaseGroup::rest);
+        if (group == groups.end()) {
+            group = groups.insert(groups.end(), CaseGroup{std::move(rest), {}, nullptr});
+        }
+        group->cases.push_back(&one);
+    }
+    return groups;
+}
+
+}  // namespace
+
+std::vector<std::optional<double>> case_values(const model::CaseReport& report, std::string_view point,
+                                               std::string_view metric)
+{
+    if (point.empty()) {
+        const model::Metric* found = model::find_metric(report, metric);
+        return found != nullptr ? found->values : std::vector<std::optional<double>>{};
+    }
+    std::vector<std::optional<double>> values;
+    for (const model::Point& one : report.points) {
+        const auto* field = one.name == point ? model::point_field(one, metric) : nullptr;
+        if (field != nullptr) {
+            values.push_back(*field);
+        }
+    }
+    return values;
+}
+
+std::optional<double> case_median(const model::CaseReport& report, std::string_view point, std::string_view metric)
+{
+    return stat_of(case_values(report, point, metric), model::Stat::median, 0);
+}
+
+std::vector<std::string_view> point_names(const model::CaseReport& report)
+{
+    std::vector<std::string_view> names;
+    for (const model::Point& point : report.points) {
+        if (std::ranges::find(names, point.name) == names.end()) {
+            names.push_back(point.name);
+        }
+    }
+    return names;
+}
+
+std::vector<CasePair> pair_by_id(std::span<const CaseReport> base, std::span<const CaseReport> candidate)
+{
+    ById rest = by_id(candidate);
+    std::vector<CasePair> pairs;
+    for (const CaseReport& one : base) {
+        const auto found = rest.find({one.scenario, one.id});
+        pairs.push_back({&one, found == rest.end() ? nullptr : found->second});
+        if (found != rest.end()) {
+            rest.erase(found);
+        }
+    }
+    for (const CaseReport& one : candidate) {
+        if (const auto found = rest.find({one.scenario, one.id}); found != rest.end() && found->second == &one) {
+            pairs.push_back({nullptr, &one});
+        }
+    }
+    return pairs;
+}
+
+std::vector<CasePair> pair_by_value(std::span<const CaseReport> cases, const model::RatioOf& base,
+                                    const model::RatioOf& candidate)
+{
+    const std::array<std::string_view, 2> axes{base.axis, candidate.axis};
+    const std::vector<Keyed> bases = with_value(cases, base, axes);
+    std::vector<CasePair> pairs;
+    for (const Keyed& to : with_value(cases, candidate, axes)) {
+        for (const Keyed& from : bases) {
+            if (from.report != to.report && from.key == to.key) {
+                pairs.push_back({from.report, to.report});
+            }
+        }
+    }
+    return pairs;
+}
+
+std::vector<std::string> params_without(const CaseReport& report, std::span<const std::string_view> axes)
+{
+    std::vector<std::string> texts;
+    for (const model::Param& param : report.params) {
+        if (std::ranges::find(axes, param.name) == axes.end()) {
+            texts.push_back(fmt::format("{}={}", param.name, model::to_text(param.value)));
+        }
+    }
+    std::ranges::sort(texts);
+    return texts;
+}
+
+bool has_value(const CaseReport& report, const model::RatioOf& wanted)
+{
+    return model::matches(report.params, {model::Param{wanted.axis, wanted.value}});
+}
+
+std::vector<CaseGroup> mode_groups(std::span<const model::CaseReport> cases)
+{
+    std::vector<CaseGroup> groups = groups_of(cases, mode_axis);
+    for (CaseGroup& group : groups) {
+        const model::CaseReport* refcount = with_value(group, mode_axis, "refcount");
+        group.base = refcount != nullptr ? refcount : group.cases.front();
+    }
+    return groups;
+}
+
+std::vector<CaseGroup> groups_against(std::span<const model::CaseReport> cases, std::string_view axis,
+                                      std::string_view base)
+{
+    std::vector<CaseGroup> groups = groups_of(cases, axis);
+    for (CaseGroup& group : groups) {
+        group.base = with_value(group, axis, base);
+    }
+    std::erase_if(groups, [](const CaseGroup& group) { return group.base == nullptr; });
+    return groups;
+}
+
+std::optional<std::string> value_on(const model::CaseReport& report, std::string_view axis)
+{
+    const auto found = std::ranges::find(report.params, axis, &model::Param::name);
+    return found == report.params.end() ? std::nullopt : std::optional{model::to_text(found->value)};
+}
+
+std::optional<std::string> mode_of(const model::CaseReport& report)
+{
+    return value_on(report, mode_axis);
+}
+
+}  // namespace memsweep::measure

@@ -1,0 +1,74 @@
+// The cases of results: their values and parameters, and which of them belong together.
+//
+// Ownership  pairs and groups point into the reports that they were made from.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/report.hpp"
+
+namespace memsweep::measure {
+
+// The values of a metric: one per repetition, or one per point of that name (in the order sampled) when `point` is not
+// empty. Empty when the case has no such metric or point.
+[[nodiscard]] std::vector<std::optional<double>> case_values(const model::CaseReport& report, std::string_view point,
+                                                             std::string_view metric);
+
+// Their median; empty when no value is there.
+[[nodiscard]] std::optional<double> case_median(const model::CaseReport& report, std::string_view point,
+                                                std::string_view metric);
+
+// The names of a case's points, in the order in which they were first sampled.
+[[nodiscard]] std::vector<std::string_view> point_names(const model::CaseReport& report);
+
+// The value of the parameter that `axis` names, as text; empty when there is none.
+[[nodiscard]] std::optional<std::string> value_on(const model::CaseReport& report, std::string_view axis);
+
+// The value of the parameter `mode`; empty when there is none.
+[[nodiscard]] std::optional<std::string> mode_of(const model::CaseReport& report);
+
+// "name=value" of every parameter but those of the axes named, in alphabetical order.
+[[nodiscard]] std::vector<std::string> params_without(const model::CaseReport& report,
+                                                      std::span<const std::string_view> axes);
+
+[[nodiscard]] bool has_value(const model::CaseReport& report, const model::RatioOf& wanted);
+
+// Two cases that belong together: the same case of two results, or two values of an axis within one.
+struct CasePair {
+    const model::CaseReport* base{};       // nullptr: only the candidate has it
+    const model::CaseReport* candidate{};  // nullptr: only the base has it
+};
+
+// By scenario and case id: the base's cases in their order, then those only the candidate has.
+[[nodiscard]] std::vector<CasePair> pair_by_id(std::span<const model::CaseReport> base,
+                                               std::span<const model::CaseReport> candidate);
+
+// The cases of one axis value with those of another whose parameters are equal otherwise (`mode=finalizer` against
+// `mode=refcount`). When the two values are of different axes, both axes are left out of the comparison.
+//
+// Cost     looks at every combination of a base with a candidate.
+[[nodiscard]] std::vector<CasePair> pair_by_value(std::span<const model::CaseReport> cases, const model::RatioOf& base,
+                                                  const model::RatioOf& candidate);
+
+inline constexpr std::string_view mode_axis = "mode";
+
+// Cases that differ on one axis only.
+struct CaseGroup {
+    std::vector<std::string> rest;  // what its cases share: the scenario, then the other parameters
+    std::vector<const model::CaseReport*> cases;
+    const model::CaseReport* base{};  // mode: refcount where there is one, else the first
+};
+
+// Cases that differ only in how they release memory: of those with status ok and a parameter `mode`, in the order in
+// which they first appear.
+[[nodiscard]] std::vector<CaseGroup> mode_groups(std::span<const model::CaseReport> cases);
+
+// Cases that differ only on another axis, against its value `base`; groups without a case of that value are left out.
+[[nodiscard]] std::vector<CaseGroup> groups_against(std::span<const model::CaseReport> cases, std::string_view axis,
+                                                    std::string_view base);
+
+}  // namespace memsweep::measure

@@ -1,0 +1,74 @@
+// A machine as a result describes it, the place that a run has on it among many processes, and what about the machine
+// numbers depend on, judged.
+//
+// Units    bytes and counts. Empty text and absent numbers: nobody said so.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/model/metric.hpp"
+
+namespace memsweep::model {
+
+struct Machine {
+    std::string host;
+    std::string kernel;
+    std::string cpu;
+    std::uint32_t cores{};
+    std::uint32_t numa_nodes{};
+    std::uint64_t page_size{};
+    std::string thp;         // always, madvise, never, or unknown
+    std::string overcommit;  // heuristic, always, never
+    std::uint64_t memory_bytes{};
+    std::optional<std::uint64_t> cgroup_memory_max;  // the tightest limit over this process, v1 or v2
+    std::string cgroup_version;                      // v1, v2, hybrid, none
+    std::string governor;                            // of cpu0; empty when the kernel shows none
+    std::string aslr;                                // full, partial, off
+    std::uint64_t swap_bytes{};
+    std::string virtualisation;  // kvm, vmware, ..., none
+    std::string damon;           // what DAMON does on this machine: "off", or its kdamonds' operations
+    std::vector<std::string> devices;
+    std::string fingerprint;  // of what makes two machines comparable
+};
+
+// Where among many processes a run stood: its node, its rank, and what the launcher gave it.
+struct LaunchPlace {
+    std::string node;       // what the launcher calls this host; else the host name
+    std::string launcher;   // slurm, mpi; empty: none
+    std::string job;        // its number
+    std::string nodes;      // all of the job, as the launcher writes them: n[001-128]
+    std::string partition;  // of Slurm
+    std::string cpus;       // that this process may run on, "0-3,8"
+    std::string memory_nodes;
+    std::optional<std::uint32_t> rank, ranks, local_rank, local_ranks;
+};
+
+enum class Fitness : std::uint8_t {
+    ok,
+    note,    // worth knowing when results are read, or cannot be seen from here
+    spoils,  // alone it can move a time by more than 5 % or a working set by more than 2 %
+};
+template <>
+std::span<const Named<Fitness>> names<Fitness>();
+
+// What was measured for a check, beside its value in words.
+struct Figure {
+    std::string name;
+    Unit unit{};
+    double value{};
+};
+
+// One thing about a machine that numbers measured on it depend on.
+struct MachineCheck {
+    std::string name;  // kebab-case, stable
+    Fitness status{Fitness::ok};
+    std::string value;    // what was found; empty: it cannot be told here
+    std::string why;      // why it matters
+    std::string command;  // what changes it, for a shell; empty when there is nothing to change or no command does
+    std::vector<Figure> figures{};
+};
+
+}  // namespace memsweep::model

@@ -1,0 +1,33 @@
+// The metrics of a whole repetition as an enumeration, for whoever must know all of them at compile time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace memsweep::model {
+
+enum class MetricId : std::uint8_t {
+#define MEMSWEEP_METRIC(name, ...) name,
+#include "core/model/metrics.inc"
+#undef MEMSWEEP_METRIC
+};
+
+inline constexpr std::size_t metric_count = 0
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a term of a sum
+#define MEMSWEEP_METRIC(name, ...) +1
+#include "core/model/metrics.inc"
+#undef MEMSWEEP_METRIC
+    ;
+
+// Also the metric's place in metric_catalog().
+[[nodiscard]] constexpr std::size_t index_of(MetricId metric)
+{
+    return static_cast<std::size_t>(metric);
+}
+
+// Empty for an unknown name.
+[[nodiscard]] std::optional<MetricId> metric_id(std::string_view name);
+
+}  // namespace memsweep::model

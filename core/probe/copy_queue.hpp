@@ -1,0 +1,92 @@
+// Copies to, from or between devices that are queued on one stream, with the memory of both ends and the data that
+// proves what arrived.
+//
+// Every sample: the destination is poisoned, the copies are queued behind a latch, events time them, and what arrived
+// is compared with the pattern where it lies. Pageable memory is timed by the processor instead: copies of it may not
+// return until they are done, which they never are behind a latch.
+//
+// Units    bytes, seconds.
+//
+// Errors   those of device::Runtime.
+//
+// Threads  a queue belongs to one thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/expected.hpp"
+#include "core/device/handles.hpp"
+#include "core/sys/clock.hpp"
+
+namespace memsweep::probe {
+
+using Meanwhile = std::function<void()>;
+
+// Seconds of the work that `enqueue` puts on a stream, by the device's clock: it is queued behind a latch between two
+// events, so that the cost of queueing is outside. `meanwhile` is called while the work is done. Returns when all of it
+// is done, whatever has failed.
+[[nodiscard]] base::Expected<double> seconds_behind_latch(device::Runtime& runtime, const device::Stream& stream,
+                                                          const std::function<base::Expected<void>()>& enqueue,
+                                                          const Meanwhile& meanwhile = {});
+
+struct CopyEnd {
+    std::uint32_t device{};
+    device::MemoryKind kind{};
+};
+
+struct CopySpec {
+    CopyEnd from, to;
+    std::uint32_t stream_device{};  // whose engine, or whose kernel, moves
+    bool by_kernel{};
+    std::uint64_t bytes{};
+    std::uint64_t seed{1};
+    bool renewed{};  // the host writes the source anew before each sample, so that it begins on the host
+};
+
+class CopyQueue {
+  public:
+    [[nodiscard]] static base::Expected<CopyQueue> open(device::Runtime& runtime, const CopySpec& spec);
+
+    [[nodiscard]] const CopySpec& spec() const noexcept { return spec_; }
+    [[nodiscard]] const device::Stream& stream() const noexcept { return stream_; }
+    [[nodiscard]] bool is_timed_by_events() const noexcept;
+    [[nodiscard]] const std::byte* host_memory() const noexcept;  // of whichever end the processor sees; or nullptr
+
+    [[nodiscard]] base::Expected<void> prepare();  // poisons the destination; waits
+    [[nodiscard]] base::Expected<void> enqueue(std::uint64_t copies);
+    [[nodiscard]] base::Expected<device::Mismatch> verify();
+
+    // Seconds of so many copies, one after another. `meanwhile` is called while they are in progress, where they
+    // are timed by events.
+    [[nodiscard]] base::Expected<double> run(std::uint64_t copies, const sys::Clock& clock,
+                                             const Meanwhile& meanwhile = {});
+
+  private:
+    CopyQueue(device::Runtime& runtime, const CopySpec& spec) : runtime_{&runtime}, spec_{spec} {}
+    [[nodiscard]] base::Expected<void> write_source();
+    [[nodiscard]] base::Expected<void> write_end(device::Memory& memory, std::optional<std::byte> value);
+
+    device::Runtime* runtime_;
+    CopySpec spec_;
+    device::Stream stream_;
+    device::Memory from_, to_;
+};
+
+// Every queue's copies at once, released together: seconds until the last is done, by the processor's clock.
+[[nodiscard]] base::Expected<double> run_together(device::Runtime& runtime, std::vector<CopyQueue>& queues,
+                                                  std::uint64_t copies, const sys::Clock& clock);
+
+// The first queue's copies while the second's go on until the first are done.
+struct Contended {
+    double seconds{};             // of the first queue's copies
+    std::uint64_t other_bytes{};  // that the second moved until then
+};
+[[nodiscard]] base::Expected<Contended> run_contended(device::Runtime& runtime, CopyQueue& measured, CopyQueue& other,
+                                                      std::uint64_t copies, const sys::Clock& clock,
+                                                      const Meanwhile& meanwhile = {});
+
+}  // namespace memsweep::probe

@@ -1,0 +1,354 @@
+#include "core/probe/device_cases.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace memsweep::probe {
+
+const std::vector<DeviceCase>& device_cases()
+{
+    using device::MemoryKind;
+    static const std::vector<DeviceCase> cases{
+        {"host_to_device_memcpy_ce", "pinned host memory to a device by its copy engine", CaseKind::to_device},
+        {"device_to_host_memcpy_ce", "a device to pinned host memory by its copy engine", CaseKind::from_device},
+        {.name = "host_to_device_bidirectional_memcpy_ce",
+         .meaning = "host to device while the other direction is busy",
+         .kind = CaseKind::to_device,
+         .both_directions = true},
+        {.name = "device_to_host_bidirectional_memcpy_ce",
+         .meaning = "device to host while the other direction is busy",
+         .kind = CaseKind::from_device,
+         .both_directions = true},
+        {.name = "device_to_device_memcpy_read_ce",
+         .meaning = "a peer's memory read by a copy engine",
+         .kind = CaseKind::peer,
+         .reads = true},
+        {"device_to_device_memcpy_write_ce", "a peer's memory written by a copy engine", CaseKind::peer},
+        {.name = "device_to_device_bidirectional_memcpy_read_ce",
+         .meaning = "both directions between peers, reading",
+         .kind = CaseKind::peer,
+         .both_directions = true,
+         .reads = true},
+        {.name = "device_to_device_bidirectional_memcpy_write_ce",
+         .meaning = "both directions between peers, writing",
+         .kind = CaseKind::peer,
+         .both_directions = true},
+        {"all_to_host_memcpy_ce", "every device to the host at once", CaseKind::all_to_host},
+        {"host_to_all_memcpy_ce", "the host to every device at once", CaseKind::host_to_all},
+        {"all_to_one_write_ce", "every device to one", CaseKind::all_to_one},
+        {"one_to_all_write_ce", "one device to every other", CaseKind::one_to_all},
+        {"all_to_all_write_ce", "every device to every other at once", CaseKind::all_to_all},
+        {"ring_write_ce", "every device to the next one at once", CaseKind::ring},
+        {"bisection_write_ce", "one half of the devices to the other and back at once", CaseKind::bisection},
+        {.name = "host_to_device_memcpy_sm",
+         .meaning = "pinned host memory to a device by a kernel",
+         .kind = CaseKind::to_device,
+         .by_kernel = true},
+        {.name = "device_to_host_memcpy_sm",
+         .meaning = "a device to pinned host memory by a kernel",
+         .kind = CaseKind::from_device,
+         .by_kernel = true},
+        {.name = "device_to_device_memcpy_read_sm",
+         .meaning = "a peer's memory read by a kernel",
+         .kind = CaseKind::peer,
+         .by_kernel = true,
+         .reads = true},
+        {.name = "device_to_device_memcpy_write_sm",
+         .meaning = "a peer's memory written by a kernel",
+         .kind = CaseKind::peer,
+         .by_kernel = true},
+        {"host_device_latency_sm", "a kernel's dependent loads of mapped host memory", CaseKind::loads,
+         MemoryKind::mapped},
+        {"device_to_device_latency_sm", "a kernel's dependent loads of a peer's memory", CaseKind::peer_loads,
+         MemoryKind::device},
+        {"device_local_latency_sm", "a kernel's dependent loads of its own device's memory", CaseKind::loads,
+         MemoryKind::device},
+        {"device_local_copy", "a device's memory copied to itself", CaseKind::local},
+        {.name = "device_local_copy_sm",
+         .meaning = "a device's memory copied to itself by a kernel",
+         .kind = CaseKind::local,
+         .by_kernel = true},
+        {"host_to_device_pageable", "ordinary host memory to a device", CaseKind::to_device, MemoryKind::pageable},
+        {"device_to_host_pageable", "a device to ordinary host memory", CaseKind::from_device, MemoryKind::pageable},
+        {.name = "host_to_device_managed",
+         .meaning = "managed memory that the host wrote, moved as a kernel reads it",
+         .kind = CaseKind::to_device,
+         .host = MemoryKind::managed,
+         .by_kernel = true},
+        {"host_to_device_managed_prefetch", "managed memory that the host wrote, moved by the driver beforehand",
+         CaseKind::prefetch_to_device, MemoryKind::managed},
+        {"device_to_host_managed_prefetch", "managed memory that a kernel wrote, moved by the driver beforehand",
+         CaseKind::prefetch_to_host, MemoryKind::managed},
+        {.name = "host_to_device_mapped",
+         .meaning = "mapped host memory read by a kernel",
+         .kind = CaseKind::to_device,
+         .host = MemoryKind::mapped,
+         .by_kernel = true},
+        {.name = "device_to_host_mapped",
+         .meaning = "mapped host memory written by a kernel",
+         .kind = CaseKind::from_device,
+         .host = MemoryKind::mapped,
+         .by_kernel = true},
+        {"host_to_device_write_combined", "write-combined host memory to a device", CaseKind::to_device,
+         MemoryKind::write_combined},
+        {"host_to_device_staged", "ordinary host memory to a device through our ring of pinned slots",
+         CaseKind::staged_to_device, MemoryKind::pinned},
+        {"device_to_host_staged", "a device to ordinary host memory through our ring of pinned slots",
+         CaseKind::staged_to_host, MemoryKind::pinned},
+        {.name = "kernel_launch_latency",
+         .meaning = "a kernel of one work item, queued and waited for",
+         .kind = CaseKind::call,
+         .host = MemoryKind::device,
+         .call = DeviceCall::launch},
+        {.name = "event_latency",
+         .meaning = "an event recorded and waited for",
+         .kind = CaseKind::call,
+         .host = MemoryKind::device,
+         .call = DeviceCall::event},
+        {.name = "stream_wait_latency",
+         .meaning = "waiting for a stream that has nothing to do",
+         .kind = CaseKind::call,
+         .host = MemoryKind::device,
+         .call = DeviceCall::idle_wait},
+        {.name = "host_device_round_trip_4B_ce",
+         .meaning = "4 bytes of pinned memory to a device and back, waited for",
+         .kind = CaseKind::call,
+         .call = DeviceCall::round_trip,
+         .bytes = 4},
+        {.name = "host_device_round_trip_4KiB_ce",
+         .meaning = "4 KiB of pinned memory to a device and back, waited for",
+         .kind = CaseKind::call,
+         .call = DeviceCall::round_trip,
+         .bytes = 4U << 10U},
+        {.name = "host_device_round_trip_64KiB_ce",
+         .meaning = "64 KiB of pinned memory to a device and back, waited for",
+         .kind = CaseKind::call,
+         .call = DeviceCall::round_trip,
+         .bytes = 64U << 10U},
+        {"host_register_cost", "registering ordinary memory with the device, and giving it back", CaseKind::locking,
+         MemoryKind::registered},
+    };
+    return cases;
+}
+
+using device::MemoryKind;
+
+namespace {
+
+// Who sends to whom.
+std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs_at_once(CaseKind kind,
+                                                                   const std::vector<std::uint32_t>& devices)
+{
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+    const std::size_t count = devices.size();
+    const std::size_t half = count / 2;  // of an odd number the last one is left out
+    for (std::size_t i = 0; i < count; ++i) {
+        if (kind == CaseKind::ring) {
+            pairs.emplace_back(devices[i], devices[(i + 1) % count]);
+        } else if (kind == CaseKind::bisection && i < half) {
+            pairs.emplace_back(devices[i], devices[i + half]);
+            pairs.emplace_back(devices[i + half], devices[i]);
+        }
+        for (std::size_t j = 0; kind == CaseKind::all_to_all && j < count; ++j) {
+            if (i != j) {
+                pairs.emplace_back(devices[i], devices[j]);
+            }
+        }
+    }
+    return pairs;
+}
+
+}  // namespace
+
+std::string device_word(std::uint32_t device)
+{
+    return fmt::format("gpu{}", device);
+}
+
+bool is_of_all(CaseKind kind) noexcept
+{
+    switch (kind) {
+    case CaseKind::all_to_host:
+    case CaseKind::host_to_all:
+    case CaseKind::all_to_one:
+    case CaseKind::one_to_all:
+    case CaseKind::all_to_all:
+    case CaseKind::ring:
+    case CaseKind::bisection:
+        return true;
+    case CaseKind::to_device:
+    case CaseKind::from_device:
+    case CaseKind::peer:
+    case CaseKind::local:
+    case CaseKind::locking:
+    case CaseKind::staged_to_device:
+    case CaseKind::staged_to_host:
+    case CaseKind::loads:
+    case CaseKind::peer_loads:
+    case CaseKind::prefetch_to_device:
+    case CaseKind::prefetch_to_host:
+    case CaseKind::call:
+        break;
+    }
+    return false;
+}
+
+bool is_of_pairs(CaseKind kind) noexcept
+{
+    return kind == CaseKind::peer || kind == CaseKind::peer_loads;
+}
+
+std::vector<std::uint32_t> chosen_devices(const ProbeContext& context, const device::Runtime& runtime)
+{
+    if (!context.devices.empty()) {
+        return context.devices;
+    }
+    std::vector<std::uint32_t> all(runtime.devices().size());
+    std::iota(all.begin(), all.end(), 0U);
+    return all;
+}
+
+std::vector<Ends> ends_of(const DeviceCase& what, const std::vector<std::uint32_t>& devices,
+                          std::optional<std::uint32_t> max_pairs)
+{
+    const Ends first{devices.front(), std::nullopt};
+    if (is_of_all(what.kind) || (is_of_pairs(what.kind) && devices.size() < 2)) {
+        return {first};  // one case for all of them, or one that says that there is no pair
+    }
+    std::vector<Ends> all;
+    if (!is_of_pairs(what.kind)) {
+        std::ranges::transform(devices, std::back_inserter(all), [](std::uint32_t one) {
+            return Ends{one, std::nullopt};
+        });
+        return all;
+    }
+    const std::size_t count = devices.size();
+    const std::size_t pairs = std::min<std::size_t>(count * (count - 1), max_pairs.value_or(~0U));
+    for (std::size_t i = 0; i < pairs; ++i) {
+        all.push_back({devices[i % count], devices[(i % count + i / count + 1) % count]});
+    }
+    std::ranges::sort(all, {}, [](const Ends& ends) { return std::pair{ends.first, ends.second}; });
+    return all;
+}
+
+std::vector<CopySpec> copies_of(const DeviceCase& what, Ends ends, const std::vector<std::uint32_t>& devices,
+                                std::uint64_t bytes)
+{
+    const CopyEnd host{.device = ends.first, .kind = what.host};
+    const CopyEnd own{.device = ends.first, .kind = MemoryKind::device};
+    const CopySpec any{.stream_device = ends.first, .by_kernel = what.by_kernel, .bytes = bytes};
+    const auto between = [&](CopyEnd from, CopyEnd to, std::uint32_t mover) {
+        CopySpec spec = any;
+        spec.from = from;
+        spec.to = to;
+        spec.stream_device = mover;
+        spec.renewed = from.kind == MemoryKind::managed;
+        return spec;
+    };
+    std::vector<CopySpec> queues;
+    switch (what.kind) {
+    case CaseKind::to_device:
+        queues.push_back(between(host, own, ends.first));
+        break;
+    case CaseKind::from_device:
+        queues.push_back(between(own, host, ends.first));
+        break;
+    case CaseKind::local:
+        queues.push_back(between(own, own, ends.first));
+        break;
+    case CaseKind::peer: {
+        const CopyEnd other{.device = ends.second.value_or(ends.first), .kind = MemoryKind::device};
+        queues.push_back(between(own, other, what.reads ? other.device : own.device));
+        break;
+    }
+    case CaseKind::all_to_host:
+    case CaseKind::host_to_all:
+    case CaseKind::all_to_one:
+    case CaseKind::one_to_all:
+        for (const std::uint32_t device : devices) {
+            const CopyEnd pinned{.device = device, .kind = MemoryKind::pinned};
+            const CopyEnd here{.device = device, .kind = MemoryKind::device};
+            if (what.kind == CaseKind::all_to_host) {
+                queues.push_back(between(here, pinned, device));
+            } else if (what.kind == CaseKind::host_to_all) {
+                queues.push_back(between(pinned, here, device));
+            } else if (device != ends.first) {
+                queues.push_back(what.kind == CaseKind::all_to_one ? between(here, own, device)
+                                                                   : between(own, here, ends.first));
+            }
+        }
+        break;
+    case CaseKind::all_to_all:
+    case CaseKind::ring:
+    case CaseKind::bisection:
+        for (const auto& [from, to] : pairs_at_once(what.kind, devices)) {
+            queues.push_back(between({.device = from, .kind = MemoryKind::device},
+                                     {.device = to, .kind = MemoryKind::device}, from));
+        }
+        break;
+    case CaseKind::call:
+    case CaseKind::locking:
+    case CaseKind::staged_to_device:
+    case CaseKind::staged_to_host:
+    case CaseKind::loads:
+    case CaseKind::peer_loads:
+    case CaseKind::prefetch_to_device:
+    case CaseKind::prefetch_to_host:
+        break;
+    }
+    if (what.both_directions && !queues.empty()) {
+        CopySpec back = queues.front();
+        std::swap(back.from, back.to);
+        if (what.kind == CaseKind::peer) {
+            back.stream_device = what.reads ? back.to.device : back.from.device;
+        }
+        queues.push_back(back);
+    }
+    for (std::size_t i = 0; i < queues.size(); ++i) {
+        queues[i].seed = i + 1;
+    }
+    return queues;
+}
+
+std::string unmet(const DeviceCase& what, Ends ends, const std::vector<std::uint32_t>& devices,
+                  const device::Runtime& runtime)
+{
+    const bool needs_two = is_of_pairs(what.kind) || is_of_all(what.kind);
+    if (needs_two && devices.size() < 2) {
+        return "needs two devices";
+    }
+    if (const auto why = runtime.lacks(ends.first, what.host)) {
+        return *why;
+    }
+    const bool prefetches = what.kind == CaseKind::prefetch_to_device || what.kind == CaseKind::prefetch_to_host;
+    if (prefetches && runtime.devices()[ends.first].shares_host_memory) {
+        return "this device's memory is the host's: there is nothing to move";
+    }
+    if (is_of_pairs(what.kind)) {
+        const auto link = runtime.peer(ends.first, *ends.second);
+        const bool by_kernel = what.by_kernel || what.kind == CaseKind::peer_loads;
+        if (!link.copies || (by_kernel && !link.direct)) {
+            return link.reason;
+        }
+    }
+    return {};
+}
+
+void set_link_facts(model::CaseReport& report, const std::optional<device::HostLink>& link, std::string_view when,
+                    const std::optional<device::HostLink>& at_rest)
+{
+    if (!link) {
+        return;
+    }
+    const std::string rest =
+        at_rest ? fmt::format(", PCIe {} x{} at rest before", at_rest->generation, at_rest->lanes) : std::string{};
+    set_fact(report, "link",
+             fmt::format("PCIe {} x{} {}{}; {} x{} at most", link->generation, link->lanes, when, rest,
+                         link->max_generation, link->max_lanes));
+}
+
+}  // namespace memsweep::probe

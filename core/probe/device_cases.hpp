@@ -1,0 +1,91 @@
+// The cases of the probe of devices as a table, which devices each is measured on, and the copies that it makes.
+//
+// Sources  The names are those of nvbandwidth (NVIDIA) where it has them, so that both tools' files can be joined by
+//          them. The direction of the data is in the facts of each case, never in a caption.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/device/runtime.hpp"
+#include "core/probe/copy_queue.hpp"
+#include "core/probe/probe_case.hpp"
+
+namespace memsweep::probe {
+
+enum class CaseKind : std::uint8_t {
+    to_device,
+    from_device,
+    peer,   // from each device to each other one
+    local,  // a device's memory to itself
+    all_to_host,
+    host_to_all,
+    all_to_one,
+    one_to_all,
+    all_to_all,        // each to each other one at once
+    ring,              // each to the next one at once
+    bisection,         // each of one half to its partner in the other, and back, at once
+    locking,           // what registering memory costs
+    staged_to_device,  // through a ring of pinned slots
+    staged_to_host,
+    loads,       // latency of a kernel's loads
+    peer_loads,  // the same, of a peer's memory
+    prefetch_to_device,
+    prefetch_to_host,
+    call,  // of the runtime, waited for: see DeviceCall
+};
+
+// What a call waits for: a kernel of one work item, an event, nothing, a copy there and back.
+enum class DeviceCall : std::uint8_t { launch, event, idle_wait, round_trip };
+
+struct DeviceCase {
+    std::string_view name;
+    std::string_view meaning;
+    CaseKind kind{};
+    device::MemoryKind host{device::MemoryKind::pinned};
+    bool by_kernel{};
+    bool both_directions{};  // while the other direction is busy
+    bool reads{};            // peer: the destination's engine moves; otherwise the source's
+    DeviceCall call{};
+    std::uint64_t bytes{};  // of a round trip
+};
+[[nodiscard]] const std::vector<DeviceCase>& device_cases();
+
+struct Ends {
+    std::uint32_t first{};
+    std::optional<std::uint32_t> second;  // of a pair
+};
+
+[[nodiscard]] std::string device_word(std::uint32_t device);  // "gpu0"
+
+// Whether every device takes part at once.
+[[nodiscard]] bool is_of_all(CaseKind kind) noexcept;
+
+// Whether it goes from one device to another.
+[[nodiscard]] bool is_of_pairs(CaseKind kind) noexcept;
+
+// Those of the runtime that were asked for; all, where none was.
+[[nodiscard]] std::vector<std::uint32_t> chosen_devices(const ProbeContext& context, const device::Runtime& runtime);
+
+// The devices, or the pairs, that a case is measured on; one, where it is of all devices or there is no pair.
+// Of the pairs at most so many: the nearest first, so that with a multiple of the number of devices each of them is as
+// often the first and the second as every other one.
+[[nodiscard]] std::vector<Ends> ends_of(const DeviceCase& what, const std::vector<std::uint32_t>& devices,
+                                        std::optional<std::uint32_t> max_pairs = std::nullopt);
+
+// The copies of a case, each of so many bytes; the second of two is the other direction where the case is of both.
+[[nodiscard]] std::vector<CopySpec> copies_of(const DeviceCase& what, Ends ends,
+                                              const std::vector<std::uint32_t>& devices, std::uint64_t bytes);
+
+// Why a case cannot be measured on this runtime; empty where it can be tried.
+[[nodiscard]] std::string unmet(const DeviceCase& what, Ends ends, const std::vector<std::uint32_t>& devices,
+                                const device::Runtime& runtime);
+
+// The fact `link`: as it was under load (`when` says at which moment), at rest before, and what it could be.
+void set_link_facts(model::CaseReport& report, const std::optional<device::HostLink>& link, std::string_view when,
+                    const std::optional<device::HostLink>& at_rest);
+
+}  // namespace memsweep::probe

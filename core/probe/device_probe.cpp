@@ -1,0 +1,369 @@
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/quantity.hpp"
+#include "core/measure/summary.hpp"
+#include "core/probe/copy_queue.hpp"
+#include "core/probe/device_cases.hpp"
+#include "core/probe/device_measures.hpp"
+#include "core/probe/probe_case.hpp"
+#include "core/transfer/end_memory.hpp"
+
+namespace memsweep::probe {
+namespace {
+
+using base::Expected;
+
+constexpr std::uint64_t usual_copy_bytes = 256U << 20U;
+constexpr std::uint64_t shared_copy_bytes = 32U << 20U;  // of devices whose memory is the host's
+constexpr std::uint64_t stand_in_bytes = 4U << 20U;  // of processors that stand in for a device: their kernels are slow
+constexpr std::uint64_t warm_up_copies = 4;
+constexpr double max_seconds = 0.2;  // of a sample
+
+std::vector<model::Param> params_of(const DeviceCase& what, std::optional<Ends> ends)
+{
+    const model::Param transfer{"transfer", std::string{what.name}};
+    if (!ends) {
+        return {transfer};
+    }
+    const model::Param first{"device", device_word(ends->first)};
+    return ends->second ? std::vector<model::Param>{transfer, first, {"to", device_word(*ends->second)}}
+                        : std::vector<model::Param>{transfer, first};
+}
+
+model::CaseReport device_case(const DeviceCase& what, std::optional<Ends> ends)
+{
+    model::CaseReport report = new_case("probe_device", params_of(what, ends));
+    set_fact(report, "meaning", std::string{what.meaning});
+    return report;
+}
+
+std::uint64_t max_bytes(const device::DeviceFacts& facts)
+{
+    if (facts.device_class == device::DeviceClass::cpu) {
+        return stand_in_bytes;
+    }
+    return facts.shares_host_memory ? shared_copy_bytes : usual_copy_bytes;
+}
+
+std::uint64_t copy_bytes(const ProbeContext& context, const device::Runtime& runtime)
+{
+    constexpr std::uint64_t share = 16;  // four queues of two ends, and as much to spare
+    std::uint64_t bytes = usual_copy_bytes;
+    for (const std::uint32_t number : chosen_devices(context, runtime)) {
+        const device::DeviceFacts& facts = runtime.devices()[number];
+        bytes = std::min({bytes, facts.largest_block_bytes / share, max_bytes(facts)});
+    }
+    bytes = std::min(context.settings.array_bytes.value_or(bytes), context.settings.memory_budget_bytes / share);
+    constexpr std::uint64_t unit = 4096;
+    return std::max(bytes / unit * unit, unit);
+}
+
+struct Samples {
+    std::vector<double> seconds;
+    std::vector<double> rates;
+    std::vector<double> other_rates;
+};
+
+class Measuring {
+  public:
+    Measuring(const ProbeContext& context, device::Runtime& runtime, const DeviceCase& what,
+              std::vector<CopyQueue> queues)
+        : context_{context}, runtime_{runtime}, what_{what}, queues_{std::move(queues)}
+    {
+    }
+
+    [[nodiscard]] Expected<void> sample(model::CaseReport& report)
+    {
+        auto copies = warm_up();
+        if (!copies) {
+            return base::fail(copies.error());
+        }
+        copies_ = *copies;
+        for (std::uint32_t number = 0; number < context_.settings.samples && !context_.stopped(); ++number) {
+            if (auto taken = one_sample(report); !taken || report.status == model::Status::failed) {
+                return taken;
+            }
+        }
+        return {};
+    }
+
+    void write(model::CaseReport& report) const
+    {
+        if (samples_.seconds.empty()) {
+            if (report.status == model::Status::ok) {
+                skip_interrupted(report);
+            }
+            return;
+        }
+        set_values(report, "wall_time", samples_.seconds);
+        set_values(report, "bandwidth", samples_.rates);
+        const CopyQueue& first = queues_.front();
+        set_fact(report, "array_bytes", static_cast<std::int64_t>(first.spec().bytes));
+        set_fact(report, "bytes_counted", std::string{"payload"});
+        set_fact(report, "copies_per_sample", static_cast<std::int64_t>(copies_));
+        set_fact(report, "mover", std::string{first.spec().by_kernel ? "kernel" : "copy engine"});
+        set_fact(report, "from", std::string{device::name_of(first.spec().from.kind)});
+        set_fact(report, "to", std::string{device::name_of(first.spec().to.kind)});
+        const bool by_events = first.is_timed_by_events() && !is_of_all(what_.kind);
+        set_fact(report, "timed_by",
+                 std::string{by_events ? "events of the device, queued behind a latch" : "the processor's clock"});
+        set_fact(report, "verified",
+                 fmt::format("{} of {} samples, every word", samples_.seconds.size(), samples_.seconds.size()));
+        if (!samples_.other_rates.empty()) {
+            set_fact(report, "other_direction",
+                     fmt::format("{:.2f} GB/s", measure::median(samples_.other_rates) / 1e9));
+        }
+        if (const std::byte* const host = first.host_memory(); host != nullptr) {
+            set_fact(report, "placement",
+                     sys::placement_proof(sys::pages_by_node(host, first.spec().bytes), std::nullopt).text);
+        }
+    }
+
+    // Sets the link as it was during the last sample; where it could not be asked then, as it is right after.
+    void set_link(std::uint32_t device, const std::optional<device::HostLink>& at_rest, model::CaseReport& report)
+    {
+        const bool meanwhile = link_.has_value();
+        link_ = meanwhile ? link_ : runtime_.host_link(device);
+        set_link_facts(report, link_, meanwhile ? "under load" : "right after the last sample", at_rest);
+    }
+    [[nodiscard]] const std::optional<device::HostLink>& link() const { return link_; }
+
+    [[nodiscard]] double median_rate() const { return samples_.rates.empty() ? 0 : measure::median(samples_.rates); }
+
+  private:
+    [[nodiscard]] bool is_contended() const { return what_.both_directions && queues_.size() == 2; }
+
+    [[nodiscard]] Expected<Contended> run(std::uint64_t copies)
+    {
+        const Meanwhile look = [&] { link_ = runtime_.host_link(queues_[0].spec().stream_device); };
+        if (is_contended()) {
+            return run_contended(runtime_, queues_[0], queues_[1], copies, context_.clock, look);
+        }
+        auto seconds = queues_.size() == 1 ? queues_[0].run(copies, context_.clock, look)
+                                           : run_together(runtime_, queues_, copies, context_.clock);
+        return seconds.map([](double value) { return Contended{.seconds = value}; });
+    }
+
+    // As many copies as make a sample long enough, but not too long; one where the source is written anew.
+    [[nodiscard]] Expected<std::uint64_t> warm_up()
+    {
+        for (CopyQueue& queue : queues_) {
+            if (auto ready = queue.prepare(); !ready) {
+                return base::fail(ready.error());
+            }
+        }
+        return run(queues_.front().spec().renewed ? 1 : warm_up_copies)
+            .and_then([&](const Contended&) { return run(1); })
+            .map([&](const Contended& once) -> std::uint64_t {
+                if (queues_.front().spec().renewed || once.seconds <= 0) {
+                    return 1;
+                }
+                const double wanted = std::min(std::max(context_.settings.sample_seconds, 0.0), max_seconds);
+                constexpr double max_copies = 10'000;
+                return static_cast<std::uint64_t>(std::clamp(std::ceil(wanted / once.seconds), 1.0, max_copies));
+            });
+    }
+
+    [[nodiscard]] Expected<void> one_sample(model::CaseReport& report)
+    {
+        for (CopyQueue& queue : queues_) {
+            if (auto ready = queue.prepare(); !ready) {
+                return ready;
+            }
+        }
+        const auto took = run(copies_);
+        if (!took) {
+            return base::fail(took.error());
+        }
+        for (CopyQueue& queue : queues_) {
+            const auto found = queue.verify();
+            if (!found) {
+                return base::fail(found.error());
+            }
+            if (found->words != 0) {
+                fail_sample(report, samples_.seconds.size() + 1, device::describe(*found, queue.spec().bytes));
+                return {};
+            }
+        }
+        if (took->seconds <= 0) {
+            return base::fail(base::ErrorCode::device, "the device's clock did not move during a sample");
+        }
+        const std::size_t together = is_contended() ? 1 : queues_.size();
+        const double bytes = static_cast<double>(queues_.front().spec().bytes * copies_ * together);
+        samples_.seconds.push_back(took->seconds);
+        samples_.rates.push_back(bytes / took->seconds);
+        if (is_contended()) {
+            samples_.other_rates.push_back(static_cast<double>(took->other_bytes) / took->seconds);
+        }
+        return {};
+    }
+
+    const ProbeContext& context_;
+    device::Runtime& runtime_;
+    const DeviceCase& what_;
+    std::vector<CopyQueue> queues_;
+    std::uint64_t copies_{1};
+    Samples samples_;
+    std::optional<device::HostLink> link_;
+};
+
+// What the link or the memory could do, and how much of it was reached.
+void set_ceiling(model::CaseReport& report, const DeviceCase& what, Ends ends, const device::Runtime& runtime,
+                 const std::optional<device::HostLink>& link, double rate)
+{
+    std::optional<double> ceiling;
+    if (link && (what.kind == CaseKind::to_device || what.kind == CaseKind::from_device)) {
+        ceiling = device::bytes_per_second(link->generation, link->lanes);
+    } else if (what.kind == CaseKind::local) {
+        const auto memory = runtime.devices()[ends.first].memory_bytes_per_s;
+        ceiling = memory ? std::optional{*memory / 2} : std::nullopt;  // each byte is read and written
+    }
+    if (ceiling && *ceiling > 0) {
+        set_fact(report, "ceiling", fmt::format("{:.2f} GB/s", *ceiling / 1e9));
+        set_fact(report, "percent_of_ceiling", std::round(rate / *ceiling * 1000) / 10);
+    }
+}
+
+void set_peer_facts(model::CaseReport& report, Ends ends, const device::Runtime& runtime)
+{
+    if (!ends.second) {
+        return;
+    }
+    const auto link = runtime.peer(ends.first, *ends.second);
+    set_fact(report, "peer_access", link.direct ? std::string{"yes"} : "no: " + link.reason);
+    if (link.nvlinks) {
+        set_fact(report, "nvlinks", std::int64_t{*link.nvlinks});
+    }
+}
+
+Expected<void> measure_copies(const ProbeContext& context, device::Runtime& runtime, const DeviceCase& what, Ends ends,
+                              std::uint64_t bytes, model::CaseReport& report)
+{
+    const auto at_rest = runtime.host_link(ends.first);
+    std::vector<CopyQueue> queues;
+    for (const CopySpec& spec : copies_of(what, ends, chosen_devices(context, runtime), bytes)) {
+        auto queue = CopyQueue::open(runtime, spec);
+        if (!queue) {
+            return base::fail(queue.error());
+        }
+        queues.push_back(*std::move(queue));
+    }
+    Measuring measuring{context, runtime, what, std::move(queues)};
+    auto done = measuring.sample(report);
+    if (done) {
+        measuring.write(report);
+        if (!is_of_all(what.kind) && what.kind != CaseKind::local) {
+            measuring.set_link(ends.first, at_rest, report);
+        }
+        set_ceiling(report, what, ends, runtime, measuring.link(), measuring.median_rate());
+        set_peer_facts(report, ends, runtime);
+    }
+    return done;
+}
+
+Expected<void> measure(const ProbeContext& context, device::Runtime& runtime, const DeviceCase& what, Ends ends,
+                       std::uint64_t bytes, model::CaseReport& report)
+{
+    report.planned_repetitions = context.settings.samples;
+    const DeviceTask task{context, runtime, what, ends, bytes};
+    switch (what.kind) {
+    case CaseKind::locking:
+        return measure_locking(task, report);
+    case CaseKind::staged_to_device:
+    case CaseKind::staged_to_host:
+        return measure_staged(task, report);
+    case CaseKind::loads:
+    case CaseKind::peer_loads:
+        return measure_loads(task, report);
+    case CaseKind::call:
+        return measure_calls(task, report);
+    case CaseKind::prefetch_to_device:
+    case CaseKind::prefetch_to_host:
+        return measure_prefetch(task, report);
+    case CaseKind::to_device:
+    case CaseKind::from_device:
+    case CaseKind::peer:
+    case CaseKind::local:
+    case CaseKind::all_to_host:
+    case CaseKind::host_to_all:
+    case CaseKind::all_to_one:
+    case CaseKind::one_to_all:
+    case CaseKind::all_to_all:
+    case CaseKind::ring:
+    case CaseKind::bisection:
+        break;
+    }
+    return measure_copies(context, runtime, what, ends, bytes, report);
+}
+
+// Switches peer access on where that is possible; where it is not, the cases that need it say why.
+void switch_on_peer_access(device::Runtime& runtime, const std::vector<std::uint32_t>& devices)
+{
+    for (const std::uint32_t from : devices) {
+        for (const std::uint32_t to : devices) {
+            if (from != to) {
+                static_cast<void>(runtime.set_peer_access(from, to, true));
+            }
+        }
+    }
+}
+
+// Switches off the peer access of two devices whose data arrived wrong, as happens where an IOMMU or access control
+// redirects them.
+void mistrust(model::CaseReport& report, const DeviceCase& what, Ends ends, device::Runtime& runtime)
+{
+    if (report.status != model::Status::failed || !is_of_pairs(what.kind) ||
+        !runtime.peer(ends.first, *ends.second).direct) {
+        return;
+    }
+    static_cast<void>(runtime.set_peer_access(ends.first, *ends.second, false));
+    static_cast<void>(runtime.set_peer_access(*ends.second, ends.first, false));
+    report.reason += "; peer access of these two is off from here on (is an IOMMU on, or ACS?)";
+}
+
+}  // namespace
+
+std::vector<model::CaseReport> probe_devices(const ProbeContext& context, device::Runtime& runtime)
+{
+    std::vector<model::CaseReport> cases;
+    if (runtime.devices().empty()) {
+        for (const DeviceCase& what : device_cases()) {
+            cases.push_back(device_case(what, std::nullopt));
+            skip(cases.back(), runtime.absence());
+        }
+        return cases;
+    }
+    const std::vector<std::uint32_t> devices = chosen_devices(context, runtime);
+    switch_on_peer_access(runtime, devices);
+    const std::uint64_t bytes = copy_bytes(context, runtime);
+    for (const DeviceCase& what : device_cases()) {
+        for (const Ends ends : ends_of(what, devices, context.pairs)) {
+            const bool is_one = !is_of_all(what.kind);
+            model::CaseReport report = device_case(what, is_one ? std::optional{ends} : std::nullopt);
+            if (!context.wants(report.id)) {
+                continue;
+            }
+            set_fact(report, "runtime", std::string{runtime.backend()});
+            if (const std::string why = unmet(what, ends, devices, runtime); !why.empty()) {
+                skip(report, why);
+            } else if (context.stopped()) {
+                skip_interrupted(report);
+            } else {
+                context.progress(fmt::format("device: {}", report.id.substr(report.id.find('/') + 1)));
+                if (const auto done = measure(context, runtime, what, ends, bytes, report); !done) {
+                    set_error(report, done.error());
+                }
+                mistrust(report, what, ends, runtime);
+            }
+            cases.push_back(std::move(report));
+        }
+    }
+    return cases;
+}
+
+}  // namespace memsweep::probe

@@ -1,0 +1,291 @@
+// The loops of one level of the processor, to be included by one source file per level and compiled with its flags.
+//
+// That file defines MEMSWEEP_VECTOR_BYTES before, and stream_line() of its level in namespace memsweep::probe.
+//
+// Everything has internal linkage, and nothing from the standard library is called: an inline function compiled here
+// for a large processor could otherwise be the copy that the linker keeps for a small one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/probe/kernel.hpp"
+#include "core/probe/kernel_levels.hpp"
+
+namespace memsweep::probe {
+namespace {
+
+#define MEMSWEEP_INLINE [[gnu::always_inline]] inline
+
+inline constexpr std::size_t line_elements = 8;
+inline constexpr std::size_t page_elements = 512;
+inline constexpr std::size_t vector_elements = MEMSWEEP_VECTOR_BYTES / sizeof(double);
+inline constexpr std::size_t line_vectors = line_elements / vector_elements;
+
+using Vector [[gnu::vector_size(MEMSWEEP_VECTOR_BYTES), gnu::may_alias]] = double;
+using Words [[gnu::vector_size(MEMSWEEP_VECTOR_BYTES), gnu::may_alias]] = std::uint64_t;
+
+struct Line {
+    Vector part[line_vectors];
+};
+
+// Of the level: past the caches, to an address that is a multiple of 64.
+MEMSWEEP_INLINE void stream_line(double* to, const Line& line);
+MEMSWEEP_INLINE void finish_streams();
+
+MEMSWEEP_INLINE Line load_line(const double* from)
+{
+    Line line;
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < line_vectors; ++i) {
+        __builtin_memcpy(&line.part[i], from + i * vector_elements, sizeof(Vector));
+    }
+    return line;
+}
+
+template <Store store>
+MEMSWEEP_INLINE void store_line(double* to, const Line& line)
+{
+    if constexpr (store == Store::nt) {
+        stream_line(to, line);
+    } else {
+#pragma GCC unroll 8
+        for (std::size_t i = 0; i < line_vectors; ++i) {
+            *reinterpret_cast<Vector*>(to + i * vector_elements) = line.part[i];
+        }
+    }
+}
+
+template <Kernel kernel>
+MEMSWEEP_INLINE Line computed_line(const Operands& on, std::size_t at)
+{
+    if constexpr (kernel == Kernel::copy) {
+        return load_line(on.b + at);
+    }
+    Line line{};
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < line_vectors; ++i) {
+        const std::size_t of_vector = at + i * vector_elements;
+        Vector b{};
+        Vector c{};
+        if constexpr (kernel == Kernel::update) {
+            __builtin_memcpy(&b, on.a + of_vector, sizeof(Vector));
+            line.part[i] = b + on.scalar;
+        } else if constexpr (kernel == Kernel::write) {
+            line.part[i] = b + on.scalar;
+        } else {
+            __builtin_memcpy(&b, on.b + of_vector, sizeof(Vector));
+            if constexpr (kernel == Kernel::scale) {
+                line.part[i] = on.scalar * b;
+            } else {
+                __builtin_memcpy(&c, on.c + of_vector, sizeof(Vector));
+                line.part[i] = kernel == Kernel::add ? b + c : b + on.scalar * c;
+            }
+        }
+    }
+    return line;
+}
+
+template <Kernel kernel>
+MEMSWEEP_INLINE void compute_element(const Operands& on, std::size_t at)
+{
+    if constexpr (kernel == Kernel::copy) {
+        on.a[at] = on.b[at];
+    } else if constexpr (kernel == Kernel::write) {
+        on.a[at] = on.scalar;
+    } else if constexpr (kernel == Kernel::update) {
+        on.a[at] = on.a[at] + on.scalar;
+    } else if constexpr (kernel == Kernel::scale) {
+        on.a[at] = on.scalar * on.b[at];
+    } else {
+        on.a[at] = kernel == Kernel::add ? on.b[at] + on.c[at] : on.b[at] + on.scalar * on.c[at];
+    }
+}
+
+// How a loop goes through memory: see Form.
+struct Walk {
+    std::uint32_t prefetch_bytes{}, pages{1}, lines{};
+};
+
+template <Kernel kernel, std::uint32_t prefetch_bytes>
+MEMSWEEP_INLINE void prefetch_line(const Operands& on, std::size_t at)
+{
+    if constexpr (prefetch_bytes != 0 && kernel != Kernel::write) {
+        const std::size_t ahead = at + prefetch_bytes / sizeof(double);
+        __builtin_prefetch(kernel == Kernel::update ? on.a + ahead : on.b + ahead);
+        if constexpr (kernel == Kernel::add || kernel == Kernel::triad) {
+            __builtin_prefetch(on.c + ahead);
+        }
+    }
+}
+
+// Elements before the first whole line of the array that must be aligned.
+MEMSWEEP_INLINE std::size_t head_elements(const double* array, std::size_t elements)
+{
+    const std::size_t into_line = reinterpret_cast<std::uintptr_t>(array) % 64 / sizeof(double);
+    const std::size_t head = (line_elements - into_line) % line_elements;
+    return head < elements ? head : elements;
+}
+
+// Calls turn(first element) for the runs of lines that make up the elements, a page of several at each turn; returns
+// the elements done. What is left is less than a run.
+template <Walk walk, typename Turn>
+MEMSWEEP_INLINE std::size_t by_turns(std::size_t start, std::size_t elements, Turn turn)
+{
+    constexpr std::size_t run_elements = walk.lines * line_elements;
+    std::size_t i = start;
+    if constexpr (walk.pages > 1) {
+        for (; i + walk.pages * page_elements <= elements; i += walk.pages * page_elements) {
+            for (std::size_t k = 0; k < page_elements; k += run_elements) {
+#pragma GCC unroll 8
+                for (std::size_t page = 0; page < walk.pages; ++page) {
+                    turn(i + page * page_elements + k);
+                }
+            }
+        }
+    }
+    for (; i + run_elements <= elements; i += run_elements) {
+        turn(i);
+    }
+    return i;
+}
+
+template <Kernel kernel, Store store, Walk walk>
+std::uint64_t run_kernel(const Operands& given) noexcept
+{
+    const Operands on = given;
+    const std::size_t head = head_elements(on.a, on.elements);
+    for (std::size_t i = 0; i < head; ++i) {
+        compute_element<kernel>(on, i);
+    }
+    const std::size_t done = by_turns<walk>(head, on.elements, [&on](std::size_t at) {
+        Line computed[walk.lines];
+#pragma GCC unroll 8
+        for (std::size_t line = 0; line < walk.lines; ++line) {
+            prefetch_line<kernel, walk.prefetch_bytes>(on, at + line * line_elements);
+            computed[line] = computed_line<kernel>(on, at + line * line_elements);
+        }
+#pragma GCC unroll 8
+        for (std::size_t line = 0; line < walk.lines; ++line) {
+            store_line<store>(on.a + at + line * line_elements, computed[line]);
+        }
+    });
+    for (std::size_t i = done; i < on.elements; ++i) {
+        compute_element<kernel>(on, i);
+    }
+    if constexpr (store == Store::nt) {
+        finish_streams();
+    }
+    return 0;
+}
+
+MEMSWEEP_INLINE std::uint64_t word_at(const double* from, std::size_t at)
+{
+    std::uint64_t word{};
+    __builtin_memcpy(&word, from + at, sizeof word);
+    return word;
+}
+
+template <Walk walk>
+std::uint64_t run_read(const Operands& given) noexcept
+{
+    const Operands on = given;
+    std::uint64_t sum = 0;
+    const std::size_t head = head_elements(on.b, on.elements);
+    for (std::size_t i = 0; i < head; ++i) {
+        sum += word_at(on.b, i);
+    }
+    Words sums[walk.lines][line_vectors]{};
+    const std::size_t done = by_turns<walk>(head, on.elements, [&](std::size_t at) {
+#pragma GCC unroll 8
+        for (std::size_t line = 0; line < walk.lines; ++line) {
+            prefetch_line<Kernel::read, walk.prefetch_bytes>(on, at + line * line_elements);
+#pragma GCC unroll 8
+            for (std::size_t i = 0; i < line_vectors; ++i) {
+                Words words;
+                __builtin_memcpy(&words, on.b + at + line * line_elements + i * vector_elements, sizeof words);
+                sums[line][i] += words;
+            }
+        }
+    });
+    for (std::size_t i = done; i < on.elements; ++i) {
+        sum += word_at(on.b, i);
+    }
+    for (const auto& line : sums) {
+        for (const Words& words : line) {
+            for (std::size_t i = 0; i < vector_elements; ++i) {
+                sum += words[i];
+            }
+        }
+    }
+    return sum;
+}
+
+// Straight through, with the hardware's prefetching alone or with our own ahead of it, or several pages side by side:
+// what was found to matter on a Xeon whose cores wait for their own misses (docs/probe.md).
+inline constexpr std::uint32_t lines_at_once = line_vectors <= 2 ? 4 : 2;
+inline constexpr Walk walks[]{
+    {0, 1, lines_at_once}, {0, 1, 1}, {1024, 1, lines_at_once}, {2048, 1, lines_at_once}, {4096, 1, lines_at_once},
+    {0, 4, lines_at_once}, {0, 8, 1}, {0, 8, lines_at_once}};
+inline constexpr std::size_t walk_count = sizeof walks / sizeof walks[0];
+inline constexpr Kernel computed_kernels[]{Kernel::write, Kernel::copy,  Kernel::scale,
+                                           Kernel::add,   Kernel::triad, Kernel::update};
+inline constexpr std::size_t kernel_count = sizeof computed_kernels / sizeof computed_kernels[0];
+
+// A level's forms: each walk of read, then of every computing kernel with plain stores and, where the level has them,
+// with streaming ones.
+template <bool streams>
+struct LevelForms {
+    static constexpr std::size_t count = walk_count * (1 + kernel_count * (streams ? 2 : 1));
+    Form forms[count]{};
+
+    template <std::size_t walk>
+    constexpr void add_walk(std::string_view level)
+    {
+        constexpr Walk chosen = walks[walk];
+        forms[walk] = {Kernel::read, Store::none,  level,           chosen.prefetch_bytes,
+                       chosen.pages, chosen.lines, run_read<chosen>};
+        add_kernels<walk, 0>(level);
+    }
+
+    template <std::size_t walk, std::size_t kernel>
+    constexpr void add_kernels(std::string_view level)
+    {
+        constexpr Walk chosen = walks[walk];
+        constexpr Kernel which = computed_kernels[kernel];
+        std::size_t at = walk_count + (kernel * walk_count + walk) * (streams ? 2 : 1);
+        forms[at] = {which,
+                     Store::plain,
+                     level,
+                     chosen.prefetch_bytes,
+                     chosen.pages,
+                     chosen.lines,
+                     run_kernel<which, Store::plain, chosen>};
+        if constexpr (streams) {
+            forms[at + 1] = {which,
+                             Store::nt,
+                             level,
+                             chosen.prefetch_bytes,
+                             chosen.pages,
+                             chosen.lines,
+                             run_kernel<which, Store::nt, chosen>};
+        }
+        if constexpr (kernel + 1 < kernel_count) {
+            add_kernels<walk, kernel + 1>(level);
+        }
+    }
+
+    template <std::size_t walk = 0>
+    constexpr void add_all(std::string_view level)
+    {
+        add_walk<walk>(level);
+        if constexpr (walk + 1 < walk_count) {
+            add_all<walk + 1>(level);
+        }
+    }
+
+    explicit constexpr LevelForms(std::string_view level) { add_all(level); }
+};
+
+}  // namespace
+}  // namespace memsweep::probe

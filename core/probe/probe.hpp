@@ -1,0 +1,139 @@
+// The probes of this machine: what each is given, what it measures, and what it costs.
+//
+// Every probe reports cases of a result, one for each thing measured. Their ids stand beside the functions.
+//
+// Units    bytes, seconds; cases carry one value per sample.
+//
+// Cost     Given with the default settings. Where nothing can be measured a probe returns at once.
+//
+// Errors   None leaves a probe: what cannot be measured is a case with its status and reason. skipped: the machine
+//          lacks what is needed, or memory for it; failed: wrong data; error: the kernel refused.
+//
+// Threads  Each probe starts and pins threads of its own; call it from one thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/device/runtime.hpp"
+#include "core/model/report.hpp"
+#include "core/model/transfer.hpp"
+#include "core/sys/clock.hpp"
+#include "core/sys/topology.hpp"
+
+namespace memsweep::probe {
+
+struct ProbeSettings {
+    std::optional<std::uint64_t> array_bytes;  // of each array that kernels run over; absent: from the caches measured
+    double sample_seconds{0.02};               // at least, of bandwidth; latencies take a third of it
+    std::uint32_t samples{7};                  // the least that give the median a 95 % interval and leave one to spare
+    std::uint64_t memory_budget_bytes{};       // that may be resident at a time
+    std::uint64_t seed{1};
+};
+
+struct ProbeContext {
+    const sys::Clock& clock;
+    ProbeSettings settings;
+    std::vector<sys::NumaNode> nodes;      // those to measure, at least one
+    std::vector<std::uint32_t> devices{};  // those to measure; empty: all
+    std::optional<std::uint32_t> pairs{};  // so many of the pairs of these; absent: all
+    bool binds_memory{};                   // the machine has several nodes: memory is bound to one
+    sys::Topology topology;
+    std::function<void(const std::string&)> progress;  // is told what is being measured now
+    std::function<bool()> stopped;                     // asked between samples
+    std::function<bool(const std::string&)> wants{[](const std::string&) { return true; }};  // a case, by its id
+};
+
+// What this machine has, as facts: processors, caches, nodes, accelerators, page sizes, pressure. Nothing is timed.
+// "probe_topology/part=processors", ".../part=l3_33554432", ".../part=node0", ".../part=pages", ".../part=pressure"
+//
+// Sources  sys::Topology, sys::huge_page_pools, sys::cgroup_share_used; the result's own `machine` says the rest.
+[[nodiscard]] std::vector<model::CaseReport> probe_topology(const ProbeContext& context);
+
+// The same of a runtime's devices; without a device one case that is skipped, with the reason.
+// "probe_topology/part=gpu0"
+//
+// Cost     that of PeerLink for each pair.
+[[nodiscard]] std::vector<model::CaseReport> probe_device_facts(const device::Runtime& runtime);
+
+// One line for each device: "gpu0: NVIDIA H200 (sm_90, CUDA 13.0)".
+[[nodiscard]] std::vector<std::string> device_lines(const device::Runtime& runtime);
+
+// How long a load takes: by the size of the working set and the size of its pages, with several chains in flight, and
+// while the other processors stream.
+// "probe_latency/pages=thp/size=65536", "probe_parallel_loads/chains=4", "probe_loaded_latency/load=50"
+//
+// Sources  One pinned thread follows chains of random order within groups of pages (chase.hpp). The memory is one
+//          mapping per page size, touched before anything is timed.
+// Cost     about 4 s, half of it for building the chains.
+// Memory   the largest set: 256 MiB, or less where the budget is smaller.
+[[nodiscard]] std::vector<model::CaseReport> probe_latency(const ProbeContext& context);
+
+// Bandwidth of memory from the processors beside it: every kernel with plain and non-temporal stores and by the C
+// library, by one thread and by all. `effective_cache`: of working_set.hpp.
+// "probe_bandwidth/kernel=copy/store=nt/threads=2"
+//
+// Sources  Rounds over all cases, so that a drift of the machine meets all alike; each case runs the loop that a
+//          calibration on these arrays found fastest. Data are checked: every element of a run before the samples, and
+//          the sum of every read.
+// Cost     about 8 s for 34 cases, a quarter of it for calibration.
+// Memory   three arrays, touched before anything is timed: see memory_array_bytes() in working_set.hpp.
+[[nodiscard]] std::vector<model::CaseReport> probe_bandwidth(const ProbeContext& context,
+                                                             std::optional<std::uint64_t> effective_cache);
+
+// Fills in ceiling_share: against the best median of the same kind of kernel and the same other parameters.
+void set_ceiling_shares(std::vector<model::CaseReport>& cases);
+
+// Every pair of processors' node and memory's node: read, write, copy and latency. With one node there is one pair. A
+// node without processors has a column and no row, one without memory a row and no column.
+// "probe_numa/cpu_node=0/kernel=copy/mem_node=1"
+//
+// Sources  Memory is bound by mbind before its first touch, and proven by move_pages; kernels run on all processors of
+//          a node.
+// Cost     about 0.6 s a pair.
+// Memory   three arrays of 64 MiB, or of the size given, on one node at a time; less where the budget or the node is
+//          smaller.
+[[nodiscard]] std::vector<model::CaseReport> probe_numa(const ProbeContext& context,
+                                                        std::optional<std::uint64_t> effective_cache);
+
+// What the first write to a page costs, by kind of memory and size of page.
+// "probe_faults/kind=first_touch/pages=4k"
+//
+// Sources  sys::measure_fault_cost, each of whose calls is one sample; reserved huge pages, and memory that nobody has
+//          used lately, are touched here.
+// Cost     about 1.5 s.
+// Memory   64 MiB, and one reserved huge page of each size where there is one.
+[[nodiscard]] std::vector<model::CaseReport> probe_faults(const ProbeContext& context);
+
+// Transfers to, from and between devices, and what small calls of their runtime cost: one case for each kind and
+// device, or pair of devices. What cannot be measured is listed all the same, with its reason.
+// "probe_device/device=gpu0/transfer=host_to_device_memcpy_ce"; without a device "probe_device/transfer=..."
+//
+// Sources  device_cases.hpp lists them; copy_queue.hpp and device_measures.hpp have the methods. Every sample is
+//          verified.
+// Cost     less than a millisecond where there is no device; with one about ten samples of sample_seconds a case.
+[[nodiscard]] std::vector<model::CaseReport> probe_devices(const ProbeContext& context, device::Runtime& runtime);
+
+// Transfers that were written down, all of them at once: bytes that arrive per second, each for itself and together.
+// "probe_transfer/bytes=268435456/dst=host@node0/exe=cpu/src=host:pinned@node0"; of several at once also nr=1, and
+// "probe_transfers/at_once=2" for all of them together.
+//
+// Sources  Every mover goes on until the time of a sample has passed for all, so that each is measured beside the
+//          others from its first byte to its last; copies by the loop that a calibration found fastest.
+// Data     Every element is checked before the first sample and after the last, against a different value at every
+//          position, over poisoned memory; of what is only read, the sum of a pass.
+// Memory   Both ends of every transfer are touched before anything is timed, bound to the node that is named, and
+//          proven.
+[[nodiscard]] std::vector<model::CaseReport> probe_transfers(const ProbeContext& context,
+                                                             const std::vector<model::TransferSpec>& specs);
+
+// The same where a device takes part in any of them: by the routes of core/transfer/route.hpp, asked for by one thread.
+// Facts say which route each took, and why. One that this machine cannot make is skipped; the others go on without it.
+[[nodiscard]] std::vector<model::CaseReport> probe_device_transfers(const ProbeContext& context,
+                                                                    device::Runtime& runtime,
+                                                                    const std::vector<model::TransferSpec>& specs);
+
+}  // namespace memsweep::probe

@@ -1,0 +1,203 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/quantity.hpp"
+#include "core/probe/device_cases.hpp"
+#include "core/probe/probe_case.hpp"
+#include "core/sys/cgroup_memory.hpp"
+#include "core/sys/machine_facts.hpp"
+#include "core/sys/page_ops.hpp"
+#include "core/sys/placed_memory.hpp"
+
+namespace memsweep::probe {
+namespace {
+
+std::int64_t whole(std::uint64_t count)
+{
+    return static_cast<std::int64_t>(count);
+}
+
+model::CaseReport topology_part(std::string name)
+{
+    return new_case("probe_topology", {{"part", std::move(name)}});
+}
+
+model::CaseReport processors_case(const ProbeContext& context)
+{
+    model::CaseReport report = topology_part("processors");
+    const auto& all = context.topology.processors;
+    set_fact(report, "online", whole(all.size()));
+    set_fact(report, "usable", std::int64_t{std::ranges::count_if(all, &sys::Processor::is_allowed)});
+    if (context.topology.packages != 0) {
+        set_fact(report, "cores", whole(context.topology.cores));
+        set_fact(report, "packages", whole(context.topology.packages));
+    }
+    if (!context.topology.is_this_machine) {
+        set_fact(report, "source", std::string{"another machine, as HWLOC_XMLFILE or HWLOC_SYNTHETIC describes it"});
+    }
+    return report;
+}
+
+std::string_view letter_of(sys::CacheType type)
+{
+    switch (type) {
+    case sys::CacheType::data:
+        return "d";
+    case sys::CacheType::instruction:
+        return "i";
+    case sys::CacheType::unified:
+        return "";
+    }
+    return "";
+}
+
+model::CaseReport cache_case(const sys::CacheKind& facts)
+{
+    model::CaseReport report = topology_part(fmt::format("l{}{}_{}", facts.level, letter_of(facts.type), facts.bytes));
+    set_fact(report, "size", base::exact_size(facts.bytes));
+    set_fact(report, "type", std::string{sys::name_of(facts.type)});
+    set_fact(report, "instances", whole(facts.instances));
+    set_fact(report, "shared_by", whole(facts.shared_by));
+    set_fact(report, "line_bytes", whole(facts.line_bytes));
+    return report;
+}
+
+model::CaseReport node_case(const sys::NumaNode& facts)
+{
+    model::CaseReport report = topology_part(fmt::format("node{}", facts.id));
+    set_fact(report, "memory", base::format_size(static_cast<double>(facts.memory_bytes)));
+    set_fact(report, "memory_bytes", whole(facts.memory_bytes));
+    set_fact(report, "processors",
+             facts.cpus.empty() ? std::string{"none that may be used"} : fmt::format("{}", fmt::join(facts.cpus, ",")));
+    if (!facts.distances.empty()) {
+        set_fact(report, "distances", fmt::format("{}", fmt::join(facts.distances, ",")));
+    }
+    return report;
+}
+
+// Of a device on the PCI bus that computes or draws.
+bool is_accelerator(const sys::PciDevice& device)
+{
+    constexpr std::uint16_t coprocessor = 0x0b40;
+    constexpr int display = 0x03;
+    constexpr int accelerator = 0x12;
+    const int family = device.class_id >> 8;
+    return family == display || family == accelerator || device.class_id == coprocessor;
+}
+
+model::CaseReport accelerator_case(const sys::PciDevice& device)
+{
+    model::CaseReport report = topology_part("pci_" + device.address);
+    set_fact(report, "kind", device.kind);
+    if (!device.names.empty()) {
+        set_fact(report, "names", fmt::format("{}", fmt::join(device.names, ",")));
+    }
+    set_fact(report, "nearest_nodes", fmt::format("{}", fmt::join(device.nodes, ",")));
+    return report;
+}
+
+model::CaseReport pages_case()
+{
+    model::CaseReport report = topology_part("pages");
+    set_fact(report, "base", base::exact_size(sys::page_size()));
+    const std::uint64_t huge = sys::huge_page_bytes();
+    set_fact(report, "transparent_huge", huge == 0 ? std::string{"none"} : base::exact_size(huge));
+    for (const sys::HugePagePool& pool : sys::huge_page_pools()) {
+        set_fact(report, "reserved_" + base::exact_size(pool.page_bytes),
+                 fmt::format("{}, {} of them free", pool.reserved, pool.free));
+    }
+    return report;
+}
+
+model::CaseReport pressure_case()
+{
+    model::CaseReport report = topology_part("pressure");
+    set_fact(report, "available", base::format_size(static_cast<double>(sys::available_memory())));
+    const auto stalled = sys::memory_stalled_percent("/");
+    set_fact(report, "stalled",
+             stalled ? fmt::format("{} % of the last ten seconds (PSI)", *stalled)
+                     : std::string{"unknown: this kernel keeps no pressure figures"});
+    const auto used = sys::cgroup_share_used("/");
+    set_fact(report, "cgroup_used",
+             used ? fmt::format("{:.0f} % of the tightest limit", *used * 100) : std::string{"no limit"});
+    return report;
+}
+
+}  // namespace
+
+std::vector<model::CaseReport> probe_topology(const ProbeContext& context)
+{
+    std::vector<model::CaseReport> cases{processors_case(context)};
+    for (const sys::CacheKind& facts : sys::cache_kinds(context.topology)) {
+        cases.push_back(cache_case(facts));
+    }
+    for (const sys::NumaNode& facts : context.nodes) {
+        cases.push_back(node_case(facts));
+    }
+    for (const sys::PciDevice& device : context.topology.devices) {
+        if (is_accelerator(device)) {
+            cases.push_back(accelerator_case(device));
+        }
+    }
+    if (context.topology.is_this_machine) {  // of no other machine is it known
+        cases.push_back(pages_case());
+        cases.push_back(pressure_case());
+    }
+    return cases;
+}
+
+std::vector<model::CaseReport> probe_device_facts(const device::Runtime& runtime)
+{
+    std::vector<model::CaseReport> cases;
+    for (std::uint32_t number = 0; number < runtime.devices().size(); ++number) {
+        const device::DeviceFacts& facts = runtime.devices()[number];
+        model::CaseReport& report = cases.emplace_back(new_case("probe_topology", {{"part", device_word(number)}}));
+        set_fact(report, "name", facts.name);
+        set_fact(report, "class", std::string{device::name_of(facts.device_class)});
+        set_fact(report, "runtime", std::string{runtime.backend()});
+        set_fact(report, "driver", facts.driver);
+        set_fact(report, "memory", base::format_size(static_cast<double>(facts.memory_bytes)));
+        set_fact(report, "compute_units", std::int64_t{facts.compute_units});
+        if (!facts.bus_address.empty()) {
+            set_fact(report, "bus_address", facts.bus_address);
+        }
+        if (facts.numa_node) {
+            set_fact(report, "numa_node", std::int64_t{*facts.numa_node});
+        }
+        if (facts.copy_engines) {
+            set_fact(report, "copy_engines", std::int64_t{*facts.copy_engines});
+        }
+        if (facts.memory_bytes_per_s) {
+            set_fact(report, "memory_ceiling", fmt::format("{:.1f} GB/s", *facts.memory_bytes_per_s / 1e9));
+        }
+        if (const auto link = runtime.host_link(number)) {
+            set_fact(report, "link", fmt::format("PCIe {} x{}, idle", link->generation, link->lanes));
+        }
+        for (std::uint32_t other = 0; other < runtime.devices().size(); ++other) {
+            if (other != number) {
+                const auto link = runtime.peer(number, other);
+                set_fact(report, "peer_" + device_word(other), link.direct ? std::string{"yes"} : "no: " + link.reason);
+            }
+        }
+    }
+    if (cases.empty()) {
+        cases.push_back(new_case("probe_topology", {{"part", std::string{"devices"}}}));
+        skip(cases.back(), runtime.absence());
+    }
+    return cases;
+}
+
+std::vector<std::string> device_lines(const device::Runtime& runtime)
+{
+    std::vector<std::string> lines;
+    for (std::uint32_t number = 0; number < runtime.devices().size(); ++number) {
+        const device::DeviceFacts& facts = runtime.devices()[number];
+        lines.push_back(fmt::format("{}: {} ({}{}{})", device_word(number), facts.name, facts.architecture,
+                                    facts.architecture.empty() ? "" : ", ", facts.driver));
+    }
+    return lines;
+}
+
+}  // namespace memsweep::probe

@@ -1,0 +1,219 @@
+#include "core/probe/transfer_probe.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "core/base/quantity.hpp"
+#include "core/transfer/transfer_set.hpp"
+
+namespace memsweep::probe {
+namespace {
+
+using model::TransferEnd;
+using model::TransferSpec;
+
+constexpr std::uint64_t shared_transfer_bytes = 64U << 20;  // of devices whose memory is the host's
+
+struct TurnSample {
+    std::vector<double> seconds;  // of each transfer, over all turns
+    double all_seconds{};
+    std::uint64_t turns{};
+};
+
+base::Expected<TurnSample> sample_turns(const ProbeContext& context, transfer::TransferSet& set, std::size_t transfers)
+{
+    TurnSample sample;
+    sample.seconds.resize(transfers);
+    while (sample.all_seconds < context.settings.sample_seconds) {
+        const std::int64_t before = set.statistics().wall_ns;
+        if (auto ran = set.run_turn(); !ran) {
+            return base::fail(ran.error());
+        }
+        ++sample.turns;
+        sample.all_seconds += static_cast<double>(std::max<std::int64_t>(set.statistics().wall_ns - before, 1)) * 1e-9;
+        for (std::size_t i = 0; i < transfers; ++i) {
+            sample.seconds[i] += std::chrono::duration<double>(set.last_time(i)).count();
+        }
+    }
+    return sample;
+}
+
+std::uint64_t transfer_bytes(const ProbeContext& context, const device::Runtime& runtime)
+{
+    const auto shares = [](const device::DeviceFacts& facts) { return facts.shares_host_memory; };
+    const std::uint64_t usual =
+        std::ranges::any_of(runtime.devices(), shares) ? shared_transfer_bytes : usual_transfer_bytes;
+    return context.settings.array_bytes.value_or(usual);
+}
+
+void add_transfer_facts(model::CaseReport& report, const transfer::TransferSet& set, std::size_t number,
+                        const TransferSpec& spec)
+{
+    set_fact(report, "bytes_counted", std::string{"payload"});
+    set_fact(report, "direction", std::string{transfer::direction(spec)});
+    set_fact(report, "strategy", std::string{model::name_of(set.route(number).strategy)});
+    set_fact(report, "why", set.route(number).why);
+    set_ends(report, set.src(number), set.dst(number));
+}
+
+// Why one of them cannot be measured, whatever the others are: found out with a page, which costs next to nothing.
+base::Expected<void> try_one(const ProbeContext& context, device::Runtime& runtime, const TransferSpec& spec)
+{
+    constexpr std::uint64_t page_bytes = 4096;
+    if (std::string why = unmet(context, spec); !why.empty()) {
+        return base::fail(base::ErrorCode::not_supported, std::move(why));
+    }
+    return transfer::TransferSet::make(runtime, context.clock, {{.spec = spec, .bytes = page_bytes}}, {})
+        .map([](const transfer::TransferSet&) {});
+}
+
+struct Together {
+    std::vector<std::size_t> numbers;        // of those that are measured, at once
+    std::vector<std::vector<double>> rates;  // of each of these
+    std::vector<double> all;
+};
+
+base::Expected<void> measure_together(const ProbeContext& context, device::Runtime& runtime,
+                                      const std::vector<TransferSpec>& specs, std::uint64_t bytes, Together& together,
+                                      std::vector<model::CaseReport>& cases)
+{
+    const std::size_t count = together.numbers.size();
+    if (std::string large = over_budget(context, bytes, count); !large.empty()) {
+        return base::fail(base::ErrorCode::budget, std::move(large));
+    }
+    std::vector<model::TransferJob> jobs;
+    for (const std::size_t number : together.numbers) {
+        jobs.push_back({.spec = specs[number], .bytes = bytes});
+    }
+    auto set = transfer::TransferSet::make(runtime, context.clock, jobs, {});
+    auto ready = set ? set->run_turn() : base::Expected<void>{base::fail(set.error())};
+    for (std::uint32_t round = 0; ready && round < context.settings.samples && !context.stopped(); ++round) {
+        const auto sample = sample_turns(context, *set, count);
+        if (!sample) {
+            return base::fail(sample.error());
+        }
+        const auto moved = static_cast<double>(bytes * sample->turns);
+        for (std::size_t i = 0; i < count; ++i) {
+            together.rates[i].push_back(moved / std::max(sample->seconds[i], 1e-9));
+        }
+        together.all.push_back(moved * static_cast<double>(count) / sample->all_seconds);
+    }
+    const auto wrong = ready ? set->check() : base::Expected<std::string>{base::fail(ready.error())};
+    if (!wrong) {
+        return base::fail(wrong.error());
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        model::CaseReport& report = cases[together.numbers[i]];
+        add_transfer_facts(report, *set, i, specs[together.numbers[i]]);
+        if (!wrong->empty()) {
+            fail(report, "wrong data: " + *wrong);
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+model::CaseReport transfer_case(const TransferSpec& spec, std::uint64_t bytes, std::size_t number, std::size_t all)
+{
+    std::vector<model::Param> params{{"src", model::to_text(spec.src)},
+                                     {"exe", model::to_text(spec.exe)},
+                                     {"dst", model::to_text(spec.dst)},
+                                     {"bytes", static_cast<std::int64_t>(bytes)}};
+    if (all > 1) {
+        params.push_back({"nr", static_cast<std::int64_t>(number + 1)});
+    }
+    return new_case("probe_transfer", std::move(params));
+}
+
+std::string unmet(const ProbeContext& context, const TransferSpec& spec)
+{
+    if (model::names_rank(spec)) {
+        return "names a rank: one process alone has no other to reach";
+    }
+    std::string missing;
+    for (const TransferEnd& end : {spec.src, spec.dst}) {
+        const bool there = end.kind != TransferEnd::Kind::host || !end.number ||
+                           std::ranges::any_of(context.nodes, [&](const sys::NumaNode& node) {
+                               return node.id == *end.number && node.memory_bytes != 0;
+                           });
+        missing += there ? std::string{} : fmt::format("this machine has no memory on node {}", *end.number);
+    }
+    return missing;
+}
+
+std::string over_budget(const ProbeContext& context, std::uint64_t bytes, std::size_t transfers)
+{
+    const std::uint64_t needed = bytes * 2 * transfers;
+    if (needed <= context.settings.memory_budget_bytes) {
+        return {};
+    }
+    return fmt::format("both ends of all transfers need {}, {} may be used: --size makes them smaller",
+                       base::exact_size(needed),
+                       base::format_size(static_cast<double>(context.settings.memory_budget_bytes)));
+}
+
+void set_ends(model::CaseReport& report, const transfer::EndMemory& src, const transfer::EndMemory& dst)
+{
+    set_fact(report, "src_pages", src.pages());
+    set_fact(report, "dst_pages", dst.pages());
+    set_fact(report, "src_placement", src.proof().text);
+    set_fact(report, "dst_placement", dst.proof().text);
+    if ((src.proof().wrong || dst.proof().wrong) && report.status == model::Status::ok) {
+        fail(report, "memory is not where it was bound to");
+    }
+}
+
+model::CaseReport case_of_all(std::size_t transfers, const std::vector<double>& rates)
+{
+    model::CaseReport all = new_case("probe_transfers", {{"at_once", static_cast<std::int64_t>(transfers)}});
+    if (rates.empty()) {
+        skip(all, "none of them was measured");
+    } else {
+        set_values(all, "bandwidth", rates);
+        set_fact(all, "bytes_counted", std::string{"payload"});
+    }
+    return all;
+}
+
+std::vector<model::CaseReport> probe_device_transfers(const ProbeContext& context, device::Runtime& runtime,
+                                                      const std::vector<TransferSpec>& specs)
+{
+    const std::uint64_t bytes = transfer_bytes(context, runtime);
+    context.progress(fmt::format("transfers: {} of {}, at once", specs.size(), base::exact_size(bytes)));
+    std::vector<model::CaseReport> cases;
+    Together together;
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        cases.push_back(transfer_case(specs[i], bytes, i, specs.size()));
+        cases.back().planned_repetitions = context.settings.samples;
+        if (const auto tried = try_one(context, runtime, specs[i]); !tried) {
+            set_error(cases.back(), tried.error());
+        } else {
+            together.numbers.push_back(i);
+        }
+    }
+    together.rates.resize(together.numbers.size());
+    const auto measured = together.numbers.empty() ? base::Expected<void>{}
+                                                   : measure_together(context, runtime, specs, bytes, together, cases);
+    for (std::size_t i = 0; i < together.numbers.size(); ++i) {
+        model::CaseReport& report = cases[together.numbers[i]];
+        if (!measured) {
+            set_error(report, measured.error());
+        } else if (together.rates[i].empty()) {
+            skip_interrupted(report);
+        } else {
+            set_values(report, "bandwidth", together.rates[i]);
+        }
+    }
+    if (specs.size() > 1) {
+        cases.push_back(case_of_all(specs.size(), together.all));
+        if (!together.all.empty()) {
+            set_fact(cases.back(), "measured", fmt::format("{} of {}", together.numbers.size(), specs.size()));
+        }
+    }
+    return cases;
+}
+
+}  // namespace memsweep::probe

@@ -1,0 +1,101 @@
+// Memory mapped on pages of a chosen kind, bound to a node, touched, and proven by the kernel's word.
+//
+// Units    bytes.
+// Sources  mmap and madvise; numa.hpp; /proc/self/smaps; /sys/kernel/mm/hugepages below `root`.
+//
+// Errors   os: the kernel refused; not_supported: it has no such pages, or none on that node; budget: too few of
+//          them are reserved, with the number that is needed.
+//
+// Ownership  PlacedMemory unmaps in its destructor.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/expected.hpp"
+#include "core/model/specs.hpp"
+#include "core/sys/numa.hpp"
+
+namespace memsweep::sys {
+
+// What the resident pages of a range are.
+struct PagesGot {
+    std::uint64_t resident_bytes{};
+    std::uint64_t thp_bytes{};
+    std::uint64_t hugetlb_bytes{};
+};
+
+// What the kernel says of where memory lies and on which pages: "512 pages on node 0 (move_pages)", "thp".
+struct PlacementProof {
+    std::string text{"none"};
+    std::string pages{"none"};
+    bool wrong{};  // on another node than asked
+};
+[[nodiscard]] PlacementProof placement_proof(const base::Expected<PagesByNode>& pages,
+                                             std::optional<std::uint32_t> asked);
+[[nodiscard]] PlacementProof prove_placement(const void* ptr, std::uint64_t bytes, std::optional<std::uint32_t> asked);
+
+struct PlacedRequest {
+    std::uint64_t bytes{};
+    model::PageKind pages{};
+    bool or_small{};                    // base pages do, where this machine has none of that kind
+    std::optional<std::uint32_t> node;  // absent: wherever the kernel puts it
+};
+
+class PlacedMemory {
+  public:
+    // Bound, and every page there.
+    [[nodiscard]] static base::Expected<PlacedMemory> touched(const PlacedRequest& request);
+
+    // Bound, and no page there: for who touches it by several threads, or times the touch.
+    [[nodiscard]] static base::Expected<PlacedMemory> untouched(const PlacedRequest& request);
+
+    // Neither bound nor touched. `bytes` is rounded up to whole pages of that kind, and starts on one.
+    [[nodiscard]] static base::Expected<PlacedMemory> map(std::uint64_t bytes, model::PageKind pages,
+                                                          const std::string& root = "/");
+
+    PlacedMemory(const PlacedMemory&) = delete;
+    PlacedMemory& operator=(const PlacedMemory&) = delete;
+    PlacedMemory(PlacedMemory&& other) noexcept;
+    PlacedMemory& operator=(PlacedMemory&& other) noexcept;
+    ~PlacedMemory();
+
+    [[nodiscard]] std::byte* data() const noexcept { return data_; }
+    [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+    [[nodiscard]] model::PageKind pages() const noexcept { return pages_; }
+
+    [[nodiscard]] PlacementProof prove() const { return prove_placement(data_, size_, node_); }
+
+  private:
+    PlacedMemory() = default;
+    void unmap() noexcept;
+
+    std::byte* data_{};
+    std::uint64_t size_{};
+    std::byte* mapped_{};
+    std::uint64_t mapped_bytes_{};
+    model::PageKind pages_{};
+    std::optional<std::uint32_t> node_;
+};
+
+// The huge pages that this machine has reserved, smallest pages first.
+struct HugePagePool {
+    std::uint64_t page_bytes{};
+    std::uint64_t reserved{};
+    std::uint64_t free{};
+};
+[[nodiscard]] std::vector<HugePagePool> huge_page_pools(const std::string& root = "/");
+
+// Of one page; what a fault brings in.
+[[nodiscard]] std::uint64_t bytes_of(model::PageKind pages, const std::string& root = "/");
+
+// Of the mappings that begin in [ptr, ptr + bytes).
+[[nodiscard]] base::Expected<PagesGot> pages_got(const void* ptr, std::uint64_t bytes);
+
+// "thp", "4k and thp": what was got, as a short word for a report. Empty when nothing is resident.
+[[nodiscard]] std::string describe(const PagesGot& got);
+
+}  // namespace memsweep::sys

@@ -1,0 +1,110 @@
+// The bytes of a trace file (.mst, version 1) as docs/trace-format.md describes them: a header, then chunks. Everything
+// is little-endian. Raw chunks can be appended from inside a process that is being recorded, by one write each, and are
+// compressed afterwards; both kinds may stand in one file.
+//
+// Memory   none, and no library: the recorder includes this file.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace memsweep::trace {
+
+static_assert(std::endian::native == std::endian::little, "structures are written as they stand in memory");
+
+inline constexpr std::array<std::uint8_t, 8> file_magic{0x89, 'M', 'S', 'T', '\r', '\n', 0x1A, '\n'};
+inline constexpr std::uint32_t chunk_magic = 0x4B4E434DU;  // "MCNK"
+inline constexpr std::uint16_t format_version = 1;
+// Of a payload before compression: bounds a reader's memory.
+inline constexpr std::uint32_t max_chunk_bytes = 16U << 20U;
+inline constexpr unsigned events_per_stamp = 64;
+
+struct FileHeader {
+    std::array<std::uint8_t, 8> magic{file_magic};
+    std::uint16_t version{format_version};
+    std::uint16_t header_bytes{64};
+    std::uint32_t flags{};
+    std::uint64_t ticks_per_second{};  // of the clock behind all stamps; 0: stamps say nothing about time
+    std::uint64_t start_ticks{};       // what the clock showed at start_unix_ns
+    std::uint64_t start_unix_ns{};     // 0: not known
+    std::uint32_t process{};           // the first one recorded
+    std::uint32_t page_bytes{};
+    std::array<std::uint32_t, 3> reserved{};
+    std::uint32_t header_crc{};  // CRC-32C of the 60 bytes before it
+};
+static_assert(sizeof(FileHeader) == 64 && std::is_trivially_copyable_v<FileHeader>);
+
+// facts: lines of "name=value" about the recording; slots: where a recorder writes (recording_layout.hpp)
+enum class ChunkKind : std::uint8_t { events = 1, facts = 2, slots = 3 };
+enum class Codec : std::uint8_t { raw = 0, zstd = 1 };
+// An unsealed chunk was still being written when its process died: its lengths and payload_crc are not filled in, and
+// its events end at the first end_of_chunk (a zero byte). A recorder that maps its file leaves such chunks behind.
+inline constexpr std::uint8_t chunk_unsealed = 1;
+
+struct ChunkHeader {
+    std::uint32_t magic{chunk_magic};
+    ChunkKind kind{ChunkKind::events};
+    Codec codec{Codec::raw};
+    std::uint8_t rotation{4};  // addresses are rotated right by this many bits, so that alignment costs no digits
+    std::uint8_t flags{};
+    std::uint32_t span_bytes{};    // from this header to the next one
+    std::uint32_t stored_bytes{};  // of the payload behind this header
+    std::uint32_t raw_bytes{};     // of the payload, decompressed
+    std::uint32_t events{};        // 0 in an unsealed chunk
+    std::uint32_t process{};
+    std::uint32_t thread{};       // chunks of one process and thread are one stream, in the order of the file
+    std::uint64_t sequence{};     // 0, 1, 2, ... within the stream: what is missing shows
+    std::uint64_t first_ticks{};  // the clock before the first event; stamps within count from here
+    std::uint64_t last_ticks{};
+    std::uint32_t payload_crc{};  // CRC-32C of the stored payload
+    std::uint32_t header_crc{};   // CRC-32C of the 60 bytes before it; of an unsealed chunk too
+};
+static_assert(sizeof(ChunkHeader) == 64 && std::is_trivially_copyable_v<ChunkHeader>);
+
+// Each event begins with a varint: the low two bits are its Operation, the rest is the zigzagged difference of its
+// rotated address to the last one in the chunk; for `other` the rest is an OtherOperation, and its operands follow.
+enum class Operation : std::uint8_t { other = 0, free = 1, malloc = 2, realloc = 3 };
+
+enum class OtherOperation : std::uint8_t {
+    end_of_chunk = 0,  // first, so that zeroes never look like events
+    stamp,             // ticks since the last stamp
+    base,              // the rotated address that the next difference counts from
+    thread,            // of the events that follow; a chunk begins with its header's
+    process,           // likewise
+    space,             // likewise; a chunk begins with 0
+    stream,            // likewise
+    define_space,      // index, SpaceKind, device, length of the name, name
+    calloc,            // from here on difference as above, but unshifted; size
+    aligned_alloc,     // difference, size, log2 of the alignment
+    map,               // difference, size
+    unmap,             // difference, size
+    thread_start,      // thread
+    thread_exit,       //
+    fork,              // the child's process
+    exec,              //
+    process_exit,      //
+    label,             // length, text
+    copy,              // difference of the destination, its source likewise, size, the source's space
+    move,              // likewise
+    failed_alloc,      // size
+    free_requested,    // difference; the block stays live until its free
+    external,          // difference, size: memory that others own comes under this space's account
+    external_end,      // difference
+};
+inline constexpr std::uint64_t other_operations = 24;
+inline constexpr std::uint64_t max_difference = 1ULL << 61U;  // zigzagged; beyond it a `base` comes first
+
+[[nodiscard]] constexpr std::uint64_t rotated(std::uint64_t address, unsigned rotation) noexcept
+{
+    return std::rotr(address, static_cast<int>(rotation));
+}
+
+[[nodiscard]] constexpr std::uint64_t unrotated(std::uint64_t value, unsigned rotation) noexcept
+{
+    return std::rotl(value, static_cast<int>(rotation));
+}
+
+}  // namespace memsweep::trace

@@ -1,0 +1,52 @@
+// The operations of one replaying thread while a trace is compiled, and the slots of its blocks.
+#pragma once
+
+#include <vector>
+
+#include "core/trace/live_blocks.hpp"
+#include "core/trace/replay/replay_program.hpp"
+
+namespace memsweep::trace {
+
+struct ReplaySequence {
+    std::vector<std::uint64_t> ops;
+    std::vector<ExtendedOp> extended;
+    RecycledNumbers slots;
+    std::uint64_t body{};
+    std::uint64_t events{};
+    std::uint64_t last_ticks{};
+
+    void put(ReplayOp op, std::uint32_t slot, std::uint64_t size)
+    {
+        ops.push_back(packed(op, slot, static_cast<std::uint32_t>(size)));
+    }
+    void put(const ExtendedOp& op)
+    {
+        const bool stays = op.action == ExtendedAction::resize && !op.from_cell;
+        ops.push_back(packed(stays ? ReplayOp::resize : ReplayOp::extended, stays ? op.slot : 0,
+                             static_cast<std::uint32_t>(extended.size())));
+        extended.push_back(op);
+    }
+    [[nodiscard]] std::uint64_t last_op() const { return ops.size() - 1; }
+    [[nodiscard]] ExtendedOp& extended_of(std::uint64_t op)
+    {
+        return extended[static_cast<std::uint32_t>(ops[op] >> 32U)];
+    }
+
+    // Rewrites an operation that makes a block in a slot: it then leaves the block in a cell, for another thread.
+    void give_away(std::uint64_t op, std::uint32_t cell)
+    {
+        std::uint64_t& word = ops[op];
+        const auto kind = static_cast<ReplayOp>(word & 0xFU);
+        const auto size = static_cast<std::uint32_t>(word >> 32U);
+        if (kind == ReplayOp::extended || kind == ReplayOp::resize) {
+            word = packed(ReplayOp::extended, 0, size);
+            extended[size].to_cell = true;
+            extended[size].to = cell;
+        } else {
+            word = packed(kind == ReplayOp::zeroed ? ReplayOp::give_zeroed : ReplayOp::give, cell, size);
+        }
+    }
+};
+
+}  // namespace memsweep::trace

@@ -1,0 +1,63 @@
+// One transfer in progress, moved a piece at a time, so that one thread can move several.
+//
+// Units    bytes.
+//
+// Sources  a direct copy hands its pieces to the runtime and waits once, or after each; a staged one goes chunk by
+//          chunk through a ring of pinned slots, each filled while others are on their way; a host copy is made by the
+//          processor that calls.
+//
+// Errors   what the runtime answers. Nothing of it is in progress then, and it may begin again.
+//
+// Ownership  streams, slots and events are its own; the memory of its ends outlives it, and so does the runtime.
+//
+// Threads  one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "core/base/expected.hpp"
+#include "core/device/runtime.hpp"
+#include "core/model/transfer_step.hpp"
+#include "core/sys/clock.hpp"
+#include "core/transfer/end_memory.hpp"
+#include "core/transfer/route.hpp"
+#include "core/transfer/transfer_statistics.hpp"
+
+namespace memsweep::transfer {
+
+struct CopyPlan {
+    model::TransferJob job;
+    model::TransferOptions options;
+    Route route;
+    const EndMemory* src{};
+    const EndMemory* dst{};
+};
+
+class AsyncCopy {
+  public:
+    enum class Progress : std::uint8_t { moved, waiting, done };
+
+    AsyncCopy() = default;
+    AsyncCopy(const AsyncCopy&) = delete;
+    AsyncCopy& operator=(const AsyncCopy&) = delete;
+    virtual ~AsyncCopy() = default;
+
+    // Starts from the first byte; nothing of it is in progress.
+    virtual void begin() = 0;
+    // Moves a piece more. waiting: nothing can be done before the device has done more.
+    [[nodiscard]] virtual base::Expected<Progress> advance() = 0;
+    // Waits until the device has done more.
+    [[nodiscard]] virtual base::Expected<void> wait() = 0;
+    // Waits until nothing is in progress, whatever has failed.
+    virtual void settle() noexcept = 0;
+};
+
+// The byte that a transfer from null writes.
+inline constexpr std::byte written_from_null{0x5A};
+
+// Makes a copy with its streams and slots, ready to begin.
+[[nodiscard]] base::Expected<std::unique_ptr<AsyncCopy>>
+make_copy(device::Runtime& runtime, const sys::Clock& clock, const CopyPlan& plan, TransferStatistics& statistics);
+
+}  // namespace memsweep::transfer

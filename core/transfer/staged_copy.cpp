@@ -1,0 +1,338 @@
+#include "core/transfer/staged_copy.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <vector>
+
+namespace memsweep::transfer {
+namespace {
+
+using base::Expected;
+using model::TransferEnd;
+
+std::uint64_t largest_chunk(const model::TransferJob& job, const model::TransferOptions& options)
+{
+    return std::max<std::uint64_t>(std::min(options.chunk_bytes, job.bytes), 1);
+}
+
+std::uint64_t slots_of(const model::TransferJob& job, const model::TransferOptions& options)
+{
+    const std::uint64_t chunk = largest_chunk(job, options);
+    const std::uint64_t needed = options.adaptive ? options.slots : (job.bytes + chunk - 1) / chunk;
+    return options.pipeline ? std::clamp<std::uint64_t>(options.slots, 1, std::max<std::uint64_t>(needed, 1)) : 1;
+}
+
+double seconds_of(std::chrono::nanoseconds time)
+{
+    return std::chrono::duration<double>(time).count();
+}
+
+// The size of the next chunk: fixed, or following the rate that is seen.
+//
+// Sources  hill climbing: the size doubles or halves while the rate of four chunks in a row rises, else it turns.
+class ChunkSize {
+  public:
+    // An adaptive size stays between 64 KiB and `largest_bytes`, and begins at an eighth of it.
+    ChunkSize(std::uint64_t largest_bytes, bool adaptive) noexcept
+        : largest_bytes_{largest_bytes}, smallest_bytes_{std::min(std::uint64_t{64} << 10U, largest_bytes)},
+          bytes_{adaptive ? std::clamp(largest_bytes / 8, smallest_bytes_, largest_bytes) : largest_bytes},
+          adaptive_{adaptive}
+    {
+    }
+
+    [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+
+    // Counts a chunk that has gone through its slot. `seconds`: since the one before it had.
+    void passed(std::uint64_t bytes, double seconds) noexcept
+    {
+        if (!adaptive_) {
+            return;
+        }
+        seen_bytes_ += bytes;
+        seen_seconds_ += seconds;
+        if (++seen_ < chunks_per_look || seen_seconds_ <= 0) {
+            return;
+        }
+        const double rate = static_cast<double>(seen_bytes_) / seen_seconds_;
+        if (rate < last_rate_ * worth_noticing) {
+            growing_ = !growing_;
+        }
+        last_rate_ = rate;
+        bytes_ = std::clamp(growing_ ? bytes_ * 2 : bytes_ / 2, smallest_bytes_, largest_bytes_);
+        seen_ = 0;
+        seen_bytes_ = 0;
+        seen_seconds_ = 0;
+    }
+
+  private:
+    static constexpr std::uint32_t chunks_per_look = 4;
+    static constexpr double worth_noticing = 1.02;
+
+    std::uint64_t largest_bytes_;
+    std::uint64_t smallest_bytes_;
+    std::uint64_t bytes_;
+    bool adaptive_;
+    bool growing_{true};
+    std::uint32_t seen_{};
+    std::uint64_t seen_bytes_{};
+    double seen_seconds_{};
+    double last_rate_{};
+};
+
+class StagedCopy final : public AsyncCopy {
+  public:
+    [[nodiscard]] static base::Expected<std::unique_ptr<AsyncCopy>>
+    make(device::Runtime& runtime, const sys::Clock& clock, const CopyPlan& plan, TransferStatistics& statistics);
+    ~StagedCopy() override;
+    StagedCopy(const StagedCopy&) = delete;
+    StagedCopy& operator=(const StagedCopy&) = delete;
+
+    void begin() override;
+    [[nodiscard]] base::Expected<Progress> advance() override;
+    [[nodiscard]] base::Expected<void> wait() override;
+    void settle() noexcept override;
+
+  private:
+    struct Slot {
+        device::Memory memory;
+        device::Event begin, half, end;  // around its copies; half: between two of them
+        std::uint64_t offset_bytes{};
+        std::uint64_t bytes{};
+
+        void forget()
+        {
+            begin = device::Event{};
+            half = device::Event{};
+            end = device::Event{};
+        }
+    };
+
+    StagedCopy(device::Runtime& runtime, const sys::Clock& clock, const CopyPlan& plan, TransferStatistics& statistics);
+    [[nodiscard]] base::Expected<bool> retire_oldest();  // false: it is still in flight
+    [[nodiscard]] base::Expected<void> send(Slot& slot);
+    [[nodiscard]] base::Expected<void> queue_copies(Slot& slot);
+    void copy_by_processor(std::byte* to, const std::byte* from, std::uint64_t bytes);
+    void note_link_time(const Slot& slot);
+    [[nodiscard]] std::uint64_t next_bytes() const;
+
+    device::Runtime& runtime_;
+    const sys::Clock& clock_;
+    CopyPlan plan_;
+    TransferStatistics& statistics_;
+    bool from_device_{}, to_device_{};
+    device::Stream out_of_, into_;  // the device read from, the device written to
+    std::vector<Slot> slots_;
+    std::size_t oldest_{}, in_flight_{};
+    std::uint64_t sent_bytes_{};
+    ChunkSize chunk_;
+    std::chrono::nanoseconds began_{}, last_pass_{};
+};
+
+StagedCopy::StagedCopy(device::Runtime& runtime, const sys::Clock& clock, const CopyPlan& plan,
+                       TransferStatistics& statistics)
+    : runtime_{runtime}, clock_{clock}, plan_{plan}, statistics_{statistics},
+      from_device_{plan.job.spec.src.kind == TransferEnd::Kind::device},
+      to_device_{plan.job.spec.dst.kind == TransferEnd::Kind::device},
+      chunk_{largest_chunk(plan.job, plan.options), plan.options.adaptive}
+{
+}
+
+Expected<std::unique_ptr<AsyncCopy>> StagedCopy::make(device::Runtime& runtime, const sys::Clock& clock,
+                                                      const CopyPlan& plan, TransferStatistics& statistics)
+{
+    std::unique_ptr<StagedCopy> made{new StagedCopy{runtime, clock, plan, statistics}};
+    const auto open = [&](const TransferEnd& end, device::Stream& into) -> Expected<void> {
+        return device::open_stream(runtime, end.number.value_or(0)).map([&](device::Stream stream) {
+            into = std::move(stream);
+        });
+    };
+    const auto opened = made->from_device_ ? open(plan.job.spec.src, made->out_of_) : Expected<void>{};
+    const auto other = made->to_device_ ? open(plan.job.spec.dst, made->into_) : Expected<void>{};
+    if (!opened || !other) {
+        return base::fail(!opened ? opened.error() : other.error());
+    }
+    const TransferEnd& driver = made->to_device_ ? plan.job.spec.dst : plan.job.spec.src;
+    for (std::uint64_t i = 0; i < slots_of(plan.job, plan.options); ++i) {
+        auto memory = device::allocate(runtime, {.device = driver.number.value_or(0),
+                                                 .kind = device::MemoryKind::pinned,
+                                                 .bytes = largest_chunk(plan.job, plan.options)});
+        if (!memory) {
+            return base::fail(memory.error());
+        }
+        std::memset(memory->host(), 0, memory->bytes());
+        made->slots_.push_back({.memory = *std::move(memory), .begin = {}, .half = {}, .end = {}});
+    }
+    return made;
+}
+
+StagedCopy::~StagedCopy()
+{
+    settle();
+}
+
+void StagedCopy::begin()
+{
+    sent_bytes_ = 0;
+    oldest_ = 0;
+    in_flight_ = 0;
+    began_ = last_pass_ = clock_.now();
+}
+
+std::uint64_t StagedCopy::next_bytes() const
+{
+    return std::min(chunk_.bytes(), plan_.job.bytes - sent_bytes_);
+}
+
+Expected<AsyncCopy::Progress> StagedCopy::advance()
+{
+    const bool all_sent = sent_bytes_ == plan_.job.bytes;
+    if (all_sent && in_flight_ == 0) {
+        statistics_.staged_wall_ns += (clock_.now() - began_).count();
+        return Progress::done;
+    }
+    if (all_sent || in_flight_ == slots_.size()) {
+        return retire_oldest().map([](bool retired) { return retired ? Progress::moved : Progress::waiting; });
+    }
+    Slot& slot = slots_[(oldest_ + in_flight_) % slots_.size()];
+    slot.offset_bytes = sent_bytes_;
+    slot.bytes = next_bytes();
+    ++in_flight_;
+    return send(slot).map([&] {
+        sent_bytes_ += slot.bytes;
+        return Progress::moved;
+    });
+}
+
+Expected<void> StagedCopy::send(Slot& slot)
+{
+    if (!from_device_) {
+        copy_by_processor(slot.memory.host(), plan_.src->host() + slot.offset_bytes, slot.bytes);
+    }
+    ++statistics_.chunks;
+    statistics_.staged_bytes += slot.bytes;
+    statistics_.largest_chunk_bytes = std::max(statistics_.largest_chunk_bytes, slot.bytes);
+    statistics_.smallest_chunk_bytes =
+        statistics_.smallest_chunk_bytes == 0 ? slot.bytes : std::min(statistics_.smallest_chunk_bytes, slot.bytes);
+    return queue_copies(slot);
+}
+
+Expected<void> StagedCopy::queue_copies(Slot& slot)
+{
+    const device::Stream& first = from_device_ ? out_of_ : into_;
+    const device::Address in_slot = slot.memory.at();
+    auto begin = device::record(runtime_, first);
+    if (!begin) {
+        return base::fail(begin.error());
+    }
+    slot.begin = *std::move(begin);
+    ++statistics_.copies;
+    auto asked = from_device_ ? runtime_.copy(first.id(), in_slot, plan_.src->at(slot.offset_bytes), slot.bytes)
+                              : runtime_.copy(first.id(), plan_.dst->at(slot.offset_bytes), in_slot, slot.bytes);
+    if (!asked) {
+        return asked;
+    }
+    if (from_device_ && to_device_) {
+        auto half = device::record(runtime_, out_of_);
+        if (!half) {
+            return base::fail(half.error());
+        }
+        slot.half = *std::move(half);
+        ++statistics_.copies;
+        auto second = runtime_.after(into_.id(), slot.half.id()).and_then([&] {
+            return runtime_.copy(into_.id(), plan_.dst->at(slot.offset_bytes), in_slot, slot.bytes);
+        });
+        if (!second) {
+            return second;
+        }
+    }
+    return device::record(runtime_, to_device_ ? into_ : out_of_).map([&](device::Event end) {
+        slot.end = std::move(end);
+    });
+}
+
+Expected<bool> StagedCopy::retire_oldest()
+{
+    Slot& slot = slots_[oldest_];
+    auto happened = runtime_.happened(slot.end.id());
+    if (!happened || !*happened) {
+        return happened;
+    }
+    note_link_time(slot);
+    if (!to_device_) {
+        copy_by_processor(plan_.dst->host() + slot.offset_bytes, slot.memory.host(), slot.bytes);
+    }
+    const auto now = clock_.now();
+    chunk_.passed(slot.bytes, seconds_of(now - last_pass_));
+    last_pass_ = now;
+    slot.forget();
+    oldest_ = (oldest_ + 1) % slots_.size();
+    --in_flight_;
+    // What failed after it was queued shows where its stream is waited for; the last chunk waits for all of them.
+    if (in_flight_ == 0 && sent_bytes_ == plan_.job.bytes) {
+        const auto out = from_device_ ? runtime_.wait(out_of_.id()) : Expected<void>{};
+        const auto in = to_device_ ? runtime_.wait(into_.id()) : Expected<void>{};
+        if (!out || !in) {
+            return base::fail(!out ? out.error() : in.error());
+        }
+    }
+    return true;
+}
+
+void StagedCopy::note_link_time(const Slot& slot)
+{
+    if (from_device_ && to_device_) {
+        return;  // two clocks
+    }
+    if (const auto took = runtime_.seconds_between(slot.begin.id(), slot.end.id())) {
+        statistics_.link_ns += static_cast<std::int64_t>(*took * 1e9);
+        ++statistics_.link_timed;
+    }
+}
+
+void StagedCopy::copy_by_processor(std::byte* to, const std::byte* from, std::uint64_t bytes)
+{
+    const auto began = clock_.now();
+    std::memcpy(to, from, bytes);
+    statistics_.host_copy_ns += (clock_.now() - began).count();
+}
+
+Expected<void> StagedCopy::wait()
+{
+    return in_flight_ == 0 ? Expected<void>{} : runtime_.wait(slots_[oldest_].end.id());
+}
+
+void StagedCopy::settle() noexcept
+{
+    if (out_of_.valid()) {
+        static_cast<void>(runtime_.wait(out_of_.id()));
+    }
+    if (into_.valid()) {
+        static_cast<void>(runtime_.wait(into_.id()));
+    }
+    for (Slot& slot : slots_) {
+        slot.forget();
+    }
+    in_flight_ = 0;
+}
+
+}  // namespace
+
+std::uint64_t slot_bytes(const model::TransferJob& job, const model::TransferOptions& options, model::Strategy strategy)
+{
+    if (strategy == model::Strategy::staged) {
+        return slots_of(job, options) * largest_chunk(job, options);
+    }
+    if (strategy == model::Strategy::registered) {
+        return job.bytes;
+    }
+    return options.batch && strategy != model::Strategy::host ? job.bytes : 0;
+}
+
+Expected<std::unique_ptr<AsyncCopy>> make_staged_copy(device::Runtime& runtime, const sys::Clock& clock,
+                                                      const CopyPlan& plan, TransferStatistics& statistics)
+{
+    return StagedCopy::make(runtime, clock, plan, statistics);
+}
+
+}  // namespace memsweep::transfer

@@ -1,0 +1,160 @@
+#include "reporters/ci/trace_writer.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "reporters/ci/trace_timeline.hpp"
+#include "reporters/document/run_facts.hpp"
+#include "reporters/text/json.hpp"
+#include "reporters/text/number_text.hpp"
+
+namespace memsweep::reporters {
+namespace {
+
+constexpr std::size_t repetition_track = 1;
+constexpr std::size_t first_phase_track = 2;
+
+std::string json_quoted(std::string_view text)
+{
+    return compact(json_text(text));
+}
+
+std::string microseconds(std::int64_t ns)
+{
+    return fmt::format("{}.{:03}", ns / 1000, ns % 1000);
+}
+
+// Writes events one after another, each with the process that was named last.
+class Events {
+  public:
+    explicit Events(TextSink& sink) : sink_{sink} {}
+
+    void begin_process(std::string_view name)
+    {
+        ++pid_;
+        begin("M", "process_name");
+        sink_.print(",\"args\":{{\"name\":{}}}}}", json_quoted(name));
+    }
+    void track_name(std::size_t track, std::string_view name)
+    {
+        begin("M", "thread_name");
+        sink_.print(",\"tid\":{},\"args\":{{\"name\":{}}}}}", track, json_quoted(name));
+    }
+    void span(std::size_t track, std::string_view name, std::int64_t start_ns, std::int64_t end_ns,
+              std::string_view args)
+    {
+        begin("X", name);
+        sink_.print(",\"tid\":{},\"ts\":{},\"dur\":{},\"args\":{{{}}}}}", track, microseconds(start_ns),
+                    microseconds(end_ns - start_ns), args);
+    }
+    void instant(std::string_view name, std::int64_t ns)
+    {
+        begin("i", name);
+        sink_.print(",\"tid\":{},\"ts\":{},\"s\":\"t\"}}", repetition_track, microseconds(ns));
+    }
+    void counter(std::string_view name, model::Unit unit, std::int64_t ns, double value)
+    {
+        begin("C", name);
+        sink_.print(",\"ts\":{},\"args\":{{\"{}\":{}}}}}", microseconds(ns),
+                    unit == model::Unit::bytes ? "bytes" : "value", number_text(value));
+    }
+
+  private:
+    void begin(std::string_view kind, std::string_view name)
+    {
+        sink_.print("{}{{\"ph\":\"{}\",\"name\":{},\"pid\":{}", before_, kind, json_quoted(name), pid_);
+        before_ = ",\n";
+    }
+
+    TextSink& sink_;
+    std::size_t pid_{};
+    std::string_view before_;
+};
+
+void write_repetitions(Events& events, const Timeline& timeline)
+{
+    events.track_name(repetition_track, "repetitions and points");
+    for (const auto& [repetition, span] : timeline.repetitions()) {
+        events.span(repetition_track, fmt::format("repetition {}", repetition), span.start_ns, span.end_ns, {});
+    }
+}
+
+void write_phases(Events& events, const Timeline& timeline, const model::CaseReport& report)
+{
+    std::size_t named_lanes = 0;
+    for (const PlacedPhase& placed : timeline.phases(report)) {
+        if (placed.lane >= named_lanes) {
+            events.track_name(first_phase_track + placed.lane,
+                              placed.lane == 0 ? "phases" : fmt::format("phases, overlapping {}", placed.lane));
+            named_lanes = placed.lane + 1;
+        }
+        const model::Phase& phase = *placed.phase;
+        const std::string time = std::isfinite(phase.time) ? number_text(phase.time) : "null";
+        const std::string args = fmt::format("\"time_s\":{},\"entered\":{},\"minor_faults\":{},\"major_faults\":{}",
+                                             time, phase.entered, phase.minor_faults, phase.major_faults);
+        events.span(first_phase_track + placed.lane, phase.name, placed.start_ns, placed.end_ns, args);
+    }
+}
+
+void write_points(Events& events, const Timeline& timeline, const model::CaseReport& report)
+{
+    for (const model::Point& point : report.points) {
+        const auto ns = timeline.at(point.repetition, point.t);
+        if (!ns) {
+            continue;
+        }
+        events.instant(point.name, *ns);
+        for (const model::MetricInfo& info : model::point_catalog()) {
+            const std::optional<double>* value = model::point_field(point, info.name);
+            if (value != nullptr && *value && std::isfinite(**value)) {
+                events.counter(info.name, info.unit, *ns, **value);
+            }
+        }
+    }
+}
+
+void write_series(Events& events, const Timeline& timeline, const model::CaseReport& report)
+{
+    for (const model::Series& series : report.series) {
+        for (std::size_t i = 0; i < std::min(series.t.size(), series.v.size()); ++i) {
+            const auto ns = timeline.at(series.repetition, series.t[i]);
+            if (ns && std::isfinite(series.v[i])) {
+                events.counter(series.name, series.unit, *ns, series.v[i]);
+            }
+        }
+    }
+}
+
+void write_process(Events& events, const model::CaseReport& report)
+{
+    const Timeline timeline{report};
+    events.begin_process(report.id);
+    write_repetitions(events, timeline);
+    write_phases(events, timeline, report);
+    write_points(events, timeline, report);
+    write_series(events, timeline, report);
+}
+
+void write_facts(TextSink& sink, const std::vector<Fact>& facts)
+{
+    for (const Fact& fact : facts) {
+        sink.print(",\n{}:{}", json_quoted(fact.name), json_quoted(fact.text));
+    }
+}
+
+}  // namespace
+
+void write_trace(const model::RunReport& report, TextSink& sink)
+{
+    sink.add("{\"displayTimeUnit\":\"ms\",\n\"traceEvents\":[\n");
+    Events events{sink};
+    for (const model::CaseReport& one : report.cases) {
+        write_process(events, one);
+    }
+    sink.print("\n],\n\"otherData\":{{\"scenario_name\":{}", json_quoted(report.run.scenario_name));
+    write_facts(sink, run_facts(report));
+    write_facts(sink, machine_facts(report.machine));
+    sink.add("}}\n");
+}
+
+}  // namespace memsweep::reporters

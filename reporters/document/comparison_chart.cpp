@@ -1,0 +1,208 @@
+#include "reporters/document/comparison_chart.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "core/measure/format.hpp"
+#include "reporters/document/chart_groups.hpp"
+#include "reporters/document/chart_numbers.hpp"
+#include "reporters/document/comparison_tables.hpp"
+#include "reporters/document/value_text.hpp"
+#include "reporters/text/json_parse.hpp"
+#include "reporters/text/utf8.hpp"
+
+namespace memsweep::reporters {
+namespace {
+
+using measure::Comparison;
+using measure::MetricComparison;
+using measure::Verdict;
+
+constexpr std::size_t most_rows = 24;
+
+constexpr std::string_view comparison_spec = R"json({
+"$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+"width": 640, "height": {"step": 24},
+"usermeta": {"room": 430},
+"data": {"values": []},
+"encoding": {
+  "y": {"field": "row", "type": "nominal", "title": null, "sort": null, "axis": {"labelLimit": 345, "grid": true}},
+  "tooltip": [{"field": "row", "type": "nominal", "title": "metric"}, {"field": "base", "type": "nominal", "title": "base"},
+    {"field": "candidate", "type": "nominal", "title": "candidate"}, {"field": "ratio", "type": "nominal", "title": "ratio"},
+    {"field": "interval", "type": "nominal", "title": "95 % interval"}, {"field": "verdict", "type": "nominal", "title": "verdict"}]},
+"layer": [
+  {"data": {"values": [{"x": 1}]}, "mark": {"type": "rule", "strokeDash": [4, 3], "style": "none"},
+   "encoding": {"x": {"field": "x", "type": "quantitative"}, "y": null, "tooltip": null}},
+  {"mark": {"type": "rule", "strokeWidth": 2},
+   "encoding": {"x": {"field": "low", "type": "quantitative"}, "x2": {"field": "high"},
+     "color": {"field": "verdict", "type": "nominal", "legend": {"title": null, "symbolOpacity": 1}}}},
+  {"mark": {"type": "point", "filled": true, "size": 80, "opacity": 1},
+   "encoding": {"x": {"field": "x", "type": "quantitative", "title": "candidate / base (logarithmic)",
+       "scale": {"type": "log", "nice": false, "padding": 24, "domain": []}, "axis": {"tickCount": 6, "format": "~g"}},
+     "color": {"field": "verdict", "type": "nominal", "legend": {"title": null, "symbolOpacity": 1}},
+     "shape": {"field": "verdict", "type": "nominal", "legend": {"title": null, "symbolOpacity": 1}}}},
+  {"transform": [{"filter": "!datum.bad"}], "mark": {"type": "text", "style": "value", "dy": -10},
+   "encoding": {"x": {"field": "x", "type": "quantitative"}, "text": {"field": "ratio", "type": "nominal"}}},
+  {"transform": [{"filter": "datum.bad"}], "mark": {"type": "text", "style": "bad", "dy": -10},
+   "encoding": {"x": {"field": "x", "type": "quantitative"}, "text": {"field": "ratio", "type": "nominal"}}}
+]})json";
+
+bool has_ratio(const MetricComparison& metric)
+{
+    return metric.shift && metric.shift->is_ratio && metric.shift->estimate > 0 &&
+           std::isfinite(metric.shift->estimate);
+}
+
+bool is_time(const MetricComparison& metric)
+{
+    return metric.metric == "time_per_op" || metric.metric == "wall_time";
+}
+
+// Beside the time of an operation the whole time says nothing new.
+void keep_one_time(std::vector<const MetricComparison*>& metrics)
+{
+    std::set<std::size_t> with_time_per_op;
+    for (const MetricComparison* metric : metrics) {
+        if (metric->metric == "time_per_op") {
+            with_time_per_op.insert(metric->pair);
+        }
+    }
+    std::erase_if(metrics, [&](const MetricComparison* metric) {
+        return metric->metric == "wall_time" && with_time_per_op.contains(metric->pair);
+    });
+}
+
+std::vector<const MetricComparison*> drawn(const Comparison& comparison)
+{
+    std::vector<const MetricComparison*> changed;
+    std::vector<const MetricComparison*> times;
+    for (const MetricComparison& metric : comparison.metrics) {
+        if (!has_ratio(metric)) {
+            continue;
+        }
+        if (metric.verdict == Verdict::regressed || metric.verdict == Verdict::improved) {
+            changed.push_back(&metric);
+        }
+        if (is_time(metric)) {
+            times.push_back(&metric);
+        }
+    }
+    std::vector<const MetricComparison*>& chosen = changed.empty() ? times : changed;
+    keep_one_time(chosen);
+    std::ranges::stable_sort(chosen, std::ranges::greater{}, [](const MetricComparison* metric) {
+        return std::pair{metric->verdict == Verdict::regressed, std::fabs(std::log(metric->shift->estimate))};
+    });
+    chosen.resize(std::min(chosen.size(), most_rows));
+    return chosen;
+}
+
+// "mode=finalizer · wall_time"; of several scenarios with its name.
+std::string row_name(const Comparison& comparison, const MetricComparison& metric, bool one_case)
+{
+    const measure::ComparedCase& one = comparison.cases[metric.pair];
+    const std::string prefix = one.scenario + "/";
+    const std::string name = one.label.starts_with(prefix) ? one.label.substr(prefix.size()) : one.label;
+    return one_case || name.empty() ? metric.metric : fmt::format("{} · {}", name, metric.metric);
+}
+
+std::vector<std::string> row_names(const Comparison& comparison, const std::vector<const MetricComparison*>& metrics)
+{
+    std::vector<std::string> names;
+    for (const MetricComparison* metric : metrics) {
+        names.push_back(inert_text(row_name(comparison, *metric, comparison.cases.size() == 1)));
+    }
+    make_distinct(names);
+    return names;
+}
+
+std::string interval_text(const MetricComparison& metric)
+{
+    if (!metric.shift->interval) {
+        return {};
+    }
+    return fmt::format("{} to {}", shift_text(metric, (*metric.shift->interval)[0]),
+                       shift_text(metric, (*metric.shift->interval)[1]));
+}
+
+Json record(const MetricComparison& metric, const std::string& name)
+{
+    const measure::Shift& shift = *metric.shift;
+    Json values{{"row", name},
+                {"x", chart_number(shift.estimate)},
+                {"ratio", shift_text(metric, shift.estimate)},
+                {"base", value_text(*metric.base_median, metric.unit)},
+                {"candidate", value_text(*metric.candidate_median, metric.unit)},
+                {"verdict", std::string{model::name_of(metric.verdict)}},
+                {"bad", metric.verdict == Verdict::regressed}};
+    if (shift.interval && (*shift.interval)[0] > 0) {
+        values["low"] = chart_number((*shift.interval)[0]);
+        values["high"] = chart_number((*shift.interval)[1]);
+        values["interval"] = interval_text(metric);
+    }
+    return values;
+}
+
+Json domain(const std::vector<const MetricComparison*>& metrics)
+{
+    constexpr double least_span = 1.1;  // so that ratios of 1.00 do not fill the axis with nothing
+    double low = 1 / least_span;
+    double high = least_span;
+    for (const MetricComparison* metric : metrics) {
+        const measure::Shift& shift = *metric->shift;
+        low = std::min({low, shift.estimate, shift.interval ? (*shift.interval)[0] : shift.estimate});
+        high = std::max({high, shift.estimate, shift.interval ? (*shift.interval)[1] : shift.estimate});
+    }
+    return Json::array({chart_number(low), chart_number(high)});
+}
+
+Table data_table(const std::vector<const MetricComparison*>& metrics, const std::vector<std::string>& names)
+{
+    Table table{.title = "Ratios", .note = "candidate / base"};
+    table.columns = {{.title = "metric", .is_key = true},       {.title = "base", .is_number = true},
+                     {.title = "candidate", .is_number = true}, {.title = "ratio", .is_number = true},
+                     {.title = "interval", .is_number = true},  {.title = "verdict"}};
+    for (std::size_t i = 0; i < metrics.size(); ++i) {
+        const MetricComparison& metric = *metrics[i];
+        Cell verdict{.text = std::string{model::name_of(metric.verdict)}};
+        verdict.tone = tone_of(metric.verdict);
+        table.rows.push_back({{.text = names[i]},
+                              value_cell(metric.base_median, metric.unit),
+                              value_cell(metric.candidate_median, metric.unit),
+                              {.text = shift_text(metric, metric.shift->estimate)},
+                              {.text = interval_text(metric)},
+                              std::move(verdict)});
+    }
+    return table;
+}
+
+}  // namespace
+
+std::optional<Chart> comparison_chart(const Comparison& comparison)
+{
+    const std::vector<const MetricComparison*> metrics = drawn(comparison);
+    if (metrics.empty()) {
+        return std::nullopt;
+    }
+    const std::vector<std::string> names = row_names(comparison, metrics);
+    const bool changed = measure::is_change(metrics.front()->verdict);
+    Json spec = json_of(comparison_spec);
+    for (std::size_t i = 0; i < metrics.size(); ++i) {
+        spec["data"]["values"].push_back(record(*metrics[i], names[i]));
+    }
+    spec["layer"][2]["encoding"]["x"]["scale"]["domain"] = domain(metrics);
+    const MetricComparison& most = *metrics.front();
+    return Chart{.title = changed ? "What changed" : "Time, base and candidate",
+                 .about = changed ? "Each metric that changed, as candidate / base with its 95 % interval; the dashed "
+                                    "line is no change."
+                                  : "The time of each case, as candidate / base with its 95 % interval where there are "
+                                    "enough repetitions; the dashed line is no change.",
+                 .spoken = inert_text(fmt::format("Ratios of {}, the first {} {}.", plural(metrics.size(), "metric"),
+                                                  names.front(), shift_text(most, most.shift->estimate))),
+                 .spec = std::move(spec),
+                 .data = {data_table(metrics, names)}};
+}
+
+}  // namespace memsweep::reporters

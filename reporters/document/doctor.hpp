@@ -1,0 +1,25 @@
+// What `memsweep doctor` found.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/model/machine.hpp"
+#include "core/model/report.hpp"
+#include "reporters/document/document.hpp"
+
+namespace memsweep::reporters {
+
+struct Checkup {
+    model::ToolInfo tool;
+    model::Machine machine;
+    std::string taken;  // UTC
+    std::vector<model::MachineCheck> checks;
+};
+
+[[nodiscard]] std::size_t count(const Checkup& checkup, model::Fitness status);
+
+// What spoils first, then the notes, then the names of what is well.
+[[nodiscard]] Document document(const Checkup& checkup, const Audience& audience);
+
+}  // namespace memsweep::reporters

@@ -1,0 +1,129 @@
+// What a subject (a run, a comparison, a history ...) says, in the order in which it is read, before anyone decides how
+// it looks. A subject makes one Document; terminal, Markdown and HTML render any Document.
+//
+// Ownership  Curves and Warnings point into the report that the document was made of.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/measure/findings.hpp"
+#include "reporters/document/case_keys.hpp"
+#include "reporters/document/chart.hpp"
+#include "reporters/document/headline.hpp"
+#include "reporters/document/run_facts.hpp"
+#include "reporters/document/table.hpp"
+#include "reporters/document/warning_groups.hpp"
+
+namespace memsweep::reporters {
+
+enum class Medium { terminal, markdown, page };
+
+// Who reads it: a terminal wants the findings, a page everything that may be folded away.
+struct Audience {
+    Medium medium{};
+    bool verbose{};  // of a terminal: every case in every table
+};
+
+struct Block;
+using Blocks = std::vector<Block>;
+
+struct Opening {
+    Headline headline;
+    std::vector<measure::Finding> findings{};
+    std::string about{};  // what was judged: "30 runs from ... to ..., on MACHINE"; may be empty
+};
+
+struct Heading {
+    std::string text;
+};
+
+struct Paragraph {
+    std::string text;
+    Tone tone{Tone::plain};
+    std::string mark{};  // in a terminal: before the first line, and as many blanks before the others
+    bool is_apart{};     // in a terminal: behind an empty line
+};
+
+struct Item {
+    std::string text;
+    Tone tone{Tone::plain};
+    std::vector<Item> below{};
+    bool is_command{};  // to be copied: never broken
+};
+struct Items {
+    std::vector<Item> items;
+    bool has_bullets{};  // in a terminal
+};
+
+// Cases of which there is nothing to measure or to compare, and why.
+struct Exclusion {
+    std::string about;
+    std::string status;
+    Tone tone{Tone::plain};
+    std::string why{};
+};
+struct Exclusions {
+    std::vector<Exclusion> cases;
+};
+
+struct TableBlock {
+    Table table;
+    std::string id{};    // in a page, of which it is unique; empty: a number is found
+    bool is_tall{};      // in a page: scrolls downwards too
+    bool is_sortable{};  // in a page: its headers sort it
+    bool is_titled{};    // in Markdown: has its title above it
+    bool is_joined{};    // in a terminal: no empty line before it
+};
+
+// What opens on demand, where there is something to click; a terminal shows it.
+struct Fold {
+    enum class Kind { data, section, plain };  // data: one table, whose title the summary is
+    std::string summary;
+    Blocks blocks;
+    Kind kind{Kind::data};
+    std::string id{};  // in a page
+};
+
+struct Charts {
+    std::vector<ChartSection> sections;  // drawn in a page
+};
+
+struct Curves {
+    Cases cases;  // drawn in a terminal
+};
+
+struct Facts {
+    std::vector<Fact> facts;
+};
+
+struct Warnings {
+    std::vector<WarningGroup> groups;
+};
+
+struct Block {
+    std::variant<Opening, Heading, Paragraph, Items, Exclusions, TableBlock, Fold, Charts, Curves, Facts, Warnings>
+        part;
+};
+
+struct Document {
+    std::string kicker{};  // of a page, above its title: what kind of page it is
+    std::string title{};
+    std::string description{};
+    Blocks blocks{};
+    // In Markdown: a job's summary has signs instead of bold words, notes below its tables, and leaves out rows beyond
+    // what can be read there.
+    bool is_summary{};
+
+    template <typename Part>
+    void add(Part part)
+    {
+        blocks.push_back({std::move(part)});
+    }
+};
+
+// A fold of one table.
+[[nodiscard]] Fold folded(std::string summary, TableBlock table);
+
+}  // namespace memsweep::reporters

@@ -1,0 +1,177 @@
+#include "reporters/document/figure_tables.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "reporters/document/value_text.hpp"
+
+namespace memsweep::reporters {
+namespace {
+
+struct Figure {
+    std::string_view metric;
+    std::string_view title;
+    bool has_interval{};
+};
+constexpr std::array<Figure, 6> figures{{
+    {"bandwidth", "bandwidth", true},
+    {"latency", "latency", true},
+    {"time_per_fault", "time per fault", true},
+    {"ceiling_share", "of the best", false},
+    {"payload_bandwidth", "payload", false},
+    {"bus_bandwidth", "on the bus", false},
+}};
+
+std::vector<Figure> figures_of(const Cases& cases)
+{
+    std::vector<Figure> found;
+    for (const Figure& figure : figures) {
+        if (std::ranges::any_of(cases, [&](const auto* one) { return summarised(*one, figure.metric) != nullptr; })) {
+            found.push_back(figure);
+        }
+    }
+    return found;
+}
+
+Cell figure_cell(const model::CaseReport& report, const Figure& figure)
+{
+    const model::Metric* const metric = summarised(report, figure.metric);
+    if (metric == nullptr) {
+        return {};
+    }
+    Cell cell = value_cell(metric->summary->median, metric->unit);
+    if (figure.metric == "ceiling_share") {
+        cell.text = percent_text(metric->summary->median);
+    }
+    return cell;
+}
+
+Cell interval_cell(const model::CaseReport& report, const Figure& figure)
+{
+    const model::Metric* const metric = summarised(report, figure.metric);
+    if (metric == nullptr || !metric->summary->ci95) {
+        return {};
+    }
+    const auto& [low, high] = *metric->summary->ci95;
+    return {.text = fmt::format("{} to {}", value_text(low, metric->unit), value_text(high, metric->unit)),
+            .exact = fmt::format("{} to {}", exact_text(low, metric->unit), exact_text(high, metric->unit))};
+}
+
+// A fact that all measured cases share is said once.
+std::string common_facts(const Cases& cases)
+{
+    std::string text;
+    const auto measured = std::ranges::find_if(cases, [](const auto* one) { return one->repetitions != 0; });
+    if (measured == cases.end()) {
+        return text;
+    }
+    for (const model::Param& fact : (*measured)->facts) {
+        const bool shared = std::ranges::all_of(cases, [&](const auto* one) {
+            return one->repetitions == 0 || std::ranges::find(one->facts, fact) != one->facts.end();
+        });
+        text = shared ? joined(text, fmt::format("{} {}", fact.name, model::to_text(fact.value))) : text;
+    }
+    return text;
+}
+
+// One row for each fact of a case.
+Table facts_table(const Cases& cases)
+{
+    const CaseKeys keys{cases};
+    Table table{.title = "Facts", .note = keys.constants(), .columns = keys.columns()};
+    for (const char* title : {"fact", "value", "status"}) {
+        table.columns.push_back({.title = title});
+    }
+    for (const model::CaseReport* report : cases) {
+        for (const model::Param& fact : report->facts) {
+            std::vector<Cell> row = keys.cells(*report);
+            row.push_back({.text = fact.name});
+            row.push_back({.text = model::to_text(fact.value)});
+            row.push_back(status_cell(*report));
+            table.rows.push_back(std::move(row));
+        }
+    }
+    return table;
+}
+
+}  // namespace
+
+const model::Metric* summarised(const model::CaseReport& report, std::string_view name)
+{
+    const model::Metric* metric = model::find_metric(report, name);
+    return metric != nullptr && metric->summary ? metric : nullptr;
+}
+
+Cell status_cell(const model::CaseReport& report)
+{
+    const bool bad = report.status != model::Status::ok && report.status != model::Status::skipped;
+    const Tone tone = bad ? Tone::bad : report.status == model::Status::skipped ? Tone::muted : Tone::plain;
+    return {.text = std::string{model::name_of(report.status)}, .exact = report.reason, .tone = tone};
+}
+
+std::string joined(const std::string& left, const std::string& right)
+{
+    return left.empty() || right.empty() ? left + right : left + "; " + right;
+}
+
+bool are_figures(const Cases& cases)
+{
+    const auto tells_working_set = [](const auto* one) {
+        return model::find_metric(*one, "working_set_peak") != nullptr;
+    };
+    return std::ranges::none_of(cases, tells_working_set) &&
+           std::ranges::any_of(cases, [](const auto* one) { return !one->facts.empty(); });
+}
+
+Table figures_table(const Cases& cases)
+{
+    const CaseKeys keys{cases};
+    const std::vector<Figure> shown = figures_of(cases);
+    if (shown.empty()) {
+        return facts_table(cases);
+    }
+    Table table{.title = "Figures", .note = joined(keys.constants(), common_facts(cases)), .columns = keys.columns()};
+    for (const Figure& figure : shown) {
+        table.columns.push_back({.title = std::string{figure.title}, .is_number = true});
+        if (figure.has_interval) {
+            table.columns.push_back({.title = "95 % of the median", .is_number = true});
+        }
+    }
+    table.columns.push_back({.title = "status"});
+    for (const model::CaseReport* report : cases) {
+        std::vector<Cell> row = keys.cells(*report);
+        for (const Figure& figure : shown) {
+            row.push_back(figure_cell(*report, figure));
+            if (figure.has_interval) {
+                row.push_back(interval_cell(*report, figure));
+            }
+        }
+        row.push_back(status_cell(*report));
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+Table matrix_table(const measure::PlaceMatrix& matrix)
+{
+    Table table{.title = "Matrix " + matrix.name,
+                .note = fmt::format("rows: {}; columns: {}", matrix.row_role, matrix.col_role),
+                .columns = {{.title = matrix.row_role, .is_key = true}}};
+    for (const std::string& col : matrix.cols) {
+        table.columns.push_back({.title = col, .is_number = true});
+    }
+    for (std::size_t row = 0; row < matrix.rows.size(); ++row) {
+        std::vector<Cell> cells{{.text = matrix.rows[row]}};
+        for (const measure::PlaceMatrix::Cell& cell : matrix.cells[row]) {
+            cells.push_back(cell.value ? value_cell(cell.value, matrix.unit)
+                                       : Cell{.text = "n/a", .exact = cell.reason, .tone = Tone::muted});
+        }
+        table.rows.push_back(std::move(cells));
+    }
+    return table;
+}
+
+}  // namespace memsweep::reporters

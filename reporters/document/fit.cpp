@@ -1,0 +1,260 @@
+#include "reporters/document/fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/quantity.hpp"
+#include "reporters/document/chart_numbers.hpp"
+#include "reporters/document/value_text.hpp"
+#include "reporters/text/json_parse.hpp"
+#include "reporters/text/utf8.hpp"
+
+namespace memsweep::reporters {
+namespace {
+
+Cell size_cell(std::uint64_t bytes)
+{
+    return {.text = base::format_size(static_cast<double>(bytes)), .exact = base::exact_size(bytes)};
+}
+
+Cell count_cell(std::uint64_t count)
+{
+    return {.text = base::format_count(static_cast<double>(count))};
+}
+
+std::vector<Cell> row_of(const trace::PolicyFit& fit)
+{
+    std::vector<Cell> row{{std::string{fit.policy}}, size_cell(fit.capacity), {fmt::format("{:.3f}", fit.ratio)}};
+    if (fit.first_failure) {
+        for (const Cell& cell :
+             {count_cell(fit.first_failure->event), size_cell(fit.first_failure->size),
+              size_cell(fit.first_failure->live_bytes), size_cell(fit.first_failure->largest_hole)}) {
+            row.push_back(cell);
+        }
+    }
+    row.resize(7);
+    return row;
+}
+
+std::string failure_note(const FitReport& report)
+{
+    if (report.options.capacity) {
+        return fmt::format("fails first: what does not fit in {}; nothing where all does",
+                           base::exact_size(*report.options.capacity));
+    }
+    return "fails first: what does not fit when the capacity is one byte less";
+}
+
+Table capacity_table(const FitReport& report)
+{
+    Table table{.title = "Capacity",
+                .note = failure_note(report),
+                .columns = {{.title = "policy", .is_key = true},
+                            {.title = "smallest capacity", .is_number = true},
+                            {.title = "of live peak", .is_number = true},
+                            {.title = "fails first: event", .is_number = true},
+                            {.title = "its size", .is_number = true},
+                            {.title = "live bytes", .is_number = true},
+                            {.title = "largest hole", .is_number = true}},
+                .rows = {}};
+    for (const trace::PolicyFit& fit : report.policies) {
+        table.rows.push_back(row_of(fit));
+    }
+    return table;
+}
+
+constexpr std::string_view picture_text = R"json({
+"$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+"width": 640, "height": 320,
+"usermeta": {"room": 90},
+"layer": [
+  {"data": {"name": "cells", "values": []},
+   "mark": {"type": "rect", "clip": true},
+   "encoding": {
+     "x": {"field": "x", "type": "quantitative", "title": "operation", "scale": {"nice": false}},
+     "x2": {"field": "x2"},
+     "y": {"field": "y", "type": "quantitative", "scale": {"nice": false}},
+     "y2": {"field": "y2"},
+     "color": {"field": "taken", "type": "quantitative", "title": "taken",
+       "scale": {"domain": [0, 1]}, "legend": {"format": ".0%"}},
+     "tooltip": [{"field": "at", "title": "addresses from"}, {"field": "x", "title": "operations from", "format": ",d"},
+       {"field": "taken", "title": "taken", "format": ".0%"}]}},
+  {"data": {"name": "lines", "values": []},
+   "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 1.5},
+   "encoding": {
+     "x": {"field": "x", "type": "quantitative"},
+     "y": {"field": "v", "type": "quantitative"},
+     "strokeDash": {"field": "line", "type": "nominal", "title": null}}}
+]})json";
+
+constexpr std::string_view growth_text = R"json({
+"$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+"width": 640, "height": 220,
+"usermeta": {"room": 90},
+"data": {"values": []},
+"mark": {"type": "line", "point": true},
+"encoding": {
+  "x": {"field": "run", "type": "quantitative", "title": "run", "axis": {"tickMinStep": 1, "format": "d"}},
+  "y": {"field": "capacity", "type": "quantitative", "scale": {"zero": false}},
+  "color": {"field": "policy", "type": "nominal", "title": null},
+  "tooltip": [{"field": "policy"}, {"field": "run"}, {"field": "text", "title": "capacity"}]}
+})json";
+
+std::uint64_t part_of(std::uint64_t whole, std::size_t part, std::size_t parts)
+{
+    return static_cast<std::uint64_t>(static_cast<double>(whole) * static_cast<double>(part) /
+                                      static_cast<double>(parts));
+}
+
+// Cells of the same share that lie next to each other in a column are one rectangle: much of an arena is full, or
+// empty.
+Json cells_of(const trace::AddressPicture& picture, const ChartUnit& unit)
+{
+    constexpr float steps = 20;
+    const auto step_at = [&](std::size_t column, std::size_t row) {
+        return std::lround(std::min(1.0F, picture.at(column, row)) * steps);
+    };
+    Json cells = Json::array();
+    for (std::size_t column = 0; column < picture.columns; ++column) {
+        for (std::size_t row = 0; row < picture.rows;) {
+            std::size_t end = row + 1;
+            while (end < picture.rows && step_at(column, end) == step_at(column, row)) {
+                ++end;
+            }
+            if (const auto step = step_at(column, row); step != 0) {
+                const std::uint64_t from = part_of(picture.bytes, row, picture.rows);
+                const std::uint64_t to = part_of(picture.bytes, end, picture.rows);
+                cells.push_back({{"x", part_of(picture.operations, column, picture.columns)},
+                                 {"x2", part_of(picture.operations, column + 1, picture.columns)},
+                                 {"y", chart_number(static_cast<double>(from) / unit.factor)},
+                                 {"y2", chart_number(static_cast<double>(to) / unit.factor)},
+                                 {"at", base::format_size(from)},
+                                 {"taken", chart_number(static_cast<double>(step) / steps)}});
+            }
+            row = end;
+        }
+    }
+    return cells;
+}
+
+Json lines_of(const trace::AddressPicture& picture, const ChartUnit& unit)
+{
+    Json lines = Json::array();
+    for (std::size_t column = 0; column < picture.columns; ++column) {
+        const std::uint64_t x = part_of(picture.operations, column, picture.columns);
+        lines.push_back(
+            {{"x", x}, {"v", chart_number(static_cast<double>(picture.live[column]) / unit.factor)}, {"line", "live"}});
+        lines.push_back({{"x", x},
+                         {"v", chart_number(static_cast<double>(picture.high[column]) / unit.factor)},
+                         {"line", "needed"}});
+    }
+    return lines;
+}
+
+Chart picture_chart(const PolicyPicture& one)
+{
+    const trace::AddressPicture& picture = one.picture;
+    const ChartUnit unit = chart_unit(model::Unit::bytes, static_cast<double>(picture.bytes));
+    Json spec = json_of(picture_text);
+    spec["layer"][0]["data"]["values"] = cells_of(picture, unit);
+    spec["layer"][0]["encoding"]["y"]["title"] = fmt::format("address ({})", unit.name);
+    spec["layer"][0]["encoding"]["y"]["scale"]["domain"] = {
+        0, chart_number(static_cast<double>(picture.bytes) / unit.factor)};
+    spec["layer"][0]["encoding"]["x"]["scale"]["domain"] = {0, picture.operations};
+    spec["layer"][1]["data"]["values"] = lines_of(picture, unit);
+    const std::uint64_t live = *std::ranges::max_element(picture.live);
+    Table table{.title = "Address space over time",
+                .columns = {{.title = "operation", .is_key = true, .is_number = true},
+                            {.title = "live bytes", .is_number = true},
+                            {.title = "needed so far", .is_number = true}},
+                .rows = {}};
+    for (std::size_t column = 0; column < picture.columns; ++column) {
+        const std::uint64_t x = part_of(picture.operations, column, picture.columns);
+        table.rows.push_back({{.text = base::format_count(static_cast<double>(x))},
+                              {.text = base::format_size(picture.live[column])},
+                              {.text = base::format_size(picture.high[column])}});
+    }
+    return {.title = fmt::format("Address space over time, {}", one.policy),
+            .about =
+                "Each column is as many allocations and frees, each row as many addresses; the darker, the more of "
+                "it is taken. What is light below the line of what is needed lies in holes. The other line is what "
+                "is live: the distance between the two is fragmentation.",
+            .spoken = fmt::format("{}: {} live at the most, {} needed.", one.policy, base::format_size(live),
+                                  base::format_size(picture.bytes)),
+            .spec = std::move(spec),
+            .data = {std::move(table)},
+            .long_data = true};
+}
+
+// Only where there is more than one run.
+std::vector<Chart> growth_charts(const FitReport& report)
+{
+    if (report.options.runs < 2) {
+        return {};
+    }
+    std::uint64_t largest = 1;
+    for (const trace::PolicyFit& fit : report.policies) {
+        for (const std::uint64_t capacity : fit.needed_after_run) {
+            largest = std::max(largest, capacity);
+        }
+    }
+    const ChartUnit unit = chart_unit(model::Unit::bytes, static_cast<double>(largest));
+    Json spec = json_of(growth_text);
+    Table table{.title = "Growth from run to run",
+                .columns = {{.title = "policy", .is_key = true},
+                            {.title = "run", .is_number = true},
+                            {.title = "capacity", .is_number = true}},
+                .rows = {}};
+    Json values = Json::array();
+    for (const trace::PolicyFit& fit : report.policies) {
+        for (std::size_t run = 0; run < fit.needed_after_run.size(); ++run) {
+            const std::uint64_t capacity = fit.needed_after_run[run];
+            values.push_back({{"policy", std::string{fit.policy}},
+                              {"run", run + 1},
+                              {"capacity", chart_number(static_cast<double>(capacity) / unit.factor)},
+                              {"text", base::format_size(capacity)}});
+            table.rows.push_back({{.text = std::string{fit.policy}},
+                                  {.text = std::to_string(run + 1)},
+                                  {.text = base::format_size(capacity), .exact = base::exact_size(capacity)}});
+        }
+    }
+    spec["data"]["values"] = std::move(values);
+    spec["encoding"]["y"]["title"] = fmt::format("capacity ({})", unit.name);
+    std::vector<Chart> charts;
+    charts.push_back({.title = "Growth from run to run",
+                      .about = "The same operations again and again, what a run leaves freed at its end. A line that "
+                               "rises is fragmentation that outlives a run: a capacity that suffices once may not do "
+                               "so twice.",
+                      .spoken = "Lines: the capacity that each policy needs after each run.",
+                      .spec = std::move(spec),
+                      .data = {std::move(table)}});
+    return charts;
+}
+
+}  // namespace
+
+Document document(const FitReport& report, const Audience& audience)
+{
+    Document document{.kicker = "memsweep fit",
+                      .title = inert_text(report.trace_name),
+                      .description = "The smallest capacity that a trace needs, by placement policy."};
+    document.add(Paragraph{fmt::format(
+        "Live at the peak: {} ({} bytes). Sizes rounded up to {}.", base::format_size(report.live_peak),
+        base::format_count(static_cast<double>(report.live_peak)), base::exact_size(report.options.alignment))});
+    document.add(TableBlock{.table = capacity_table(report), .id = "capacities", .is_sortable = true});
+    if (audience.medium == Medium::page) {
+        ChartSection section{{}, growth_charts(report)};
+        for (const PolicyPicture& one : report.pictures) {
+            section.charts.push_back(picture_chart(one));
+        }
+        if (!section.charts.empty()) {
+            document.add(Charts{{std::move(section)}});
+        }
+    }
+    return document;
+}
+
+}  // namespace memsweep::reporters

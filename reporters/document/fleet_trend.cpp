@@ -1,0 +1,164 @@
+#include "reporters/document/fleet_trend.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/measure/format.hpp"
+#include "reporters/document/comparison_tables.hpp"
+#include "reporters/document/value_text.hpp"
+
+namespace memsweep::reporters {
+namespace {
+
+using measure::FleetChange;
+using measure::FleetTrend;
+using measure::HostChange;
+using measure::Importance;
+using measure::Verdict;
+
+Headline trend_headline(const FleetTrend& trend)
+{
+    const std::size_t worse = measure::count_changes(trend, Verdict::regressed);
+    const std::size_t better = measure::count_changes(trend, Verdict::improved);
+    const std::string hosts =
+        fmt::format("{} against {}, {} in both", trend.candidate_name, trend.base_name, plural(trend.hosts, "host"));
+    const bool bad = worse > 0 || !trend.newly_bad.empty();
+    return {fmt::format("{}: {} of the fleet regressed, {} improved; {} newly bad, {} no longer.", hosts,
+                        plural(worse, "quantity").ends_with('s') ? fmt::format("{} quantities", worse) : "1 quantity",
+                        better, plural(trend.newly_bad.size(), "host"), trend.recovered.size()),
+            bad ? Tone::bad : Tone::good};
+}
+
+std::vector<measure::Finding> trend_findings(const FleetTrend& trend)
+{
+    constexpr std::size_t max_named = 8;
+    std::vector<measure::Finding> found;
+    const auto name = [&](Importance importance, std::string_view what, const std::vector<std::string>& hosts) {
+        if (!hosts.empty()) {
+            const std::size_t shown = std::min(hosts.size(), max_named);
+            found.push_back(
+                {importance,
+                 fmt::format("{}: {}{}", what,
+                             fmt::join(hosts.begin(), hosts.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                             shown < hosts.size() ? fmt::format(" and {} more", hosts.size() - shown) : "")});
+        }
+    };
+    name(Importance::failure, "newly bad", trend.newly_bad);
+    name(Importance::warning, "bad in both", trend.still_bad);
+    name(Importance::note, "no longer bad", trend.recovered);
+    name(Importance::warning, "not in the later run", trend.gone);
+    name(Importance::note, "only in the later run", trend.added);
+    std::size_t told = 0;
+    for (const HostChange& one : trend.outlying) {
+        if (one.is_worse && told++ < max_named) {
+            found.push_back(
+                {Importance::failure,
+                 fmt::format("{}: {} of {} went from {} to {} ({}x, the others {}x)", one.host, one.metric, one.case_id,
+                             measure::format_value(one.unit, one.base), measure::format_value(one.unit, one.candidate),
+                             measure::format_factor(one.candidate / one.base), measure::format_factor(one.usual))});
+        }
+    }
+    return found;
+}
+
+std::string effect(const FleetChange& change, double value)
+{
+    return change.shift.is_ratio ? measure::format_factor(value) + "x" : value_text(value, change.unit);
+}
+
+bool is_change(const FleetChange& change)
+{
+    return change.verdict == Verdict::regressed || change.verdict == Verdict::improved;
+}
+
+Table fleet_changes_table(const FleetTrend& trend, bool only_changed)
+{
+    Table table{.title = "The fleet as a whole",
+                .note = "medians of the hosts that both runs have; each host against itself"};
+    table.columns = {{.title = "case", .is_key = true},
+                     {.title = "metric", .is_key = true, .is_word = true},
+                     {.title = "verdict"},
+                     {.title = "hosts", .is_number = true},
+                     {.title = "before", .is_number = true},
+                     {.title = "after", .is_number = true},
+                     {.title = "change", .is_number = true},
+                     {.title = "95 % interval", .is_number = true}};
+    for (const FleetChange& change : trend.changes) {
+        if (only_changed && !is_change(change)) {
+            continue;
+        }
+        Cell verdict{.text = std::string{model::name_of(change.verdict)}, .exact = change.why};
+        verdict.tone = tone_of(change.verdict);
+        const auto& interval = change.shift.interval;
+        table.rows.push_back(
+            {{.text = change.case_id},
+             {.text = change.metric},
+             std::move(verdict),
+             {.text = fmt::format("{}", change.hosts)},
+             value_cell(change.base, change.unit),
+             value_cell(change.candidate, change.unit),
+             {.text = effect(change, change.shift.estimate)},
+             {.text = interval ? fmt::format("{}..{}", effect(change, (*interval)[0]), effect(change, (*interval)[1]))
+                               : ""}});
+    }
+    return table;
+}
+
+Table outlying_table(const FleetTrend& trend)
+{
+    Table table{.title = "Hosts that changed unlike the others", .note = "z among the changes of all hosts"};
+    table.columns = {{.title = "host", .is_key = true, .is_word = true},
+                     {.title = "case"},
+                     {.title = "metric", .is_word = true},
+                     {.title = "before", .is_number = true},
+                     {.title = "after", .is_number = true},
+                     {.title = "change", .is_number = true},
+                     {.title = "others", .is_number = true},
+                     {.title = "z", .is_number = true}};
+    for (const HostChange& one : trend.outlying) {
+        Cell after = value_cell(one.candidate, one.unit);
+        after.tone = one.is_worse ? Tone::bad : Tone::good;
+        table.rows.push_back({{.text = one.host},
+                              {.text = one.case_id},
+                              {.text = one.metric},
+                              value_cell(one.base, one.unit),
+                              std::move(after),
+                              {.text = measure::format_factor(one.candidate / one.base) + "x"},
+                              {.text = measure::format_factor(one.usual) + "x"},
+                              {.text = fmt::format("{:+.1f}", one.z)}});
+    }
+    return table;
+}
+
+void add_table(Document& document, Table table)
+{
+    if (!table.rows.empty()) {
+        document.add(TableBlock{.table = std::move(table), .is_tall = true, .is_sortable = true, .is_titled = true});
+    }
+}
+
+}  // namespace
+
+Document document(const FleetTrendReport& report, const Audience& audience)
+{
+    const bool is_brief =
+        audience.medium == Medium::markdown || (audience.medium == Medium::terminal && !audience.verbose);
+    Document document{.kicker = "memsweep fleet comparison"};
+    for (const FleetTrend& trend : report.trends) {
+        document.add(Opening{trend_headline(trend), trend_findings(trend)});
+        add_table(document, outlying_table(trend));
+        add_table(document, fleet_changes_table(trend, report.only_changed || is_brief));
+        if (audience.medium == Medium::markdown && !report.only_changed) {
+            document.add(folded("All quantities", {.table = fleet_changes_table(trend, false)}));
+        }
+    }
+    if (!report.trends.empty()) {
+        document.title = report.trends.front().base_name + " and " + report.trends.front().candidate_name;
+    }
+    return document;
+}
+
+}  // namespace memsweep::reporters

@@ -1,0 +1,18 @@
+// What `compare` says of two runs of a fleet.
+#pragma once
+
+#include <vector>
+
+#include "core/measure/fleet_trend.hpp"
+#include "reporters/document/document.hpp"
+
+namespace memsweep::reporters {
+
+struct FleetTrendReport {
+    std::vector<measure::FleetTrend> trends;  // each candidate against the base
+    bool only_changed{};
+};
+
+[[nodiscard]] Document document(const FleetTrendReport& report, const Audience& audience);
+
+}  // namespace memsweep::reporters

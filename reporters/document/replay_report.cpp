@@ -1,0 +1,332 @@
+#include "reporters/document/replay_report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "reporters/document/chart_numbers.hpp"
+#include "reporters/document/value_text.hpp"
+#include "reporters/text/json_parse.hpp"
+#include "reporters/text/utf8.hpp"
+
+namespace memsweep::reporters {
+namespace {
+
+struct Replayed {
+    const model::CaseReport* report{};
+    std::string name;     // by what varies
+    std::string threads;  // only cases of the same are weighed against each other
+    bool is_null{};       // no memory at all: no choice
+    double seconds{};     // per event
+    std::array<double, 2> interval{};
+    double bytes{};  // resident above the baseline, at the peak
+    bool on_front{};
+};
+
+std::optional<double> median(const model::CaseReport& report, std::string_view name)
+{
+    const model::Metric* metric = model::find_metric(report, name);
+    return metric != nullptr && metric->summary ? std::optional{metric->summary->median} : std::nullopt;
+}
+
+std::string param(const model::CaseReport& report, std::string_view name)
+{
+    const auto found = std::ranges::find(report.params, name, &model::Param::name);
+    return found == report.params.end() ? std::string{} : model::to_text(found->value);
+}
+
+// "jemalloc", "jemalloc finalizer", "jemalloc finalizer 2": what differs among them.
+std::string name_of(const CaseKeys& keys, const model::CaseReport& report)
+{
+    std::string name;
+    for (const Cell& cell : keys.cells(report)) {
+        name += cell.text.empty() ? "" : (name.empty() ? "" : " ") + cell.text;
+    }
+    return name.empty() ? report.id : name;
+}
+
+bool replays(const model::CaseReport& report)
+{
+    return median(report, "time_per_event").has_value();
+}
+
+Cases replays_of(const Cases& cases)
+{
+    Cases found;
+    std::ranges::copy_if(cases, std::back_inserter(found), [](const auto* one) { return replays(*one); });
+    return found;
+}
+
+bool beats(const Replayed& a, const Replayed& b)
+{
+    return a.threads == b.threads && !a.is_null && a.seconds <= b.seconds && a.bytes <= b.bytes &&
+           (a.seconds < b.seconds || a.bytes < b.bytes);
+}
+
+std::vector<Replayed> replayed(const Cases& cases)
+{
+    const Cases found = replays_of(cases);
+    const CaseKeys keys{found};
+    std::vector<Replayed> all;
+    for (const model::CaseReport* report : found) {
+        const auto bytes = median(*report, "working_set_peak_delta");
+        if (report->status != model::Status::ok || !bytes) {
+            continue;
+        }
+        const model::Summary& time = *model::find_metric(*report, "time_per_event")->summary;
+        all.push_back({.report = report,
+                       .name = name_of(keys, *report),
+                       .threads = param(*report, "threads"),
+                       .is_null = param(*report, "on") == "null",
+                       .seconds = time.median,
+                       .interval = time.ci95.value_or(std::array{time.min, time.max}),
+                       .bytes = std::max(*bytes, 1.0)});
+    }
+    for (Replayed& one : all) {
+        one.on_front =
+            !one.is_null && std::ranges::none_of(all, [&](const Replayed& other) { return beats(other, one); });
+    }
+    return all;
+}
+
+std::uint64_t calls_of(const model::CallTimes& times)
+{
+    return std::accumulate(times.counts.begin(), times.counts.end(), std::uint64_t{0});
+}
+
+// What so large a share of the calls did not exceed, to the step.
+std::optional<double> time_within(const model::CallTimes& times, double share)
+{
+    const auto wanted = share * static_cast<double>(calls_of(times));
+    double seen = 0;
+    for (std::size_t step = 0; step < times.seconds.size(); ++step) {
+        seen += static_cast<double>(times.counts[step]);
+        if (seen >= wanted) {
+            return times.seconds[step];
+        }
+    }
+    return std::nullopt;
+}
+
+std::string time_text(double seconds)
+{
+    return value_text(seconds, model::Unit::seconds);
+}
+
+std::string memory_text(double bytes)
+{
+    return value_text(bytes, model::Unit::bytes);
+}
+
+std::string times_text(double factor)
+{
+    return fmt::format("{:.3g}", factor);
+}
+
+// Of one number of threads, and at least two.
+std::vector<std::string> advice_among(const std::vector<Replayed>& all, const std::string& where)
+{
+    const auto by_time = [](const Replayed& one) { return one.seconds; };
+    const auto by_bytes = [](const Replayed& one) { return one.bytes; };
+    const Replayed& fastest = *std::ranges::min_element(all, {}, by_time);
+    const Replayed& slowest = *std::ranges::max_element(all, {}, by_time);
+    const Replayed& smallest = *std::ranges::min_element(all, {}, by_bytes);
+    const Replayed& largest = *std::ranges::max_element(all, {}, by_bytes);
+    const Replayed& both = *std::ranges::min_element(
+        all, {}, [&](const Replayed& one) { return one.seconds / fastest.seconds * (one.bytes / smallest.bytes); });
+    std::vector<std::string> equals;
+    for (const Replayed& one : all) {
+        if (&one != &fastest && one.interval[0] <= fastest.interval[1]) {
+            equals.push_back(one.name);
+        }
+    }
+    std::vector<std::string> said;
+    std::string first = fmt::format("{}{} is fastest: {} per event, {} with {}.", where, fastest.name,
+                                    time_text(fastest.seconds), time_text(slowest.seconds), slowest.name);
+    if (!equals.empty()) {
+        first += fmt::format(" These measurements do not tell it apart from {}.", fmt::join(equals, ", "));
+    }
+    said.push_back(std::move(first));
+    said.push_back(fmt::format("{} holds least: {} above the baseline at the peak, {} with {}.", smallest.name,
+                               memory_text(smallest.bytes), memory_text(largest.bytes), largest.name));
+    const std::string slower = times_text(both.seconds / fastest.seconds);
+    const std::string larger = times_text(both.bytes / smallest.bytes);
+    if (&both == &fastest && &both == &smallest) {
+        said.push_back(fmt::format("Take {}: it is the fastest and the smallest.", both.name));
+    } else if (&both == &fastest) {
+        said.push_back(fmt::format("Take {}: it holds {} times the memory of the smallest.", both.name, larger));
+    } else if (&both == &smallest) {
+        said.push_back(fmt::format("Take {}: it takes {} times the time of the fastest.", both.name, slower));
+    } else {
+        said.push_back(fmt::format(
+            "Take {} for both together: {} times the time of the fastest, {} times the memory of the smallest.",
+            both.name, slower, larger));
+    }
+    return said;
+}
+
+constexpr std::string_view replay_spec = R"json({
+"$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+"data": {"values": []},
+"width": 640, "height": 360,
+"usermeta": {"room": 150},
+"encoding": {
+  "x": {"field": "time", "type": "quantitative", "scale": {"type": "log", "nice": false, "padding": 20}},
+  "y": {"field": "memory", "type": "quantitative", "scale": {"type": "log", "nice": false, "padding": 20}},
+  "tooltip": [{"field": "case", "title": "case"}, {"field": "time_text", "title": "time per event"},
+    {"field": "memory_text", "title": "resident at the peak"}, {"field": "front", "title": "on the front"}]},
+"layer": [
+  {"transform": [{"filter": "datum.front == 'yes'"}],
+   "mark": {"type": "line", "interpolate": "step-after", "strokeDash": [4, 4], "opacity": 0.6},
+   "encoding": {"detail": {"field": "threads"}, "order": {"field": "time"}}},
+  {"mark": {"type": "rule", "opacity": 0.5},
+   "encoding": {"x": {"field": "low", "type": "quantitative"}, "x2": {"field": "high"}}},
+  {"mark": {"type": "point", "filled": true, "size": 90, "opacity": 1},
+   "encoding": {"shape": {"field": "front", "type": "nominal", "legend": null,
+      "scale": {"domain": ["yes", "no"], "range": ["circle", "cross"]}}}},
+  {"mark": {"type": "text", "style": "value", "align": "left", "dx": 9, "dy": -8},
+   "encoding": {"text": {"field": "case", "type": "nominal"}}}
+]})json";
+
+Json record(const Replayed& one, const ChartUnit& time, const ChartUnit& memory)
+{
+    return {{"case", inert_text(one.name)},
+            {"threads", one.threads},
+            {"time", chart_number(one.seconds / time.factor)},
+            {"low", chart_number(one.interval[0] / time.factor)},
+            {"high", chart_number(one.interval[1] / time.factor)},
+            {"memory", chart_number(one.bytes / memory.factor)},
+            {"time_text", time_text(one.seconds)},
+            {"memory_text", memory_text(one.bytes)},
+            {"front", one.on_front ? "yes" : "no"}};
+}
+
+}  // namespace
+
+std::optional<Table> replay_table(const Cases& cases)
+{
+    const Cases found = replays_of(cases);
+    if (found.empty()) {
+        return std::nullopt;
+    }
+    const CaseKeys keys{found};
+    struct Shown {
+        const char* title;
+        const char* metric;
+        model::Unit unit;
+    };
+    constexpr std::array shown{Shown{"per event", "time_per_event", model::Unit::seconds},
+                               Shown{"dispatch", "dispatch_per_event", model::Unit::seconds},
+                               Shown{"p99 alloc", "allocate_time_p99", model::Unit::seconds},
+                               Shown{"peak", "working_set_peak_delta", model::Unit::bytes},
+                               Shown{"after the end", "retained_0s", model::Unit::bytes},
+                               Shown{"trimmed", "retained_trimmed", model::Unit::bytes},
+                               Shown{"faults", "minor_faults", model::Unit::one}};
+    Table table{.title = "Time and memory",
+                .note =
+                    "medians; dispatch: the same events on no memory, which the time contains; peak and what stays: "
+                    "resident above the baseline; front: nothing else is both faster and smaller",
+                .columns = keys.columns(),
+                .rows = {}};
+    for (const Shown& one : shown) {
+        table.columns.push_back({.title = one.title, .is_number = true});
+    }
+    table.columns.push_back({.title = "front", .is_word = true});
+    const auto weighed = replayed(cases);
+    for (const model::CaseReport* report : found) {
+        std::vector<Cell> row = keys.cells(*report);
+        for (const Shown& one : shown) {
+            row.push_back(value_cell(median(*report, one.metric), one.unit));
+        }
+        const auto at = std::ranges::find(weighed, report, &Replayed::report);
+        const bool on_front = at != weighed.end() && at->on_front;
+        row.push_back({.text = on_front ? "yes" : "", .tone = on_front ? Tone::good : Tone::plain});
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+std::optional<Table> call_times_table(const Cases& cases)
+{
+    Cases timed;
+    std::ranges::copy_if(cases, std::back_inserter(timed), [](const auto* one) { return !one->call_times.empty(); });
+    if (timed.empty()) {
+        return std::nullopt;
+    }
+    const CaseKeys keys{timed};
+    Table table{.title = "Single calls by size",
+                .note = "of all repetitions, to a quarter of a doubling; two readings of a clock are in each",
+                .columns = keys.columns(),
+                .rows = {}};
+    table.columns.push_back({.title = "call", .is_key = true});
+    table.columns.push_back({.title = "up to", .is_key = true, .is_number = true});
+    for (const char* title : {"calls", "median", "p99", "slowest"}) {
+        table.columns.push_back({.title = title, .is_number = true});
+    }
+    for (const model::CaseReport* report : timed) {
+        for (const model::CallTimes& times : report->call_times) {
+            std::vector<Cell> row = keys.cells(*report);
+            row.push_back({.text = times.call});
+            row.push_back(value_cell(static_cast<double>(times.to_bytes), model::Unit::bytes));
+            row.push_back(value_cell(static_cast<double>(calls_of(times)), model::Unit::one));
+            for (const double share : {0.5, 0.99, 1.0}) {
+                row.push_back(value_cell(time_within(times, share), model::Unit::seconds));
+            }
+            table.rows.push_back(std::move(row));
+        }
+    }
+    return table;
+}
+
+std::vector<std::string> replay_advice(const Cases& cases)
+{
+    std::map<std::string, std::vector<Replayed>> by_threads;
+    for (Replayed& one : replayed(cases)) {
+        if (!one.is_null) {
+            by_threads[one.threads].push_back(std::move(one));
+        }
+    }
+    std::vector<std::string> said;
+    for (const auto& [threads, all] : by_threads) {
+        if (all.size() > 1) {
+            const std::string where = by_threads.size() > 1 ? fmt::format("On {} threads: ", threads) : std::string{};
+            std::ranges::move(advice_among(all, where), std::back_inserter(said));
+        }
+    }
+    return said;
+}
+
+std::optional<Chart> replay_chart(const Cases& cases)
+{
+    std::vector<Replayed> all = replayed(cases);
+    std::erase_if(all, [](const Replayed& one) { return one.is_null; });
+    if (all.size() < 2) {
+        return std::nullopt;
+    }
+    const ChartUnit time = chart_unit(model::Unit::seconds, std::ranges::max(all, {}, &Replayed::seconds).seconds);
+    const ChartUnit memory = chart_unit(model::Unit::bytes, std::ranges::max(all, {}, &Replayed::bytes).bytes);
+    Json spec = json_of(replay_spec);
+    Json records = Json::array();
+    for (const Replayed& one : all) {
+        records.push_back(record(one, time, memory));
+    }
+    spec["data"]["values"] = std::move(records);
+    spec["encoding"]["x"]["title"] = fmt::format("time per event ({})", time.name);
+    spec["encoding"]["y"]["title"] = fmt::format("resident at the peak, above the baseline ({})", memory.name);
+    const std::string advice = fmt::format("{}", fmt::join(replay_advice(cases), " "));
+    std::optional<Table> table = replay_table(cases);
+    return Chart{.title = "Time against memory",
+                 .about = inert_text(fmt::format(
+                     "Nearer to the lower left is better; the dashed line joins what nothing else beats in both. Bars: "
+                     "95 % intervals of the median, or the range of too few repetitions. {}",
+                     advice)),
+                 .spoken = inert_text(fmt::format("Points: time per event and memory of each case. {}", advice)),
+                 .spec = std::move(spec),
+                 .data = {*std::move(table)}};
+}
+
+}  // namespace memsweep::reporters

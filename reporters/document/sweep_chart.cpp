@@ -1,0 +1,249 @@
+#include "reporters/document/sweep_chart.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/measure/cases.hpp"
+#include "core/measure/format.hpp"
+#include "reporters/document/chart_groups.hpp"
+#include "reporters/document/chart_numbers.hpp"
+#include "reporters/document/sweep_axis.hpp"
+#include "reporters/document/value_text.hpp"
+#include "reporters/text/json_parse.hpp"
+#include "reporters/text/utf8.hpp"
+
+namespace memsweep::reporters {
+namespace {
+
+constexpr std::size_t most_lines = 8;
+constexpr std::array<std::string_view, 4> metrics{"bandwidth", "latency", "time_per_op", "wall_time"};
+
+constexpr std::string_view sweep_spec = R"json({
+"$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+"width": 640, "height": 300,
+"data": {"values": []},
+"encoding": {
+  "x": {"field": "x", "type": "quantitative", "scale": {"type": "log", "nice": false}, "axis": {}},
+  "color": {"field": "line", "type": "nominal", "legend": {"title": null, "symbolOpacity": 1}}},
+"layer": [
+  {"mark": {"type": "area", "opacity": 0.2, "clip": true},
+   "encoding": {"y": {"field": "low", "type": "quantitative", "scale": {"type": "log"}}, "y2": {"field": "high"}}},
+  {"params": [{"name": "zoom", "bind": "scales",
+     "select": {"type": "interval", "encodings": ["x"], "zoom": "wheel![event.ctrlKey]"}}],
+   "mark": {"type": "line", "strokeWidth": 1.6, "clip": true},
+   "encoding": {"y": {"field": "y", "type": "quantitative"}}},
+  {"mark": {"type": "point", "filled": true, "size": 55, "opacity": 1, "clip": true},
+   "encoding": {"y": {"field": "y", "type": "quantitative"},
+     "shape": {"field": "line", "type": "nominal", "legend": {"title": null, "symbolOpacity": 1}},
+     "tooltip": []}}
+]})json";
+
+struct Measured {
+    double place{};
+    std::size_t line{};
+    const model::CaseReport* report{};
+    const model::Metric* metric{};
+};
+
+const model::Metric* positive(const model::CaseReport& report, std::string_view name)
+{
+    const model::Metric* metric = model::find_metric(report, name);
+    return metric != nullptr && metric->summary && metric->summary->median > 0 ? metric : nullptr;
+}
+
+std::string_view metric_of(const Cases& cases)
+{
+    for (const std::string_view name : metrics) {
+        if (std::ranges::any_of(cases, [&](const auto* one) { return positive(*one, name) != nullptr; })) {
+            return name;
+        }
+    }
+    return {};
+}
+
+// What varies beside the axis: "refcount", or "mode=refcount, touch=page" of several.
+std::vector<std::string> line_names(const Cases& cases, const std::string& axis)
+{
+    std::set<std::string> varying;
+    std::vector<std::vector<std::string>> all;
+    for (const model::CaseReport* one : cases) {
+        all.push_back(measure::params_without(*one, std::array{std::string_view{axis}}));
+        varying.insert(all.back().begin(), all.back().end());
+    }
+    std::erase_if(varying, [&](const std::string& param) {
+        return std::ranges::all_of(
+            all, [&](const auto& params) { return std::ranges::find(params, param) != params.end(); });
+    });
+    std::vector<std::string> names;
+    for (std::vector<std::string>& params : all) {
+        std::erase_if(params, [&](const std::string& param) { return !varying.contains(param); });
+        names.push_back(params.size() == 1 ? params.front().substr(params.front().find('=') + 1)
+                                           : fmt::format("{}", fmt::join(params, ", ")));
+    }
+    return names;
+}
+
+struct Lines {
+    std::vector<std::string> labels;
+    std::vector<Measured> values;
+};
+
+Lines lines_of(const Cases& cases, const SweepAxis& axis, std::string_view metric_name)
+{
+    const std::vector<std::string> names = line_names(cases, axis.name);
+    Lines lines;
+    std::vector<std::string> distinct;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        const auto place = place_on(axis, *cases[i]);
+        const model::Metric* metric = positive(*cases[i], metric_name);
+        if (!place || metric == nullptr) {
+            continue;
+        }
+        auto line = std::ranges::find(distinct, names[i]);
+        if (line == distinct.end()) {
+            line = distinct.insert(distinct.end(), names[i]);
+        }
+        lines.values.push_back({*place, static_cast<std::size_t>(line - distinct.begin()), cases[i], metric});
+    }
+    lines.labels = distinct;
+    if (distinct.size() == 1 && distinct.front().empty()) {
+        lines.labels = {measure::spoken(std::string{metric_name})};
+    }
+    make_distinct(lines.labels);
+    std::ranges::stable_sort(lines.values, {}, [](const Measured& one) { return std::pair{one.line, one.place}; });
+    return lines;
+}
+
+Json record(const Measured& one, const std::string& label, const SweepAxis& axis)
+{
+    const auto& summary = *one.metric->summary;
+    Json values{{"line", label},
+                {"x", one.place},
+                {"at", value_text(one.place, axis.unit)},
+                {"y", chart_number(summary.median)},
+                {"median", value_text(summary.median, one.metric->unit)}};
+    if (summary.ci95 && (*summary.ci95)[0] > 0) {
+        values["low"] = chart_number((*summary.ci95)[0]);
+        values["high"] = chart_number((*summary.ci95)[1]);
+        values["interval"] = fmt::format("{} to {}", value_text((*summary.ci95)[0], one.metric->unit),
+                                         value_text((*summary.ci95)[1], one.metric->unit));
+    }
+    return values;
+}
+
+// Every place that was measured, as far as there is room.
+Json axis_values(const std::vector<Measured>& values)
+{
+    constexpr std::size_t most_labels = 9;
+    std::set<double> places;
+    std::ranges::transform(values, std::inserter(places, places.end()), &Measured::place);
+    const std::size_t step = (places.size() + most_labels - 1) / most_labels;
+    Json shown = Json::array();
+    std::size_t index = 0;
+    for (const double place : places) {
+        if (index++ % step == 0) {
+            shown.push_back(place);
+        }
+    }
+    return shown;
+}
+
+Json spec_of(const std::vector<Measured>& values, const Lines& lines, const SweepAxis& axis, const std::string& y_title)
+{
+    const model::Unit unit = values.front().metric->unit;
+    const std::string x_title = inert_text(measure::spoken(axis.name));
+    Json spec = json_of(sweep_spec);
+    std::set<std::size_t> shown;
+    for (const Measured& one : values) {
+        spec["data"]["values"].push_back(record(one, lines.labels[one.line], axis));
+        shown.insert(one.line);
+    }
+    Json domain = Json::array();
+    std::ranges::for_each(shown, [&](std::size_t line) { domain.push_back(lines.labels[line]); });
+    spec["encoding"]["x"]["title"] = x_title;
+    spec["encoding"]["x"]["axis"] = {{"values", axis_values(values)}, {"labelExpr", axis_label(axis.unit)}};
+    spec["encoding"]["color"]["scale"] = {{"domain", domain}};
+    spec["layer"][2]["encoding"]["shape"]["scale"] = {{"domain", domain}};
+    for (Json& layer : spec["layer"].elements()) {
+        layer["encoding"]["y"]["title"] = y_title;
+        layer["encoding"]["y"]["axis"] = {{"labelExpr", axis_label(unit)}, {"tickCount", 6}};
+    }
+    Json tooltip = Json::array();
+    for (const auto& [field, title] : {std::pair<std::string, std::string>{"at", x_title},
+                                       {"line", "case"},
+                                       {"median", y_title + ", median"},
+                                       {"interval", "95 % interval"}}) {
+        tooltip.push_back({{"field", field}, {"type", "nominal"}, {"title", title}});
+    }
+    spec["layer"][2]["encoding"]["tooltip"] = std::move(tooltip);
+    return spec;
+}
+
+Table data_table(const std::vector<Measured>& values, const Lines& lines, const SweepAxis& axis,
+                 const std::string& title)
+{
+    Table table{.title = title, .note = "interval: 95 % of the median, from 6 repetitions"};
+    table.columns = {{.title = "case", .is_key = true},
+                     {.title = axis.name, .is_key = true, .is_number = true},
+                     {.title = "median", .is_number = true},
+                     {.title = "interval from", .is_number = true},
+                     {.title = "interval to", .is_number = true}};
+    for (const Measured& one : values) {
+        const auto& summary = *one.metric->summary;
+        table.rows.push_back(
+            {{.text = lines.labels[one.line]},
+             value_cell(one.place, axis.unit),
+             value_cell(summary.median, one.metric->unit),
+             value_cell(summary.ci95 ? std::optional{(*summary.ci95)[0]} : std::nullopt, one.metric->unit),
+             value_cell(summary.ci95 ? std::optional{(*summary.ci95)[1]} : std::nullopt, one.metric->unit)});
+    }
+    return table;
+}
+
+Chart chart_of(const std::vector<Measured>& values, const Lines& lines, const SweepAxis& axis, std::string_view metric)
+{
+    std::string noun = measure::spoken(std::string{metric});
+    const std::string y_title = noun;
+    noun.front() = static_cast<char>(noun.front() - 'a' + 'A');
+    const std::string title = fmt::format("{} by {}", noun, measure::spoken(axis.name));
+    const auto [least, most] =
+        std::ranges::minmax_element(values, {}, [](const Measured& one) { return one.metric->summary->median; });
+    const auto described = [&](const Measured& one) {
+        return fmt::format("{} ({} at {})", value_text(one.metric->summary->median, one.metric->unit),
+                           lines.labels[one.line], value_text(one.place, axis.unit));
+    };
+    return {
+        .title = title,
+        .about = "Medians on logarithmic axes; a band is the median's 95 % interval, where there are 6 repetitions.",
+        .spoken = inert_text(fmt::format("Lines: {}, from {} to {}.", y_title, described(*least), described(*most))),
+        .spec = spec_of(values, lines, axis, y_title),
+        .data = {data_table(values, lines, axis, title)}};
+}
+
+}  // namespace
+
+std::vector<Chart> sweep_charts(const Cases& cases)
+{
+    const auto axis = sweep_axis(cases);
+    const std::string_view metric = metric_of(cases);
+    if (!axis || metric.empty()) {
+        return {};
+    }
+    const Lines lines = lines_of(cases, *axis, metric);
+    std::vector<Chart> charts;
+    for (std::size_t first = 0; first < lines.labels.size(); first += most_lines) {
+        std::vector<Measured> values;
+        std::ranges::copy_if(lines.values, std::back_inserter(values),
+                             [&](const Measured& one) { return one.line >= first && one.line < first + most_lines; });
+        charts.push_back(chart_of(values, lines, *axis, metric));
+    }
+    return charts;
+}
+
+}  // namespace memsweep::reporters

@@ -1,0 +1,14 @@
+// Time or bandwidth along an axis that is swept, such as size: lines with interval bands on logarithmic axes.
+#pragma once
+
+#include <vector>
+
+#include "reporters/document/case_keys.hpp"
+#include "reporters/document/chart.hpp"
+
+namespace memsweep::reporters {
+
+// Empty when no axis has three positive numbers that span a factor of four. Lines beyond eight make another chart.
+[[nodiscard]] std::vector<Chart> sweep_charts(const Cases& cases);
+
+}  // namespace memsweep::reporters

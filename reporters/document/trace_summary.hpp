@@ -1,0 +1,16 @@
+// What a trace holds: totals, sizes, lifetimes, memories.
+#pragma once
+
+#include <string>
+
+#include "core/trace/summary.hpp"
+#include "reporters/document/document.hpp"
+
+namespace memsweep::reporters {
+
+[[nodiscard]] Document document(const trace::TraceSummary& summary, const Audience& audience);
+
+// In words what could not be read; empty when all was.
+[[nodiscard]] std::string damage_text(const trace::Damage& damage);
+
+}  // namespace memsweep::reporters

@@ -1,0 +1,24 @@
+// A document as one HTML file that needs nothing else: no network, no font. Its own scripts draw the charts and sort
+// the tables; it reads well where scripts are forbidden (CI artifact viewers), in light and dark, on paper and on a
+// narrow screen.
+//
+// Units    as in the terminal; exact values are in each cell's title where a figure was rounded.
+// Errors   none: every name is escaped, and text that is not UTF-8 is repaired with U+FFFD.
+#pragma once
+
+#include <string>
+
+#include "reporters/document/document.hpp"
+
+namespace memsweep::reporters {
+
+[[nodiscard]] std::string to_html(const Document& content);
+
+// Of anything that makes a document.
+template <typename Report>
+[[nodiscard]] std::string to_html(const Report& report)
+{
+    return to_html(document(report, Audience{.medium = Medium::page}));
+}
+
+}  // namespace memsweep::reporters

@@ -1,0 +1,20 @@
+// The scripts that a report carries, put into the program when it is built.
+//
+// Ownership  views of constants in the program.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace memsweep::reporters {
+
+// third_party/vega/vega.bundle.js: draws Vega-Lite specs, without eval.
+[[nodiscard]] std::string_view chart_library();
+
+// report_page.js: draws the page's charts, sorts its tables. The page reads well without it.
+[[nodiscard]] std::string_view page_script();
+
+// What a Content-Security-Policy allows one script by: "sha256-..." of exactly these bytes.
+[[nodiscard]] std::string script_hash(std::string_view script);
+
+}  // namespace memsweep::reporters

@@ -1,0 +1,27 @@
+// A fleet as JSON: `format: memsweep-fleet`, version 1, as docs/result-format.md describes it.
+//
+// What a quantity is on every host stands in columns, one entry per host in the order of `hosts`; null: the host has no
+// value. What is concluded from them (`judgement`) is written beside them for readers that do not want to compute it,
+// and never read back.
+// Errors   of reading: invalid_input, as json_reader.hpp says.
+// Memory   of writing: one quantity at a time; of reading: the document and the fleet.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/base/expected.hpp"
+#include "core/model/fleet.hpp"
+#include "reporters/text/text_sink.hpp"
+
+namespace memsweep::reporters {
+
+// True for the text of a fleet: it says so among its first keys.
+[[nodiscard]] bool is_fleet(std::string_view text);
+
+// One document ending in a newline; the same fleet gives the same bytes.
+void write_fleet_json(const model::Fleet& fleet, TextSink& sink);
+
+[[nodiscard]] base::Expected<model::Fleet> read_fleet(std::string_view text, const std::string& where);
+
+}  // namespace memsweep::reporters

@@ -1,0 +1,128 @@
+// A value inside a JSON document that knows the way to itself, for reading strictly with good messages.
+//
+// Errors   the first problem of a document is kept in its Problem, as "cases[3].status: ..."; later reads go on with
+//          empty values, so that a reader is written without a check after every field.
+// Ownership  a Node refers to the document, to its Problem, and to its parent Node or place; all of them outlive it.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/suggest.hpp"
+#include "core/model/names.hpp"
+#include "core/model/scalar.hpp"
+#include "reporters/text/json.hpp"
+
+namespace memsweep::reporters {
+
+using Problem = std::optional<std::string>;
+
+class Node {
+  public:
+    // `place`: where the value stands in its document, for one that was taken out of it; empty: it is the document.
+    Node(const Json& value, Problem& problem, std::string_view place = {})
+        : value_{&value}, problem_{&problem}, key_{place}
+    {
+    }
+
+    [[nodiscard]] Node at(std::string_view key) const;   // a missing key is a problem, and reads as null
+    [[nodiscard]] bool has(std::string_view key) const;  // present, null or not
+    [[nodiscard]] bool is_null() const { return value_->is_null(); }
+
+    [[nodiscard]] std::string text() const;
+    [[nodiscard]] std::string text_or_empty() const;  // null is empty
+    [[nodiscard]] bool flag() const;
+    [[nodiscard]] double number() const;  // null is NaN, which is written as null again
+    [[nodiscard]] std::optional<double> optional_number() const;
+    [[nodiscard]] model::Scalar scalar() const;
+
+    template <typename Integer>
+    [[nodiscard]] Integer integer() const;
+    template <typename Enum>
+    [[nodiscard]] Enum named() const;
+
+    template <typename Visit>  // visit(Node)
+    void for_each_element(Visit visit) const;
+    template <typename Visit>  // visit(const std::string& key, Node)
+    void for_each_member(Visit visit) const;
+
+    void report(std::string_view message) const;
+
+  private:
+    Node(const Json& value, const Node& parent, std::string_view key)
+        : value_{&value}, problem_{parent.problem_}, parent_{&parent}, key_{key}
+    {
+    }
+    Node(const Json& value, const Node& parent, std::size_t index)
+        : value_{&value}, problem_{parent.problem_}, parent_{&parent}, index_{index}
+    {
+    }
+
+    [[nodiscard]] std::string path() const;
+    void report_type(std::string_view expected) const;
+
+    const Json* value_;
+    Problem* problem_;
+    const Node* parent_{};
+    std::string_view key_;  // of a member; the place of a value without a parent
+    std::size_t index_{};   // of an element
+};
+
+template <typename Integer>
+Integer Node::integer() const
+{
+    const std::uint64_t* positive = value_->unsigned_integer();
+    if (positive != nullptr && std::in_range<Integer>(*positive)) {
+        return static_cast<Integer>(*positive);
+    }
+    const std::int64_t* negative = value_->integer();  // a text is read as this only with its sign
+    if (std::numeric_limits<Integer>::is_signed && negative != nullptr && std::in_range<Integer>(*negative)) {
+        return static_cast<Integer>(*negative);
+    }
+    report_type(fmt::format("a whole number from {} to {}", std::numeric_limits<Integer>::min(),
+                            std::numeric_limits<Integer>::max()));
+    return {};
+}
+
+template <typename Enum>
+Enum Node::named() const
+{
+    const std::string name = text();
+    if (const auto value = model::value_of<Enum>(name)) {
+        return *value;
+    }
+    report(fmt::format("unknown value \"{}\"{}", name, base::suggestion(name, model::all_names<Enum>())));
+    return {};
+}
+
+template <typename Visit>
+void Node::for_each_element(Visit visit) const
+{
+    if (!value_->is_array()) {
+        report_type("an array");
+        return;
+    }
+    for (std::size_t i = 0; i < value_->size(); ++i) {
+        visit(Node{value_->elements()[i], *this, i});
+    }
+}
+
+template <typename Visit>
+void Node::for_each_member(Visit visit) const
+{
+    if (!value_->is_object()) {
+        report_type("an object");
+        return;
+    }
+    for (const auto& [key, value] : value_->members()) {
+        visit(key, Node{value, *this, std::string_view{key}});
+    }
+}
+
+}  // namespace memsweep::reporters

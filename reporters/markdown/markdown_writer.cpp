@@ -1,0 +1,185 @@
+#include "reporters/markdown/markdown_writer.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "reporters/markdown/markdown_text.hpp"
+#include "reporters/text/display_text.hpp"
+#include "reporters/text/utf8.hpp"
+
+namespace memsweep::reporters {
+namespace {
+
+constexpr std::size_t max_summary_rows = 200;
+constexpr int widest_cell = 100;
+constexpr int longest_sentence = 1000;
+
+// A sign for the eye; the words beside it say the same.
+std::string_view sign(Tone tone)
+{
+    switch (tone) {
+    case Tone::good:
+        return "✓ ";
+    case Tone::caution:
+        return "⚠ ";
+    case Tone::bad:
+        return "✗ ";
+    case Tone::plain:
+    case Tone::muted:
+        return "";
+    }
+    return "";
+}
+
+// A cross, a tick or a question mark.
+std::string_view verdict_sign(Tone tone)
+{
+    return tone == Tone::bad ? "✗ " : tone == Tone::good ? "✓ " : "? ";
+}
+
+class MarkdownWriter {
+  public:
+    explicit MarkdownWriter(bool is_summary) : is_summary_{is_summary} {}
+
+    // An empty line stands between any two parts.
+    [[nodiscard]] std::string text(const Blocks& blocks) const
+    {
+        std::string out;
+        for (const Block& block : blocks) {
+            const std::string part = std::visit([this](const auto& one) { return text_of(one); }, block.part);
+            out += out.empty() || part.empty() ? "" : "\n";
+            out += part;
+        }
+        return out;
+    }
+
+  private:
+    [[nodiscard]] std::string text_of(const Opening& opening) const
+    {
+        const Tone tone = opening.headline.tone;
+        std::string out = fmt::format("{} {}{}\n", is_summary_ ? "##" : "###",
+                                      is_summary_ ? sign(tone) : verdict_sign(tone), sentence(opening.headline.text));
+        out += opening.about.empty() ? "" : fmt::format("\n{}\n", sentence(opening.about));
+        out += opening.findings.empty() ? "" : "\n";
+        for (const measure::Finding& finding : opening.findings) {
+            out += fmt::format("- {}{}\n", mark(tone_of(finding.importance)), sentence(finding.text));
+        }
+        return out;
+    }
+
+    [[nodiscard]] std::string text_of(const Heading& heading) const
+    {
+        return fmt::format("{} {}\n", is_summary_ ? "###" : "####", cell(heading.text));
+    }
+
+    [[nodiscard]] std::string text_of(const Paragraph& paragraph) const { return sentence(paragraph.text) + "\n"; }
+
+    [[nodiscard]] std::string text_of(const Items& list) const
+    {
+        std::string out;
+        for (const Item& item : list.items) {
+            add_item(out, item, "");
+        }
+        return out;
+    }
+
+    [[nodiscard]] std::string text_of(const Exclusions& list) const
+    {
+        std::string out;
+        for (const Exclusion& one : list.cases) {
+            out += fmt::format("- {}{}: {}: {}\n", mark(one.tone), sentence(one.about), one.status, sentence(one.why));
+        }
+        return out;
+    }
+
+    [[nodiscard]] std::string text_of(const TableBlock& block) const
+    {
+        const Table& table = block.table;
+        std::string titles = "|";
+        std::string rules = "|";
+        for (const Column& column : table.columns) {
+            titles += fmt::format(" {} |", cell(column.title));
+            rules += column.is_number ? " ---: |" : is_summary_ ? " :--- |" : " --- |";
+        }
+        std::string out = block.is_titled ? fmt::format("**{}**\n\n", cell(table.title)) : std::string{};
+        out += titles + "\n" + rules + "\n";
+        const std::size_t shown = is_summary_ ? std::min(table.rows.size(), max_summary_rows) : table.rows.size();
+        for (std::size_t row = 0; row < shown; ++row) {
+            out += row_text(table.rows[row]);
+        }
+        if (const std::size_t more = table.rows.size() - shown; more > 0) {
+            out += fmt::format("\n{} more rows are not shown here; the JSON result has them.\n", more);
+        }
+        return out + (is_summary_ && !table.note.empty() ? fmt::format("\n{}\n", sentence(table.note)) : std::string{});
+    }
+
+    [[nodiscard]] std::string text_of(const Fold& fold) const
+    {
+        return fmt::format("<details><summary>{}</summary>\n\n{}\n</details>\n", markdown_text(fold.summary),
+                           text(fold.blocks));
+    }
+
+    [[nodiscard]] static std::string text_of(const Charts& /*drawn in a page*/) { return {}; }
+    [[nodiscard]] static std::string text_of(const Curves& /*drawn in a terminal*/) { return {}; }
+
+    [[nodiscard]] std::string text_of(const Facts& list) const
+    {
+        std::string out = "| | |\n| :--- | :--- |\n";
+        for (const Fact& fact : list.facts) {
+            out += fmt::format("| {} | {} |\n", markdown_text(fact.name), sentence(fact.text));
+        }
+        return out;
+    }
+
+    [[nodiscard]] std::string text_of(const Warnings& warnings) const
+    {
+        std::string out;
+        for (const WarningGroup& group : warnings.groups) {
+            const std::size_t more = group.warnings.size() - 1;
+            out += fmt::format("- {}: {}{}{}\n", sentence(group.code), sentence(group.warnings.front()->message),
+                               group.hint.empty() ? "" : "; " + sentence(group.hint),
+                               more == 0 ? "" : fmt::format(" (and {} more like it)", more));
+        }
+        return out;
+    }
+
+    [[nodiscard]] std::string row_text(const std::vector<Cell>& row) const
+    {
+        std::string out = "|";
+        for (const Cell& one : row) {
+            const bool is_bold = !is_summary_ && (one.tone == Tone::bad || one.tone == Tone::good);
+            const std::string_view quotes = is_bold ? "**" : "";
+            out += fmt::format(" {}{}{}{} |", mark(one.tone), quotes, cell(one.text), quotes);
+        }
+        return out + "\n";
+    }
+
+    void add_item(std::string& out, const Item& item, const std::string& indent) const
+    {
+        out += fmt::format("{}- {}{}\n", indent, mark(item.tone), sentence(item.text));
+        for (const Item& one : item.below) {
+            add_item(out, one, indent + "  ");
+        }
+    }
+
+    [[nodiscard]] std::string_view mark(Tone tone) const { return is_summary_ ? sign(tone) : std::string_view{}; }
+    [[nodiscard]] std::string cell(std::string_view text) const { return shortened(text, widest_cell); }
+    [[nodiscard]] std::string sentence(std::string_view text) const { return shortened(text, longest_sentence); }
+    [[nodiscard]] std::string shortened(std::string_view text, int width) const
+    {
+        return markdown_text(is_summary_ ? elided(inert_text(text), width) : std::string{text});
+    }
+
+    bool is_summary_;
+};
+
+}  // namespace
+
+std::string to_markdown(const Document& content)
+{
+    const std::string text = MarkdownWriter{content.is_summary}.text(content.blocks);
+    return content.is_summary ? text + "\n" : text;  // what comes next in a job's summary is not joined to it
+}
+
+}  // namespace memsweep::reporters

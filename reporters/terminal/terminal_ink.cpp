@@ -1,0 +1,64 @@
+#include "reporters/terminal/terminal_ink.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "reporters/text/display_text.hpp"
+#include "reporters/text/utf8.hpp"
+
+namespace memsweep::reporters {
+namespace {
+
+std::string_view code_of(Tone tone)
+{
+    switch (tone) {
+    case Tone::plain:
+        return {};
+    case Tone::good:
+        return "32";
+    case Tone::caution:
+        return "33";
+    case Tone::bad:
+        return "31";
+    case Tone::muted:
+        return "2";
+    }
+    return {};
+}
+
+std::string with_code(const std::string& text, std::string_view code, const TerminalStyle& style)
+{
+    return !style.color || code.empty() || text.empty() ? text : fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+}
+
+}  // namespace
+
+std::string painted(const std::string& text, Tone tone, const TerminalStyle& style)
+{
+    return with_code(text, code_of(tone), style);
+}
+
+std::string heading(const std::string& text, const TerminalStyle& style)
+{
+    return with_code(text, "1", style);
+}
+
+int usable_width(const TerminalStyle& style)
+{
+    constexpr int narrowest = 40;
+    return std::max(style.width, narrowest);
+}
+
+std::string paragraph(std::string_view text, const std::string& mark, const TerminalStyle& style, Tone tone)
+{
+    const int indent = display_width(mark);
+    std::string out;
+    for (const std::string& line : wrapped(inert_text(text), usable_width(style) - indent)) {
+        out += out.empty() ? mark : std::string(static_cast<std::size_t>(indent), ' ');
+        out += painted(line, tone, style) + "\n";
+    }
+    return out;
+}
+
+}  // namespace memsweep::reporters

@@ -1,0 +1,22 @@
+// Colour and paragraphs for the terminal writer.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "reporters/document/table.hpp"
+#include "reporters/terminal/terminal_writer.hpp"
+
+namespace memsweep::reporters {
+
+// The text itself when the style has no colour.
+[[nodiscard]] std::string painted(const std::string& text, Tone tone, const TerminalStyle& style);
+[[nodiscard]] std::string heading(const std::string& text, const TerminalStyle& style);
+
+[[nodiscard]] int usable_width(const TerminalStyle& style);  // of a line: at least 40
+
+// Wrapped to the style's width: the first line starts with `mark`, the others with as many blanks.
+[[nodiscard]] std::string paragraph(std::string_view text, const std::string& mark, const TerminalStyle& style,
+                                    Tone tone = Tone::plain);
+
+}  // namespace memsweep::reporters

@@ -1,0 +1,17 @@
+// A table as lines of text that fit a width.
+//
+// Names are elided in the middle, numbers never: where the columns do not fit side by side the table continues below,
+// with its key columns repeated. A key that is the same as in the row above is left blank.
+#pragma once
+
+#include <string>
+
+#include "reporters/document/table.hpp"
+#include "reporters/terminal/terminal_writer.hpp"
+
+namespace memsweep::reporters {
+
+// Heading, note and rows; every line ends in a newline.
+[[nodiscard]] std::string table_text(const Table& table, const TerminalStyle& style);
+
+}  // namespace memsweep::reporters

@@ -1,0 +1,149 @@
+#include "reporters/terminal/terminal_writer.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "reporters/terminal/terminal_curves.hpp"
+#include "reporters/terminal/terminal_ink.hpp"
+#include "reporters/terminal/terminal_table.hpp"
+#include "reporters/text/display_text.hpp"
+#include "reporters/text/utf8.hpp"
+
+namespace memsweep::reporters {
+namespace {
+
+class TerminalWriter {
+  public:
+    explicit TerminalWriter(const TerminalStyle& style) : style_{style} {}
+
+    void write(const Blocks& blocks)
+    {
+        for (const Block& block : blocks) {
+            std::visit([this](const auto& part) { write(part); }, block.part);
+            after_heading_ = std::holds_alternative<Heading>(block.part);
+        }
+    }
+    [[nodiscard]] std::string finish() { return std::move(out_); }
+
+  private:
+    void write(const Opening& opening)
+    {
+        if (!after_heading_) {
+            add_gap();
+        }
+        out_ += paragraph(opening.headline.text, "", style_, opening.headline.tone);
+        for (const measure::Finding& finding : opening.findings) {
+            out_ += paragraph(finding.text, "  * ", style_, tone_of(finding.importance));
+        }
+        out_ += paragraph(opening.about, "", style_, Tone::muted);
+    }
+
+    void write(const Heading& one)
+    {
+        add_gap();
+        out_ += heading(elided(inert_text(one.text), usable_width(style_)), style_) + "\n";
+    }
+
+    void write(const Paragraph& one)
+    {
+        if (one.is_apart) {
+            add_gap();
+        }
+        out_ += paragraph(one.text, one.mark, style_, one.tone);
+    }
+
+    void write(const Items& list)
+    {
+        for (const Item& item : list.items) {
+            add_item(item, list.has_bullets ? "  * " : "  ", "    ");
+        }
+    }
+
+    void write(const Exclusions& list)
+    {
+        for (const Exclusion& one : list.cases) {
+            out_ += paragraph(fmt::format("{}: {}: {}", one.about, one.status, one.why), "  ", style_, one.tone);
+        }
+    }
+
+    void write(const TableBlock& block)
+    {
+        if (!block.is_joined) {
+            add_gap();
+        }
+        out_ += table_text(block.table, style_);
+    }
+
+    void write(const Fold& fold)
+    {
+        if (fold.kind != Fold::Kind::data) {
+            write(Heading{fold.summary});
+        }
+        write(fold.blocks);
+    }
+
+    void write(const Charts& /*drawn in a page*/) {}
+
+    void write(const Curves& curves)
+    {
+        if (const std::string text = curves_text(curves.cases, style_); !text.empty()) {
+            add_gap();
+            out_ += text;
+        }
+    }
+
+    void write(const Facts& list)
+    {
+        for (const Fact& fact : list.facts) {
+            out_ += paragraph(fmt::format("{}: {}", fact.name, fact.text), "  ", style_);
+        }
+    }
+
+    void write(const Warnings& warnings)
+    {
+        constexpr std::size_t max_alike = 2;
+        for (const WarningGroup& group : warnings.groups) {
+            const std::size_t shown =
+                style_.verbose ? group.warnings.size() : std::min(group.warnings.size(), max_alike);
+            for (std::size_t i = 0; i < shown; ++i) {
+                out_ += paragraph(fmt::format("{}: {}", group.code, group.warnings[i]->message), "  ", style_,
+                                  Tone::caution);
+            }
+            if (const std::size_t more = group.warnings.size() - shown; more > 0) {
+                out_ += paragraph(fmt::format("{}: {} more like it; -v shows them", group.code, more), "  ", style_,
+                                  Tone::caution);
+            }
+            out_ += paragraph(group.hint, "    ", style_);
+        }
+    }
+
+    void add_item(const Item& item, const std::string& mark, const std::string& indent)
+    {
+        if (item.is_command) {
+            out_ += mark + "$ " + inert_text(item.text) + "\n";
+        } else {
+            out_ += paragraph(item.text, mark, style_, item.tone);
+        }
+        for (const Item& one : item.below) {
+            add_item(one, indent, indent + "  ");
+        }
+    }
+
+    void add_gap() { out_ += out_.empty() ? "" : "\n"; }
+
+    const TerminalStyle& style_;
+    std::string out_;
+    bool after_heading_{};
+};
+
+}  // namespace
+
+std::string to_terminal(const Document& content, const TerminalStyle& style)
+{
+    TerminalWriter writer{style};
+    writer.write(content.blocks);
+    return writer.finish();
+}
+
+}  // namespace memsweep::reporters

@@ -1,0 +1,164 @@
+#include "reporters/text/display_text.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "reporters/text/utf8.hpp"
+
+namespace memsweep::reporters {
+namespace {
+
+struct Range {
+    char32_t first;
+    char32_t last;
+};
+
+constexpr std::array<Range, 11> wide_ranges{{{0x1100, 0x115F},
+                                             {0x2E80, 0x303E},
+                                             {0x3041, 0xA4CF},
+                                             {0xA960, 0xA97F},
+                                             {0xAC00, 0xD7A3},
+                                             {0xF900, 0xFAFF},
+                                             {0xFE30, 0xFE6F},
+                                             {0xFF00, 0xFF60},
+                                             {0xFFE0, 0xFFE6},
+                                             {0x1F300, 0x1FAFF},
+                                             {0x20000, 0x3FFFD}}};
+constexpr std::array<Range, 5> zero_ranges{
+    {{0x0300, 0x036F}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}}};
+
+template <std::size_t size>
+bool is_in(const std::array<Range, size>& ranges, char32_t value)
+{
+    return std::ranges::any_of(ranges, [&](const Range& range) { return value >= range.first && value <= range.last; });
+}
+
+int width_of(char32_t value)
+{
+    if (is_in(zero_ranges, value)) {
+        return 0;
+    }
+    return is_in(wide_ranges, value) ? 2 : 1;
+}
+
+// Bytes of the longest beginning that fits.
+std::size_t fitting_prefix(std::string_view text, int width)
+{
+    std::size_t bytes = 0;
+    int used = 0;
+    while (bytes < text.size()) {
+        const CodePoint next = first_code_point(text.substr(bytes));
+        used += width_of(next.value);
+        if (used > width) {
+            break;
+        }
+        bytes += next.length;
+    }
+    return bytes;
+}
+
+// Bytes from which on the ending fits.
+std::size_t fitting_suffix(std::string_view text, int width)
+{
+    std::size_t start = 0;
+    int rest = display_width(text);
+    while (rest > width) {
+        const CodePoint next = first_code_point(text.substr(start));
+        rest -= width_of(next.value);
+        start += next.length;
+    }
+    return start;
+}
+
+struct Piece {
+    std::string_view text;
+    bool after_blank{};
+};
+
+// What lies between the places where a line may break.
+std::vector<Piece> pieces_of(std::string_view text, std::string_view break_after)
+{
+    std::vector<Piece> pieces;
+    bool after_blank = false;
+    while (!text.empty()) {
+        if (text.front() == ' ') {
+            after_blank = true;
+            text.remove_prefix(1);
+            continue;
+        }
+        std::size_t end = std::min(text.find(' '), text.size());
+        if (const std::size_t inside = text.find_first_of(break_after); inside < end && inside + 1 < end) {
+            end = inside + 1;
+        }
+        pieces.push_back({text.substr(0, end), after_blank});
+        after_blank = false;
+        text.remove_prefix(end);
+    }
+    return pieces;
+}
+
+void append_cut(std::vector<std::string>& lines, std::string_view piece, int width)
+{
+    while (display_width(piece) > width) {
+        const std::size_t bytes = std::max(fitting_prefix(piece, width), first_code_point(piece).length);
+        lines.emplace_back(piece.substr(0, bytes));
+        piece.remove_prefix(bytes);
+    }
+    lines.emplace_back(piece);
+}
+
+}  // namespace
+
+int display_width(std::string_view text)
+{
+    int width = 0;
+    for (; !text.empty(); text.remove_prefix(first_code_point(text).length)) {
+        width += width_of(first_code_point(text).value);
+    }
+    return width;
+}
+
+std::string elided(const std::string& text, int width)
+{
+    if (display_width(text) <= width) {
+        return text;
+    }
+    const int kept = std::max(width - 1, 0);
+    const int front = (kept + 1) / 2;
+    return text.substr(0, fitting_prefix(text, front)) + "…" + text.substr(fitting_suffix(text, kept - front));
+}
+
+std::vector<std::string> wrapped(std::string_view text, int width, std::string_view break_after)
+{
+    std::vector<std::string> lines;
+    for (const Piece& piece : pieces_of(text, break_after)) {
+        const std::string_view blank = piece.after_blank ? " " : "";
+        if (!lines.empty() && display_width(lines.back()) + display_width(blank) + display_width(piece.text) <= width) {
+            lines.back().append(blank).append(piece.text);
+        } else {
+            append_cut(lines, piece.text, width);
+        }
+    }
+    return lines;
+}
+
+int longest_word(std::string_view text, std::string_view break_after)
+{
+    int longest = 0;
+    for (const Piece& piece : pieces_of(text, break_after)) {
+        longest = std::max(longest, display_width(piece.text));
+    }
+    return longest;
+}
+
+std::string padded_left(const std::string& text, int width)
+{
+    return std::string(static_cast<std::size_t>(std::max(width - display_width(text), 0)), ' ') + text;
+}
+
+std::string padded_right(const std::string& text, int width)
+{
+    return text + std::string(static_cast<std::size_t>(std::max(width - display_width(text), 0)), ' ');
+}
+
+}  // namespace memsweep::reporters

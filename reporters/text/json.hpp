@@ -1,0 +1,140 @@
+// JSON values, and their text: what every writer of JSON builds its small parts from. Long documents are written part
+// by part, by json_stream.hpp.
+//
+// An own type, for nlohmann/json takes ten seconds to compile in every file that includes it: only json_parse.cpp does.
+//
+// Errors   none: see number_text.hpp and utf8.hpp for what cannot be written as it is.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace memsweep::reporters {
+
+struct JsonMember;
+
+class Json {
+  public:
+    class Item;
+    enum class Kind { null, boolean, integer, unsigned_integer, real, text, array, object };
+
+    // All are defined below JsonMember, which has to be complete where members are made.
+    Json();
+    Json(std::nullptr_t);
+    Json(bool value);
+    template <std::integral Integer>
+    Json(Integer value);
+    Json(double value);
+    Json(const char* text);
+    Json(std::string_view text);
+    Json(std::string text);
+    template <typename Value>
+    Json(const std::vector<Value>& values);
+    // An object where every item is a pair that begins with a text, {{"key", value}, ...}, else an array; null without
+    // items.
+    Json(std::initializer_list<Item> items);
+
+    [[nodiscard]] static Json array(std::initializer_list<Item> items = {});
+    [[nodiscard]] static Json object();
+
+    [[nodiscard]] Kind kind() const { return static_cast<Kind>(value_.index()); }
+    [[nodiscard]] bool is_null() const { return kind() == Kind::null; }
+    [[nodiscard]] bool is_array() const { return kind() == Kind::array; }
+    [[nodiscard]] bool is_object() const { return kind() == Kind::object; }
+    [[nodiscard]] bool is_number() const { return kind() >= Kind::integer && kind() <= Kind::real; }
+    [[nodiscard]] std::string_view kind_name() const;  // "null", "boolean", "number", "string", "array" or "object"
+
+    // nullptr when the value is of another kind.
+    [[nodiscard]] const bool* boolean() const { return std::get_if<bool>(&value_); }
+    [[nodiscard]] const std::int64_t* integer() const { return std::get_if<std::int64_t>(&value_); }
+    [[nodiscard]] const std::uint64_t* unsigned_integer() const { return std::get_if<std::uint64_t>(&value_); }
+    [[nodiscard]] const double* real() const { return std::get_if<double>(&value_); }
+    [[nodiscard]] const std::string* text() const { return std::get_if<std::string>(&value_); }
+    [[nodiscard]] std::optional<double> number() const;  // of any of the three kinds of numbers
+
+    // Of an array and of an object; empty for all other values. Keys keep the order they were given in.
+    [[nodiscard]] const std::vector<Json>& elements() const;
+    [[nodiscard]] std::vector<Json>& elements();
+    [[nodiscard]] const std::vector<JsonMember>& members() const;
+    [[nodiscard]] std::vector<JsonMember>& members();
+    [[nodiscard]] std::size_t size() const;
+    [[nodiscard]] bool empty() const { return size() == 0; }
+
+    [[nodiscard]] const Json* find(std::string_view key) const;  // nullptr: no such member
+    [[nodiscard]] Json* find(std::string_view key);
+    [[nodiscard]] bool contains(std::string_view key) const { return find(key) != nullptr; }
+
+    Json& operator[](std::string_view key);  // made where it is missing; null becomes an object
+    Json& operator[](std::size_t index) { return elements()[index]; }
+    void push_back(Json value);       // null becomes an array
+    void update(const Json& object);  // its members replace those of the same key, or are added
+    void erase(std::string_view key);
+
+  private:
+    using Elements = std::vector<Json>;
+    using Members = std::vector<JsonMember>;
+
+    // In the order of Kind.
+    std::variant<std::nullptr_t, bool, std::int64_t, std::uint64_t, double, std::string, Elements, Members> value_;
+};
+
+struct JsonMember {
+    std::string key;
+    Json value;
+};
+
+template <std::integral Integer>
+Json::Json(Integer value)
+    : value_{static_cast<std::conditional_t<std::is_signed_v<Integer>, std::int64_t, std::uint64_t>>(value)}
+{
+}
+
+template <typename Value>
+Json::Json(const std::vector<Value>& values) : value_{Elements(values.begin(), values.end())}
+{
+}
+
+// An item of a list in braces; it can be moved out of the list. Parentheses make its value: braces would make a list.
+class Json::Item {
+  public:
+    template <typename Value>
+        requires(std::constructible_from<Json, Value &&> && !std::same_as<std::remove_cvref_t<Value>, Item>)
+    // NOLINTNEXTLINE(bugprone-forwarding-reference-overload): an Item is excluded
+    Item(Value&& value) : value_(Json(std::forward<Value>(value)))
+    {
+    }
+    Item(std::initializer_list<Item> items) : value_(Json(items)) {}
+
+  private:
+    friend class Json;
+    mutable Json value_;
+};
+
+[[nodiscard]] Json json_text(std::string_view text);          // repaired to UTF-8
+[[nodiscard]] Json json_text_or_null(std::string_view text);  // null for empty text
+[[nodiscard]] Json json_number(std::optional<double> value);  // null when absent or not finite
+
+// On one line, without a line break at its end.
+[[nodiscard]] std::string compact(const Json& json);
+
+// Indented by one, except what reads better on one line: an array of plain values, however long, an object of plain
+// values that is a row of an array, and any other object of plain values that is short.
+struct PrettyPlace {
+    std::size_t depth{};  // brackets open around it
+    bool is_row{};        // of an array
+};
+[[nodiscard]] std::string pretty(const Json& json, PrettyPlace place = {});
+
+// A line for every value, indented by two; numbers that are not whole by type keep their point: "1.0".
+[[nodiscard]] std::string indented(const Json& json);
+
+}  // namespace memsweep::reporters

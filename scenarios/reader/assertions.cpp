@@ -1,0 +1,121 @@
+#include "scenarios/reader/assertions.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "scenarios/reader/limits.hpp"
+#include "scenarios/reader/option_tables.hpp"
+#include "scenarios/reader/quote.hpp"
+
+namespace memsweep::scenarios {
+namespace {
+
+void check_point(const model::Expression& expression, const Place& place, const std::set<std::string>& points,
+                 const Reading& reading)
+{
+    if (expression.point.empty() || points.contains(expression.point)) {
+        return;
+    }
+    const std::vector<std::string_view> known(points.begin(), points.end());
+    reading.diagnostics.add(place, fmt::format("no step samples a point {}{}", in_quotes(expression.point),
+                                               did_you_mean(expression.point, known)));
+}
+
+void check_ratio(const model::Expression& expression, const Place& place, const Axes& axes, const Reading& reading)
+{
+    if (!expression.ratio) {
+        return;
+    }
+    for (const model::RatioOf* side : {&expression.ratio->first, &expression.ratio->second}) {
+        AxisMismatch mismatch = find_mismatch(axes, side->axis, side->value);
+        if (!mismatch.message.empty()) {
+            reading.diagnostics.add(place, std::move(mismatch.message));
+        }
+    }
+}
+
+void read_expression(const Fields& fields, const Axes& axes, const std::set<std::string>& points,
+                     const Reading& reading, model::Assertion& assertion)
+{
+    if (!fields.read("expr", assertion.text)) {
+        return;
+    }
+    if (assertion.text.size() > max_expression_bytes) {
+        fields.complain(fields.place("expr"), fmt::format("an expression has at most {} bytes", max_expression_bytes));
+        return;
+    }
+    auto expression = model::parse_expression(assertion.text);
+    const Place& place = fields.place("expr");
+    if (!expression) {
+        fields.complain(place, std::move(expression.error().message));
+        return;
+    }
+    check_point(*expression, place, points, reading);
+    check_ratio(*expression, place, axes, reading);
+    assertion.expression = std::move(*expression);
+}
+
+model::Assertion read_assertion(const Node& node, const Axes& axes, const std::set<std::string>& points,
+                                const Reading& reading)
+{
+    Fields fields{node, "an assertion", reading};
+    fields.check(assert_table().options());
+    model::Assertion assertion;
+    assertion.place = to_text(node.place);
+    if (const Node* where = fields.raw("where")) {
+        assertion.where = read_pattern(*where, "\"where\"", axes, reading);
+    }
+    fields.read(assert_table(), assertion);
+    read_expression(fields, axes, points, reading, assertion);
+    return assertion;
+}
+
+}  // namespace
+
+void collect_points(const std::vector<model::Step>& steps, std::set<std::string>& points)
+{
+    for (const model::Step& step : steps) {
+        if (const auto* sample = std::get_if<model::SampleStep>(&step.operation)) {
+            points.insert(sample->name);
+        } else if (const model::Nested inner = model::nested(step.operation); inner.steps != nullptr) {
+            collect_points(*inner.steps, points);
+        }
+    }
+}
+
+void collect_points(const Node& steps, std::set<std::string>& points)
+{
+    const List* list = steps.as<List>();
+    for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+        const Object* step = (*list)[i].as<Object>();
+        const Node* name = step == nullptr ? nullptr : find(*step, "name");
+        const Node* nested = step == nullptr ? nullptr : find(*step, "steps");
+        if (name != nullptr && name->as<std::string>() != nullptr) {
+            points.insert(*name->as<std::string>());
+        }
+        if (nested != nullptr) {
+            collect_points(*nested, points);
+        }
+    }
+}
+
+std::vector<model::Assertion> read_assertions(const Node& node, const Axes& axes, const std::set<std::string>& points,
+                                              const Reading& reading)
+{
+    std::vector<model::Assertion> assertions;
+    const List* list = node.as<List>();
+    if (list == nullptr || list->size() > max_asserts) {
+        reading.diagnostics.add(
+            node.place, list == nullptr ? fmt::format("\"assert\" must be a list of objects, not {}", describe(node))
+                                        : fmt::format("more than {} assertions", max_asserts));
+        return assertions;
+    }
+    assertions.reserve(list->size());
+    for (const Node& item : *list) {
+        assertions.push_back(read_assertion(item, axes, points, reading));
+    }
+    return assertions;
+}
+
+}  // namespace memsweep::scenarios

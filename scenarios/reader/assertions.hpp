@@ -1,0 +1,24 @@
+// "assert": what must hold, parsed and checked against the axes and the points that the cases sample.
+//
+// Errors   into Diagnostics: the expression in the parser's words, unknown axes, values and points.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/model/plan.hpp"
+#include "scenarios/reader/axes.hpp"
+
+namespace memsweep::scenarios {
+
+// The names of all points that these steps take.
+void collect_points(const std::vector<model::Step>& steps, std::set<std::string>& points);
+
+// The same from the file itself, whatever else is wrong with a step, so that one mistake is not reported twice.
+void collect_points(const Node& steps, std::set<std::string>& points);
+
+[[nodiscard]] std::vector<model::Assertion>
+read_assertions(const Node& node, const Axes& axes, const std::set<std::string>& points, const Reading& reading);
+
+}  // namespace memsweep::scenarios

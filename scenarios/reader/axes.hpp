@@ -1,0 +1,41 @@
+// The axes of a scenario, the command line's changes to them, and patterns of axis values (exclude, where).
+//
+// Errors   into Diagnostics, at the axis, the value or the flag.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/scalar.hpp"
+#include "scenarios/reader/settings.hpp"
+
+namespace memsweep::scenarios {
+
+struct Axes {
+    std::vector<model::Axis> declared;                                 // as the file says
+    std::vector<model::Axis> used;                                     // after the command line
+    std::vector<std::string> broken;                                   // reported; neither declared nor used
+    std::map<std::string, std::set<std::string>, std::less<>> values;  // of both, as text, by axis
+};
+
+// `node` may be null: a scenario with a single case.
+[[nodiscard]] Axes read_axes(const Node* node, const Assignments& overrides, Sources& sources, const Reading& reading);
+
+// {"mode": "pool", "size": "4KiB"}: every name must be an axis and every value one of its own, of the file's or the
+// command line's, so that an override does not break a pattern about a value it left out.
+[[nodiscard]] std::vector<model::Param> read_pattern(const Node& node, std::string what, const Axes& axes,
+                                                     const Reading& reading);
+
+[[nodiscard]] std::vector<std::string_view> axis_names(const Axes& axes);
+
+// Why no case can have this value; no message when one can, or when the axis itself is broken.
+struct AxisMismatch {
+    std::string message;
+    bool is_name{};  // the name is wrong, not the value
+};
+[[nodiscard]] AxisMismatch find_mismatch(const Axes& axes, std::string_view name, std::string_view value);
+
+}  // namespace memsweep::scenarios

@@ -1,0 +1,325 @@
+#include "scenarios/reader/axis_values.hpp"
+
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/checked.hpp"
+#include "core/base/quantity.hpp"
+#include "scenarios/reader/limits.hpp"
+#include "scenarios/reader/option_tables.hpp"
+#include "scenarios/reader/quote.hpp"
+#include "scenarios/reader/substitution.hpp"
+#include "scenarios/reader/text_check.hpp"
+#include "scenarios/reader/values.hpp"
+
+namespace memsweep::scenarios {
+namespace {
+
+tl::unexpected<base::Error> invalid(std::string message)
+{
+    return base::fail(base::ErrorCode::invalid_input, std::move(message));
+}
+
+bool is_text(const model::Scalar& value)
+{
+    return std::holds_alternative<std::string>(value);
+}
+
+base::Expected<std::uint64_t> whole(const model::Scalar& value, std::string_view role)
+{
+    if (const auto* text = std::get_if<std::string>(&value)) {
+        auto bytes = base::parse_size(text->size() <= max_name_bytes ? std::string_view{*text} : "...");
+        return bytes ? bytes : invalid(fmt::format("range \"{}\": {}", role, bytes.error().message));
+    }
+    const auto* number = std::get_if<std::int64_t>(&value);
+    if (number == nullptr || *number < 0) {
+        return invalid(
+            fmt::format("range \"{}\" must be an integer from 0 on, or a size, not {}; list other values one by one",
+                        role, model::to_text(value)));
+    }
+    return static_cast<std::uint64_t>(*number);
+}
+
+struct Bounds {
+    std::uint64_t from{}, to{}, by{};
+};
+
+base::Expected<Bounds> bounds_of(const AxisRange& range)
+{
+    const auto from = whole(range.from, "from");
+    const auto to = whole(range.to, "to");
+    const auto by = range.multiply && is_text(range.by)
+                        ? base::Expected<std::uint64_t>{invalid("range \"factor\" must be a bare integer")}
+                        : whole(range.by, range.multiply ? "factor" : "step");
+    for (const auto* part : {&from, &to, &by}) {
+        if (!*part) {
+            return base::fail(part->error());
+        }
+    }
+    return Bounds{*from, *to, *by};
+}
+
+base::Expected<Bounds> checked_bounds(const AxisRange& range)
+{
+    auto bounds = bounds_of(range);
+    if (!bounds) {
+        return bounds;
+    }
+    if (bounds->from > bounds->to) {
+        return invalid(fmt::format("the range is empty: \"from\" {} is above \"to\" {}", model::to_text(range.from),
+                                   model::to_text(range.to)));
+    }
+    if (range.multiply && (bounds->by < 2 || bounds->from == 0)) {
+        return invalid(bounds->from == 0 ? "a range with \"factor\" cannot start at 0"
+                                         : "range \"factor\" must be an integer from 2 on");
+    }
+    if (bounds->by == 0) {
+        return invalid("range \"step\" must be at least 1");
+    }
+    return bounds;
+}
+
+}  // namespace
+
+base::Expected<std::vector<model::Scalar>> range_values(const AxisRange& range)
+{
+    const auto bounds = checked_bounds(range);
+    if (!bounds) {
+        return base::fail(bounds.error());
+    }
+    const bool sizes = is_text(range.from) || is_text(range.to) || (!range.multiply && is_text(range.by));
+    std::vector<model::Scalar> values;
+    std::optional<std::uint64_t> value = bounds->from;
+    while (value && *value <= bounds->to) {
+        if (values.size() == max_axis_values ||
+            *value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+            return invalid(fmt::format("the range has more than {} values or passes 64 bits", max_axis_values));
+        }
+        values.push_back(sizes ? model::Scalar{base::exact_size(*value)}
+                               : model::Scalar{static_cast<std::int64_t>(*value)});
+        value = range.multiply ? base::checked_mul(*value, bounds->by) : base::checked_add(*value, bounds->by);
+    }
+    return values;
+}
+
+namespace {
+
+std::vector<std::string_view> split(std::string_view text, char separator)
+{
+    std::vector<std::string_view> parts;
+    while (true) {
+        const std::size_t at = text.find(separator);
+        parts.push_back(text.substr(0, at));
+        if (at == std::string_view::npos) {
+            return parts;
+        }
+        text.remove_prefix(at + 1);
+    }
+}
+
+bool looks_like_range(const std::vector<std::string_view>& parts)
+{
+    return parts.size() == 3 && (parts[2].starts_with('*') || parts[2].starts_with('+'));
+}
+
+// [1:10] is a range without its step; host:pinned is a value.
+bool lacks_step(const std::vector<std::string_view>& parts)
+{
+    return parts.size() >= 2 && !parts[0].empty() && parts[0][0] >= '0' && parts[0][0] <= '9';
+}
+
+base::Expected<std::vector<model::Scalar>> list_values(std::string_view body)
+{
+    std::vector<model::Scalar> values;
+    for (const std::string_view item : split(body, ',')) {
+        if (item.empty() || values.size() == max_axis_values) {
+            return invalid(item.empty() ? "an empty value; write [VALUE,VALUE] without blanks"
+                                        : fmt::format("more than {} values", max_axis_values));
+        }
+        values.push_back(scalar_of_text(item));
+    }
+    return values;
+}
+
+}  // namespace
+
+base::Expected<std::vector<model::Scalar>> parse_axis_values(std::string_view text)
+{
+    if (text.size() > max_text_bytes * 16 || find_bad_byte(text)) {
+        return invalid("too long, or not plain UTF-8 text");
+    }
+    if (!text.starts_with('[')) {
+        return list_values(text);
+    }
+    if (!text.ends_with(']')) {
+        return invalid(fmt::format("{} lacks its closing bracket", in_quotes(text)));
+    }
+    const std::string_view body = text.substr(1, text.size() - 2);
+    const auto parts = split(body, ':');
+    if (looks_like_range(parts)) {
+        return range_values({scalar_of_text(parts[0]), scalar_of_text(parts[1]), scalar_of_text(parts[2].substr(1)),
+                             parts[2].starts_with('*')});
+    }
+    if (lacks_step(parts)) {
+        return invalid(fmt::format("{} is not a range: write [FROM:TO:*FACTOR] or [FROM:TO:+STEP]", in_quotes(text)));
+    }
+    return list_values(body);
+}
+
+base::Expected<std::pair<std::string, std::string>> split_assignment(std::string_view text)
+{
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos || equals == 0 || equals + 1 == text.size()) {
+        return invalid(fmt::format("{} is not NAME=VALUE", in_quotes(text)));
+    }
+    return std::pair{std::string{text.substr(0, equals)}, std::string{text.substr(equals + 1)}};
+}
+
+namespace {
+
+constexpr std::size_t max_path_bytes = 255;
+
+// Paths, of an allocator's library, may be longer than names.
+bool is_printable(const std::string& text)
+{
+    const std::size_t most = text.starts_with('/') ? max_path_bytes : max_name_bytes;
+    return !text.empty() && text.size() <= most && !find_bad_byte(text) &&
+           text.find_first_of("\t\r\n") == std::string::npos;
+}
+
+bool is_literal(const Node& node)
+{
+    const auto* text = node.as<std::string>();
+    return text == nullptr || !has_placeholder(*text);
+}
+
+// Takes the values of one axis in turn. One written twice is an error; one that a placeholder makes equal to another,
+// as [1, 2, "${ncpus}"] does on a machine with two processors, is left out.
+class Values {
+  public:
+    explicit Values(const Reading& reading) : reading_{reading} {}
+
+    void add(const Node& node)
+    {
+        auto value = read_scalar(node, "an axis value", reading_);
+        std::string text = value ? model::to_text(*value) : std::string{};
+        if (!value || !is_printable(text)) {
+            complete_ = false;
+            if (value) {
+                complain(node, fmt::format("an axis value must have 1 to {} bytes and no control characters, not {}",
+                                           max_name_bytes, in_quotes(text)));
+            }
+            return;
+        }
+        const bool literal = is_literal(node);
+        const auto [known, fresh] = seen_.try_emplace(std::move(text), literal);
+        if (fresh) {
+            values_.push_back(std::move(*value));
+        } else if (literal && known->second) {
+            complete_ = false;
+            complain(node, fmt::format("the axis has the value {} twice", in_quotes(known->first)));
+        }
+    }
+
+    [[nodiscard]] AxisValues take() { return complete_ ? AxisValues{std::move(values_)} : std::nullopt; }
+
+  private:
+    void complain(const Node& node, std::string message) { reading_.diagnostics.add(node.place, std::move(message)); }
+
+    Reading reading_;
+    std::map<std::string, bool> seen_;  // text, and whether it was written out
+    std::vector<model::Scalar> values_;
+    bool complete_{true};
+};
+
+// Empty when one of them was reported.
+AxisValues check_all(const List& nodes, const Reading& reading)
+{
+    Values values{reading};
+    for (std::size_t i = 0; i < nodes.size() && !reading.diagnostics.full(); ++i) {
+        values.add(nodes[i]);
+    }
+    return values.take();
+}
+
+AxisValues read_list(const Node& node, const List& list, const Reading& reading)
+{
+    if (list.empty() || list.size() > max_axis_values) {
+        reading.diagnostics.add(node.place, list.empty()
+                                                ? std::string{"the axis has no values"}
+                                                : fmt::format("the axis has more than {} values", max_axis_values));
+        return std::nullopt;
+    }
+    return check_all(list, reading);
+}
+
+std::optional<AxisRange> read_range_parts(const Fields& fields, const Reading& reading)
+{
+    const bool multiply = fields.has("factor");
+    std::vector<model::Scalar> parts;
+    for (const std::string_view key : {"from", "to", multiply ? "factor" : "step"}) {
+        const Node* node = fields.raw(key);
+        auto value = node == nullptr ? std::nullopt : read_scalar(*node, fmt::format("\"{}\"", key), reading);
+        if (value) {
+            parts.push_back(std::move(*value));
+        }
+    }
+    return parts.size() == 3 ? std::optional{AxisRange{parts[0], parts[1], parts[2], multiply}} : std::nullopt;
+}
+
+AxisValues read_range(const Node& node, const Reading& reading)
+{
+    Fields fields{node, "an axis range", reading};
+    fields.check(axis_range_options());
+    if (fields.has("factor") == fields.has("step")) {
+        fields.complain(node.place, "an axis range needs either \"factor\" or \"step\"");
+        return std::nullopt;
+    }
+    const auto range = read_range_parts(fields, reading);
+    if (!range) {
+        return std::nullopt;
+    }
+    auto values = range_values(*range);
+    if (!values) {
+        fields.complain(node.place, std::move(values.error().message));
+        return std::nullopt;
+    }
+    return std::move(*values);
+}
+
+}  // namespace
+
+AxisValues read_axis_values(const Node& node, const Reading& reading)
+{
+    if (const List* list = node.as<List>()) {
+        return read_list(node, *list, reading);
+    }
+    if (node.as<Object>() != nullptr) {
+        return read_range(node, reading);
+    }
+    reading.diagnostics.add(node.place,
+                            fmt::format("an axis must be a list of values, or an object with \"from\", \"to\" and "
+                                        "\"factor\" or \"step\", not {}",
+                                        describe(node)));
+    return std::nullopt;
+}
+
+AxisValues read_axis_text(const std::string& text, const Place& flag, const Reading& reading)
+{
+    const auto parsed = parse_axis_values(text);
+    if (!parsed) {
+        reading.diagnostics.add(flag, parsed.error().message);
+        return std::nullopt;
+    }
+    List nodes;
+    for (const model::Scalar& value : *parsed) {
+        nodes.push_back(node_of(value, flag));
+    }
+    return check_all(nodes, reading);
+}
+
+}  // namespace memsweep::scenarios

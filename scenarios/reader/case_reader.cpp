@@ -1,0 +1,162 @@
+#include "scenarios/reader/case_reader.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/checked.hpp"
+#include "core/model/driver_memory.hpp"
+#include "scenarios/reader/allocator_reader.hpp"
+#include "scenarios/reader/limits.hpp"
+#include "scenarios/reader/release_reader.hpp"
+#include "scenarios/reader/step_reader.hpp"
+
+namespace memsweep::scenarios {
+namespace {
+
+using Combinations = std::vector<std::vector<model::Param>>;
+using Exclusions = std::vector<std::vector<model::Param>>;
+
+Exclusions read_exclusions(const Node& node, const Axes& axes, const Reading& reading)
+{
+    const List* list = node.as<List>();
+    if (list == nullptr || list->size() > max_exclusions) {
+        reading.diagnostics.add(
+            node.place, list == nullptr ? fmt::format("\"exclude\" must be a list of objects, not {}", describe(node))
+                                        : fmt::format("more than {} exclusions", max_exclusions));
+        return {};
+    }
+    Exclusions exclusions;
+    for (const Node& item : *list) {
+        const Object* object = item.as<Object>();
+        if (object != nullptr && object->empty()) {
+            reading.diagnostics.add(item.place, "an empty exclusion would leave out every case");
+        }
+        auto pattern = read_pattern(item, "an exclusion", axes, reading);
+        const bool whole = object != nullptr && !object->empty() && pattern.size() == object->size();
+        if (whole) {  // otherwise reported, and what is left of it would leave out too much
+            exclusions.push_back(std::move(pattern));
+        }
+    }
+    return exclusions;
+}
+
+// Why these axes and steps are too many; empty when they are not.
+std::string too_many(const std::vector<model::Axis>& axes, std::size_t steps)
+{
+    std::uint64_t cases = 1;
+    for (const model::Axis& axis : axes) {
+        cases = base::saturating_mul(cases, axis.values.size());
+    }
+    if (steps > max_steps) {
+        return fmt::format("{} steps in a case: the limit is {}", steps, max_steps);
+    }
+    if (cases > max_cases) {
+        return fmt::format("the axes have {} combinations; the limit is {}", cases, max_cases);
+    }
+    if (cases * axes.size() > max_params) {
+        return fmt::format("{} combinations of {} axes: the limit is {} values over all cases", cases, axes.size(),
+                           max_params);
+    }
+    return cases * steps <= max_case_steps
+               ? std::string{}
+               : fmt::format("{} combinations of {} steps: the limit is {} steps over all cases", cases, steps,
+                             max_case_steps);
+}
+
+Combinations combine(const CaseParts& parts, const Axes& axes, const Reading& reading)
+{
+    const Exclusions exclusions =
+        parts.exclude == nullptr ? Exclusions{} : read_exclusions(*parts.exclude, axes, reading);
+    std::vector<model::Axis> used = axes.used;
+    const std::size_t steps = parts.steps == nullptr ? 0 : count_steps(*parts.steps);
+    if (std::string why = too_many(used, steps); !why.empty()) {
+        const Node* blamed = parts.axes != nullptr && steps <= max_steps ? parts.axes : parts.steps;
+        reading.diagnostics.add(blamed->place, std::move(why));
+        for (model::Axis& axis : used) {
+            axis.values.resize(1);  // enough to find what else is wrong
+        }
+    }
+    auto combinations = model::expand(used, exclusions, max_cases).value_or(Combinations{});
+    if (combinations.empty() && parts.exclude != nullptr) {
+        reading.diagnostics.add(parts.exclude->place, "every combination of the axes is excluded");
+    }
+    return combinations;
+}
+
+model::Placement placement_of(const std::vector<model::Param>& params)
+{
+    const auto found = std::ranges::find(params, model::placement_axis, &model::Param::name);
+    return found == params.end()
+               ? model::Placement::alone
+               : model::value_of<model::Placement>(model::to_text(found->value)).value_or(model::Placement::alone);
+}
+
+model::Case read_case(const std::string& scenario, std::vector<model::Param> params, const CaseParts& parts,
+                      const Axes& axes, ReleaseReader& releases, const Reading& plan)
+{
+    model::Case plan_case;
+    plan_case.scenario = scenario;
+    plan_case.id = model::case_id(scenario, params);
+    plan_case.params = std::move(params);
+    const Scope scope{plan.scope.surroundings, plan.scope.variables, &plan_case.params, &axes.broken};
+    const Reading reading{scope, plan.diagnostics};
+    plan_case.placement = placement_of(plan_case.params);
+    if (parts.memory != nullptr) {
+        plan_case.memory = read_memory(*parts.memory, reading);
+    }
+    if (parts.release != nullptr) {
+        releases.read(*parts.release, reading, plan_case);
+    }
+    if (parts.safety != nullptr) {
+        plan_case.release.safety = read_safety(*parts.safety, reading);
+    }
+    plan_case.allocator = read_allocator(parts.allocators, plan_case.params, reading);
+    for (std::string& why : memory_objections(plan_case.memory, plan_case.release)) {
+        reading.diagnostics.add(parts.memory->place, std::move(why));
+    }
+    if (parts.steps != nullptr) {
+        plan_case.steps = StepReader{reading, plan_case.memory, plan_case.release, parts.ranks}.read(*parts.steps);
+    }
+    return plan_case;
+}
+
+}  // namespace
+
+std::vector<std::string> memory_objections(const model::MemorySpec& memory, const model::ReleaseSpec& release)
+{
+    std::vector<std::string> objections;
+    if (memory.trim.above_bytes != 0) {
+        objections.push_back(model::trim_objection(memory.trim.how, memory, release.safety));
+    }
+    objections.push_back(model::driver_objection(memory, release.safety));
+    if (model::is_single_threaded(memory.resource) && model::frees_beside_the_program(memory, release)) {
+        objections.push_back(fmt::format("resource \"{}\" may be used by one thread only, and this release mode or "
+                                         "pool has a thread of its own",
+                                         model::name_of(memory.resource)));
+    }
+    std::erase(objections, "");
+    return objections;
+}
+
+std::vector<model::Case> read_cases(const std::string& scenario, const CaseParts& parts, const Axes& axes,
+                                    const model::SeriesSpec& series, Sources& sources, const Reading& reading)
+{
+    ReleaseReader releases{sources};
+    check_allocators(parts.allocators, axes.used, reading);
+    auto combinations = combine(parts, axes, reading);
+    std::vector<model::Case> cases;
+    cases.reserve(combinations.size());
+    for (auto& params : combinations) {
+        if (reading.diagnostics.count() > 0 && cases.size() == max_cases_with_errors) {
+            break;
+        }
+        reading.diagnostics.begin_case();
+        cases.push_back(read_case(scenario, std::move(params), parts, axes, releases, reading));
+        cases.back().series = series;
+    }
+    return cases;
+}
+
+}  // namespace memsweep::scenarios

@@ -1,0 +1,52 @@
+// What is wrong with a file, and where in it: everything is collected, so that one load tells it all.
+//
+// Units      lines and columns from 1; a column is a character (UTF-8 sequence), as editors count.
+// Cost       keeps at most max_errors_kept. Whoever walks a long list stops when it is full(): messages with
+// suggestions
+//            are not free, and a broken file may hold 200,000 errors.
+// Ownership  the file's name belongs to the loader and outlives every place in it.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.hpp"
+
+namespace memsweep::scenarios {
+
+struct Place {
+    std::uint32_t file{};  // in the order the files were opened; sorts messages
+    std::uint32_t line{};  // 0: not in a file; `name` is a command-line flag then
+    std::uint32_t column{};
+    std::string_view name;
+    friend auto operator<=>(const Place&, const Place&) = default;
+};
+
+[[nodiscard]] std::string to_text(const Place& place);  // "file:line:col"
+
+class Diagnostics {
+  public:
+    void add(const Place& place, std::string message);
+
+    // Steps are typed once per case: a place that an earlier case complained about stays silent from here on.
+    void begin_case();
+
+    [[nodiscard]] std::size_t count() const { return found_.size(); }
+    [[nodiscard]] bool full() const;
+
+    // In the order of the files; at most max_errors_shown, then one that counts the others.
+    [[nodiscard]] std::vector<base::Error> sorted() const;
+
+  private:
+    std::set<std::pair<Place, std::string>> found_;
+    std::set<Place> settled_;
+    std::set<Place> new_places_;
+};
+
+}  // namespace memsweep::scenarios

@@ -1,0 +1,356 @@
+#include "scenarios/reader/document.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "scenarios/reader/files.hpp"
+#include "scenarios/reader/limits.hpp"
+#include "scenarios/reader/locator.hpp"
+#include "scenarios/reader/quote.hpp"
+#include "scenarios/reader/text_check.hpp"
+
+namespace memsweep::scenarios {
+
+struct SyntaxError {
+    Token token;
+    std::string message;
+};
+
+// `what` is the library's message, `position` its count of bytes read, `locator` stands behind the last good token.
+[[nodiscard]] SyntaxError explain_syntax_error(std::string_view text, Locator locator, std::size_t position,
+                                               std::string_view what);
+
+class DocumentBuilder {
+  public:
+    using json = nlohmann::json;  // NOLINT(readability-identifier-naming): the name nlohmann's SAX interface asks for
+
+    DocumentBuilder(const Place& start, std::string_view text, Diagnostics& diagnostics);
+
+    bool null();
+    bool boolean(bool value);
+    bool number_integer(json::number_integer_t value);
+    bool number_unsigned(json::number_unsigned_t value);
+    bool number_float(json::number_float_t value, const std::string& text);
+    bool string(std::string& value);
+    bool binary(json::binary_t& value);
+    bool start_object(std::size_t size);
+    bool key(std::string& name);
+    bool end_object();
+    bool start_array(std::size_t size);
+    bool end_array();
+    bool parse_error(std::size_t position, const std::string& token, const nlohmann::detail::exception& error);
+
+    // The finished tree; empty after an error that leaves a value unusable.
+    [[nodiscard]] std::optional<Node> take();
+
+  private:
+    struct Frame {
+        Node node;
+        std::map<std::string, std::uint32_t> lines;  // of an object's keys, to find duplicates
+        std::string key;                             // the member being read
+        Place key_place;
+        bool skip{};  // the member's key is free (x-) or a repetition: its value is dropped
+    };
+
+    Place next_place();
+    [[nodiscard]] Place place_of(const Token& token) const;
+    bool leaf(decltype(Node::value) value);
+    bool open(decltype(Node::value) empty);
+    bool close();
+    void attach(Node node);
+    bool count_value(const Place& place);
+
+    Place start_;
+    std::string_view text_;
+    Diagnostics& diagnostics_;
+    Locator locator_;
+    std::vector<Frame> stack_;
+    std::optional<Node> root_;
+    std::size_t values_{};
+    bool unusable_{};
+};
+
+DocumentBuilder::DocumentBuilder(const Place& start, std::string_view text, Diagnostics& diagnostics)
+    : start_{start}, text_{text}, diagnostics_{diagnostics}, locator_{text}
+{
+}
+
+bool DocumentBuilder::null()
+{
+    return leaf(std::monostate{});
+}
+
+bool DocumentBuilder::boolean(bool value)
+{
+    return leaf(value);
+}
+
+bool DocumentBuilder::number_integer(json::number_integer_t value)
+{
+    return leaf(value);
+}
+
+bool DocumentBuilder::number_unsigned(json::number_unsigned_t value)
+{
+    if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+        return leaf(std::uint64_t{value});
+    }
+    return leaf(static_cast<std::int64_t>(value));
+}
+
+bool DocumentBuilder::number_float(json::number_float_t value, const std::string& text)
+{
+    // An integer too long for 64 bits arrives here, already rounded.
+    if (text.find_first_of(".eE") == std::string::npos) {
+        const Locator before = locator_;
+        diagnostics_.add(next_place(), "the integer does not fit 64 bits");
+        locator_ = before;
+        unusable_ = true;
+    }
+    return leaf(value);
+}
+
+bool DocumentBuilder::string(std::string& value)
+{
+    return leaf(std::move(value));
+}
+
+bool DocumentBuilder::binary(json::binary_t& /*value*/)
+{
+    return false;  // JSON text has none
+}
+
+bool DocumentBuilder::start_object(std::size_t /*size*/)
+{
+    return open(Object{});
+}
+
+bool DocumentBuilder::key(std::string& name)
+{
+    Frame& frame = stack_.back();
+    frame.key_place = next_place();
+    frame.key = std::move(name);
+    const auto [first, fresh] = frame.lines.try_emplace(frame.key, frame.key_place.line);
+    frame.skip = !fresh || frame.key.starts_with("x-");
+    if (!fresh) {
+        diagnostics_.add(frame.key_place,
+                         fmt::format("duplicate key {}, first at line {}", in_quotes(frame.key), first->second));
+    }
+    return true;
+}
+
+bool DocumentBuilder::end_object()
+{
+    return close();
+}
+
+bool DocumentBuilder::start_array(std::size_t /*size*/)
+{
+    return open(List{});
+}
+
+bool DocumentBuilder::end_array()
+{
+    return close();
+}
+
+bool DocumentBuilder::parse_error(std::size_t position, const std::string& /*token*/,
+                                  const nlohmann::detail::exception& error)
+{
+    SyntaxError syntax = explain_syntax_error(text_, locator_, position, error.what());
+    diagnostics_.add(place_of(syntax.token), std::move(syntax.message));
+    return false;
+}
+
+std::optional<Node> DocumentBuilder::take()
+{
+    return unusable_ ? std::nullopt : std::move(root_);
+}
+
+Place DocumentBuilder::next_place()
+{
+    return place_of(locator_.next());
+}
+
+Place DocumentBuilder::place_of(const Token& token) const
+{
+    return {start_.file, token.line, token.column, start_.name};
+}
+
+bool DocumentBuilder::leaf(decltype(Node::value) value)
+{
+    Node node{next_place(), std::move(value)};
+    if (!count_value(node.place)) {
+        return false;
+    }
+    attach(std::move(node));
+    return true;
+}
+
+bool DocumentBuilder::open(decltype(Node::value) empty)
+{
+    Node node{next_place(), std::move(empty)};
+    if (!count_value(node.place)) {
+        return false;
+    }
+    if (stack_.size() >= max_depth) {
+        diagnostics_.add(node.place, fmt::format("nested deeper than {} levels", max_depth));
+        return false;
+    }
+    stack_.push_back({std::move(node), {}, {}, {}, false});
+    return true;
+}
+
+bool DocumentBuilder::close()
+{
+    locator_.next();  // the closing bracket
+    Node node = std::move(stack_.back().node);
+    stack_.pop_back();
+    attach(std::move(node));
+    return true;
+}
+
+void DocumentBuilder::attach(Node node)
+{
+    if (stack_.empty()) {
+        root_ = std::move(node);
+        return;
+    }
+    Frame& parent = stack_.back();
+    if (List* list = std::get_if<List>(&parent.node.value)) {
+        list->push_back(std::move(node));
+    } else if (!parent.skip) {
+        std::get<Object>(parent.node.value).push_back({parent.key, parent.key_place, std::move(node)});
+    }
+}
+
+bool DocumentBuilder::count_value(const Place& place)
+{
+    if (++values_ <= max_values) {
+        return true;
+    }
+    diagnostics_.add(place, fmt::format("more than {} values in one file", max_values));
+    return false;
+}
+
+namespace {
+
+bool contains(std::string_view text, std::string_view part)
+{
+    return text.find(part) != std::string_view::npos;
+}
+
+// "[json.exception.parse_error.101] parse error at line 1, column 2: TEXT; last read: 'X'; expected Y" -> "TEXT;
+// expected Y". What was read last may be a megabyte long.
+std::string shorten(std::string_view what)
+{
+    if (const std::size_t column = what.find(", column "); column != std::string_view::npos) {
+        const std::size_t colon = what.find(": ", column);
+        what.remove_prefix(colon == std::string_view::npos ? 0 : colon + 2);
+    } else if (const std::size_t bracket = what.find("] "); bracket != std::string_view::npos) {
+        what.remove_prefix(bracket + 2);
+    }
+    const std::size_t read = what.find("; last read: ");
+    if (read == std::string_view::npos) {
+        return std::string{what};
+    }
+    const std::size_t expected = what.rfind("; expected ");
+    const bool behind = expected != std::string_view::npos && expected > read;
+    return std::string{what.substr(0, read)} + (behind ? std::string{what.substr(expected)} : std::string{});
+}
+
+}  // namespace
+
+SyntaxError explain_syntax_error(std::string_view text, Locator locator, std::size_t position, std::string_view what)
+{
+    const bool in_string = contains(what, "invalid string") && !contains(what, "missing closing quote");
+    if (in_string && position > 0) {
+        return {locator.at(position - 1), shorten(what)};  // the very character
+    }
+    if (contains(what, "unexpected end of input")) {
+        return {locator.at(text.size()), shorten(what)};
+    }
+    // The lexer reads one character past a broken literal or number: without separators the next token is that one.
+    const bool broken_word = contains(what, "invalid literal") || contains(what, "invalid number");
+    char before = '\0';
+    const std::size_t read = std::min(position, text.size());  // the library counts the end of the text as one more
+    Token token = locator.next(!broken_word);
+    while (!broken_word && token.end < read && token.begin < text.size()) {
+        before = text[token.begin];
+        token = locator.next(true);
+    }
+    const bool closes = token.begin < text.size() && (text[token.begin] == ']' || text[token.begin] == '}');
+    if (closes && before == ',') {
+        return {token, "trailing comma: JSON allows none before the closing bracket"};
+    }
+    return {token, shorten(what)};
+}
+
+namespace {
+
+bool is_readable(const Place& start, std::string_view text, Diagnostics& diagnostics)
+{
+    if (text.size() > max_file_bytes) {
+        diagnostics.add(start, fmt::format("the file is larger than {} bytes", max_file_bytes));
+        return false;
+    }
+    if (const auto bad = find_bad_byte(text)) {
+        const Token token = Locator{text}.at(bad->offset);
+        diagnostics.add({start.file, token.line, token.column, start.name},
+                        fmt::format("{}: byte 0x{:02x}", bad->what, static_cast<unsigned char>(text[bad->offset])));
+        return false;
+    }
+    return true;
+}
+
+struct Describe {
+    std::string operator()(std::monostate) const { return "null"; }
+    std::string operator()(bool value) const { return value ? "true" : "false"; }
+    std::string operator()(std::int64_t value) const { return fmt::format("{}", value); }
+    std::string operator()(std::uint64_t value) const { return fmt::format("{}", value); }
+    std::string operator()(double value) const { return fmt::format("{:#}", value); }  // 1.0, not 1
+    std::string operator()(const std::string& value) const { return in_quotes(value); }
+    std::string operator()(const List& /*value*/) const { return "a list"; }
+    std::string operator()(const Object& /*value*/) const { return "an object"; }
+};
+
+}  // namespace
+
+const Node* find(const Object& object, std::string_view key)
+{
+    for (const Member& member : object) {
+        if (member.key == key) {
+            return &member.value;
+        }
+    }
+    return nullptr;
+}
+
+std::string describe(const Node& node)
+{
+    return std::visit(Describe{}, node.value);
+}
+
+std::optional<Node> parse_document(const Place& start, std::string_view text, Diagnostics& diagnostics)
+{
+    if (!is_readable(start, text, diagnostics)) {
+        return std::nullopt;
+    }
+    DocumentBuilder builder{start, text, diagnostics};
+    const bool parsed =
+        nlohmann::json::sax_parse(text.begin(), text.end(), &builder, nlohmann::json::input_format_t::json, true, true);
+    return parsed ? builder.take() : std::nullopt;
+}
+
+}  // namespace memsweep::scenarios

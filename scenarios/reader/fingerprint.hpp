@@ -1,0 +1,27 @@
+// What makes two runs comparable: a digest of everything that is measured, and of nothing else.
+//
+// Sources  SHA-256 of libmd. The text digested is described in docs/scenario-format.md: change it only together with
+//          `fingerprint_version`, because results of before are then no longer compared with results of after.
+// Cost     one JSON text per case; tens of milliseconds for 10,000 cases.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace memsweep::model {
+struct Plan;
+}
+
+namespace memsweep::scenarios {
+
+inline constexpr std::string_view fingerprint_version = "memsweep-fingerprint-1";
+
+// 64 lower-case hexadecimal digits.
+[[nodiscard]] std::string sha256(std::string_view bytes);
+
+// Of the expanded content, key-sorted: name, isolation, requirements, every case's parameters, memory, release, steps
+// and series, and the assertions. Neither repetitions, warm-up, timeout, seed, order and description nor the spelling
+// of the file changes it; a changed axis or variable does, through the cases it makes.
+[[nodiscard]] std::string fingerprint(const model::Plan& plan);
+
+}  // namespace memsweep::scenarios

@@ -1,0 +1,157 @@
+#include "scenarios/reader/loader.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/model/plan.hpp"
+#include "scenarios/reader/assertions.hpp"
+#include "scenarios/reader/case_reader.hpp"
+#include "scenarios/reader/fingerprint.hpp"
+#include "scenarios/reader/include.hpp"
+#include "scenarios/reader/settings.hpp"
+
+namespace memsweep::scenarios {
+namespace {
+
+class Loading {
+  public:
+    Loading(const Overrides& overrides, const Surroundings& surroundings)
+        : overrides_{overrides}, surroundings_{surroundings}
+    {
+    }
+
+    Loaded run(const std::string& name, std::string_view text)
+    {
+        plan_.path = name;
+        plan_.sha256 = sha256(text);
+        const Node* root = sources_.add(name, text);
+        if (root != nullptr) {
+            read_top(*root);
+        }
+        if (diagnostics_.count() > 0) {
+            return tl::unexpected{diagnostics_.sorted()};
+        }
+        plan_.fingerprint = fingerprint(plan_);
+        return std::move(plan_);
+    }
+
+  private:
+    void read_top(const Node& root)
+    {
+        const Scope bare{surroundings_};
+        Fields top{root, "a scenario", {bare, diagnostics_}};
+        if (!top.is_object() || !check_format(top)) {
+            return;
+        }
+        top.check(scenario_table().options());
+        read_labels(top, plan_);
+        const Variables variables =
+            read_variables(top.raw("variables"), overrides_.variables, sources_, {bare, diagnostics_});
+        const Scope scope{surroundings_, &variables};
+        read_body(root, {scope, diagnostics_});
+    }
+
+    void read_body(const Node& root, const Reading& reading)
+    {
+        RunSettings run;
+        for (const Node* layer : included_settings(root, plan_.path, sources_, reading)) {
+            Fields settings{*layer, "an included settings file", reading};
+            settings.check(settings_table().options());
+            check_texts(settings);
+            read_settings(settings, reading, run);
+        }
+        Fields top{root, "a scenario", reading};
+        top.check(scenario_table().options());
+        read_settings(top, reading, run);
+        override_settings(overrides_, run.settings, sources_, diagnostics_);
+        plan_.settings = run.settings;
+        if (const Node* needs = top.raw("requires")) {
+            plan_.requirements = read_requirements(*needs, reading);
+        }
+        plan_.requirements.ranks = read_ranks(top);
+        read_cases_and_claims(top, run.series, reading);
+    }
+
+    void read_cases_and_claims(const Fields& top, const model::SeriesSpec& series, const Reading& reading)
+    {
+        Axes axes = read_axes(top.raw("axes"), overrides_.axes, sources_, reading);
+        const CaseParts parts{
+            top.raw("axes"),   top.raw("exclude"),    top.raw("memory"), top.raw("release"),
+            top.raw("safety"), top.raw("allocators"), top.raw("steps"),  plan_.requirements.ranks.count};
+        check_axes_of_ranks(axes, parts, reading);
+        plan_.cases = read_cases(plan_.name, parts, axes, series, sources_, reading);
+        override_safety(overrides_, plan_.cases);
+        check_isolation(axes, parts, reading);
+        if (const Node* claims = top.raw("assert")) {
+            plan_.assertions = read_assertions(*claims, axes, points(parts), reading);
+        }
+        plan_.axes = std::move(axes.used);
+    }
+
+    // What memsweep-mpi adds to a case for every transfer.
+    static void check_axes_of_ranks(const Axes& axes, const CaseParts& parts, const Reading& reading)
+    {
+        for (const std::string_view name : axis_names(axes)) {
+            if (parts.ranks != 0 && std::ranges::find(rank_params, name) != rank_params.end()) {
+                reading.diagnostics.add(parts.axes->place,
+                                        fmt::format("axis \"{}\": between ranks every transfer has a parameter of this "
+                                                    "name; call the axis otherwise",
+                                                    name));
+            }
+        }
+    }
+
+    void check_isolation(const Axes& axes, const CaseParts& parts, const Reading& reading) const
+    {
+        const auto names = axis_names(axes);
+        const bool placed = std::find(names.begin(), names.end(), model::placement_axis) != names.end();
+        if (placed && plan_.settings.isolation == model::Isolation::none) {
+            reading.diagnostics.add(parts.axes->place,
+                                    "axis \"placement\" says which cases share a worker: it needs isolation "
+                                    "\"process\", not \"none\"");
+        }
+    }
+
+    [[nodiscard]] std::set<std::string> points(const CaseParts& parts) const
+    {
+        std::set<std::string> found;
+        for (const model::Case& plan_case : plan_.cases) {
+            collect_points(plan_case.steps, found);
+        }
+        if (diagnostics_.count() > 0 && parts.steps != nullptr) {
+            collect_points(*parts.steps, found);
+        }
+        return found;
+    }
+
+    const Overrides& overrides_;
+    const Surroundings& surroundings_;
+    Diagnostics diagnostics_;
+    Sources sources_{diagnostics_};
+    model::Plan plan_;
+};
+
+}  // namespace
+
+Loaded load(const std::string& path, const Overrides& overrides, const Surroundings& surroundings)
+{
+    auto text = surroundings.read_file(path);
+    if (!text) {
+        return tl::unexpected{std::vector<base::Error>{std::move(text.error())}};
+    }
+    auto loaded = load_text(path == "-" ? "<stdin>" : path, *text, overrides, surroundings);
+    if (loaded) {
+        loaded->path = path;
+    }
+    return loaded;
+}
+
+Loaded load_text(const std::string& name, std::string_view text, const Overrides& overrides,
+                 const Surroundings& surroundings)
+{
+    return Loading{overrides, surroundings}.run(name, text);
+}
+
+}  // namespace memsweep::scenarios

@@ -1,0 +1,56 @@
+// From a scenario file to a Plan whose cases are expanded, typed and checked: nothing that this accepts
+// can fail later for what is written in the file.
+//
+// Units    the plan's; sizes and durations in the file carry theirs.
+// Sources  the file, the settings it includes, the command line (Overrides) and the machine (Surroundings).
+// Cost     linear in cases x steps; at most 100,000 cases and 500,000 steps over all cases (limits.hpp).
+// Errors   all of them at once, in the order of the file, `where` = "file:line:col" (or the flag that is wrong);
+//          beyond 50 a last one says how many more there are. An unreadable file is one error with code io.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "core/base/error.hpp"
+#include "core/model/plan.hpp"
+#include "core/model/settings.hpp"
+#include "core/model/specs.hpp"
+#include "scenarios/reader/surroundings.hpp"
+
+namespace memsweep::model {
+struct Plan;
+}
+
+namespace memsweep::scenarios {
+
+// What the command line changes; an absent value leaves the scenario's.
+struct Overrides {
+    std::vector<std::pair<std::string, std::string>> axes;       // -a NAME=[...]: see axis_syntax.hpp
+    std::vector<std::pair<std::string, std::string>> variables;  // --set NAME=VALUE: a JSON scalar, else text
+    std::optional<std::uint32_t> repetitions;
+    std::optional<std::uint32_t> warmup;
+    std::optional<std::uint64_t> seed;
+    std::optional<model::Isolation> isolation;
+    std::optional<std::chrono::nanoseconds> timeout;
+    std::optional<model::Detection> detect;
+    bool guard_pages{};         // turns them on
+    bool ignore_manual_free{};  // turns it on
+};
+
+using Loaded = tl::expected<model::Plan, std::vector<base::Error>>;
+
+// Path "-" is the standard input, named "<stdin>" in places; its includes are relative to the working directory.
+[[nodiscard]] Loaded load(const std::string& path, const Overrides& overrides, const Surroundings& surroundings);
+
+// The same for text already read; `name` stands for the path.
+[[nodiscard]] Loaded load_text(const std::string& name, std::string_view text, const Overrides& overrides,
+                               const Surroundings& surroundings);
+
+}  // namespace memsweep::scenarios

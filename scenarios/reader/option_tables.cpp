@@ -1,0 +1,265 @@
+// The keys of a scenario's top level, of the files that it includes, and of its smaller objects.
+#include "scenarios/reader/option_tables.hpp"
+
+#include <fmt/format.h>
+
+#include "scenarios/reader/limits.hpp"
+
+namespace memsweep::scenarios {
+namespace {
+
+using Run = RunSettings;
+
+template <typename Object>
+Row<Object> schema_key()
+{
+    return rows::key<Object>("$schema", OptionKind::text, "for editors; not read");
+}
+
+// Shared by the scenario and the files it includes.
+Row<Run> description()
+{
+    return rows::key<Run>("description", OptionKind::text, "one sentence for lists and reports");
+}
+
+Row<Run> include()
+{
+    return rows::key<Run>(
+        "include", OptionKind::texts,
+        "files with settings, relative to this one; what this file says itself wins, then the later file");
+}
+
+Row<Run> repetitions()
+{
+    return rows::integer<&Run::settings, &model::Settings::repetitions>("repetitions", 1, 100'000,
+                                                                        "measured runs of each case");
+}
+
+Row<Run> warmup()
+{
+    return rows::integer<&Run::settings, &model::Settings::warmup>("warmup", 0, 1'000,
+                                                                   "runs before them that are not kept");
+}
+
+Row<Run> timeout()
+{
+    return rows::duration<&Run::settings, &model::Settings::timeout>("timeout", millisecond, 24 * hour,
+                                                                     "of one repetition");
+}
+
+Row<Run> order()
+{
+    return rows::choice<&Run::settings, &model::Settings::order>("order",
+                                                                 "how the repetitions of the cases follow each other");
+}
+
+Row<Run> seed()
+{
+    return rows::integer<&Run::settings, &model::Settings::seed>("seed", 0, any_integer, "of everything random");
+}
+
+Row<Run> isolation()
+{
+    return rows::choice<&Run::settings, &model::Settings::isolation>("isolation",
+                                                                     "whether repetitions share a process");
+}
+
+Row<Run> series()
+{
+    return rows::key<Run>("series", OptionKind::object, "what is recorded over time");
+}
+
+Row<Run> ranks()
+{
+    auto row = rows::key<Run>("ranks", OptionKind::integer,
+                              "MPI ranks that its transfers go between: so many, or \"2+\": as many or more");
+    row.option.min = 2;
+    row.option.max = max_ranks;
+    return row;
+}
+
+struct AxisRangeKeys {};
+
+Row<AxisRangeKeys> range_key(std::string_view name, OptionKind kind, std::uint64_t min, std::uint64_t max,
+                             std::string_view help)
+{
+    auto row = rows::key<AxisRangeKeys>(name, kind, help);
+    row.option.min = min;
+    row.option.max = max;
+    return row;
+}
+
+std::vector<std::string_view> series_metrics()
+{
+    return {"working_set", "live_bytes"};
+}
+
+std::vector<std::string> all_series_metrics()
+{
+    const auto names = series_metrics();
+    return {names.begin(), names.end()};
+}
+
+}  // namespace
+
+const OptionTable<RunSettings>& scenario_table()
+{
+    using enum OptionKind;
+    static const OptionTable<Run> table{
+        schema_key<Run>(),
+        rows::key<Run>("format", text, "\"memsweep-scenario\"").required(),
+        rows::version_key<Run>(),
+        rows::key<Run>("name", name, "of the scenario; begins every case id").required(),
+        description(),
+        include(),
+        rows::key<Run>("variables", object, "names and values for ${NAME}; --set changes them"),
+        rows::key<Run>("requires", object, "what the machine must have"),
+        ranks(),
+        repetitions(),
+        warmup(),
+        timeout(),
+        order(),
+        seed(),
+        isolation(),
+        rows::key<Run>("axes", object, "names and values; every combination is a case; -a changes them"),
+        rows::key<Run>("exclude", list, "combinations to leave out: axis names and values"),
+        rows::key<Run>("memory", object, "what arrays are made of"),
+        rows::key<Run>("release", object, "when memory that was dropped is freed"),
+        rows::key<Run>("safety", object, "what looks for mistakes in the use of memory"),
+        rows::key<Run>("allocators", object, "settings of the allocators that the axis allocator names"),
+        rows::key<Run>("steps", list, "what one repetition does, in order").required(),
+        series(),
+        rows::key<Run>("assert", list, "what must hold"),
+    };
+    return table;
+}
+
+const OptionTable<RunSettings>& settings_table()
+{
+    static const OptionTable<Run> table{schema_key<Run>(), description(), include(), repetitions(), warmup(),
+                                        timeout(),         order(),       seed(),    isolation(),   series()};
+    return table;
+}
+
+// How many devices there must be is one more than the number of the highest.
+const OptionTable<model::Requirements>& requires_table()
+{
+    using R = model::Requirements;
+    static const OptionTable<R> table{
+        rows::size<&R::memory_bytes>("memory", "memory this machine or its cgroup must have").always("memory_bytes"),
+        rows::integer<&R::numa_nodes>("numa_nodes", 0, 1024, "NUMA nodes it must have").always(),
+        rows::bound<R>(
+            "device", OptionKind::device, "an accelerator it must have, as in gpu0; null: none",
+            [](const R& needs) { return needs.devices == 0 ? Value{} : Value{std::uint64_t{needs.devices} - 1}; },
+            [](R& needs, const Value& number) {
+                needs.devices = static_cast<std::uint32_t>(std::get<std::uint64_t>(number)) + 1;
+            })
+            .or_null()
+            .always({})
+            .by([](const R& needs) { return needs.devices == 0 ? Value{false} : Value{std::uint64_t{needs.devices}}; }),
+    };
+    return table;
+}
+
+// `from`, `to` and `step` are integers or sizes, alike; read by axis_range.hpp.
+std::span<const OptionInfo> axis_range_options()
+{
+    using enum OptionKind;
+    static const OptionTable<AxisRangeKeys> table{
+        range_key("from", size, 0, any_size, "first value: an integer or a size").required(),
+        range_key("to", size, 0, any_size, "last value, itself included when it is hit").required(),
+        range_key("factor", integer, 2, thousand_million, "each value is this many times the one before"),
+        range_key("step", size, 1, any_size, "each value is this much more than the one before"),
+    };
+    return table.options();
+}
+
+const OptionTable<Profile>& profile_table()
+{
+    using enum OptionKind;
+    static const OptionTable<Profile> table{
+        schema_key<Profile>(),
+        rows::key<Profile>("format", text, "\"memsweep-profile\"").required(),
+        rows::version_key<Profile>(),
+        rows::key<Profile>("name", text, "as the file is named").required(),
+        rows::key<Profile>("description", text, "which runtime it stands for, and from where").required(),
+        rows::key<Profile>("inherits", text, "another profile, whose keys stand where this one has none"),
+        rows::flag<&Profile::verified>("verified", "recorded runs of that runtime have confirmed when it collects"),
+        rows::key<Profile>("release", object, "keys of \"release\"").required(),
+    };
+    return table;
+}
+
+// Both metrics are recorded where the list is absent; SeriesSpec begins with none, since most cases have no series.
+const OptionTable<model::SeriesSpec>& series_table()
+{
+    using S = model::SeriesSpec;
+    static const OptionTable<S> table = [] {
+        auto metrics = rows::bound<S>(
+            "metrics", OptionKind::choices, "what is sampled", [](const S&) { return Value{all_series_metrics()}; },
+            [](S& series, const Value& value) {
+                series.working_set = false;
+                series.live_bytes = false;
+                for (const std::string& metric : std::get<std::vector<std::string>>(value)) {
+                    (metric == "working_set" ? series.working_set : series.live_bytes) = true;
+                }
+            });
+        metrics.option.choices = series_metrics;
+        return OptionTable<S>{
+            rows::duration<&S::interval>("interval", millisecond, 60'000 * millisecond, "time between two samples")
+                .required()
+                .always("interval_ns"),
+            std::move(metrics).left_out()};
+    }();
+    return table;
+}
+
+const OptionTable<model::Assertion>& assert_table()
+{
+    using A = model::Assertion;
+    static const OptionTable<A> table{
+        rows::key<A>("where", OptionKind::object, "axis names and values: the cases it is about; default: all"),
+        rows::key<A>(
+            "expr", OptionKind::text,
+            "[POINT.]METRIC.STAT OP NUMBER[UNIT], or ratio(METRIC.STAT, AXIS=V, AXIS=V) OP NUMBER, or slope(the "
+            "same), or explained(AXIS=V, AXIS=V)")
+            .required(),
+        rows::choice<&A::severity>("severity", "whether it sets the exit code").always(),
+        rows::flag<&A::abort>("abort", "end the run when it does not hold").always(),
+    };
+    return table;
+}
+
+std::vector<OptionSection> option_sections()
+{
+    std::vector<OptionSection> sections{
+        {"scenario", "the top level of a scenario file", scenario_table().options()},
+        {"settings", "the top level of an included file", settings_table().options()},
+        {"requires", "what the machine must have; unmet, the cases are skipped with a reason",
+         requires_table().options()},
+        {"axes: range", "an axis given as a range instead of a list", axis_range_options()},
+        {"memory", "what arrays are made of", memory_table().options()},
+        {"numa", "on which nodes memory lies", numa_table().options()},
+        {"pool", "what is kept between the arrays and their resource", pool_table().options()},
+        {"memory.trim", "when arrays in use are trimmed", memory_trim_table().options()},
+        {"release", "when memory that was dropped is freed", release_table().options()},
+        {"safety", "what looks for mistakes in the use of memory", safety_table().options()},
+        {"allocators", "settings of the allocators that the axis allocator names", allocators_options()},
+        {"allocators: glibc", "the C library's tunables", allocator_options("glibc")},
+        {"allocators: jemalloc", "jemalloc's options", allocator_options("jemalloc")},
+        {"allocators: mimalloc", "mimalloc's options", allocator_options("mimalloc")},
+        {"allocators: tcmalloc", "gperftools' tcmalloc", allocator_options("tcmalloc")},
+        {"profile", "the top level of a runtime profile, configs/runtimes/*.json", profile_table().options()},
+        {"series", "what is recorded over time", series_table().options()},
+        {"assert", "what must hold", assert_table().options()},
+        {"step", "what every step may carry", step_table().options()},
+    };
+    for (const model::OperationInfo& operation : model::operations()) {
+        sections.push_back(
+            {fmt::format("step: {}", operation.name), operation.meaning, operation_options(operation.name).options});
+    }
+    sections.push_back({"transfer", "one of the transfers of a step", transfer_table().options()});
+    return sections;
+}
+
+}  // namespace memsweep::scenarios

@@ -1,0 +1,67 @@
+// The tables of keys, one per kind of object that a scenario holds, and all of them by name.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/plan.hpp"
+#include "scenarios/reader/option_table.hpp"
+
+namespace memsweep::scenarios {
+
+// Settings that a file may leave to those it includes.
+struct RunSettings {
+    model::Settings settings;
+    model::SeriesSpec series;
+};
+
+// A runtime profile, but for what it inherits and its release keys.
+struct Profile {
+    bool verified{};
+};
+
+[[nodiscard]] const OptionTable<RunSettings>& scenario_table();  // the top level of a scenario
+[[nodiscard]] const OptionTable<RunSettings>& settings_table();  // the top level of an included file
+[[nodiscard]] const OptionTable<model::Requirements>& requires_table();
+[[nodiscard]] const OptionTable<model::MemorySpec>& memory_table();
+[[nodiscard]] const OptionTable<model::NumaSpec>& numa_table();
+[[nodiscard]] const OptionTable<model::PoolSpec>& pool_table();
+[[nodiscard]] const OptionTable<model::TrimPolicy>& memory_trim_table();
+[[nodiscard]] const OptionTable<model::ReleaseSpec>& release_table();
+[[nodiscard]] const OptionTable<model::SafetySpec>& safety_table();
+[[nodiscard]] const OptionTable<Profile>& profile_table();  // the top level of a runtime profile
+[[nodiscard]] const OptionTable<model::SeriesSpec>& series_table();
+[[nodiscard]] const OptionTable<model::Assertion>& assert_table();
+[[nodiscard]] const OptionTable<model::Step>& step_table();             // what every step may carry
+[[nodiscard]] const OptionTable<model::TransferJob>& transfer_table();  // each of the transfers of a step
+
+[[nodiscard]] std::span<const OptionInfo> axis_range_options();
+[[nodiscard]] std::span<const OptionInfo> allocators_options();  // an object of settings for each of these:
+[[nodiscard]] std::span<const OptionInfo> allocator_options(std::string_view allocator);  // empty when it has none
+
+// What an operation asks of the memory that its arrays lie in.
+enum class MemoryNeed : std::uint8_t {
+    none,
+    touch,   // the processor reads or writes it
+    advice,  // the kernel takes advice on its pages, and the processor reaches it
+};
+
+// An operation's own keys; their bindings are to the alternative of model::Operation that `op` names.
+struct OperationOptions {
+    std::span<const OptionInfo> options;
+    MemoryNeed need{};
+};
+[[nodiscard]] OperationOptions operation_options(std::string_view op);  // empty when it has none
+
+// All of the above by name, in the order of the documentation: "scenario", "memory", "release", "step",
+// "step: alloc", ...
+struct OptionSection {
+    std::string name;
+    std::string_view meaning;
+    std::span<const OptionInfo> options;
+};
+[[nodiscard]] std::vector<OptionSection> option_sections();
+
+}  // namespace memsweep::scenarios

@@ -1,0 +1,181 @@
+// The keys of "memory" and of what stands in it, of "safety", and of pools.
+#include "core/model/driver_memory.hpp"
+#include "scenarios/reader/option_tables.hpp"
+#include "scenarios/reader/pool_presets.hpp"
+
+namespace memsweep::scenarios {
+namespace {
+
+constexpr std::uint64_t day = 24 * hour;
+
+Value nodes_of(const model::NumaSpec& numa)
+{
+    std::vector<std::uint64_t> nodes;
+    for (std::uint64_t node = 0; node < 64; ++node) {
+        if ((numa.nodes >> node & 1U) != 0) {
+            nodes.push_back(node);
+        }
+    }
+    return nodes;
+}
+
+void set_nodes(model::NumaSpec& numa, const Value& value)
+{
+    numa.nodes = 0;
+    for (const std::uint64_t node : std::get<std::vector<std::uint64_t>>(value)) {
+        numa.nodes |= std::uint64_t{1} << (node % 64);
+    }
+}
+
+}  // namespace
+
+const OptionTable<model::MemorySpec>& memory_table()
+{
+    using namespace rows;
+    using M = model::MemorySpec;
+    static constexpr auto aligned = [](const M& memory) { return memory.resource == model::ResourceKind::aligned; };
+    static constexpr auto in_files = [](const M& memory) { return memory.resource == model::ResourceKind::file; };
+    static const OptionTable<M> table{
+        choice<&M::resource>("resource", "where memory comes from").always(),
+        choice<&M::pages>("pages", "page size; with resources pages and memfd only, 2MiB and 1GiB with pages only")
+            .always(),
+        size<&M::huge_pages_from_bytes>("huge_pages_from",
+                                        "malloc: ask for transparent huge pages in arrays of this size and more, as "
+                                        "NumPy does from 4MiB; 0: in none")
+            .unless_default("huge_pages_from_bytes"),
+        size<&M::alignment>("alignment", 1, 1U << 21U, "resource aligned: of every allocation at least, a power of two")
+            .always({}, aligned),
+        key<M>("path", OptionKind::text, "resource file: the folder that its files lie in")
+            .always({}, in_files)
+            .by([](const M& memory) { return Value{std::string{memory.path.data()}}; }),
+        bound<M>(
+            "device", OptionKind::device,
+            "whose memory it is, with resources of a device's driver: pinned, write_combined, mapped, managed, "
+            "device, stream_ordered",
+            [](const M& memory) { return Value{std::uint64_t{memory.device}}; },
+            [](M& memory, const Value& number) {
+                memory.device = model::is_from_driver(memory.resource)
+                                    ? static_cast<std::uint32_t>(std::get<std::uint64_t>(number))
+                                    : memory.device;
+            }),
+        flag<&M::populated>("populated",
+                            "every page is there before an allocation returns; with resources that map pages"),
+        flag<&M::locked>("locked", "and stays there (mlock)"),
+        key<M>("numa", OptionKind::object, "on which nodes memory lies; with resources that map pages"),
+        key<M>("pool", OptionKind::object, "what is kept between the arrays and their resource"),
+        size<&M::limit_bytes>("limit", "refuse an allocation that would exceed it; 0: no limit").always("limit_bytes"),
+        integer<&M::fail_every>("fail_every", 0, thousand_million, "refuse every Nth allocation; 0: none").always(),
+        key<M>("trim", OptionKind::object, "trim arrays in use while the working set is above a limit"),
+    };
+    return table;
+}
+
+const OptionTable<model::TrimPolicy>& memory_trim_table()
+{
+    using T = model::TrimPolicy;
+    static const OptionTable<T> table{
+        rows::size<&T::above_bytes>("above", "resident set of the process beyond which arrays in use are trimmed; "
+                                             "0: never")
+            .required()
+            .listed(""),
+        rows::choice<&T::how>("how", "by which mechanism").listed(""),
+    };
+    return table;
+}
+
+const OptionTable<model::NumaSpec>& numa_table()
+{
+    using N = model::NumaSpec;
+    static const OptionTable<N> table = [] {
+        auto nodes = rows::bound<N>(
+            "nodes", OptionKind::shape, "their numbers", [](const N& numa) { return nodes_of(numa); },
+            [](N& numa, const Value& value) { set_nodes(numa, value); });
+        nodes.option.max = 63;
+        return OptionTable<N>{rows::choice<&N::policy>("policy", "how nodes are chosen").listed(""),
+                              std::move(nodes).listed("").by([](const N& numa) { return Value{numa.nodes}; })};
+    }();
+    return table;
+}
+
+const OptionTable<model::SafetySpec>& safety_table()
+{
+    using S = model::SafetySpec;
+    static const OptionTable<S> table{
+        rows::choice<&S::detect>("detect", "how a use of freed memory is noticed").listed(""),
+        rows::size<&S::quarantine_bytes>("quarantine", 1, any_size,
+                                         "detect quarantine: how much freed memory is held back")
+            .listed(""),
+        rows::flag<&S::guard_pages>("guard_pages",
+                                    "each array ends against an inaccessible page, so that an overrun traps")
+            .listed(""),
+        rows::flag<&S::ignore_manual_free>("ignore_manual_free",
+                                           "manual frees are disregarded: the results must not change")
+            .listed(""),
+    };
+    return table;
+}
+
+const OptionTable<model::PoolSpec>& pool_table()
+{
+    using namespace rows;
+    using P = model::PoolSpec;
+    static const OptionTable<P> table = [] {
+        auto preset = bound<P>(
+            "preset", OptionKind::choice,
+            "values to begin with: blocks, lifetimes and intervals; other keys change them",
+            [](const P&) { return Value{std::string{preset_names().front()}}; },
+            [](P& pool, const Value& name) { apply_preset(std::get<std::string>(name), pool); });
+        preset.option.choices = preset_names;
+        return OptionTable<P>{
+            choice<&P::kind>("kind", "how memory is kept").listed(""),
+            std::move(preset).left_out(),
+            choice<&P::classes>("classes", "classes: their sizes").listed(""),
+            number<&P::factor>("factor", 1, 16, "geometric: from class to class; above 1").listed(""),
+            size<&P::smallest>("smallest", 1, any_size, "smaller requests bypass the pool").listed(""),
+            size<&P::largest>("largest", 1, any_size, "larger requests bypass the pool").listed(""),
+            size<&P::alignment>("alignment", 1, 4096,
+                                "of every block, a power of two; stricter requests bypass the pool")
+                .listed(""),
+            choice<&P::topology>("topology", "classes: how threads share it").listed(""),
+            integer<&P::thread_blocks>("thread_blocks", 0, 62, "tiered: of a class, kept by a thread").listed(""),
+            size<&P::thread_bytes>("thread_bytes", "tiered: the same in bytes").listed(""),
+            integer<&P::depot_blocks>("depot_blocks", 0, 100'000, "of a class, kept in its depot, or in a stripe")
+                .listed(""),
+            size<&P::depot_bytes>("depot_bytes", "the same in bytes").listed(""),
+            integer<&P::stripes>("stripes", 0, 1024, "striped: how many; 0: one per processor").listed(""),
+            integer<&P::per_class>("per_class", 0, 1'000'000, "blocks of a class in the common store; 0: any number")
+                .listed(""),
+            size<&P::class_bytes>("class_bytes", "the same in bytes; 0: any number").listed(""),
+            size<&P::limit_bytes>("limit", "idle in the common store, or in chunks that could go back").listed(""),
+            choice<&P::on_full>("on_full", "what goes when the common store is full, and first when it is trimmed")
+                .listed(""),
+            choice<&P::zeros>("zeros", "classes: where zeros come from in reused memory").listed(""),
+            duration<&P::trim_interval_ns>("trim_interval", 0, day,
+                                           "between the passes of the maintenance thread; 0: there is none")
+                .listed(""),
+            number<&P::trim_to>("trim_to", 0, 1, "share of the idle bytes that a pass leaves").listed(""),
+            duration<&P::lifetime_ns>("lifetime", 0, day,
+                                      "a pass gives back what lay in the common store for longer; 0: nothing")
+                .listed(""),
+            duration<&P::decay_ns>("decay", 0, day,
+                                   "idle bytes fade along a smooth curve over this time, as in jemalloc; 0: they do "
+                                   "not")
+                .listed(""),
+            number<&P::pressure>("pressure", 0, 100,
+                                 "percent of time stalled for memory (PSI) from which a pass empties the pool; 0: "
+                                 "never")
+                .listed(""),
+            number<&P::cgroup_share>("cgroup_share", 0, 1,
+                                     "used share of the control group's limit from which a pass empties the pool; 0: "
+                                     "never")
+                .listed(""),
+            flag<&P::per_node>("per_node", "classes: a pool for each NUMA node, in memory of that node; with "
+                                           "resources that map pages"),
+            size<&P::chunk_bytes>("chunk", 4096, any_size, "best_fit, tlsf: asked of the resource at a time")
+                .listed(""),
+        };
+    }();
+    return table;
+}
+
+}  // namespace memsweep::scenarios

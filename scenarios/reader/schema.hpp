@@ -1,0 +1,39 @@
+// The JSON Schemas (draft-07) that `memsweep schema` prints: that of scenarios is written from the option tables, the
+// others are copied into the binary when it is built.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "scenarios/reader/option.hpp"
+
+namespace memsweep::scenarios {
+
+[[nodiscard]] std::string_view scenario_schema();
+[[nodiscard]] std::string_view result_schema();
+[[nodiscard]] std::string_view gate_schema();
+[[nodiscard]] std::string_view comparison_schema();
+[[nodiscard]] std::string_view history_schema();
+[[nodiscard]] std::string_view limits_schema();
+[[nodiscard]] std::string_view fleet_schema();
+[[nodiscard]] std::string_view fleet_trend_schema();
+
+// The schema of one object of a scenario, by its rows.
+[[nodiscard]] std::string object_schema_text(std::string_view section, std::span<const OptionInfo> options);
+
+struct NamedSchema {
+    std::string_view name;  // as on the command line
+    std::string_view (*text)();
+};
+inline constexpr std::array<NamedSchema, 8> schemas{{{"scenario", scenario_schema},
+                                                     {"result", result_schema},
+                                                     {"gates", gate_schema},
+                                                     {"comparison", comparison_schema},
+                                                     {"history", history_schema},
+                                                     {"limits", limits_schema},
+                                                     {"fleet", fleet_schema},
+                                                     {"fleet-trend", fleet_trend_schema}}};
+
+}  // namespace memsweep::scenarios

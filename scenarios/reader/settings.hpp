@@ -1,0 +1,47 @@
+// What is read once per scenario: its labels, settings with their includes, what the machine must have, variables; and
+// what the command line changes of them.
+//
+// Errors   into Diagnostics.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/model/plan.hpp"
+#include "scenarios/reader/fields.hpp"
+#include "scenarios/reader/loader.hpp"
+#include "scenarios/reader/option_tables.hpp"
+#include "scenarios/reader/sources.hpp"
+
+namespace memsweep::scenarios {
+
+// Reads what `fields` (a scenario or a settings file) says on top of what `run` holds.
+void read_settings(const Fields& fields, const Reading& reading, RunSettings& run);
+
+[[nodiscard]] model::SeriesSpec read_series(const Node& node, const Reading& reading);
+// 2, or "2+".
+[[nodiscard]] model::RankNeed read_ranks(const Fields& top);
+[[nodiscard]] model::Requirements read_requirements(const Node& node, const Reading& reading);
+
+using Assignments = std::vector<std::pair<std::string, std::string>>;  // NAME, VALUE as on the command line
+
+// `node` may be null: a scenario without variables. The environment and the reserved words may stand in values.
+[[nodiscard]] Variables read_variables(const Node* node, const Assignments& overrides, Sources& sources,
+                                       const Reading& reading);
+
+// False when the file is something else altogether, of which nothing more is worth saying.
+[[nodiscard]] bool check_format(const Fields& top);
+
+// "$schema" and "description" are strings, in a scenario as in an included file.
+void check_texts(const Fields& top);
+
+void read_labels(const Fields& top, model::Plan& plan);
+
+void override_settings(const Overrides& overrides, model::Settings& settings, Sources& sources,
+                       Diagnostics& diagnostics);
+
+void override_safety(const Overrides& overrides, std::vector<model::Case>& cases);
+
+}  // namespace memsweep::scenarios

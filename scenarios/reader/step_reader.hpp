@@ -1,0 +1,104 @@
+// The steps of one case: substituted, typed, and checked against each other and the memory they run on.
+//
+// Errors   into Diagnostics: every key and value; names that hold no arrays; arrays too large for 64 bits; memory that
+//          cannot be touched; loops and samples beyond limits.hpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/model/specs.hpp"
+#include "core/model/step.hpp"
+#include "scenarios/reader/fields.hpp"
+#include "scenarios/reader/name_flow.hpp"
+#include "scenarios/reader/option_tables.hpp"
+#include "scenarios/reader/trace_facts.hpp"
+
+namespace memsweep::scenarios {
+
+// Steps in a list, nested ones included, before anything is typed.
+[[nodiscard]] std::size_t count_steps(const Node& steps);
+
+// What is wrong with the value of one key.
+struct KeyProblem {
+    std::string_view key;
+    std::string why;
+};
+
+// Completes a replay by what its trace holds, and says what this memory and release mode have against it.
+// `touch_asked`: its touch was chosen, not left to the trace.
+[[nodiscard]] std::vector<KeyProblem> settle_replay(model::ReplayStep& step, const TraceFacts& facts,
+                                                    const model::MemorySpec& memory, const model::ReleaseSpec& release,
+                                                    bool touch_asked);
+
+class StepReader {
+  public:
+    // `ranks`: of MPI, that the steps are for; 0: for one process.
+    StepReader(const Reading& reading, const model::MemorySpec& memory, const model::ReleaseSpec& release,
+               std::uint32_t ranks = 0);
+
+    StepReader(const StepReader&) = delete;
+    StepReader& operator=(const StepReader&) = delete;
+    ~StepReader() = default;
+
+    [[nodiscard]] std::vector<model::Step> read(const Node& steps);
+
+  private:
+    std::optional<model::Step> read_step(const Node& node);
+    std::optional<model::Operation> blank_operation(const Fields& fields);
+
+    // What an operation must satisfy beyond its option rows, once they have been read. Most need nothing more.
+    template <typename Operation>
+    void check(const Fields& /*fields*/, Operation& /*step*/)
+    {
+    }
+    void check(const Fields& fields, model::AllocStep& step);
+    void check(const Fields& fields, model::WriteStep& step);
+    void check(const Fields& fields, model::BinaryStep& step);
+    void check(const Fields& fields, model::ConcatStep& step);
+    void check(const Fields& fields, model::ViewStep& step);
+    void check(const Fields& fields, model::DropStep& step);
+    void check(const Fields& fields, model::TrimStep& step);
+    void check(const Fields& fields, model::StreamStep& step);
+    void check(const Fields& fields, model::TransferStep& step);
+    void check(const Fields& fields, model::SampleStep& step);
+    void check(const Fields& fields, model::ReplayStep& step);
+    void check(const Fields& fields, model::RepeatStep& step);
+    void check(const Fields& fields, model::ScopeStep& step);
+    void check(const Fields& fields, model::ParallelStep& step);
+    void check(const Fields& fields, model::PassStep& step);
+    void check(const Fields& fields, model::ThrowStep& step);
+
+    // Looks up the arrays that the rows name, and asks the memory for what the operation needs.
+    void check_rows(const Fields& fields, const OperationOptions& own, const void* step);
+    // Null when the name could not be read or holds no arrays, which is reported.
+    const Arrays* use(const Fields& fields, std::string_view key, const std::string& name);
+    void check_between_ranks(const Fields& fields, const model::TransferStep& step);
+    void read_transfers(const Fields& fields, model::TransferStep& step);
+    [[nodiscard]] bool enter_nested(const Node& steps);
+    static void check_in_parallel(const Fields& fields, std::string_view name, const model::Step& step);
+
+    static void read_extents(const Fields& fields, model::AllocStep& step);
+    void check_alloc(const Fields& fields, const model::AllocStep& step);
+    void check_touchable(const Fields& fields, bool touches, std::string_view key);
+    void check_advisable(const Fields& fields);
+    static void complain_of(const Fields& fields, std::string_view key, std::string why);
+    void bind(const std::string& name, Arrays arrays);
+
+    Reading reading_;
+    model::MemorySpec memory_;
+    model::ReleaseSpec release_;
+    std::uint32_t ranks_;
+    NameFlow names_;
+    NameFlow* flow_{&names_};  // a parallel block has its own
+    std::uint64_t passes_{1};  // of the loops around the current step
+    std::uint64_t samples_{};  // of one repetition, so far
+    std::uint64_t timed_calls_{};
+    std::size_t depth_{};
+    std::size_t scopes_{};    // around the current step
+    std::size_t parallel_{};  // the same: 1 in a parallel block
+};
+
+}  // namespace memsweep::scenarios

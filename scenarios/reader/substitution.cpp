@@ -1,0 +1,237 @@
+#include "scenarios/reader/substitution.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "scenarios/reader/limits.hpp"
+#include "scenarios/reader/quote.hpp"
+#include "scenarios/reader/text_check.hpp"
+
+namespace memsweep::scenarios {
+namespace {
+
+using Substituted = base::Expected<model::Scalar>;
+
+tl::unexpected<base::Error> invalid(std::string message)
+{
+    return base::fail(base::ErrorCode::invalid_input, std::move(message));
+}
+
+Substituted known(const std::optional<model::Scalar>& value)
+{
+    return value ? Substituted{*value} : invalid({});
+}
+
+std::optional<std::uint64_t> reserved_value(std::string_view name, const Surroundings& surroundings)
+{
+    if (name == "ncpus") {
+        return surroundings.ncpus;
+    }
+    if (name == "page_size") {
+        return surroundings.page_size_bytes;
+    }
+    if (name == "memory") {
+        return surroundings.memory_bytes;
+    }
+    if (name == "numa_nodes") {
+        return surroundings.numa_nodes;
+    }
+    return name == "devices" ? std::optional{surroundings.devices} : std::nullopt;
+}
+
+bool is_environment_name(std::string_view name)
+{
+    constexpr std::string_view inner = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
+    return !name.empty() && name.find_first_not_of(inner) == std::string_view::npos && (name[0] < '0' || name[0] > '9');
+}
+
+// `body` is NAME or NAME:-default; as in a shell, the default also stands for an empty value.
+base::Expected<std::string> environment_text(std::string_view body, const Surroundings& surroundings)
+{
+    const std::size_t dash = body.find(":-");
+    const std::string name{body.substr(0, dash)};
+    if (!is_environment_name(name)) {
+        return invalid(fmt::format("{} is not the name of an environment variable", in_quotes(name)));
+    }
+    std::string value = surroundings.environment(name).value_or("");
+    if (value.empty()) {
+        return dash == std::string_view::npos
+                   ? base::Expected<std::string>{invalid(fmt::format(
+                         "environment variable {} is not set; give a default: ${{env:{}:-VALUE}}", name, name))}
+                   : std::string{body.substr(dash + 2)};
+    }
+    if (value.size() > max_text_bytes || find_bad_byte(value)) {
+        return invalid(fmt::format("environment variable {} is too long or not plain UTF-8 text", name));
+    }
+    return value;
+}
+
+Substituted axis_value(std::string_view name, const Scope& scope)
+{
+    if (scope.axes == nullptr) {
+        return invalid(
+            fmt::format("${{axis.{}}} differs between cases; it can stand in memory, release and steps only", name));
+    }
+    std::vector<std::string_view> names;
+    for (const model::Param& param : *scope.axes) {
+        if (param.name == name) {
+            return param.value;
+        }
+        names.push_back(param.name);
+    }
+    if (scope.broken_axes != nullptr &&
+        std::find(scope.broken_axes->begin(), scope.broken_axes->end(), name) != scope.broken_axes->end()) {
+        return invalid({});
+    }
+    return invalid(fmt::format("unknown axis {}{}", in_quotes(name), did_you_mean(name, names)));
+}
+
+Substituted unknown_name(std::string_view name, const Scope& scope)
+{
+    if (!is_name(name)) {
+        return invalid(
+            fmt::format("{} is not a placeholder: write ${{NAME}}, ${{axis.NAME}} or ${{env:NAME:-default}}; "
+                        "there is no arithmetic",
+                        in_quotes(fmt::format("${{{}}}", name))));
+    }
+    std::vector<std::string_view> names = reserved_words();
+    if (scope.variables == nullptr) {
+        return invalid(
+            fmt::format("unknown name {} here: a variable may refer to ${{env:...}} and reserved words only{}",
+                        in_quotes(name), did_you_mean(name, names)));
+    }
+    for (const auto& [variable, value] : *scope.variables) {
+        names.push_back(variable);
+    }
+    if (scope.axes != nullptr) {
+        for (const model::Param& param : *scope.axes) {
+            if (param.name == name) {
+                return invalid(
+                    fmt::format("unknown variable {}; the axis of that name is ${{axis.{}}}", in_quotes(name), name));
+            }
+        }
+    }
+    return invalid(fmt::format("unknown variable {}{}", in_quotes(name), did_you_mean(name, names)));
+}
+
+Substituted named_value(std::string_view name, const Scope& scope)
+{
+    if (const auto reserved = reserved_value(name, scope.surroundings)) {
+        return model::Scalar{static_cast<std::int64_t>(*reserved)};
+    }
+    if (name.starts_with("axis.")) {
+        return axis_value(name.substr(5), scope);
+    }
+    if (scope.variables != nullptr) {
+        if (const auto variable = scope.variables->find(name); variable != scope.variables->end()) {
+            return known(variable->second);
+        }
+    }
+    return unknown_name(name, scope);
+}
+
+// `body` is what stands between "${" and "}". `whole`: the placeholder is all of its string, so that an environment
+// value may be more than text.
+Substituted placeholder_value(std::string_view body, bool whole, const Scope& scope)
+{
+    if (!body.starts_with("env:")) {
+        return named_value(body, scope);
+    }
+    auto text = environment_text(body.substr(4), scope.surroundings);
+    if (!text) {
+        return base::fail(std::move(text.error()));
+    }
+    return whole ? scalar_of_text(*text) : model::Scalar{std::move(*text)};
+}
+
+Substituted substitute_parts(std::string_view text, const Scope& scope)
+{
+    std::string out;
+    while (true) {
+        const std::size_t begin = text.find("${");
+        out += text.substr(0, begin);
+        if (out.size() > max_text_bytes) {
+            return invalid(fmt::format("longer than {} bytes after substitution", max_text_bytes));
+        }
+        if (begin == std::string_view::npos) {
+            return model::Scalar{std::move(out)};
+        }
+        const std::size_t end = text.find('}', begin);
+        if (end == std::string_view::npos) {
+            return invalid(fmt::format("{} lacks its closing brace", in_quotes(text.substr(begin))));
+        }
+        const bool whole = out.empty() && begin == 0 && end + 1 == text.size();
+        Substituted value = placeholder_value(text.substr(begin + 2, end - begin - 2), whole, scope);
+        if (!value || whole) {
+            return value;
+        }
+        out += model::to_text(*value);
+        text.remove_prefix(end + 1);
+    }
+}
+
+}  // namespace
+
+bool has_placeholder(std::string_view text)
+{
+    return text.find("${") != std::string_view::npos;
+}
+
+Substituted substitute(std::string_view text, const Scope& scope)
+{
+    if (text.size() > max_text_bytes) {
+        return invalid(fmt::format("a string longer than {} bytes", max_text_bytes));
+    }
+    return substitute_parts(text, scope);
+}
+
+const Node* resolve(const Node& node, Node& storage, const Scope& scope, Diagnostics& diagnostics)
+{
+    const auto* text = node.as<std::string>();
+    if (text == nullptr || (text->size() <= max_text_bytes && !has_placeholder(*text))) {
+        return &node;
+    }
+    auto value = substitute(*text, scope);
+    if (!value) {
+        if (!value.error().message.empty()) {
+            diagnostics.add(node.place, std::move(value.error().message));
+        }
+        return nullptr;
+    }
+    storage.place = node.place;
+    std::visit([&](auto& scalar) { storage.value = std::move(scalar); }, *value);
+    return &storage;
+}
+
+const std::vector<std::string_view>& reserved_words()
+{
+    static const std::vector<std::string_view> words{"ncpus", "page_size", "memory", "numa_nodes", "devices"};
+    return words;
+}
+
+model::Scalar scalar_of_text(std::string_view text)
+{
+    constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    const std::string as_text{text};
+    if (text.size() > max_text_bytes || text.starts_with('[') || text.starts_with('{')) {
+        return as_text;
+    }
+    const auto json = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
+    if (json.is_boolean()) {
+        return json.get<bool>();
+    }
+    if (json.is_number_integer()) {  // also true of unsigned ones, whose upper half get<int64_t> would turn negative
+        const bool too_large = json.is_number_unsigned() && json.get<std::uint64_t>() > largest;
+        return too_large ? model::Scalar{as_text} : model::Scalar{json.get<std::int64_t>()};
+    }
+    if (json.is_number_float() && text.find_first_of(".eE") != std::string_view::npos) {
+        return json.get<double>();
+    }
+    return json.is_string() ? model::Scalar{json.get<std::string>()} : model::Scalar{as_text};
+}
+
+}  // namespace memsweep::scenarios

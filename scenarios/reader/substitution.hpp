@@ -1,0 +1,46 @@
+// ${name}, ${axis.NAME}, ${env:NAME:-default} and the reserved words, replaced by their values.
+//
+// A string that is exactly one placeholder takes the value's type ("${count}" -> 100); inside a longer string the
+// value is text. An environment value taken whole is read as a JSON scalar where it is one, else as text. There is
+// no arithmetic.
+// Errors   invalid_input: unknown name (with a suggestion), not a placeholder, a name that cannot stand here. An error
+//          without a message means that the value behind the name was already reported as broken.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/expected.hpp"
+#include "core/model/scalar.hpp"
+#include "scenarios/reader/document.hpp"
+#include "scenarios/reader/surroundings.hpp"
+
+namespace memsweep::scenarios {
+
+using Variables = std::map<std::string, std::optional<model::Scalar>, std::less<>>;  // empty: reported as broken
+
+// What the names stand for at one spot of the file.
+struct Scope {
+    const Surroundings& surroundings;
+    const Variables* variables{};                   // null: inside `variables` itself
+    const std::vector<model::Param>* axes{};        // of the case; null: outside memory, release and steps
+    const std::vector<std::string>* broken_axes{};  // reported already
+};
+
+[[nodiscard]] bool has_placeholder(std::string_view text);
+
+[[nodiscard]] base::Expected<model::Scalar> substitute(std::string_view text, const Scope& scope);
+
+// The node itself, or `storage` holding its value when it is a string with placeholders. Null when that failed; the
+// diagnostics say why.
+[[nodiscard]] const Node* resolve(const Node& node, Node& storage, const Scope& scope, Diagnostics& diagnostics);
+
+// true, 4096, 0.5 and "quoted" as JSON reads them; anything else is text. Never null.
+[[nodiscard]] model::Scalar scalar_of_text(std::string_view text);
+
+[[nodiscard]] const std::vector<std::string_view>& reserved_words();
+
+}  // namespace memsweep::scenarios

@@ -1,0 +1,98 @@
+"""What scripts and stored results rest on stays as it is: lists, schemas, and the fingerprint of every scenario of the catalog.
+
+The expected values are in tests/golden/pins.json. A change that is meant is recorded by the same program:
+
+    MEMSWEEP=build/release/memsweep python3 tests/app/test_pins.py --update
+
+A JSON document is pinned by the SHA-256 of its content: the order of its keys and its white space do not matter.
+"""
+
+import hashlib
+import json
+import sys
+import unittest
+
+from memsweep_cli import CATALOG, SOURCE, CliTest, execute, strict_json
+
+PINS = SOURCE / "tests/golden/pins.json"
+# What `list` says of scenarios, cases and allocators depends on the machine; cases are pinned below, one file at a time.
+LISTS = ("metrics", "ops", "resources", "disciplines", "formats")
+SCHEMAS = ("scenario", "result", "gates", "comparison", "history", "limits", "fleet", "fleet-trend")
+
+
+def answer(code, *args):
+    done = execute(*args, cwd=SOURCE)
+    if done.code != code:
+        raise AssertionError(f"expected exit code {code}\n{done}")
+    return strict_json(done.out)
+
+
+def digest(value):
+    return hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def lists():
+    return {what: digest(answer(0, "list", what, "--json")) for what in LISTS}
+
+
+def allocators():
+    """Without the columns that say what is installed here."""
+    known = answer(0, "list", "allocators", "--json")
+    return digest([{key: value for key, value in one.items() if key not in ("installed", "library")} for one in known])
+
+
+def schemas():
+    return {which: digest(answer(0, "schema", which)) for which in SCHEMAS}
+
+
+def scenarios():
+    """Of every scenario: its fingerprint, the number of its cases, and a digest of their ids and estimated peaks.
+
+    A filter that no case matches gives a result that measured nothing, which is exit code 4."""
+    found = {}
+    for path in sorted(CATALOG.glob("*.json")):
+        name = path.relative_to(SOURCE).as_posix()
+        cases = answer(0, "list", "cases", name, "--json")
+        run = answer(4, "run", name, "--filter", "^$", "-o", "-", "-q")["run"]
+        found[path.stem] = {"fingerprint": run["scenario"]["fingerprint"], "cases": len(cases), "case_digest": digest(cases)}
+    return found
+
+
+PINNED = {"lists": lists, "allocators": allocators, "schemas": schemas, "scenarios": scenarios}
+
+
+class Pins(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.pins = json.loads(PINS.read_text())
+
+    def test_every_pin_is_tested(self):
+        self.assertEqual(set(self.pins), set(PINNED))
+
+    def test_lists(self):
+        self.assertEqual(lists(), self.pins["lists"])
+
+    def test_allocators(self):
+        self.assertEqual(allocators(), self.pins["allocators"])
+
+    def test_schemas(self):
+        self.assertEqual(schemas(), self.pins["schemas"])
+
+    def test_scenarios(self):
+        found = scenarios()
+        self.assertEqual(set(found), set(self.pins["scenarios"]))
+        for name, pin in self.pins["scenarios"].items():
+            with self.subTest(name):
+                self.assertEqual(found[name], pin)
+
+
+def main():
+    if sys.argv[1:] == ["--update"]:
+        PINS.write_text(json.dumps({name: make() for name, make in PINNED.items()}, indent=2) + "\n")
+        print(f"written: {PINS}")
+        return
+    unittest.main()
+
+
+if __name__ == "__main__":
+    main()

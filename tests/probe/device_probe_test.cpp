@@ -1,0 +1,296 @@
+// The probe of devices on invented ones: what it measures, what it verifies, what it holds afterwards.
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <set>
+
+#include "core/device/open.hpp"
+#include "core/probe/device_cases.hpp"
+#include "core/probe/probe.hpp"
+#include "tests/probe/probe_context.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/fake_runtime.hpp"
+
+using namespace memsweep;
+
+namespace {
+
+using tests::fact;
+using tests::mib;
+
+probe::ProbeContext device_context(std::uint32_t samples = 3)
+{
+    return tests::context_of(
+        {.array_bytes = mib, .sample_seconds = 0.003, .samples = samples, .memory_budget_bytes = 64 * mib});
+}
+
+const model::CaseReport& find(const std::vector<model::CaseReport>& cases, const std::string& id)
+{
+    const auto found = std::ranges::find(cases, "probe_device/" + id, &model::CaseReport::id);
+    INFO(id);
+    REQUIRE(found != cases.end());
+    return *found;
+}
+
+void check_whole(const std::vector<model::CaseReport>& cases, const device::Runtime& runtime)
+{
+    std::set<std::string> ids;
+    for (const model::CaseReport& report : cases) {
+        INFO(report.id << ": " << report.reason);
+        CHECK(ids.insert(report.id).second);
+        CHECK((report.status == model::Status::ok) == report.reason.empty());
+        CHECK((report.status == model::Status::ok || report.status == model::Status::skipped));
+        for (const model::Metric& metric : report.metrics) {
+            CHECK(metric.values.size() == report.repetitions);
+        }
+    }
+    CHECK(runtime.holdings() == device::Holdings{});
+}
+
+}  // namespace
+
+TEST_CASE("without a device every case is skipped with the reason", "[unit]")
+{
+    const auto runtime = device::no_runtime("no driver");
+    const auto cases = probe::probe_devices(device_context(), *runtime);
+    CHECK(cases.size() == probe::device_cases().size());
+    for (const model::CaseReport& report : cases) {
+        CHECK(report.status == model::Status::skipped);
+        CHECK(report.reason == "no driver");
+    }
+    const auto facts = probe::probe_device_facts(*runtime);
+    REQUIRE(facts.size() == 1);
+    CHECK(facts.front().reason == "no driver");
+}
+
+TEST_CASE("two invented devices are measured every way, and every sample is verified", "[unit]")
+{
+    tests::FakeRuntime runtime{{.peers = true, .lacking = {device::MemoryKind::write_combined}}};
+    const auto cases = probe::probe_devices(device_context(), runtime);
+    check_whole(cases, runtime);
+    const auto& sent = find(cases, "device=gpu1/transfer=host_to_device_memcpy_ce");
+    CHECK(sent.repetitions == 3);
+    CHECK(fact(sent, "verified") == "3 of 3 samples, every word");
+    CHECK(fact(sent, "copies_per_sample") == "3");
+    const double rate = *model::find_metric(sent, "bandwidth")->values.front();
+    CHECK(rate == Approx(static_cast<double>(mib) / (1e-6 + static_cast<double>(mib) / 1e9)).epsilon(1e-3));
+    CHECK(find(cases, "device=gpu0/to=gpu1/transfer=device_to_device_memcpy_read_ce").status == model::Status::ok);
+    CHECK(fact(find(cases, "device=gpu1/to=gpu0/transfer=device_to_device_memcpy_write_ce"), "peer_access") == "yes");
+    CHECK(find(cases, "device=gpu0/to=gpu1/transfer=device_to_device_memcpy_read_sm").status == model::Status::ok);
+    for (const char* const loads :
+         {"device=gpu0/transfer=host_device_latency_sm", "device=gpu1/transfer=device_local_latency_sm",
+          "device=gpu1/to=gpu0/transfer=device_to_device_latency_sm"}) {
+        const auto& chased = find(cases, loads);
+        REQUIRE(chased.status == model::Status::ok);
+        CHECK(*model::find_metric(chased, "latency")->values.front() == Approx(1e-6));
+        CHECK(fact(chased, "verified") == "3 of 3 samples, by where the chain ended");
+    }
+    for (const char* const moved : {"host_to_device_staged", "device_to_host_staged", "host_to_device_managed_prefetch",
+                                    "device_to_host_managed_prefetch"}) {
+        const auto& report = find(cases, std::string{"device=gpu0/transfer="} + moved);
+        REQUIRE(report.status == model::Status::ok);
+        CHECK(fact(report, "verified") == "3 of 3 samples, every word");
+        CHECK(model::find_metric(report, "bandwidth")->values.size() == 3);
+    }
+    CHECK(find(cases, "device=gpu0/transfer=host_to_device_write_combined").reason ==
+          "no write_combined memory was invented");
+    CHECK(fact(find(cases, "device=gpu0/transfer=host_to_device_pageable"), "timed_by") == "the processor's clock");
+    CHECK(fact(find(cases, "device=gpu0/transfer=host_to_device_bidirectional_memcpy_ce"), "other_direction") !=
+          "absent");
+    for (const char* const of_all :
+         {"all_to_host_memcpy_ce", "all_to_all_write_ce", "ring_write_ce", "bisection_write_ce"}) {
+        CHECK(find(cases, std::string{"transfer="} + of_all).status == model::Status::ok);
+    }
+    for (const char* const call : {"kernel_launch_latency", "event_latency", "stream_wait_latency",
+                                   "host_device_round_trip_4B_ce", "host_device_round_trip_64KiB_ce"}) {
+        const auto& waited = find(cases, std::string{"device=gpu1/transfer="} + call);
+        REQUIRE(waited.status == model::Status::ok);
+        CHECK(*model::find_metric(waited, "latency")->values.front() > 0);
+    }
+    CHECK(fact(find(cases, "device=gpu0/transfer=host_device_round_trip_4B_ce"), "verified") ==
+          "3 of 3 samples, every byte");
+    CHECK(probe::device_lines(runtime).size() == 2);
+    CHECK(probe::probe_device_facts(runtime).size() == 2);
+}
+
+TEST_CASE("what arrives wrong fails its case and no other", "[unit]")
+{
+    tests::FakeRuntime runtime;
+    probe::ProbeContext context = device_context();
+    context.wants = [](const std::string& id) {
+        return id == "probe_device/device=gpu0/transfer=host_to_device_memcpy_ce" ||
+               id == "probe_device/device=gpu0/transfer=device_to_host_memcpy_ce";
+    };
+    runtime.corrupt_copies(8, 1);  // four to warm up, one to see how long it takes, three of the first sample
+    const auto cases = probe::probe_devices(context, runtime);
+    REQUIRE(cases.size() == 2);
+    CHECK(cases[0].status == model::Status::failed);
+    CHECK(cases[0].reason == "wrong data in sample 1: 1 of 131072 words differ, the first at byte 524288");
+    CHECK(cases[1].status == model::Status::ok);
+    CHECK(runtime.holdings() == device::Holdings{});
+}
+
+TEST_CASE("who sends to whom at once", "[unit]")
+{
+    using probe::CaseKind;
+    using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+    const auto pairs = [](CaseKind kind, const std::vector<std::uint32_t>& devices) {
+        Pairs found;
+        const probe::DeviceCase what{.kind = kind};
+        for (const probe::CopySpec& queue : probe::copies_of(what, {devices.front(), {}}, devices, mib)) {
+            CHECK(queue.stream_device == queue.from.device);
+            found.emplace_back(queue.from.device, queue.to.device);
+        }
+        return found;
+    };
+    CHECK(pairs(CaseKind::ring, {0, 2, 5}) == Pairs{{0, 2}, {2, 5}, {5, 0}});
+    CHECK(pairs(CaseKind::bisection, {0, 1, 2, 3}) == Pairs{{0, 2}, {2, 0}, {1, 3}, {3, 1}});
+    CHECK(pairs(CaseKind::bisection, {0, 1, 2}) == Pairs{{0, 1}, {1, 0}});
+    CHECK(pairs(CaseKind::all_to_all, {0, 1, 4}) == Pairs{{0, 1}, {0, 4}, {1, 0}, {1, 4}, {4, 0}, {4, 1}});
+}
+
+TEST_CASE("of many pairs as many as were asked for, each device as often", "[unit]")
+{
+    const probe::DeviceCase what{.kind = probe::CaseKind::peer};
+    const std::vector<std::uint32_t> devices{0, 1, 2, 3, 4, 5, 6, 7};
+    for (const std::uint32_t most : {8U, 24U, 56U, 1000U}) {
+        std::set<std::pair<std::uint32_t, std::uint32_t>> pairs;
+        std::map<std::uint32_t, std::uint32_t> sends;
+        std::map<std::uint32_t, std::uint32_t> receives;
+        for (const probe::Ends& ends : probe::ends_of(what, devices, most)) {
+            CHECK(ends.first != *ends.second);
+            CHECK(pairs.emplace(ends.first, *ends.second).second);
+            ++sends[ends.first];
+            ++receives[*ends.second];
+        }
+        CHECK(pairs.size() == std::min(most, 56U));
+        for (const std::uint32_t device : devices) {
+            CHECK(sends[device] == std::min(most, 56U) / 8);
+            CHECK(receives[device] == std::min(most, 56U) / 8);
+        }
+    }
+    CHECK(probe::ends_of(what, devices, 3).size() == 3);
+    CHECK(probe::ends_of(what, devices).size() == 56);
+}
+
+TEST_CASE("a copy there and back that brings something else fails its case", "[unit]")
+{
+    tests::FakeRuntime runtime;
+    probe::ProbeContext context = device_context();
+    context.wants = [](const std::string& id) {
+        return id == "probe_device/device=gpu0/transfer=host_device_round_trip_4KiB_ce";
+    };
+    context.settings.sample_seconds = 0;  // one call a sample
+    runtime.corrupt_copies(66, 1);        // 64 to warm up; then the way back
+    const auto cases = probe::probe_devices(context, runtime);
+    REQUIRE(cases.size() == 1);
+    CHECK(cases[0].status == model::Status::failed);
+    CHECK(cases[0].reason == "wrong data in sample 1: what came back is not what was sent");
+    CHECK(runtime.holdings() == device::Holdings{});
+}
+
+TEST_CASE("a chain that ends elsewhere fails its case", "[unit]")
+{
+    tests::FakeRuntime runtime;
+    runtime.corrupt_chains();
+    probe::ProbeContext context = device_context();
+    context.wants = [](const std::string& id) {
+        return id == "probe_device/device=gpu1/transfer=host_device_latency_sm";
+    };
+    const auto cases = probe::probe_devices(context, runtime);
+    REQUIRE(cases.size() == 1);
+    CHECK(cases[0].status != model::Status::ok);
+    CHECK(runtime.holdings() == device::Holdings{});
+}
+
+TEST_CASE("two devices whose data are wrong are not trusted with each other's memory any more", "[unit]")
+{
+    tests::FakeRuntime runtime{{.peers = true}};
+    probe::ProbeContext context = device_context();
+    context.wants = [](const std::string& id) {
+        return id == "probe_device/device=gpu0/to=gpu1/transfer=device_to_device_memcpy_read_ce";
+    };
+    runtime.corrupt_copies(8, 1);
+    const auto cases = probe::probe_devices(context, runtime);
+    REQUIRE(cases.size() == 1);
+    CHECK(cases[0].status == model::Status::failed);
+    CHECK_THAT(cases[0].reason, Catch::Contains("peer access of these two is off"));
+    CHECK_FALSE(runtime.peer(0, 1).direct);
+    CHECK_FALSE(runtime.peer(1, 0).direct);
+}
+
+TEST_CASE("devices are chosen, and the link is read while they copy", "[unit]")
+{
+    tests::FakeRuntime runtime{{.devices = 3, .link = true}};
+    probe::ProbeContext context = device_context();
+    context.devices = {0, 2};
+    const auto cases = probe::probe_devices(context, runtime);
+    check_whole(cases, runtime);
+    for (const model::CaseReport& report : cases) {
+        CHECK(report.id.find("gpu1") == std::string::npos);
+    }
+    CHECK(find(cases, "device=gpu2/to=gpu0/transfer=device_to_device_memcpy_write_ce").status == model::Status::ok);
+    const auto& sent = find(cases, "device=gpu2/transfer=host_to_device_memcpy_ce");
+    CHECK(fact(sent, "link") == "PCIe 5 x16 under load, PCIe 1 x16 at rest before; 5 x16 at most");
+    CHECK(fact(sent, "ceiling") != "absent");
+    CHECK_THAT(fact(find(cases, "device=gpu0/transfer=host_device_latency_sm"), "link"), Catch::Contains("under load"));
+    CHECK_THAT(fact(find(cases, "device=gpu0/transfer=host_to_device_staged"), "link"),
+               Catch::Contains("right after the last sample"));
+}
+
+TEST_CASE("a call that fails ends its case as an error, and leaves nothing behind", "[unit]")
+{
+    for (std::uint64_t nth = 1; nth <= 14; ++nth) {
+        tests::FakeRuntime runtime;
+        probe::ProbeContext context = device_context();
+        context.wants = [](const std::string& id) {
+            return id == "probe_device/device=gpu0/transfer=host_to_device_memcpy_ce" ||
+                   id == "probe_device/device=gpu0/transfer=host_to_device_bidirectional_memcpy_ce";
+        };
+        if (nth % 2 == 0) {
+            runtime.fail_copies(nth);
+        } else {
+            runtime.fail_copies_late(nth);
+        }
+        const auto cases = probe::probe_devices(context, runtime);
+        REQUIRE(cases.size() == 2);
+        CHECK(cases[0].status == model::Status::error);
+        CHECK_THAT(cases[0].reason, Catch::Contains("copy: injected"));
+        CHECK(cases[1].status == model::Status::ok);
+        CHECK(runtime.holdings() == device::Holdings{});
+    }
+}
+
+TEST_CASE("one device has no pairs, and says so", "[unit]")
+{
+    tests::FakeRuntime runtime{{.devices = 1}};
+    const auto cases = probe::probe_devices(device_context(), runtime);
+    check_whole(cases, runtime);
+    CHECK(find(cases, "device=gpu0/transfer=device_to_device_memcpy_read_ce").reason == "needs two devices");
+    CHECK(find(cases, "transfer=one_to_all_write_ce").reason == "needs two devices");
+}
+
+TEST_CASE("OpenCL's devices are measured every way that they have", "[device]")
+{
+    const auto runtime = device::open_opencl();
+    if (!runtime) {
+        std::cout << "no OpenCL device: " << runtime.error().message << '\n';
+        return;
+    }
+    const auto cases = probe::probe_devices(device_context(2), **runtime);
+    check_whole(cases, **runtime);
+    for (const char* const transfer :
+         {"host_to_device_memcpy_ce", "device_to_host_memcpy_ce", "device_local_copy", "device_local_copy_sm",
+          "host_to_device_mapped", "device_to_host_pageable", "host_device_latency_sm", "device_local_latency_sm",
+          "host_to_device_staged", "device_to_host_staged", "kernel_launch_latency", "event_latency",
+          "stream_wait_latency", "host_device_round_trip_4B_ce", "host_device_round_trip_64KiB_ce"}) {
+        CHECK(find(cases, std::string{"device=gpu0/transfer="} + transfer).status == model::Status::ok);
+    }
+    if ((*runtime)->devices().size() > 1) {
+        const auto& pair = find(cases, "device=gpu0/to=gpu1/transfer=device_to_device_memcpy_write_ce");
+        CHECK(pair.status == model::Status::ok);
+        CHECK_THAT(fact(pair, "peer_access"), Catch::Contains("OpenCL cannot be asked"));
+        CHECK_THAT(find(cases, "device=gpu0/to=gpu1/transfer=device_to_device_latency_sm").reason,
+                   Catch::Contains("OpenCL cannot be asked"));
+    }
+}
