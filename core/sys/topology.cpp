@@ -305,9 +305,11 @@ base::Expected<Topology> load(const std::string& what, const Choose& choose)
         return base::fail(base::os_error("hwloc_topology_init", errno));
     }
     const Handle handle{made, hwloc_topology_destroy};
-    // hwloc's plugins would start the drivers themselves: hundreds of MiB of address space for PoCL's compiler alone.
-    for (const char* const driver : {"opencl", "cuda", "nvml", "rsmi", "levelzero", "gl"}) {
-        hwloc_topology_set_components(made, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, driver);
+    // The plugins of devices would start the drivers themselves: hundreds of MiB of address space for PoCL's compiler
+    // alone. "pci" names vendors through libpciaccess, which leaks its table of names at each load; hwloc's own reading
+    // of sysfs finds the same devices.
+    for (const char* const plugin : {"opencl", "cuda", "nvml", "rsmi", "levelzero", "gl", "pci"}) {
+        hwloc_topology_set_components(made, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, plugin);
     }
     hwloc_topology_set_flags(made, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
     hwloc_topology_set_all_types_filter(made, HWLOC_TYPE_FILTER_KEEP_ALL);
