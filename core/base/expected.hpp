@@ -1,13 +1,38 @@
-// A value, or the Error that explains its absence.
+// Expected: a value, or the Error that explains its absence.
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <tl/expected.hpp>
 
-#include "core/base/error.hpp"
-
 namespace memsweep::base {
+
+enum class ErrorCode {
+    invalid_input,  // the user's file or argument is wrong
+    os,             // the kernel refused
+    io,             // a file cannot be read or written
+    not_supported,  // this machine or build lacks it
+    budget,         // it would need more memory than allowed
+    device,         // a call of an accelerator's runtime failed
+    timeout,
+    worker,  // a worker process crashed or broke the protocol
+    interrupted,
+};
+
+// An expected failure: what kind, what to tell the user, and where it lies.
+struct Error {
+    ErrorCode code{};
+    std::string message;
+    std::string where;  // file:line:col, a path, a flag or a step; empty when there is no place to name
+};
+
+// "where: message", or the message alone.
+[[nodiscard]] std::string describe(const Error& error);
+
+// An os error with errno's text: "mmap: Cannot allocate memory".
+[[nodiscard]] Error os_error(std::string_view what, int errno_value, std::string_view where = {});
 
 template <typename T>
 using Expected = tl::expected<T, Error>;

@@ -1,11 +1,13 @@
-// Words and numbers in lines of text.
+// Words and numbers in text: taken off it, read, and told from the words that are known.
 //
-// Memory   none: nothing here allocates.
+// Memory   only suggestion and nearest allocate.
 #pragma once
 
 #include <charconv>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 
 namespace memsweep::base {
@@ -36,5 +38,13 @@ namespace memsweep::base {
     const auto [stop, problem] = std::from_chars(text.data(), end, value, base);
     return problem == std::errc{} && stop == end ? std::optional{value} : std::nullopt;
 }
+
+// "Did you mean ...?": the known word nearest to a mistyped one; empty when nothing is near enough.
+// Sources  optimal string alignment (Levenshtein distance with swapped neighbours as one error); a word is near when
+//          at most a third of its letters differ.
+[[nodiscard]] std::string_view nearest(std::string_view word, std::span<const std::string_view> known);
+
+// "; did you mean \"repetitions\"?", or "; known: a, b, c" when nothing is near.
+[[nodiscard]] std::string suggestion(std::string_view word, std::span<const std::string_view> known);
 
 }  // namespace memsweep::base

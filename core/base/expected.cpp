@@ -1,4 +1,4 @@
-#include "core/base/error.hpp"
+#include "core/base/expected.hpp"
 
 #include <system_error>
 

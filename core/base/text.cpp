@@ -1,4 +1,4 @@
-#include "core/base/suggest.hpp"
+#include "core/base/text.hpp"
 
 #include <algorithm>
 #include <numeric>
