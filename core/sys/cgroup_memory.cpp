@@ -9,8 +9,8 @@
 #include <charconv>
 #include <string_view>
 
-#include "core/sys/proc_text.hpp"
-#include "core/sys/unique_fd.hpp"
+#include "core/sys/descriptor.hpp"
+#include "core/sys/file_text.hpp"
 
 namespace memsweep::sys {
 namespace {
@@ -21,7 +21,7 @@ using Bytes = std::optional<std::uint64_t>;
 Bytes read_limit(const std::string& path)
 {
     constexpr std::uint64_t no_limit = 1ULL << 62;
-    const Bytes limit = parse_count(read_word(path));
+    const Bytes limit = base::parse_number(read_word(path));
     return limit && *limit < no_limit ? limit : std::nullopt;
 }
 
@@ -44,7 +44,7 @@ CgroupLevel read_level(const std::string& directory, bool v2)
 {
     const std::string stat = read_kernel_text(directory + "/memory.stat").value_or("");
     CgroupLevel level{directory, read_limit(directory + (v2 ? "/memory.max" : "/memory.limit_in_bytes")), std::nullopt};
-    const Bytes used = parse_count(read_word(directory + (v2 ? "/memory.current" : "/memory.usage_in_bytes")));
+    const Bytes used = base::parse_number(read_word(directory + (v2 ? "/memory.current" : "/memory.usage_in_bytes")));
     const Bytes stalls_at = v2 ? read_limit(directory + "/memory.high") : std::nullopt;
     level.headroom_bytes = headroom(tighter(level.limit_bytes, stalls_at), used,
                                     find_counter(stat, v2 ? "inactive_file" : "total_inactive_file"));
@@ -137,11 +137,9 @@ std::string unescaped(std::string_view text)
 bool list_has(std::string_view list, std::string_view word)
 {
     while (!list.empty()) {
-        const std::string_view one = list.substr(0, list.find(','));
-        if (one == word) {
+        if (base::take_until(list, ',') == word) {
             return true;
         }
-        list.remove_prefix(one.size() == list.size() ? one.size() : one.size() + 1);
     }
     return false;
 }

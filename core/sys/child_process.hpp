@@ -1,3 +1,46 @@
+// Programs that this process runs, how they ended and what they used.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/expected.hpp"
+#include "core/sys/descriptor.hpp"
+
+struct rusage;
+
+namespace memsweep::sys {
+
+// How a process ended, and what it used.
+//
+// Units    bytes, event counts, std::chrono.
+// Sources  wait4 and its rusage, which includes the children that the process has waited for.
+struct ExitStatus {
+    int code{};    // meaningful when signal is 0; -1: unknown, somebody else has reaped it (SIGCHLD is ignored)
+    int signal{};  // that killed it, 0 when it exited by itself
+    std::uint64_t max_rss_bytes{};  // never below what the spawning process had: fork hands its own mark down
+    std::uint64_t minor_faults{};
+    std::uint64_t major_faults{};
+    std::chrono::nanoseconds user_cpu{};
+    std::chrono::nanoseconds system_cpu{};
+
+    [[nodiscard]] bool success() const noexcept { return code == 0 && signal == 0; }
+
+    // "exit code 3", "killed by signal 9 (SIGKILL)".
+    [[nodiscard]] std::string describe() const;
+};
+
+// From what wait4 gave.
+[[nodiscard]] ExitStatus exit_status(int wait_status, const rusage& usage) noexcept;
+
 // A child process that does not outlive us: a worker, or the command that is watched.
 //
 // Sources  fork and execve; PR_SET_PDEATHSIG; pidfd_open (Linux 5.3); wait4.
@@ -11,22 +54,6 @@
 // input, output and error of ours, and of all other descriptors only those in `inherit`. It leads its own process
 // group, so a terminal's Ctrl-C reaches the driver alone, which decides what becomes of the child; a child that reads
 // from the terminal is stopped by SIGTTIN. It is killed when the driver dies, however that comes about.
-#pragma once
-
-#include <chrono>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <sys/types.h>
-
-#include "core/base/expected.hpp"
-#include "core/sys/exit_status.hpp"
-#include "core/sys/unique_fd.hpp"
-
-namespace memsweep::sys {
-
 struct SpawnOptions {
     std::vector<std::string> argv;                                   // argv[0] is looked up in PATH when it has no '/'
     std::vector<std::pair<std::string, std::string>> environment{};  // added to ours, or replacing it by name
@@ -67,5 +94,45 @@ class ChildProcess {
     UniqueFd pidfd_;
     std::optional<ExitStatus> status_;
 };
+
+// A command that runs as if its user had started it alone: in our process group and on our terminal.
+//
+// Sources  posix_spawnp(3); signalfd(2); pidfd_open (Linux 5.3); wait4.
+// Errors   os: it cannot be started (`where` is the command).
+// Threads  from the main thread, before others: SIGINT, SIGTERM, SIGHUP and SIGQUIT stay blocked while it runs.
+// Ownership  the command outlives us when we are killed.
+//
+// What the terminal sends (Ctrl-C) reaches the command by itself; what somebody sends to us alone is passed on. We end
+// when the command does.
+class ForegroundCommand {
+  public:
+    // `environment` is added to ours, or replaces it by name.
+    [[nodiscard]] static base::Expected<ForegroundCommand>
+    start(const std::vector<std::string>& argv, const std::vector<std::pair<std::string, std::string>>& environment);
+
+    ForegroundCommand(const ForegroundCommand&) = delete;
+    ForegroundCommand& operator=(const ForegroundCommand&) = delete;
+    ForegroundCommand(ForegroundCommand&& other) noexcept;
+    ForegroundCommand& operator=(ForegroundCommand&&) = delete;
+    ~ForegroundCommand();
+
+    [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+
+    // Until the command has ended; calls `each` about every `interval` meanwhile, when there is one.
+    [[nodiscard]] ExitStatus wait(std::chrono::nanoseconds interval = {}, const std::function<void()>& each = {});
+
+  private:
+    ForegroundCommand() noexcept;
+    void pass_on_signals() const;
+
+    pid_t pid_{};
+    sigset_t mask_before_{};
+    bool masks_{};
+    UniqueFd signals_;
+    UniqueFd pidfd_;
+};
+
+// As a shell says it: the exit code, or 128 and the signal.
+[[nodiscard]] int shell_status(const ExitStatus& status) noexcept;
 
 }  // namespace memsweep::sys

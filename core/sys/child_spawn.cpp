@@ -1,6 +1,8 @@
-#include "core/sys/child_spawn.hpp"
+// How programs are started: the fork and exec of children, and the spawn of a command in the foreground.
+#include "core/sys/child_process.hpp"
 
 #include <fcntl.h>
+#include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -19,8 +21,6 @@
 
 #include <fmt/format.h>
 
-#include "core/sys/wait_ready.hpp"
-
 namespace memsweep::sys {
 namespace {
 
@@ -29,6 +29,19 @@ constexpr unsigned CLOSE_RANGE_CLOEXEC = 4;  // NOLINT(readability-identifier-na
 #endif
 
 constexpr int could_not_run = 127;  // as a shell says it
+
+// All that a child needs on its way to its program, made before the fork: after it, in a process that may have had
+// threads, it must not allocate or take a lock.
+struct Launch {
+    std::vector<char*> argv;         // into the options, which must outlive this; both lists end with a null pointer
+    std::vector<char*> environment;  // into variables
+    std::vector<std::string> variables;
+    std::vector<std::pair<int, int>> inherit;
+    std::vector<int> lifted;  // for each of `inherit`, where it waits out of the way of the numbers asked for
+    int first_free_fd{};      // above every number asked for
+    int parent_fd{-1};        // the child's end of the socket to the parent
+    pid_t parent{};
+};
 
 // What the child tells the parent when it cannot become the program. A successful exec closes the socket instead.
 struct Failure {
@@ -151,43 +164,6 @@ tl::unexpected<base::Error> given_up(pid_t pid, base::Error error)
     return base::fail(std::move(error));
 }
 
-}  // namespace
-
-base::Expected<StartedProgram> start_program(const SpawnOptions& options)
-{
-    auto prepared = prepare_launch(options);
-    if (!prepared) {
-        return base::fail(std::move(prepared).error());
-    }
-    Launch& launch = *prepared;
-    auto ends = connect(launch.first_free_fd);
-    if (!ends) {
-        return base::fail(ends.error());
-    }
-    const std::string& program = options.argv.front();
-    launch.parent_fd = ends->childs.get();
-    const pid_t pid = fork_with_signals_blocked(launch);
-    if (pid < 0) {
-        return base::fail(base::os_error("fork", errno, program));
-    }
-    ends->childs.reset();
-    StartedProgram started{pid, UniqueFd{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))}};
-    if (!started.pidfd.valid()) {
-        return given_up(pid, base::os_error("pidfd_open", errno, program));
-    }
-    constexpr char go = 'g';
-    Failure failure;
-    const bool told = ::send(ends->ours.get(), &go, 1, MSG_NOSIGNAL) == 1;
-    const ssize_t got = retry_interrupted([&] { return ::recv(ends->ours.get(), &failure, sizeof failure, 0); });
-    if (told && got == 0) {
-        return started;
-    }
-    return given_up(pid, got > 0 ? base::os_error(failure.call.data(), failure.error, program)
-                                 : base::os_error("starting a process", errno, program));
-}
-
-namespace {
-
 bool has_nul(std::string_view text)
 {
     return text.find('\0') != std::string_view::npos;
@@ -243,7 +219,7 @@ std::vector<std::string> merged_environment(const SpawnOptions& options)
     return merged;
 }
 
-// execve takes char*, and writes to none of them.
+// execve and posix_spawn take char*, and write to none of them.
 std::vector<char*> pointers(const std::vector<std::string>& texts)
 {
     std::vector<char*> list;
@@ -255,8 +231,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts)
     return list;
 }
 
-}  // namespace
-
+// parent_fd is left to the caller.
 base::Expected<Launch> prepare_launch(const SpawnOptions& options)
 {
     if (const auto fine = check(options); !fine) {
@@ -274,6 +249,76 @@ base::Expected<Launch> prepare_launch(const SpawnOptions& options)
     }
     launch.parent = ::getpid();
     return launch;
+}
+
+// The command's signals are as ours were, but for SIGPIPE, which we ignore.
+int spawn_in_foreground(pid_t& pid, const std::vector<std::string>& argv, const std::vector<std::string>& environment,
+                        const sigset_t& mask)
+{
+    posix_spawnattr_t attributes;
+    ::posix_spawnattr_init(&attributes);
+    sigset_t by_default;
+    sigemptyset(&by_default);
+    sigaddset(&by_default, SIGPIPE);
+    ::posix_spawnattr_setsigdefault(&attributes, &by_default);
+    ::posix_spawnattr_setsigmask(&attributes, &mask);
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    const int problem = ::posix_spawnp(&pid, argv.front().c_str(), nullptr, &attributes, pointers(argv).data(),
+                                       pointers(environment).data());
+    ::posix_spawnattr_destroy(&attributes);
+    return problem;
+}
+
+}  // namespace
+
+base::Expected<ChildProcess> ChildProcess::spawn(const SpawnOptions& options)
+{
+    auto prepared = prepare_launch(options);
+    if (!prepared) {
+        return base::fail(std::move(prepared).error());
+    }
+    Launch& launch = *prepared;
+    auto ends = connect(launch.first_free_fd);
+    if (!ends) {
+        return base::fail(ends.error());
+    }
+    const std::string& program = options.argv.front();
+    launch.parent_fd = ends->childs.get();
+    const pid_t pid = fork_with_signals_blocked(launch);
+    if (pid < 0) {
+        return base::fail(base::os_error("fork", errno, program));
+    }
+    ends->childs.reset();
+    UniqueFd pidfd{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
+    if (!pidfd.valid()) {
+        return given_up(pid, base::os_error("pidfd_open", errno, program));
+    }
+    constexpr char go = 'g';
+    Failure failure;
+    const bool told = ::send(ends->ours.get(), &go, 1, MSG_NOSIGNAL) == 1;
+    const ssize_t got = retry_interrupted([&] { return ::recv(ends->ours.get(), &failure, sizeof failure, 0); });
+    if (told && got == 0) {
+        return ChildProcess{pid, std::move(pidfd)};
+    }
+    return given_up(pid, got > 0 ? base::os_error(failure.call.data(), failure.error, program)
+                                 : base::os_error("starting a process", errno, program));
+}
+
+base::Expected<ForegroundCommand>
+ForegroundCommand::start(const std::vector<std::string>& argv,
+                         const std::vector<std::pair<std::string, std::string>>& environment)
+{
+    if (argv.empty() || argv.front().empty()) {
+        return base::fail(base::ErrorCode::invalid_input, "no command to run");
+    }
+    ForegroundCommand command;
+    const std::vector<std::string> variables = merged_environment({.environment = environment});
+    const int problem = spawn_in_foreground(command.pid_, argv, variables, command.mask_before_);
+    if (problem != 0) {
+        return base::fail(base::os_error("cannot be run", problem, argv.front()));
+    }
+    command.pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, command.pid_, 0)));
+    return command;
 }
 
 }  // namespace memsweep::sys

@@ -1,7 +1,6 @@
 #include "core/sys/clock.hpp"
 
 #include <cerrno>
-#include <ctime>
 
 #include <fmt/format.h>
 
@@ -9,8 +8,6 @@ namespace memsweep::sys {
 namespace {
 
 using std::chrono::nanoseconds;
-
-constexpr long nanoseconds_per_second = 1'000'000'000;
 
 nanoseconds read_clock(clockid_t id)
 {
@@ -38,10 +35,16 @@ void SystemClock::sleep_for(nanoseconds duration) const noexcept
     }
     // To an absolute time: restarting after a signal then adds nothing to the sleep.
     const nanoseconds end = now() + duration;
-    const timespec until{.tv_sec = static_cast<time_t>(end.count() / nanoseconds_per_second),
-                         .tv_nsec = static_cast<long>(end.count() % nanoseconds_per_second)};
+    const timespec until = to_timespec(end);
     while (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
     }
+}
+
+timespec to_timespec(nanoseconds time) noexcept
+{
+    constexpr long nanoseconds_per_second = 1'000'000'000;
+    return {.tv_sec = static_cast<time_t>(time.count() / nanoseconds_per_second),
+            .tv_nsec = static_cast<long>(time.count() % nanoseconds_per_second)};
 }
 
 std::string format_utc(std::chrono::system_clock::time_point time)

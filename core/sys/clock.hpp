@@ -7,6 +7,7 @@
 #pragma once
 
 #include <chrono>
+#include <ctime>
 #include <string>
 
 namespace memsweep::sys {
@@ -31,6 +32,14 @@ class SystemClock final : public Clock {
     [[nodiscard]] std::chrono::nanoseconds process_cpu() const noexcept override;
     void sleep_for(std::chrono::nanoseconds duration) const noexcept override;
 };
+
+[[nodiscard]] constexpr double seconds_of(std::chrono::nanoseconds time) noexcept
+{
+    return std::chrono::duration<double>(time).count();
+}
+
+// As the kernel takes a time that is not negative.
+[[nodiscard]] timespec to_timespec(std::chrono::nanoseconds time) noexcept;
 
 // "2026-01-31T12:00:00.123Z": UTC, milliseconds cut off rather than rounded, so that no time lies in the future.
 [[nodiscard]] std::string format_utc(std::chrono::system_clock::time_point time);

@@ -1,7 +1,6 @@
-#include "core/sys/wait_ready.hpp"
+#include "core/sys/descriptor.hpp"
 
 #include <algorithm>
-#include <ctime>
 
 #include <poll.h>
 
@@ -14,14 +13,6 @@ using std::chrono::nanoseconds;
 
 // Longer waits than this are no different, and adding them to the clock cannot overflow.
 constexpr nanoseconds longest_wait = std::chrono::hours{24 * 365};
-
-constexpr long nanoseconds_per_second = 1'000'000'000;
-
-timespec to_timespec(nanoseconds time)
-{
-    return {.tv_sec = static_cast<time_t>(time.count() / nanoseconds_per_second),
-            .tv_nsec = static_cast<long>(time.count() % nanoseconds_per_second)};
-}
 
 }  // namespace
 

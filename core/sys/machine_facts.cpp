@@ -15,19 +15,14 @@
 #include <fmt/ranges.h>
 
 #include "core/sys/cgroup_memory.hpp"
+#include "core/sys/file_text.hpp"
 #include "core/sys/page_ops.hpp"
-#include "core/sys/proc_text.hpp"
-#include "core/sys/system_devices.hpp"
+#include "core/sys/processors.hpp"
 
 namespace memsweep::sys {
 namespace {
 
 constexpr const char* unknown = "unknown";
-
-std::string with_slash(const std::string& root)
-{
-    return root.ends_with('/') ? root : root + "/";
-}
 
 std::string or_unknown(std::string text)
 {
@@ -131,7 +126,7 @@ std::uint64_t available_memory(const std::string& root)
 std::uint64_t huge_page_bytes(const std::string& root)
 {
     const std::string top = with_slash(root);
-    return parse_count(read_word(top + "sys/kernel/mm/transparent_hugepage/hpage_pmd_size")).value_or(0);
+    return base::parse_number(read_word(top + "sys/kernel/mm/transparent_hugepage/hpage_pmd_size")).value_or(0);
 }
 
 namespace {

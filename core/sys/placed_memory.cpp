@@ -11,9 +11,9 @@
 
 #include <fmt/format.h>
 
+#include "core/sys/file_text.hpp"
 #include "core/sys/machine_facts.hpp"
 #include "core/sys/page_ops.hpp"
-#include "core/sys/proc_text.hpp"
 
 namespace memsweep::sys {
 namespace {
@@ -33,12 +33,12 @@ base::Expected<void> check_reserved(std::uint64_t bytes, PageKind pages, const s
 {
     const std::uint64_t page_bytes = bytes_of(pages, root);
     const std::string folder = fmt::format("{}sys/kernel/mm/hugepages/hugepages-{}kB/", root, page_bytes >> 10);
-    const auto free_pages = parse_count(read_word(folder + "free_hugepages"));
+    const auto free_pages = base::parse_number(read_word(folder + "free_hugepages"));
     if (!free_pages) {
         return base::fail(base::ErrorCode::not_supported,
                           fmt::format("this kernel has no huge pages of {} MiB", page_bytes >> 20));
     }
-    const std::uint64_t reserved = parse_count(read_word(folder + "resv_hugepages")).value_or(0);
+    const std::uint64_t reserved = base::parse_number(read_word(folder + "resv_hugepages")).value_or(0);
     const std::uint64_t there = *free_pages - std::min(reserved, *free_pages);
     const std::uint64_t needed = bytes / page_bytes;
     if (there < needed) {
@@ -81,7 +81,7 @@ std::uint64_t kib_in(std::string_view line, std::string_view key)
         return 0;
     }
     line.remove_prefix(key.size());
-    return parse_count(take_word(line)).value_or(0) << 10;
+    return base::parse_number(take_word(line)).value_or(0) << 10;
 }
 
 }  // namespace
@@ -185,7 +185,7 @@ std::vector<HugePagePool> huge_page_pools(const std::string& root)
 {
     std::vector<HugePagePool> pools;
     std::error_code problem;
-    const std::string top = root + (root.ends_with('/') ? "" : "/") + "sys/kernel/mm/hugepages";
+    const std::string top = with_slash(root) + "sys/kernel/mm/hugepages";
     for (const auto& entry : std::filesystem::directory_iterator{top, problem}) {
         const std::string name = entry.path().filename().string();
         std::string_view size = name;
@@ -197,9 +197,9 @@ std::vector<HugePagePool> huge_page_pools(const std::string& root)
         size.remove_prefix(prefix.size());
         size.remove_suffix(suffix.size());
         const std::string folder = entry.path().native() + "/";
-        pools.push_back({.page_bytes = parse_count(size).value_or(0) << 10,
-                         .reserved = parse_count(read_word(folder + "nr_hugepages")).value_or(0),
-                         .free = parse_count(read_word(folder + "free_hugepages")).value_or(0)});
+        pools.push_back({.page_bytes = base::parse_number(size).value_or(0) << 10,
+                         .reserved = base::parse_number(read_word(folder + "nr_hugepages")).value_or(0),
+                         .free = base::parse_number(read_word(folder + "free_hugepages")).value_or(0)});
     }
     std::ranges::sort(pools, {}, &HugePagePool::page_bytes);
     return pools;

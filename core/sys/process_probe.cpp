@@ -1,6 +1,7 @@
 #include "core/sys/process_probe.hpp"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -10,13 +11,17 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
-#include "core/sys/proc_text.hpp"
-#include "core/sys/wait_ready.hpp"
+#include <fmt/format.h>
+
+#include "core/sys/descriptor.hpp"
+#include "core/sys/file_text.hpp"
 
 namespace memsweep::sys {
 namespace {
@@ -34,6 +39,13 @@ const char* smaps_path() noexcept
     return sums_itself ? "/proc/self/smaps_rollup" : "/proc/self/smaps";
 }
 
+// From /proc/PID/status. Empty for a zombie, which has no memory, and for a process that has been reaped.
+std::optional<std::uint64_t> working_set_in(std::string_view status) noexcept
+{
+    const auto resident = find_kib_field(status, "VmRSS");
+    return resident ? std::optional{*resident + find_kib_field(status, "HugetlbPages").value_or(0)} : std::nullopt;
+}
+
 rusage own_usage()
 {
     rusage usage{};
@@ -41,9 +53,9 @@ rusage own_usage()
     return usage;
 }
 
-base::Expected<UniqueFd> open_for_reading(const char* path)
+base::Expected<UniqueFd> open_for_reading(const std::string& path)
 {
-    UniqueFd fd{::open(path, O_RDONLY | O_CLOEXEC)};
+    UniqueFd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
     if (!fd.valid()) {
         return base::fail(base::os_error("open", errno, path));
     }
@@ -221,6 +233,95 @@ base::Expected<MemorySnapshot> read_smaps(int fd, const char* path) noexcept
         }
     }
     return base::fail(base::os_error("read", errno, path));
+}
+
+ProcessWatch::ProcessWatch(UniqueFd status) noexcept : status_{std::move(status)} {}
+
+base::Expected<ProcessWatch> ProcessWatch::open(pid_t pid)
+{
+    return open_for_reading(fmt::format("/proc/{}/status", pid)).map([](UniqueFd status) {
+        return ProcessWatch{std::move(status)};
+    });
+}
+
+std::optional<std::uint64_t> ProcessWatch::working_set_bytes() noexcept
+{
+    TextBuffer buffer;
+    const auto text = pread_text(status_.get(), buffer);
+    return text ? working_set_in(*text) : std::nullopt;
+}
+
+namespace {
+
+constexpr std::size_t most_processes = 4096;
+constexpr int minor_field = 10;  // of /proc/PID/stat, counted from 1; the name in it is the 2nd
+
+std::vector<pid_t> children_of(pid_t process)
+{
+    std::vector<pid_t> children;
+    std::error_code problem;
+    for (const auto& task : std::filesystem::directory_iterator{fmt::format("/proc/{}/task", process), problem}) {
+        const auto text = read_kernel_text(task.path().string() + "/children");
+        std::string_view rest = text ? std::string_view{*text} : std::string_view{};
+        for (std::string_view word = take_word(rest); !word.empty(); word = take_word(rest)) {
+            if (const auto child = base::parse_number(word)) {
+                children.push_back(static_cast<pid_t>(*child));
+            }
+        }
+    }
+    return children;
+}
+
+void add_faults(pid_t process, TreeSample& sample)
+{
+    const auto text = read_kernel_text(fmt::format("/proc/{}/stat", process));
+    const std::size_t name_end = text ? text->rfind(')') : std::string::npos;
+    if (name_end == std::string::npos) {
+        return;
+    }
+    std::string_view rest = std::string_view{*text}.substr(name_end + 1);
+    for (int field = 3; field < minor_field; ++field) {
+        static_cast<void>(take_word(rest));
+    }
+    const std::uint64_t minor = base::parse_number(take_word(rest)).value_or(0);
+    const std::uint64_t childrens_minor = base::parse_number(take_word(rest)).value_or(0);
+    const std::uint64_t major = base::parse_number(take_word(rest)).value_or(0);
+    const std::uint64_t childrens_major = base::parse_number(take_word(rest)).value_or(0);
+    sample.minor_faults += minor + childrens_minor;
+    sample.major_faults += major + childrens_major;
+}
+
+}  // namespace
+
+TreeSample sample_descendants(pid_t of)
+{
+    TreeSample sample;
+    std::vector<pid_t> processes = children_of(of);
+    for (std::size_t i = 0; i < processes.size() && processes.size() < most_processes; ++i) {
+        const pid_t process = processes[i];
+        if (const auto status = read_kernel_text(fmt::format("/proc/{}/status", process))) {
+            ++sample.processes;
+            sample.working_set_bytes += working_set_in(*status).value_or(0);
+        }
+        add_faults(process, sample);
+        const std::vector<pid_t> children = children_of(process);
+        processes.insert(processes.end(), children.begin(), children.end());
+    }
+    return sample;
+}
+
+void adopt_orphans() noexcept
+{
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+std::optional<std::uint64_t> memory_stall_us(std::string_view pressure_text)
+{
+    constexpr std::string_view key = "total=";
+    const std::string_view line = take_line(pressure_text);
+    const std::size_t at = line.find(key);
+    return line.starts_with("some") && at != std::string_view::npos ? base::parse_number(line.substr(at + key.size()))
+                                                                    : std::nullopt;
 }
 
 }  // namespace memsweep::sys

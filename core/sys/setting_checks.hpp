@@ -1,8 +1,7 @@
 // Settings of this machine that spoil measured memory costs: what they are, why they matter, what changes them.
 //
-// Sources  /proc and /sys below `root`, one or two files per check, named in processor_checks.cpp and
-//          memory_checks.cpp; what belongs to this process (limits, capabilities, control groups) from /proc/self.
-// Cost     some 50 small files, a few milliseconds.
+// Sources  /proc and /sys below `root`, one or two files per check, named in setting_checks.cpp; what belongs to this
+// process (limits, capabilities, control groups) from /proc/self. Cost     some 50 small files, a few milliseconds.
 // Errors   none: what cannot be read is a note without a value, never a verdict.
 #pragma once
 
@@ -15,9 +14,5 @@ namespace memsweep::sys {
 
 // `root` as in machine_facts(). The same checks in the same order on every machine.
 [[nodiscard]] std::vector<model::MachineCheck> setting_checks(const std::string& root = "/");
-
-// The two halves of it; `root` ends with a slash.
-[[nodiscard]] std::vector<model::MachineCheck> processor_checks(const std::string& root);
-[[nodiscard]] std::vector<model::MachineCheck> memory_checks(const std::string& root);
 
 }  // namespace memsweep::sys

@@ -16,8 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/sys/descriptor.hpp"
 #include "core/sys/page_ops.hpp"
-#include "core/sys/unique_fd.hpp"
 
 namespace memsweep::sys {
 namespace {

@@ -1,10 +1,14 @@
 #include "core/sys/signals.hpp"
 
-#include <array>
-
 #include <sys/signalfd.h>
 
-#include "core/sys/wait_ready.hpp"
+#include <array>
+#include <csetjmp>
+#include <csignal>
+#include <mutex>
+
+#include "core/base/assert.hpp"
+#include "core/sys/descriptor.hpp"
 
 namespace memsweep::sys {
 namespace {
@@ -43,6 +47,56 @@ std::optional<int> StopSignals::pending() const noexcept
     }
     last_ = signal;
     return signal;
+}
+
+namespace {
+
+struct Frame {
+    sigjmp_buf resume;
+    const void* address{};
+};
+
+thread_local Frame* volatile current = nullptr;
+
+struct sigaction former_segv;
+struct sigaction former_bus;
+
+void on_fault(int signal, siginfo_t* info, void* /*context*/)
+{
+    if (Frame* const frame = current; frame != nullptr) {
+        frame->address = info->si_addr;
+        siglongjmp(frame->resume, 1);  // NOLINT(cert-err52-cpp): the one way out of a fault that will not go away
+    }
+    // Back in the faulting instruction, the former handler (or death) takes it.
+    ::sigaction(signal, signal == SIGSEGV ? &former_segv : &former_bus, nullptr);
+}
+
+void install()
+{
+    struct sigaction action {};
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO | SA_NODEFER;
+    sigemptyset(&action.sa_mask);
+    const bool installed =
+        ::sigaction(SIGSEGV, &action, &former_segv) == 0 && ::sigaction(SIGBUS, &action, &former_bus) == 0;
+    MEMSWEEP_ASSERT(installed, "SIGSEGV and SIGBUS can be handled");
+}
+
+}  // namespace
+
+Trapped run_trapped(void (*code)(void* context), void* context)
+{
+    static std::once_flag installed;
+    std::call_once(installed, install);
+    Frame frame;
+    Frame* const outer = current;
+    current = &frame;
+    const bool faulted = sigsetjmp(frame.resume, 0) != 0;  // NOLINT(cert-err52-cpp): see on_fault
+    if (!faulted) {
+        code(context);
+    }
+    current = outer;
+    return {faulted, frame.address};
 }
 
 }  // namespace memsweep::sys

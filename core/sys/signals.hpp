@@ -1,3 +1,13 @@
+// Signals: those that ask this process to stop, and those of a faulting access.
+#pragma once
+
+#include <csignal>
+#include <optional>
+
+#include "core/sys/descriptor.hpp"
+
+namespace memsweep::sys {
+
 // Ctrl-C and its relatives as something to ask for, instead of something that strikes anywhere.
 //
 // Sources  SIGINT, SIGTERM and SIGHUP, blocked and read through a signalfd. One that is ignored stays so: under nohup,
@@ -6,16 +16,6 @@
 // Threads  blocks in the constructing thread, and in those it starts later: make it in main, before any thread.
 // Ownership  the destructor restores the thread's signal mask; a signal that nobody has asked for by then takes effect
 //          at once, which by default ends the process.
-#pragma once
-
-#include <optional>
-
-#include <csignal>
-
-#include "core/sys/unique_fd.hpp"
-
-namespace memsweep::sys {
-
 class StopSignals {
   public:
     StopSignals() noexcept;
@@ -38,5 +38,26 @@ class StopSignals {
     UniqueFd fd_;
     mutable int last_{};  // mutable, as pending: taking a signal changes the process, not which signals are held
 };
+
+// Runs a piece of code that may touch inaccessible memory and comes back when it does.
+//
+// Sources  sigaction(2), siglongjmp(3): SIGSEGV and SIGBUS are delivered to the thread that caused them.
+// Cost     the first use installs handlers for the process; then about 20 ns per call.
+// Threads  each thread has its own trap; a fault outside of any trap has its former effect.
+// Errors   the code must not hold locks or own anything when it faults: nothing is unwound.
+struct Trapped {
+    bool faulted{};
+    const void* address{};  // that was touched
+};
+
+[[nodiscard]] Trapped run_trapped(void (*code)(void* context), void* context);
+
+// The same for a callable.
+template <typename Code>
+[[nodiscard]] Trapped trapped(const Code& code)
+{
+    const Code* place = &code;
+    return run_trapped([](void* context) { (**static_cast<const Code**>(context))(); }, &place);
+}
 
 }  // namespace memsweep::sys

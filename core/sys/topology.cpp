@@ -12,8 +12,7 @@
 #include <fmt/format.h>
 #include <hwloc.h>
 
-#include "core/sys/affinity.hpp"
-#include "core/sys/system_devices.hpp"
+#include "core/sys/processors.hpp"
 
 namespace memsweep::sys {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/sys/topology_drawing.hpp"
+#include "core/sys/topology.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/sys/atomic_file.hpp"
+#include "core/sys/output_file.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/sys/file_facts.hpp"
 #include "tests/sys/temp_tree.hpp"

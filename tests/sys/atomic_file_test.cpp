@@ -1,4 +1,4 @@
-#include "core/sys/atomic_file.hpp"
+#include "core/sys/output_file.hpp"
 
 #include <array>
 
@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/sys/unique_fd.hpp"
+#include "core/sys/descriptor.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/sys/file_facts.hpp"
 #include "tests/sys/temp_tree.hpp"

@@ -1,8 +1,7 @@
-#include "core/sys/canary.hpp"
+#include "core/sys/machine_measures.hpp"
 
 #include <chrono>
 
-#include "core/sys/fault_cost.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/sys/temp_tree.hpp"
 

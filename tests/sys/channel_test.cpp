@@ -1,4 +1,4 @@
-#include "core/sys/channel.hpp"
+#include "core/sys/interprocess.hpp"
 
 #include <array>
 #include <csignal>

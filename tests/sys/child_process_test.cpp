@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/sys/channel.hpp"
+#include "core/sys/interprocess.hpp"
 #include "core/sys/clock.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/sys/disposition.hpp"

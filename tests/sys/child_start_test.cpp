@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "core/sys/child_process.hpp"
-#include "core/sys/proc_text.hpp"
+#include "core/sys/file_text.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/sys/disposition.hpp"
 #include "tests/sys/helper_role.hpp"

@@ -1,7 +1,7 @@
 #include <chrono>
 #include <iostream>
 
-#include "core/sys/fault_cost.hpp"
+#include "core/sys/machine_measures.hpp"
 #include "core/sys/page_ops.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/sys/fault_count.hpp"

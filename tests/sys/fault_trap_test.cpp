@@ -1,5 +1,5 @@
 // Traps: where a fault was, in which thread, and what happens to one outside of any trap.
-#include "core/sys/fault_trap.hpp"
+#include "core/sys/signals.hpp"
 
 #include <atomic>
 #include <csignal>

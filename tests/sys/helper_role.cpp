@@ -9,9 +9,8 @@
 
 #include <unistd.h>
 
-#include "core/sys/channel.hpp"
+#include "core/sys/interprocess.hpp"
 #include "core/sys/page_ops.hpp"
-#include "core/sys/shared_region.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace memsweep;

@@ -1,4 +1,4 @@
-#include "core/sys/idle_thread.hpp"
+#include "core/sys/threads.hpp"
 
 #include <chrono>
 #include <thread>

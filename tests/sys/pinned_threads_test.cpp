@@ -1,9 +1,9 @@
-#include "core/sys/pinned_threads.hpp"
+#include "core/sys/threads.hpp"
 
 #include <chrono>
 #include <vector>
 
-#include "core/sys/affinity.hpp"
+#include "core/sys/processors.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace memsweep;

@@ -1,4 +1,4 @@
-#include "core/sys/proc_text.hpp"
+#include "core/sys/file_text.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/sys/temp_tree.hpp"

@@ -1,12 +1,11 @@
-#include "core/sys/process_watch.hpp"
+#include "core/sys/process_probe.hpp"
 
 #include <array>
 #include <thread>
 
 #include <unistd.h>
 
-#include "core/sys/channel.hpp"
-#include "core/sys/process_probe.hpp"
+#include "core/sys/interprocess.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/sys/allocation_count.hpp"
 #include "tests/sys/helper_role.hpp"

@@ -1,4 +1,4 @@
-#include "core/sys/read_file.hpp"
+#include "core/sys/file_text.hpp"
 
 #include <array>
 #include <string>
@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "core/sys/unique_fd.hpp"
+#include "core/sys/descriptor.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/sys/temp_tree.hpp"
 

@@ -1,4 +1,4 @@
-#include "core/sys/shared_region.hpp"
+#include "core/sys/interprocess.hpp"
 
 #include <array>
 
@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/sys/channel.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/sys/helper_role.hpp"
 

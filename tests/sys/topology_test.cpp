@@ -4,10 +4,8 @@
 #include <numeric>
 #include <string>
 
-#include "core/sys/affinity.hpp"
+#include "core/sys/processors.hpp"
 #include "core/sys/machine_facts.hpp"
-#include "core/sys/system_devices.hpp"
-#include "core/sys/topology_drawing.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/sys/temp_tree.hpp"
 

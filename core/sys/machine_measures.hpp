@@ -1,0 +1,82 @@
+// Short measurements of this machine as it is now: how much it varies, and what its page faults cost.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/expected.hpp"
+#include "core/sys/clock.hpp"
+
+namespace memsweep::sys {
+
+// A short measurement of fixed work, repeated: what a program that never changes is seen to vary by, on this machine
+// now.
+//
+// Units    seconds per round.
+// Sources  one round computes a fixed chain of integer operations, then copies 4 MiB within memory touched before;
+//          steal time from /proc/stat below `root`.
+// Memory   8 MiB while it runs.
+// Errors   none: without memory nothing is copied, without /proc/stat there is no steal time.
+struct CanaryReadings {
+    std::vector<double> compute_seconds;
+    std::vector<double> copy_seconds;
+    std::optional<double> steal_share;  // of the time of all processors, taken by the hypervisor meanwhile
+};
+
+struct CanaryLimits {
+    int rounds{600};
+    int fewest_rounds{10};
+    std::chrono::nanoseconds time{std::chrono::milliseconds{1200}};  // ends early, after the fewest rounds
+};
+
+[[nodiscard]] CanaryReadings run_canary(const Clock& clock, const CanaryLimits& limits, const std::string& root = "/");
+
+// What one minor fault of each kind costs a program that fills the page, measured on this machine now.
+//
+// A program seldom touches one byte of a page: it writes it whole, and finds it in the cache after the kernel has
+// cleared it. So each cost is that of writing 16 MiB whole while every page faults, less that of writing them again,
+// per fault. One byte per page gave 119 to 139 % of what a concatenation into fresh pages lost, whole pages 80 to 105 %
+// (2-core Xeon VM, 31 rounds each).
+//
+// Units    seconds; pages as the kernel faults them: base pages, or huge ones.
+// Cost     six rounds of two passes over 16 MiB, 20 to 60 ms a kind; the first round does not count.
+// Errors   os: memory is refused; not_supported: the kernel gave no huge pages.
+enum class FaultKind : std::uint8_t {
+    small_page,    // private memory, first touch of a base page
+    huge_page,     // private memory, first touch of a transparent huge page
+    shared_page,   // shared memory, first touch of a base page: it is made
+    shared_again,  // shared memory, the page is there and only its page-table entry is missing
+};
+
+struct FaultCost {
+    double seconds_per_fault{};          // median of the rounds
+    double fastest_seconds_per_fault{};  // the best round: the machine undisturbed
+    std::uint64_t faults{};              // per round
+};
+
+[[nodiscard]] base::Expected<FaultCost> measure_fault_cost(const Clock& clock,
+                                                           FaultKind kind = FaultKind::small_page) noexcept;
+
+// Whether this machine's memory is warm: what the first touch of fresh memory costs, against touching it again after
+// giving it back. A guest that has not used memory yet, or has returned it to its host, must first get it from there.
+//
+// Units    seconds per page.
+// Sources  private anonymous memory without huge pages, in chunks that are all kept until the end, so that each is
+//          served from memory that the one before did not have.
+// Memory   up to `most_bytes` resident while it measures, none afterwards.
+// Errors   os: no memory can be mapped at all.
+inline constexpr std::uint64_t touched_chunk_bytes = 8U << 20;
+
+struct TouchedChunk {
+    double first_seconds{};  // first touch of a page
+    double again_seconds{};  // touch of a page that this process has just given back
+};
+
+// Ends early when `most_time` has passed.
+[[nodiscard]] base::Expected<std::vector<TouchedChunk>>
+measure_first_touch(const Clock& clock, std::uint64_t most_bytes, std::chrono::nanoseconds most_time);
+
+}  // namespace memsweep::sys

@@ -1,0 +1,383 @@
+#include "core/sys/output_file.hpp"
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdio>
+#include <ranges>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/base/quantity.hpp"
+#include "core/sys/descriptor.hpp"
+#include "core/sys/file_text.hpp"
+
+namespace memsweep::sys {
+namespace {
+
+constexpr int most_links = 40;  // the kernel's own limit
+
+std::string parent_of(const std::string& path)
+{
+    const std::size_t slash = path.rfind('/');
+    if (slash == std::string::npos) {
+        return ".";
+    }
+    return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// Opening /dev/stdout again would start at offset 0 of a redirected file and overwrite what stands there; renaming over
+// it would leave the shell's descriptor pointing at the old file. So such names mean the descriptor itself.
+std::optional<int> as_descriptor(std::string_view path)
+{
+    if (path == "-" || path == "/dev/stdout") {
+        return STDOUT_FILENO;
+    }
+    if (path == "/dev/stderr") {
+        return STDERR_FILENO;
+    }
+    for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+        if (path.starts_with(folder)) {
+            const auto number = base::parse_number(path.substr(folder.size()));
+            return number && *number <= INT_MAX ? std::optional{static_cast<int>(*number)} : std::nullopt;
+        }
+    }
+    return std::nullopt;
+}
+
+// What the link `path` points at; empty when it is no link.
+std::optional<std::string> followed(const std::string& path)
+{
+    std::array<char, PATH_MAX> target;
+    const ssize_t length = ::readlink(path.c_str(), target.data(), target.size());
+    if (length <= 0) {
+        return std::nullopt;
+    }
+    std::string text{target.data(), static_cast<std::size_t>(length)};
+    return text.front() == '/' ? text : parent_of(path) + "/" + text;
+}
+
+}  // namespace
+
+bool OutputTarget::replaceable() const noexcept
+{
+    return !descriptor && (!existing || S_ISREG(existing->st_mode));
+}
+
+std::string OutputTarget::directory() const
+{
+    return parent_of(path);
+}
+
+base::Expected<OutputTarget> find_output_target(const std::string& path)
+{
+    OutputTarget target{path, as_descriptor(path), std::nullopt};
+    if (target.descriptor) {
+        return target;
+    }
+    for (int links = 0; const auto next = followed(target.path); ++links) {
+        if (links == most_links) {
+            return base::fail(io_error("cannot write", ELOOP, path));
+        }
+        target.path = *next;
+    }
+    if (target.path.empty() || target.path.ends_with('/')) {
+        return base::fail(io_error("cannot write", target.path.empty() ? ENOENT : EISDIR, path));
+    }
+    struct stat found {};
+    if (::stat(target.path.c_str(), &found) == 0) {
+        target.existing = found;
+    } else if (errno != ENOENT) {
+        return base::fail(io_error("cannot write", errno, path));
+    }
+    if (target.existing && S_ISDIR(target.existing->st_mode)) {
+        return base::fail(io_error("cannot write", EISDIR, path));
+    }
+    return target;
+}
+
+namespace {
+
+base::Expected<void> outcome(int error, const std::string& path, std::string_view what = "cannot write")
+{
+    if (error != 0) {
+        return base::fail(io_error(what, error, path));
+    }
+    return {};
+}
+
+// With the rights that a write would have: access() asks for those of the user who started the program.
+int check_permission(const OutputTarget& target)
+{
+    const bool may = !target.existing || ::faccessat(AT_FDCWD, target.path.c_str(), W_OK, AT_EACCESS) == 0;
+    return may ? 0 : errno;
+}
+
+// The errno of the first write that failed, or 0.
+int write_pieces(const Content& content, const std::function<int(std::string_view)>& write)
+{
+    int error = 0;
+    content([&](std::string_view piece) {
+        error = error != 0 ? error : write(piece);
+        return error == 0;
+    });
+    return error;
+}
+
+int write_through(const OutputTarget& target, const Content& content)
+{
+    if (target.descriptor) {
+        return write_pieces(content, [&](std::string_view piece) { return write_all(*target.descriptor, piece); });
+    }
+    const UniqueFd file{retry_interrupted([&] { return ::open(target.path.c_str(), O_WRONLY | O_CLOEXEC); })};
+    return file.valid() ? write_pieces(content, [&](std::string_view piece) { return write_all(file.get(), piece); })
+                        : errno;
+}
+
+int replace(const OutputTarget& target, const Content& content)
+{
+    if (const int error = check_permission(target); error != 0) {
+        return error;
+    }
+    auto file = TempFile::create_in(target.directory());
+    if (!file) {
+        return errno;
+    }
+    int error = target.existing ? file->take_mode_of(*target.existing) : 0;
+    error = error != 0 ? error : write_pieces(content, [&](std::string_view piece) { return file->write(piece); });
+    return error != 0 ? error : file->commit_as(target.path);
+}
+
+// The directories that were missing, made one by one and, unless they are kept, taken away again.
+class NewDirectories {
+  public:
+    NewDirectories() = default;
+    NewDirectories(const NewDirectories&) = delete;
+    NewDirectories& operator=(const NewDirectories&) = delete;
+    ~NewDirectories()
+    {
+        for (const std::string& directory : made_ | std::views::reverse) {
+            ::rmdir(directory.c_str());
+        }
+    }
+
+    int make(const std::string& directory)
+    {
+        const int error = make_one(directory);
+        const std::size_t slash = directory.rfind('/');
+        if (error != ENOENT || slash == std::string::npos || slash == 0) {
+            return error;
+        }
+        const int parent_error = make(directory.substr(0, slash));
+        return parent_error != 0 ? parent_error : make_one(directory);  // once: /proc says ENOENT every time
+    }
+
+    void keep() { made_.clear(); }
+
+  private:
+    int make_one(const std::string& directory)
+    {
+        constexpr mode_t for_the_umask = 0777;
+        if (::mkdir(directory.c_str(), for_the_umask) == 0) {
+            made_.push_back(directory);
+            return 0;
+        }
+        if (errno != EEXIST) {
+            return errno;
+        }
+        struct stat found {};
+        return ::stat(directory.c_str(), &found) == 0 && S_ISDIR(found.st_mode) ? 0 : ENOTDIR;
+    }
+
+    std::vector<std::string> made_;
+};
+
+// Nothing can be tried on what is no file; what can be asked is asked.
+int check_through(const OutputTarget& target)
+{
+    if (!target.descriptor) {
+        return check_permission(target);
+    }
+    const int flags = ::fcntl(*target.descriptor, F_GETFL);
+    if (flags < 0) {
+        return errno;
+    }
+    return (flags & O_ACCMODE) == O_RDONLY ? EBADF : 0;
+}
+
+}  // namespace
+
+base::Expected<void> write_file_atomically(const std::string& path, std::string_view content)
+{
+    return write_file_atomically(path, [&](const PieceTaker& take) { take(content); });
+}
+
+base::Expected<void> write_file_atomically(const std::string& path, const Content& content)
+{
+    const auto target = find_output_target(path);
+    if (!target) {
+        return base::fail(target.error());
+    }
+    return outcome(target->replaceable() ? replace(*target, content) : write_through(*target, content), path);
+}
+
+base::Expected<void> check_writable(const std::string& path, std::uint64_t expected_bytes)
+{
+    const auto target = find_output_target(path);
+    if (!target) {
+        return base::fail(target.error());
+    }
+    if (!target->replaceable()) {
+        return outcome(check_through(*target), path);
+    }
+    if (const int error = check_permission(*target); error != 0) {
+        return outcome(error, path);
+    }
+    NewDirectories directories;
+    if (const int error = directories.make(target->directory()); error != 0) {
+        return outcome(error, path, "cannot make its directory");
+    }
+    auto file = TempFile::create_in(target->directory());
+    if (!file) {
+        return outcome(errno, path);
+    }
+    if (const int error = file->reserve(expected_bytes); error != 0) {
+        return outcome(error, path, "cannot reserve " + base::format_size(static_cast<double>(expected_bytes)));
+    }
+    directories.keep();
+    return {};
+}
+
+namespace {
+
+// Takes away SIGXFSZ, which a write beyond RLIMIT_FSIZE sends to the writing thread, for as long as it lives.
+class NoFileSizeSignal {
+  public:
+    NoFileSizeSignal() noexcept
+    {
+        sigemptyset(&size_limit_);
+        sigaddset(&size_limit_, SIGXFSZ);
+        ::pthread_sigmask(SIG_BLOCK, &size_limit_, &before_);
+    }
+    NoFileSizeSignal(const NoFileSizeSignal&) = delete;
+    NoFileSizeSignal& operator=(const NoFileSizeSignal&) = delete;
+    ~NoFileSizeSignal()
+    {
+        constexpr timespec at_once{};
+        if (sigismember(&before_, SIGXFSZ) == 0) {
+            retry_interrupted([&] { return ::sigtimedwait(&size_limit_, nullptr, &at_once); });
+        }
+        ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
+
+  private:
+    sigset_t size_limit_{};
+    sigset_t before_{};
+};
+
+std::uint64_t random_number()
+{
+    std::uint64_t number{};
+    if (::getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number) {
+        number = static_cast<std::uint64_t>(::getpid());  // early at boot; a name that is taken is only tried again
+    }
+    return number;
+}
+
+}  // namespace
+
+TempFile::TempFile(std::string path, UniqueFd file) noexcept : path_{std::move(path)}, file_{std::move(file)} {}
+
+TempFile::TempFile(TempFile&& other) noexcept
+    : path_{std::exchange(other.path_, std::string{})}, file_{std::move(other.file_)}
+{
+}
+
+TempFile::~TempFile()
+{
+    if (!path_.empty()) {
+        ::unlink(path_.c_str());
+    }
+}
+
+std::optional<TempFile> TempFile::create_in(const std::string& directory)
+{
+    constexpr std::uint64_t most_tries = 100;
+    const std::uint64_t number = random_number();
+    for (std::uint64_t i = 0; i < most_tries; ++i) {
+        std::string path = fmt::format("{}/.memsweep-{:016x}.partial", directory, number + i);
+        constexpr mode_t for_the_umask = 0666;
+        UniqueFd file{::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, for_the_umask)};
+        if (file.valid()) {
+            return TempFile{std::move(path), std::move(file)};
+        }
+        if (errno != EEXIST) {
+            break;
+        }
+    }
+    return std::nullopt;
+}
+
+int TempFile::take_mode_of(const struct stat& other) noexcept
+{
+    constexpr mode_t permissions = 0777;
+    // Only root may give files away; the others' file has been theirs before, or becomes theirs.
+    static_cast<void>(::fchown(file_.get(), other.st_uid, other.st_gid) == 0);
+    return ::fchmod(file_.get(), other.st_mode & permissions) == 0 ? 0 : errno;
+}
+
+int TempFile::write(std::string_view content) noexcept
+{
+    return write_all(file_.get(), content);
+}
+
+int TempFile::reserve(std::uint64_t bytes) noexcept
+{
+    const NoFileSizeSignal quiet;
+    int error = EINTR;
+    while (bytes != 0 && error == EINTR) {
+        error = ::posix_fallocate(file_.get(), 0, static_cast<off_t>(bytes));
+    }
+    return bytes == 0 || error == EOPNOTSUPP ? 0 : error;
+}
+
+int TempFile::commit_as(const std::string& path) noexcept
+{
+    // EINVAL: a file system that has nothing to flush.
+    if (retry_interrupted([&] { return ::fsync(file_.get()); }) != 0 && errno != EINVAL) {
+        return errno;
+    }
+    // Closed by hand: some network file systems report a full disk no earlier.
+    if (::close(file_.release()) != 0 && errno != EINTR) {
+        return errno;
+    }
+    if (std::rename(path_.c_str(), path.c_str()) != 0) {
+        return errno;
+    }
+    path_.clear();
+    return 0;
+}
+
+int write_all(int fd, std::string_view content) noexcept
+{
+    const NoFileSizeSignal quiet;
+    while (!content.empty()) {
+        const ssize_t written = retry_interrupted([&] { return ::write(fd, content.data(), content.size()); });
+        if (written < 0) {
+            return errno;
+        }
+        content.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return 0;
+}
+
+}  // namespace memsweep::sys

@@ -1,0 +1,72 @@
+// The processors of this machine as the kernel lists and governs them, and which of them a thread runs on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/base/expected.hpp"
+
+namespace memsweep::sys {
+
+// What the kernel shows below /sys/devices/system and hwloc does not tell, or a worker asks that must load no topology:
+// the lists of what is online, the processors of a node, and how the clock of processors is governed.
+//
+// No other file reads there.
+// Sources  cpu/online, node/online, node/nodeN/cpulist, cpu/cpuN/cpufreq, cpu/intel_pstate, cpu/cpufreq below
+//          `root`/sys/devices/system.
+// Errors   none: what is not shown is absent.
+// "/sys/devices/system/cpu/cpufreq/boost", for "cpu/cpufreq/boost".
+[[nodiscard]] std::string system_device_path(const std::string& name, const std::string& root = "/");
+
+[[nodiscard]] std::optional<std::uint32_t> online_processors(const std::string& root = "/");
+[[nodiscard]] std::optional<std::uint32_t> online_nodes(const std::string& root = "/");
+
+// That lie in the node, whether or not this process may use them; empty for a node of memory alone.
+[[nodiscard]] std::optional<std::vector<std::uint32_t>> processors_of_node(std::uint32_t node,
+                                                                           const std::string& root = "/");
+
+// Of one processor ("" where its frequency is not scaled), and of all of them.
+[[nodiscard]] std::string governor(std::uint32_t cpu, const std::string& root = "/");
+[[nodiscard]] std::set<std::string> governors(const std::string& root = "/");
+
+// Whether the processor may go beyond its nominal frequency, and the command that forbids it.
+struct Turbo {
+    bool is_on{};
+    std::string command;
+};
+[[nodiscard]] std::optional<Turbo> turbo(const std::string& root = "/");
+
+// On which processors this process may run, and on which the calling thread runs for a while.
+//
+// Sources  sched_getaffinity and sched_setaffinity of the calling thread; what it was before is put back by the
+//          destructor. hwloc binds threads by the same calls, but needs its topology for it, which a worker must not
+//          load.
+// Cost     a system call where the processors change, and a migration where the thread is on none of them.
+// Errors   os: the kernel refused, as for processors that a cpuset keeps from this process.
+// Threads  an Affinity belongs to the thread that made it.
+
+// Of the calling thread; a cpuset of its control group counts.
+[[nodiscard]] std::vector<std::uint32_t> allowed_cpus();
+
+// Limits the calling thread to these, of which there is one at least. Returns 0, or the errno of the refusal.
+[[nodiscard]] int run_on(const std::vector<std::uint32_t>& cpus);
+
+class Affinity {
+  public:
+    Affinity() = default;
+    Affinity(const Affinity&) = delete;
+    Affinity& operator=(const Affinity&) = delete;
+    ~Affinity();
+
+    // From now on on these alone; none: wherever it ran before the first call.
+    [[nodiscard]] base::Expected<void> limit_to(const std::vector<std::uint32_t>& cpus);
+
+  private:
+    std::vector<std::uint32_t> before_;
+    std::vector<std::uint32_t> now_;  // empty: as before
+};
+
+}  // namespace memsweep::sys
