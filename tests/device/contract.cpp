@@ -3,7 +3,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "core/device/handles.hpp"
+#include "core/device/runtime.hpp"
 #include "tests/support/catch.hpp"
 
 namespace memsweep::tests {

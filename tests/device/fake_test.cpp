@@ -3,7 +3,7 @@
 #include <cstring>
 #include <vector>
 
-#include "core/device/handles.hpp"
+#include "core/device/runtime.hpp"
 #include "core/device/open.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_runtime.hpp"

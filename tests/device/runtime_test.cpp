@@ -4,7 +4,7 @@
 #include <iostream>
 #include <thread>
 
-#include "core/device/handles.hpp"
+#include "core/device/runtime.hpp"
 #include "core/device/open.hpp"
 #include "tests/device/contract.hpp"
 #include "tests/support/catch.hpp"
