@@ -10,9 +10,9 @@
 #include "core/base/quantity.hpp"
 #include "core/measure/summary.hpp"
 #include "core/probe/kernel.hpp"
+#include "core/probe/probe.hpp"
 #include "core/probe/probe_case.hpp"
 #include "core/probe/stream.hpp"
-#include "core/probe/working_set.hpp"
 #include "core/transfer/end_memory.hpp"
 
 namespace memsweep::probe {
@@ -134,13 +134,13 @@ void add_bandwidth_facts(model::CaseReport& report, const StreamArrays& arrays,
                          std::optional<std::uint64_t> effective_cache, const ProbeContext& context,
                          const sys::PlacementProof& proof)
 {
-    set_fact(report, "array_bytes", static_cast<std::int64_t>(arrays.bytes_per_array()));
+    set_fact(report, "array_bytes", arrays.bytes_per_array());
     set_fact(report, "bytes_counted", std::string{"stream"});
     set_fact(report, "pages", proof.pages);
     set_placement(report, proof);
-    set_fact(report, "llc_advertised", static_cast<std::int64_t>(sys::last_level_cache_bytes(context.topology)));
+    set_fact(report, "llc_advertised", sys::last_level_cache_bytes(context.topology));
     if (effective_cache) {
-        set_fact(report, "llc_effective", static_cast<std::int64_t>(*effective_cache));
+        set_fact(report, "llc_effective", *effective_cache);
     }
     const std::string fits = !effective_cache                                       ? "unknown"
                              : arrays.bytes_per_array() * 3 <= *effective_cache * 2 ? "yes"
@@ -223,6 +223,17 @@ void set_ceiling_shares(std::vector<model::CaseReport>& cases)
         }
         set_values(report, "ceiling_share", shares);
     }
+}
+
+std::uint64_t memory_array_bytes(std::optional<std::uint64_t> effective_cache, std::uint64_t advertised_cache,
+                                 std::uint64_t budget_bytes)
+{
+    constexpr std::uint64_t array_count = 3;
+    constexpr std::uint64_t grain = 1U << 20;
+    const std::uint64_t wanted = std::max({std::uint64_t{256} << 20, 4 * effective_cache.value_or(0),
+                                           (2 * advertised_cache + array_count - 1) / array_count});
+    const std::uint64_t allowed = budget_bytes / array_count;
+    return std::min(wanted, allowed) / grain * grain;
 }
 
 std::vector<model::CaseReport> probe_bandwidth(const ProbeContext& context,

@@ -136,7 +136,7 @@ double latency_of(std::span<void**> chains, double seconds, const sys::Clock& cl
     do {
         follow(chains, loads_between_reads);
         loads += loads_between_reads;
-        elapsed = std::chrono::duration<double>(clock.now() - begin).count();
+        elapsed = sys::seconds_of(clock.now() - begin);
     } while (elapsed < seconds);
     return elapsed / static_cast<double>(loads);
 }

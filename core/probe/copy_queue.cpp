@@ -33,11 +33,6 @@ bool on_device(MemoryKind kind)
     return kind == MemoryKind::device || kind == MemoryKind::stream_ordered;
 }
 
-double seconds_of(std::chrono::nanoseconds duration)
-{
-    return std::chrono::duration<double>(duration).count();
-}
-
 }  // namespace
 
 Expected<double> seconds_behind_latch(device::Runtime& runtime, const device::Stream& stream,
@@ -164,7 +159,7 @@ Expected<double> CopyQueue::run(std::uint64_t copies, const sys::Clock& clock, c
     }
     const auto begin = clock.now();
     return enqueue(copies).and_then([&] { return runtime_->wait(stream_.id()); }).map([&] {
-        return seconds_of(clock.now() - begin);
+        return sys::seconds_of(clock.now() - begin);
     });
 }
 
@@ -195,7 +190,7 @@ Expected<double> run_together(device::Runtime& runtime, std::vector<CopyQueue>& 
             all = done;
         }
     }
-    return all.map([&] { return seconds_of(clock.now() - begin); });
+    return all.map([&] { return sys::seconds_of(clock.now() - begin); });
 }
 
 Expected<Contended> run_contended(device::Runtime& runtime, CopyQueue& measured, CopyQueue& other, std::uint64_t copies,
@@ -244,7 +239,7 @@ Expected<Contended> run_contended(device::Runtime& runtime, CopyQueue& measured,
             }
         }
     }
-    const double waited = seconds_of(clock.now() - started);
+    const double waited = sys::seconds_of(clock.now() - started);
     const auto all_done =
         runtime.wait(measured.stream().id()).and_then([&] { return runtime.wait(other.stream().id()); });
     if (!let_go || !all_done) {

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "core/base/expected.hpp"
-#include "core/device/handles.hpp"
+#include "core/device/runtime.hpp"
 #include "core/sys/clock.hpp"
 
 namespace memsweep::probe {

@@ -1,6 +1,7 @@
 #include "core/probe/device_cases.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <numeric>
 #include <utility>
@@ -171,30 +172,9 @@ std::string device_word(std::uint32_t device)
 
 bool is_of_all(CaseKind kind) noexcept
 {
-    switch (kind) {
-    case CaseKind::all_to_host:
-    case CaseKind::host_to_all:
-    case CaseKind::all_to_one:
-    case CaseKind::one_to_all:
-    case CaseKind::all_to_all:
-    case CaseKind::ring:
-    case CaseKind::bisection:
-        return true;
-    case CaseKind::to_device:
-    case CaseKind::from_device:
-    case CaseKind::peer:
-    case CaseKind::local:
-    case CaseKind::locking:
-    case CaseKind::staged_to_device:
-    case CaseKind::staged_to_host:
-    case CaseKind::loads:
-    case CaseKind::peer_loads:
-    case CaseKind::prefetch_to_device:
-    case CaseKind::prefetch_to_host:
-    case CaseKind::call:
-        break;
-    }
-    return false;
+    constexpr std::array kinds{CaseKind::all_to_host, CaseKind::host_to_all, CaseKind::all_to_one, CaseKind::one_to_all,
+                               CaseKind::all_to_all,  CaseKind::ring,        CaseKind::bisection};
+    return std::ranges::find(kinds, kind) != kinds.end();
 }
 
 bool is_of_pairs(CaseKind kind) noexcept

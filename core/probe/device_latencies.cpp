@@ -13,8 +13,8 @@
 
 #include "core/base/quantity.hpp"
 #include "core/base/rng.hpp"
-#include "core/device/handles.hpp"
-#include "core/probe/device_measures.hpp"
+#include "core/device/runtime.hpp"
+#include "core/probe/device_cases.hpp"
 
 namespace memsweep::probe {
 namespace {
@@ -188,7 +188,7 @@ class Calls {
                 return base::fail(done.error());
             }
         }
-        return std::chrono::duration<double>(task_.context.clock.now() - begin).count();
+        return sys::seconds_of(task_.context.clock.now() - begin);
     }
 
     [[nodiscard]] bool is_wrong() const
@@ -262,9 +262,9 @@ Expected<void> measure_loads(const DeviceTask& task, model::CaseReport& report)
         seconds.push_back(*took);
     }
     set_latencies_per_call(seconds, loads, report);
-    set_fact(report, "array_bytes", static_cast<std::int64_t>(chain->bytes()));
-    set_fact(report, "line_bytes", static_cast<std::int64_t>(device_line_bytes));
-    set_fact(report, "loads_per_sample", static_cast<std::int64_t>(loads));
+    set_fact(report, "array_bytes", chain->bytes());
+    set_fact(report, "line_bytes", device_line_bytes);
+    set_fact(report, "loads_per_sample", loads);
     set_fact(report, "mover", std::string{"kernel"});
     set_fact(report, "from", std::string{device::name_of(task.what.host)});
     set_fact(report, "timed_by", std::string{"events of the device, queued behind a latch"});
@@ -301,10 +301,10 @@ Expected<void> measure_calls(const DeviceTask& asked, model::CaseReport& report)
         seconds.push_back(*took);
     }
     set_latencies_per_call(seconds, times, report);
-    set_fact(report, "calls_per_sample", static_cast<std::int64_t>(times));
+    set_fact(report, "calls_per_sample", times);
     set_fact(report, "timed_by", std::string{"the processor's clock"});
     if (task.what.call == DeviceCall::round_trip) {
-        set_fact(report, "array_bytes", static_cast<std::int64_t>(task.bytes));
+        set_fact(report, "array_bytes", task.bytes);
         set_fact(report, "verified", fmt::format("{0} of {0} samples, every byte", seconds.size()));
     }
     return {};

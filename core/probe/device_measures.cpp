@@ -1,4 +1,4 @@
-#include "core/probe/device_measures.hpp"
+#include "core/probe/device_cases.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "core/device/handles.hpp"
+#include "core/device/runtime.hpp"
 #include "core/transfer/transfer_set.hpp"
 
 namespace memsweep::probe {
@@ -21,7 +21,7 @@ constexpr std::uint64_t pattern_seed = 1;
 
 double seconds_since(const sys::Clock& clock, std::chrono::nanoseconds begin)
 {
-    return std::chrono::duration<double>(clock.now() - begin).count();
+    return sys::seconds_of(clock.now() - begin);
 }
 
 bool goes_on(const DeviceTask& task, const std::vector<double>& samples, const model::CaseReport& report)
@@ -31,23 +31,18 @@ bool goes_on(const DeviceTask& task, const std::vector<double>& samples, const m
 }
 
 // Sets the samples, each of which moved so many bytes; a case that failed gets none.
-void set_samples(const DeviceTask& task, const std::vector<double>& seconds, const std::vector<double>& rates,
-                 std::uint64_t bytes, model::CaseReport& report)
+void set_measured(const DeviceTask& task, const std::vector<double>& seconds, const std::vector<double>& rates,
+                  std::uint64_t bytes, model::CaseReport& report)
 {
-    if (report.status != model::Status::ok) {
+    if (report.status != model::Status::ok || !set_samples(report, "wall_time", seconds)) {
         return;
     }
-    if (seconds.empty()) {
-        skip_interrupted(report);
-        return;
-    }
-    set_values(report, "wall_time", seconds);
     if (!rates.empty()) {
         set_values(report, "bandwidth", rates);
         set_fact(report, "bytes_counted", std::string{"payload"});
         set_fact(report, "verified", fmt::format("{0} of {0} samples, every word", seconds.size()));
     }
-    set_fact(report, "array_bytes", static_cast<std::int64_t>(bytes));
+    set_fact(report, "array_bytes", bytes);
     set_link_facts(report, task.runtime.host_link(task.ends.first), "right after the last sample", std::nullopt);
 }
 
@@ -99,16 +94,13 @@ void fail_sample(model::CaseReport& report, std::size_t sample, std::string_view
 
 void set_latencies_per_call(const std::vector<double>& seconds, std::uint64_t each_of, model::CaseReport& report)
 {
-    if (seconds.empty()) {
-        skip_interrupted(report);
-        return;
-    }
     std::vector<double> latencies;
     for (const double sample : seconds) {
         latencies.push_back(sample / static_cast<double>(each_of));
     }
-    set_values(report, "latency", latencies);
-    set_values(report, "wall_time", seconds);
+    if (set_samples(report, "latency", latencies)) {
+        set_values(report, "wall_time", seconds);
+    }
 }
 
 Expected<void> measure_locking(const DeviceTask& task, model::CaseReport& report)
@@ -128,7 +120,7 @@ Expected<void> measure_locking(const DeviceTask& task, model::CaseReport& report
                 }
                 seconds.push_back(seconds_since(clock, begin));
             }
-            set_samples(task, seconds, {}, task.bytes, report);
+            set_measured(task, seconds, {}, task.bytes, report);
             return {};
         });
 }
@@ -174,9 +166,9 @@ Expected<void> measure_staged(const DeviceTask& task, model::CaseReport& report)
         rates.push_back(static_cast<double>(bytes * turns) / seconds.back());
         all += set->statistics();
     }
-    set_samples(task, seconds, rates, bytes, report);
-    set_fact(report, "slots", static_cast<std::int64_t>(options.slots));
-    set_fact(report, "chunk_bytes", static_cast<std::int64_t>(all.largest_chunk_bytes));
+    set_measured(task, seconds, rates, bytes, report);
+    set_fact(report, "slots", options.slots);
+    set_fact(report, "chunk_bytes", all.largest_chunk_bytes);
     set_fact(report, "timed_by", std::string{"the processor's clock"});
     if (const auto overlap = all.overlap()) {
         set_fact(report, "overlap", *overlap);
@@ -208,7 +200,7 @@ Expected<void> measure_prefetch(const DeviceTask& task, model::CaseReport& repor
         seconds.push_back(span->seconds);
         rates.push_back(static_cast<double>(task.bytes) / span->seconds);
     }
-    set_samples(task, seconds, rates, task.bytes, report);
+    set_measured(task, seconds, rates, task.bytes, report);
     set_fact(report, "timed_by", std::string{"events of the device, queued behind a latch"});
     return {};
 }

@@ -9,7 +9,6 @@
 #include "core/measure/summary.hpp"
 #include "core/probe/copy_queue.hpp"
 #include "core/probe/device_cases.hpp"
-#include "core/probe/device_measures.hpp"
 #include "core/probe/probe_case.hpp"
 #include "core/transfer/end_memory.hpp"
 
@@ -103,9 +102,9 @@ class Measuring {
         set_values(report, "wall_time", samples_.seconds);
         set_values(report, "bandwidth", samples_.rates);
         const CopyQueue& first = queues_.front();
-        set_fact(report, "array_bytes", static_cast<std::int64_t>(first.spec().bytes));
+        set_fact(report, "array_bytes", first.spec().bytes);
         set_fact(report, "bytes_counted", std::string{"payload"});
-        set_fact(report, "copies_per_sample", static_cast<std::int64_t>(copies_));
+        set_fact(report, "copies_per_sample", copies_);
         set_fact(report, "mover", std::string{first.spec().by_kernel ? "kernel" : "copy engine"});
         set_fact(report, "from", std::string{device::name_of(first.spec().from.kind)});
         set_fact(report, "to", std::string{device::name_of(first.spec().to.kind)});
@@ -237,7 +236,7 @@ void set_peer_facts(model::CaseReport& report, Ends ends, const device::Runtime&
     const auto link = runtime.peer(ends.first, *ends.second);
     set_fact(report, "peer_access", link.direct ? std::string{"yes"} : "no: " + link.reason);
     if (link.nvlinks) {
-        set_fact(report, "nvlinks", std::int64_t{*link.nvlinks});
+        set_fact(report, "nvlinks", *link.nvlinks);
     }
 }
 

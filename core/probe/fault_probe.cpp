@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "core/probe/probe_case.hpp"
-#include "core/sys/fault_cost.hpp"
+#include "core/sys/machine_measures.hpp"
 #include "core/sys/page_ops.hpp"
 #include "core/sys/placed_memory.hpp"
 
@@ -33,12 +33,9 @@ constexpr std::array<FaultCase, 4> fault_cases{{
 
 void set_fault_times(model::CaseReport& report, const std::vector<double>& seconds, std::uint64_t page_bytes)
 {
-    if (seconds.empty()) {
-        skip_interrupted(report);
-        return;
+    if (set_samples(report, "time_per_fault", seconds)) {
+        set_fact(report, "page_bytes", page_bytes);
     }
-    set_values(report, "time_per_fault", seconds);
-    set_fact(report, "page_bytes", static_cast<std::int64_t>(page_bytes));
 }
 
 model::CaseReport probe_kind(const ProbeContext& context, const FaultCase& kind)
@@ -64,7 +61,7 @@ double fill_seconds(const sys::Clock& clock, std::byte* data, std::uint64_t byte
     const auto begin = clock.now();
     std::memset(data, value, bytes);
     asm volatile("" ::"r"(data) : "memory");
-    return std::chrono::duration<double>(clock.now() - begin).count();
+    return sys::seconds_of(clock.now() - begin);
 }
 
 model::CaseReport probe_reserved(const ProbeContext& context, model::PageKind pages)

@@ -8,9 +8,9 @@
 #include "core/base/quantity.hpp"
 #include "core/device/open.hpp"
 #include "core/probe/kernel.hpp"
+#include "core/probe/probe_case.hpp"
 #include "core/probe/stream.hpp"
-#include "core/probe/transfer_probe.hpp"
-#include "core/sys/pinned_threads.hpp"
+#include "core/sys/threads.hpp"
 #include "core/transfer/end_memory.hpp"
 
 namespace memsweep::probe {
@@ -189,7 +189,7 @@ const Form* fastest_transfer_form(sys::PinnedThreads& pool, const HostTransfer& 
             static_cast<void>(run_block(one, *among[candidate], first, first + count));
         });
         ++turn;
-        return 1 / std::max(std::chrono::duration<double>(time).count(), 1e-9);
+        return 1 / std::max(sys::seconds_of(time), 1e-9);
     })];
 }
 
@@ -214,7 +214,7 @@ void sample_transfers(const ProbeContext& context, sys::PinnedThreads& pool, std
             at = end == share.end ? share.first : end;
             now = context.clock.now();
         }
-        mine.seconds = std::chrono::duration<double>(now - begin).count();
+        mine.seconds = sys::seconds_of(now - begin);
         moved[one.first_thread + number] = mine;
     });
     double all = 0;
@@ -285,7 +285,7 @@ void finish_case(HostTransfer& one)
     set_values(one.report, "bandwidth", one.rates);
     set_fact(one.report, "bytes_counted", std::string{"payload"});
     set_fact(one.report, "loop", describe(*one.form));
-    set_fact(one.report, "threads", static_cast<std::int64_t>(one.cpus.size()));
+    set_fact(one.report, "threads", one.cpus.size());
     set_ends(one.report, one.src, one.dst);
 }
 

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "core/probe/kernel_levels.hpp"
+#ifdef MEMSWEEP_X86_64
+#include <cpuid.h>
+#endif
 
 namespace memsweep::model {
 
@@ -96,13 +98,6 @@ unsigned char memset_byte(double scalar) noexcept
     return static_cast<unsigned char>(std::fmod(scalar, 256.0));
 }
 
-}  // namespace memsweep::probe
-
-#ifdef MEMSWEEP_X86_64
-#include <cpuid.h>
-#endif
-
-namespace memsweep::probe {
 namespace {
 
 std::uint64_t libc_memcpy(const Operands& on) noexcept
@@ -118,6 +113,26 @@ std::uint64_t libc_memset(const Operands& on) noexcept
 }
 
 #ifdef MEMSWEEP_X86_64
+// The string instructions of x86, whose microcode chooses how to store.
+std::uint64_t rep_movsb(const Operands& on) noexcept
+{
+    void* to = on.a;
+    const void* from = on.b;
+    std::size_t bytes = on.elements * sizeof(double);
+    asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+    return 0;
+}
+
+std::uint64_t rep_stosq(const Operands& on) noexcept
+{
+    void* to = on.a;
+    std::size_t words = on.elements;
+    std::uint64_t value{};
+    __builtin_memcpy(&value, &on.scalar, sizeof value);
+    asm volatile("rep stosq" : "+D"(to), "+c"(words) : "a"(value) : "memory");
+    return 0;
+}
+
 // Asked by cpuid, because Clang 16 does not know the name; the operating system has no part in it.
 bool has_movdir64b()
 {
@@ -153,7 +168,8 @@ Found find()
     if (has_movdir64b()) {
         found.add(forms_movdir64b);
     }
-    found.add(forms_rep);
+    found.forms.push_back({Kernel::copy, Store::opaque, "rep", 0, 1, 0, rep_movsb});
+    found.forms.push_back({Kernel::write, Store::opaque, "rep", 0, 1, 0, rep_stosq});
 #endif
 #ifdef __aarch64__
     found.add_level(forms_neon);

@@ -15,6 +15,10 @@
 
 #include "core/model/names.hpp"
 
+#ifdef __x86_64__
+#define MEMSWEEP_X86_64
+#endif
+
 namespace memsweep::probe {
 
 enum class Kernel : std::uint8_t {
@@ -97,5 +101,21 @@ namespace memsweep::probe {
 
 // What a calibration chooses among: the forms of the widest level, and those of no level.
 [[nodiscard]] std::vector<const Form*> candidates(Kernel kernel);
+
+// The forms that this build has, one table per level of the processor; runnable_forms() chooses among them.
+struct FormTable {
+    const Form* forms;
+    std::size_t count;
+};
+
+extern const FormTable forms_scalar;
+#ifdef MEMSWEEP_X86_64
+extern const FormTable forms_avx2;
+extern const FormTable forms_avx512;
+extern const FormTable forms_movdir64b;
+#endif
+#ifdef __aarch64__
+extern const FormTable forms_neon;
+#endif
 
 }  // namespace memsweep::probe

@@ -10,7 +10,6 @@
 #include <cstdint>
 
 #include "core/probe/kernel.hpp"
-#include "core/probe/kernel_levels.hpp"
 
 namespace memsweep::probe {
 namespace {

@@ -9,9 +9,9 @@
 #include "core/base/quantity.hpp"
 #include "core/probe/chase.hpp"
 #include "core/probe/kernel.hpp"
+#include "core/probe/probe.hpp"
 #include "core/probe/probe_case.hpp"
 #include "core/probe/stream.hpp"
-#include "core/probe/working_set.hpp"
 #include "core/sys/page_ops.hpp"
 #include "core/sys/placed_memory.hpp"
 #include "core/transfer/end_memory.hpp"
@@ -27,6 +27,9 @@ constexpr std::array<model::PageKind, 4> latency_pages{model::PageKind::small, m
                                                        model::PageKind::huge_2m, model::PageKind::huge_1g};
 constexpr std::array<std::int64_t, 4> loads_percent{0, 25, 50, 100};
 constexpr std::uint64_t traffic_bytes_per_array = 64 * mib;
+constexpr std::uint64_t smallest_cache_set = mib;
+constexpr std::uint64_t largest_cache_set = 128 * mib;
+constexpr double seconds_per_cache_set = 0.01;
 constexpr std::uint64_t many_chains_set = 128 * mib;  // building a chain of it takes a quarter of a second
 
 double latency_seconds(const ProbeContext& context)
@@ -69,11 +72,7 @@ void add_memory_facts(model::CaseReport& report, const sys::PlacementProof& proo
 void set_latencies(model::CaseReport& report, const std::vector<double>& latencies, const ProbeContext& context)
 {
     report.planned_repetitions = context.settings.samples;
-    if (latencies.empty()) {
-        skip_interrupted(report);
-        return;
-    }
-    set_values(report, "latency", latencies);
+    set_samples(report, "latency", latencies);
 }
 
 // Each sample follows the chains on from where the one before stopped.
@@ -187,8 +186,7 @@ Traffic loaded_sample(const ProbeContext& context, sys::PinnedThreads& pool, std
         elements.fetch_add(mine, std::memory_order_relaxed);
     });
     const ElementBytes bytes = bytes_per_element(form.kernel, form.store);
-    traffic.bytes_per_second =
-        static_cast<double>(elements.load() * bytes.stream) / std::chrono::duration<double>(time).count();
+    traffic.bytes_per_second = static_cast<double>(elements.load() * bytes.stream) / sys::seconds_of(time);
     return traffic;
 }
 
@@ -240,7 +238,7 @@ void probe_loaded(const ProbeContext& context, const sys::NumaNode& node,
         if (!rates.empty()) {
             set_values(report, "bandwidth", rates);
             set_fact(report, "bytes_counted", std::string{"stream, of the other processors"});
-            set_fact(report, "streaming_processors", static_cast<std::int64_t>(pool->size() - 1));
+            set_fact(report, "streaming_processors", pool->size() - 1);
         }
         add_memory_facts(report, proof);
     }
@@ -256,25 +254,6 @@ std::uint64_t largest_latency_set(const ProbeContext& context)
 }
 
 }  // namespace
-
-std::vector<SetLatency> latencies_by_size(const std::vector<model::CaseReport>& cases)
-{
-    for (const model::PageKind pages : {model::PageKind::thp, model::PageKind::small}) {
-        std::vector<SetLatency> found;
-        for (const std::uint64_t bytes : latency_sets) {
-            const auto report = std::ranges::find(cases, set_case(pages, bytes).id, &model::CaseReport::id);
-            const model::Metric* const metric =
-                report == cases.end() ? nullptr : model::find_metric(*report, "latency");
-            if (metric != nullptr && metric->summary) {
-                found.push_back({bytes, metric->summary->median});
-            }
-        }
-        if (!found.empty()) {
-            return found;
-        }
-    }
-    return {};
-}
 
 std::vector<model::CaseReport> probe_latency(const ProbeContext& context)
 {
@@ -312,6 +291,68 @@ std::vector<model::CaseReport> probe_latency(const ProbeContext& context)
         }
     }
     return cases;
+}
+
+std::vector<SetLatency> latencies_by_size(const std::vector<model::CaseReport>& cases)
+{
+    for (const model::PageKind pages : {model::PageKind::thp, model::PageKind::small}) {
+        std::vector<SetLatency> found;
+        for (const std::uint64_t bytes : latency_sets) {
+            const auto report = std::ranges::find(cases, set_case(pages, bytes).id, &model::CaseReport::id);
+            const model::Metric* const metric =
+                report == cases.end() ? nullptr : model::find_metric(*report, "latency");
+            if (metric != nullptr && metric->summary) {
+                found.push_back({bytes, metric->summary->median});
+            }
+        }
+        if (!found.empty()) {
+            return found;
+        }
+    }
+    return {};
+}
+
+std::optional<std::uint64_t> effective_cache_bytes(const std::vector<SetLatency>& by_size)
+{
+    if (by_size.empty()) {
+        return std::nullopt;
+    }
+    const auto largest = std::ranges::max_element(by_size, {}, &SetLatency::bytes);
+    std::optional<std::uint64_t> found;
+    for (const SetLatency& set : by_size) {
+        if (set.seconds < largest->seconds / 2) {
+            found = std::max(found.value_or(0), set.bytes);
+        }
+    }
+    return found;
+}
+
+std::optional<std::uint64_t> measure_effective_cache(const ProbeContext& context)
+{
+    const sys::NumaNode* const node = first_with_cpus(context.nodes);
+    const std::uint64_t bytes =
+        std::min(largest_cache_set, context.settings.memory_budget_bytes / 2 / smallest_cache_set * smallest_cache_set);
+    if (node == nullptr || bytes <= smallest_cache_set) {
+        return std::nullopt;
+    }
+    auto pool = sys::PinnedThreads::start(context.clock, {node->cpus.front()});
+    auto memory =
+        sys::PlacedMemory::touched({.bytes = bytes, .pages = model::PageKind::thp, .or_small = true, .node = {}});
+    if (!pool || !memory) {
+        return std::nullopt;
+    }
+    std::vector<SetLatency> found;
+    for (std::uint64_t set = smallest_cache_set; set <= bytes && !context.stopped(); set *= 2) {
+        const Chase chase{memory->data(), {.bytes = set, .seed = context.settings.seed}};
+        auto starts = chase.starts(1);
+        double seconds{};
+        pool->run([&](std::size_t /*number*/) {
+            static_cast<void>(latency_of(starts, seconds_per_cache_set / 2, context.clock));
+            seconds = latency_of(starts, seconds_per_cache_set, context.clock);
+        });
+        found.push_back({set, seconds});
+    }
+    return effective_cache_bytes(found);
 }
 
 }  // namespace memsweep::probe

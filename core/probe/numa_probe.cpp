@@ -41,12 +41,12 @@ std::optional<std::uint32_t> distance_to(const sys::NumaNode& cpu, std::size_t i
 
 void add_pair_facts(model::CaseReport& report, const Pair& pair, const StreamArrays& arrays)
 {
-    set_fact(report, "array_bytes", static_cast<std::int64_t>(arrays.bytes_per_array()));
-    set_fact(report, "threads", static_cast<std::int64_t>(pair.cpu.cpus.size()));
+    set_fact(report, "array_bytes", arrays.bytes_per_array());
+    set_fact(report, "threads", pair.cpu.cpus.size());
     set_fact(report, "pages", pair.proof.pages);
     set_placement(report, pair.proof);
     if (pair.distance) {
-        set_fact(report, "distance", std::int64_t{*pair.distance});
+        set_fact(report, "distance", *pair.distance);
     }
 }
 
@@ -100,11 +100,7 @@ model::CaseReport probe_pair_latency(const ProbeContext& context, const Pair& pa
             }
         });
     }
-    if (latencies.empty()) {
-        skip_interrupted(report);
-    } else {
-        set_values(report, "latency", latencies);
-    }
+    set_samples(report, "latency", latencies);
     return report;
 }
 

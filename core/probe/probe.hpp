@@ -73,14 +73,14 @@ struct ProbeContext {
 [[nodiscard]] std::vector<model::CaseReport> probe_latency(const ProbeContext& context);
 
 // Bandwidth of memory from the processors beside it: every kernel with plain and non-temporal stores and by the C
-// library, by one thread and by all. `effective_cache`: of working_set.hpp.
+// library, by one thread and by all. `effective_cache`: as below.
 // "probe_bandwidth/kernel=copy/store=nt/threads=2"
 //
 // Sources  Rounds over all cases, so that a drift of the machine meets all alike; each case runs the loop that a
 //          calibration on these arrays found fastest. Data are checked: every element of a run before the samples, and
 //          the sum of every read.
 // Cost     about 8 s for 34 cases, a quarter of it for calibration.
-// Memory   three arrays, touched before anything is timed: see memory_array_bytes() in working_set.hpp.
+// Memory   three arrays, touched before anything is timed: see memory_array_bytes().
 [[nodiscard]] std::vector<model::CaseReport> probe_bandwidth(const ProbeContext& context,
                                                              std::optional<std::uint64_t> effective_cache);
 
@@ -135,5 +135,30 @@ void set_ceiling_shares(std::vector<model::CaseReport>& cases);
 [[nodiscard]] std::vector<model::CaseReport> probe_device_transfers(const ProbeContext& context,
                                                                     device::Runtime& runtime,
                                                                     const std::vector<model::TransferSpec>& specs);
+
+// Where a program's working set falls out of the caches, told from latencies: what it has of them, whatever a virtual
+// machine advertises.
+//
+// Units    bytes, seconds per load.
+struct SetLatency {
+    std::uint64_t bytes{};
+    double seconds{};
+};
+
+// Of the cases of probe_latency: those of sets on huge pages, or on base pages where there are none.
+[[nodiscard]] std::vector<SetLatency> latencies_by_size(const std::vector<model::CaseReport>& cases);
+
+// The largest set whose loads take less than half of what those of the largest set take; absent where even the smallest
+// takes more, or the latencies have no such step.
+[[nodiscard]] std::optional<std::uint64_t> effective_cache_bytes(const std::vector<SetLatency>& by_size);
+
+// The same, measured now: sets from 1 to 128 MiB, doubled. Costs about half a second and 128 MiB; less memory where the
+// budget is smaller.
+[[nodiscard]] std::optional<std::uint64_t> measure_effective_cache(const ProbeContext& context);
+
+// Of each of three arrays that a bandwidth of memory, not of caches, is measured over: four times the cache found, at
+// least 256 MiB, and together at least twice the cache that is advertised; no more than the budget allows.
+[[nodiscard]] std::uint64_t memory_array_bytes(std::optional<std::uint64_t> effective_cache,
+                                               std::uint64_t advertised_cache, std::uint64_t budget_bytes);
 
 }  // namespace memsweep::probe

@@ -1,14 +1,18 @@
 // How a probe reports: cases with values and facts, and why one was not measured.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "core/base/error.hpp"
+#include "core/base/expected.hpp"
+#include "core/model/transfer.hpp"
 #include "core/probe/probe.hpp"
 #include "core/sys/placed_memory.hpp"
+#include "core/transfer/end_memory.hpp"
 
 namespace memsweep::probe {
 
@@ -23,7 +27,14 @@ namespace memsweep::probe {
 
 // A metric of the catalog, one value per sample, with its summary.
 void set_values(model::CaseReport& report, std::string_view metric, const std::vector<double>& values);
+// The same; a case without values was interrupted before its first sample, and is skipped. Returns whether it has some.
+bool set_samples(model::CaseReport& report, std::string_view metric, const std::vector<double>& values);
 void set_fact(model::CaseReport& report, std::string name, model::Scalar value);
+template <std::unsigned_integral Count>
+void set_fact(model::CaseReport& report, std::string name, Count count)
+{
+    set_fact(report, std::move(name), model::Scalar{static_cast<std::int64_t>(count)});
+}
 
 // The fact `placement`. A case that is ok fails where memory is not where it was bound to.
 void set_placement(model::CaseReport& report, const sys::PlacementProof& proof);
@@ -32,5 +43,24 @@ void skip(model::CaseReport& report, std::string reason);
 void skip_interrupted(model::CaseReport& report);  // before its first sample
 void fail(model::CaseReport& report, std::string reason);
 void set_error(model::CaseReport& report, const base::Error& error);  // skipped or error, by the error's code
+
+// What the probes of transfers have in common, by processors and by devices.
+
+inline constexpr std::uint64_t usual_transfer_bytes = 256U << 20;
+
+// Why a transfer cannot be measured here: it names another rank, or a node that has no memory. Empty: it can be tried.
+[[nodiscard]] std::string unmet(const ProbeContext& context, const model::TransferSpec& spec);
+
+// Why so many transfers of so many bytes are too large for the budget. Empty: they are not.
+[[nodiscard]] std::string over_budget(const ProbeContext& context, std::uint64_t bytes, std::size_t transfers);
+
+[[nodiscard]] model::CaseReport transfer_case(const model::TransferSpec& spec, std::uint64_t bytes, std::size_t number,
+                                              std::size_t all);
+
+// Of all transfers together. `rates`: one for each sample.
+[[nodiscard]] model::CaseReport case_of_all(std::size_t transfers, const std::vector<double>& rates);
+
+// The facts of where both ends lie and on what pages; a case that is ok fails where one is not where it was bound to.
+void set_ends(model::CaseReport& report, const transfer::EndMemory& src, const transfer::EndMemory& dst);
 
 }  // namespace memsweep::probe

@@ -200,7 +200,7 @@ StreamRun Stream::run(const Form& form, double scalar, std::size_t chunks_per_th
         }
         sums[thread] = sum;
     });
-    StreamRun result{.seconds = std::chrono::duration<double>(time).count(),
+    StreamRun result{.seconds = sys::seconds_of(time),
                      .elements = pool_.size() * chunks_per_thread * arrays_.chunk_elements()};
     for (std::size_t thread = 0; thread < pool_.size(); ++thread) {
         if (form.kernel == Kernel::read) {

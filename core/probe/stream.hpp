@@ -25,8 +25,8 @@
 #include "core/base/expected.hpp"
 #include "core/probe/kernel.hpp"
 #include "core/sys/numa.hpp"
-#include "core/sys/pinned_threads.hpp"
 #include "core/sys/placed_memory.hpp"
+#include "core/sys/threads.hpp"
 
 namespace memsweep::probe {
 

@@ -14,11 +14,6 @@
 namespace memsweep::probe {
 namespace {
 
-std::int64_t whole(std::uint64_t count)
-{
-    return static_cast<std::int64_t>(count);
-}
-
 model::CaseReport topology_part(std::string name)
 {
     return new_case("probe_topology", {{"part", std::move(name)}});
@@ -28,11 +23,11 @@ model::CaseReport processors_case(const ProbeContext& context)
 {
     model::CaseReport report = topology_part("processors");
     const auto& all = context.topology.processors;
-    set_fact(report, "online", whole(all.size()));
+    set_fact(report, "online", all.size());
     set_fact(report, "usable", std::int64_t{std::ranges::count_if(all, &sys::Processor::is_allowed)});
     if (context.topology.packages != 0) {
-        set_fact(report, "cores", whole(context.topology.cores));
-        set_fact(report, "packages", whole(context.topology.packages));
+        set_fact(report, "cores", context.topology.cores);
+        set_fact(report, "packages", context.topology.packages);
     }
     if (!context.topology.is_this_machine) {
         set_fact(report, "source", std::string{"another machine, as HWLOC_XMLFILE or HWLOC_SYNTHETIC describes it"});
@@ -58,9 +53,9 @@ model::CaseReport cache_case(const sys::CacheKind& facts)
     model::CaseReport report = topology_part(fmt::format("l{}{}_{}", facts.level, letter_of(facts.type), facts.bytes));
     set_fact(report, "size", base::exact_size(facts.bytes));
     set_fact(report, "type", std::string{sys::name_of(facts.type)});
-    set_fact(report, "instances", whole(facts.instances));
-    set_fact(report, "shared_by", whole(facts.shared_by));
-    set_fact(report, "line_bytes", whole(facts.line_bytes));
+    set_fact(report, "instances", facts.instances);
+    set_fact(report, "shared_by", facts.shared_by);
+    set_fact(report, "line_bytes", facts.line_bytes);
     return report;
 }
 
@@ -68,7 +63,7 @@ model::CaseReport node_case(const sys::NumaNode& facts)
 {
     model::CaseReport report = topology_part(fmt::format("node{}", facts.id));
     set_fact(report, "memory", base::format_size(static_cast<double>(facts.memory_bytes)));
-    set_fact(report, "memory_bytes", whole(facts.memory_bytes));
+    set_fact(report, "memory_bytes", facts.memory_bytes);
     set_fact(report, "processors",
              facts.cpus.empty() ? std::string{"none that may be used"} : fmt::format("{}", fmt::join(facts.cpus, ",")));
     if (!facts.distances.empty()) {
@@ -159,15 +154,15 @@ std::vector<model::CaseReport> probe_device_facts(const device::Runtime& runtime
         set_fact(report, "runtime", std::string{runtime.backend()});
         set_fact(report, "driver", facts.driver);
         set_fact(report, "memory", base::format_size(static_cast<double>(facts.memory_bytes)));
-        set_fact(report, "compute_units", std::int64_t{facts.compute_units});
+        set_fact(report, "compute_units", facts.compute_units);
         if (!facts.bus_address.empty()) {
             set_fact(report, "bus_address", facts.bus_address);
         }
         if (facts.numa_node) {
-            set_fact(report, "numa_node", std::int64_t{*facts.numa_node});
+            set_fact(report, "numa_node", *facts.numa_node);
         }
         if (facts.copy_engines) {
-            set_fact(report, "copy_engines", std::int64_t{*facts.copy_engines});
+            set_fact(report, "copy_engines", *facts.copy_engines);
         }
         if (facts.memory_bytes_per_s) {
             set_fact(report, "memory_ceiling", fmt::format("{:.1f} GB/s", *facts.memory_bytes_per_s / 1e9));

@@ -1,4 +1,4 @@
-#include "core/probe/transfer_probe.hpp"
+#include "core/probe/probe_case.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -11,7 +11,6 @@
 namespace memsweep::probe {
 namespace {
 
-using model::TransferEnd;
 using model::TransferSpec;
 
 constexpr std::uint64_t shared_transfer_bytes = 64U << 20;  // of devices whose memory is the host's
@@ -34,7 +33,7 @@ base::Expected<TurnSample> sample_turns(const ProbeContext& context, transfer::T
         ++sample.turns;
         sample.all_seconds += static_cast<double>(std::max<std::int64_t>(set.statistics().wall_ns - before, 1)) * 1e-9;
         for (std::size_t i = 0; i < transfers; ++i) {
-            sample.seconds[i] += std::chrono::duration<double>(set.last_time(i)).count();
+            sample.seconds[i] += sys::seconds_of(set.last_time(i));
         }
     }
     return sample;
@@ -116,68 +115,6 @@ base::Expected<void> measure_together(const ProbeContext& context, device::Runti
 
 }  // namespace
 
-model::CaseReport transfer_case(const TransferSpec& spec, std::uint64_t bytes, std::size_t number, std::size_t all)
-{
-    std::vector<model::Param> params{{"src", model::to_text(spec.src)},
-                                     {"exe", model::to_text(spec.exe)},
-                                     {"dst", model::to_text(spec.dst)},
-                                     {"bytes", static_cast<std::int64_t>(bytes)}};
-    if (all > 1) {
-        params.push_back({"nr", static_cast<std::int64_t>(number + 1)});
-    }
-    return new_case("probe_transfer", std::move(params));
-}
-
-std::string unmet(const ProbeContext& context, const TransferSpec& spec)
-{
-    if (model::names_rank(spec)) {
-        return "names a rank: one process alone has no other to reach";
-    }
-    std::string missing;
-    for (const TransferEnd& end : {spec.src, spec.dst}) {
-        const bool there = end.kind != TransferEnd::Kind::host || !end.number ||
-                           std::ranges::any_of(context.nodes, [&](const sys::NumaNode& node) {
-                               return node.id == *end.number && node.memory_bytes != 0;
-                           });
-        missing += there ? std::string{} : fmt::format("this machine has no memory on node {}", *end.number);
-    }
-    return missing;
-}
-
-std::string over_budget(const ProbeContext& context, std::uint64_t bytes, std::size_t transfers)
-{
-    const std::uint64_t needed = bytes * 2 * transfers;
-    if (needed <= context.settings.memory_budget_bytes) {
-        return {};
-    }
-    return fmt::format("both ends of all transfers need {}, {} may be used: --size makes them smaller",
-                       base::exact_size(needed),
-                       base::format_size(static_cast<double>(context.settings.memory_budget_bytes)));
-}
-
-void set_ends(model::CaseReport& report, const transfer::EndMemory& src, const transfer::EndMemory& dst)
-{
-    set_fact(report, "src_pages", src.pages());
-    set_fact(report, "dst_pages", dst.pages());
-    set_fact(report, "src_placement", src.proof().text);
-    set_fact(report, "dst_placement", dst.proof().text);
-    if ((src.proof().wrong || dst.proof().wrong) && report.status == model::Status::ok) {
-        fail(report, "memory is not where it was bound to");
-    }
-}
-
-model::CaseReport case_of_all(std::size_t transfers, const std::vector<double>& rates)
-{
-    model::CaseReport all = new_case("probe_transfers", {{"at_once", static_cast<std::int64_t>(transfers)}});
-    if (rates.empty()) {
-        skip(all, "none of them was measured");
-    } else {
-        set_values(all, "bandwidth", rates);
-        set_fact(all, "bytes_counted", std::string{"payload"});
-    }
-    return all;
-}
-
 std::vector<model::CaseReport> probe_device_transfers(const ProbeContext& context, device::Runtime& runtime,
                                                       const std::vector<TransferSpec>& specs)
 {
@@ -201,10 +138,8 @@ std::vector<model::CaseReport> probe_device_transfers(const ProbeContext& contex
         model::CaseReport& report = cases[together.numbers[i]];
         if (!measured) {
             set_error(report, measured.error());
-        } else if (together.rates[i].empty()) {
-            skip_interrupted(report);
         } else {
-            set_values(report, "bandwidth", together.rates[i]);
+            set_samples(report, "bandwidth", together.rates[i]);
         }
     }
     if (specs.size() > 1) {

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "core/memory/barrier.hpp"
-#include "core/transfer/staged_copy.hpp"
 
 namespace memsweep::transfer {
 namespace {

@@ -18,7 +18,6 @@
 #include <string>
 
 #include "core/base/expected.hpp"
-#include "core/device/handles.hpp"
 #include "core/device/pattern.hpp"
 #include "core/device/runtime.hpp"
 #include "core/model/transfer.hpp"

@@ -1,4 +1,4 @@
-#include "core/transfer/staged_copy.hpp"
+#include "core/transfer/async_copy.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -21,11 +21,6 @@ std::uint64_t slots_of(const model::TransferJob& job, const model::TransferOptio
     const std::uint64_t chunk = largest_chunk(job, options);
     const std::uint64_t needed = options.adaptive ? options.slots : (job.bytes + chunk - 1) / chunk;
     return options.pipeline ? std::clamp<std::uint64_t>(options.slots, 1, std::max<std::uint64_t>(needed, 1)) : 1;
-}
-
-double seconds_of(std::chrono::nanoseconds time)
-{
-    return std::chrono::duration<double>(time).count();
 }
 
 // The size of the next chunk: fixed, or following the rate that is seen.
@@ -263,7 +258,7 @@ Expected<bool> StagedCopy::retire_oldest()
         copy_by_processor(plan_.dst->host() + slot.offset_bytes, slot.memory.host(), slot.bytes);
     }
     const auto now = clock_.now();
-    chunk_.passed(slot.bytes, seconds_of(now - last_pass_));
+    chunk_.passed(slot.bytes, sys::seconds_of(now - last_pass_));
     last_pass_ = now;
     slot.forget();
     oldest_ = (oldest_ + 1) % slots_.size();

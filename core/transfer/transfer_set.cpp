@@ -9,10 +9,9 @@
 
 #include "core/base/quantity.hpp"
 #include "core/memory/barrier.hpp"
-#include "core/sys/affinity.hpp"
 #include "core/sys/machine_facts.hpp"
-#include "core/sys/system_devices.hpp"
-#include "core/transfer/staged_copy.hpp"
+#include "core/sys/processors.hpp"
+#include "core/transfer/async_copy.hpp"
 
 namespace memsweep::transfer {
 namespace {

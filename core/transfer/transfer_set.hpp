@@ -23,7 +23,7 @@
 #include <string>
 #include <vector>
 
-#include "core/sys/affinity.hpp"
+#include "core/sys/processors.hpp"
 #include "core/transfer/async_copy.hpp"
 
 namespace memsweep::transfer {

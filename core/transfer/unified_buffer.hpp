@@ -35,7 +35,7 @@
 #include <string>
 
 #include "core/base/expected.hpp"
-#include "core/device/handles.hpp"
+#include "core/device/runtime.hpp"
 #include "core/model/names.hpp"
 #include "core/transfer/end_memory.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "core/device/open.hpp"
 #include "core/probe/probe_case.hpp"
-#include "core/probe/working_set.hpp"
+#include "core/probe/probe.hpp"
 #include "tests/probe/probe_context.hpp"
 #include "tests/support/catch.hpp"
 

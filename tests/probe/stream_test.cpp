@@ -5,7 +5,7 @@
 
 #include "core/probe/kernel.hpp"
 #include "core/probe/stream.hpp"
-#include "core/sys/affinity.hpp"
+#include "core/sys/processors.hpp"
 #include "tests/probe/probe_context.hpp"
 #include "tests/support/catch.hpp"
 

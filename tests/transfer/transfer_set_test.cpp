@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "core/sys/affinity.hpp"
+#include "core/sys/processors.hpp"
 #include "core/sys/topology.hpp"
 #include "core/transfer/transfer_set.hpp"
 #include "tests/support/catch.hpp"
