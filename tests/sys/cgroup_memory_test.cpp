@@ -1,8 +1,8 @@
 #include "core/sys/cgroup_memory.hpp"
 
-#include <filesystem>
-
 #include <unistd.h>
+
+#include <filesystem>
 
 #include "core/sys/machine_facts.hpp"
 #include "core/sys/page_ops.hpp"
@@ -198,3 +198,50 @@ TEST_CASE("a real v1 group's limit is found by the process inside it", "[machine
     CHECK(memory.levels.front().headroom_bytes.value_or(0) <= 256 * mib);
     CHECK(memory.levels.front().headroom_bytes.value_or(0) > 200 * mib);
 }
+
+namespace {
+
+class FakeGroup : public tests::TempTree {
+  public:
+    FakeGroup()
+    {
+        add("proc/self/mountinfo", "31 23 0:28 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n");
+        add("proc/self/cgroup", "0::/a\n");
+        add("sys/fs/cgroup/a/memory.current", "1\n");
+    }
+};
+
+}  // namespace
+
+TEST_CASE("memory.reclaim of the process's own group is told the bytes", "[unit]")
+{
+    const FakeGroup group;
+    const std::string there = group.add("sys/fs/cgroup/a/memory.reclaim", "");
+    const auto file = sys::cgroup_reclaim_file(group.root());
+    REQUIRE(file);
+    CHECK(*file == there);
+    CHECK(sys::reclaim_from_cgroup(*file, 16'000'000));
+    CHECK(tests::contents(there) == "16000000");
+}
+
+TEST_CASE("where no group can be asked, the reason is said", "[unit]")
+{
+    const FakeGroup group;
+    const auto file = sys::cgroup_reclaim_file(group.root());
+    REQUIRE_FALSE(file);
+    CHECK_THAT(file.error().message, Catch::Contains("memory.reclaim") && Catch::Contains("v2"));
+    CHECK_FALSE(sys::reclaim_from_cgroup(group.path("none"), 1));
+}
+
+namespace memsweep::sys {
+
+TEST_CASE("pressure: avg10 of the line that begins with some", "[unit]")
+{
+    CHECK(stalled_percent(
+              "some avg10=12.34 avg60=1.00 avg300=0.00 total=9\nfull avg10=3.00 avg60=0 avg300=0 total=1\n") == 12.34);
+    CHECK(stalled_percent("full avg10=3.00 avg60=0.00 avg300=0.00 total=1\n") == std::nullopt);
+    CHECK(stalled_percent("some avg60=3.00\n") == std::nullopt);
+    CHECK(stalled_percent("") == std::nullopt);
+}
+
+}  // namespace memsweep::sys

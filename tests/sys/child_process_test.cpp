@@ -8,8 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/sys/interprocess.hpp"
 #include "core/sys/clock.hpp"
+#include "core/sys/interprocess.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/sys/disposition.hpp"
 #include "tests/sys/helper_role.hpp"

@@ -4,8 +4,8 @@
 #include <numeric>
 #include <string>
 
-#include "core/sys/processors.hpp"
 #include "core/sys/machine_facts.hpp"
+#include "core/sys/processors.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/sys/temp_tree.hpp"
 

@@ -1,10 +1,13 @@
 #include "core/sys/threads.hpp"
 
 #include <chrono>
+#include <thread>
 #include <vector>
 
+#include "core/sys/process_probe.hpp"
 #include "core/sys/processors.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/sanitized.hpp"
 
 using namespace memsweep;
 
@@ -35,4 +38,20 @@ TEST_CASE("a pool of pinned threads starts together and is timed from the first 
     CHECK(time <= clock_here.now() - outside_begin);
     CHECK_FALSE(sys::PinnedThreads::start(clock_here, {}));
     CHECK_FALSE(sys::PinnedThreads::start(clock_here, {60'000}));
+}
+
+TEST_CASE("an idle thread has touched all of its pages when it is there", "[machine]")
+{
+    auto probe = sys::OwnProcessProbe::open();
+    REQUIRE(probe);
+    constexpr int rounds = 50;
+    int quiet = 0;  // the kernel may take a page of ours in between (DAMON, NUMA balancing)
+    for (int round = 0; round < rounds; ++round) {
+        const sys::IdleThread idle;
+        const auto before = probe->faults();
+        std::this_thread::sleep_for(std::chrono::milliseconds{2});
+        const auto after = probe->faults();
+        quiet += after.minor + after.major == before.minor + before.major;
+    }
+    CHECK((tests::sanitized || quiet >= rounds - 2));  // a sanitizer has a thread of its own
 }

@@ -1,13 +1,88 @@
+#include "core/sys/machine_measures.hpp"
+
 #include <chrono>
 #include <iostream>
 
-#include "core/sys/machine_measures.hpp"
 #include "core/sys/page_ops.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/sys/fault_count.hpp"
+#include "tests/sys/temp_tree.hpp"
 
 using namespace memsweep;
 using namespace std::chrono_literals;
+
+namespace {
+
+// Every reading is one step later, and takes a new /proc/stat into view.
+class SteppingClock final : public sys::Clock {
+  public:
+    SteppingClock(std::chrono::nanoseconds step, const tests::TempTree* tree = nullptr) : step_{step}, tree_{tree} {}
+
+    [[nodiscard]] std::chrono::nanoseconds now() const noexcept override
+    {
+        if (tree_ != nullptr) {
+            tree_->add("proc/stat", "cpu  150 0 0 25 0 0 0 25 0 0\ncpu0 1 0 0 0 0 0 0 0 0 0\n");
+        }
+        return now_ += step_;
+    }
+    [[nodiscard]] std::chrono::nanoseconds process_cpu() const noexcept override { return {}; }
+    void sleep_for(std::chrono::nanoseconds) const noexcept override {}
+
+  private:
+    std::chrono::nanoseconds step_;
+    const tests::TempTree* tree_;
+    mutable std::chrono::nanoseconds now_{};
+};
+
+}  // namespace
+
+TEST_CASE("the canary times both halves of every round, and steal between", "[unit]")
+{
+    const tests::TempTree tree;
+    tree.add("proc/stat", "cpu  100 0 0 0 0 0 0 0 0 0\n");
+    const SteppingClock clock{2ms, &tree};
+    const auto readings = sys::run_canary(clock, {.rounds = 4, .fewest_rounds = 2, .time = 1h}, tree.root());
+    CHECK(readings.compute_seconds == std::vector<double>(4, 0.002));
+    CHECK(readings.copy_seconds == std::vector<double>(4, 0.002));
+    REQUIRE(readings.steal_share);
+    CHECK(*readings.steal_share == Approx(0.25));
+}
+
+TEST_CASE("the canary ends early, and without /proc/stat tells no steal", "[unit]")
+{
+    const tests::TempTree tree;
+    const SteppingClock clock{1s};
+    const auto readings = sys::run_canary(clock, {.rounds = 100, .fewest_rounds = 3, .time = 1ms}, tree.root());
+    CHECK(readings.compute_seconds.size() == 3);
+    CHECK_FALSE(readings.steal_share);
+}
+
+TEST_CASE("first touches are measured until memory or time is used up", "[unit]")
+{
+    const SteppingClock clock{2048us};
+    const auto chunks = sys::measure_first_touch(clock, 3 * sys::touched_chunk_bytes + 1, 1h);
+    REQUIRE(chunks);
+    REQUIRE(chunks->size() == 3);
+    CHECK((*chunks)[0].first_seconds > 0);
+    CHECK((*chunks)[0].first_seconds == (*chunks)[2].again_seconds);
+    CHECK(sys::measure_first_touch(clock, 1ULL << 30, 14ms)->size() == 2);
+    CHECK(sys::measure_first_touch(clock, 0, 1h)->empty());
+}
+
+TEST_CASE("this machine's canary sings", "[machine]")
+{
+    const sys::SystemClock clock;
+    const auto readings = sys::run_canary(clock, {.rounds = 10});
+    CHECK(readings.compute_seconds.size() == 10);
+    for (const double seconds : readings.compute_seconds) {
+        CHECK(seconds > 0);
+    }
+    CHECK(readings.copy_seconds.size() == 10);
+    const auto chunks = sys::measure_first_touch(clock, 2 * sys::touched_chunk_bytes, 10s);
+    REQUIRE(chunks);
+    REQUIRE(chunks->size() == 2);
+    CHECK(chunks->front().first_seconds > 0);
+}
 
 namespace {
 
