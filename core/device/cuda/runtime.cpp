@@ -1,6 +1,7 @@
 #include "core/device/cuda/runtime.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -9,7 +10,19 @@
 namespace memsweep::device {
 namespace cuda {
 
+namespace {
+
 using base::ErrorCode;
+
+constexpr std::size_t page_bytes = 4096;
+
+bool is_the_hosts(MemoryKind kind)
+{
+    return kind == MemoryKind::pageable || kind == MemoryKind::pinned || kind == MemoryKind::registered ||
+           kind == MemoryKind::write_combined || kind == MemoryKind::mapped;
+}
+
+}  // namespace
 
 CudaRuntime::CudaRuntime(std::vector<FoundDevice> found, std::unique_ptr<Nvml> nvml)
     : found_{std::move(found)}, nvml_{std::move(nvml)}
@@ -21,18 +34,7 @@ CudaRuntime::CudaRuntime(std::vector<FoundDevice> found, std::unique_ptr<Nvml> n
 
 CudaRuntime::~CudaRuntime()
 {
-    while (!latches_.empty()) {
-        static_cast<void>(close(latches_.begin()->first));
-    }
-    while (!streams_.empty()) {
-        static_cast<void>(close(streams_.begin()->first));
-    }
-    while (!events_.empty()) {
-        static_cast<void>(close(events_.begin()->first));
-    }
-    while (!blocks_.empty()) {
-        static_cast<void>(release(blocks_.begin()->first));
-    }
+    close_all();
 }
 
 base::Expected<void> CudaRuntime::choose(std::uint32_t device) const
@@ -104,15 +106,196 @@ std::optional<HostLink> CudaRuntime::host_link(std::uint32_t device) const
     return device < found_.size() ? nvml_->host_link(facts_[device].bus_address) : std::nullopt;
 }
 
-Holdings CudaRuntime::holdings() const
+std::optional<std::string> CudaRuntime::lacks(std::uint32_t device, MemoryKind kind) const
+{
+    if (device >= found_.size()) {
+        return fmt::format("there is no device {}", device);
+    }
+    const FoundDevice& found = found_[device];
+    if (kind == MemoryKind::managed && !found.has_managed) {
+        return "this device cannot fault managed memory in while the host uses it (concurrentManagedAccess)";
+    }
+    if (kind == MemoryKind::stream_ordered && !found.has_pools) {
+        return "this device has no memory pools";
+    }
+    if (kind == MemoryKind::registered && !found.can_register) {
+        return "this system cannot register memory for the device";
+    }
+    return std::nullopt;
+}
+
+base::Expected<RawBlock> CudaRuntime::allocate(const BlockRequest& request)
+{
+    if (auto possible = check(request); !possible) {
+        return base::fail(possible.error());
+    }
+    Block block{.kind = request.kind, .device = request.device, .bytes = request.bytes};
+    if (request.kind == MemoryKind::stream_ordered) {
+        const auto stream = find(request.stream);
+        if (!stream) {
+            return base::fail(stream.error());
+        }
+        block.stream = stream->stream;
+    }
+    return choose(request.device).and_then([&] { return obtain(block); }).map([&] { return kept(block); });
+}
+
+base::Expected<void> CudaRuntime::obtain(Block& block)
+{
+    void* made = nullptr;
+    base::Expected<void> done;
+    switch (block.kind) {
+    case MemoryKind::pageable:
+        made = std::aligned_alloc(page_bytes, (block.bytes + page_bytes - 1) / page_bytes * page_bytes);
+        if (made == nullptr) {
+            done = base::fail(ErrorCode::budget, fmt::format("aligned_alloc: no memory for {} bytes", block.bytes));
+        }
+        break;
+    case MemoryKind::pinned:
+        done = outcome("cudaHostAlloc", cudaHostAlloc(&made, block.bytes, cudaHostAllocPortable));
+        break;
+    case MemoryKind::write_combined:
+        done = outcome("cudaHostAlloc",
+                       cudaHostAlloc(&made, block.bytes, cudaHostAllocPortable | cudaHostAllocWriteCombined));
+        break;
+    case MemoryKind::mapped:
+        done = outcome("cudaHostAlloc", cudaHostAlloc(&made, block.bytes, cudaHostAllocPortable | cudaHostAllocMapped));
+        break;
+    case MemoryKind::device:
+        done = outcome("cudaMalloc", cudaMalloc(&made, block.bytes));
+        break;
+    case MemoryKind::managed:
+        done = outcome("cudaMallocManaged", cudaMallocManaged(&made, block.bytes, cudaMemAttachGlobal));
+        break;
+    case MemoryKind::stream_ordered:
+        done = outcome("cudaMallocAsync", cudaMallocAsync(&made, block.bytes, block.stream));
+        break;
+    case MemoryKind::registered:
+        break;  // adopted
+    }
+    block.data = static_cast<std::byte*>(made);
+    const bool seen_by_host = is_the_hosts(block.kind) || block.kind == MemoryKind::managed;
+    block.host = seen_by_host ? block.data : nullptr;
+    return done;
+}
+
+base::Expected<RawBlock> CudaRuntime::adopt(std::uint32_t device, void* ordinary, std::uint64_t bytes)
+{
+    if (const auto why = lacks(device, MemoryKind::registered)) {
+        return base::fail(ErrorCode::not_supported, *why);
+    }
+    if (ordinary == nullptr || bytes == 0) {
+        return base::fail(ErrorCode::invalid_input, "adopt: there is no memory at this address");
+    }
+    Block block{.kind = MemoryKind::registered, .device = device, .bytes = bytes};
+    void* reached = nullptr;
+    const auto done =
+        choose(device)
+            .and_then([&] {
+                return outcome("cudaHostRegister",
+                               cudaHostRegister(ordinary, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped));
+            })
+            .and_then(
+                [&] { return outcome("cudaHostGetDevicePointer", cudaHostGetDevicePointer(&reached, ordinary, 0)); });
+    if (!done) {
+        return base::fail(done.error());
+    }
+    block.host = static_cast<std::byte*>(ordinary);
+    block.data = static_cast<std::byte*>(reached);
+    return kept(block);
+}
+
+base::Expected<void> CudaRuntime::release(MemoryId memory)
+{
+    Block block;
+    {
+        const std::lock_guard lock{mutex_};
+        const auto found = blocks_.find(memory);
+        if (found == blocks_.end()) {
+            return base::fail(ErrorCode::invalid_input, "there is no such block");
+        }
+        block = found->second;
+        blocks_.erase(found);
+    }
+    if (auto chosen = choose(block.device); !chosen) {
+        return chosen;
+    }
+    switch (block.kind) {
+    case MemoryKind::pageable:
+        std::free(block.data);
+        return {};
+    case MemoryKind::pinned:
+    case MemoryKind::write_combined:
+    case MemoryKind::mapped:
+        return outcome("cudaFreeHost", cudaFreeHost(block.host));
+    case MemoryKind::registered:
+        return outcome("cudaHostUnregister", cudaHostUnregister(block.host));
+    case MemoryKind::device:
+    case MemoryKind::managed:
+        return outcome("cudaFree", cudaFree(block.data));
+    case MemoryKind::stream_ordered:
+        return outcome("cudaFreeAsync", cudaFreeAsync(block.data, block.stream));
+    }
+    return {};
+}
+
+void* CudaRuntime::native_address(MemoryId memory) const
 {
     const std::lock_guard lock{mutex_};
-    Holdings held{
-        .blocks = blocks_.size(), .streams = streams_.size(), .events = events_.size(), .latches = latches_.size()};
-    for (const auto& [id, block] : blocks_) {
-        held.bytes += block.bytes;
+    const auto found = blocks_.find(memory);
+    return found == blocks_.end() ? nullptr : found->second.data;
+}
+
+base::Expected<std::byte*> CudaRuntime::map(MemoryId memory, Access)
+{
+    const std::lock_guard lock{mutex_};
+    const auto found = blocks_.find(memory);
+    if (found == blocks_.end() || found->second.kind != MemoryKind::mapped || found->second.is_mapped) {
+        return base::fail(ErrorCode::invalid_input, "map: the block is not of the kind mapped, or is mapped already");
     }
-    return held;
+    found->second.is_mapped = true;
+    return found->second.host;
+}
+
+base::Expected<void> CudaRuntime::unmap(MemoryId memory)
+{
+    const std::lock_guard lock{mutex_};
+    const auto found = blocks_.find(memory);
+    if (found == blocks_.end() || !found->second.is_mapped) {
+        return base::fail(ErrorCode::invalid_input, "unmap: the block is not mapped");
+    }
+    found->second.is_mapped = false;
+    return {};
+}
+
+base::Expected<End> CudaRuntime::end_of(Address address, std::uint64_t bytes) const
+{
+    if (address.memory == MemoryId::none) {
+        if (address.ordinary == nullptr) {
+            return base::fail(ErrorCode::invalid_input, "there is no memory at this address");
+        }
+        return End{.data = static_cast<std::byte*>(address.ordinary), .on_host = true};
+    }
+    return find(address, bytes).map([&](const Block& block) {
+        return End{.data = block.data + address.offset_bytes,
+                   .on_host = is_the_hosts(block.kind) || block.kind == MemoryKind::managed,
+                   .kernels_reach = block.kind != MemoryKind::pageable,
+                   .is_managed = block.kind == MemoryKind::managed,
+                   .device = block.device};
+    });
+}
+
+base::Expected<End> CudaRuntime::reach(Address address, std::uint64_t bytes, std::uint64_t unit) const
+{
+    return end_of(address, bytes).and_then([&](const End& end) -> base::Expected<End> {
+        if (!end.kernels_reach) {
+            return base::fail(ErrorCode::not_supported, "kernels do not reach ordinary memory: register it");
+        }
+        if (bytes % unit != 0 || address.offset_bytes % unit != 0) {
+            return base::fail(ErrorCode::invalid_input, fmt::format("not a multiple of {} bytes", unit));
+        }
+        return end;
+    });
 }
 
 }  // namespace cuda

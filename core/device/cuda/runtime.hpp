@@ -20,26 +20,64 @@
 
 #include <cuda_runtime_api.h>
 
+#include "core/device/backend.hpp"
 #include "core/device/cuda/devices.hpp"
-#include "core/device/runtime.hpp"
 
 namespace memsweep::device::cuda {
 
-class CudaRuntime final : public Runtime {
+struct Block {
+    MemoryKind kind{};
+    std::uint32_t device{};
+    std::uint64_t bytes{};
+    std::byte* data{};      // where the device reaches it; pageable: where the host does
+    std::byte* host{};      // nullptr: the host does not
+    cudaStream_t stream{};  // stream_ordered: that it keeps the order of
+    bool is_mapped{};
+};
+
+struct Stream {
+    std::uint32_t device{};
+    cudaStream_t stream{};
+    unsigned long long* found{};      // of checks, on the device
+    volatile std::uint64_t* words{};  // of latches, pinned; the second half tells of those that gave up
+    std::uint64_t holds{};
+};
+
+struct Event {
+    std::uint32_t device{};
+    cudaEvent_t event{};
+};
+
+struct Latch {
+    StreamId stream{};
+    volatile std::uint64_t* word{};
+    volatile std::uint64_t* gave_up{};
+    std::uint64_t value{};
+};
+
+struct End {
+    std::byte* data{};
+    bool on_host{};  // pageable or pinned: a copy needs to know no device
+    bool kernels_reach{};
+    bool is_managed{};
+    std::uint32_t device{};
+};
+
+class CudaRuntime final : public Backend<CudaRuntime, Block, Stream, Event, Latch> {
   public:
+    using Backend::close;
+    using Backend::wait;
+
     CudaRuntime(std::vector<FoundDevice> found, std::unique_ptr<Nvml> nvml);
     CudaRuntime(const CudaRuntime&) = delete;
     CudaRuntime& operator=(const CudaRuntime&) = delete;
     ~CudaRuntime() override;
 
     [[nodiscard]] std::string_view backend() const noexcept override { return "cuda"; }
-    [[nodiscard]] const std::vector<DeviceFacts>& devices() const noexcept override { return facts_; }
-    [[nodiscard]] std::string absence() const override { return {}; }
     [[nodiscard]] std::optional<std::string> lacks(std::uint32_t device, MemoryKind kind) const override;
     [[nodiscard]] PeerLink peer(std::uint32_t from, std::uint32_t to) const override;
     [[nodiscard]] base::Expected<void> set_peer_access(std::uint32_t from, std::uint32_t to, bool on) override;
     [[nodiscard]] std::optional<HostLink> host_link(std::uint32_t device) const override;
-    [[nodiscard]] Holdings holdings() const override;
 
     [[nodiscard]] base::Expected<RawBlock> allocate(const BlockRequest& request) override;
     [[nodiscard]] base::Expected<RawBlock> adopt(std::uint32_t device, void* ordinary, std::uint64_t bytes) override;
@@ -48,9 +86,6 @@ class CudaRuntime final : public Runtime {
     [[nodiscard]] base::Expected<std::byte*> map(MemoryId memory, Access access) override;
     [[nodiscard]] base::Expected<void> unmap(MemoryId memory) override;
 
-    [[nodiscard]] base::Expected<StreamId> open_stream(std::uint32_t device) override;
-    base::Expected<void> close(StreamId stream) override;
-    [[nodiscard]] base::Expected<void> wait(StreamId stream) override;
     [[nodiscard]] base::Expected<void> copy(StreamId stream, Address to, Address from, std::uint64_t bytes) override;
     [[nodiscard]] base::Expected<void> fill(StreamId stream, Address to, std::byte value, std::uint64_t bytes) override;
     [[nodiscard]] base::Expected<void> copy_by_kernel(StreamId stream, Address to, Address from,
@@ -73,61 +108,20 @@ class CudaRuntime final : public Runtime {
     base::Expected<void> close(LatchId latch) override;
 
   private:
-    struct Block {
-        MemoryKind kind{};
-        std::uint32_t device{};
-        std::uint64_t bytes{};
-        std::byte* data{};      // where the device reaches it; pageable: where the host does
-        std::byte* host{};      // nullptr: the host does not
-        cudaStream_t stream{};  // stream_ordered: that it keeps the order of
-        bool is_mapped{};
-    };
-    struct Stream {
-        std::uint32_t device{};
-        cudaStream_t stream{};
-        unsigned long long* found{};      // of checks, on the device
-        volatile std::uint64_t* words{};  // of latches, pinned; the second half tells of those that gave up
-        std::uint64_t holds{};
-    };
-    struct Event {
-        std::uint32_t device{};
-        cudaEvent_t event{};
-    };
-    struct Latch {
-        StreamId stream{};
-        volatile std::uint64_t* word{};
-        volatile std::uint64_t* gave_up{};
-        std::uint64_t value{};
-    };
-    struct End {
-        std::byte* data{};
-        bool on_host{};  // pageable or pinned: a copy needs to know no device
-        bool kernels_reach{};
-        bool is_managed{};
-        std::uint32_t device{};
-    };
+    friend Backend;
 
     [[nodiscard]] base::Expected<void> choose(std::uint32_t device) const;
     [[nodiscard]] base::Expected<void> obtain(Block& block);
-    [[nodiscard]] RawBlock keep(const Block& block);
-    [[nodiscard]] base::Expected<Stream> find(StreamId stream) const;
-    [[nodiscard]] base::Expected<Event> find(EventId event) const;
     [[nodiscard]] base::Expected<End> end_of(Address address, std::uint64_t bytes) const;
     [[nodiscard]] base::Expected<End> reach(Address address, std::uint64_t bytes, std::uint64_t unit) const;
-    [[nodiscard]] bool is_held(StreamId stream) const;
     [[nodiscard]] base::Expected<Stream> prepare(std::uint32_t device);
+    [[nodiscard]] base::Expected<void> finish(const Stream& stream);
     void dismantle(const Stream& stream) const;
+    [[nodiscard]] static bool is_mapped(const Block& block) noexcept { return block.is_mapped; }
 
     std::vector<FoundDevice> found_;
-    std::vector<DeviceFacts> facts_;
     std::unique_ptr<Nvml> nvml_;
-    mutable std::mutex mutex_;
-    std::map<MemoryId, Block> blocks_;
-    std::map<StreamId, Stream> streams_;
-    std::map<EventId, Event> events_;
-    std::map<LatchId, Latch> latches_;
     std::set<std::pair<std::uint32_t, std::uint32_t>> direct_;
-    std::uint64_t last_id_{};
 };
 
 }  // namespace memsweep::device::cuda

@@ -18,39 +18,8 @@ constexpr std::uint64_t quad_bytes = 16;
 
 }  // namespace
 
-base::Expected<CudaRuntime::Stream> CudaRuntime::find(StreamId stream) const
-{
-    const std::lock_guard lock{mutex_};
-    const auto found = streams_.find(stream);
-    if (found == streams_.end()) {
-        return base::fail(ErrorCode::invalid_input, "there is no such stream");
-    }
-    return found->second;
-}
-
-base::Expected<CudaRuntime::Event> CudaRuntime::find(EventId event) const
-{
-    const std::lock_guard lock{mutex_};
-    const auto found = events_.find(event);
-    if (found == events_.end()) {
-        return base::fail(ErrorCode::invalid_input, "there is no such event");
-    }
-    return found->second;
-}
-
-bool CudaRuntime::is_held(StreamId stream) const
-{
-    const std::lock_guard lock{mutex_};
-    for (const auto& [id, latch] : latches_) {
-        if (latch.stream == stream) {
-            return true;
-        }
-    }
-    return false;
-}
-
 // Whatever a latch could deadlock with is obtained here: kernels, the words it polls, the counters of checks.
-base::Expected<CudaRuntime::Stream> CudaRuntime::prepare(std::uint32_t device)
+base::Expected<Stream> CudaRuntime::prepare(std::uint32_t device)
 {
     Stream made{.device = device};
     void* words = nullptr;
@@ -93,52 +62,10 @@ void CudaRuntime::dismantle(const Stream& stream) const
     static_cast<void>(cudaGetLastError());
 }
 
-base::Expected<StreamId> CudaRuntime::open_stream(std::uint32_t device)
+base::Expected<void> CudaRuntime::finish(const Stream& stream)
 {
-    return prepare(device).map([&](const Stream& made) {
-        const std::lock_guard lock{mutex_};
-        const StreamId id{++last_id_};
-        streams_.emplace(id, made);
-        return id;
-    });
-}
-
-base::Expected<void> CudaRuntime::close(StreamId stream)
-{
-    const auto found = find(stream);
-    if (!found) {
-        return base::fail(found.error());
-    }
-    std::vector<LatchId> latches;
-    {
-        const std::lock_guard lock{mutex_};
-        for (const auto& [id, latch] : latches_) {
-            if (latch.stream == stream) {
-                latches.push_back(id);
-            }
-        }
-    }
-    for (const LatchId latch : latches) {
-        static_cast<void>(close(latch));
-    }
-    auto done = choose(found->device).and_then([&] {
-        return outcome("cudaStreamSynchronize", cudaStreamSynchronize(found->stream));
-    });
-    dismantle(*found);
-    const std::lock_guard lock{mutex_};
-    streams_.erase(stream);
-    return done;
-}
-
-base::Expected<void> CudaRuntime::wait(StreamId stream)
-{
-    if (is_held(stream)) {
-        return base::fail(ErrorCode::timeout, "wait: the stream is held by a latch that is not closed");
-    }
-    return find(stream).and_then([&](const Stream& found) {
-        return choose(found.device).and_then([&] {
-            return outcome("cudaStreamSynchronize", cudaStreamSynchronize(found.stream));
-        });
+    return choose(stream.device).and_then([&] {
+        return outcome("cudaStreamSynchronize", cudaStreamSynchronize(stream.stream));
     });
 }
 
@@ -147,8 +74,8 @@ base::Expected<void> CudaRuntime::copy(StreamId stream, Address to, Address from
     const auto found = find(stream);
     const auto into = end_of(to, bytes);
     const auto out_of = end_of(from, bytes);
-    if (!found || !into || !out_of) {
-        return base::fail(!found ? found.error() : !into ? into.error() : out_of.error());
+    if (const auto* const error = base::first_error(found, into, out_of)) {
+        return base::fail(*error);
     }
     if (bytes == 0) {
         return {};
@@ -168,8 +95,8 @@ base::Expected<void> CudaRuntime::fill(StreamId stream, Address to, std::byte va
 {
     const auto found = find(stream);
     const auto into = end_of(to, bytes);
-    if (!found || !into) {
-        return base::fail(!found ? found.error() : into.error());
+    if (const auto* const error = base::first_error(found, into)) {
+        return base::fail(*error);
     }
     if (bytes == 0) {
         return {};
@@ -188,8 +115,8 @@ base::Expected<void> CudaRuntime::copy_by_kernel(StreamId stream, Address to, Ad
     const auto found = find(stream);
     const auto into = reach(to, bytes, quad_bytes);
     const auto out_of = reach(from, bytes, quad_bytes);
-    if (!found || !into || !out_of) {
-        return base::fail(!found ? found.error() : !into ? into.error() : out_of.error());
+    if (const auto* const error = base::first_error(found, into, out_of)) {
+        return base::fail(*error);
     }
     for (const End& end : {*into, *out_of}) {
         if (!end.on_host && end.device != found->device && !peer(found->device, end.device).direct) {
@@ -208,8 +135,8 @@ base::Expected<void> CudaRuntime::follow(StreamId stream, Address chain, std::ui
     const auto found = find(stream);
     const auto links = reach(chain, bytes, word_bytes);
     const auto ended = reach(place, word_bytes, word_bytes);
-    if (!found || !links || !ended) {
-        return base::fail(!found ? found.error() : !links ? links.error() : ended.error());
+    if (const auto* const error = base::first_error(found, links, ended)) {
+        return base::fail(*error);
     }
     if (!links->on_host && links->device != found->device && !peer(found->device, links->device).direct) {
         return base::fail(ErrorCode::not_supported, peer(found->device, links->device).reason);
@@ -223,8 +150,8 @@ base::Expected<void> CudaRuntime::prefetch(StreamId stream, Address managed, std
 {
     const auto found = find(stream);
     const auto there = end_of(managed, bytes);
-    if (!found || !there) {
-        return base::fail(!found ? found.error() : there.error());
+    if (const auto* const error = base::first_error(found, there)) {
+        return base::fail(*error);
     }
     if (!there->is_managed) {
         return base::fail(ErrorCode::not_supported, "prefetch: only managed memory moves");
@@ -248,8 +175,8 @@ base::Expected<void> CudaRuntime::write_pattern(StreamId stream, Address to, std
 {
     const auto found = find(stream);
     const auto into = reach(to, bytes, word_bytes);
-    if (!found || !into) {
-        return base::fail(!found ? found.error() : into.error());
+    if (const auto* const error = base::first_error(found, into)) {
+        return base::fail(*error);
     }
     return choose(found->device).and_then([&] {
         return bytes == 0 ? base::Expected<void>{}
@@ -261,8 +188,8 @@ base::Expected<Mismatch> CudaRuntime::check_pattern(StreamId stream, Address fro
 {
     const auto found = find(stream);
     const auto out_of = reach(from, bytes, word_bytes);
-    if (!found || !out_of) {
-        return base::fail(!found ? found.error() : out_of.error());
+    if (const auto* const error = base::first_error(found, out_of)) {
+        return base::fail(*error);
     }
     if (bytes == 0) {
         return Mismatch{};
@@ -298,10 +225,7 @@ base::Expected<EventId> CudaRuntime::record(StreamId stream)
     if (!done) {
         return base::fail(done.error());
     }
-    const std::lock_guard lock{mutex_};
-    const EventId id{++last_id_};
-    events_.emplace(id, made);
-    return id;
+    return keep(events_, made);
 }
 
 base::Expected<void> CudaRuntime::close(EventId event)
@@ -339,8 +263,8 @@ base::Expected<void> CudaRuntime::after(StreamId stream, EventId event)
 {
     const auto on = find(stream);
     const auto awaited = find(event);
-    if (!on || !awaited) {
-        return base::fail(!on ? on.error() : awaited.error());
+    if (const auto* const error = base::first_error(on, awaited)) {
+        return base::fail(*error);
     }
     return choose(on->device).and_then([&] {
         return outcome("cudaStreamWaitEvent", cudaStreamWaitEvent(on->stream, awaited->event, 0));
@@ -351,8 +275,8 @@ base::Expected<double> CudaRuntime::seconds_between(EventId first, EventId secon
 {
     const auto begin = find(first);
     const auto end = find(second);
-    if (!begin || !end) {
-        return base::fail(!begin ? begin.error() : end.error());
+    if (const auto* const error = base::first_error(begin, end)) {
+        return base::fail(*error);
     }
     if (begin->device != end->device) {
         return base::fail(ErrorCode::not_supported, "events of two devices were told by two clocks");
@@ -384,10 +308,7 @@ base::Expected<LatchId> CudaRuntime::hold(StreamId stream)
     if (!done) {
         return base::fail(done.error());
     }
-    const std::lock_guard lock{mutex_};
-    const LatchId id{++last_id_};
-    latches_.emplace(id, made);
-    return id;
+    return keep(latches_, made);
 }
 
 base::Expected<void> CudaRuntime::close(LatchId latch)

@@ -78,7 +78,7 @@ constexpr std::uint64_t items_per_unit = 1024;
 // One launch: its arguments in order, then run.
 class OpenClRuntime::Kernel {
   public:
-    Kernel(const Library& api, Stream& stream, cl_kernel kernel, const char* name, std::uint64_t units) noexcept
+    Kernel(const Library& api, Queue& stream, cl_kernel kernel, const char* name, std::uint64_t units) noexcept
         : api_{&api}, stream_{&stream}, kernel_{kernel}, name_{name}, units_{units}
     {
     }
@@ -131,7 +131,7 @@ class OpenClRuntime::Kernel {
     }
 
     const Library* api_;
-    Stream* stream_;
+    Queue* stream_;
     cl_kernel kernel_;
     const char* name_;
     std::uint64_t units_;
@@ -168,7 +168,7 @@ base::Expected<cl_program> OpenClRuntime::program_of(std::uint32_t device)
     return platform.program = program;
 }
 
-base::Expected<OpenClRuntime::Kernel> OpenClRuntime::kernel(Stream& stream, const char* name)
+base::Expected<OpenClRuntime::Kernel> OpenClRuntime::kernel(Queue& stream, const char* name)
 {
     return program_of(stream.device).and_then([&](cl_program program) -> base::Expected<Kernel> {
         cl_int code = CL_SUCCESS;
@@ -180,7 +180,7 @@ base::Expected<OpenClRuntime::Kernel> OpenClRuntime::kernel(Stream& stream, cons
     });
 }
 
-base::Expected<OpenClRuntime::End> OpenClRuntime::reach(Address address, std::uint64_t bytes, std::uint64_t unit) const
+base::Expected<End> OpenClRuntime::reach(Address address, std::uint64_t bytes, std::uint64_t unit) const
 {
     return end_of(address, bytes).and_then([&](const End& end) -> base::Expected<End> {
         if (end.buffer == nullptr && !end.is_shared) {
@@ -198,8 +198,8 @@ base::Expected<void> OpenClRuntime::copy_by_kernel(StreamId stream, Address to, 
     const auto found = find(stream);
     const auto into = reach(to, bytes, pair_bytes);
     const auto out_of = reach(from, bytes, pair_bytes);
-    if (!found || !into || !out_of) {
-        return base::fail(!found ? found.error() : !into ? into.error() : out_of.error());
+    if (const auto* const error = base::first_error(found, into, out_of)) {
+        return base::fail(*error);
     }
     if (bytes == 0) {
         return {};
@@ -216,8 +216,8 @@ base::Expected<void> OpenClRuntime::follow(StreamId stream, Address chain, std::
     const auto found = find(stream);
     const auto links = reach(chain, bytes, word_bytes);
     const auto ended = reach(place, word_bytes, word_bytes);
-    if (!found || !links || !ended) {
-        return base::fail(!found ? found.error() : !links ? links.error() : ended.error());
+    if (const auto* const error = base::first_error(found, links, ended)) {
+        return base::fail(*error);
     }
     if (links->device != (*found)->device) {  // the driver would move the whole block to this device first
         return base::fail(ErrorCode::not_supported, peer((*found)->device, links->device).reason);
@@ -231,8 +231,8 @@ base::Expected<void> OpenClRuntime::write_pattern(StreamId stream, Address to, s
 {
     const auto found = find(stream);
     const auto into = reach(to, bytes, word_bytes);
-    if (!found || !into) {
-        return base::fail(!found ? found.error() : into.error());
+    if (const auto* const error = base::first_error(found, into)) {
+        return base::fail(*error);
     }
     if (bytes == 0) {
         return {};
@@ -248,8 +248,8 @@ base::Expected<Mismatch> OpenClRuntime::check_pattern(StreamId stream, Address f
 {
     const auto found = find(stream);
     const auto out_of = reach(from, bytes, word_bytes);
-    if (!found || !out_of) {
-        return base::fail(!found ? found.error() : out_of.error());
+    if (const auto* const error = base::first_error(found, out_of)) {
+        return base::fail(*error);
     }
     const std::uint64_t words = bytes / word_bytes;
     if (words == 0) {

@@ -1,6 +1,7 @@
 #include "core/device/opencl/runtime.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,7 +11,36 @@
 namespace memsweep::device {
 namespace opencl {
 
+namespace {
+
 using base::ErrorCode;
+
+constexpr std::size_t page_bytes = 4096;
+
+cl_map_flags flags_of(Access access)
+{
+    switch (access) {
+    case Access::read:
+        return CL_MAP_READ;
+    case Access::write:
+        return CL_MAP_WRITE_INVALIDATE_REGION;
+    case Access::read_write:
+        break;
+    }
+    return CL_MAP_READ | CL_MAP_WRITE;
+}
+
+bool is_a_buffer(MemoryKind kind)
+{
+    return kind != MemoryKind::pageable && kind != MemoryKind::managed;
+}
+
+bool stays_mapped(MemoryKind kind)
+{
+    return kind == MemoryKind::pinned || kind == MemoryKind::registered;
+}
+
+}  // namespace
 
 OpenClRuntime::OpenClRuntime(const Library& api, std::vector<FoundDevice> found) : api_{api}, found_{std::move(found)}
 {
@@ -22,18 +52,7 @@ OpenClRuntime::OpenClRuntime(const Library& api, std::vector<FoundDevice> found)
 
 OpenClRuntime::~OpenClRuntime()
 {
-    while (!latches_.empty()) {
-        static_cast<void>(close(latches_.begin()->first));
-    }
-    while (!streams_.empty()) {
-        static_cast<void>(close(streams_.begin()->first));
-    }
-    for (const auto& [id, event] : events_) {
-        api_.release_event(event.event);
-    }
-    for (auto& [id, block] : blocks_) {
-        dispose(block);
-    }
+    close_all();
     for (const auto& [device, queue] : service_) {
         api_.release_queue(queue);
     }
@@ -70,17 +89,6 @@ base::Expected<void> OpenClRuntime::set_peer_access(std::uint32_t from, std::uin
 std::optional<HostLink> OpenClRuntime::host_link(std::uint32_t) const
 {
     return std::nullopt;
-}
-
-Holdings OpenClRuntime::holdings() const
-{
-    const std::lock_guard lock{mutex_};
-    Holdings held{
-        .blocks = blocks_.size(), .streams = streams_.size(), .events = events_.size(), .latches = latches_.size()};
-    for (const auto& [id, block] : blocks_) {
-        held.bytes += block.bytes;
-    }
-    return held;
 }
 
 base::Expected<cl_context> OpenClRuntime::context_of(std::uint32_t device)
@@ -130,6 +138,175 @@ base::Expected<cl_command_queue> OpenClRuntime::service_queue(std::uint32_t devi
             api_.release_queue(queue);  // another thread was first
         }
         return kept->second;
+    });
+}
+
+std::optional<std::string> OpenClRuntime::lacks(std::uint32_t device, MemoryKind kind) const
+{
+    if (device >= found_.size()) {
+        return fmt::format("there is no device {}", device);
+    }
+    switch (kind) {
+    case MemoryKind::write_combined:
+        return "OpenCL has no write-combined host memory";
+    case MemoryKind::stream_ordered:
+        return "OpenCL allocates outside the order of queues";
+    case MemoryKind::managed:
+        if (!found_[device].has_fine_grained_svm) {
+            return "this device has no fine-grained shared virtual memory";
+        }
+        break;
+    case MemoryKind::pageable:
+    case MemoryKind::pinned:
+    case MemoryKind::registered:
+    case MemoryKind::mapped:
+    case MemoryKind::device:
+        break;
+    }
+    return std::nullopt;
+}
+
+base::Expected<RawBlock> OpenClRuntime::allocate(const BlockRequest& request)
+{
+    if (auto possible = check(request); !possible) {
+        return base::fail(possible.error());
+    }
+    Block block{.kind = request.kind, .device = request.device, .bytes = request.bytes};
+    const bool on_host = request.kind == MemoryKind::pinned || request.kind == MemoryKind::mapped;
+    return obtain(block, CL_MEM_READ_WRITE | (on_host ? CL_MEM_ALLOC_HOST_PTR : cl_mem_flags{0}), nullptr).map([&] {
+        return kept(block);
+    });
+}
+
+base::Expected<RawBlock> OpenClRuntime::adopt(std::uint32_t device, void* ordinary, std::uint64_t bytes)
+{
+    if (ordinary == nullptr || bytes == 0) {
+        return base::fail(ErrorCode::invalid_input, "adopt: there is no memory at this address");
+    }
+    Block block{.kind = MemoryKind::registered, .device = device, .bytes = bytes};
+    return obtain(block, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, ordinary).map([&] { return kept(block); });
+}
+
+base::Expected<void> OpenClRuntime::obtain(Block& block, cl_mem_flags flags, void* ordinary)
+{
+    const auto context = context_of(block.device);
+    if (!context) {
+        return base::fail(context.error());
+    }
+    if (!is_a_buffer(block.kind)) {
+        void* const made =
+            block.kind == MemoryKind::managed
+                ? api_.svm_allocate(*context, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER, block.bytes, 0)
+                : std::aligned_alloc(page_bytes, (block.bytes + page_bytes - 1) / page_bytes * page_bytes);
+        block.host = static_cast<std::byte*>(made);
+        return made != nullptr
+                   ? base::Expected<void>{}
+                   : base::fail(ErrorCode::budget,
+                                fmt::format("{}: no memory for {} bytes",
+                                            block.kind == MemoryKind::managed ? "clSVMAlloc" : "aligned_alloc",
+                                            block.bytes));
+    }
+    cl_int code = CL_SUCCESS;
+    block.buffer = api_.create_buffer(*context, flags, block.bytes, ordinary, &code);
+    if (code != CL_SUCCESS) {
+        return base::fail(failure("clCreateBuffer", code));
+    }
+    if (!stays_mapped(block.kind)) {
+        return {};
+    }
+    const auto queue = service_queue(block.device);
+    void* const host = queue ? api_.map_buffer(*queue, block.buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                               block.bytes, 0, nullptr, nullptr, &code)
+                             : nullptr;
+    if (host == nullptr || code != CL_SUCCESS) {
+        api_.release_buffer(block.buffer);
+        return base::fail(queue ? failure("clEnqueueMapBuffer", code) : queue.error());
+    }
+    block.host = static_cast<std::byte*>(host);
+    return {};
+}
+
+void OpenClRuntime::dispose(Block& block)
+{
+    if (block.buffer != nullptr) {
+        const auto queue = service_.find(block.device);
+        if (block.host != nullptr && queue != service_.end()) {
+            api_.unmap(queue->second, block.buffer, block.host, 0, nullptr, nullptr);
+            api_.finish(queue->second);
+        }
+        api_.release_buffer(block.buffer);
+    } else if (block.kind == MemoryKind::managed) {
+        api_.svm_free(platforms_.at(found_[block.device].platform).context, block.host);
+    } else {
+        std::free(block.host);
+    }
+}
+
+base::Expected<void> OpenClRuntime::release(MemoryId memory)
+{
+    const std::lock_guard lock{mutex_};
+    const auto found = blocks_.find(memory);
+    if (found == blocks_.end()) {
+        return base::fail(ErrorCode::invalid_input, "there is no such block");
+    }
+    dispose(found->second);
+    blocks_.erase(found);
+    return {};
+}
+
+base::Expected<std::byte*> OpenClRuntime::map(MemoryId memory, Access access)
+{
+    std::unique_lock lock{mutex_};
+    const auto found = blocks_.find(memory);
+    if (found == blocks_.end() || found->second.kind != MemoryKind::mapped || found->second.host != nullptr) {
+        return base::fail(ErrorCode::invalid_input, "map: the block is not of the kind mapped, or is mapped already");
+    }
+    const Block block = found->second;
+    lock.unlock();
+    return service_queue(block.device).and_then([&](cl_command_queue queue) -> base::Expected<std::byte*> {
+        cl_int code = CL_SUCCESS;
+        void* const host =
+            api_.map_buffer(queue, block.buffer, CL_TRUE, flags_of(access), 0, block.bytes, 0, nullptr, nullptr, &code);
+        if (code != CL_SUCCESS) {
+            return base::fail(failure("clEnqueueMapBuffer", code));
+        }
+        const std::lock_guard relock{mutex_};
+        return blocks_.at(memory).host = static_cast<std::byte*>(host);
+    });
+}
+
+base::Expected<void> OpenClRuntime::unmap(MemoryId memory)
+{
+    const std::lock_guard lock{mutex_};
+    const auto found = blocks_.find(memory);
+    if (found == blocks_.end() || found->second.kind != MemoryKind::mapped || found->second.host == nullptr) {
+        return base::fail(ErrorCode::invalid_input, "unmap: the block is not mapped");
+    }
+    Block& block = found->second;
+    cl_command_queue queue = service_.at(block.device);
+    const cl_int code = api_.unmap(queue, block.buffer, block.host, 0, nullptr, nullptr);
+    if (code != CL_SUCCESS) {
+        return base::fail(failure("clEnqueueUnmapMemObject", code));
+    }
+    block.host = nullptr;
+    return outcome("clFinish", api_.finish(queue));
+}
+
+base::Expected<End> OpenClRuntime::end_of(Address address, std::uint64_t bytes) const
+{
+    if (address.memory == MemoryId::none) {
+        if (address.ordinary == nullptr) {
+            return base::fail(ErrorCode::invalid_input, "there is no memory at this address");
+        }
+        return End{.host = static_cast<std::byte*>(address.ordinary)};
+    }
+    return find(address, bytes).map([&](const Block& block) {
+        if (block.host != nullptr) {
+            return End{.host = block.host + address.offset_bytes,
+                       .device = block.device,
+                       .is_shared = block.kind == MemoryKind::managed};
+        }
+        return End{.buffer = block.buffer, .offset = address.offset_bytes, .device = block.device};
     });
 }
 

@@ -17,26 +17,71 @@
 #include <mutex>
 #include <vector>
 
+#include "core/device/backend.hpp"
 #include "core/device/opencl/library.hpp"
-#include "core/device/runtime.hpp"
 
 namespace memsweep::device::opencl {
 
-class OpenClRuntime final : public Runtime {
+struct Platform {
+    cl_context context{};
+    std::vector<cl_device_id> devices;
+    cl_program program{};  // built when a kernel is first asked for
+};
+
+struct Block {
+    MemoryKind kind{};
+    std::uint32_t device{};
+    std::uint64_t bytes{};
+    cl_mem buffer{};
+    std::byte* host{};
+};
+
+struct Queued {  // asked about at the next wait: clFinish does not tell of failures
+    const char* call{};
+    cl_event event{};
+};
+
+struct Queue {
+    std::uint32_t device{};
+    cl_command_queue queue{};
+    std::vector<Queued> queued;
+};
+
+using Stream = std::shared_ptr<Queue>;
+
+struct Event {
+    std::uint32_t device{};
+    cl_event event{};
+};
+
+struct Latch {
+    StreamId stream{};
+    cl_event event{};
+};
+
+struct End {  // of a copy
+    cl_mem buffer{};
+    std::byte* host{};
+    std::uint64_t offset{};
+    std::uint32_t device{};
+    bool is_shared{};  // virtual memory: kernels reach it by its address
+};
+
+class OpenClRuntime final : public Backend<OpenClRuntime, Block, Stream, Event, Latch> {
   public:
+    using Backend::close;
+    using Backend::wait;
+
     OpenClRuntime(const Library& api, std::vector<FoundDevice> found);
     OpenClRuntime(const OpenClRuntime&) = delete;
     OpenClRuntime& operator=(const OpenClRuntime&) = delete;
     ~OpenClRuntime() override;
 
     [[nodiscard]] std::string_view backend() const noexcept override { return "opencl"; }
-    [[nodiscard]] const std::vector<DeviceFacts>& devices() const noexcept override { return facts_; }
-    [[nodiscard]] std::string absence() const override { return {}; }
     [[nodiscard]] std::optional<std::string> lacks(std::uint32_t device, MemoryKind kind) const override;
     [[nodiscard]] PeerLink peer(std::uint32_t from, std::uint32_t to) const override;
     [[nodiscard]] base::Expected<void> set_peer_access(std::uint32_t from, std::uint32_t to, bool on) override;
     [[nodiscard]] std::optional<HostLink> host_link(std::uint32_t device) const override;
-    [[nodiscard]] Holdings holdings() const override;
 
     [[nodiscard]] base::Expected<RawBlock> allocate(const BlockRequest& request) override;
     [[nodiscard]] base::Expected<RawBlock> adopt(std::uint32_t device, void* ordinary, std::uint64_t bytes) override;
@@ -44,9 +89,6 @@ class OpenClRuntime final : public Runtime {
     [[nodiscard]] base::Expected<std::byte*> map(MemoryId memory, Access access) override;
     [[nodiscard]] base::Expected<void> unmap(MemoryId memory) override;
 
-    [[nodiscard]] base::Expected<StreamId> open_stream(std::uint32_t device) override;
-    base::Expected<void> close(StreamId stream) override;
-    [[nodiscard]] base::Expected<void> wait(StreamId stream) override;
     [[nodiscard]] base::Expected<void> copy(StreamId stream, Address to, Address from, std::uint64_t bytes) override;
     [[nodiscard]] base::Expected<void> fill(StreamId stream, Address to, std::byte value, std::uint64_t bytes) override;
     [[nodiscard]] base::Expected<void> copy_by_kernel(StreamId stream, Address to, Address from,
@@ -69,74 +111,34 @@ class OpenClRuntime final : public Runtime {
     base::Expected<void> close(LatchId latch) override;
 
   private:
-    struct Platform {
-        cl_context context{};
-        std::vector<cl_device_id> devices;
-        cl_program program{};  // built when a kernel is first asked for
-    };
-    struct Block {
-        MemoryKind kind{};
-        std::uint32_t device{};
-        std::uint64_t bytes{};
-        cl_mem buffer{};
-        std::byte* host{};
-    };
-    struct Queued {  // asked about at the next wait: clFinish does not tell of failures
-        const char* call{};
-        cl_event event{};
-    };
-    struct Stream {
-        std::uint32_t device{};
-        cl_command_queue queue{};
-        std::vector<Queued> queued;
-    };
-    struct Event {
-        std::uint32_t device{};
-        cl_event event{};
-    };
-    struct Latch {
-        StreamId stream{};
-        cl_event event{};
-    };
-    struct End {  // of a copy
-        cl_mem buffer{};
-        std::byte* host{};
-        std::uint64_t offset{};
-        std::uint32_t device{};
-        bool is_shared{};  // virtual memory: kernels reach it by its address
-    };
+    friend Backend;
 
     [[nodiscard]] base::Expected<cl_context> context_of(std::uint32_t device);
     [[nodiscard]] base::Expected<cl_command_queue> new_queue(std::uint32_t device);
     [[nodiscard]] base::Expected<cl_command_queue> service_queue(std::uint32_t device);  // maps and unmaps
     [[nodiscard]] base::Expected<cl_program> program_of(std::uint32_t device);
-    [[nodiscard]] base::Expected<RawBlock> keep(const Block& block);
     [[nodiscard]] base::Expected<void> obtain(Block& block, cl_mem_flags flags, void* ordinary);
     void dispose(Block& block);
 
-    [[nodiscard]] base::Expected<std::shared_ptr<Stream>> find(StreamId stream) const;
-    [[nodiscard]] base::Expected<Event> find(EventId event) const;
     [[nodiscard]] base::Expected<End> end_of(Address address, std::uint64_t bytes) const;
     // The same for kernels, which do not reach all memory.
     [[nodiscard]] base::Expected<End> reach(Address address, std::uint64_t bytes, std::uint64_t unit) const;
-    [[nodiscard]] bool is_held(StreamId stream) const;
-    [[nodiscard]] base::Expected<void> finish(Stream& stream);
-    void forget_done(Stream& stream);
+    [[nodiscard]] base::Expected<Stream> prepare(std::uint32_t device);
+    [[nodiscard]] base::Expected<void> finish(const Stream& stream);
+    void dismantle(const Stream& stream) const { api_.release_queue(stream->queue); }
+    [[nodiscard]] static bool is_mapped(const Block& block) noexcept
+    {
+        return block.kind == MemoryKind::mapped && block.host != nullptr;
+    }
+    void forget_done(Queue& queue);
 
     class Kernel;
-    [[nodiscard]] base::Expected<Kernel> kernel(Stream& stream, const char* name);
+    [[nodiscard]] base::Expected<Kernel> kernel(Queue& stream, const char* name);
 
     Library api_;
     std::vector<FoundDevice> found_;
-    std::vector<DeviceFacts> facts_;
-    mutable std::mutex mutex_;
     std::map<cl_platform_id, Platform> platforms_;
     std::map<std::uint32_t, cl_command_queue> service_;
-    std::map<MemoryId, Block> blocks_;
-    std::map<StreamId, std::shared_ptr<Stream>> streams_;
-    std::map<EventId, Event> events_;
-    std::map<LatchId, Latch> latches_;
-    std::uint64_t last_id_{};
 };
 
 }  // namespace memsweep::device::opencl

@@ -15,84 +15,16 @@ constexpr std::size_t max_remembered = 1024;  // commands of a stream whose outc
 
 }  // namespace
 
-base::Expected<std::shared_ptr<OpenClRuntime::Stream>> OpenClRuntime::find(StreamId stream) const
+base::Expected<Stream> OpenClRuntime::prepare(std::uint32_t device)
 {
-    const std::lock_guard lock{mutex_};
-    const auto found = streams_.find(stream);
-    if (found == streams_.end()) {
-        return base::fail(ErrorCode::invalid_input, "there is no such stream");
-    }
-    return found->second;
+    return new_queue(device).map(
+        [&](cl_command_queue queue) { return std::make_shared<Queue>(Queue{.device = device, .queue = queue}); });
 }
 
-base::Expected<OpenClRuntime::Event> OpenClRuntime::find(EventId event) const
+base::Expected<void> OpenClRuntime::finish(const Stream& stream)
 {
-    const std::lock_guard lock{mutex_};
-    const auto found = events_.find(event);
-    if (found == events_.end()) {
-        return base::fail(ErrorCode::invalid_input, "there is no such event");
-    }
-    return found->second;
-}
-
-bool OpenClRuntime::is_held(StreamId stream) const
-{
-    const std::lock_guard lock{mutex_};
-    for (const auto& [id, latch] : latches_) {
-        if (latch.stream == stream) {
-            return true;
-        }
-    }
-    return false;
-}
-
-base::Expected<StreamId> OpenClRuntime::open_stream(std::uint32_t device)
-{
-    return new_queue(device).map([&](cl_command_queue queue) {
-        const std::lock_guard lock{mutex_};
-        const StreamId id{++last_id_};
-        streams_.emplace(id, std::make_shared<Stream>(Stream{.device = device, .queue = queue}));
-        return id;
-    });
-}
-
-base::Expected<void> OpenClRuntime::close(StreamId stream)
-{
-    const auto found = find(stream);
-    if (!found) {
-        return base::fail(found.error());
-    }
-    std::vector<LatchId> latches;
-    {
-        const std::lock_guard lock{mutex_};
-        for (const auto& [id, latch] : latches_) {
-            if (latch.stream == stream) {
-                latches.push_back(id);
-            }
-        }
-    }
-    for (const LatchId latch : latches) {
-        static_cast<void>(close(latch));
-    }
-    auto done = finish(**found);
-    api_.release_queue((*found)->queue);
-    const std::lock_guard lock{mutex_};
-    streams_.erase(stream);
-    return done;
-}
-
-base::Expected<void> OpenClRuntime::wait(StreamId stream)
-{
-    if (is_held(stream)) {
-        return base::fail(ErrorCode::timeout, "wait: the stream is held by a latch that is not closed");
-    }
-    return find(stream).and_then([&](const std::shared_ptr<Stream>& found) { return finish(*found); });
-}
-
-base::Expected<void> OpenClRuntime::finish(Stream& stream)
-{
-    base::Expected<void> all = outcome("clFinish", api_.finish(stream.queue));
-    for (const Queued& one : stream.queued) {
+    base::Expected<void> all = outcome("clFinish", api_.finish(stream->queue));
+    for (const Queued& one : stream->queued) {
         cl_int status = CL_COMPLETE;
         api_.event_info(one.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
         if (status < 0 && all) {
@@ -100,16 +32,16 @@ base::Expected<void> OpenClRuntime::finish(Stream& stream)
         }
         api_.release_event(one.event);
     }
-    stream.queued.clear();
+    stream->queued.clear();
     return all;
 }
 
-void OpenClRuntime::forget_done(Stream& stream)
+void OpenClRuntime::forget_done(Queue& queue)
 {
-    if (stream.queued.size() < max_remembered) {
+    if (queue.queued.size() < max_remembered) {
         return;
     }
-    std::erase_if(stream.queued, [&](const Queued& one) {
+    std::erase_if(queue.queued, [&](const Queued& one) {
         cl_int status = CL_QUEUED;
         api_.event_info(one.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
         if (status == CL_COMPLETE) {
@@ -124,8 +56,8 @@ base::Expected<void> OpenClRuntime::copy(StreamId stream, Address to, Address fr
     const auto found = find(stream);
     const auto into = end_of(to, bytes);
     const auto out_of = end_of(from, bytes);
-    if (!found || !into || !out_of) {
-        return base::fail(!found ? found.error() : !into ? into.error() : out_of.error());
+    if (const auto* const error = base::first_error(found, into, out_of)) {
+        return base::fail(*error);
     }
     if (bytes == 0) {
         return {};
@@ -164,8 +96,8 @@ base::Expected<void> OpenClRuntime::fill(StreamId stream, Address to, std::byte 
 {
     const auto found = find(stream);
     const auto into = end_of(to, bytes);
-    if (!found || !into) {
-        return base::fail(!found ? found.error() : into.error());
+    if (const auto* const error = base::first_error(found, into)) {
+        return base::fail(*error);
     }
     if (bytes == 0) {
         return {};
@@ -185,8 +117,8 @@ base::Expected<void> OpenClRuntime::prefetch(StreamId stream, Address managed, s
 {
     const auto found = find(stream);
     const auto there = end_of(managed, bytes);
-    if (!found || !there) {
-        return base::fail(!found ? found.error() : there.error());
+    if (const auto* const error = base::first_error(found, there)) {
+        return base::fail(*error);
     }
     if (!there->is_shared || api_.svm_migrate == nullptr) {
         return base::fail(ErrorCode::not_supported, there->is_shared
@@ -208,16 +140,14 @@ base::Expected<void> OpenClRuntime::prefetch(StreamId stream, Address managed, s
 
 base::Expected<EventId> OpenClRuntime::record(StreamId stream)
 {
-    return find(stream).and_then([&](const std::shared_ptr<Stream>& found) -> base::Expected<EventId> {
+    return find(stream).and_then([&](const Stream& found) -> base::Expected<EventId> {
         Event made{.device = found->device};
         cl_int code = api_.marker(found->queue, 0, nullptr, &made.event);
         if (code != CL_SUCCESS) {
             return base::fail(failure("clEnqueueMarkerWithWaitList", code));
         }
         code = api_.flush(found->queue);  // other queues may wait for it
-        const std::lock_guard lock{mutex_};
-        const EventId id{++last_id_};
-        events_.emplace(id, made);
+        const EventId id = keep(events_, made);
         return code == CL_SUCCESS ? base::Expected<EventId>{id} : base::fail(failure("clFlush", code));
     });
 }
@@ -257,8 +187,8 @@ base::Expected<void> OpenClRuntime::after(StreamId stream, EventId event)
 {
     const auto on = find(stream);
     const auto awaited = find(event);
-    if (!on || !awaited) {
-        return base::fail(!on ? on.error() : awaited.error());
+    if (const auto* const error = base::first_error(on, awaited)) {
+        return base::fail(*error);
     }
     if (found_[(*on)->device].platform != found_[awaited->device].platform) {
         return base::fail(ErrorCode::not_supported, peer((*on)->device, awaited->device).reason);
@@ -270,8 +200,8 @@ base::Expected<double> OpenClRuntime::seconds_between(EventId first, EventId sec
 {
     const auto begin = find(first);
     const auto end = find(second);
-    if (!begin || !end) {
-        return base::fail(!begin ? begin.error() : end.error());
+    if (const auto* const error = base::first_error(begin, end)) {
+        return base::fail(*error);
     }
     if (begin->device != end->device) {
         return base::fail(ErrorCode::not_supported, "events of two devices were told by two clocks");
@@ -305,10 +235,7 @@ base::Expected<LatchId> OpenClRuntime::hold(StreamId stream)
         api_.release_event(made.event);
         return base::fail(failure("clEnqueueBarrierWithWaitList", code));
     }
-    const std::lock_guard lock{mutex_};
-    const LatchId id{++last_id_};
-    latches_.emplace(id, made);
-    return id;
+    return keep(latches_, made);
 }
 
 base::Expected<void> OpenClRuntime::close(LatchId latch)
