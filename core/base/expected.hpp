@@ -47,4 +47,13 @@ using Expected = tl::expected<T, Error>;
     return tl::unexpected<Error>{Error{code, std::move(message), std::move(where)}};
 }
 
+// The error of the first of these that has one; nullptr where all have values.
+template <typename... Results>
+[[nodiscard]] const Error* first_error(const Results&... results)
+{
+    const Error* first = nullptr;
+    ((first = first == nullptr && !results ? &results.error() : first), ...);
+    return first;
+}
+
 }  // namespace memsweep::base

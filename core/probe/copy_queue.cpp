@@ -55,8 +55,8 @@ Expected<double> seconds_behind_latch(device::Runtime& runtime, const device::St
             return base::fail(outcome.error());
         }
     }
-    if (!begin || !end) {
-        return base::fail(begin ? end.error() : begin.error());
+    if (const auto* const error = base::first_error(begin, end)) {
+        return base::fail(*error);
     }
     return runtime.seconds_between(begin->id(), end->id());
 }
@@ -198,14 +198,14 @@ Expected<Contended> run_contended(device::Runtime& runtime, CopyQueue& measured,
 {
     auto held = device::hold(runtime, measured.stream());
     auto other_held = device::hold(runtime, other.stream());
-    if (!held || !other_held) {
-        return base::fail(held ? other_held.error() : held.error());
+    if (const auto* const error = base::first_error(held, other_held)) {
+        return base::fail(*error);
     }
     const auto begin = device::record(runtime, measured.stream());
     const auto queued = measured.enqueue(copies);
     const auto end = device::record(runtime, measured.stream());
-    if (!begin || !queued || !end) {
-        return base::fail(!begin ? begin.error() : !queued ? queued.error() : end.error());
+    if (const auto* const error = base::first_error(begin, queued, end)) {
+        return base::fail(*error);
     }
     std::deque<device::Event> ahead;
     const auto add_one = [&]() -> Expected<void> {
@@ -227,8 +227,8 @@ Expected<Contended> run_contended(device::Runtime& runtime, CopyQueue& measured,
     for (bool done = !let_go; !done;) {
         const auto finished = runtime.happened(end->id());
         const auto front = runtime.happened(ahead.front().id());
-        if (!finished || !front) {
-            return base::fail(finished ? front.error() : finished.error());
+        if (const auto* const error = base::first_error(finished, front)) {
+            return base::fail(*error);
         }
         done = *finished;
         if (*front) {
@@ -242,8 +242,8 @@ Expected<Contended> run_contended(device::Runtime& runtime, CopyQueue& measured,
     const double waited = sys::seconds_of(clock.now() - started);
     const auto all_done =
         runtime.wait(measured.stream().id()).and_then([&] { return runtime.wait(other.stream().id()); });
-    if (!let_go || !all_done) {
-        return base::fail(let_go ? all_done.error() : let_go.error());
+    if (const auto* const error = base::first_error(let_go, all_done)) {
+        return base::fail(*error);
     }
     return runtime.seconds_between(begin->id(), end->id()).map([&](double seconds) {
         // What the other queue moved was counted over the processor's span, which is the longer of the two.

@@ -63,11 +63,8 @@ class LoadChain {
             task.runtime, {.device = owner, .kind = task.what.host, .bytes = chain.next_.size() * device_line_bytes});
         auto place = device::allocate(
             task.runtime, {.device = task.ends.first, .kind = MemoryKind::device, .bytes = chain_word_bytes});
-        for (const base::Error* error : {stream ? nullptr : &stream.error(), memory ? nullptr : &memory.error(),
-                                         place ? nullptr : &place.error()}) {
-            if (error != nullptr) {
-                return base::fail(*error);
-            }
+        if (const auto* const error = base::first_error(stream, memory, place)) {
+            return base::fail(*error);
         }
         chain.stream_ = *std::move(stream);
         chain.memory_ = *std::move(memory);
@@ -156,8 +153,8 @@ class Calls {
         auto there = device::allocate(
             task.runtime,
             {.device = task.ends.first, .kind = MemoryKind::device, .bytes = std::max(task.bytes, 2 * kernel_bytes)});
-        if (!stream || !there) {
-            return base::fail(stream ? there.error() : stream.error());
+        if (const auto* const error = base::first_error(stream, there)) {
+            return base::fail(*error);
         }
         calls.stream_ = *std::move(stream);
         calls.there_ = *std::move(there);

@@ -181,8 +181,8 @@ Expected<void> measure_prefetch(const DeviceTask& task, model::CaseReport& repor
     auto stream = device::open_stream(task.runtime, task.ends.first);
     auto managed =
         device::allocate(task.runtime, {.device = task.ends.first, .kind = MemoryKind::managed, .bytes = task.bytes});
-    if (!stream || !managed) {
-        return base::fail(stream ? managed.error() : stream.error());
+    if (const auto* const error = base::first_error(stream, managed)) {
+        return base::fail(*error);
     }
     std::vector<double> seconds;
     std::vector<double> rates;

@@ -144,8 +144,8 @@ Expected<std::unique_ptr<AsyncCopy>> StagedCopy::make(device::Runtime& runtime, 
     };
     const auto opened = made->from_device_ ? open(plan.job.spec.src, made->out_of_) : Expected<void>{};
     const auto other = made->to_device_ ? open(plan.job.spec.dst, made->into_) : Expected<void>{};
-    if (!opened || !other) {
-        return base::fail(!opened ? opened.error() : other.error());
+    if (const auto* const error = base::first_error(opened, other)) {
+        return base::fail(*error);
     }
     const TransferEnd& driver = made->to_device_ ? plan.job.spec.dst : plan.job.spec.src;
     for (std::uint64_t i = 0; i < slots_of(plan.job, plan.options); ++i) {
@@ -267,8 +267,8 @@ Expected<bool> StagedCopy::retire_oldest()
     if (in_flight_ == 0 && sent_bytes_ == plan_.job.bytes) {
         const auto out = from_device_ ? runtime_.wait(out_of_.id()) : Expected<void>{};
         const auto in = to_device_ ? runtime_.wait(into_.id()) : Expected<void>{};
-        if (!out || !in) {
-            return base::fail(!out ? out.error() : in.error());
+        if (const auto* const error = base::first_error(out, in)) {
+            return base::fail(*error);
         }
     }
     return true;
