@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -100,6 +101,18 @@ std::string three_digits(double value)
     return std::fabs(value) >= 9.995 ? fmt::format("{:.1f}", value) : fmt::format("{:.2f}", value);
 }
 
+// In the largest of these units that does not round to less than one.
+template <int step>
+std::pair<double, std::string_view> scaled(double value, const std::array<std::string_view, 5>& units)
+{
+    std::size_t unit = 0;
+    while (std::fabs(value) >= step - 0.05 && unit + 1 < units.size()) {
+        value /= step;
+        ++unit;
+    }
+    return {value, units.at(unit)};
+}
+
 }  // namespace
 
 Expected<std::uint64_t> parse_size(std::string_view text)
@@ -149,44 +162,33 @@ Expected<double> parse_rate(std::string_view text)
 
 std::string format_size(double bytes)
 {
-    constexpr std::array<std::string_view, 5> names{"B", "KiB", "MiB", "GiB", "TiB"};
-    double value = bytes;
-    std::size_t unit = 0;
-    while (std::fabs(value) >= 1023.95 && unit + 1 < names.size()) {
-        value /= 1024;
-        ++unit;
-    }
-    return unit == 0 ? fmt::format("{:.0f} B", value) : fmt::format("{} {}", three_digits(value), names[unit]);
+    const auto [value, unit] = scaled<1024>(bytes, {"B", "KiB", "MiB", "GiB", "TiB"});
+    return unit == "B" ? fmt::format("{:.0f} B", value) : fmt::format("{} {}", three_digits(value), unit);
 }
 
 std::string format_duration(double seconds)
 {
-    const double magnitude = std::fabs(seconds);
-    if (magnitude >= 120) {
+    if (std::fabs(seconds) >= 120) {
         return fmt::format("{} min", three_digits(seconds / 60));
     }
-    if (magnitude >= 0.9995) {
-        return fmt::format("{} s", three_digits(seconds));
-    }
-    if (magnitude >= 0.9995e-3) {
-        return fmt::format("{} ms", three_digits(seconds * 1e3));
-    }
-    if (magnitude >= 0.9995e-6) {
-        return fmt::format("{} us", three_digits(seconds * 1e6));
+    struct Scale {
+        double from;  // what would round to less than one
+        double per_second;
+        std::string_view unit;
+    };
+    constexpr std::array<Scale, 3> scales{{{0.9995, 1, "s"}, {0.9995e-3, 1e3, "ms"}, {0.9995e-6, 1e6, "us"}}};
+    for (const Scale& scale : scales) {
+        if (std::fabs(seconds) >= scale.from) {
+            return fmt::format("{} {}", three_digits(seconds * scale.per_second), scale.unit);
+        }
     }
     return seconds == 0 ? "0 s" : fmt::format("{} ns", three_digits(seconds * 1e9));
 }
 
 std::string format_rate(double bytes_per_second)
 {
-    constexpr std::array<std::string_view, 5> names{"B/s", "kB/s", "MB/s", "GB/s", "TB/s"};
-    double value = bytes_per_second;
-    std::size_t unit = 0;
-    while (std::fabs(value) >= 999.95 && unit + 1 < names.size()) {
-        value /= 1000;
-        ++unit;
-    }
-    return fmt::format("{} {}", three_digits(value), names[unit]);
+    const auto [value, unit] = scaled<1000>(bytes_per_second, {"B/s", "kB/s", "MB/s", "GB/s", "TB/s"});
+    return fmt::format("{} {}", three_digits(value), unit);
 }
 
 std::string exact_size(std::uint64_t bytes)

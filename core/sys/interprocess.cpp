@@ -123,31 +123,6 @@ base::Expected<Message> Channel::receive(std::span<char> buffer,
     return received;
 }
 
-SharedRegion::SharedRegion(UniqueFd fd, std::byte* data, std::uint64_t size) noexcept
-    : fd_{std::move(fd)}, data_{data}, size_{size}
-{
-}
-
-SharedRegion::SharedRegion(SharedRegion&& other) noexcept
-    : fd_{std::move(other.fd_)}, data_{std::exchange(other.data_, nullptr)}, size_{std::exchange(other.size_, 0)}
-{
-}
-
-SharedRegion& SharedRegion::operator=(SharedRegion&& other) noexcept
-{
-    std::swap(fd_, other.fd_);
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-    return *this;
-}
-
-SharedRegion::~SharedRegion()
-{
-    if (data_ != nullptr) {
-        ::munmap(data_, size_);
-    }
-}
-
 base::Expected<SharedRegion> SharedRegion::create(std::uint64_t bytes, const std::string& name)
 {
     if (bytes == 0 || bytes > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max())) {
@@ -178,11 +153,9 @@ base::Expected<SharedRegion> SharedRegion::map(UniqueFd fd, std::uint64_t least_
         return base::fail(base::ErrorCode::invalid_input,
                           fmt::format("a shared region has {} bytes, at least {} are needed", size, least_bytes));
     }
-    void* const data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
-    if (data == MAP_FAILED) {
-        return base::fail(base::os_error("mmap", errno));
-    }
-    return SharedRegion{std::move(fd), static_cast<std::byte*>(data), size};
+    return Mapping::map(size, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get()).map([&](Mapping memory) {
+        return SharedRegion{std::move(fd), std::move(memory), size};
+    });
 }
 
 }  // namespace memsweep::sys

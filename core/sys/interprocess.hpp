@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -14,6 +13,7 @@
 #include "core/base/assert.hpp"
 #include "core/base/expected.hpp"
 #include "core/sys/descriptor.hpp"
+#include "core/sys/page_ops.hpp"
 
 namespace memsweep::sys {
 
@@ -73,12 +73,6 @@ class SharedRegion {
     // Maps all of a region that another process has created; `least_bytes` is what the caller is going to read.
     [[nodiscard]] static base::Expected<SharedRegion> map(UniqueFd fd, std::uint64_t least_bytes = 1);
 
-    SharedRegion(const SharedRegion&) = delete;
-    SharedRegion& operator=(const SharedRegion&) = delete;
-    SharedRegion(SharedRegion&& other) noexcept;
-    SharedRegion& operator=(SharedRegion&& other) noexcept;
-    ~SharedRegion();
-
     [[nodiscard]] int fd() const noexcept { return fd_.get(); }
     [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
 
@@ -88,14 +82,17 @@ class SharedRegion {
     {
         static_assert(std::is_standard_layout_v<T>, "two processes must agree on where each member lies");
         MEMSWEEP_ASSERT(sizeof(T) <= size_, "a shared region is smaller than what is read from it");
-        return reinterpret_cast<T*>(data_);
+        return reinterpret_cast<T*>(memory_.data());
     }
 
   private:
-    SharedRegion(UniqueFd fd, std::byte* data, std::uint64_t size) noexcept;
+    SharedRegion(UniqueFd fd, Mapping memory, std::uint64_t size) noexcept
+        : fd_{std::move(fd)}, memory_{std::move(memory)}, size_{size}
+    {
+    }
 
     UniqueFd fd_;
-    std::byte* data_{};
+    Mapping memory_;
     std::uint64_t size_{};
 };
 

@@ -17,58 +17,36 @@
 namespace memsweep::sys {
 namespace {
 
-int advice_number(Advice advice)
-{
-    switch (advice) {
-    case Advice::no_huge_pages:
-        return MADV_NOHUGEPAGE;
-    case Advice::huge_pages:
-        return MADV_HUGEPAGE;
-    case Advice::dont_need:
-        return MADV_DONTNEED;
-    case Advice::free:
-        return MADV_FREE;
-    case Advice::cold:
-        return MADV_COLD;
-    case Advice::page_out:
-        return MADV_PAGEOUT;
-    case Advice::populate_write:
-        return MADV_POPULATE_WRITE;
-    case Advice::populate_read:
-        return MADV_POPULATE_READ;
-    case Advice::will_need:
-        return MADV_WILLNEED;
-    case Advice::sequential:
-        return MADV_SEQUENTIAL;
-    }
-    return -1;
-}
+struct KernelAdvice {
+    int number;
+    const char* name;
+};
 
-const char* advice_name(Advice advice)
+KernelAdvice as_told(Advice advice)
 {
     switch (advice) {
     case Advice::no_huge_pages:
-        return "madvise(MADV_NOHUGEPAGE)";
+        return {MADV_NOHUGEPAGE, "madvise(MADV_NOHUGEPAGE)"};
     case Advice::huge_pages:
-        return "madvise(MADV_HUGEPAGE)";
+        return {MADV_HUGEPAGE, "madvise(MADV_HUGEPAGE)"};
     case Advice::dont_need:
-        return "madvise(MADV_DONTNEED)";
+        return {MADV_DONTNEED, "madvise(MADV_DONTNEED)"};
     case Advice::free:
-        return "madvise(MADV_FREE)";
+        return {MADV_FREE, "madvise(MADV_FREE)"};
     case Advice::cold:
-        return "madvise(MADV_COLD)";
+        return {MADV_COLD, "madvise(MADV_COLD)"};
     case Advice::page_out:
-        return "madvise(MADV_PAGEOUT)";
+        return {MADV_PAGEOUT, "madvise(MADV_PAGEOUT)"};
     case Advice::populate_write:
-        return "madvise(MADV_POPULATE_WRITE)";
+        return {MADV_POPULATE_WRITE, "madvise(MADV_POPULATE_WRITE)"};
     case Advice::populate_read:
-        return "madvise(MADV_POPULATE_READ)";
+        return {MADV_POPULATE_READ, "madvise(MADV_POPULATE_READ)"};
     case Advice::will_need:
-        return "madvise(MADV_WILLNEED)";
+        return {MADV_WILLNEED, "madvise(MADV_WILLNEED)"};
     case Advice::sequential:
-        return "madvise(MADV_SEQUENTIAL)";
+        return {MADV_SEQUENTIAL, "madvise(MADV_SEQUENTIAL)"};
     }
-    return "madvise";
+    return {-1, "madvise"};
 }
 
 int populate_object(dl_phdr_info* object, std::size_t /*bytes of it*/, void* /*none*/)
@@ -101,20 +79,20 @@ std::uint64_t page_size() noexcept
 
 base::Expected<Mapping> Mapping::anonymous(std::uint64_t bytes) noexcept
 {
-    return map(bytes, MAP_PRIVATE);
+    return map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
 }
 
 base::Expected<Mapping> Mapping::shared(std::uint64_t bytes) noexcept
 {
-    return map(bytes, MAP_SHARED);
+    return map(bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS);
 }
 
-base::Expected<Mapping> Mapping::map(std::uint64_t bytes, int flags) noexcept
+base::Expected<Mapping> Mapping::map(std::uint64_t bytes, int protection, int flags, int fd) noexcept
 {
     if (bytes == 0) {
         return base::fail(base::ErrorCode::invalid_input, "a mapping needs at least one byte");
     }
-    void* const data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
+    void* const data = ::mmap(nullptr, bytes, protection, flags, fd, 0);
     if (data == MAP_FAILED) {
         return base::fail(base::os_error("mmap", errno));
     }
@@ -143,14 +121,14 @@ Mapping::~Mapping()
 
 base::Expected<void> advise(void* ptr, std::uint64_t bytes, Advice advice) noexcept
 {
+    const KernelAdvice told = as_told(advice);
     if (reinterpret_cast<std::uintptr_t>(ptr) % page_size() != 0) {
-        return base::fail(base::ErrorCode::invalid_input, "the memory does not start on a page boundary",
-                          advice_name(advice));
+        return base::fail(base::ErrorCode::invalid_input, "the memory does not start on a page boundary", told.name);
     }
-    if (::madvise(ptr, bytes, advice_number(advice)) == 0) {
+    if (::madvise(ptr, bytes, told.number) == 0) {
         return {};
     }
-    base::Error error = base::os_error(advice_name(advice), errno);
+    base::Error error = base::os_error(told.name, errno);
     if (errno == EINVAL) {
         error.code = base::ErrorCode::not_supported;
     }

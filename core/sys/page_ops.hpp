@@ -16,7 +16,7 @@ namespace memsweep::sys {
 
 [[nodiscard]] std::uint64_t page_size() noexcept;
 
-// Memory of its own, zero-filled, no page of it touched yet; unmapped by the destructor.
+// Memory of its own, zero-filled, no page of it touched yet, or that of a file; unmapped by the destructor.
 class Mapping {
   public:
     // `bytes` is rounded up to whole pages.
@@ -24,6 +24,10 @@ class Mapping {
 
     // Shared anonymous memory: what its page-table entries lose, its pages keep.
     [[nodiscard]] static base::Expected<Mapping> shared(std::uint64_t bytes) noexcept;
+
+    // As mmap is told; of a file from its start.
+    [[nodiscard]] static base::Expected<Mapping> map(std::uint64_t bytes, int protection, int flags,
+                                                     int fd = -1) noexcept;
 
     Mapping(const Mapping&) = delete;
     Mapping& operator=(const Mapping&) = delete;
@@ -35,7 +39,6 @@ class Mapping {
     [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
 
   private:
-    [[nodiscard]] static base::Expected<Mapping> map(std::uint64_t bytes, int flags) noexcept;
     Mapping(std::byte* data, std::uint64_t size) noexcept : data_{data}, size_{size} {}
 
     std::byte* data_{};

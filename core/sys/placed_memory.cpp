@@ -13,7 +13,6 @@
 
 #include "core/sys/file_text.hpp"
 #include "core/sys/machine_facts.hpp"
-#include "core/sys/page_ops.hpp"
 
 namespace memsweep::sys {
 namespace {
@@ -112,11 +111,9 @@ base::Expected<PlacedMemory> PlacedMemory::map(std::uint64_t bytes, PageKind pag
                                                               : "transparent huge pages are off: echo madvise > "
                                                                 "/sys/kernel/mm/transparent_hugepage/enabled");
     }
-    PlacedMemory memory;
-    memory.pages_ = pages;
-    memory.size_ = (bytes + page_bytes - 1) / page_bytes * page_bytes;
+    const std::uint64_t size = (bytes + page_bytes - 1) / page_bytes * page_bytes;
     if (is_hugetlb(pages)) {
-        if (auto enough = check_reserved(memory.size_, pages, root); !enough) {
+        if (auto enough = check_reserved(size, pages, root); !enough) {
             return base::fail(std::move(enough).error());
         }
     }
@@ -126,59 +123,24 @@ base::Expected<PlacedMemory> PlacedMemory::map(std::uint64_t bytes, PageKind pag
     // to share a tag of AMD's way predictor (Lipp et al., "Take A Way", 2020), and a set that fits into L1 is read at
     // three times its latency.
     const std::uint64_t alignment = is_hugetlb(pages) ? page_bytes : std::max(page_bytes, bytes_2m);
-    memory.mapped_bytes_ = memory.size_ + 2 * guard_bytes + (is_hugetlb(pages) ? 0 : alignment);
-    const int access = is_hugetlb(pages) ? PROT_READ | PROT_WRITE : PROT_NONE;
-    void* const mapped = ::mmap(nullptr, memory.mapped_bytes_, access, map_flags(pages), -1, 0);
-    if (mapped == MAP_FAILED) {
-        memory.mapped_bytes_ = 0;
-        return base::fail(base::os_error("mmap", errno));
+    auto mapped = Mapping::map(size + 2 * guard_bytes + (is_hugetlb(pages) ? 0 : alignment),
+                               is_hugetlb(pages) ? PROT_READ | PROT_WRITE : PROT_NONE, map_flags(pages));
+    if (!mapped) {
+        return base::fail(std::move(mapped).error());
     }
-    memory.mapped_ = static_cast<std::byte*>(mapped);
-    memory.data_ = rounded_up(memory.mapped_ + guard_bytes, alignment);
-    if (::mprotect(memory.data_, memory.size_, PROT_READ | PROT_WRITE) != 0) {
+    std::byte* const data = rounded_up(mapped->data() + guard_bytes, alignment);
+    if (::mprotect(data, size, PROT_READ | PROT_WRITE) != 0) {
         return base::fail(base::os_error("mprotect", errno));
     }
     if (pages == PageKind::thp) {
-        if (auto advised = advise(memory.data_, memory.size_, Advice::huge_pages); !advised) {
+        if (auto advised = advise(data, size, Advice::huge_pages); !advised) {
             return base::fail(std::move(advised).error());
         }
     } else if (pages == PageKind::small) {
         // Refused where huge pages are not built in: then there is none to forbid.
-        static_cast<void>(advise(memory.data_, memory.size_, Advice::no_huge_pages));
+        static_cast<void>(advise(data, size, Advice::no_huge_pages));
     }
-    return memory;
-}
-
-PlacedMemory::PlacedMemory(PlacedMemory&& other) noexcept
-    : data_{other.data_}, size_{other.size_}, mapped_{std::exchange(other.mapped_, nullptr)},
-      mapped_bytes_{std::exchange(other.mapped_bytes_, 0)}, pages_{other.pages_}, node_{other.node_}
-{
-}
-
-PlacedMemory& PlacedMemory::operator=(PlacedMemory&& other) noexcept
-{
-    if (this != &other) {
-        unmap();
-        data_ = other.data_;
-        size_ = other.size_;
-        mapped_ = std::exchange(other.mapped_, nullptr);
-        mapped_bytes_ = std::exchange(other.mapped_bytes_, 0);
-        pages_ = other.pages_;
-        node_ = other.node_;
-    }
-    return *this;
-}
-
-PlacedMemory::~PlacedMemory()
-{
-    unmap();
-}
-
-void PlacedMemory::unmap() noexcept
-{
-    if (mapped_ != nullptr) {
-        ::munmap(mapped_, mapped_bytes_);
-    }
+    return PlacedMemory{*std::move(mapped), data, size, pages};
 }
 
 std::vector<HugePagePool> huge_page_pools(const std::string& root)

@@ -13,11 +13,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/expected.hpp"
 #include "core/model/specs.hpp"
 #include "core/sys/numa.hpp"
+#include "core/sys/page_ops.hpp"
 
 namespace memsweep::sys {
 
@@ -57,12 +59,6 @@ class PlacedMemory {
     [[nodiscard]] static base::Expected<PlacedMemory> map(std::uint64_t bytes, model::PageKind pages,
                                                           const std::string& root = "/");
 
-    PlacedMemory(const PlacedMemory&) = delete;
-    PlacedMemory& operator=(const PlacedMemory&) = delete;
-    PlacedMemory(PlacedMemory&& other) noexcept;
-    PlacedMemory& operator=(PlacedMemory&& other) noexcept;
-    ~PlacedMemory();
-
     [[nodiscard]] std::byte* data() const noexcept { return data_; }
     [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
     [[nodiscard]] model::PageKind pages() const noexcept { return pages_; }
@@ -70,14 +66,15 @@ class PlacedMemory {
     [[nodiscard]] PlacementProof prove() const { return prove_placement(data_, size_, node_); }
 
   private:
-    PlacedMemory() = default;
-    void unmap() noexcept;
+    PlacedMemory(Mapping mapped, std::byte* data, std::uint64_t size, model::PageKind pages) noexcept
+        : mapped_{std::move(mapped)}, data_{data}, size_{size}, pages_{pages}
+    {
+    }
 
-    std::byte* data_{};
-    std::uint64_t size_{};
-    std::byte* mapped_{};
-    std::uint64_t mapped_bytes_{};
-    model::PageKind pages_{};
+    Mapping mapped_;
+    std::byte* data_;
+    std::uint64_t size_;
+    model::PageKind pages_;
     std::optional<std::uint32_t> node_;
 };
 
