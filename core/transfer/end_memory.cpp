@@ -18,58 +18,6 @@ using base::Expected;
 using model::HostKind;
 using model::TransferEnd;
 
-model::PageKind pages_of(HostKind kind)
-{
-    switch (kind) {
-    case HostKind::small:
-        return model::PageKind::small;
-    case HostKind::hugetlb_2m:
-        return model::PageKind::huge_2m;
-    case HostKind::hugetlb_1g:
-        return model::PageKind::huge_1g;
-    case HostKind::ordinary:
-    case HostKind::pinned:
-    case HostKind::thp:
-    case HostKind::registered:
-    case HostKind::write_combined:
-    case HostKind::mapped:
-    case HostKind::managed:
-        break;
-    }
-    return model::PageKind::thp;
-}
-
-// What a driver allocates itself; nothing for memory that the kernel gives.
-std::optional<device::MemoryKind> kind_of_driver(const TransferEnd& end)
-{
-    if (end.kind == TransferEnd::Kind::device) {
-        return device::MemoryKind::device;
-    }
-    switch (end.host) {
-    case HostKind::pinned:
-        return device::MemoryKind::pinned;
-    case HostKind::write_combined:
-        return device::MemoryKind::write_combined;
-    case HostKind::mapped:
-        return device::MemoryKind::mapped;
-    case HostKind::managed:
-        return device::MemoryKind::managed;
-    case HostKind::ordinary:
-    case HostKind::small:
-    case HostKind::thp:
-    case HostKind::hugetlb_2m:
-    case HostKind::hugetlb_1g:
-    case HostKind::registered:
-        break;
-    }
-    return std::nullopt;
-}
-
-bool any_pages_do(HostKind kind)
-{
-    return kind == HostKind::ordinary || kind == HostKind::pinned || kind == HostKind::registered;
-}
-
 using device::Mismatch;
 
 constexpr std::uint64_t part_bytes = 4U << 20U;  // whole words
@@ -114,7 +62,42 @@ Expected<Mismatch> look_through(device::Runtime& runtime, std::uint32_t device, 
     return all;
 }
 
+// What a driver allocates itself; nothing for memory that the kernel gives.
+std::optional<device::MemoryKind> kind_of_driver(const TransferEnd& end)
+{
+    return end.kind == TransferEnd::Kind::device ? device::MemoryKind::device : traits_of(end.host).from_driver;
+}
+
 }  // namespace
+
+HostTraits traits_of(HostKind kind) noexcept
+{
+    using device::MemoryKind;
+    using model::PageKind;
+    switch (kind) {
+    case HostKind::ordinary:
+        return {.or_small = true};
+    case HostKind::thp:
+        return {};
+    case HostKind::small:
+        return {.pages = PageKind::small};
+    case HostKind::hugetlb_2m:
+        return {.pages = PageKind::huge_2m};
+    case HostKind::hugetlb_1g:
+        return {.pages = PageKind::huge_1g};
+    case HostKind::pinned:
+        return {.or_small = true, .from_driver = MemoryKind::pinned, .is_locked = true};
+    case HostKind::registered:
+        return {.or_small = true, .needs_driver = true, .is_locked = true};
+    case HostKind::write_combined:
+        return {.from_driver = MemoryKind::write_combined, .needs_driver = true, .is_locked = true};
+    case HostKind::mapped:
+        return {.from_driver = MemoryKind::mapped, .needs_driver = true, .is_locked = true};
+    case HostKind::managed:
+        return {.from_driver = MemoryKind::managed, .needs_driver = true};
+    }
+    return {};
+}
 
 Expected<EndMemory> EndMemory::make(device::Runtime& runtime, const EndRequest& request)
 {
@@ -125,9 +108,7 @@ Expected<EndMemory> EndMemory::make(device::Runtime& runtime, const EndRequest& 
         return end;
     }
     const bool by_driver = request.end.kind == TransferEnd::Kind::device || request.driver.has_value();
-    const bool needs_driver = request.end.host == HostKind::registered || request.end.host == HostKind::mapped ||
-                              request.end.host == HostKind::write_combined || request.end.host == HostKind::managed;
-    if (needs_driver && !by_driver) {
+    if (traits_of(request.end.host).needs_driver && !by_driver) {
         return base::fail(base::ErrorCode::not_supported,
                           fmt::format("{}: a driver gives such memory, and no device is at the other end",
                                       model::to_text(request.end)));
@@ -152,8 +133,8 @@ Expected<void> EndMemory::map_host(const EndRequest& request)
     const HostKind kind = request.end.host;
     const auto asked = request.binds ? request.end.number : std::nullopt;
     auto memory = sys::PlacedMemory::touched({.bytes = request.bytes + request.skew_bytes,
-                                              .pages = pages_of(kind),
-                                              .or_small = any_pages_do(kind),
+                                              .pages = traits_of(kind).pages,
+                                              .or_small = traits_of(kind).or_small,
                                               .node = asked});
     if (!memory) {
         return base::fail(memory.error());

@@ -25,6 +25,16 @@
 
 namespace memsweep::transfer {
 
+// What a kind of host memory is made of.
+struct HostTraits {
+    model::PageKind pages{model::PageKind::thp};    // of memory that is mapped
+    bool or_small{};                                // base pages do, where there are no huge ones
+    std::optional<device::MemoryKind> from_driver;  // where a device is at the other end; absent: the kernel gives it
+    bool needs_driver{};                            // no kernel gives such memory
+    bool is_locked{};                               // it counts as pinned
+};
+[[nodiscard]] HostTraits traits_of(model::HostKind kind) noexcept;
+
 struct EndRequest {
     model::TransferEnd end;
     std::uint64_t bytes{};

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "core/transfer/end_memory.hpp"
+
 namespace memsweep::transfer {
 namespace {
 
@@ -19,9 +21,7 @@ bool is_device(const TransferEnd& end)
 // Host memory that the driver of a device reads and writes without a copy of its own.
 bool is_directly_read(const TransferEnd& end)
 {
-    return end.kind == TransferEnd::Kind::host &&
-           (end.host == HostKind::pinned || end.host == HostKind::registered || end.host == HostKind::write_combined ||
-            end.host == HostKind::mapped || end.host == HostKind::managed);
+    return end.kind == TransferEnd::Kind::host && (traits_of(end.host).is_locked || end.host == HostKind::managed);
 }
 
 bool is_ordinary(const TransferEnd& end)

@@ -27,10 +27,7 @@ constexpr std::uint64_t work_set_bytes = 8U << 20U;
 
 bool is_pinned(const TransferEnd& end)
 {
-    using model::HostKind;
-    return end.kind == TransferEnd::Kind::host &&
-           (end.host == HostKind::pinned || end.host == HostKind::registered || end.host == HostKind::write_combined ||
-            end.host == HostKind::mapped);
+    return end.kind == TransferEnd::Kind::host && traits_of(end.host).is_locked;
 }
 
 std::string memlock_limit()

@@ -20,7 +20,7 @@ double seconds(std::int64_t ns)
 
 TransferStatistics& TransferStatistics::operator+=(const TransferStatistics& other) noexcept
 {
-    const auto lowest = [](auto a, auto b) { return a == 0 ? b : b == 0 ? a : std::min(a, b); };
+    const auto lowest = [](std::uint64_t a, std::uint64_t b) { return a == 0 ? b : b == 0 ? a : std::min(a, b); };
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         bytes.at(i) += other.bytes.at(i);
         transfers.at(i) += other.transfers.at(i);
@@ -34,9 +34,6 @@ TransferStatistics& TransferStatistics::operator+=(const TransferStatistics& oth
     failed += other.failed;
     wall_ns += other.wall_ns;
     individual_ns += other.individual_ns;
-    rates += other.rates;
-    best_rate = std::max(best_rate, other.best_rate);
-    worst_rate = lowest(worst_rate, other.worst_rate);
     most_at_once = std::max(most_at_once, other.most_at_once);
     host_copy_ns += other.host_copy_ns;
     link_ns += other.link_ns;
@@ -59,10 +56,6 @@ void TransferStatistics::count_transfer(Direction direction, std::uint64_t arriv
     bytes.at(index) += arrived_bytes;
     ++transfers.at(index);
     individual_ns += took_ns;
-    const double rate = quotient(static_cast<double>(arrived_bytes), seconds(took_ns)).value_or(0);
-    rates += rate;
-    best_rate = std::max(best_rate, rate);
-    worst_rate = worst_rate == 0 ? rate : std::min(worst_rate, rate);
 }
 
 std::uint64_t TransferStatistics::all_bytes() const noexcept
@@ -78,11 +71,6 @@ std::uint64_t TransferStatistics::all_transfers() const noexcept
 std::optional<double> TransferStatistics::aggregate_rate() const noexcept
 {
     return quotient(static_cast<double>(all_bytes()), seconds(wall_ns));
-}
-
-std::optional<double> TransferStatistics::average_rate() const noexcept
-{
-    return quotient(rates, static_cast<double>(all_transfers()));
 }
 
 std::optional<double> TransferStatistics::average_at_once() const noexcept

@@ -23,9 +23,6 @@ struct TransferStatistics {
     std::uint64_t failed{};
     std::int64_t wall_ns{};        // from the first one's start to the last one's end, added over turns
     std::int64_t individual_ns{};  // of each from its own start to its own end, added up
-    double rates{};                // of each transfer, added up
-    double best_rate{};
-    double worst_rate{};
     std::uint32_t most_at_once{};
     std::int64_t host_copy_ns{};  // of staging: processors between memory and slots
     std::int64_t link_ns{};       // of staging: slots on their way, by the device's clock
@@ -48,7 +45,6 @@ struct TransferStatistics {
 
     // Absent where nothing was measured to compute it from.
     [[nodiscard]] std::optional<double> aggregate_rate() const noexcept;
-    [[nodiscard]] std::optional<double> average_rate() const noexcept;  // of one transfer
     [[nodiscard]] std::optional<double> average_at_once() const noexcept;
     [[nodiscard]] std::optional<double> concurrency_benefit() const noexcept;  // (sum - wall) / sum
     [[nodiscard]] std::optional<double> overlap() const noexcept;  // share of the shorter that the longer hid

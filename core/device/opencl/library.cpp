@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/text.hpp"
+
 namespace memsweep::device::opencl {
 namespace {
 
@@ -48,79 +50,9 @@ constexpr std::array<std::pair<cl_int, const char*>, 32> codes{{
     {-1001, "CL_PLATFORM_NOT_FOUND_KHR"},
 }};
 
-class Symbols {
-  public:
-    explicit Symbols(void* library) noexcept : library_{library} {}
-
-    template <typename Function>
-    void find(const char* name, Function& function, bool needed = true)
-    {
-        function = reinterpret_cast<Function>(::dlsym(library_, name));
-        if (function == nullptr && needed && missing_.empty()) {
-            missing_ = name;
-        }
-    }
-    [[nodiscard]] const std::string& missing() const noexcept { return missing_; }
-
-  private:
-    void* library_;
-    std::string missing_;
-};
-
-void find_all(Symbols& symbols, Library& api)
-{
-    symbols.find("clGetPlatformIDs", api.get_platforms);
-    symbols.find("clGetPlatformInfo", api.platform_info);
-    symbols.find("clGetDeviceIDs", api.get_devices);
-    symbols.find("clGetDeviceInfo", api.device_info);
-    symbols.find("clCreateContext", api.create_context);
-    symbols.find("clReleaseContext", api.release_context);
-    symbols.find("clCreateCommandQueueWithProperties", api.create_queue);
-    symbols.find("clReleaseCommandQueue", api.release_queue);
-    symbols.find("clFinish", api.finish);
-    symbols.find("clFlush", api.flush);
-    symbols.find("clCreateBuffer", api.create_buffer);
-    symbols.find("clReleaseMemObject", api.release_buffer);
-    symbols.find("clEnqueueMapBuffer", api.map_buffer);
-    symbols.find("clEnqueueUnmapMemObject", api.unmap);
-    symbols.find("clEnqueueWriteBuffer", api.write);
-    symbols.find("clEnqueueReadBuffer", api.read);
-    symbols.find("clEnqueueCopyBuffer", api.copy);
-    symbols.find("clEnqueueFillBuffer", api.fill);
-    symbols.find("clEnqueueMarkerWithWaitList", api.marker);
-    symbols.find("clEnqueueBarrierWithWaitList", api.barrier);
-    symbols.find("clCreateUserEvent", api.create_user_event);
-    symbols.find("clSetUserEventStatus", api.set_user_event);
-    symbols.find("clGetEventInfo", api.event_info);
-    symbols.find("clGetEventProfilingInfo", api.profiling_info);
-    symbols.find("clWaitForEvents", api.wait_for_events);
-    symbols.find("clReleaseEvent", api.release_event);
-    symbols.find("clCreateProgramWithSource", api.create_program);
-    symbols.find("clBuildProgram", api.build_program);
-    symbols.find("clGetProgramBuildInfo", api.build_info);
-    symbols.find("clReleaseProgram", api.release_program);
-    symbols.find("clCreateKernel", api.create_kernel);
-    symbols.find("clReleaseKernel", api.release_kernel);
-    symbols.find("clSetKernelArg", api.set_argument);
-    symbols.find("clEnqueueNDRangeKernel", api.run_kernel);
-    symbols.find("clSVMAlloc", api.svm_allocate, false);
-    symbols.find("clSVMFree", api.svm_free, false);
-    symbols.find("clEnqueueSVMMemcpy", api.svm_copy, false);
-    symbols.find("clSetKernelArgSVMPointer", api.set_svm_argument, false);
-    symbols.find("clEnqueueSVMMigrateMem", api.svm_migrate, false);
-}
-
 bool is_out_of_memory(cl_int code)
 {
     return code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_HOST_MEMORY || code == CL_INVALID_BUFFER_SIZE;
-}
-
-std::string trimmed(std::string text)
-{
-    text.resize(std::min(text.find('\0'), text.size()));
-    const auto first = text.find_first_not_of(' ');
-    const auto last = text.find_last_not_of(' ');
-    return first == std::string::npos ? std::string{} : text.substr(first, last - first + 1);
 }
 
 std::string text_of(const Library& api, cl_device_id device, cl_device_info what)
@@ -130,8 +62,9 @@ std::string text_of(const Library& api, cl_device_id device, cl_device_info what
         return {};
     }
     std::string text(bytes, '\0');
-    return api.device_info(device, what, bytes, text.data(), nullptr) == CL_SUCCESS ? trimmed(std::move(text))
-                                                                                    : std::string{};
+    return api.device_info(device, what, bytes, text.data(), nullptr) == CL_SUCCESS
+               ? std::string{base::trimmed(text.c_str())}
+               : std::string{};
 }
 
 template <typename T>
@@ -179,11 +112,19 @@ base::Expected<Library> load_library()
         return base::fail(base::ErrorCode::not_supported, "no loader (libOpenCL.so.1) is installed");
     }
     Library api;
-    Symbols symbols{loaded};
-    find_all(symbols, api);
-    if (!symbols.missing().empty()) {
+    const char* missing = nullptr;
+#define MEMSWEEP_FIND(function, member)                                                                                \
+    api.member = reinterpret_cast<decltype(&(function))>(::dlsym(loaded, #function));
+#define MEMSWEEP_FIND_NEEDED(function, member)                                                                         \
+    MEMSWEEP_FIND(function, member)                                                                                    \
+    missing = missing == nullptr && api.member == nullptr ? #function : missing;
+    MEMSWEEP_OPENCL_NEEDED(MEMSWEEP_FIND_NEEDED)
+    MEMSWEEP_OPENCL_SHARED_MEMORY(MEMSWEEP_FIND)
+#undef MEMSWEEP_FIND_NEEDED
+#undef MEMSWEEP_FIND
+    if (missing != nullptr) {
         return base::fail(base::ErrorCode::not_supported,
-                          fmt::format("libOpenCL.so.1 is older than OpenCL 2.0: it has no {}", symbols.missing()));
+                          fmt::format("libOpenCL.so.1 is older than OpenCL 2.0: it has no {}", missing));
     }
     return api;
 }

@@ -1,7 +1,7 @@
 // The OpenCL loader, looked up when it is asked for, because no program of ours needs one to start; and the devices of
 // this machine's OpenCL drivers.
 //
-// Sources  OpenCL 3.0 specification; those of shared virtual memory may be nullptr.
+// Sources  OpenCL 3.0 specification.
 //
 // Cost     find_devices loads every driver that is installed: 16 ms for PoCL.
 //
@@ -21,46 +21,55 @@
 
 namespace memsweep::device::opencl {
 
+// The functions that are called, and the members of Library that they become.
+#define MEMSWEEP_OPENCL_NEEDED(X)                                                                                      \
+    X(clGetPlatformIDs, get_platforms)                                                                                 \
+    X(clGetPlatformInfo, platform_info)                                                                                \
+    X(clGetDeviceIDs, get_devices)                                                                                     \
+    X(clGetDeviceInfo, device_info)                                                                                    \
+    X(clCreateContext, create_context)                                                                                 \
+    X(clReleaseContext, release_context)                                                                               \
+    X(clCreateCommandQueueWithProperties, create_queue)                                                                \
+    X(clReleaseCommandQueue, release_queue)                                                                            \
+    X(clFinish, finish)                                                                                                \
+    X(clFlush, flush)                                                                                                  \
+    X(clCreateBuffer, create_buffer)                                                                                   \
+    X(clReleaseMemObject, release_buffer)                                                                              \
+    X(clEnqueueMapBuffer, map_buffer)                                                                                  \
+    X(clEnqueueUnmapMemObject, unmap)                                                                                  \
+    X(clEnqueueWriteBuffer, write)                                                                                     \
+    X(clEnqueueReadBuffer, read)                                                                                       \
+    X(clEnqueueCopyBuffer, copy)                                                                                       \
+    X(clEnqueueFillBuffer, fill)                                                                                       \
+    X(clEnqueueMarkerWithWaitList, marker)                                                                             \
+    X(clEnqueueBarrierWithWaitList, barrier)                                                                           \
+    X(clCreateUserEvent, create_user_event)                                                                            \
+    X(clSetUserEventStatus, set_user_event)                                                                            \
+    X(clGetEventInfo, event_info)                                                                                      \
+    X(clGetEventProfilingInfo, profiling_info)                                                                         \
+    X(clWaitForEvents, wait_for_events)                                                                                \
+    X(clReleaseEvent, release_event)                                                                                   \
+    X(clCreateProgramWithSource, create_program)                                                                       \
+    X(clBuildProgram, build_program)                                                                                   \
+    X(clGetProgramBuildInfo, build_info)                                                                               \
+    X(clReleaseProgram, release_program)                                                                               \
+    X(clCreateKernel, create_kernel)                                                                                   \
+    X(clReleaseKernel, release_kernel)                                                                                 \
+    X(clSetKernelArg, set_argument)                                                                                    \
+    X(clEnqueueNDRangeKernel, run_kernel)
+// Those of shared virtual memory, which may be nullptr.
+#define MEMSWEEP_OPENCL_SHARED_MEMORY(X)                                                                               \
+    X(clSVMAlloc, svm_allocate)                                                                                        \
+    X(clSVMFree, svm_free)                                                                                             \
+    X(clEnqueueSVMMemcpy, svm_copy)                                                                                    \
+    X(clSetKernelArgSVMPointer, set_svm_argument)                                                                      \
+    X(clEnqueueSVMMigrateMem, svm_migrate)
+
 struct Library {
-    decltype(&clGetPlatformIDs) get_platforms{};
-    decltype(&clGetPlatformInfo) platform_info{};
-    decltype(&clGetDeviceIDs) get_devices{};
-    decltype(&clGetDeviceInfo) device_info{};
-    decltype(&clCreateContext) create_context{};
-    decltype(&clReleaseContext) release_context{};
-    decltype(&clCreateCommandQueueWithProperties) create_queue{};
-    decltype(&clReleaseCommandQueue) release_queue{};
-    decltype(&clFinish) finish{};
-    decltype(&clFlush) flush{};
-    decltype(&clCreateBuffer) create_buffer{};
-    decltype(&clReleaseMemObject) release_buffer{};
-    decltype(&clEnqueueMapBuffer) map_buffer{};
-    decltype(&clEnqueueUnmapMemObject) unmap{};
-    decltype(&clEnqueueWriteBuffer) write{};
-    decltype(&clEnqueueReadBuffer) read{};
-    decltype(&clEnqueueCopyBuffer) copy{};
-    decltype(&clEnqueueFillBuffer) fill{};
-    decltype(&clEnqueueMarkerWithWaitList) marker{};
-    decltype(&clEnqueueBarrierWithWaitList) barrier{};
-    decltype(&clCreateUserEvent) create_user_event{};
-    decltype(&clSetUserEventStatus) set_user_event{};
-    decltype(&clGetEventInfo) event_info{};
-    decltype(&clGetEventProfilingInfo) profiling_info{};
-    decltype(&clWaitForEvents) wait_for_events{};
-    decltype(&clReleaseEvent) release_event{};
-    decltype(&clCreateProgramWithSource) create_program{};
-    decltype(&clBuildProgram) build_program{};
-    decltype(&clGetProgramBuildInfo) build_info{};
-    decltype(&clReleaseProgram) release_program{};
-    decltype(&clCreateKernel) create_kernel{};
-    decltype(&clReleaseKernel) release_kernel{};
-    decltype(&clSetKernelArg) set_argument{};
-    decltype(&clEnqueueNDRangeKernel) run_kernel{};
-    decltype(&clSVMAlloc) svm_allocate{};
-    decltype(&clSVMFree) svm_free{};
-    decltype(&clEnqueueSVMMemcpy) svm_copy{};
-    decltype(&clSetKernelArgSVMPointer) set_svm_argument{};
-    decltype(&clEnqueueSVMMigrateMem) svm_migrate{};
+#define MEMSWEEP_MEMBER(function, member) decltype(&(function)) member{};
+    MEMSWEEP_OPENCL_NEEDED(MEMSWEEP_MEMBER)
+    MEMSWEEP_OPENCL_SHARED_MEMORY(MEMSWEEP_MEMBER)
+#undef MEMSWEEP_MEMBER
 };
 
 // not_supported: there is no libOpenCL.so.1, or it is older than OpenCL 2.0.
