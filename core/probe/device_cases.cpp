@@ -9,35 +9,56 @@
 #include <fmt/format.h>
 
 namespace memsweep::probe {
+namespace {
+
+using device::MemoryKind;
+
+DeviceCase by_kernel(DeviceCase what)
+{
+    what.by_kernel = true;
+    return what;
+}
+
+DeviceCase both_directions(DeviceCase what)
+{
+    what.both_directions = true;
+    return what;
+}
+
+// Moved by the engine of the destination.
+DeviceCase reading(DeviceCase what)
+{
+    what.reads = true;
+    return what;
+}
+
+DeviceCase call(std::string_view name, std::string_view meaning, DeviceCall call, std::uint64_t round_trip_bytes = 0)
+{
+    return {.name = name,
+            .meaning = meaning,
+            .kind = CaseKind::call,
+            .host = call == DeviceCall::round_trip ? MemoryKind::pinned : MemoryKind::device,
+            .call = call,
+            .bytes = round_trip_bytes};
+}
+
+}  // namespace
 
 const std::vector<DeviceCase>& device_cases()
 {
-    using device::MemoryKind;
     static const std::vector<DeviceCase> cases{
         {"host_to_device_memcpy_ce", "pinned host memory to a device by its copy engine", CaseKind::to_device},
         {"device_to_host_memcpy_ce", "a device to pinned host memory by its copy engine", CaseKind::from_device},
-        {.name = "host_to_device_bidirectional_memcpy_ce",
-         .meaning = "host to device while the other direction is busy",
-         .kind = CaseKind::to_device,
-         .both_directions = true},
-        {.name = "device_to_host_bidirectional_memcpy_ce",
-         .meaning = "device to host while the other direction is busy",
-         .kind = CaseKind::from_device,
-         .both_directions = true},
-        {.name = "device_to_device_memcpy_read_ce",
-         .meaning = "a peer's memory read by a copy engine",
-         .kind = CaseKind::peer,
-         .reads = true},
+        both_directions({"host_to_device_bidirectional_memcpy_ce", "host to device while the other direction is busy",
+                         CaseKind::to_device}),
+        both_directions({"device_to_host_bidirectional_memcpy_ce", "device to host while the other direction is busy",
+                         CaseKind::from_device}),
+        reading({"device_to_device_memcpy_read_ce", "a peer's memory read by a copy engine", CaseKind::peer}),
         {"device_to_device_memcpy_write_ce", "a peer's memory written by a copy engine", CaseKind::peer},
-        {.name = "device_to_device_bidirectional_memcpy_read_ce",
-         .meaning = "both directions between peers, reading",
-         .kind = CaseKind::peer,
-         .both_directions = true,
-         .reads = true},
-        {.name = "device_to_device_bidirectional_memcpy_write_ce",
-         .meaning = "both directions between peers, writing",
-         .kind = CaseKind::peer,
-         .both_directions = true},
+        both_directions(reading({"device_to_device_bidirectional_memcpy_read_ce",
+                                 "both directions between peers, reading", CaseKind::peer})),
+        both_directions({"device_to_device_bidirectional_memcpy_write_ce", "both directions between peers, writing",
+                         CaseKind::peer}),
         {"all_to_host_memcpy_ce", "every device to the host at once", CaseKind::all_to_host},
         {"host_to_all_memcpy_ce", "the host to every device at once", CaseKind::host_to_all},
         {"all_to_one_write_ce", "every device to one", CaseKind::all_to_one},
@@ -45,23 +66,10 @@ const std::vector<DeviceCase>& device_cases()
         {"all_to_all_write_ce", "every device to every other at once", CaseKind::all_to_all},
         {"ring_write_ce", "every device to the next one at once", CaseKind::ring},
         {"bisection_write_ce", "one half of the devices to the other and back at once", CaseKind::bisection},
-        {.name = "host_to_device_memcpy_sm",
-         .meaning = "pinned host memory to a device by a kernel",
-         .kind = CaseKind::to_device,
-         .by_kernel = true},
-        {.name = "device_to_host_memcpy_sm",
-         .meaning = "a device to pinned host memory by a kernel",
-         .kind = CaseKind::from_device,
-         .by_kernel = true},
-        {.name = "device_to_device_memcpy_read_sm",
-         .meaning = "a peer's memory read by a kernel",
-         .kind = CaseKind::peer,
-         .by_kernel = true,
-         .reads = true},
-        {.name = "device_to_device_memcpy_write_sm",
-         .meaning = "a peer's memory written by a kernel",
-         .kind = CaseKind::peer,
-         .by_kernel = true},
+        by_kernel({"host_to_device_memcpy_sm", "pinned host memory to a device by a kernel", CaseKind::to_device}),
+        by_kernel({"device_to_host_memcpy_sm", "a device to pinned host memory by a kernel", CaseKind::from_device}),
+        by_kernel(reading({"device_to_device_memcpy_read_sm", "a peer's memory read by a kernel", CaseKind::peer})),
+        by_kernel({"device_to_device_memcpy_write_sm", "a peer's memory written by a kernel", CaseKind::peer}),
         {"host_device_latency_sm", "a kernel's dependent loads of mapped host memory", CaseKind::loads,
          MemoryKind::mapped},
         {"device_to_device_latency_sm", "a kernel's dependent loads of a peer's memory", CaseKind::peer_loads,
@@ -69,74 +77,39 @@ const std::vector<DeviceCase>& device_cases()
         {"device_local_latency_sm", "a kernel's dependent loads of its own device's memory", CaseKind::loads,
          MemoryKind::device},
         {"device_local_copy", "a device's memory copied to itself", CaseKind::local},
-        {.name = "device_local_copy_sm",
-         .meaning = "a device's memory copied to itself by a kernel",
-         .kind = CaseKind::local,
-         .by_kernel = true},
+        by_kernel({"device_local_copy_sm", "a device's memory copied to itself by a kernel", CaseKind::local}),
         {"host_to_device_pageable", "ordinary host memory to a device", CaseKind::to_device, MemoryKind::pageable},
         {"device_to_host_pageable", "a device to ordinary host memory", CaseKind::from_device, MemoryKind::pageable},
-        {.name = "host_to_device_managed",
-         .meaning = "managed memory that the host wrote, moved as a kernel reads it",
-         .kind = CaseKind::to_device,
-         .host = MemoryKind::managed,
-         .by_kernel = true},
+        by_kernel({"host_to_device_managed", "managed memory that the host wrote, moved as a kernel reads it",
+                   CaseKind::to_device, MemoryKind::managed}),
         {"host_to_device_managed_prefetch", "managed memory that the host wrote, moved by the driver beforehand",
          CaseKind::prefetch_to_device, MemoryKind::managed},
         {"device_to_host_managed_prefetch", "managed memory that a kernel wrote, moved by the driver beforehand",
          CaseKind::prefetch_to_host, MemoryKind::managed},
-        {.name = "host_to_device_mapped",
-         .meaning = "mapped host memory read by a kernel",
-         .kind = CaseKind::to_device,
-         .host = MemoryKind::mapped,
-         .by_kernel = true},
-        {.name = "device_to_host_mapped",
-         .meaning = "mapped host memory written by a kernel",
-         .kind = CaseKind::from_device,
-         .host = MemoryKind::mapped,
-         .by_kernel = true},
+        by_kernel(
+            {"host_to_device_mapped", "mapped host memory read by a kernel", CaseKind::to_device, MemoryKind::mapped}),
+        by_kernel({"device_to_host_mapped", "mapped host memory written by a kernel", CaseKind::from_device,
+                   MemoryKind::mapped}),
         {"host_to_device_write_combined", "write-combined host memory to a device", CaseKind::to_device,
          MemoryKind::write_combined},
         {"host_to_device_staged", "ordinary host memory to a device through our ring of pinned slots",
          CaseKind::staged_to_device, MemoryKind::pinned},
         {"device_to_host_staged", "a device to ordinary host memory through our ring of pinned slots",
          CaseKind::staged_to_host, MemoryKind::pinned},
-        {.name = "kernel_launch_latency",
-         .meaning = "a kernel of one work item, queued and waited for",
-         .kind = CaseKind::call,
-         .host = MemoryKind::device,
-         .call = DeviceCall::launch},
-        {.name = "event_latency",
-         .meaning = "an event recorded and waited for",
-         .kind = CaseKind::call,
-         .host = MemoryKind::device,
-         .call = DeviceCall::event},
-        {.name = "stream_wait_latency",
-         .meaning = "waiting for a stream that has nothing to do",
-         .kind = CaseKind::call,
-         .host = MemoryKind::device,
-         .call = DeviceCall::idle_wait},
-        {.name = "host_device_round_trip_4B_ce",
-         .meaning = "4 bytes of pinned memory to a device and back, waited for",
-         .kind = CaseKind::call,
-         .call = DeviceCall::round_trip,
-         .bytes = 4},
-        {.name = "host_device_round_trip_4KiB_ce",
-         .meaning = "4 KiB of pinned memory to a device and back, waited for",
-         .kind = CaseKind::call,
-         .call = DeviceCall::round_trip,
-         .bytes = 4U << 10U},
-        {.name = "host_device_round_trip_64KiB_ce",
-         .meaning = "64 KiB of pinned memory to a device and back, waited for",
-         .kind = CaseKind::call,
-         .call = DeviceCall::round_trip,
-         .bytes = 64U << 10U},
+        call("kernel_launch_latency", "a kernel of one work item, queued and waited for", DeviceCall::launch),
+        call("event_latency", "an event recorded and waited for", DeviceCall::event),
+        call("stream_wait_latency", "waiting for a stream that has nothing to do", DeviceCall::idle_wait),
+        call("host_device_round_trip_4B_ce", "4 bytes of pinned memory to a device and back, waited for",
+             DeviceCall::round_trip, 4),
+        call("host_device_round_trip_4KiB_ce", "4 KiB of pinned memory to a device and back, waited for",
+             DeviceCall::round_trip, 4U << 10U),
+        call("host_device_round_trip_64KiB_ce", "64 KiB of pinned memory to a device and back, waited for",
+             DeviceCall::round_trip, 64U << 10U),
         {"host_register_cost", "registering ordinary memory with the device, and giving it back", CaseKind::locking,
          MemoryKind::registered},
     };
     return cases;
 }
-
-using device::MemoryKind;
 
 namespace {
 
