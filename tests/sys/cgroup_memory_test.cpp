@@ -8,13 +8,14 @@
 #include "core/sys/page_ops.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/sys/helper_role.hpp"
+#include "tests/sys/small_pages.hpp"
 #include "tests/sys/temp_tree.hpp"
 
 using namespace memsweep;
+using tests::mib;
 
 namespace {
 
-constexpr std::uint64_t mib = 1U << 20;
 constexpr const char* v1_mount = "35 31 0:32 / /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory\n";
 constexpr const char* v1_other = "34 31 0:31 / /sys/fs/cgroup/devices rw,relatime - cgroup cgroup rw,devices\n";
 constexpr const char* v2_mount = "31 23 0:28 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n";

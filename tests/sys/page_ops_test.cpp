@@ -13,22 +13,11 @@
 #include "tests/support/catch.hpp"
 #include "tests/sys/allocation_count.hpp"
 #include "tests/sys/fault_count.hpp"
+#include "tests/sys/small_pages.hpp"
 
 using namespace memsweep;
-
-namespace {
-
-constexpr std::uint64_t mib = 1U << 20;
-
-sys::Mapping small_pages(std::uint64_t bytes)
-{
-    auto mapping = sys::Mapping::anonymous(bytes);
-    REQUIRE(mapping);
-    static_cast<void>(sys::advise(mapping->data(), mapping->size(), sys::Advice::no_huge_pages));
-    return std::move(*mapping);
-}
-
-}  // namespace
+using tests::mib;
+using tests::small_pages;
 
 TEST_CASE("touching N fresh pages costs N minor faults, touching them again none", "[machine]")
 {

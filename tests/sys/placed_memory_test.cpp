@@ -2,18 +2,14 @@
 
 #include "core/sys/page_ops.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/sys/small_pages.hpp"
 #include "tests/sys/temp_tree.hpp"
 
 using namespace memsweep;
 using model::PageKind;
 using sys::PagesGot;
 using sys::PlacedMemory;
-
-namespace {
-
-constexpr std::uint64_t mib = 1U << 20;
-
-}  // namespace
+using tests::mib;
 
 TEST_CASE("base pages are base pages, and only those touched are counted", "[machine]")
 {

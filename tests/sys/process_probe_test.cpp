@@ -19,22 +19,15 @@
 #include "tests/support/catch.hpp"
 #include "tests/sys/allocation_count.hpp"
 #include "tests/sys/helper_role.hpp"
+#include "tests/sys/small_pages.hpp"
 
 using namespace memsweep;
+using tests::mib;
+using tests::small_pages;
 
 namespace {
 
-constexpr std::uint64_t mib = 1U << 20;
-
 constexpr double most_overhead = tests::sanitized ? 4.0 : 0.05;
-
-sys::Mapping small_pages(std::uint64_t bytes)
-{
-    auto mapping = sys::Mapping::anonymous(bytes);
-    REQUIRE(mapping);
-    static_cast<void>(sys::advise(mapping->data(), mapping->size(), sys::Advice::no_huge_pages));
-    return std::move(*mapping);
-}
 
 }  // namespace
 
