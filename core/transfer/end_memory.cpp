@@ -25,12 +25,23 @@ constexpr std::uint64_t word_bytes = sizeof(std::uint64_t);
 
 using Look = std::function<Mismatch(std::span<const std::byte> part, std::uint64_t offset_bytes)>;
 
-Expected<void> read_part(device::Runtime& runtime, const device::Stream& stream, const EndMemory& end,
-                         std::uint64_t offset_bytes, std::span<std::byte> into)
+// Calls work(stream, part, offset) for one part after the other of memory that a processor does not reach; `part` is
+// scratch memory of as many bytes.
+template <typename Work>
+Expected<void> each_part(device::Runtime& runtime, std::uint32_t device, const EndMemory& end, const Work& work)
 {
-    return runtime.copy(stream.id(), device::at(into.data()), end.at(offset_bytes), into.size()).and_then([&] {
-        return runtime.wait(stream.id());
-    });
+    const auto stream = device::open_stream(runtime, device);
+    if (!stream) {
+        return base::fail(stream.error());
+    }
+    std::vector<std::byte> scratch(std::min(part_bytes, end.bytes()));
+    for (std::uint64_t at = 0; at < end.bytes(); at += scratch.size()) {
+        const std::span part{scratch.data(), std::min<std::uint64_t>(scratch.size(), end.bytes() - at)};
+        if (auto done = work(stream->id(), part, at); !done) {
+            return done;
+        }
+    }
+    return {};
 }
 
 void add(Mismatch& all, const Mismatch& part, std::uint64_t offset_bytes)
@@ -43,23 +54,17 @@ void add(Mismatch& all, const Mismatch& part, std::uint64_t offset_bytes)
 
 Expected<Mismatch> look_through(device::Runtime& runtime, std::uint32_t device, const EndMemory& end, const Look& look)
 {
-    Mismatch all;
     if (end.host() != nullptr) {
         return look({end.host(), end.bytes()}, 0);
     }
-    const auto stream = device::open_stream(runtime, device);
-    if (!stream) {
-        return base::fail(stream.error());
-    }
-    std::vector<std::byte> scratch(std::min(part_bytes, end.bytes()));
-    for (std::uint64_t at = 0; at < end.bytes(); at += scratch.size()) {
-        const std::span part{scratch.data(), std::min<std::uint64_t>(scratch.size(), end.bytes() - at)};
-        if (auto read = read_part(runtime, *stream, end, at, part); !read) {
-            return base::fail(read.error());
-        }
-        add(all, look(part, at), at);
-    }
-    return all;
+    Mismatch all;
+    return each_part(runtime, device, end,
+                     [&](device::StreamId stream, std::span<std::byte> part, std::uint64_t at) {
+                         return runtime.copy(stream, device::at(part.data()), end.at(at), part.size())
+                             .and_then([&] { return runtime.wait(stream); })
+                             .map([&] { add(all, look(part, at), at); });
+                     })
+        .map([&] { return all; });
 }
 
 // What a driver allocates itself; nothing for memory that the kernel gives.
@@ -190,22 +195,12 @@ Expected<void> write_end(device::Runtime& runtime, std::uint32_t device, const E
         device::write_pattern({end.host(), end.bytes()}, {.seed = seed});
         return {};
     }
-    const auto stream = device::open_stream(runtime, device);
-    if (!stream) {
-        return base::fail(stream.error());
-    }
-    std::vector<std::byte> scratch(std::min(part_bytes, end.bytes()));
-    for (std::uint64_t at = 0; at < end.bytes(); at += scratch.size()) {
-        const std::span part{scratch.data(), std::min<std::uint64_t>(scratch.size(), end.bytes() - at)};
+    return each_part(runtime, device, end, [&](device::StreamId stream, std::span<std::byte> part, std::uint64_t at) {
         device::write_pattern(part, {.seed = seed, .first_word = at / word_bytes});
-        auto written = runtime.copy(stream->id(), end.at(at), device::at(scratch.data()), part.size()).and_then([&] {
-            return runtime.wait(stream->id());
+        return runtime.copy(stream, end.at(at), device::at(part.data()), part.size()).and_then([&] {
+            return runtime.wait(stream);
         });
-        if (!written) {
-            return written;
-        }
-    }
-    return {};
+    });
 }
 
 Expected<Mismatch> check_end(device::Runtime& runtime, std::uint32_t device, const EndMemory& end, std::uint64_t seed)
