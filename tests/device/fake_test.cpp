@@ -3,8 +3,8 @@
 #include <cstring>
 #include <vector>
 
-#include "core/device/runtime.hpp"
 #include "core/device/open.hpp"
+#include "core/device/runtime.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_runtime.hpp"
 

@@ -4,8 +4,8 @@
 #include <iostream>
 #include <thread>
 
-#include "core/device/runtime.hpp"
 #include "core/device/open.hpp"
+#include "core/device/runtime.hpp"
 #include "tests/device/contract.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_runtime.hpp"

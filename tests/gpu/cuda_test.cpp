@@ -1,8 +1,8 @@
 // The contract of a runtime on the CUDA devices of this machine, and what only they have.
 #include <iostream>
 
-#include "core/device/runtime.hpp"
 #include "core/device/open.hpp"
+#include "core/device/runtime.hpp"
 #include "tests/device/contract.hpp"
 #include "tests/support/catch.hpp"
 

@@ -2,8 +2,8 @@
 #include <set>
 
 #include "core/device/open.hpp"
-#include "core/probe/probe_case.hpp"
 #include "core/probe/probe.hpp"
+#include "core/probe/probe_case.hpp"
 #include "tests/probe/probe_context.hpp"
 #include "tests/support/catch.hpp"
 
