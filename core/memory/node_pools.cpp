@@ -10,8 +10,6 @@
 namespace memsweep::memory {
 namespace {
 
-constexpr auto relaxed = std::memory_order_relaxed;
-
 std::uint64_t address_of(const void* block) noexcept
 {
     return reinterpret_cast<std::uintptr_t>(block);

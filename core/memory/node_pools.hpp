@@ -17,6 +17,7 @@
 #include <mutex>
 #include <vector>
 
+#include "core/memory/adaptors.hpp"
 #include "core/memory/class_pool.hpp"
 #include "core/memory/lazy_array.hpp"
 #include "core/memory/pool.hpp"
@@ -36,6 +37,7 @@ class OwnerMap {
     [[nodiscard]] std::uint32_t owner_of(const void* block) const noexcept;
 
   private:
+    static constexpr auto relaxed = std::memory_order_relaxed;
     static constexpr std::size_t places = std::size_t{1} << 20U;
     static constexpr std::uint64_t owner_bits = 0xFFF;  // below a page's address
     static constexpr std::uint64_t gone = 1;            // what was erased: probes go on past it
@@ -79,20 +81,12 @@ class NodePools final : public Pool {
 
   private:
     // The upstream's memory, placed on a node and entered in the map.
-    class NodeMemory final : public MemoryResource {
+    class NodeMemory final : public Adaptor<NodeMemory> {
       public:
         NodeMemory(MemoryResource& upstream, OwnerMap& owners, std::uint32_t part, std::uint32_t node,
                    std::size_t page_bytes) noexcept
-            : upstream_{upstream}, owners_{owners}, part_{part}, node_{node}, page_bytes_{page_bytes}
+            : Adaptor{upstream}, owners_{owners}, part_{part}, node_{node}, page_bytes_{page_bytes}
         {
-        }
-        [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override
-        {
-            return placed(upstream_.allocate(bytes, alignment), bytes, alignment);
-        }
-        [[nodiscard]] Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept override
-        {
-            return placed(upstream_.allocate_zeroed(bytes, alignment), bytes, alignment);
         }
         void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override
         {
@@ -101,9 +95,15 @@ class NodePools final : public Pool {
         }
 
       private:
+        friend Adaptor;
+
+        template <typename Ask>
+        Allocation serve(const Ask& ask, std::size_t bytes, std::size_t alignment) noexcept
+        {
+            return placed(ask(), bytes, alignment);
+        }
         [[nodiscard]] Allocation placed(Allocation made, std::size_t bytes, std::size_t alignment) noexcept;
 
-        MemoryResource& upstream_;
         OwnerMap& owners_;
         std::uint32_t part_;
         std::uint32_t node_;

@@ -1,12 +1,12 @@
 #include "core/memory/range_pool.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
 #include "core/base/assert.hpp"
 #include "core/memory/alignment.hpp"
 #include "core/memory/barrier.hpp"
+#include "core/memory/clock.hpp"
 
 namespace memsweep::memory {
 
@@ -132,12 +132,6 @@ std::uint64_t RangeRecords::largest_free_bytes() const noexcept
 namespace {
 
 constexpr std::size_t chunk_alignment = 4096;
-
-std::int64_t steady_ns()
-{
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
 
 }  // namespace
 

@@ -1,12 +1,14 @@
-// Brings the pages of a block in, and goes through a block that is larger than what may be resident.
+// Where the pages of a block are: brought in, taken away, or both by turns for a block that is larger than what may be
+// resident.
 //
-// Units    bytes; what is asked for counts in whole pages, those shared with neighbours included.
-// Sources  madvise(2).
-// Cost     populate: a fault per page, inside one system call; willneed: the system call, what it starts runs beside
-//          it.
+// Units    bytes; what is asked for counts in whole pages.
+// Sources  madvise(2). A soft trim is MADV_DONTNEED of a shared mapping.
+// Cost     populate: a fault per page, inside one system call; all others: the system call, what willneed starts runs
+//          beside it.
 // Errors   `refused`: the kernel does not know the advice, or not for this memory, or has no memory for it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -14,12 +16,25 @@
 
 namespace memsweep::memory {
 
-struct Prefetched {
+struct PagesAdvised {
     std::uint64_t bytes{};
     bool refused{};
+
+    PagesAdvised& operator+=(const PagesAdvised& more) noexcept
+    {
+        bytes += more.bytes;
+        refused = refused || more.refused;
+        return *this;
+    }
 };
 
-[[nodiscard]] Prefetched prefetch(void* ptr, std::uint64_t bytes, model::PrefetchHow how) noexcept;
+// Takes the resident pages of a block away. Where contents can be lost, only pages that lie wholly inside the block;
+// otherwise also those that it shares with its neighbours, which lose nothing but time. `how` is neither none nor
+// cgroup, which knows no blocks.
+[[nodiscard]] PagesAdvised trim(void* ptr, std::uint64_t bytes, model::TrimHow how) noexcept;
+
+// Brings them in, those shared with neighbours included.
+[[nodiscard]] PagesAdvised prefetch(void* ptr, std::uint64_t bytes, model::PrefetchHow how) noexcept;
 
 // How a stream goes through its memory.
 struct StreamPlan {
@@ -40,7 +55,7 @@ template <typename Use>
 {
     bool dropped = true;
     for (std::uint64_t at = 0; at < bytes; at += plan.chunk_bytes) {
-        const std::uint64_t length = plan.chunk_bytes < bytes - at ? plan.chunk_bytes : bytes - at;
+        const std::uint64_t length = std::min(plan.chunk_bytes, bytes - at);
         ask_ahead(data, bytes, at, plan);
         use(data + at, length);
         dropped = (!plan.drop_behind || drop_chunk(data + at, length, plan)) && dropped;

@@ -1,10 +1,123 @@
-#include "core/memory/idle_store.hpp"
+#include "core/memory/pool_tiers.hpp"
 
 #include <algorithm>
+#include <array>
+#include <new>
 
 #include "core/memory/size_classes.hpp"
 
 namespace memsweep::memory {
+
+ThreadTier::~ThreadTier()
+{
+    for (std::atomic<Cache*>& cache : caches_) {
+        delete cache.load(std::memory_order_acquire);
+    }
+}
+
+ThreadTier::Cache* ThreadTier::find_or_make() noexcept
+{
+    const std::uint32_t slot = thread_slot();
+    if (slot >= thread_slots) {
+        return nullptr;
+    }
+    Cache* cache = caches_[slot].load(relaxed);
+    if (cache != nullptr) {
+        return cache;
+    }
+    try {
+        cache = new Cache{classes_, magazine_bytes_};
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
+    caches_[slot].store(cache, std::memory_order_release);
+    memories_[slot].store(cache, relaxed);
+    return cache;
+}
+
+std::uint32_t Depot::take(std::uint32_t index, std::span<void*> into) noexcept
+{
+    Shelf& shelf = shelves_[index];
+    const std::lock_guard lock{shelf.mutex};
+    const auto taken = static_cast<std::uint32_t>(std::min<std::size_t>(into.size(), shelf.count));
+    shelf.count -= taken;
+    shelf.least = std::min(shelf.least, shelf.count);
+    void** const first = &blocks_[std::size_t{index} * stride_];
+    std::copy_n(first + shelf.count, taken, into.begin());
+    return taken;
+}
+
+std::uint32_t Depot::put(std::uint32_t index, std::span<void* const> blocks, std::uint32_t capacity) noexcept
+{
+    Shelf& shelf = shelves_[index];
+    const std::lock_guard lock{shelf.mutex};
+    const std::uint32_t room = std::min(capacity, stride_) - shelf.count;
+    const auto kept = static_cast<std::uint32_t>(std::min<std::size_t>(blocks.size(), room));
+    void** const first = &blocks_[std::size_t{index} * stride_];
+    std::copy_n(blocks.begin(), kept, first + shelf.count);
+    shelf.count += kept;
+    return kept;
+}
+
+std::uint32_t Depot::take_unused(std::uint32_t index, std::span<void*> into) noexcept
+{
+    Shelf& shelf = shelves_[index];
+    const std::lock_guard lock{shelf.mutex};
+    const auto taken = static_cast<std::uint32_t>(std::min<std::size_t>(into.size(), shelf.least));
+    if (taken != 0) {
+        void** const first = &blocks_[std::size_t{index} * stride_];
+        std::copy_n(first, taken, into.begin());
+        std::move(first + taken, first + shelf.count, first);
+        shelf.count -= taken;
+    }
+    shelf.least = taken == into.size() ? shelf.least - taken : shelf.count;
+    return taken;
+}
+
+std::uint32_t Depot::count(std::uint32_t index) const noexcept
+{
+    const std::lock_guard lock{shelves_[index].mutex};
+    return shelves_[index].count;
+}
+
+Stripes::Stripes(std::uint32_t stripes, std::uint32_t classes, std::uint32_t blocks)
+{
+    for (std::uint32_t i = 0; i < stripes; ++i) {
+        depots_.push_back(std::make_unique<Depot>(classes, blocks));
+    }
+}
+
+std::size_t Stripes::own_stripe() const noexcept
+{
+    return thread_slot() % depots_.size();
+}
+
+Stripes::Taken Stripes::take(std::uint32_t index) noexcept
+{
+    std::array<void*, 1> one{};
+    const std::size_t own = own_stripe();
+    for (std::size_t i = 0; i < depots_.size(); ++i) {
+        if (depots_[(own + i) % depots_.size()]->take(index, one) == 1) {
+            return {one[0], i == 0};
+        }
+    }
+    return {};
+}
+
+bool Stripes::put(std::uint32_t index, void* block, std::uint32_t capacity) noexcept
+{
+    const std::array<void*, 1> one{block};
+    return depots_[own_stripe()]->put(index, one, capacity) == 1;
+}
+
+std::uint32_t Stripes::count(std::uint32_t index) const noexcept
+{
+    std::uint32_t sum = 0;
+    for (const auto& depot : depots_) {
+        sum += depot->count(index);
+    }
+    return sum;
+}
 
 using model::Eviction;
 

@@ -1,3 +1,25 @@
+// The tiers that a pool of size classes keeps idle blocks in: each thread's own, a depot or stripes of depots by class,
+// and a store for everybody that knows ages.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/base/own_counter.hpp"
+#include "core/memory/lazy_array.hpp"
+#include "core/memory/thread_slot.hpp"
+#include "core/model/pool_spec.hpp"
+
+namespace memsweep::memory {
+
 // The first tier of a pool: what each thread keeps for itself, a short stack of blocks per class.
 //
 // Cost     a thread-local load, then plain loads and stores: no lock, no locked instruction, no call. A few
@@ -7,21 +29,6 @@
 // Threads  a cache belongs to the owner of its thread slot; what others may read of it is atomic. Threads that share a
 //          slot have none.
 // Ownership  what is kept is the pool's to free: see drain.
-#pragma once
-
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <bit>
-#include <cstdint>
-#include <span>
-
-#include "core/base/own_counter.hpp"
-#include "core/memory/lazy_array.hpp"
-#include "core/memory/thread_slot.hpp"
-
-namespace memsweep::memory {
-
 class ThreadTier {
   public:
     static constexpr auto relaxed = std::memory_order_relaxed;
@@ -208,6 +215,151 @@ class ThreadTier {
     std::array<std::atomic<Memory*>, thread_slots + 2> memories_;  // the caches', or `blank_`: never null
     std::array<std::atomic<Cache*>, thread_slots + 2> caches_{};
     Memory blank_;
+};
+
+// The second tier of a pool: a bounded stack of blocks per class, from which the caches of threads are filled and into
+// which they overflow, several blocks at a time.
+//
+// Cost     one uncontended lock of the class per batch.
+// Memory   8 bytes per block that was ever kept; blocks themselves are not touched.
+// Threads  any; each class has a lock of its own.
+// Ownership  what is kept is the pool's to free.
+class Depot {
+  public:
+    // `blocks`: the most that may be kept of any class.
+    Depot(std::uint32_t classes, std::uint32_t blocks)
+        : stride_{blocks}, shelves_{std::make_unique<Shelf[]>(classes)}, blocks_{std::size_t{classes} * blocks + 1}
+    {
+    }
+
+    // The newest blocks of the class, as many as fit into `into`. Returns how many there were.
+    [[nodiscard]] std::uint32_t take(std::uint32_t index, std::span<void*> into) noexcept;
+
+    // Keeps as many of them, from the front, as make `capacity` in all. Returns how many.
+    [[nodiscard]] std::uint32_t put(std::uint32_t index, std::span<void* const> blocks,
+                                    std::uint32_t capacity) noexcept;
+
+    // What nobody needed since the last call: as many blocks as there were at the least, oldest first, as many as fit.
+    [[nodiscard]] std::uint32_t take_unused(std::uint32_t index, std::span<void*> into) noexcept;
+
+    [[nodiscard]] std::uint32_t count(std::uint32_t index) const noexcept;
+
+  private:
+    struct Shelf {
+        mutable std::mutex mutex;
+        std::uint32_t count{};
+        std::uint32_t least{};  // count, at its lowest since take_unused
+    };
+
+    std::uint32_t stride_;
+    std::unique_ptr<Shelf[]> shelves_;
+    LazyArray<void*> blocks_;
+};
+
+// Idle blocks in buckets by thread number: a thread puts into its own bucket and looks there first, then in the others.
+// What does not fit is not kept.
+//
+// Sources  the topology of DotCompute's object pool.
+// Cost     one lock, uncontended while threads have buckets of their own; a miss looks at every bucket.
+// Memory   8 bytes per block that was ever kept; blocks themselves are not touched.
+// Threads  any.
+// Ownership  what is kept is the pool's to free.
+class Stripes {
+  public:
+    // `blocks`: the most that a bucket may keep of any class.
+    Stripes(std::uint32_t stripes, std::uint32_t classes, std::uint32_t blocks);
+
+    struct Taken {
+        void* ptr{};
+        bool own{};  // it lay in this thread's bucket
+    };
+    [[nodiscard]] Taken take(std::uint32_t index) noexcept;
+    [[nodiscard]] bool put(std::uint32_t index, void* block, std::uint32_t capacity) noexcept;
+
+    [[nodiscard]] std::uint32_t count(std::uint32_t index) const noexcept;
+
+  private:
+    [[nodiscard]] std::size_t own_stripe() const noexcept;
+
+    std::vector<std::unique_ptr<Depot>> depots_;
+};
+
+class SizeClasses;
+
+struct IdleBlock {
+    void* ptr{};
+    std::uint32_t index{};  // of its class
+};
+
+// The last tier of a pool: what lies idle for everybody, with its age, bounded in all and per class. When it is full,
+// and when it is to shrink, its eviction rule says what goes.
+//
+// Units    bytes; nanoseconds of the steady clock.
+// Cost     one lock; an eviction looks at every class. 48 bytes per idle block, in a mapping of its own.
+// Memory   at most 262,144 blocks lie here; blocks themselves are not touched.
+// Threads  any.
+// Ownership  what is kept is the pool's to free; blocks that have to go are handed to the caller.
+class IdleStore {
+  public:
+    static constexpr std::uint32_t max_blocks = 1U << 18U;
+
+    IdleStore(const SizeClasses& classes, const model::PoolSpec& spec);
+
+    // The newest block of the class; nullptr: there is none.
+    [[nodiscard]] void* take(std::uint32_t index, std::int64_t now_ns) noexcept;
+
+    // Keeps the block if it may. nullopt: it is kept and nothing has to go. Otherwise something has to, this block or
+    // another; unless it was this one, call again.
+    enum class Put : std::uint8_t { kept, evicted, refused };
+    [[nodiscard]] Put put(IdleBlock block, std::int64_t now_ns, IdleBlock& victim) noexcept;
+
+    // One block that the rule gives up, while more than `keep_bytes` lie here.
+    [[nodiscard]] std::optional<IdleBlock> take_beyond(std::uint64_t keep_bytes) noexcept;
+
+    // One block that came before `since_ns`.
+    [[nodiscard]] std::optional<IdleBlock> take_older(std::int64_t since_ns) noexcept;
+
+    // A hit of the class elsewhere in the pool, for the rules that go by use.
+    void note_hits(std::uint32_t index, std::uint64_t hits, std::int64_t now_ns) noexcept;
+
+    [[nodiscard]] std::uint64_t bytes() const noexcept;
+    [[nodiscard]] std::uint32_t count(std::uint32_t index) const noexcept;
+
+  private:
+    // Numbers of nodes are 1 + their place; 0 is none.
+    using Link = std::uint32_t;
+    struct Node {
+        void* ptr{};
+        std::int64_t since_ns{};
+        std::uint32_t index{};
+        Link newer{}, older{};  // in its class
+        Link newer_of_all{}, older_of_all{};
+    };
+    struct Shelf {
+        Link newest{}, oldest{};
+        std::uint32_t count{};
+        std::uint64_t hits{};
+        std::int64_t used_ns{};
+    };
+
+    [[nodiscard]] Node& at(Link link) noexcept { return nodes_[link - 1]; }
+    [[nodiscard]] Link new_node() noexcept;
+    void insert(IdleBlock block, std::int64_t now_ns) noexcept;
+    [[nodiscard]] IdleBlock remove(Link link) noexcept;
+    [[nodiscard]] bool fits(std::uint32_t index) const noexcept;
+    [[nodiscard]] Link victim_of(model::Eviction rule) const noexcept;
+    template <typename Better>
+    [[nodiscard]] Link oldest_of(const Better& better) const noexcept;
+
+    const SizeClasses& classes_;
+    const model::PoolSpec spec_;
+    mutable std::mutex mutex_;  // guards everything below
+    std::vector<Shelf> shelves_;
+    LazyArray<Node> nodes_;
+    Link unused_{};         // nodes given back, linked by `older`
+    std::uint32_t used_{};  // nodes ever used
+    Link newest_{}, oldest_{};
+    std::uint64_t bytes_{};
 };
 
 }  // namespace memsweep::memory
