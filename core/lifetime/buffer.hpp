@@ -111,8 +111,8 @@ class Buffer {
     // For callers that count handles without holding one; from now on the block is watched. nullptr: empty, or a wrap.
     [[nodiscard]] Block* block() const noexcept
     {
-        if (block_ != nullptr && !block_->watched.load(std::memory_order_relaxed)) {
-            block_->watched.store(true, std::memory_order_relaxed);
+        if (block_ != nullptr && !block_->watched.load(relaxed)) {
+            block_->watched.store(true, relaxed);
         }
         return block_;
     }

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "core/lifetime/clock.hpp"
+#include "core/memory/clock.hpp"
 
 namespace memsweep::lifetime {
 namespace {
@@ -25,7 +25,7 @@ CachingDiscipline::~CachingDiscipline()
     for (Shelf& shelf : shelves_) {
         while (Block* const block = shelf.first) {
             shelf.first = block->next;
-            block->freed.store(false, std::memory_order_relaxed);
+            block->freed.store(false, relaxed);
             reclaimer().free(*block);
         }
     }
@@ -114,7 +114,7 @@ bool CachingDiscipline::keep(Block& block) noexcept
                     idle_bytes_ + block.bytes > spec_.cache.limit_bytes)) {
         return false;
     }
-    block.freed.store(true, std::memory_order_relaxed);  // idle: nobody's
+    block.freed.store(true, relaxed);  // idle: nobody's
     block.next = shelf.first;
     shelf.first = &block;
     ++shelf.count;
@@ -147,7 +147,7 @@ void CachingDiscipline::unreachable(Block& block) noexcept
         idle_bytes_ = 0;
     }
     if (older != nullptr) {
-        older->freed.store(false, std::memory_order_relaxed);
+        older->freed.store(false, relaxed);
         reclaimer().free(*older);
     }
     if (!keep(block)) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/lifetime/clock.hpp"
+#include "core/memory/clock.hpp"
 
 namespace memsweep::lifetime {
 namespace {

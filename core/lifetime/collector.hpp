@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/lifetime/discipline.hpp"
-#include "core/lifetime/trigger.hpp"
+#include "core/lifetime/triggers.hpp"
 
 namespace memsweep::lifetime {
 

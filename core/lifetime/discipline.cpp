@@ -3,13 +3,13 @@
 #include <bit>
 
 #include "core/base/assert.hpp"
-#include "core/lifetime/arena_discipline.hpp"
-#include "core/lifetime/batch_disciplines.hpp"
-#include "core/lifetime/bound_disciplines.hpp"
+#include "core/lifetime/basic_disciplines.hpp"
+#include "core/lifetime/bump_disciplines.hpp"
 #include "core/lifetime/caching_disciplines.hpp"
 #include "core/lifetime/early_free_discipline.hpp"
 #include "core/lifetime/finalizer_discipline.hpp"
-#include "core/lifetime/stack_discipline.hpp"
+
+extern "C" void __lsan_ignore_object(const void* pointer) __attribute__((weak));
 
 namespace memsweep::lifetime {
 namespace {
@@ -45,6 +45,13 @@ memory::AllocStatus Discipline::acquire(Block& block, std::uint64_t bytes, std::
     block.bytes = bytes;
     block.alignment_log2 = static_cast<std::uint8_t>(std::countr_zero(alignment));
     return made.status;
+}
+
+void disown(const void* memory) noexcept
+{
+    if (__lsan_ignore_object != nullptr) {
+        __lsan_ignore_object(memory);
+    }
 }
 
 std::unique_ptr<Discipline> make_discipline(const model::ReleaseSpec& spec, Reclaimer& reclaimer)

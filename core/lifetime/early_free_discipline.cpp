@@ -1,8 +1,8 @@
 #include "core/lifetime/early_free_discipline.hpp"
 
-#include "core/lifetime/bound_disciplines.hpp"
-#include "core/lifetime/clock.hpp"
-#include "core/lifetime/fraction.hpp"
+#include "core/lifetime/basic_disciplines.hpp"
+#include "core/lifetime/discipline.hpp"
+#include "core/memory/clock.hpp"
 
 namespace memsweep::lifetime {
 
@@ -35,19 +35,18 @@ bool EarlyFreeDiscipline::shares_ownership() const noexcept
 ManualFree EarlyFreeDiscipline::refusal(const Block& block) noexcept
 {
     if (block.freed.load(std::memory_order_acquire)) {
-        double_frees_.fetch_add(shares_ownership() ? 0 : 1, std::memory_order_relaxed);
+        double_frees_.fetch_add(shares_ownership() ? 0 : 1, relaxed);
         return ManualFree::twice;
     }
     const bool shared = block.handles.load(std::memory_order_acquire) > 1;
     if (shared && spec_.mode == ReleaseMode::must_free) {
-        aliased_.fetch_add(1, std::memory_order_relaxed);
+        aliased_.fetch_add(1, relaxed);
         return ManualFree::aliased;
     }
     if (shared && shares_ownership()) {
         return ManualFree::kept;
     }
-    const bool wanted =
-        spec_.free_fraction >= 1 || chosen(asked_.fetch_add(1, std::memory_order_relaxed), spec_.free_fraction);
+    const bool wanted = spec_.free_fraction >= 1 || chosen(asked_.fetch_add(1, relaxed), spec_.free_fraction);
     return wanted ? ManualFree::done : ManualFree::kept;
 }
 
@@ -65,7 +64,7 @@ ManualFree EarlyFreeDiscipline::free(Block& block) noexcept
     if (!reclaimer().free_data(block)) {
         return ManualFree::twice;
     }
-    freed_.fetch_add(1, std::memory_order_relaxed);
+    freed_.fetch_add(1, relaxed);
     if (fallback_ != nullptr) {
         fallback_->freed_early(block.bytes);
     }
@@ -106,9 +105,9 @@ DisciplineStats EarlyFreeDiscipline::stats() const noexcept
     } else {
         lost_.add_to(stats);
     }
-    stats.freed_early = freed_.load(std::memory_order_relaxed);
-    stats.double_frees = double_frees_.load(std::memory_order_relaxed);
-    stats.aliased_frees = aliased_.load(std::memory_order_relaxed);
+    stats.freed_early = freed_.load(relaxed);
+    stats.double_frees = double_frees_.load(relaxed);
+    stats.aliased_frees = aliased_.load(relaxed);
     return stats;
 }
 
@@ -118,9 +117,9 @@ void EarlyFreeDiscipline::reset_counts() noexcept
         fallback_->reset_counts();
     }
     lost_.reset();
-    freed_.store(0, std::memory_order_relaxed);
-    double_frees_.store(0, std::memory_order_relaxed);
-    aliased_.store(0, std::memory_order_relaxed);
+    freed_.store(0, relaxed);
+    double_frees_.store(0, relaxed);
+    aliased_.store(0, relaxed);
 }
 
 }  // namespace memsweep::lifetime

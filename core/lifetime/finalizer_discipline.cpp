@@ -1,15 +1,169 @@
 #include "core/lifetime/finalizer_discipline.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <system_error>
+#include <thread>
 
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "core/base/assert.hpp"
-#include "core/lifetime/clock.hpp"
+#include "core/memory/clock.hpp"
 
 namespace memsweep::lifetime {
+
+std::uint64_t FinalizerQueue::append_all(PendingList& pending) noexcept
+{
+    std::uint64_t bytes = 0;
+    {
+        // Taken under the lock, so that two collections cannot append in the wrong order.
+        const std::lock_guard lock{mutex_};
+        Block* const oldest = pending.take_all();
+        if (oldest == nullptr) {
+            return 0;
+        }
+        (last_ == nullptr ? first_ : last_->next) = oldest;
+        for (Block* block = oldest; block != nullptr; block = block->next) {
+            last_ = block;
+            ++appended_;
+            bytes += block->bytes;
+        }
+        depth_peak_ = std::max(depth_peak_, appended_ - finished_);
+    }
+    work_.notify_all();
+    return bytes;
+}
+
+Block* FinalizerQueue::finish_and_take(std::size_t consumer) noexcept
+{
+    std::unique_lock lock{mutex_};
+    finish(consumer);
+    work_.wait(lock, [this] { return stopped_ || first_ != nullptr; });
+    if (stopped_) {
+        return nullptr;
+    }
+    Block* const block = first_;
+    first_ = block->next;
+    last_ = first_ == nullptr ? nullptr : last_;
+    in_progress_[consumer] = ++taken_;
+    return block;
+}
+
+void FinalizerQueue::finish(std::size_t consumer) noexcept
+{
+    if (in_progress_[consumer] == 0) {
+        return;
+    }
+    in_progress_[consumer] = 0;
+    ++finished_;
+    if (watching_progress_ != 0) {
+        progressed_.notify_all();
+    }
+    // Draining threads are woken once what they wait for is done, not at every block on the way.
+    if (done_through() >= next_awaited_) {
+        next_awaited_ = nobody_waits;
+        drained_.notify_all();
+    }
+}
+
+// The highest number such that it and all before it are done with: with several consumers a later block may be done
+// before an earlier one, so a mere count would not do.
+std::uint64_t FinalizerQueue::done_through() const noexcept
+{
+    std::uint64_t through = taken_;
+    for (const std::uint64_t number : in_progress_) {
+        through = number == 0 ? through : std::min(through, number - 1);
+    }
+    return through;
+}
+
+void FinalizerQueue::drain() noexcept
+{
+    std::unique_lock lock{mutex_};
+    const std::uint64_t awaited = appended_;
+    while (done_through() < awaited) {
+        next_awaited_ = std::min(next_awaited_, awaited);
+        drained_.wait(lock);
+    }
+}
+
+bool FinalizerQueue::wait_for_progress() noexcept
+{
+    std::unique_lock lock{mutex_};
+    if (appended_ == finished_) {
+        return false;
+    }
+    ++watching_progress_;
+    progressed_.wait(lock, [this, before = finished_] { return finished_ != before || stopped_; });
+    --watching_progress_;
+    return true;
+}
+
+void FinalizerQueue::stop() noexcept
+{
+    {
+        const std::lock_guard lock{mutex_};
+        stopped_ = true;
+    }
+    work_.notify_all();
+    progressed_.notify_all();
+}
+
+Block* FinalizerQueue::take_rest() noexcept
+{
+    const std::lock_guard lock{mutex_};
+    Block* const rest = first_;
+    first_ = nullptr;
+    last_ = nullptr;
+    return rest;
+}
+
+std::uint64_t FinalizerQueue::depth() const noexcept
+{
+    const std::lock_guard lock{mutex_};
+    return appended_ - finished_;
+}
+
+std::uint64_t FinalizerQueue::depth_peak() const noexcept
+{
+    const std::lock_guard lock{mutex_};
+    return depth_peak_;
+}
+
+void FinalizerQueue::reset_peak() noexcept
+{
+    const std::lock_guard lock{mutex_};
+    depth_peak_ = appended_ - finished_;
+}
+
+bool ReserveCap::try_reserve(std::uint64_t bytes) noexcept
+{
+    if (spec_.bytes == 0) {
+        return true;
+    }
+    std::uint64_t reserved = reserved_.load(relaxed);
+    do {
+        if (bytes > spec_.bytes - reserved) {
+            return false;
+        }
+    } while (!reserved_.compare_exchange_weak(reserved, reserved + bytes, relaxed));
+    return true;
+}
+
+void ReserveCap::sleep(std::uint32_t number) noexcept
+{
+    const std::int64_t before = steady_ns();
+    std::this_thread::sleep_for(std::chrono::nanoseconds{static_cast<std::int64_t>(spec_.first_sleep_ns << number)});
+    sleeps_.fetch_add(1, relaxed);
+    slept_ns_.fetch_add(static_cast<std::uint64_t>(steady_ns() - before), relaxed);
+}
+
+void ReserveCap::reset_counts() noexcept
+{
+    sleeps_.store(0, relaxed);
+    slept_ns_.store(0, relaxed);
+}
 
 FinalizerDiscipline::FinalizerDiscipline(const model::ReleaseSpec& spec, bool shadowed, Reclaimer& reclaimer)
     : Discipline{reclaimer}, spec_{spec}, collector_{spec, shadowed}, cap_{spec.cap}, queue_{spec.finalizer_threads}
@@ -74,9 +228,9 @@ bool FinalizerDiscipline::resurrects(Block& block) noexcept
     if (spec_.resurrect_every == 0 || block.resurrected) {
         return false;
     }
-    block.resurrected = finalized_.fetch_add(1, std::memory_order_relaxed) % spec_.resurrect_every == 0;
+    block.resurrected = finalized_.fetch_add(1, relaxed) % spec_.resurrect_every == 0;
     if (block.resurrected) {
-        block.watched.store(true, std::memory_order_relaxed);
+        block.watched.store(true, relaxed);
         pending_.push(block);
     }
     return block.resurrected;
@@ -112,7 +266,7 @@ void FinalizerDiscipline::freed_early(std::uint64_t bytes) noexcept
 
 memory::AllocStatus FinalizerDiscipline::before_allocate(std::uint64_t bytes) noexcept
 {
-    registered_.fetch_add(spec_.finalizer_objects, std::memory_order_relaxed);
+    registered_.fetch_add(spec_.finalizer_objects, relaxed);
     const bool reserved = cap_.reserve(
         bytes, [this] { return queue_.wait_for_progress(); }, [this] { find(true); });
     if (!reserved) {
@@ -189,7 +343,7 @@ DisciplineStats FinalizerDiscipline::stats() const noexcept
     stats.queue_depth_peak = queue_.depth_peak();
     stats.stalls = cap_.sleeps();
     stats.stall_ns = cap_.slept_ns();
-    stats.finalizers_registered = registered_.load(std::memory_order_relaxed);
+    stats.finalizers_registered = registered_.load(relaxed);
     return stats;
 }
 
@@ -199,7 +353,7 @@ void FinalizerDiscipline::reset_counts() noexcept
     cap_.reset_counts();
     floating_.reset();
     queue_.reset_peak();
-    registered_.store(0, std::memory_order_relaxed);
+    registered_.store(0, relaxed);
 }
 
 }  // namespace memsweep::lifetime

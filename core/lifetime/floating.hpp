@@ -60,8 +60,8 @@ class FloatingGauge {
     void add_to(DisciplineStats& stats) const noexcept;
     void reset() noexcept;  // the peak starts from the present value, the latencies from none
 
-    [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
-    [[nodiscard]] std::uint64_t blocks() const noexcept { return blocks_.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_.load(relaxed); }
+    [[nodiscard]] std::uint64_t blocks() const noexcept { return blocks_.load(relaxed); }
 
   private:
     std::atomic<std::uint64_t> bytes_{0};
@@ -79,10 +79,10 @@ class PendingList {
   public:
     void push(Block& block) noexcept
     {
-        Block* head = head_.load(std::memory_order_relaxed);
+        Block* head = head_.load(relaxed);
         do {
             block.next = head;
-        } while (!head_.compare_exchange_weak(head, &block, std::memory_order_release, std::memory_order_relaxed));
+        } while (!head_.compare_exchange_weak(head, &block, std::memory_order_release, relaxed));
     }
 
     // Pushes a chain linked by `next`, first pushed first, as take_all returns it.

@@ -3,8 +3,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/lifetime/bump_disciplines.hpp"
 #include "core/lifetime/heap.hpp"
-#include "core/lifetime/stack_discipline.hpp"
 #include "tests/lifetime/threads.hpp"
 #include "tests/lifetime/tracking_resource.hpp"
 #include "tests/support/catch.hpp"

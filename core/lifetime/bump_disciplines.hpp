@@ -1,3 +1,16 @@
+// Disciplines that allocate by moving a pointer: arenas, whose scopes free everything at once, and a stack.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+#include "core/lifetime/discipline.hpp"
+#include "core/lifetime/floating.hpp"
+
+namespace memsweep::lifetime {
+
 // Bump allocation from big slabs, which are freed together when the scope ends; a drop frees nothing.
 //
 // arena            slabs of one size. A request that does not fit a slab gets memory of its own. When a slab is full,
@@ -12,18 +25,6 @@
 // Sources  Bumper.jl (SlabBuffer), AllocArrays.jl (AutoscalingAllocBuffer).
 // Cost     an allocation: a lock and an addition. The end of a scope: one step per block made in it.
 // Threads  any thread may allocate and drop; scopes belong to one thread.
-#pragma once
-
-#include <array>
-#include <cstddef>
-#include <mutex>
-#include <vector>
-
-#include "core/lifetime/discipline.hpp"
-#include "core/lifetime/floating.hpp"
-
-namespace memsweep::lifetime {
-
 class ArenaDiscipline final : public Discipline {
   public:
     ArenaDiscipline(const model::ReleaseSpec& spec, Reclaimer& reclaimer);
@@ -75,6 +76,38 @@ class ArenaDiscipline final : public Discipline {
     std::uint64_t slabs_acquired_{};
     std::uint64_t escapes_{};
     std::uint64_t skipped_restores_{};
+};
+
+// Bump allocation from one region, popped at the drop, as alloca would do it: the cheapest discipline, with which all
+// others are compared.
+//
+// A buffer dropped out of order is popped when all above it are gone. What does not fit the region comes from the
+// resource.
+//
+// Cost     a lock and an addition.
+// Memory   stack_bytes, acquired with the first buffer.
+// Ownership  destruction gives the region back.
+class StackDiscipline final : public Discipline {
+  public:
+    StackDiscipline(const model::ReleaseSpec& spec, Reclaimer& reclaimer) noexcept;
+    ~StackDiscipline() override;
+
+    [[nodiscard]] memory::AllocStatus acquire(Block& block, std::uint64_t bytes, std::size_t alignment,
+                                              bool zeroed) noexcept override;
+    void unreachable(Block& block) noexcept override;
+    [[nodiscard]] DisciplineStats stats() const noexcept override;
+    void reset_counts() noexcept override;
+
+  private:
+    [[nodiscard]] bool on_stack(const Block& block) const noexcept;
+    [[nodiscard]] std::byte* room_for(std::uint64_t bytes, std::size_t alignment) noexcept;
+
+    const std::uint64_t bytes_;
+    mutable std::mutex mutex_;  // guards everything below
+    std::byte* region_{};
+    Block* top_{};  // linked to the one below
+    std::uint64_t used_{};
+    std::uint64_t bumped_bytes_{};
 };
 
 }  // namespace memsweep::lifetime

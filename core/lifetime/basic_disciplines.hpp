@@ -1,5 +1,5 @@
-// Disciplines that let dropped blocks wait and free all that wait at once, in a thread of the program: at every Nth
-// drop, or in a collection.
+// Disciplines that do with a dropped block one thing, and in a thread of the program: free it at once, never, at every
+// Nth drop, or in a collection.
 #pragma once
 
 #include "core/lifetime/collector.hpp"
@@ -8,6 +8,34 @@
 
 namespace memsweep::lifetime {
 
+// The two bounds on the memory that a discipline holds: freed at once, and never freed.
+// Freed at once, by the thread that drops the last handle: CPython, and NumSharp since its fix.
+//
+// Cost     the free itself, without a counter or a lock: nothing ever floats.
+class RefcountDiscipline final : public Discipline {
+  public:
+    using Discipline::Discipline;
+
+    void unreachable(Block& block) noexcept override { reclaimer().free(block); }
+};
+
+// Never freed.
+//
+// Memory   what is dropped stays with the resource until the process ends, whatever is collected or drained.
+class LeakDiscipline final : public Discipline {
+  public:
+    using Discipline::Discipline;
+
+    void unreachable(Block& block) noexcept override;
+    [[nodiscard]] DisciplineStats stats() const noexcept override;
+    void reset_counts() noexcept override { floating_.reset(); }
+
+  private:
+    FloatingGauge floating_;
+};
+
+// Disciplines that let dropped blocks wait and free all that wait at once, in a thread of the program: at every Nth
+// drop, or in a collection.
 // Freed in batches: every Nth drop frees the N that wait, in the thread that made it.
 //
 // Cost     a list push and four atomic operations per drop; each Nth also the frees of the whole batch.

@@ -1,10 +1,23 @@
-#include "core/lifetime/batch_disciplines.hpp"
+#include "core/lifetime/basic_disciplines.hpp"
 
 #include "core/base/assert.hpp"
-#include "core/lifetime/clock.hpp"
-#include "core/lifetime/fraction.hpp"
+#include "core/lifetime/discipline.hpp"
+#include "core/memory/clock.hpp"
 
 namespace memsweep::lifetime {
+
+void LeakDiscipline::unreachable(Block& block) noexcept
+{
+    floating_.add(block);
+    disown(block.data);
+}
+
+DisciplineStats LeakDiscipline::stats() const noexcept
+{
+    DisciplineStats stats;
+    floating_.add_to(stats);
+    return stats;
+}
 
 DeferredBatchDiscipline::DeferredBatchDiscipline(std::uint64_t batch, Reclaimer& reclaimer) noexcept
     : Discipline{reclaimer}, batch_{static_cast<std::int64_t>(batch)}
@@ -21,7 +34,7 @@ void DeferredBatchDiscipline::unreachable(Block& block) noexcept
 {
     floating_.add(block);
     pending_.push(block);
-    if (waiting_.fetch_add(1, std::memory_order_relaxed) + 1 >= batch_) {
+    if (waiting_.fetch_add(1, relaxed) + 1 >= batch_) {
         free_waiting();
     }
 }
@@ -33,7 +46,7 @@ void DeferredBatchDiscipline::free_waiting() noexcept
     for (const Block* counted = block; counted != nullptr; counted = counted->next) {
         ++taken;
     }
-    waiting_.fetch_sub(taken, std::memory_order_relaxed);
+    waiting_.fetch_sub(taken, relaxed);
     while (block != nullptr) {
         Block* const next = block->next;
         free_floating(*block, floating_);
@@ -43,7 +56,7 @@ void DeferredBatchDiscipline::free_waiting() noexcept
 
 void DeferredBatchDiscipline::collect() noexcept
 {
-    collections_.fetch_add(1, std::memory_order_relaxed);
+    collections_.fetch_add(1, relaxed);
     free_waiting();
 }
 
@@ -56,14 +69,14 @@ DisciplineStats DeferredBatchDiscipline::stats() const noexcept
 {
     DisciplineStats stats;
     floating_.add_to(stats);
-    stats.collections = collections_.load(std::memory_order_relaxed);
+    stats.collections = collections_.load(relaxed);
     return stats;
 }
 
 void DeferredBatchDiscipline::reset_counts() noexcept
 {
     floating_.reset();
-    collections_.store(0, std::memory_order_relaxed);
+    collections_.store(0, relaxed);
 }
 
 SweepDiscipline::SweepDiscipline(const model::ReleaseSpec& spec, double garbage_fraction, bool shadowed,
@@ -79,7 +92,7 @@ SweepDiscipline::~SweepDiscipline()
 
 bool SweepDiscipline::is_garbage() noexcept
 {
-    return garbage_fraction_ >= 1 || chosen(dropped_.fetch_add(1, std::memory_order_relaxed), garbage_fraction_);
+    return garbage_fraction_ >= 1 || chosen(dropped_.fetch_add(1, relaxed), garbage_fraction_);
 }
 
 void SweepDiscipline::unreachable(Block& block) noexcept
