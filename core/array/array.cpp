@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "core/array/element_mover.hpp"
+#include "core/array/kernels.hpp"
 #include "core/array/layout.hpp"
-#include "core/array/touch.hpp"
 #include "core/base/assert.hpp"
 #include "core/memory/barrier.hpp"
 

@@ -1,5 +1,6 @@
 #include "core/array/cast_table.hpp"
 
+#include "core/array/cast_loops.hpp"
 #include "core/base/assert.hpp"
 #ifdef MEMSWEEP_X86_64
 #include <cpuid.h>
@@ -34,7 +35,7 @@ Runnable find_runnable()
         if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
             __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
             found.add(cast_table_avx512);
-            // From which size on it pays is known for these only: streaming.hpp.
+            // From which size on it pays is known for these only: element_mover.hpp.
             if (__builtin_cpu_is("intel") || __builtin_cpu_is("amd")) {
                 found.add(cast_table_avx512_streaming);
             }
@@ -51,6 +52,8 @@ const Runnable& runnable()
 }
 
 }  // namespace
+
+const CastTable cast_table_baseline{"baseline", AllTypes::all<PlainLoop>()};
 
 const CastTable& cast_table() noexcept
 {
