@@ -14,10 +14,9 @@
 #include <vector>
 
 #include "core/array/concat_call.hpp"
-#include "core/engine/case_memory.hpp"
+#include "core/engine/accounts.hpp"
 #include "core/engine/environment.hpp"
 #include "core/engine/run_region.hpp"
-#include "core/engine/stopwatch.hpp"
 
 namespace memsweep::engine {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/array/binary.hpp"
-#include "core/array/checksum.hpp"
+#include "core/array/array.hpp"
+#include "core/array/kernels.hpp"
 
 namespace memsweep::engine {
 
@@ -93,8 +93,7 @@ Refusal NamedArrays::execute(const model::View<SlotIndex>& view)
 void NamedArrays::execute(const model::Write<SlotIndex>& write)
 {
     Handles& handles = handles_[write.target];
-    for (std::size_t i = 0; i < handles.in_use; ++i) {
-        array::Array& one = handles.current[i];
+    for (const array::Array& one : handles.meant()) {
         accesses_.run(one, write.target, write.overrun_bytes,
                       [&] { array::touch(one.data(), one.bytes() + write.overrun_bytes, write.touch); });
     }
@@ -103,9 +102,7 @@ void NamedArrays::execute(const model::Write<SlotIndex>& write)
 
 void NamedArrays::execute(const model::Read<SlotIndex>& read)
 {
-    Handles& handles = handles_[read.target];
-    for (std::size_t i = 0; i < handles.in_use; ++i) {
-        array::Array& one = handles.current[i];
+    for (const array::Array& one : handles_[read.target].meant()) {
         std::uint64_t sum = 0;
         accesses_.run(one, read.target, 0, [&] { sum = array::checksum(one.data(), one.bytes()); });
         accesses_.look_for_poison(one, read.target);
@@ -116,17 +113,15 @@ void NamedArrays::execute(const model::Read<SlotIndex>& read)
 
 void NamedArrays::execute(const model::Free<SlotIndex>& free)
 {
-    Handles& handles = handles_[free.target];
-    for (std::size_t i = 0; i < handles.in_use; ++i) {
-        accesses_.free(handles.current[i], free.target);
+    for (array::Array& one : handles_[free.target].meant()) {
+        accesses_.free(one, free.target);
     }
 }
 
 void NamedArrays::execute(const model::Release<SlotIndex>& release)
 {
-    const Handles& handles = handles_[release.target];
-    for (std::size_t i = 0; i < handles.in_use; ++i) {
-        accesses_.release_stray(handles.current[i], release.target);
+    for (const array::Array& one : handles_[release.target].meant()) {
+        accesses_.release_stray(one, release.target);
     }
 }
 
@@ -135,9 +130,9 @@ void NamedArrays::execute(const model::Drop<SlotIndex>& drop)
 {
     Handles& handles = handles_[drop.target];
     if (memory_.frees_manually) {
-        for (std::size_t i = 0; i < handles.in_use; ++i) {
-            if (!handles.current[i].is_freed()) {
-                accesses_.free(handles.current[i], drop.target);
+        for (array::Array& one : handles.meant()) {
+            if (!one.is_freed()) {
+                accesses_.free(one, drop.target);
             }
         }
     }

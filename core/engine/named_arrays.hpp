@@ -1,23 +1,116 @@
-// The arrays of a repetition by name, and the operations that make, use and drop them.
-//
-// Units    bytes, arrays, pages.
-// Memory   handles are sized once, before the baseline: nothing is allocated by rebinding, passing on or forgetting.
-// Errors   Refusal: the memory refused an array; the name keeps what it had.
-// Threads  one at a time.
+// The arrays of a repetition by name, the operations that make, use and drop them, and what safety options find in
+// accesses.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/array/array.hpp"
-#include "core/array/touch.hpp"
-#include "core/engine/accesses.hpp"
-#include "core/engine/case_memory.hpp"
+#include "core/array/kernels.hpp"
+#include "core/engine/environment.hpp"
 #include "core/engine/run_region.hpp"
+#include "core/memory/adaptors.hpp"
+#include "core/sys/fault_trap.hpp"
 #include "core/sys/page_ops.hpp"
 
 namespace memsweep::engine {
+
+// How a program's accesses and manual frees meet the safety options of its memory, and what they find, by name.
+//
+// Cost     nothing beyond a branch while every option is off.
+// Threads  the interpreter's.
+class Accesses {
+  public:
+    Accesses(CaseMemory& memory, std::span<SlotRecord> slots)
+        : memory_{memory}, slots_{slots}, quarantine_{memory.stack.quarantine()}
+    {
+        using model::Detection;
+        const model::SafetySpec& safety = memory.release.safety;
+        checks_ = safety.detect == Detection::flag || safety.detect == Detection::null ||
+                  memory.release.mode == model::ReleaseMode::arena_checked;
+        traps_ = safety.detect == Detection::unmap || safety.guard_pages;
+        guards_ = checks_ || traps_;
+    }
+
+    // Whether the memory may be used; a use that may not is counted, and is for the caller to leave out.
+    [[nodiscard]] bool allowed(const array::Array& array, std::uint16_t slot)
+    {
+        const bool allowed = !checks_ || memory_.heap.accessible(array.buffer());
+        slots_[slot].uses_after_free += allowed ? 0 : 1;
+        return allowed;
+    }
+
+    // Runs an access of the array and of `beyond` bytes past its end.
+    template <typename Access>
+    void run(const array::Array& array, std::uint16_t slot, std::uint64_t beyond, const Access& access)
+    {
+        if (!guards_) {
+            access();
+        } else if (allowed(array, slot)) {
+            const sys::Trapped trapped = traps_ ? sys::trapped(access) : (access(), sys::Trapped{});
+            if (trapped.faulted) {
+                ++(beyond != 0 && !array.is_freed() ? slots_[slot].overruns : slots_[slot].uses_after_free);
+            }
+        }
+    }
+
+    void look_for_poison(const array::Array& array, std::uint16_t slot)
+    {
+        if (quarantine_ != nullptr && array && memory::looks_poisoned(array.data(), array.bytes())) {
+            ++slots_[slot].uses_after_free;
+        }
+    }
+
+    void about_to_release(std::uint16_t slot)
+    {
+        if (quarantine_ != nullptr) {
+            quarantine_->tag_next(slot);
+        }
+    }
+
+    void free(array::Array& array, std::uint16_t slot)
+    {
+        about_to_release(slot);
+        switch (memory_.heap.free(array.handle())) {
+        case lifetime::ManualFree::twice:
+            slots_[slot].double_frees += memory_.tolerates_double_free ? 0 : 1;
+            break;
+        case lifetime::ManualFree::aliased:
+            ++slots_[slot].aliased_frees;
+            break;
+        case lifetime::ManualFree::disregarded:
+        case lifetime::ManualFree::done:
+        case lifetime::ManualFree::kept:
+            break;
+        }
+    }
+
+    void release_stray(const array::Array& array, std::uint16_t slot)
+    {
+        about_to_release(slot);
+        memory_.heap.release_stray(array.buffer());
+        ++slots_[slot].stray_releases;
+    }
+
+    void report_broken_poison()
+    {
+        if (quarantine_ != nullptr) {
+            for (const std::uint16_t slot : quarantine_->take_broken()) {
+                ++slots_[slot].uses_after_free;
+            }
+        }
+    }
+
+  private:
+    CaseMemory& memory_;
+    std::span<SlotRecord> slots_;
+    memory::QuarantineAdaptor* quarantine_;
+    bool checks_{};
+    bool traps_{};
+    bool guards_{};
+};
 
 // What the arrays of one name are to a thread: those it means now, and those that a rebinding makes before the old go.
 struct Handles {
@@ -25,6 +118,10 @@ struct Handles {
     std::vector<array::Array> fresh;  // what a rebinding makes before the old arrays go
     std::size_t in_use{};
     bool written{};  // its pages have been touched once, so that another write touches none anew
+
+    // Those that the name means now.
+    [[nodiscard]] std::span<array::Array> meant() noexcept { return std::span{current}.first(in_use); }
+    [[nodiscard]] std::span<const array::Array> meant() const noexcept { return std::span{current}.first(in_use); }
 
     void reserve(std::size_t capacity)
     {
@@ -45,8 +142,8 @@ struct Handles {
 
     void forget() noexcept
     {
-        for (std::size_t i = 0; i < in_use; ++i) {
-            current[i] = array::Array{};
+        for (array::Array& one : meant()) {
+            one = array::Array{};
         }
         in_use = 0;
     }
@@ -69,6 +166,12 @@ struct Refusal {
     std::uint64_t made{};                                 // arrays made before it that no name has yet
 };
 
+// The arrays of a repetition by name, and the operations that make, use and drop them.
+//
+// Units    bytes, arrays, pages.
+// Memory   handles are sized once, before the baseline: nothing is allocated by rebinding, passing on or forgetting.
+// Errors   Refusal: the memory refused an array; the name keeps what it had.
+// Threads  one at a time.
 class NamedArrays {
   public:
     NamedArrays(const RunRegion& region, CaseMemory& memory);
@@ -97,8 +200,8 @@ class NamedArrays {
     void each(const Visit& visit) const
     {
         for (const Handles& handles : handles_) {
-            for (std::size_t i = 0; i < handles.in_use; ++i) {
-                visit(handles.current[i]);
+            for (const array::Array& one : handles.meant()) {
+                visit(one);
             }
         }
     }

@@ -10,7 +10,7 @@
 #include <deque>
 #include <vector>
 
-#include "core/engine/case_memory.hpp"
+#include "core/engine/environment.hpp"
 #include "core/engine/run_region.hpp"
 #include "core/sys/shared_region.hpp"
 #include "core/trace/replay/replayer.hpp"

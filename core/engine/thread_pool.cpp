@@ -4,9 +4,9 @@
 #include <thread>
 #include <utility>
 
-#include "core/array/checksum.hpp"
+#include "core/array/kernels.hpp"
 #include "core/base/assert.hpp"
-#include "core/memory/prefetch.hpp"
+#include "core/memory/paging.hpp"
 #include "core/sys/affinity.hpp"
 #include "core/sys/page_ops.hpp"
 
@@ -91,8 +91,7 @@ ThreadPool::Done ThreadPool::run(const Parallel& block, std::uint64_t& checksum)
         sum.pages_touched += member.done.pages_touched;
         sum.passed += member.done.passed;
         sum.reads += member.done.reads;
-        sum.prefetched_bytes += member.done.prefetched_bytes;
-        sum.prefetches_refused += member.done.prefetches_refused;
+        sum.prefetched += member.done.prefetched;
         if (member.done.status != AllocStatus::ok) {
             sum.status = member.done.status;
             sum.refused_bytes = member.done.refused_bytes;
@@ -139,8 +138,8 @@ bool ThreadPool::execute(Member& member, const Alloc& alloc)
 bool ThreadPool::execute(Member& member, const model::Write<SlotIndex>& write)
 {
     Handles& handles = member.handles[write.target];
-    for (std::size_t i = 0; i < handles.in_use; ++i) {
-        array::touch(handles.current[i].data(), handles.current[i].bytes(), write.touch);
+    for (const array::Array& one : handles.meant()) {
+        array::touch(one.data(), one.bytes(), write.touch);
     }
     member.done.pages_touched += handles.first_touch(page_bytes_);
     return true;
@@ -148,10 +147,8 @@ bool ThreadPool::execute(Member& member, const model::Write<SlotIndex>& write)
 
 bool ThreadPool::execute(Member& member, const model::Read<SlotIndex>& read)
 {
-    const Handles& handles = member.handles[read.target];
-    for (std::size_t i = 0; i < handles.in_use; ++i) {
-        const array::Array& array = handles.current[i];
-        member.checksum = array::chained(member.checksum, array::checksum(array.data(), array.bytes()));
+    for (const array::Array& one : member.handles[read.target].meant()) {
+        member.checksum = array::chained(member.checksum, array::checksum(one.data(), one.bytes()));
         ++member.done.reads;
     }
     return true;
@@ -159,12 +156,8 @@ bool ThreadPool::execute(Member& member, const model::Read<SlotIndex>& read)
 
 bool ThreadPool::execute(Member& member, const model::Prefetch<SlotIndex>& prefetch)
 {
-    const Handles& handles = member.handles[prefetch.target];
-    for (std::size_t i = 0; i < handles.in_use; ++i) {
-        const memory::Prefetched got =
-            memory::prefetch(handles.current[i].data(), handles.current[i].bytes(), prefetch.how);
-        member.done.prefetched_bytes += got.bytes;
-        member.done.prefetches_refused += got.refused ? 1 : 0;
+    for (const array::Array& one : member.handles[prefetch.target].meant()) {
+        member.done.prefetched += memory::prefetch(one.data(), one.bytes(), prefetch.how);
     }
     return true;
 }

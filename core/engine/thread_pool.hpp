@@ -13,10 +13,10 @@
 #include <span>
 #include <vector>
 
-#include "core/engine/case_memory.hpp"
 #include "core/engine/environment.hpp"
 #include "core/engine/named_arrays.hpp"
 #include "core/engine/run_region.hpp"
+#include "core/memory/paging.hpp"
 #include "core/sys/pinned_threads.hpp"
 
 namespace memsweep::engine {
@@ -35,8 +35,7 @@ class ThreadPool {
         std::uint64_t pages_touched{};
         std::uint64_t passed{};  // arrays handed to another thread
         std::uint64_t reads{};
-        std::uint64_t prefetched_bytes{};
-        std::uint64_t prefetches_refused{};
+        memory::PagesAdvised prefetched;
         memory::AllocStatus status{memory::AllocStatus::ok};
         std::uint64_t refused_bytes{};
     };
