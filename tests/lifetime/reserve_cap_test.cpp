@@ -2,7 +2,7 @@
 #include <chrono>
 #include <vector>
 
-#include "core/lifetime/finalizer_discipline.hpp"
+#include "core/lifetime/reserve_cap.hpp"
 #include "core/lifetime/heap.hpp"
 #include "core/memory/allocator_resources.hpp"
 #include "tests/support/catch.hpp"
