@@ -14,8 +14,6 @@
 
 namespace memsweep::engine {
 
-// What the engine asks of the operating system and of drivers, passed in so that tests pass fakes. Nothing here is
-// global.
 // The accelerators of a worker: found when a case first needs them, and kept for all that come after it.
 //
 // Threads  one.
@@ -36,6 +34,8 @@ class Devices {
     std::unique_ptr<device::Runtime> runtime_;
 };
 
+// What the engine asks of the operating system and of drivers, passed in so that tests pass fakes. Nothing here is
+// global.
 struct Environment {
     const sys::Clock& clock;
     sys::ProcessProbe& probe;

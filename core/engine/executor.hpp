@@ -66,10 +66,6 @@ class Executor {
                                       const std::function<void(int pid)>& started) = 0;
 };
 
-// Who is told what happens during a run: progress on a terminal, an event stream, the result file.
-//
-// Threads  called from the driver's thread, never while a repetition is running except `case_started` and
-//          `repetition_started`, which come before its first step.
 struct RepetitionStart {
     std::string_view case_id;
     int pid{};
@@ -77,6 +73,10 @@ struct RepetitionStart {
     bool warmup{};
 };
 
+// Who is told what happens during a run: progress on a terminal, an event stream, the result file.
+//
+// Threads  called from the driver's thread, never while a repetition is running except `case_started` and
+//          `repetition_started`, which come before its first step.
 class Observer {
   public:
     virtual ~Observer() = default;

@@ -182,86 +182,13 @@ bool waits(const Program& program)
 namespace {
 
 using namespace scope;
-
 using namespace values;
+using trace::CallKind;
 using Id = model::MetricId;
 using Record = RepetitionRecord;
 using Discipline = lifetime::DisciplineStats;
 using Pool = memory::PoolStats;
 using Moved = transfer::TransferStatistics;
-
-// The field of the record at the end of a path of members: as it is, and as a time.
-template <auto... path>
-const auto& field(const Context& context)
-{
-    return (context.outcome.record.*....*path);
-}
-
-template <auto... path>
-Value counted(const Context& context)
-{
-    return static_cast<double>(field<path...>(context));
-}
-
-template <auto... path>
-Value timed(const Context& context)
-{
-    return seconds(field<path...>(context));
-}
-
-template <auto field_of_pool>
-constexpr auto pooled = counted<&Record::pool, field_of_pool>;
-
-template <auto field_of_discipline>
-constexpr auto released = counted<&Record::discipline, field_of_discipline>;
-
-const Moved& moved(const Context& context)
-{
-    return field<&Record::transfers, &TransferRecord::statistics>(context);
-}
-
-template <auto field_of_moved>
-constexpr auto transferred = counted<&Record::transfers, &TransferRecord::statistics, field_of_moved>;
-
-template <auto field_of_moved>
-constexpr auto transfer_time = timed<&Record::transfers, &TransferRecord::statistics, field_of_moved>;
-
-template <auto rate>
-Value transfer_rate(const Context& context)
-{
-    return (moved(context).*rate)();
-}
-
-template <auto field_of_latency>
-Value waited(const Context& context)
-{
-    const lifetime::LatencySummary& latency = context.outcome.record.discipline.release_latency;
-    return latency.count == 0 ? Value{} : seconds(latency.*field_of_latency);
-}
-
-template <auto field_of_costs>
-Value fault_cost(const Context& context)
-{
-    const double cost = context.outcome.record.fault_costs.*field_of_costs;
-    return cost > 0 ? Value{cost} : std::nullopt;
-}
-
-template <auto field_of_slot>
-Value over_slots(const Context& context)
-{
-    std::uint64_t sum = 0;
-    for (const SlotRecord& slot : context.outcome.slots) {
-        sum += slot.*field_of_slot;
-    }
-    return static_cast<double>(sum);
-}
-
-template <auto one_of>
-Value extreme_call(const Context& context)
-{
-    const auto& times = context.outcome.call_times_ns;
-    return times.empty() ? Value{} : seconds(one_of(times));
-}
 
 Value no_value(const Context& /*context*/)
 {
@@ -287,9 +214,9 @@ constexpr auto rows = std::to_array<Extractor>({
                                    : per_array(seconds(c.outcome.record.wall_ns), c.outcome.record.timed_arrays);
      },
      no_operation},
-    {Id::call_time_min, concats, extreme_call<[](const auto& times) { return std::ranges::min(times); }>, no_operation},
+    {Id::call_time_min, concats, extreme_call<false>, no_operation},
     {Id::call_time_mean, concats, [](const Context& c) { return mean(c.outcome.call_times_ns); }, no_operation},
-    {Id::call_time_max, concats, extreme_call<[](const auto& times) { return std::ranges::max(times); }>, no_operation},
+    {Id::call_time_max, concats, extreme_call<true>, no_operation},
     {Id::working_set_peak, always, counted<&Record::peak_working_set_bytes>},
     {Id::working_set_peak_delta, always,
      [](const Context& c) -> Value {
@@ -401,18 +328,12 @@ constexpr auto rows = std::to_array<Extractor>({
     {Id::retained_5s, replays, [](const Context& c) { return retained(c, "retained_5s"); }, not_sampled},
     {Id::retained_trimmed, replays, [](const Context& c) { return retained(c, "retained_trimmed"); }, not_sampled},
     {Id::realized_fragmentation, replays_touched, realized_fragmentation, "nothing was live"},
-    {Id::allocate_time_p50, times_calls,
-     [](const Context& c) { return call_time(c, trace::CallKind::allocate, 0.5); }, no_replay},
-    {Id::allocate_time_p99, times_calls,
-     [](const Context& c) { return call_time(c, trace::CallKind::allocate, 0.99); }, no_replay},
-    {Id::allocate_time_max, times_calls,
-     [](const Context& c) { return call_time(c, trace::CallKind::allocate, 1); }, no_replay},
-    {Id::release_time_p50, times_calls,
-     [](const Context& c) { return call_time(c, trace::CallKind::release, 0.5); }, no_replay},
-    {Id::release_time_p99, times_calls,
-     [](const Context& c) { return call_time(c, trace::CallKind::release, 0.99); }, no_replay},
-    {Id::release_time_max, times_calls,
-     [](const Context& c) { return call_time(c, trace::CallKind::release, 1); }, no_replay},
+    {Id::allocate_time_p50, times_calls, call_percentile<CallKind::allocate, 50>, no_replay},
+    {Id::allocate_time_p99, times_calls, call_percentile<CallKind::allocate, 99>, no_replay},
+    {Id::allocate_time_max, times_calls, call_percentile<CallKind::allocate, 100>, no_replay},
+    {Id::release_time_p50, times_calls, call_percentile<CallKind::release, 50>, no_replay},
+    {Id::release_time_p99, times_calls, call_percentile<CallKind::release, 99>, no_replay},
+    {Id::release_time_max, times_calls, call_percentile<CallKind::release, 100>, no_replay},
     {Id::fault_time, always, fault_time, no_cost},
     {Id::bandwidth, transfers, transfer_rate<&Moved::aggregate_rate>, no_time},
     {Id::payload_bandwidth, never, no_value},

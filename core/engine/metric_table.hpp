@@ -37,6 +37,25 @@ template <typename Nanoseconds>
     return static_cast<double>(ns) * 1e-9;
 }
 
+// The field of the record at the end of a path of members: itself, as a count, and as a time.
+template <auto... path>
+const auto& field(const Context& context)
+{
+    return (context.outcome.record.*....*path);
+}
+
+template <auto... path>
+Value counted(const Context& context)
+{
+    return static_cast<double>(field<path...>(context));
+}
+
+template <auto... path>
+Value timed(const Context& context)
+{
+    return seconds(field<path...>(context));
+}
+
 // What steps have counted for a metric: step_operations.hpp.
 template <model::MetricId metric>
 [[nodiscard]] Value step_count(const Context& context)
@@ -75,6 +94,67 @@ template <model::MetricId bytes, model::MetricId ns>
 [[nodiscard]] Value fault_time_of(const Context& context, std::uint64_t minor_faults, const Costs& spent);
 [[nodiscard]] Value fault_time(const Context& context);
 [[nodiscard]] Value other_time(const Context& context);
+
+template <auto field_of_pool>
+inline constexpr auto pooled = counted<&RepetitionRecord::pool, field_of_pool>;
+
+template <auto field_of_discipline>
+inline constexpr auto released = counted<&RepetitionRecord::discipline, field_of_discipline>;
+
+inline const transfer::TransferStatistics& moved(const Context& context)
+{
+    return field<&RepetitionRecord::transfers, &TransferRecord::statistics>(context);
+}
+
+template <auto field_of_moved>
+inline constexpr auto transferred = counted<&RepetitionRecord::transfers, &TransferRecord::statistics, field_of_moved>;
+
+template <auto field_of_moved>
+inline constexpr auto transfer_time = timed<&RepetitionRecord::transfers, &TransferRecord::statistics, field_of_moved>;
+
+template <auto rate>
+Value transfer_rate(const Context& context)
+{
+    return (moved(context).*rate)();
+}
+
+template <auto field_of_latency>
+Value waited(const Context& context)
+{
+    const lifetime::LatencySummary& latency = context.outcome.record.discipline.release_latency;
+    return latency.count == 0 ? Value{} : seconds(latency.*field_of_latency);
+}
+
+template <auto field_of_costs>
+Value fault_cost(const Context& context)
+{
+    const double cost = context.outcome.record.fault_costs.*field_of_costs;
+    return cost > 0 ? Value{cost} : std::nullopt;
+}
+
+template <auto field_of_slot>
+Value over_slots(const Context& context)
+{
+    std::uint64_t sum = 0;
+    for (const SlotRecord& slot : context.outcome.slots) {
+        sum += slot.*field_of_slot;
+    }
+    return static_cast<double>(sum);
+}
+
+// Of the calls that were timed one by one.
+template <bool longest>
+Value extreme_call(const Context& context)
+{
+    const auto& times = context.outcome.call_times_ns;
+    return times.empty() ? Value{} : seconds(longest ? std::ranges::max(times) : std::ranges::min(times));
+}
+
+template <trace::CallKind kind, int percent>
+Value call_percentile(const Context& context)
+{
+    return call_time(context, kind, percent / 100.0);
+}
 
 }  // namespace values
 

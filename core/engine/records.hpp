@@ -7,6 +7,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "core/lifetime/discipline.hpp"
@@ -35,6 +38,12 @@ void write_text(std::string_view text, std::array<char, size>& into)
 {
     into.fill('\0');
     text.copy(into.data(), into.size() - 1);
+}
+
+// What write_text has written; a field that another process has filled need not end with a zero.
+[[nodiscard]] inline std::string read_text(std::span<const char> field)
+{
+    return {field.data(), ::strnlen(field.data(), field.size())};
 }
 
 struct PointRecord {

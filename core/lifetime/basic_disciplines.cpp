@@ -98,17 +98,13 @@ class DeferredBatchDiscipline final : public Discipline {
   private:
     void free_waiting() noexcept
     {
-        Block* block = pending_.take_all();
+        Block* const oldest = pending_.take_all();
         std::int64_t taken = 0;
-        for (const Block* counted = block; counted != nullptr; counted = counted->next) {
+        for (const Block* counted = oldest; counted != nullptr; counted = counted->next) {
             ++taken;
         }
         waiting_.fetch_sub(taken, relaxed);
-        while (block != nullptr) {
-            Block* const next = block->next;
-            free_floating(*block, floating_);
-            block = next;
-        }
+        each_of_chain(oldest, [this](Block& block) { free_floating(block, floating_); });
     }
 
     std::int64_t batch_;
@@ -187,13 +183,11 @@ class SweepDiscipline final : public Discipline {
     std::uint64_t free_pending() noexcept
     {
         std::uint64_t freed = 0;
-        for (Block* block = pending_.take_all(); block != nullptr;) {
-            Block* const next = block->next;
-            const std::uint64_t bytes = free_floating(*block, floating_);
+        each_of_chain(pending_.take_all(), [this, &freed](Block& block) {
+            const std::uint64_t bytes = free_floating(block, floating_);
             collector_.freed(bytes);  // one by one: a trigger may count only those of some size
             freed += bytes;
-            block = next;
-        }
+        });
         return freed;
     }
 

@@ -83,7 +83,7 @@ class Buffer {
         lifetime::begin_kept(block);
         return Buffer{&block, block.data, bytes};
     }
-    [[nodiscard]] static Buffer wrap(void* data, std::uint64_t bytes) noexcept;
+    [[nodiscard]] static Buffer wrap(void* data, std::uint64_t bytes) noexcept { return Buffer{nullptr, data, bytes}; }
     [[nodiscard]] static Buffer adopt(void* data, std::uint64_t bytes, Deleter deleter, void* context) noexcept;
 
     void reset() noexcept

@@ -63,11 +63,7 @@ class FinalizerDiscipline final : public Discipline {
             thread.join();
         }
         static_cast<void>(queue_.append_all(pending_));
-        for (Block* block = queue_.take_rest(); block != nullptr;) {
-            Block* const next = block->next;
-            reclaim(*block);
-            block = next;
-        }
+        each_of_chain(queue_.take_rest(), [this](Block& block) { reclaim(block); });
     }
 
     [[nodiscard]] memory::AllocStatus before_allocate(std::uint64_t bytes) noexcept override

@@ -70,6 +70,17 @@ class FloatingGauge {
     ReleaseLatency latency_;
 };
 
+// visit(block) for each of a chain linked by `next`; the visitor may free it or link it elsewhere.
+template <typename Visit>
+void each_of_chain(Block* first, const Visit& visit)
+{
+    while (first != nullptr) {
+        Block& block = *first;
+        first = block.next;
+        visit(block);
+    }
+}
+
 // Released blocks that wait: pushed by whoever drops a last handle, taken all at once.
 //
 // Cost     push: one compare-and-swap; take_all: one exchange and a walk to put them in order.
@@ -88,11 +99,7 @@ class PendingList {
     // Pushes a chain linked by `next`, first pushed first, as take_all returns it.
     void push_all(Block* oldest) noexcept
     {
-        while (oldest != nullptr) {
-            Block* const next = oldest->next;
-            push(*oldest);
-            oldest = next;
-        }
+        each_of_chain(oldest, [this](Block& block) { push(block); });
     }
 
     // First pushed first, linked by `next`; nullptr when there is none.

@@ -94,11 +94,6 @@ Block* BlockSlab::acquire() noexcept
     return block;
 }
 
-void BlockSlab::recycle(Block& block) noexcept
-{
-    push(block, block);
-}
-
 bool BlockSlab::reserve(std::size_t blocks) noexcept
 {
     Block* taken = nullptr;

@@ -29,7 +29,7 @@ class BlockSlab {
 
     // A block that still counts as released: a late stray release finds it so until it is begun again.
     [[nodiscard]] Block* acquire() noexcept;
-    void recycle(Block& block) noexcept;
+    void recycle(Block& block) noexcept { push(block, block); }
 
     // Afterwards this many can be acquired without growing.
     [[nodiscard]] bool reserve(std::size_t blocks) noexcept;

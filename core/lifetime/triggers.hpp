@@ -4,10 +4,13 @@
 // Threads  one at a time: the owner of a trigger serialises its calls.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "core/model/specs.hpp"
@@ -38,9 +41,6 @@ class Trigger {
     virtual void freed(std::uint64_t /*bytes*/) noexcept {}  // at last, by whomever
     virtual void collected(const Collection& /*collection*/) noexcept {}
 };
-
-// Every trigger that the spec asks for.
-[[nodiscard]] std::vector<std::unique_ptr<Trigger>> make_triggers(const model::ReleaseSpec& spec);
 
 // Triggers that count what a program allocates and are blind to its bytes.
 // A collection before an allocation when a given number of allocations were made since the last one.
@@ -87,14 +87,44 @@ class CycleCounts final : public Trigger {
   public:
     explicit CycleCounts(const model::CycleThresholds& spec) noexcept : spec_{spec}, young_{spec.containers_at_start} {}
 
-    [[nodiscard]] Due before_allocate(std::uint64_t bytes, std::int64_t now_ns) noexcept override;
-    void collected(const Collection& collection) noexcept override;
+    [[nodiscard]] Due before_allocate(std::uint64_t /*bytes*/, std::int64_t /*now_ns*/) noexcept override
+    {
+        young_ += spec_.containers_per_array;
+        return young_ + spec_.temporary_containers > spec_.generation0 ? Due::now : Due::no;
+    }
+
+    // The array being made is the first of the new young generation.
+    void collected(const Collection& collection) noexcept override
+    {
+        young_ = collection.asked_for ? 0 : spec_.containers_per_array;
+        if (collection.asked_for) {
+            since_ = {};
+            ++collections_[2];
+        } else {
+            choose_generation();
+        }
+    }
 
     // Of the youngest generation alone, of the two youngest, of all.
     [[nodiscard]] const std::array<std::uint64_t, 3>& collections() const noexcept { return collections_; }
 
   private:
-    void choose_generation() noexcept;
+    void choose_generation() noexcept
+    {
+        ++passed_on_;
+        if (since_[1] > spec_.generation2 && passed_on_ > long_lived_ / 4) {
+            since_ = {};
+            long_lived_ += std::exchange(passed_on_, 0);
+            ++collections_[2];
+        } else if (since_[0] > spec_.generation1) {
+            since_[0] = 0;
+            ++since_[1];
+            ++collections_[1];
+        } else {
+            ++since_[0];
+            ++collections_[0];
+        }
+    }
 
     model::CycleThresholds spec_;
     std::uint64_t young_;        // containers allocated minus deallocated since the last collection
@@ -102,69 +132,6 @@ class CycleCounts final : public Trigger {
     std::uint64_t long_lived_{};
     std::array<std::uint64_t, 2> since_{};  // collections of the generation below since this one was collected
     std::array<std::uint64_t, 3> collections_{};
-};
-
-// Triggers on the fill level of a runtime's managed heap.
-// Julia's collector (1.10 and later). A collection comes when the heap reaches a target; the next target follows from
-// what the last collections cost and freed. Arrays below `counts_from` lie in the managed heap and are not counted.
-//
-// Sources  JuliaLang/julia, src/gc-stock.c (the heap target, MemBalancer's square-root rule): first target
-//          5600 * 1024 * 8 bytes; next = heap + clamp(sqrt(heap * alloc rate / collection rate) * tuning,
-//          max(5 % of the heap, 5,734,400), overallocation(heap)).
-// Units    bytes, nanoseconds.
-class HeapTargetTrigger final : public Trigger {
-  public:
-    explicit HeapTargetTrigger(const model::HeapTarget& spec) noexcept : spec_{spec}, target_{spec.initial} {}
-
-    [[nodiscard]] Due before_allocate(std::uint64_t bytes, std::int64_t now_ns) noexcept override;
-    void freed(std::uint64_t bytes) noexcept override;
-    void collected(const Collection& collection) noexcept override;
-
-    [[nodiscard]] std::uint64_t target() const noexcept { return target_; }
-    [[nodiscard]] std::uint64_t heap() const noexcept { return heap_; }
-    [[nodiscard]] bool thrashes() const noexcept { return cycles_pausing_more_ >= 3; }
-
-  private:
-    [[nodiscard]] std::uint64_t overallocation() const noexcept;
-    void smooth(const Collection& collection) noexcept;
-
-    model::HeapTarget spec_;
-    std::uint64_t target_;
-    std::uint64_t heap_{};
-    std::uint64_t heap_after_last_{};
-    std::int64_t began_ns_{-1};  // of the program's turn: its first allocation, then the end of the last collection
-    double allocated_{};         // smoothed, per cycle
-    double program_ns_{};
-    double freed_{};
-    double pause_ns_{};
-    std::uint32_t cycles_pausing_more_{};  // in a row
-};
-
-// Managed bytes beside native buffers: each buffer comes with its wrappers and with the garbage that the program makes
-// beside it. A collection comes when the next of these bytes no longer fit the young generation, or when large objects
-// have passed a budget of their own; the latter collection empties both.
-//
-// Sources  HotSpot's young generation (eden, TLABs; G1's regions, which it resizes after each collection, hence a first
-//          and a second budget); Mono's SGen (nursery, and major collections when large objects pass an allowance of
-//          16 MiB); CoreCLR's gen0 budget.
-class ManagedBudgetTrigger final : public Trigger {
-  public:
-    explicit ManagedBudgetTrigger(const model::ManagedBudget& budget) noexcept;
-
-    [[nodiscard]] Due before_allocate(std::uint64_t bytes, std::int64_t now_ns) noexcept override;
-    void collected(const Collection& collection) noexcept override;
-
-  private:
-    [[nodiscard]] std::uint64_t young_limit() const noexcept;
-
-    model::ManagedBudget budget_;
-    std::uint64_t young_per_array_;
-    std::uint64_t large_per_array_;
-    std::uint64_t wasted_;
-    std::uint64_t young_;
-    std::uint64_t large_{};
-    std::uint64_t collections_{};  // that the young generation asked for
-    bool young_asked_{};
 };
 
 // Triggers on native memory that a program registers with its runtime, because its own heap does not show it.
@@ -179,12 +146,49 @@ class CoreClrPressure final : public Trigger {
   public:
     explicit CoreClrPressure(const model::Pressure& spec) noexcept : spec_{spec} {}
 
-    [[nodiscard]] Due before_allocate(std::uint64_t bytes, std::int64_t now_ns) noexcept override;
+    [[nodiscard]] Due before_allocate(std::uint64_t bytes, std::int64_t now_ns) noexcept override
+    {
+        added_[slot()] += bytes;
+        const std::uint64_t since = added_[slot()];
+        if (since < spec_.min_budget || since < budget()) {
+            return Due::no;
+        }
+        const double since_last = static_cast<double>(now_ns - last_start_ns_);
+        const bool first = iteration_ == 0 && last_start_ns_ == 0;
+        const bool rested = first || since_last > spec_.duty * static_cast<double>(last_duration_ns_);
+        return rested ? Due::background : Due::no;
+    }
+
     void freed(std::uint64_t bytes) noexcept override { removed_[slot()] += bytes; }
-    void collected(const Collection& collection) noexcept override;
+    void collected(const Collection& collection) noexcept override
+    {
+        ++iteration_;
+        added_[slot()] = 0;
+        removed_[slot()] = 0;
+        last_start_ns_ = collection.start_ns;
+        last_duration_ns_ = collection.end_ns - collection.start_ns;
+    }
 
     // What additions may reach before a collection is asked for.
-    [[nodiscard]] std::uint64_t budget() const noexcept;
+    [[nodiscard]] std::uint64_t budget() const noexcept
+    {
+        const std::uint64_t least = spec_.min_budget;
+        std::uint64_t budget = least;
+        if (iteration_ >= history) {
+            const std::uint64_t added =
+                std::accumulate(added_.begin(), added_.end(), std::uint64_t{0}) - added_[slot()];
+            const std::uint64_t removed =
+                std::accumulate(removed_.begin(), removed_.end(), std::uint64_t{0}) - removed_[slot()];
+            const auto most = static_cast<std::uint64_t>(spec_.max_ratio);
+            if (added >= most * removed) {
+                budget = least * most;
+            } else if (added > removed) {
+                budget = least * (added * 1024 / removed) / 1024;  // CoreCLR's fixed point
+            }
+        }
+        const double heap_share = static_cast<double>(spec_.managed_heap) * spec_.heap_share;
+        return std::max(budget, static_cast<std::uint64_t>(heap_share));
+    }
 
   private:
     static constexpr std::size_t history = 4;
@@ -209,9 +213,32 @@ class CudaPressure final : public Trigger {
   public:
     explicit CudaPressure(const model::Pressure& spec) noexcept : spec_{spec} {}
 
-    [[nodiscard]] Due before_allocate(std::uint64_t bytes, std::int64_t now_ns) noexcept override;
-    void freed(std::uint64_t bytes) noexcept override;
-    void collected(const Collection& collection) noexcept override;
+    [[nodiscard]] Due before_allocate(std::uint64_t bytes, std::int64_t now_ns) noexcept override
+    {
+        const double pressure = static_cast<double>(live_) / static_cast<double>(spec_.capacity);
+        live_ += bytes;
+        if (pressure < spec_.threshold) {
+            return Due::no;
+        }
+        double allowed = spec_.max_gc_share;
+        allowed *= last_freed_ > 0.1 ? 2 : 1;
+        allowed *= pressure > 0.90 ? 2 : 1;
+        allowed *= pressure > 0.95 ? 2 : 1;
+        const auto since = static_cast<double>(now_ns - last_end_ns_);
+        const bool seldom = last_end_ns_ < 0 || gc_ns_ <= allowed * (since + gc_ns_);
+        return seldom ? Due::now : Due::no;
+    }
+
+    void freed(std::uint64_t bytes) noexcept override { live_ -= std::min(bytes, live_); }
+
+    void collected(const Collection& collection) noexcept override
+    {
+        const auto took = static_cast<double>(collection.end_ns - collection.start_ns);
+        gc_ns_ = last_end_ns_ < 0 ? took : 0.75 * gc_ns_ + 0.25 * took;
+        const auto before = static_cast<double>(live_ + collection.freed_bytes);
+        last_freed_ = before > 0 ? static_cast<double>(collection.freed_bytes) / before : 0;
+        last_end_ns_ = collection.end_ns;
+    }
 
   private:
     model::Pressure spec_;

@@ -155,7 +155,7 @@ class FailingAdaptor final : public Adaptor<FailingAdaptor> {
     std::atomic<std::uint64_t> requests_{0};
 };
 
-// How long calls into an allocator took: the program's own thread, and all others, which no program waits for.
+// How long the program's own thread was in calls into an allocator; no program waits for those of other threads.
 //
 // Units    nanoseconds of the steady clock.
 // Cost     two clock reads for every call that is timed: those of `timed_from_bytes` and more, which may be system
@@ -167,17 +167,16 @@ class CallTimes {
 
     void add(std::uint64_t ns) noexcept
     {
-        auto& sum = std::this_thread::get_id() == program_ ? program_ns_ : others_ns_;
-        sum.fetch_add(ns, std::memory_order_relaxed);
+        if (std::this_thread::get_id() == program_) {
+            program_ns_.fetch_add(ns, std::memory_order_relaxed);
+        }
     }
 
     [[nodiscard]] std::uint64_t program_ns() const noexcept { return program_ns_.load(std::memory_order_relaxed); }
-    [[nodiscard]] std::uint64_t others_ns() const noexcept { return others_ns_.load(std::memory_order_relaxed); }
 
   private:
     const std::thread::id program_{std::this_thread::get_id()};
     std::atomic<std::uint64_t> program_ns_{0};
-    std::atomic<std::uint64_t> others_ns_{0};
 };
 
 // Times the calls that pass through it, where they may be system calls: see CallTimes.

@@ -87,11 +87,6 @@ Stripes::Stripes(std::uint32_t stripes, std::uint32_t classes, std::uint32_t blo
     }
 }
 
-std::size_t Stripes::own_stripe() const noexcept
-{
-    return thread_slot() % depots_.size();
-}
-
 Stripes::Taken Stripes::take(std::uint32_t index) noexcept
 {
     std::array<void*, 1> one{};
@@ -260,12 +255,6 @@ void IdleStore::note_hits(std::uint32_t index, std::uint64_t hits, std::int64_t 
     const std::lock_guard lock{mutex_};
     shelves_[index].hits += hits;
     shelves_[index].used_ns = now_ns;
-}
-
-std::uint64_t IdleStore::bytes() const noexcept
-{
-    const std::lock_guard lock{mutex_};
-    return bytes_;
 }
 
 std::uint32_t IdleStore::count(std::uint32_t index) const noexcept

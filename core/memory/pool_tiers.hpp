@@ -206,8 +206,6 @@ class ThreadTier {
         }
     }
 
-    [[nodiscard]] std::uint32_t classes() const noexcept { return classes_; }
-
   private:
     std::uint32_t classes_;
     std::uint32_t magazine_bytes_;
@@ -279,7 +277,7 @@ class Stripes {
     [[nodiscard]] std::uint32_t count(std::uint32_t index) const noexcept;
 
   private:
-    [[nodiscard]] std::size_t own_stripe() const noexcept;
+    [[nodiscard]] std::size_t own_stripe() const noexcept { return thread_slot() % depots_.size(); }
 
     std::vector<std::unique_ptr<Depot>> depots_;
 };
@@ -322,7 +320,6 @@ class IdleStore {
     // A hit of the class elsewhere in the pool, for the rules that go by use.
     void note_hits(std::uint32_t index, std::uint64_t hits, std::int64_t now_ns) noexcept;
 
-    [[nodiscard]] std::uint64_t bytes() const noexcept;
     [[nodiscard]] std::uint32_t count(std::uint32_t index) const noexcept;
 
   private:

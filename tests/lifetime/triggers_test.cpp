@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/lifetime/heap_triggers.hpp"
 #include "core/lifetime/triggers.hpp"
 #include "tests/support/catch.hpp"
 
