@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "core/array/element_mover.hpp"
+#include "core/array/kernels.hpp"
 #include "core/array/layout.hpp"
-#include "core/array/touch.hpp"
 #include "core/base/assert.hpp"
 #include "core/memory/barrier.hpp"
 
@@ -66,16 +66,6 @@ Array::Result Array::over(lifetime::Buffer buffer, DType dtype, Shape shape) noe
     return {Array{std::move(buffer), dtype, layout}, AllocStatus::ok};
 }
 
-std::span<const std::int64_t> Array::strides_bytes() const noexcept
-{
-    return {layout_.strides_bytes.data(), layout_.dimensions};
-}
-
-void* Array::data() const noexcept
-{
-    return static_cast<std::byte*>(buffer_.data()) + layout_.offset_bytes;
-}
-
 void* Array::at(std::span<const std::uint64_t> index) const noexcept
 {
     MEMSWEEP_ASSERT(index.size() == layout_.dimensions, "an index has one number per dimension");
@@ -85,17 +75,6 @@ void* Array::at(std::span<const std::uint64_t> index) const noexcept
         offset += static_cast<std::int64_t>(index[axis]) * layout_.strides_bytes[axis];
     }
     return static_cast<std::byte*>(data()) + offset;
-}
-
-Array Array::slice(std::size_t axis, std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
-                   std::int64_t step) const noexcept
-{
-    return Array{buffer_, dtype_, sliced(layout_, axis, start, stop, step)};
-}
-
-Array Array::transpose() const noexcept
-{
-    return Array{buffer_, dtype_, transposed(layout_)};
 }
 
 Array::Result Array::broadcast_to(Shape shape) const noexcept

@@ -37,14 +37,17 @@ class Array {
     [[nodiscard]] model::DType dtype() const noexcept { return dtype_; }
     [[nodiscard]] std::size_t dimensions() const noexcept { return layout_.dimensions; }
     [[nodiscard]] Shape shape() const noexcept { return layout_.used_shape(); }
-    [[nodiscard]] std::span<const std::int64_t> strides_bytes() const noexcept;
+    [[nodiscard]] std::span<const std::int64_t> strides_bytes() const noexcept
+    {
+        return {layout_.strides_bytes.data(), layout_.dimensions};
+    }
     [[nodiscard]] std::uint64_t elements() const noexcept { return layout_.elements(); }
     [[nodiscard]] std::uint64_t bytes() const noexcept { return elements() * model::size_bytes(dtype_); }
     [[nodiscard]] bool is_contiguous() const noexcept { return layout_.is_contiguous(model::size_bytes(dtype_)); }
     [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(buffer_); }
 
     // Element (0, 0, ...). [data(), data() + bytes()) is the array only if it is contiguous.
-    [[nodiscard]] void* data() const noexcept;
+    [[nodiscard]] void* data() const noexcept { return static_cast<std::byte*>(buffer_.data()) + layout_.offset_bytes; }
     [[nodiscard]] void* at(std::span<const std::uint64_t> index) const noexcept;
     [[nodiscard]] const lifetime::Buffer& buffer() const noexcept { return buffer_; }
     [[nodiscard]] lifetime::Buffer& handle() noexcept { return buffer_; }  // for a manual free
@@ -53,8 +56,11 @@ class Array {
 
     // Views. A broadcast view has several elements at one address: it is for reading only.
     [[nodiscard]] Array slice(std::size_t axis, std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
-                              std::int64_t step = 1) const noexcept;
-    [[nodiscard]] Array transpose() const noexcept;
+                              std::int64_t step = 1) const noexcept
+    {
+        return Array{buffer_, dtype_, sliced(layout_, axis, start, stop, step)};
+    }
+    [[nodiscard]] Array transpose() const noexcept { return Array{buffer_, dtype_, transposed(layout_)}; }
     [[nodiscard]] Result broadcast_to(Shape shape) const noexcept;
 
     // A view when this array is contiguous, otherwise a contiguous copy from the heap.
@@ -76,5 +82,16 @@ struct Array::Result {
     Array array;
     memory::AllocStatus status{memory::AllocStatus::ok};
 };
+
+// Two arrays combined element by element into a fresh one: NumPy's binary ufunc without `out`, where every call pays
+// for a new result.
+//
+// Cost     one pass; contiguous operands run in loops that GCC vectorises, others row by row.
+// Sources  integers wrap; bool adds with "or" and multiplies with "and"; float16 is computed in single precision;
+//          complex multiplication is the plain formula, without C's recovery of infinities.
+// Errors   bad_request: types or shapes differ, or the type is decimal128, which has no arithmetic here; otherwise the
+//          status of the result's allocation.
+[[nodiscard]] Array::Result binary(lifetime::Heap& heap, model::BinaryFunction function, const Array& left,
+                                   const Array& right) noexcept;
 
 }  // namespace memsweep::array

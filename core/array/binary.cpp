@@ -1,4 +1,4 @@
-#include "core/array/binary.hpp"
+#include "core/array/array.hpp"
 
 #include <algorithm>
 #include <type_traits>

@@ -1,5 +1,6 @@
 #include "core/array/cast_table.hpp"
 
+#include "core/array/cast_loops.hpp"
 #include "core/base/assert.hpp"
 #ifdef MEMSWEEP_X86_64
 #include <cpuid.h>
@@ -34,7 +35,7 @@ Runnable find_runnable()
         if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
             __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
             found.add(cast_table_avx512);
-            // From which size on it pays is known for these only: streaming.hpp.
+            // From which size on it pays is known for these only: element_mover.hpp.
             if (__builtin_cpu_is("intel") || __builtin_cpu_is("amd")) {
                 found.add(cast_table_avx512_streaming);
             }
@@ -52,6 +53,8 @@ const Runnable& runnable()
 
 }  // namespace
 
+const CastTable cast_table_baseline{"baseline", AllTypes::all<PlainLoop>()};
+
 const CastTable& cast_table() noexcept
 {
     return *runnable().tables[runnable().count - 1];
@@ -64,40 +67,12 @@ std::span<const CastTable* const> runnable_cast_tables() noexcept
 
 Element element_of(model::DType dtype) noexcept
 {
-    using model::DType;
-    switch (dtype) {
-    case DType::boolean:
-        return Element::boolean;
-    case DType::int8:
-        return Element::i8;
-    case DType::uint8:
-        return Element::u8;
-    case DType::int16:
-        return Element::i16;
-    case DType::uint16:
-    case DType::char16:
-        return Element::u16;
-    case DType::int32:
-        return Element::i32;
-    case DType::uint32:
-        return Element::u32;
-    case DType::int64:
-        return Element::i64;
-    case DType::uint64:
-        return Element::u64;
-    case DType::float16:
-        return Element::half;
-    case DType::float32:
-        return Element::single;
-    case DType::float64:
-        return Element::real;
-    case DType::complex128:
-        return Element::complex;
-    case DType::decimal128:
-        break;
-    }
-    MEMSWEEP_ASSERT(false, "decimal has no conversions");
-    return Element::boolean;
+    using enum Element;
+    constexpr std::array elements{boolean, i8,  u8,   i16,    u16,  i32,     u32,    i64,
+                                  u64,     u16, half, single, real, boolean, complex};  // in the order of DType
+    static_assert(elements.size() == static_cast<std::size_t>(model::DType::complex128) + 1);
+    MEMSWEEP_ASSERT(dtype != model::DType::decimal128, "decimal has no conversions");
+    return elements[static_cast<std::size_t>(dtype)];
 }
 
 }  // namespace memsweep::array

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "core/array/checksum.hpp"
+#include "core/array/kernels.hpp"
 
 namespace memsweep::array {
 namespace {

@@ -1,3 +1,154 @@
+// What one repetition has taken: its times, and the counters of its memory and of its process.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+#include "core/engine/environment.hpp"
+#include "core/engine/run_region.hpp"
+#include "core/memory/clock.hpp"
+#include "core/sys/process_probe.hpp"
+
+namespace memsweep::engine {
+
+// The times, fault counts and costs of one repetition: what the timed steps took, and what each phase took, less what
+// samples took of them.
+//
+// Units    nanoseconds of the clock it is given; page faults of the process.
+// Cost     two clock reads, a getrusage and a read of schedstat where a watch begins or ends; of a phase, all but the
+//          last.
+// Threads  one.
+class Stopwatch {
+  public:
+    Stopwatch(Environment environment, const CaseMemory& memory, RepetitionRecord& record) noexcept
+        : clock_{environment.clock}, probe_{environment.probe}, memory_{memory}, record_{record}
+    {
+    }
+
+    // The repetition starts now.
+    void begin()
+    {
+        faults_at_start_ = probe_.faults();
+        record_.knows_run_delay = probe_.run_delay().has_value();
+        started_ = clock_.now();
+    }
+
+    [[nodiscard]] std::chrono::nanoseconds started() const { return started_; }
+    [[nodiscard]] sys::FaultCounts faults_so_far() const
+    {
+        sys::FaultCounts now = probe_.faults();
+        now.minor -= faults_at_start_.minor + excluded_.faults.minor;
+        now.major -= faults_at_start_.major + excluded_.faults.major;
+        return now;
+    }
+
+    // The timed steps; adds to the record. `arrays`: made by the repetition so far.
+    void start(std::uint64_t arrays)
+    {
+        costs_at_watch_ = costs_of_thread() - excluded_.costs;
+        running_ = true;
+        arrays_at_start_ = arrays;
+        cpu_at_start_ = clock_.process_cpu() - excluded_.cpu;
+        faults_at_watch_ = faults_so_far();
+        wall_at_start_ = clock_.now() - excluded_.wall;
+    }
+
+    void stop(std::uint64_t arrays)
+    {
+        const std::chrono::nanoseconds now = clock_.now() - excluded_.wall;
+        const sys::FaultCounts faults = faults_so_far();
+        const std::chrono::nanoseconds cpu = clock_.process_cpu() - excluded_.cpu;
+        running_ = false;
+        record_.wall_ns += (now - wall_at_start_).count();
+        record_.cpu_ns += (cpu - cpu_at_start_).count();
+        record_.minor_faults += faults.minor - faults_at_watch_.minor;
+        record_.major_faults += faults.major - faults_at_watch_.major;
+        record_.timed_arrays += arrays - arrays_at_start_;
+        record_.costs += costs_of_thread() - excluded_.costs - costs_at_watch_;
+    }
+
+    [[nodiscard]] bool running() const { return running_; }
+
+    // What runs between these two is part of no time and no count.
+    struct Pause {
+        std::chrono::nanoseconds wall{};
+        std::chrono::nanoseconds cpu{};
+        sys::FaultCounts faults;
+        Costs costs;
+    };
+    [[nodiscard]] Pause pause() const
+    {
+        const std::chrono::nanoseconds wall = clock_.now();
+        return {wall, clock_.process_cpu(), probe_.faults(), costs_of_thread()};
+    }
+
+    void resume(const Pause& since)
+    {
+        const sys::FaultCounts faults = probe_.faults();
+        excluded_.faults.minor += faults.minor - since.faults.minor;
+        excluded_.faults.major += faults.major - since.faults.major;
+        excluded_.costs += costs_of_thread() - since.costs;
+        excluded_.cpu += clock_.process_cpu() - since.cpu;
+        excluded_.wall += clock_.now() - since.wall;
+    }
+
+    struct PhaseStart {
+        std::chrono::nanoseconds wall{};
+        sys::FaultCounts faults;
+        Costs costs;  // all but run_delay_ns, which would take a system call at each end
+    };
+    [[nodiscard]] PhaseStart enter_phase() const
+    {
+        const sys::FaultCounts faults = faults_so_far();
+        return {clock_.now() - excluded_.wall, faults, costs_of_memory() - excluded_.costs};
+    }
+
+    void leave_phase(PhaseRecord& phase, const PhaseStart& start) const
+    {
+        const std::chrono::nanoseconds now = clock_.now();
+        const sys::FaultCounts faults = faults_so_far();
+        if (phase.entered++ == 0) {
+            phase.first_start_ns = (start.wall + excluded_.wall - started_).count();
+        }
+        phase.last_end_ns = (now - started_).count();
+        phase.costs += costs_of_memory() - excluded_.costs - start.costs;
+        phase.time_ns += (now - excluded_.wall - start.wall).count();
+        phase.minor_faults += faults.minor - start.faults.minor;
+        phase.major_faults += faults.major - start.faults.major;
+    }
+
+  private:
+    [[nodiscard]] Costs costs_of_memory() const
+    {
+        return {memory_.stack.call_times().program_ns(), memory_.heap.wait_ns(), 0, record_.pages_touched,
+                memory_.counters.allocated_bytes()};
+    }
+
+    // run_delay_ns too
+    [[nodiscard]] Costs costs_of_thread() const
+    {
+        Costs costs = costs_of_memory();
+        costs.run_delay_ns =
+            static_cast<std::uint64_t>(probe_.run_delay().value_or(std::chrono::nanoseconds{}).count());
+        return costs;
+    }
+
+    const sys::Clock& clock_;
+    sys::ProcessProbe& probe_;
+    const CaseMemory& memory_;
+    RepetitionRecord& record_;
+    std::chrono::nanoseconds started_{};
+    sys::FaultCounts faults_at_start_;
+    Pause excluded_;
+
+    bool running_{};
+    std::chrono::nanoseconds wall_at_start_{};
+    std::chrono::nanoseconds cpu_at_start_{};
+    sys::FaultCounts faults_at_watch_;
+    Costs costs_at_watch_;
+    std::uint64_t arrays_at_start_{};
+};
+
 // What one repetition has taken: the counters of its memory and of its process at the baseline, at the end, and at the
 // points between.
 //
@@ -5,15 +156,6 @@
 //          count.
 // Errors   false: the process could not read its own memory accounting.
 // Threads  the interpreter's.
-#pragma once
-
-#include "core/engine/case_memory.hpp"
-#include "core/engine/run_region.hpp"
-#include "core/engine/stopwatch.hpp"
-#include "core/sys/process_probe.hpp"
-
-namespace memsweep::engine {
-
 class Accounts {
   public:
     Accounts(const RunRegion& region, CaseMemory& memory, sys::ProcessProbe& probe, Stopwatch& stopwatch)
@@ -21,14 +163,108 @@ class Accounts {
     {
     }
 
-    [[nodiscard]] bool take_baseline();
-    [[nodiscard]] bool take_end();
-    void sample(const Sample& sample);
+    [[nodiscard]] bool take_baseline()
+    {
+        memory_.counters.restart_peak();
+        memory_.heap.reset_counts();
+        memory_.stack.reset_pool_counts();
+        allocations_before_ = memory_.counters.allocations();
+        bytes_before_ = memory_.counters.allocated_bytes();
+        strays_before_ = memory_.heap.stray_releases();
+        began_ns_ = memory::steady_ns();
+        probe_.reset_peak();
+        const auto snapshot = probe_.snapshot();
+        if (!snapshot) {
+            return false;
+        }
+        record_.baseline_working_set_bytes = snapshot->working_set_bytes();
+        record_.baseline_huge_page_bytes = snapshot->anon_huge_bytes;
+        stopwatch_.begin();
+        region_.header->started_ns.store(stopwatch_.started().count(), std::memory_order_relaxed);
+        region_.header->state.store(RunState::running, std::memory_order_release);
+        return true;
+    }
+
+    [[nodiscard]] bool take_end()
+    {
+        record_.all_minor_faults = stopwatch_.faults_so_far().minor;
+        const auto peak = probe_.peak_bytes();
+        const auto snapshot = probe_.snapshot();
+        record_.live_bytes_peak = std::max(memory_.counters.live_bytes_peak(), record_.replay.direct_live_peak);
+        record_.arrays = memory_.counters.allocations() - allocations_before_ + record_.replay.direct_allocations;
+        record_.allocated_bytes = memory_.counters.allocated_bytes() - bytes_before_ + record_.replay.direct_bytes;
+        record_.discipline = memory_.heap.stats();
+        record_.pool = pool_stats();
+        record_.stray_releases = memory_.heap.stray_releases() - strays_before_;
+        count_outstanding();
+        if (!snapshot || !peak) {
+            return false;
+        }
+        record_.end_working_set_bytes = snapshot->working_set_bytes();
+        record_.peak_working_set_bytes = std::max(*peak, record_.end_working_set_bytes);
+        return true;
+    }
+
+    // What a sample costs is taken out of every time and fault count that encloses it.
+    void sample(const Sample& sample)
+    {
+        const Stopwatch::Pause pause = stopwatch_.pause();
+        const std::uint32_t index = region_.header->points.load(std::memory_order_relaxed);
+        if (index < region_.points.size()) {
+            fill_point(region_.points[index], sample, pause.wall);
+            region_.header->points.store(index + 1, std::memory_order_release);
+        }
+        stopwatch_.resume(pause);
+    }
 
   private:
-    [[nodiscard]] memory::PoolStats pool_stats();
-    void count_outstanding();
-    void fill_point(PointRecord& point, const Sample& sample, std::chrono::nanoseconds now);
+    // Looked at wherever it is counted, so that the highest fragmentation is that of every sample and the end.
+    [[nodiscard]] memory::PoolStats pool_stats()
+    {
+        const memory::PoolStats stats = memory_.stack.pool_stats();
+        if (stats.idle_bytes != 0) {
+            const double largest = static_cast<double>(stats.largest_idle_bytes);
+            record_.fragmentation =
+                std::max(record_.fragmentation, 1 - largest / static_cast<double>(stats.idle_bytes));
+        }
+        return stats;
+    }
+
+    // What earlier repetitions lost in this memory is outstanding still, but no name of this one stands for it.
+    void count_outstanding()
+    {
+        const std::int64_t now = memory::steady_ns();
+        memory_.heap.each_outstanding([&](const lifetime::Heap::Outstanding& one) {
+            ++record_.outstanding;
+            if (!one.reachable && one.since_ns >= began_ns_ && one.tag < region_.slot_records.size()) {
+                SlotRecord& slot = region_.slot_records[one.tag];
+                ++slot.unreleased;
+                slot.unreleased_bytes += one.bytes;
+                slot.oldest_ns = std::max(slot.oldest_ns, now - one.since_ns);
+            }
+        });
+    }
+
+    void fill_point(PointRecord& point, const Sample& sample, std::chrono::nanoseconds now)
+    {
+        const lifetime::DisciplineStats stats = memory_.heap.stats();
+        const sys::FaultCounts faults = stopwatch_.faults_so_far();
+        point.name = sample.name;
+        point.t_ns = (now - stopwatch_.started()).count();
+        point.live_bytes = memory_.counters.live_bytes();
+        point.floating_bytes = stats.floating_bytes;
+        point.queue_depth = stats.queue_depth;
+        point.idle_bytes = stats.idle_bytes + pool_stats().idle_bytes;
+        point.minor_faults = faults.minor;
+        point.major_faults = faults.major;
+        if (sample.counters_only) {
+            return;
+        }
+        if (const auto snapshot = probe_.snapshot()) {
+            point.working_set_bytes = snapshot->working_set_bytes();
+            point.huge_page_bytes = snapshot->anon_huge_bytes;
+        }
+    }
 
     const RunRegion& region_;
     RepetitionRecord& record_;

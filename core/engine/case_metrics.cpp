@@ -5,7 +5,6 @@
 
 #include "core/base/assert.hpp"
 #include "core/engine/metric_table.hpp"
-#include "core/engine/metric_values.hpp"
 #include "core/measure/summary.hpp"
 
 namespace memsweep::engine {
@@ -96,9 +95,8 @@ void append_phases(const Context& context, std::uint32_t repetition, model::Case
             report.phases.push_back(
                 {repetition, context.program.phase_names[i], seconds(from.first_start_ns), seconds(from.last_end_ns),
                  seconds(from.time_ns), from.entered, from.minor_faults, from.major_faults,
-                 values::fault_time_of(context, from.minor_faults, from.costs),
-                 values::nanoseconds(from.costs.allocator_ns),
-                 scope::waits(context.program) ? values::nanoseconds(from.costs.wait_ns) : values::Value{}});
+                 values::fault_time_of(context, from.minor_faults, from.costs), seconds(from.costs.allocator_ns),
+                 scope::waits(context.program) ? values::Value{seconds(from.costs.wait_ns)} : values::Value{}});
         }
     }
 }

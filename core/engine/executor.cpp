@@ -1,8 +1,6 @@
 #include "core/engine/executor.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <span>
 
 #include <fmt/format.h>
 
@@ -29,16 +27,11 @@ std::string refusal(const RepetitionRecord& record)
     return text;
 }
 
-std::string text_of(std::span<const char> field)
-{
-    return {field.data(), ::strnlen(field.data(), field.size())};
-}
-
 std::string unmet(const RepetitionRecord& record)
 {
-    const std::string trouble = text_of(record.device.trouble);
+    const std::string trouble = read_text(record.device.trouble);
     if (trouble.empty()) {
-        return text_of(record.transfers.trouble);
+        return read_text(record.transfers.trouble);
     }
     return record.refused == memory::AllocStatus::ok ? trouble : fmt::format("{}; {}", refusal(record), trouble);
 }
@@ -47,7 +40,7 @@ std::string unmet(const RepetitionRecord& record)
 AllocatorWord word_of(const AllocatorRecord& record)
 {
     const std::size_t length = std::min<std::size_t>(record.length, record.statistics.size());
-    return {text_of(record.library), text_of(record.format), text_of({record.statistics.data(), length})};
+    return {read_text(record.library), read_text(record.format), read_text({record.statistics.data(), length})};
 }
 
 }  // namespace
@@ -84,7 +77,7 @@ void read_region(const RunRegion& region, Outcome& outcome)
         break;
     case RunState::transfer_failed:
         outcome.ending = Ending::refused;
-        outcome.reason = text_of(outcome.record.transfers.trouble);
+        outcome.reason = read_text(outcome.record.transfers.trouble);
         break;
     case RunState::harness_failed:
         outcome.ending = Ending::broken;

@@ -5,9 +5,11 @@
 //                  tests/support: a fake with invented times.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/engine/records.hpp"
@@ -62,6 +64,31 @@ class Executor {
     // `started` is called with the worker's pid as soon as it exists, before it begins.
     [[nodiscard]] virtual Outcome run(const Program& program, const RunLimits& limits,
                                       const std::function<void(int pid)>& started) = 0;
+};
+
+struct RepetitionStart {
+    std::string_view case_id;
+    int pid{};
+    std::uint32_t repetition{};  // from 0; of the warm-up rounds when `warmup`
+    bool warmup{};
+};
+
+// Who is told what happens during a run: progress on a terminal, an event stream, the result file.
+//
+// Threads  called from the driver's thread, never while a repetition is running except `case_started` and
+//          `repetition_started`, which come before its first step.
+class Observer {
+  public:
+    virtual ~Observer() = default;
+
+    virtual void run_started(const model::RunReport& /*report*/, std::uint64_t /*planned_repetitions*/) {}
+    virtual void repetition_started(const RepetitionStart& /*start*/) {}
+    virtual void repetition_ended(const RepetitionStart& /*start*/, const Outcome& /*outcome*/,
+                                  const model::RunReport& /*report*/)
+    {
+    }
+    virtual void case_ended(const model::CaseReport& /*ended*/, const model::RunReport& /*report*/) {}
+    virtual void run_ended(const model::RunReport& /*report*/) {}
 };
 
 }  // namespace memsweep::engine

@@ -2,20 +2,19 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
 #include "core/engine/accounts.hpp"
 #include "core/engine/concat_calls.hpp"
-#include "core/engine/driver_memory.hpp"
 #include "core/engine/named_arrays.hpp"
-#include "core/engine/paging.hpp"
 #include "core/engine/replays.hpp"
-#include "core/engine/stopwatch.hpp"
+#include "core/engine/step_operations.hpp"
 #include "core/engine/thread_pool.hpp"
 #include "core/engine/transfers.hpp"
+#include "core/engine/worker.hpp"
 #include "core/model/driver_memory.hpp"
-#include "core/sys/allocator_library.hpp"
 #include "core/sys/page_ops.hpp"
 
 namespace memsweep::engine {
@@ -37,13 +36,26 @@ constexpr std::size_t stack_bytes = 64 << 10;
     }
 }
 
+// Whether what ended the repetition was the driver's refusal, which is then the reason.
+bool refused_by_driver(const CaseMemory& memory, RepetitionRecord& record)
+{
+    const bool for_memory =
+        record.refused == memory::AllocStatus::out_of_memory || record.refused == memory::AllocStatus::no_device_memory;
+    const std::string said = memory.runtime == nullptr ? std::string{} : memory.stack.driver_refusal();
+    if (!for_memory || said.empty()) {
+        return false;
+    }
+    write_text(said, record.device.trouble);
+    return true;
+}
+
 class Interpreter {
   public:
     Interpreter(const RunRegion& region, CaseMemory& memory, Environment environment)
         : region_{region}, record_{region.header->record}, memory_{memory}, clock_{environment.clock},
           probe_{environment.probe}, stopwatch_{environment, memory, record_},
           accounts_{region, memory, probe_, stopwatch_}, arrays_{region, memory},
-          paging_{environment, memory.spec.trim, record_}, concat_calls_{region, memory, environment},
+          steps_{environment, memory, arrays_, record_}, concat_calls_{region, memory, environment},
           thread_pool_{region, memory, environment}, replays_{region, memory}, transfers_{region, environment}
     {
         make_room();
@@ -117,6 +129,7 @@ class Interpreter {
         static_cast<void>(stopwatch_.faults_so_far());
         static_cast<void>(clock_.process_cpu());
         static_cast<void>(clock_.now());
+        record_.counts = {};
         std::ranges::fill(region_.points, PointRecord{});
         std::ranges::fill(region_.phases, PhaseRecord{});
         std::ranges::fill(region_.slot_records, SlotRecord{});
@@ -157,15 +170,6 @@ class Interpreter {
         return flow;
     }
 
-    Flow execute(const Alloc& alloc) { return flow_of(arrays_.execute(alloc)); }
-    Flow execute(const model::Binary<SlotIndex>& binary) { return flow_of(arrays_.execute(binary)); }
-    Flow execute(const model::View<SlotIndex>& view) { return flow_of(arrays_.execute(view)); }
-    Flow execute(const model::Write<SlotIndex>& write) { return done_by(write); }
-    Flow execute(const model::Read<SlotIndex>& read) { return done_by(read); }
-    Flow execute(const model::Free<SlotIndex>& free) { return done_by(free); }
-    Flow execute(const model::Release<SlotIndex>& release) { return done_by(release); }
-    Flow execute(const model::Drop<SlotIndex>& drop) { return done_by(drop); }
-
     Flow execute(const Concat& concat)
     {
         const ConcatCalls::Done done = concat_calls_.run(concat, stopwatch_, [this] { enforce_limit(); });
@@ -182,63 +186,11 @@ class Interpreter {
         return Flow::done;
     }
 
-    Flow execute(const model::CollectStep& /*collect*/)
-    {
-        memory_.heap.collect();
-        return Flow::done;
-    }
-
-    Flow execute(const model::DrainStep& /*drain*/)
-    {
-        const nanoseconds before = clock_.now();
-        memory_.heap.drain();
-        record_.drain_ns += (clock_.now() - before).count();
-        ++record_.drains;
-        return Flow::done;
-    }
-
-    Flow execute(const model::Trim<SlotIndex>& trim)
-    {
-        paging_.trim(arrays_[trim.target], trim.how);
-        return Flow::done;
-    }
-
-    Flow execute(const model::Prefetch<SlotIndex>& prefetch)
-    {
-        Handles& handles = arrays_[prefetch.target];
-        paging_.prefetch(handles, prefetch.how);
-        if (prefetch.how == model::PrefetchHow::populate_write) {
-            arrays_.count_first_touch(handles);
-        }
-        return Flow::done;
-    }
-
-    Flow execute(const model::Migrate<SlotIndex>& migrate)
-    {
-        return flow_of({.status = paging_.migrate(arrays_[migrate.target], migrate.node)});
-    }
-
-    Flow execute(const model::Stream<SlotIndex>& stream)
-    {
-        Handles& handles = arrays_[stream.target];
-        paging_.stream(handles, stream);
-        arrays_.count_first_touch(handles);
-        return Flow::done;
-    }
-
-    Flow execute(const model::ShareStep& share) { return flow_of({paging_.share(share), share.bytes}); }
-
     Flow execute(const Transfer& transfer) { return transfers_.run(transfer) ? Flow::done : Flow::refused; }
 
     Flow execute(const Sample& sample)
     {
         accounts_.sample(sample);
-        return Flow::done;
-    }
-
-    Flow execute(const model::IdleStep& idle)
-    {
-        clock_.sleep_for(idle.duration);
         return Flow::done;
     }
 
@@ -284,15 +236,11 @@ class Interpreter {
         const ThreadPool::Done done = thread_pool_.run(parallel, record_.checksum);
         arrays_.add(done.arrays);
         record_.pages_touched += done.pages_touched;
-        record_.passed_arrays += done.passed;
         record_.reads += done.reads;
-        record_.prefetched_bytes += done.prefetched_bytes;
-        record_.prefetches_refused += done.prefetches_refused;
+        record_.counts[model::MetricId::passed_arrays].add(done.passed);
+        record_.counts[model::MetricId::prefetched_bytes].add(done.prefetched.bytes, !done.prefetched.refused);
         return flow_of({done.status, done.refused_bytes});
     }
-
-    // The loader lets it stand in a parallel block alone.
-    Flow execute(const model::Pass<SlotIndex>& /*pass*/) { return Flow::done; }
 
     Flow execute(const Throw& one)
     {
@@ -305,26 +253,31 @@ class Interpreter {
         return run.refused ? refused({memory::AllocStatus::out_of_memory, run.refused_bytes}) : Flow::done;
     }
 
-    // The pool first: what it gives back lies idle in the allocator then.
-    Flow execute(const model::PurgeStep& /*purge*/)
+    // All other operations are those of the named arrays, or of steps that need nothing prepared.
+    template <typename Operands>
+    Flow execute(const Operands& operands)
     {
-        if (memory::Pool* const pool = memory_.stack.pool(); pool != nullptr) {
-            pool->trim(0);
+        if constexpr (requires { arrays_.execute(operands); }) {
+            return done_by(arrays_, operands);
+        } else {
+            return done_by(steps_, operands);
         }
-        sys::trim_allocator();
-        return Flow::done;
     }
 
-    template <typename Operands>
-    Flow done_by(const Operands& operands)
+    template <typename Executor, typename Operands>
+    Flow done_by(Executor& executor, const Operands& operands)
     {
-        arrays_.execute(operands);
-        return Flow::done;
+        if constexpr (std::is_void_v<decltype(executor.execute(operands))>) {
+            executor.execute(operands);
+            return Flow::done;
+        } else {
+            return flow_of(executor.execute(operands));
+        }
     }
 
     void enforce_limit()
     {
-        paging_.enforce_limit(stopwatch_, [this](const auto& trim) {
+        steps_.enforce_limit(stopwatch_, [this](const auto& trim) {
             concat_calls_.each_array(trim);
             arrays_.each(trim);
         });
@@ -354,7 +307,7 @@ class Interpreter {
     Stopwatch stopwatch_;
     Accounts accounts_;
     NamedArrays arrays_;
-    Paging paging_;
+    StepOperations steps_;
     ConcatCalls concat_calls_;
     ThreadPool thread_pool_;
     Replays replays_;

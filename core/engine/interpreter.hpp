@@ -9,7 +9,6 @@
 // Threads  the calling thread is the program's only mutator; a finalizer's threads belong to the heap.
 #pragma once
 
-#include "core/engine/case_memory.hpp"
 #include "core/engine/environment.hpp"
 #include "core/engine/run_region.hpp"
 

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 
-namespace memsweep::engine {
+#include "core/engine/step_operations.hpp"
 
+namespace memsweep::engine {
 namespace {
 
 using scope::has;
@@ -98,11 +99,6 @@ bool maps_pages(const Program& program)
            !program.memory.locked && program.points != 0;
 }
 
-bool trims(const Program& program)
-{
-    return has<model::TrimStep>(program) || program.memory.trim.above_bytes != 0;
-}
-
 bool transfers(const Program& program)
 {
     return !program.transfers.empty();
@@ -186,228 +182,171 @@ bool waits(const Program& program)
 namespace {
 
 using namespace scope;
-
 using namespace values;
+using trace::CallKind;
 using Id = model::MetricId;
+using Record = RepetitionRecord;
+using Discipline = lifetime::DisciplineStats;
+using Pool = memory::PoolStats;
+using Moved = transfer::TransferStatistics;
+
+Value no_value(const Context& /*context*/)
+{
+    return std::nullopt;
+}
 
 constexpr std::string_view no_replay = "no event was replayed";
 constexpr std::string_view not_sampled = "the case takes no sample of this name";
-constexpr std::string_view no_time = "the clock showed no time for it";
 constexpr std::string_view no_transfer = "no transfer was completed";
 constexpr std::string_view no_cost = "not measured beside this repetition";
 constexpr std::string_view none_freed = "nothing that was dropped was freed in this repetition";
 constexpr std::string_view no_operation = "no array was allocated in the timed steps, and no call was timed";
 
+constexpr auto concats = has<model::ConcatStep>;
+constexpr auto replays = has<model::ReplayStep>;
+
 constexpr auto rows = std::to_array<Extractor>({
-    {Id::wall_time, always, [](const Context& c) -> Value { return seconds(c.outcome.record.wall_ns); }, ""},
-    {Id::cpu_time, always, [](const Context& c) -> Value { return seconds(c.outcome.record.cpu_ns); }, ""},
+    {Id::wall_time, always, timed<&Record::wall_ns>},
+    {Id::cpu_time, always, timed<&Record::cpu_ns>},
     {Id::time_per_op, makes_arrays,
      [](const Context& c) {
-         return has<model::ConcatStep>(c.program) ? upper_middle(c.outcome.call_times_ns)
-                                 : per_array(seconds(c.outcome.record.wall_ns), c.outcome.record.timed_arrays);
+         return concats(c.program) ? upper_middle(c.outcome.call_times_ns)
+                                   : per_array(seconds(c.outcome.record.wall_ns), c.outcome.record.timed_arrays);
      },
      no_operation},
-    {Id::call_time_min, has<model::ConcatStep>,
-     [](const Context& c) {
-         const auto& times = c.outcome.call_times_ns;
-         return times.empty() ? Value{} : seconds(std::ranges::min(times));
-     },
-     no_operation},
-    {Id::call_time_mean, has<model::ConcatStep>, [](const Context& c) { return mean(c.outcome.call_times_ns); }, no_operation},
-    {Id::call_time_max, has<model::ConcatStep>,
-     [](const Context& c) {
-         const auto& times = c.outcome.call_times_ns;
-         return times.empty() ? Value{} : seconds(std::ranges::max(times));
-     },
-     no_operation},
-    {Id::working_set_peak, always,
-     [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.peak_working_set_bytes); }, ""},
+    {Id::call_time_min, concats, extreme_call<false>, no_operation},
+    {Id::call_time_mean, concats, [](const Context& c) { return mean(c.outcome.call_times_ns); }, no_operation},
+    {Id::call_time_max, concats, extreme_call<true>, no_operation},
+    {Id::working_set_peak, always, counted<&Record::peak_working_set_bytes>},
     {Id::working_set_peak_delta, always,
      [](const Context& c) -> Value {
          return difference(c.outcome.record.peak_working_set_bytes, c.outcome.record.baseline_working_set_bytes);
-     },
-     ""},
+     }},
     {Id::residual_working_set, always,
      [](const Context& c) -> Value {
          return difference(c.outcome.record.end_working_set_bytes, c.outcome.record.baseline_working_set_bytes);
-     },
-     ""},
-    {Id::live_bytes_peak, always,
-     [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.live_bytes_peak); }, ""},
-    {Id::floating_bytes_peak, always,
-     [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.discipline.floating_bytes_peak); }, ""},
-    {Id::minor_faults, always,
-     [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.minor_faults); }, ""},
-    {Id::major_faults, always,
-     [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.major_faults); }, ""},
+     }},
+    {Id::live_bytes_peak, always, counted<&Record::live_bytes_peak>},
+    {Id::floating_bytes_peak, always, released<&Discipline::floating_bytes_peak>},
+    {Id::minor_faults, always, counted<&Record::minor_faults>},
+    {Id::major_faults, always, counted<&Record::major_faults>},
     {Id::faults_per_op, makes_arrays,
      [](const Context& c) {
-         const RepetitionRecord& record = c.outcome.record;
-         return has<model::ConcatStep>(c.program) ? per_array(static_cast<double>(record.call_minor_faults), record.calls)
-                                 : per_array(static_cast<double>(record.minor_faults), record.timed_arrays);
+         const Record& record = c.outcome.record;
+         return concats(c.program) ? per_array(static_cast<double>(record.call_minor_faults), record.calls)
+                                   : per_array(static_cast<double>(record.minor_faults), record.timed_arrays);
      },
      no_operation},
-    {Id::checksum_ok, has<model::ConcatStep>,
+    {Id::checksum_ok, concats,
      [](const Context& c) -> Value {
-         const RepetitionRecord& record = c.outcome.record;
+         const Record& record = c.outcome.record;
          return record.results_checked == 0 ? Value{} : record.results_wrong == 0 ? 1.0 : 0.0;
      },
      "no result was looked at"},
-    {Id::allocations, always, [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.arrays); }, ""},
-    {Id::allocated_bytes, always,
-     [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.allocated_bytes); }, ""},
-    {Id::pages_touched, always,
-     [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.pages_touched); }, ""},
+    {Id::allocations, always, counted<&Record::arrays>},
+    {Id::allocated_bytes, always, counted<&Record::allocated_bytes>},
+    {Id::pages_touched, always, counted<&Record::pages_touched>},
     {Id::faults_over_expected, maps_pages, faults_over_expected,
      "the known answer holds only while nothing was released before the last sample"},
-    {Id::collections, collects,
-     [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.discipline.collections); }, ""},
-    {Id::drain_time, has<model::DrainStep>, [](const Context& c) -> Value { return seconds(c.outcome.record.drain_ns); }, ""},
-    {Id::queue_depth_peak, queues,
-     [](const Context& c) -> Value { return static_cast<double>(c.outcome.record.discipline.queue_depth_peak); }, ""},
-    {Id::release_latency, delays,
-     [](const Context& c) { return waited(c, c.outcome.record.discipline.release_latency.median_ns); }, none_freed},
-    {Id::release_latency_p95, delays,
-     [](const Context& c) { return waited(c, c.outcome.record.discipline.release_latency.p95_ns); }, none_freed},
-    {Id::release_latency_max, delays,
-     [](const Context& c) { return waited(c, c.outcome.record.discipline.release_latency.max_ns); }, none_freed},
-    {Id::gc_pause_time, collects, [](const Context& c) { return nanoseconds(c.outcome.record.discipline.pause_ns); }, ""},
-    {Id::gc_pause_max, collects, [](const Context& c) { return nanoseconds(c.outcome.record.discipline.pause_max_ns); },
-     ""},
-    {Id::gc_avoided, spares_collections,
-     [](const Context& c) { return count(c.outcome.record.discipline.collections_avoided); }, ""},
-    {Id::freed_early, frees_by_hand, [](const Context& c) { return count(c.outcome.record.discipline.freed_early); }, ""},
-    {Id::finalizers_registered, queues,
-     [](const Context& c) { return count(c.outcome.record.discipline.finalizers_registered); }, ""},
-    {Id::reserve_sleeps, capped, [](const Context& c) { return count(c.outcome.record.discipline.stalls); }, ""},
-    {Id::reserve_sleep_time, capped, [](const Context& c) { return nanoseconds(c.outcome.record.discipline.stall_ns); },
-     ""},
-    {Id::arena_bytes, bumps, [](const Context& c) { return count(c.outcome.record.discipline.bumped_bytes); }, ""},
-    {Id::arena_slabs, is_arena, [](const Context& c) { return count(c.outcome.record.discipline.slabs); }, ""},
-    {Id::arena_escapes, is_arena, [](const Context& c) { return count(c.outcome.record.discipline.escapes); }, ""},
+    {Id::collections, collects, released<&Discipline::collections>},
+    {Id::queue_depth_peak, queues, released<&Discipline::queue_depth_peak>},
+    {Id::release_latency, delays, waited<&lifetime::LatencySummary::median_ns>, none_freed},
+    {Id::release_latency_p95, delays, waited<&lifetime::LatencySummary::p95_ns>, none_freed},
+    {Id::release_latency_max, delays, waited<&lifetime::LatencySummary::max_ns>, none_freed},
+    {Id::gc_pause_time, collects, timed<&Record::discipline, &Discipline::pause_ns>},
+    {Id::gc_pause_max, collects, timed<&Record::discipline, &Discipline::pause_max_ns>},
+    {Id::gc_avoided, spares_collections, released<&Discipline::collections_avoided>},
+    {Id::freed_early, frees_by_hand, released<&Discipline::freed_early>},
+    {Id::finalizers_registered, queues, released<&Discipline::finalizers_registered>},
+    {Id::reserve_sleeps, capped, released<&Discipline::stalls>},
+    {Id::reserve_sleep_time, capped, timed<&Record::discipline, &Discipline::stall_ns>},
+    {Id::arena_bytes, bumps, released<&Discipline::bumped_bytes>},
+    {Id::arena_slabs, is_arena, released<&Discipline::slabs>},
+    {Id::arena_escapes, is_arena, released<&Discipline::escapes>},
     {Id::pool_hit_rate, keeps_or_pools, pool_hit_rate, "no array was made"},
-    {Id::pool_thread_hits, pools, [](const Context& c) { return count(c.outcome.record.pool.thread_hits); }, ""},
-    {Id::pool_depot_hits, pools, [](const Context& c) { return count(c.outcome.record.pool.depot_hits); }, ""},
-    {Id::pool_common_hits, pools, [](const Context& c) { return count(c.outcome.record.pool.common_hits); }, ""},
-    {Id::pool_misses, pools, [](const Context& c) { return count(c.outcome.record.pool.misses); }, ""},
-    {Id::pool_bypasses, pools, [](const Context& c) { return count(c.outcome.record.pool.bypasses); }, ""},
+    {Id::pool_thread_hits, pools, pooled<&Pool::thread_hits>},
+    {Id::pool_depot_hits, pools, pooled<&Pool::depot_hits>},
+    {Id::pool_common_hits, pools, pooled<&Pool::common_hits>},
+    {Id::pool_misses, pools, pooled<&Pool::misses>},
+    {Id::pool_bypasses, pools, pooled<&Pool::bypasses>},
     {Id::pool_waste, pools, pool_waste, "the pool served nothing"},
-    {Id::pool_held_peak, pools, [](const Context& c) { return count(c.outcome.record.pool.held_bytes_peak); }, ""},
-    {Id::pool_evictions, pools, [](const Context& c) { return count(c.outcome.record.pool.evictions); }, ""},
-    {Id::pool_released_bytes, pools, [](const Context& c) { return count(c.outcome.record.pool.released_bytes); }, ""},
-    {Id::pool_trim_time, pools, [](const Context& c) { return nanoseconds(c.outcome.record.pool.trim_ns); }, ""},
-    {Id::pool_passes, maintains, [](const Context& c) { return count(c.outcome.record.pool.passes); }, ""},
-    {Id::pool_short_blocks, pools, [](const Context& c) { return count(c.outcome.record.pool.short_blocks); }, ""},
+    {Id::pool_held_peak, pools, pooled<&Pool::held_bytes_peak>},
+    {Id::pool_evictions, pools, pooled<&Pool::evictions>},
+    {Id::pool_released_bytes, pools, pooled<&Pool::released_bytes>},
+    {Id::pool_trim_time, pools, timed<&Record::pool, &Pool::trim_ns>},
+    {Id::pool_passes, maintains, pooled<&Pool::passes>},
+    {Id::pool_short_blocks, pools, pooled<&Pool::short_blocks>},
     {Id::fragmentation, pools, fragmentation, "nothing lay idle in the pool at any sample"},
-    {Id::outstanding, always, [](const Context& c) { return count(c.outcome.record.outstanding); }, ""},
-    {Id::checksum, reads, [](const Context& c) { return count(c.outcome.record.checksum); }, ""},
-    {Id::use_after_free, looks_for_uses, [](const Context& c) { return count(total(c, &SlotRecord::uses_after_free)); },
-     ""},
-    {Id::double_frees, frees_by_hand, [](const Context& c) { return count(total(c, &SlotRecord::double_frees)); }, ""},
-    {Id::stray_releases, always, [](const Context& c) { return count(c.outcome.record.stray_releases); }, ""},
-    {Id::fault_cost, always,
-     [](const Context& c) { return cost(c.outcome.record.fault_costs.small_page); }, no_cost},
-    {Id::huge_fault_cost, may_have_huge_pages,
-     [](const Context& c) { return cost(c.outcome.record.fault_costs.huge_page); }, no_cost},
-    {Id::shared_fault_cost, is_shared, [](const Context& c) { return cost(c.outcome.record.fault_costs.shared_page); },
-     no_cost},
-    {Id::refault_cost, is_shared, [](const Context& c) { return cost(c.outcome.record.fault_costs.shared_again); },
-     no_cost},
-    {Id::trims, trims, [](const Context& c) { return count(c.outcome.record.trims); }, ""},
-    {Id::trimmed_bytes, trims,
-     [](const Context& c) -> Value {
-         const RepetitionRecord& record = c.outcome.record;
-         return record.trims_refused == 0 ? count(record.trimmed_bytes) : std::nullopt;
-     },
-     "the kernel refused a trim"},
-    {Id::prefetched_bytes, has<model::PrefetchStep>,
-     [](const Context& c) -> Value {
-         const RepetitionRecord& record = c.outcome.record;
-         return record.prefetches_refused == 0 ? count(record.prefetched_bytes) : std::nullopt;
-     },
-     "the kernel refused a prefetch"},
-    {Id::migrated_bytes, has<model::MigrateStep>, [](const Context& c) { return count(c.outcome.record.migrated_bytes); }, ""},
-    {Id::unmoved_bytes, has<model::MigrateStep>, [](const Context& c) { return count(c.outcome.record.unmoved_bytes); }, ""},
-    {Id::streamed_bytes, has<model::StreamStep>, [](const Context& c) { return count(c.outcome.record.streamed_bytes); }, ""},
-    {Id::stream_bandwidth, has<model::StreamStep>,
-     [](const Context& c) { return per_second(c.outcome.record.streamed_bytes, c.outcome.record.stream_ns); },
-     no_time},
-    {Id::shared_bytes, has<model::ShareStep>, [](const Context& c) { return count(c.outcome.record.shared_bytes); }, ""},
-    {Id::share_wrong_bytes, has<model::ShareStep>, [](const Context& c) { return count(c.outcome.record.shared_wrong_bytes); }, ""},
-    {Id::share_bandwidth, has<model::ShareStep>,
-     [](const Context& c) { return per_second(c.outcome.record.shared_bytes, c.outcome.record.share_read_ns); },
-     no_time},
-    {Id::share_latency, has<model::ShareStep>, [](const Context& c) -> Value { return seconds(c.outcome.record.share_turn_ns); }, ""},
+    {Id::outstanding, always, counted<&Record::outstanding>},
+    {Id::checksum, reads, counted<&Record::checksum>},
+    {Id::use_after_free, looks_for_uses, over_slots<&SlotRecord::uses_after_free>},
+    {Id::double_frees, frees_by_hand, over_slots<&SlotRecord::double_frees>},
+    {Id::stray_releases, always, counted<&Record::stray_releases>},
+    {Id::fault_cost, always, fault_cost<&FaultCosts::small_page>, no_cost},
+    {Id::huge_fault_cost, may_have_huge_pages, fault_cost<&FaultCosts::huge_page>, no_cost},
+    {Id::shared_fault_cost, is_shared, fault_cost<&FaultCosts::shared_page>, no_cost},
+    {Id::refault_cost, is_shared, fault_cost<&FaultCosts::shared_again>, no_cost},
     {Id::time_per_transfer, transfers,
      [](const Context& c) { return per_array(seconds(moved(c).wall_ns), moved(c).all_transfers()); }, no_transfer},
-    {Id::transfer_wrong_bytes, transfers, [](const Context& c) { return count(moved(c).wrong_bytes); }, ""},
-    {Id::transfer_copies, transfers, [](const Context& c) { return count(moved(c).copies); }, ""},
-    {Id::staged_bytes, may_stage, [](const Context& c) { return count(moved(c).staged_bytes); }, ""},
-    {Id::transfer_retries, transfers, [](const Context& c) { return count(moved(c).retries); }, ""},
-    {Id::transfer_memory_time, transfers, [](const Context& c) -> Value { return seconds(moved(c).memory_ns); }, ""},
-    {Id::transfer_register_time, registers, [](const Context& c) -> Value { return seconds(moved(c).register_ns); }, ""},
-    {Id::transfer_wait_time, transfers, [](const Context& c) -> Value { return seconds(moved(c).wait_ns); }, ""},
-    {Id::transfer_overlap, may_stage, [](const Context& c) -> Value { return moved(c).overlap(); },
+    {Id::transfer_wrong_bytes, transfers, transferred<&Moved::wrong_bytes>},
+    {Id::transfer_copies, transfers, transferred<&Moved::copies>},
+    {Id::staged_bytes, may_stage, transferred<&Moved::staged_bytes>},
+    {Id::transfer_retries, transfers, transferred<&Moved::retries>},
+    {Id::transfer_memory_time, transfers, transfer_time<&Moved::memory_ns>},
+    {Id::transfer_register_time, registers, transfer_time<&Moved::register_ns>},
+    {Id::transfer_wait_time, transfers, transfer_time<&Moved::wait_ns>},
+    {Id::transfer_overlap, may_stage, transfer_rate<&Moved::overlap>,
      "nothing was staged between host and device, or the device tells no time"},
-    {Id::transfers_at_once, transfers, [](const Context& c) -> Value { return moved(c).average_at_once(); },
-     no_transfer},
-    {Id::concurrency_benefit, transfers, [](const Context& c) -> Value { return moved(c).concurrency_benefit(); },
-     no_transfer},
-    {Id::pinned_bytes_peak, transfers, [](const Context& c) { return count(moved(c).pinned_bytes_peak); }, ""},
-    {Id::passed_arrays, has<model::PassStep>, [](const Context& c) { return count(c.outcome.record.passed_arrays); }, ""},
-    {Id::operations, makes_arrays, [](const Context& c) {
-         const RepetitionRecord& record = c.outcome.record;
-         return count(has<model::ConcatStep>(c.program) ? record.calls : record.timed_arrays);
-     }, ""},
-    {Id::time_per_event, has<model::ReplayStep>,
+    {Id::transfers_at_once, transfers, transfer_rate<&Moved::average_at_once>, no_transfer},
+    {Id::concurrency_benefit, transfers, transfer_rate<&Moved::concurrency_benefit>, no_transfer},
+    {Id::pinned_bytes_peak, transfers, transferred<&Moved::pinned_bytes_peak>},
+    {Id::operations, makes_arrays,
+     [](const Context& c) -> Value {
+         const Record& record = c.outcome.record;
+         return static_cast<double>(concats(c.program) ? record.calls : record.timed_arrays);
+     }},
+    {Id::time_per_event, replays,
      [](const Context& c) {
          const ReplayRecord& replay = c.outcome.record.replay;
          return per_array(seconds(replay.thread_ns), replay.events);
      },
      no_replay},
-    {Id::dispatch_per_event, has<model::ReplayStep>,
+    {Id::dispatch_per_event, replays,
      [](const Context& c) {
          const ReplayRecord& replay = c.outcome.record.replay;
          return per_array(seconds(replay.dispatch_ns), replay.dispatch_events);
      },
      no_replay},
-    {Id::events, has<model::ReplayStep>, [](const Context& c) { return count(c.outcome.record.replay.events); }, ""},
+    {Id::events, replays, counted<&Record::replay, &ReplayRecord::events>},
     {Id::transferred_bytes, replays_or_transfers,
-     [](const Context& c) {
-         return count(c.outcome.record.replay.transferred_bytes + moved(c).all_bytes());
-     },
-     ""},
-    {Id::retained_0s, has<model::ReplayStep>, [](const Context& c) { return retained(c, "retained_0s"); }, not_sampled},
-    {Id::retained_100ms, has<model::ReplayStep>, [](const Context& c) { return retained(c, "retained_100ms"); }, not_sampled},
-    {Id::retained_1s, has<model::ReplayStep>, [](const Context& c) { return retained(c, "retained_1s"); }, not_sampled},
-    {Id::retained_5s, has<model::ReplayStep>, [](const Context& c) { return retained(c, "retained_5s"); }, not_sampled},
-    {Id::retained_trimmed, has<model::ReplayStep>, [](const Context& c) { return retained(c, "retained_trimmed"); }, not_sampled},
-    {Id::realized_fragmentation, replays_touched, realized_fragmentation, "nothing was live"},
-    {Id::allocate_time_p50, times_calls,
-     [](const Context& c) { return call_time(c, trace::CallKind::allocate, 0.5); }, no_replay},
-    {Id::allocate_time_p99, times_calls,
-     [](const Context& c) { return call_time(c, trace::CallKind::allocate, 0.99); }, no_replay},
-    {Id::allocate_time_max, times_calls,
-     [](const Context& c) { return call_time(c, trace::CallKind::allocate, 1); }, no_replay},
-    {Id::release_time_p50, times_calls,
-     [](const Context& c) { return call_time(c, trace::CallKind::release, 0.5); }, no_replay},
-    {Id::release_time_p99, times_calls,
-     [](const Context& c) { return call_time(c, trace::CallKind::release, 0.99); }, no_replay},
-    {Id::release_time_max, times_calls,
-     [](const Context& c) { return call_time(c, trace::CallKind::release, 1); }, no_replay},
-    {Id::fault_time, always, fault_time, no_cost},
-    {Id::bandwidth, transfers, [](const Context& c) -> Value { return moved(c).aggregate_rate(); }, no_time},
-    {Id::payload_bandwidth, never, no_value, ""},
-    {Id::bus_bandwidth, never, no_value, ""},
-    {Id::ceiling_share, never, no_value, ""},
-    {Id::latency, never, no_value, ""},
-    {Id::time_per_fault, never, no_value, ""},
-    {Id::allocator_time, always, [](const Context& c) { return nanoseconds(c.outcome.record.costs.allocator_ns); }, ""},
-    {Id::collector_wait_time, waits, [](const Context& c) { return nanoseconds(c.outcome.record.costs.wait_ns); }, ""},
-    {Id::run_delay_time, always,
      [](const Context& c) -> Value {
-         const RepetitionRecord& record = c.outcome.record;
-         return record.knows_run_delay ? nanoseconds(record.costs.run_delay_ns) : std::nullopt;
+         return static_cast<double>(c.outcome.record.replay.transferred_bytes + moved(c).all_bytes());
+     }},
+    {Id::retained_0s, replays, [](const Context& c) { return retained(c, "retained_0s"); }, not_sampled},
+    {Id::retained_100ms, replays, [](const Context& c) { return retained(c, "retained_100ms"); }, not_sampled},
+    {Id::retained_1s, replays, [](const Context& c) { return retained(c, "retained_1s"); }, not_sampled},
+    {Id::retained_5s, replays, [](const Context& c) { return retained(c, "retained_5s"); }, not_sampled},
+    {Id::retained_trimmed, replays, [](const Context& c) { return retained(c, "retained_trimmed"); }, not_sampled},
+    {Id::realized_fragmentation, replays_touched, realized_fragmentation, "nothing was live"},
+    {Id::allocate_time_p50, times_calls, call_percentile<CallKind::allocate, 50>, no_replay},
+    {Id::allocate_time_p99, times_calls, call_percentile<CallKind::allocate, 99>, no_replay},
+    {Id::allocate_time_max, times_calls, call_percentile<CallKind::allocate, 100>, no_replay},
+    {Id::release_time_p50, times_calls, call_percentile<CallKind::release, 50>, no_replay},
+    {Id::release_time_p99, times_calls, call_percentile<CallKind::release, 99>, no_replay},
+    {Id::release_time_max, times_calls, call_percentile<CallKind::release, 100>, no_replay},
+    {Id::fault_time, always, fault_time, no_cost},
+    {Id::bandwidth, transfers, transfer_rate<&Moved::aggregate_rate>, no_time},
+    {Id::payload_bandwidth, never, no_value},
+    {Id::bus_bandwidth, never, no_value},
+    {Id::ceiling_share, never, no_value},
+    {Id::latency, never, no_value},
+    {Id::time_per_fault, never, no_value},
+    {Id::allocator_time, always, timed<&Record::costs, &Costs::allocator_ns>},
+    {Id::collector_wait_time, waits, timed<&Record::costs, &Costs::wait_ns>},
+    {Id::run_delay_time, always,
+     [](const Context& c) {
+         const Record& record = c.outcome.record;
+         return record.knows_run_delay ? Value{seconds(record.costs.run_delay_ns)} : std::nullopt;
      },
      "this kernel keeps no /proc/PID/schedstat"},
     {Id::other_time, always, other_time, no_cost},
@@ -417,14 +356,16 @@ constexpr auto rows = std::to_array<Extractor>({
 consteval std::array<Extractor, model::metric_count> rows_by_metric()
 {
     std::array<Extractor, model::metric_count> ordered{};
-    for (const Extractor& row : rows) {
+    const auto put = [&ordered](const Extractor& row) {
         Extractor& place = ordered.at(model::index_of(row.metric));
         if (place.value != nullptr) {
             throw "two rows for one metric";
         }
         place = row;
-    }
-    if (rows.size() != ordered.size()) {
+    };
+    std::ranges::for_each(rows, put);
+    std::ranges::for_each(step_rows, put);
+    if (rows.size() + step_rows.size() != ordered.size()) {
         throw "a metric without a row";
     }
     return ordered;

@@ -1,4 +1,4 @@
-#include "core/engine/metric_values.hpp"
+#include "core/engine/metric_table.hpp"
 
 #include <algorithm>
 #include <array>
@@ -36,11 +36,6 @@ FaultKinds fault_kinds(const Context& context, std::uint64_t minor_faults, const
 
 }  // namespace
 
-double seconds(std::int64_t ns)
-{
-    return static_cast<double>(ns) * 1e-9;
-}
-
 double difference(std::uint64_t a, std::uint64_t b)
 {
     return static_cast<double>(a) - static_cast<double>(b);
@@ -67,26 +62,6 @@ Value faults_over_expected(const Context& context)
         static_cast<double>(context.huge_page_bytes) / static_cast<double>(context.page_bytes);
     const double expected = huge_pages + static_cast<double>(record.pages_touched) - huge_pages * pages_per_huge;
     return expected > 0 ? Value{static_cast<double>(last.minor_faults) / expected} : std::nullopt;
-}
-
-Value count(std::uint64_t value)
-{
-    return static_cast<double>(value);
-}
-
-Value nanoseconds(std::uint64_t ns)
-{
-    return static_cast<double>(ns) * 1e-9;
-}
-
-const transfer::TransferStatistics& moved(const Context& context)
-{
-    return context.outcome.record.transfers.statistics;
-}
-
-Value waited(const Context& context, std::uint64_t ns)
-{
-    return context.outcome.record.discipline.release_latency.count == 0 ? std::nullopt : nanoseconds(ns);
 }
 
 Value pool_hit_rate(const Context& context)
@@ -151,15 +126,6 @@ Value fragmentation(const Context& context)
     return found < 0 ? Value{} : Value{found};
 }
 
-std::uint64_t total(const Context& context, std::uint64_t SlotRecord::*field)
-{
-    std::uint64_t sum = 0;
-    for (const SlotRecord& slot : context.outcome.slots) {
-        sum += slot.*field;
-    }
-    return sum;
-}
-
 Value upper_middle(std::vector<std::int64_t> times_ns)
 {
     if (times_ns.empty()) {
@@ -197,25 +163,14 @@ Value other_time(const Context& context)
 {
     const RepetitionRecord& record = context.outcome.record;
     const Value faults = fault_time(context);
-    return faults ? Value{seconds(record.wall_ns) - *faults - nanoseconds(record.costs.allocator_ns).value_or(0) -
-                          nanoseconds(record.costs.wait_ns).value_or(0) -
-                          nanoseconds(record.costs.run_delay_ns).value_or(0)}
+    return faults ? Value{seconds(record.wall_ns) - *faults - seconds(record.costs.allocator_ns) -
+                          seconds(record.costs.wait_ns) - seconds(record.costs.run_delay_ns)}
                   : std::nullopt;
-}
-
-Value cost(double seconds)
-{
-    return seconds > 0 ? Value{seconds} : std::nullopt;
 }
 
 Value per_second(std::uint64_t bytes, std::int64_t ns)
 {
     return ns <= 0 ? Value{} : static_cast<double>(bytes) / seconds(ns);
-}
-
-Value no_value(const Context& /*context*/)
-{
-    return std::nullopt;
 }
 
 }  // namespace memsweep::engine::values

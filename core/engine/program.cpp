@@ -62,7 +62,7 @@ class Compiler {
 
     // The operations without names are their own instructions.
     template <typename Step>
-        requires std::is_same_v<typename Compiled<Step>::Type, Step>
+        requires std::is_same_v<Compiled<Step>, Step>
     const Step& compiled(const Step& step)
     {
         return step;
@@ -281,23 +281,21 @@ base::Expected<Program> compile(const model::Case& plan_case, PackedTraces& trac
         return fail(*compiler.error());
     }
     const std::uint64_t points = model::sample_count(plan_case.steps);
+    const auto refuse = [&plan_case](std::string why) {
+        return fail(ErrorCode::invalid_input, std::move(why), plan_case.id);
+    };
     if (points > max_points) {
-        return fail(ErrorCode::invalid_input,
-                    fmt::format("a repetition would take {} samples; at most {} are kept: sample outside the loop",
-                                points, max_points),
-                    plan_case.id);
+        return refuse(fmt::format("a repetition would take {} samples; at most {} are kept: sample outside the loop",
+                                  points, max_points));
     }
     const std::uint64_t timed_calls = model::timed_call_count(plan_case.steps);
     if (timed_calls > max_timed_calls) {
-        return fail(ErrorCode::invalid_input,
-                    fmt::format("a repetition would time {} calls; at most {} are kept", timed_calls, max_timed_calls),
-                    plan_case.id);
+        return refuse(
+            fmt::format("a repetition would time {} calls; at most {} are kept", timed_calls, max_timed_calls));
     }
     if (program.instructions.size() > max_instructions || program.slot_names.size() > max_names ||
         program.phase_names.size() > max_names || program.sample_names.size() > max_names) {
-        return fail(ErrorCode::invalid_input,
-                    fmt::format("a case can have at most {} steps and {} names", max_instructions, max_names),
-                    plan_case.id);
+        return refuse(fmt::format("a case can have at most {} steps and {} names", max_instructions, max_names));
     }
     settle_capacities(program);
     program.points = static_cast<std::uint32_t>(points);

@@ -15,6 +15,7 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -97,57 +98,29 @@ struct Throw {
     std::uint32_t number{};  // among the program's instructions of this kind
 };
 
-// What a step becomes: itself, where it has no names; with slots in place of names; or one of the operands above.
-template <typename Step>
-struct Compiled {
-    using Type = Step;
-};
+// What a step becomes: one of the operands above; with slots in place of names; or itself, where it has no names.
+Alloc compiled_as(const model::AllocStep&);
+Concat compiled_as(const model::ConcatStep&);
+Transfer compiled_as(const model::TransferStep&);
+Sample compiled_as(const model::SampleStep&);
+Replay compiled_as(const model::ReplayStep&);
+Repeat compiled_as(const model::RepeatStep&);
+Scope compiled_as(const model::ScopeStep&);
+Parallel compiled_as(const model::ParallelStep&);
+Throw compiled_as(const model::ThrowStep&);
 template <template <typename> class Operation>
-struct Compiled<Operation<std::string>> {
-    using Type = Operation<SlotIndex>;
-};
-template <>
-struct Compiled<model::AllocStep> {
-    using Type = Alloc;
-};
-template <>
-struct Compiled<model::ConcatStep> {
-    using Type = Concat;
-};
-template <>
-struct Compiled<model::TransferStep> {
-    using Type = Transfer;
-};
-template <>
-struct Compiled<model::SampleStep> {
-    using Type = Sample;
-};
-template <>
-struct Compiled<model::ReplayStep> {
-    using Type = Replay;
-};
-template <>
-struct Compiled<model::RepeatStep> {
-    using Type = Repeat;
-};
-template <>
-struct Compiled<model::ScopeStep> {
-    using Type = Scope;
-};
-template <>
-struct Compiled<model::ParallelStep> {
-    using Type = Parallel;
-};
-template <>
-struct Compiled<model::ThrowStep> {
-    using Type = Throw;
-};
+Operation<SlotIndex> compiled_as(const Operation<std::string>&);
+template <typename Step>
+Step compiled_as(const Step&);
+
+template <typename Step>
+using Compiled = decltype(compiled_as(std::declval<const Step&>()));
 
 template <typename Operation>
 struct OperandsOf;
 template <typename... Steps>
 struct OperandsOf<std::variant<Steps...>> {
-    using Type = std::variant<typename Compiled<Steps>::Type...>;
+    using Type = std::variant<Compiled<Steps>...>;
 };
 using Operands = OperandsOf<model::Operation>::Type;
 
@@ -163,7 +136,7 @@ static_assert(std::is_trivially_copyable_v<Instruction>, "a worker receives inst
 template <typename Step>
 [[nodiscard]] bool is(const Instruction& instruction)
 {
-    return std::holds_alternative<typename Compiled<Step>::Type>(instruction.operands);
+    return std::holds_alternative<Compiled<Step>>(instruction.operands);
 }
 
 // The name that the instruction binds new arrays to; no_slot: it makes none.

@@ -7,11 +7,15 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "core/lifetime/discipline.hpp"
 #include "core/memory/pool.hpp"
 #include "core/memory/resource.hpp"
+#include "core/model/metric_id.hpp"
 #include "core/model/settings.hpp"
 #include "core/transfer/transfer_statistics.hpp"
 
@@ -34,6 +38,12 @@ void write_text(std::string_view text, std::array<char, size>& into)
 {
     into.fill('\0');
     text.copy(into.data(), into.size() - 1);
+}
+
+// What write_text has written; a field that another process has filled need not end with a zero.
+[[nodiscard]] inline std::string read_text(std::span<const char> field)
+{
+    return {field.data(), ::strnlen(field.data(), field.size())};
 }
 
 struct PointRecord {
@@ -132,6 +142,29 @@ struct DeviceRecord {
     std::array<char, 1024> trouble{};  // why it is unmet: nothing of the case was run, or the driver refused memory
 };
 
+// What one kind of step has counted over the repetition; a time in nanoseconds.
+struct StepCount {
+    std::uint64_t value{};
+    bool unknown{};  // the kernel refused some of it
+
+    void add(std::uint64_t more, bool known = true)
+    {
+        value += more;
+        unknown = unknown || !known;
+    }
+};
+
+// The counts of steps, each under the metric that it is shown by, or that is derived from it: step_operations.hpp has
+// both.
+class StepCounts {
+  public:
+    [[nodiscard]] StepCount& operator[](model::MetricId metric) { return counts_[model::index_of(metric)]; }
+    [[nodiscard]] const StepCount& operator[](model::MetricId metric) const { return counts_[model::index_of(metric)]; }
+
+  private:
+    std::array<StepCount, model::metric_count> counts_{};
+};
+
 // Of the timed steps, except where a name says otherwise.
 struct RepetitionRecord {
     std::int64_t wall_ns{};
@@ -160,23 +193,8 @@ struct RepetitionRecord {
     std::uint64_t call_minor_faults{};
     std::uint64_t results_checked{};
     std::uint64_t results_wrong{};
-    std::int64_t drain_ns{};
-    std::uint64_t drains{};
     Costs costs;
-    std::uint64_t trims{};  // blocks trimmed over the repetition, by steps and by the policy
-    std::uint64_t trimmed_bytes{};
-    std::uint64_t trims_refused{};  // by the kernel
-    std::uint64_t prefetched_bytes{};
-    std::uint64_t prefetches_refused{};  // by the kernel
-    std::uint64_t migrated_bytes{};      // on the node asked for, afterwards
-    std::uint64_t unmoved_bytes{};       // resident elsewhere
-    std::uint64_t streamed_bytes{};
-    std::int64_t stream_ns{};
-    std::uint64_t shared_bytes{};  // read and checked by a second process
-    std::uint64_t shared_wrong_bytes{};
-    std::int64_t share_read_ns{};
-    std::int64_t share_turn_ns{};
-    std::uint64_t passed_arrays{};  // handed from thread to thread
+    StepCounts counts;
     FaultCosts fault_costs;
     ReplayRecord replay;
     TransferRecord transfers;

@@ -1,7 +1,6 @@
 #include "core/engine/run_region.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <new>
 
 #include <unistd.h>
@@ -21,15 +20,20 @@ constexpr std::uint64_t aligned(std::uint64_t offset)
     return (offset + 63) & ~std::uint64_t{63};
 }
 
-template <typename T>
-std::span<T> view(const sys::SharedRegion& region, std::uint64_t offset, std::uint64_t count)
+// visit(section, its view) for all of them, in the order in which they lie.
+template <typename Order, typename Visit>
+void each_section(Order& order, RunRegion& region, const Visit& visit)
 {
-    return {reinterpret_cast<T*>(region.data<std::byte>() + offset), count};
-}
-
-bool fits(std::uint64_t offset, std::uint64_t count, std::uint64_t each, std::uint64_t size)
-{
-    return offset <= size && count <= (size - offset) / each;
+    visit(order.instructions, region.instructions);
+    visit(order.slots, region.slots);
+    visit(order.slot_records, region.slot_records);
+    visit(order.phases, region.phases);
+    visit(order.points, region.points);
+    visit(order.call_times, region.call_times_ns);
+    visit(order.allocator, region.allocator);
+    visit(order.replays, region.replays);
+    visit(order.call_counts, region.call_counts);
+    visit(order.transfers, region.transfers);
 }
 
 tl::unexpected<base::Error> foreign_region()
@@ -50,79 +54,56 @@ base::Expected<sys::SharedRegion> make_run_region(const Program& program, const 
                    .required_devices = program.required_devices,
                    .marked = program.marked,
                    .measure_fault_cost = limits.measure_fault_cost,
-                   .drain_first = limits.drain_first,
-                   .instruction_count = program.instructions.size(),
-                   .slot_count = program.slots.size(),
-                   .phase_count = program.phase_names.size(),
-                   .point_capacity = program.points,
-                   .call_capacity = program.timed_calls};
-    order.instructions_offset = aligned(sizeof(RunHeader));
-    order.slots_offset = aligned(order.instructions_offset + order.instruction_count * sizeof(Instruction));
-    order.slot_records_offset = aligned(order.slots_offset + order.slot_count * sizeof(Slot));
-    order.phases_offset = aligned(order.slot_records_offset + order.slot_count * sizeof(SlotRecord));
-    order.points_offset = aligned(order.phases_offset + order.phase_count * sizeof(PhaseRecord));
-    order.calls_offset = aligned(order.points_offset + order.point_capacity * sizeof(PointRecord));
-    order.allocator_offset = aligned(order.calls_offset + order.call_capacity * sizeof(std::int64_t));
-    order.allocator_count = program.allocator.name.empty() ? 0 : 1;
-    order.replay_count = program.replays.size();
-    order.replays_offset = aligned(order.allocator_offset + order.allocator_count * sizeof(AllocatorRecord));
-    order.call_counts_count = program.times_calls ? 1 : 0;
-    order.call_counts_offset = aligned(order.replays_offset + order.replay_count * sizeof(ReplayPlace));
-    order.transfer_count = program.transfers.size();
-    order.transfers_offset =
-        aligned(order.call_counts_offset + order.call_counts_count * sizeof(trace::CallTimeCounts));
-    order.size_bytes = order.transfers_offset + order.transfer_count * sizeof(TransferPlan);
+                   .drain_first = limits.drain_first};
+    order.instructions.count = program.instructions.size();
+    order.slots.count = program.slots.size();
+    order.slot_records.count = program.slots.size();
+    order.phases.count = program.phase_names.size();
+    order.points.count = program.points;
+    order.call_times.count = program.timed_calls;
+    order.allocator.count = program.allocator.name.empty() ? 0 : 1;
+    order.replays.count = program.replays.size();
+    order.call_counts.count = program.times_calls ? 1 : 0;
+    order.transfers.count = program.transfers.size();
+    RunRegion views;
+    order.size_bytes = sizeof(RunHeader);
+    each_section(order, views, [&order]<typename T>(Section& section, const std::span<T>& /*view*/) {
+        section.offset = aligned(order.size_bytes);
+        order.size_bytes = section.offset + section.count * sizeof(T);
+    });
 
-    auto region = sys::SharedRegion::create(order.size_bytes, "memsweep-run");
-    if (!region) {
-        return region;
+    auto shared = sys::SharedRegion::create(order.size_bytes, "memsweep-run");
+    if (!shared) {
+        return shared;
     }
-    (new (region->data<std::byte>()) RunHeader{})->order = order;
-    std::ranges::copy(program.instructions,
-                      view<Instruction>(*region, order.instructions_offset, order.instruction_count).begin());
-    std::ranges::transform(program.replays,
-                           view<ReplayPlace>(*region, order.replays_offset, order.replay_count).begin(),
-                           [](const PackedTrace& packed) {
-                               return ReplayPlace{::getpid(), packed->fd()};
-                           });
-    std::ranges::copy(program.transfers,
-                      view<TransferPlan>(*region, order.transfers_offset, order.transfer_count).begin());
-    std::ranges::copy(program.slots, view<Slot>(*region, order.slots_offset, order.slot_count).begin());
-    return region;
+    (new (shared->data<std::byte>()) RunHeader{})->order = order;
+    const auto region = parse_run_region(*shared);
+    if (!region) {
+        return fail(region.error());
+    }
+    std::ranges::copy(program.instructions, region->instructions.begin());
+    std::ranges::transform(program.replays, region->replays.begin(), [](const PackedTrace& packed) {
+        return ReplayPlace{::getpid(), packed->fd()};
+    });
+    std::ranges::copy(program.transfers, region->transfers.begin());
+    std::ranges::copy(program.slots, region->slots.begin());
+    return shared;
 }
 
 base::Expected<RunRegion> parse_run_region(const sys::SharedRegion& region)
 {
     const std::uint64_t size = region.size();
-    auto* header = region.data<RunHeader>();
-    if (size < sizeof(RunHeader) || header->order.magic != region_magic) {
+    RunRegion views{.header = region.data<RunHeader>()};
+    if (size < sizeof(RunHeader) || views.header->order.magic != region_magic) {
         return foreign_region();
     }
-    const RunOrder& order = header->order;
-    if (!fits(order.instructions_offset, order.instruction_count, sizeof(Instruction), size) ||
-        !fits(order.slots_offset, order.slot_count, sizeof(Slot), size) ||
-        !fits(order.slot_records_offset, order.slot_count, sizeof(SlotRecord), size) ||
-        !fits(order.phases_offset, order.phase_count, sizeof(PhaseRecord), size) ||
-        !fits(order.points_offset, order.point_capacity, sizeof(PointRecord), size) ||
-        !fits(order.calls_offset, order.call_capacity, sizeof(std::int64_t), size) ||
-        !fits(order.allocator_offset, order.allocator_count, sizeof(AllocatorRecord), size) ||
-        !fits(order.replays_offset, order.replay_count, sizeof(ReplayPlace), size) ||
-        !fits(order.call_counts_offset, order.call_counts_count, sizeof(trace::CallTimeCounts), size) ||
-        !fits(order.transfers_offset, order.transfer_count, sizeof(TransferPlan), size) ||
-        order.transfer_count > max_transfer_steps) {
-        return foreign_region();
-    }
-    return RunRegion{header,
-                     view<Instruction>(region, order.instructions_offset, order.instruction_count),
-                     view<Slot>(region, order.slots_offset, order.slot_count),
-                     view<SlotRecord>(region, order.slot_records_offset, order.slot_count),
-                     view<PhaseRecord>(region, order.phases_offset, order.phase_count),
-                     view<PointRecord>(region, order.points_offset, order.point_capacity),
-                     view<std::int64_t>(region, order.calls_offset, order.call_capacity),
-                     view<AllocatorRecord>(region, order.allocator_offset, order.allocator_count),
-                     view<ReplayPlace>(region, order.replays_offset, order.replay_count),
-                     view<trace::CallTimeCounts>(region, order.call_counts_offset, order.call_counts_count),
-                     view<TransferPlan>(region, order.transfers_offset, order.transfer_count)};
+    const RunOrder& order = views.header->order;
+    bool fits = order.transfers.count <= max_transfer_steps;
+    each_section(order, views, [&]<typename T>(const Section& section, std::span<T>& view) {
+        fits = fits && section.offset <= size && section.count <= (size - section.offset) / sizeof(T);
+        view = {reinterpret_cast<T*>(region.data<std::byte>() + section.offset), section.count};
+    });
+    return fits ? base::Expected<RunRegion>{views} : foreign_region();
 }
 
 }  // namespace memsweep::engine

@@ -31,6 +31,12 @@ struct ReplayPlace {
 
 enum class RunState : std::uint32_t { waiting, running, finished, refused, unmet, transfer_failed, harness_failed };
 
+// Where records of one kind lie behind the header.
+struct Section {
+    std::uint64_t offset{};
+    std::uint64_t count{};
+};
+
 // Written by the driver, read by the worker.
 struct RunOrder {
     std::uint64_t magic{};
@@ -38,20 +44,15 @@ struct RunOrder {
     model::MemorySpec memory;
     model::ReleaseSpec release;
     std::uint64_t reserved_blocks{};
-    std::uint64_t estimate_bytes{},
-        memory_budget_bytes{};         // of a device's memory: what the device decides; 0: no bound
-    std::uint32_t required_devices{};  // gpu0 and so on; 0: none
+    std::uint64_t estimate_bytes{};       // of a device's memory: what the device decides
+    std::uint64_t memory_budget_bytes{};  // likewise; 0: no bound
+    std::uint32_t required_devices{};     // gpu0 and so on; 0: none
     bool marked{};
     bool measure_fault_cost{};
     bool drain_first{};
-    std::uint64_t instruction_count{}, slot_count{}, phase_count{}, point_capacity{}, call_capacity{};
-    std::uint64_t slot_records_offset{};
-    std::uint64_t instructions_offset{}, slots_offset{}, phases_offset{}, points_offset{}, calls_offset{},
-        allocator_offset{};
-    std::uint64_t replay_count{}, replays_offset{};
-    std::uint64_t transfer_count{}, transfers_offset{};
-    std::uint64_t call_counts_count{}, call_counts_offset{};  // of CallTimeCounts: 1 when some replay times its calls
-    std::uint64_t allocator_count{};                          // of AllocatorRecord: 1 when the case names an allocator
+    Section instructions, slots, slot_records, phases, points, call_times, replays, transfers;
+    Section allocator;    // of AllocatorRecord: 1 when the case names an allocator
+    Section call_counts;  // of CallTimeCounts: 1 when some replay times its calls
 };
 
 struct RunHeader {

@@ -1,9 +1,7 @@
 #include "core/engine/runner.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
-#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -283,9 +281,8 @@ void keep_allocator(const Outcome& outcome, model::AllocatorInfo& info)
     }
 }
 
-void keep_fact(std::string_view name, std::span<const char> field, std::vector<model::Param>& facts)
+void keep_fact(std::string_view name, const std::string& text, std::vector<model::Param>& facts)
 {
-    const std::string text{field.data(), ::strnlen(field.data(), field.size())};
     if (!text.empty() && std::ranges::find(facts, name, &model::Param::name) == facts.end()) {
         facts.push_back({std::string{name}, text});
     }
@@ -294,8 +291,8 @@ void keep_fact(std::string_view name, std::span<const char> field, std::vector<m
 // Which way transfers took, and why; whose the memory was, and what could not be done with it.
 void keep_facts(const Program& program, const RepetitionRecord& record, std::vector<model::Param>& facts)
 {
-    keep_fact("routes", record.transfers.routes, facts);
-    keep_fact("device", record.device.name, facts);
+    keep_fact("routes", read_text(record.transfers.routes), facts);
+    keep_fact("device", read_text(record.device.name), facts);
     if (model::is_beyond_reach(program.memory.resource)) {
         keep_fact("contents", "never touched: the processor does not reach this memory", facts);
     }

@@ -15,7 +15,6 @@
 
 #include "core/engine/admission.hpp"
 #include "core/engine/executor.hpp"
-#include "core/engine/observer.hpp"
 #include "core/engine/program.hpp"
 #include "core/model/plan.hpp"
 #include "core/sys/clock.hpp"

@@ -1,11 +1,17 @@
 #include "core/engine/worker.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <optional>
 
-#include "core/engine/driver_memory.hpp"
+#include <fmt/format.h>
+
+#include "core/base/quantity.hpp"
 #include "core/engine/interpreter.hpp"
+#include "core/model/driver_memory.hpp"
 #include "core/sys/allocator_library.hpp"
 #include "core/sys/channel.hpp"
 #include "core/sys/fault_cost.hpp"
@@ -13,6 +19,86 @@
 
 namespace memsweep::engine {
 namespace {
+
+// Why the case is more than the device should be asked for; empty: it is not. What other programs hold is for the
+// driver to say.
+std::string excess(const RunOrder& order, const device::DeviceFacts& facts, std::uint32_t number)
+{
+    const std::string estimate = base::format_size(static_cast<double>(order.estimate_bytes));
+    if (facts.shares_host_memory) {
+        if (order.memory_budget_bytes == 0 || order.estimate_bytes <= order.memory_budget_bytes) {
+            return {};
+        }
+        return fmt::format("would hold up to {} at once, above the budget of {} (--max-memory): the memory of gpu{} is "
+                           "the host's",
+                           estimate, base::format_size(static_cast<double>(order.memory_budget_bytes)), number);
+    }
+    if (facts.memory_bytes == 0 || order.estimate_bytes <= facts.memory_bytes) {
+        return {};
+    }
+    return fmt::format("would hold up to {} at once; gpu{} has {}", estimate, number,
+                       base::format_size(static_cast<double>(facts.memory_bytes)));
+}
+
+// What a case needs of the machine's devices, found before anything of the case is made: a device that its scenario
+// requires, and the driver that its memory comes from; nullptr: neither is needed. `device`: what the report calls it,
+// filled once it is found. Opens the worker's runtime the first time that a case needs one.
+//
+// Errors   not_supported: there is no such device, or its driver has no memory of this kind; budget: it would hold more
+//          than the device has, or than --max-memory where its memory is the host's. The message says which.
+base::Expected<device::Runtime*> find_driver(const RunOrder& order, Environment environment, DeviceRecord& device)
+{
+    const bool from_driver = model::is_from_driver(order.memory.resource);
+    if (!from_driver && order.required_devices == 0) {
+        return nullptr;
+    }
+    const std::uint32_t number = from_driver ? order.memory.device : order.required_devices - 1;
+    const std::uint32_t needed = std::max(number + 1, order.required_devices);
+    if (environment.devices == nullptr) {
+        return base::fail(base::ErrorCode::not_supported, fmt::format("no device gpu{}: none were looked for", number));
+    }
+    device::Runtime& runtime = environment.devices->runtime();
+    if (runtime.devices().size() < needed) {
+        return base::fail(base::ErrorCode::not_supported,
+                          runtime.devices().empty() ? fmt::format("no device gpu{}: {}", needed - 1, runtime.absence())
+                                                    : fmt::format("no device gpu{}: this machine has {}", needed - 1,
+                                                                  runtime.devices().size()));
+    }
+    const device::DeviceFacts& facts = runtime.devices()[number];
+    write_text(fmt::format("gpu{}: {}, {}", number, facts.name, facts.driver), device.name);
+    if (!from_driver) {
+        return nullptr;
+    }
+    if (const auto why = runtime.lacks(number, memory::driver_kind(order.memory.resource))) {
+        return base::fail(base::ErrorCode::not_supported, fmt::format("gpu{} has no {} memory: {}", number,
+                                                                      model::name_of(order.memory.resource), *why));
+    }
+    if (const std::string why = excess(order, facts, number); !why.empty()) {
+        return base::fail(base::ErrorCode::budget, why);
+    }
+    return &runtime;
+}
+
+enum class Begun { done, unmet, too_many };  // too many different memory and release settings in one process
+
+// Runs the repetition, unless the machine lacks what it needs: then it ends unmet, with the reason.
+Begun run_here(const RunRegion& region, CaseMemories& memories, Environment environment)
+{
+    const RunOrder& order = region.header->order;
+    DeviceRecord& device = region.header->record.device;
+    const auto driver = find_driver(order, environment, device);
+    if (!driver) {
+        write_text(base::describe(driver.error()), device.trouble);
+        region.header->state.store(RunState::unmet, std::memory_order_release);
+        return Begun::unmet;
+    }
+    CaseMemory* const memory = memories.find_or_make(order.memory, order.release, *driver);
+    if (memory == nullptr) {
+        return Begun::too_many;
+    }
+    run_repetition(region, *memory, environment);
+    return Begun::done;
+}
 
 constexpr int protocol_broken = 70;
 
@@ -65,20 +151,11 @@ void measure_fault_costs(RunHeader& header, const sys::Clock& clock)
     }
 }
 
-void run_region(const RunRegion& region, CaseMemories& memories, Environment environment)
+// What the worker adds to a repetition that it has run.
+void describe(const RunRegion& region, const sys::Clock& clock)
 {
-    const auto driver = find_driver(region.header->order, environment, region.header->record.device);
-    if (!driver) {
-        return leave_unmet(region, driver.error());
-    }
-    CaseMemory* memory = memories.find_or_make(region.header->order.memory, region.header->order.release, *driver);
-    if (memory == nullptr) {
-        region.header->state.store(RunState::harness_failed, std::memory_order_release);
-        return;
-    }
-    run_repetition(region, *memory, environment);
     if (region.header->order.measure_fault_cost) {
-        measure_fault_costs(*region.header, environment.clock);
+        measure_fault_costs(*region.header, clock);
     }
     if (!region.allocator.empty()) {
         describe_allocator(region.allocator.front());
@@ -111,12 +188,42 @@ int worker_main(int channel_fd)
         if (!region) {
             return broken(base::describe(region.error()).c_str());
         }
-        run_region(*region, memories, Environment{clock, *probe, &devices});
+        const Environment environment{clock, *probe, &devices};
+        switch (run_here(*region, memories, environment)) {
+        case Begun::done:
+            describe(*region, clock);
+            break;
+        case Begun::unmet:
+            break;
+        case Begun::too_many:
+            region->header->state.store(RunState::harness_failed, std::memory_order_release);
+            break;
+        }
         if (!channel.send("d", std::nullopt)) {
             return 0;
         }
     }
     return failed ? broken("the driver's message could not be read") : 0;
+}
+
+Outcome InProcessExecutor::run(const Program& program, const RunLimits& limits,
+                               const std::function<void(int pid)>& started)
+{
+    Outcome outcome;
+    outcome.pid = ::getpid();
+    const auto shared = make_run_region(program, limits);
+    const auto region = shared ? parse_run_region(*shared) : base::fail(shared.error());
+    if (!region) {
+        outcome.reason = base::describe(region.error());
+        return outcome;
+    }
+    started(outcome.pid);
+    if (run_here(*region, memories_, environment_) == Begun::too_many) {
+        outcome.reason = "too many different memory and release settings in one process";
+        return outcome;
+    }
+    read_region(*region, outcome);
+    return outcome;
 }
 
 }  // namespace memsweep::engine

@@ -2,15 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/base/quantity.hpp"
-#include "core/engine/series_sampler.hpp"
-#include "core/memory/shared_resource.hpp"
+#include "core/memory/page_resources.hpp"
 #include "core/sys/allocator_library.hpp"
 #include "core/sys/preload.hpp"
+#include "core/sys/process_watch.hpp"
 
 namespace memsweep::engine {
 namespace {
@@ -35,6 +36,63 @@ void verify_allocator(const model::AllocatorSpec& allocator, Outcome& outcome)
                         outcome.allocator.library.empty() ? "nowhere known" : outcome.allocator.library, expected);
     }
 }
+
+// Collects working set and live bytes over time, from outside the worker. A worker that cannot be watched yields no
+// working-set series.
+//
+// Cost     one pread of /proc/PID/status (about 4 us) and two atomic loads per sample.
+class SeriesSampler {
+  public:
+    SeriesSampler(const model::SeriesSpec& spec, int pid)
+    {
+        working_set_.name = "working_set";
+        live_bytes_.name = "live_bytes";
+        if (spec.working_set) {
+            if (auto opened = sys::ProcessWatch::open(pid)) {
+                watch_.emplace(std::move(*opened));
+            }
+        }
+    }
+
+    // Takes a sample when the repetition is under way; times count from its first step.
+    void sample(const RunRegion& region, const Gauges& gauges, std::chrono::nanoseconds now)
+    {
+        const RunState state = region.header->state.load(std::memory_order_acquire);
+        if (state == RunState::waiting) {
+            return;
+        }
+        const std::chrono::nanoseconds started{region.header->started_ns.load(std::memory_order_relaxed)};
+        const double t = std::chrono::duration<double>(now - started).count();
+        if (watch_) {
+            if (const auto bytes = watch_->working_set_bytes()) {
+                working_set_.t.push_back(t);
+                working_set_.v.push_back(static_cast<double>(*bytes));
+            }
+        }
+        if (wants_live_bytes_) {
+            const std::uint32_t index = region.header->counters.load(std::memory_order_relaxed);
+            live_bytes_.t.push_back(t);
+            live_bytes_.v.push_back(static_cast<double>(gauges.counters[index % max_case_memories].live_bytes()));
+        }
+    }
+
+    [[nodiscard]] std::vector<model::Series> take()
+    {
+        std::vector<model::Series> taken;
+        for (model::Series* series : {&working_set_, &live_bytes_}) {
+            if (!series->t.empty()) {
+                taken.push_back(std::move(*series));
+            }
+        }
+        return taken;
+    }
+
+  private:
+    std::optional<sys::ProcessWatch> watch_;
+    model::Series working_set_;
+    model::Series live_bytes_;
+    bool wants_live_bytes_;
+};
 
 }  // namespace
 

@@ -52,8 +52,8 @@ struct alignas(64) Block {
 // block.
 inline void begin_kept(Block& block) noexcept
 {
-    if (block.watched.load(std::memory_order_relaxed)) {  // a load is cheaper than a store
-        block.watched.store(false, std::memory_order_relaxed);
+    if (block.watched.load(relaxed)) {  // a load is cheaper than a store
+        block.watched.store(false, relaxed);
         block.resurrected = false;
     }
     block.handles.store(1, std::memory_order_release);
@@ -62,7 +62,7 @@ inline void begin_kept(Block& block) noexcept
 // Begins a new life of any block.
 inline void begin(Block& block) noexcept
 {
-    block.freed.store(false, std::memory_order_relaxed);
+    block.freed.store(false, relaxed);
     begin_kept(block);
 }
 
@@ -84,7 +84,7 @@ inline void begin(Block& block) noexcept
     if (block.local) {
         return try_add_handle(block);
     }
-    return block.handles.fetch_add(1, std::memory_order_relaxed) > 0;
+    return block.handles.fetch_add(1, relaxed) > 0;
 }
 
 struct Drop {
@@ -99,10 +99,10 @@ struct Drop {
 // False: it may not be the only one, and nothing has been dropped.
 [[nodiscard]] inline bool drop_sole_handle(Block& block) noexcept
 {
-    if (block.handles.load(std::memory_order_acquire) != 1 || block.watched.load(std::memory_order_relaxed)) {
+    if (block.handles.load(std::memory_order_acquire) != 1 || block.watched.load(relaxed)) {
         return false;
     }
-    block.handles.store(released, std::memory_order_relaxed);
+    block.handles.store(released, relaxed);
     return true;
 }
 

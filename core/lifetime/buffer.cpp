@@ -57,11 +57,6 @@ Buffer& Buffer::operator=(Buffer&& other) noexcept
     return *this;
 }
 
-Buffer Buffer::wrap(void* data, std::uint64_t bytes) noexcept
-{
-    return Buffer{nullptr, data, bytes};
-}
-
 Buffer Buffer::adopt(void* data, std::uint64_t bytes, Deleter deleter, void* context) noexcept
 {
     auto* const block = new (std::nothrow) ExternalBlock;

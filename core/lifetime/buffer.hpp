@@ -83,7 +83,7 @@ class Buffer {
         lifetime::begin_kept(block);
         return Buffer{&block, block.data, bytes};
     }
-    [[nodiscard]] static Buffer wrap(void* data, std::uint64_t bytes) noexcept;
+    [[nodiscard]] static Buffer wrap(void* data, std::uint64_t bytes) noexcept { return Buffer{nullptr, data, bytes}; }
     [[nodiscard]] static Buffer adopt(void* data, std::uint64_t bytes, Deleter deleter, void* context) noexcept;
 
     void reset() noexcept
@@ -111,8 +111,8 @@ class Buffer {
     // For callers that count handles without holding one; from now on the block is watched. nullptr: empty, or a wrap.
     [[nodiscard]] Block* block() const noexcept
     {
-        if (block_ != nullptr && !block_->watched.load(std::memory_order_relaxed)) {
-            block_->watched.store(true, std::memory_order_relaxed);
+        if (block_ != nullptr && !block_->watched.load(relaxed)) {
+            block_->watched.store(true, relaxed);
         }
         return block_;
     }

@@ -5,38 +5,171 @@
 // Threads  any.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "core/lifetime/discipline.hpp"
-#include "core/lifetime/trigger.hpp"
+#include "core/lifetime/heap_triggers.hpp"
+#include "core/lifetime/triggers.hpp"
+#include "core/memory/clock.hpp"
 
 namespace memsweep::lifetime {
+
+// Every trigger that the spec asks for.
+[[nodiscard]] inline std::vector<std::unique_ptr<Trigger>> make_triggers(const model::ReleaseSpec& spec)
+{
+    std::vector<std::unique_ptr<Trigger>> triggers;
+    if (spec.collect_every != 0) {
+        triggers.push_back(std::make_unique<AllocationCount>(spec.collect_every));
+    }
+    if (spec.managed.steady != 0 || spec.managed.large != 0) {
+        triggers.push_back(std::make_unique<ManagedBudgetTrigger>(spec.managed));
+    }
+    if (spec.pressure.rule == model::PressureRule::coreclr) {
+        triggers.push_back(std::make_unique<CoreClrPressure>(spec.pressure));
+    }
+    if (spec.pressure.rule == model::PressureRule::cuda && spec.pressure.capacity != 0) {
+        triggers.push_back(std::make_unique<CudaPressure>(spec.pressure));
+    }
+    if (spec.target.initial != 0) {
+        triggers.push_back(std::make_unique<HeapTargetTrigger>(spec.target));
+    }
+    if (spec.cycle.generation0 != 0) {
+        triggers.push_back(std::make_unique<CycleCounts>(spec.cycle));
+    }
+    return triggers;
+}
+
+inline Due ask(std::vector<std::unique_ptr<Trigger>>& triggers, std::uint64_t bytes, std::int64_t now_ns)
+{
+    Due due = Due::no;
+    for (const auto& trigger : triggers) {  // each counts the allocation, whichever asks first
+        const Due wanted = trigger->before_allocate(bytes, now_ns);
+        due = due == Due::now || wanted == Due::no ? due : wanted;
+    }
+    return due;
+}
 
 class Collector {
   public:
     // With `shadow`, a second set of triggers follows what would happen if the program freed nothing itself.
-    Collector(const model::ReleaseSpec& spec, bool shadow);
+    Collector(const model::ReleaseSpec& spec, bool shadow)
+        : pause_spec_ns_{spec.gc_pause_ns}, triggers_{make_triggers(spec)}
+    {
+        if (shadow) {
+            shadow_ = make_triggers(spec);
+        }
+    }
 
-    [[nodiscard]] Due before_allocate(std::uint64_t bytes) noexcept;
+    [[nodiscard]] Due before_allocate(std::uint64_t bytes) noexcept
+    {
+        if (!has_triggers()) {
+            return Due::no;
+        }
+        const std::int64_t now = steady_ns();
+        const std::lock_guard lock{mutex_};
+        run_shadow(bytes, now);
+        return ask(triggers_, bytes, now);
+    }
 
-    void dropped(std::uint64_t bytes) noexcept;  // unreachable now, for the shadow to find
-    void freed(std::uint64_t bytes) noexcept;    // by a collection
-    void freed_early(std::uint64_t bytes) noexcept;
+    // unreachable now, for the shadow to find
+    void dropped(std::uint64_t bytes) noexcept
+    {
+        if (!shadow_.empty()) {
+            const std::lock_guard lock{mutex_};
+            shadow_unreachable_ += bytes;
+        }
+    }
+
+    // by a collection
+    void freed(std::uint64_t bytes) noexcept
+    {
+        if (has_triggers()) {
+            const std::lock_guard lock{mutex_};
+            for (const auto& trigger : triggers_) {
+                trigger->freed(bytes);
+            }
+        }
+    }
+
+    void freed_early(std::uint64_t bytes) noexcept
+    {
+        freed(bytes);
+        dropped(bytes);
+    }
 
     // Stops the program for the modelled pause; returns when the collection began.
-    [[nodiscard]] std::int64_t begin_pause() const noexcept;
-    // Ends a collection.
-    void finish(const Collection& collection, bool program_waited) noexcept;
+    [[nodiscard]] std::int64_t begin_pause() const noexcept
+    {
+        const std::int64_t began = steady_ns();
+        spin_for(pause_spec_ns_);
+        return began;
+    }
 
-    void add_to(DisciplineStats& stats) const noexcept;
-    void reset_counts() noexcept;
+    // Ends a collection.
+    void finish(const Collection& collection, bool program_waited) noexcept
+    {
+        collections_.fetch_add(1, relaxed);
+        if (program_waited) {
+            const auto pause = static_cast<std::uint64_t>(collection.end_ns - collection.start_ns);
+            pause_ns_.fetch_add(pause, relaxed);
+            std::uint64_t max = pause_max_ns_.load(relaxed);
+            while (pause > max && !pause_max_ns_.compare_exchange_weak(max, pause, relaxed)) {
+            }
+        }
+        if (has_triggers()) {
+            const std::lock_guard lock{mutex_};
+            triggered_ += collection.asked_for ? 0 : 1;
+            for (const auto& trigger : triggers_) {
+                trigger->collected(collection);
+            }
+            if (collection.asked_for) {  // with or without its frees, the program asks
+                collect_shadow(collection.start_ns, collection.end_ns, true);
+            }
+        }
+    }
+
+    void add_to(DisciplineStats& stats) const noexcept
+    {
+        stats.collections = collections_.load(relaxed);
+        stats.pause_ns = pause_ns_.load(relaxed);
+        stats.pause_max_ns = pause_max_ns_.load(relaxed);
+        const std::lock_guard lock{mutex_};
+        stats.collections_avoided = shadow_collections_ - std::min(shadow_collections_, triggered_);
+    }
+
+    void reset_counts() noexcept
+    {
+        collections_.store(0, relaxed);
+        pause_ns_.store(0, relaxed);
+        pause_max_ns_.store(0, relaxed);
+        const std::lock_guard lock{mutex_};
+        shadow_collections_ = 0;
+        triggered_ = 0;
+    }
 
   private:
-    void run_shadow(std::uint64_t bytes, std::int64_t now_ns) noexcept;
-    void collect_shadow(std::int64_t start_ns, std::int64_t end_ns, bool asked_for) noexcept;
+    void run_shadow(std::uint64_t bytes, std::int64_t now_ns) noexcept
+    {
+        if (!shadow_.empty() && ask(shadow_, bytes, now_ns) != Due::no) {
+            ++shadow_collections_;
+            collect_shadow(now_ns, now_ns + static_cast<std::int64_t>(pause_spec_ns_), false);
+        }
+    }
+
+    void collect_shadow(std::int64_t start_ns, std::int64_t end_ns, bool asked_for) noexcept
+    {
+        const std::uint64_t freed = std::exchange(shadow_unreachable_, 0);
+        for (const auto& trigger : shadow_) {
+            trigger->freed(freed);
+            trigger->collected({start_ns, end_ns, freed, asked_for});
+        }
+    }
+
     [[nodiscard]] bool has_triggers() const noexcept { return !triggers_.empty(); }
 
     std::uint64_t pause_spec_ns_;

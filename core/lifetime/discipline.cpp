@@ -3,13 +3,9 @@
 #include <bit>
 
 #include "core/base/assert.hpp"
-#include "core/lifetime/arena_discipline.hpp"
-#include "core/lifetime/batch_disciplines.hpp"
-#include "core/lifetime/bound_disciplines.hpp"
-#include "core/lifetime/caching_disciplines.hpp"
-#include "core/lifetime/early_free_discipline.hpp"
-#include "core/lifetime/finalizer_discipline.hpp"
-#include "core/lifetime/stack_discipline.hpp"
+#include "core/lifetime/disciplines.hpp"
+
+extern "C" void __lsan_ignore_object(const void* pointer) __attribute__((weak));
 
 namespace memsweep::lifetime {
 namespace {
@@ -26,10 +22,10 @@ std::unique_ptr<Discipline> make_fallback(const model::ReleaseSpec& spec, Reclai
         return nullptr;
     case Fallback::finalizer:
     case Fallback::cleaner:
-        return std::make_unique<FinalizerDiscipline>(spec, true, reclaimer);
+        return make_finalizer(spec, true, reclaimer);
     case Fallback::sweep:
     case Fallback::cycle:
-        return std::make_unique<SweepDiscipline>(spec, 1.0, true, reclaimer);
+        return make_sweep(spec, 1.0, true, reclaimer);
     }
     MEMSWEEP_ASSERT(false, "a fallback outside its enumeration");
 }
@@ -47,38 +43,45 @@ memory::AllocStatus Discipline::acquire(Block& block, std::uint64_t bytes, std::
     return made.status;
 }
 
+void disown(const void* memory) noexcept
+{
+    if (__lsan_ignore_object != nullptr) {
+        __lsan_ignore_object(memory);
+    }
+}
+
 std::unique_ptr<Discipline> make_discipline(const model::ReleaseSpec& spec, Reclaimer& reclaimer)
 {
     if (model::frees_manually(spec)) {
-        return std::make_unique<EarlyFreeDiscipline>(spec, make_fallback(spec, reclaimer), reclaimer);
+        return make_early_free(spec, make_fallback(spec, reclaimer), reclaimer);
     }
     switch (spec.mode) {
     case ReleaseMode::immediate:
     case ReleaseMode::refcount:
-        return std::make_unique<RefcountDiscipline>(reclaimer);
+        return make_refcount(reclaimer);
     case ReleaseMode::finalizer:
     case ReleaseMode::cleaner:
-        return std::make_unique<FinalizerDiscipline>(spec, false, reclaimer);
+        return make_finalizer(spec, false, reclaimer);
     case ReleaseMode::sweep:
-        return std::make_unique<SweepDiscipline>(spec, 1.0, false, reclaimer);
+        return make_sweep(spec, 1.0, false, reclaimer);
     case ReleaseMode::cycle:
-        return std::make_unique<SweepDiscipline>(spec, spec.cycle.cyclic_fraction, false, reclaimer);
+        return make_sweep(spec, spec.cycle.cyclic_fraction, false, reclaimer);
     case ReleaseMode::arena:
     case ReleaseMode::arena_autoscale:
     case ReleaseMode::arena_checked:
-        return std::make_unique<ArenaDiscipline>(spec, reclaimer);
+        return make_arena(spec, reclaimer);
     case ReleaseMode::pool:
     case ReleaseMode::preallocated:
     case ReleaseMode::forward:
-        return std::make_unique<CachingDiscipline>(spec, reclaimer);
+        return make_caching(spec, reclaimer);
     case ReleaseMode::tls_cache:
-        return std::make_unique<TlsCacheDiscipline>(spec, reclaimer);
+        return make_tls_cache(spec, reclaimer);
     case ReleaseMode::deferred_batch:
-        return std::make_unique<DeferredBatchDiscipline>(spec.batch, reclaimer);
+        return make_deferred_batch(spec.batch, reclaimer);
     case ReleaseMode::stack:
-        return std::make_unique<StackDiscipline>(spec, reclaimer);
+        return make_stack(spec, reclaimer);
     case ReleaseMode::leak:
-        return std::make_unique<LeakDiscipline>(reclaimer);
+        return make_leak(reclaimer);
     case ReleaseMode::explicit_free:
     case ReleaseMode::must_free:
     case ReleaseMode::unsafe_free:

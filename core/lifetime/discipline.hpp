@@ -12,16 +12,20 @@
 #pragma once
 
 #include <atomic>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 
 #include "core/lifetime/block.hpp"
 #include "core/lifetime/floating.hpp"
-#include "core/lifetime/reclaimer.hpp"
+#include "core/lifetime/slab.hpp"
+#include "core/memory/clock.hpp"
 #include "core/memory/resource.hpp"
 #include "core/model/specs.hpp"
 
 namespace memsweep::lifetime {
+
+using memory::steady_ns;
 
 // Each field is exact; while other threads work they are not all of one instant. Sums are since the last reset_counts.
 struct DisciplineStats {
@@ -117,11 +121,8 @@ class Discipline {
     // Peaks start again from the present values, sums from 0.
     virtual void reset_counts() noexcept {}
 
-    void count_stray_release() noexcept { stray_releases_.fetch_add(1, std::memory_order_relaxed); }
-    [[nodiscard]] std::uint64_t stray_releases() const noexcept
-    {
-        return stray_releases_.load(std::memory_order_relaxed);
-    }
+    void count_stray_release() noexcept { stray_releases_.fetch_add(1, relaxed); }
+    [[nodiscard]] std::uint64_t stray_releases() const noexcept { return stray_releases_.load(relaxed); }
 
   protected:
     [[nodiscard]] Reclaimer& reclaimer() const noexcept { return reclaimer_; }
@@ -139,6 +140,27 @@ class Discipline {
     Reclaimer& reclaimer_;
     std::atomic<std::uint64_t> stray_releases_{0};
 };
+
+// Keeps the processor busy: what a collection's pause or a finalizer's work does to the thread that pays for it.
+inline void spin_for(std::uint64_t duration_ns) noexcept
+{
+    if (duration_ns != 0) {
+        const std::int64_t end = steady_ns() + static_cast<std::int64_t>(duration_ns);
+        while (steady_ns() < end) {
+        }
+    }
+}
+
+// Whether number `i` (from 0) of a sequence belongs to the `fraction` chosen, evenly spread and the same in every run:
+// of the first n, round(n * fraction) do.
+[[nodiscard]] inline bool chosen(std::uint64_t i, double fraction) noexcept
+{
+    const auto upto = [fraction](std::uint64_t n) { return std::floor(static_cast<double>(n) * fraction + 0.5); };
+    return upto(i + 1) > upto(i);
+}
+
+// Asks a leak checker, where one is linked in, not to report this memory: the leak is the measurement, not a mistake.
+void disown(const void* memory) noexcept;
 
 [[nodiscard]] std::unique_ptr<Discipline> make_discipline(const model::ReleaseSpec& spec, Reclaimer& reclaimer);
 

@@ -1,126 +1,155 @@
-#include "core/lifetime/early_free_discipline.hpp"
+// Freed by the program itself, at the call: explicit free, must_free!, unsafe_free!, finalize(x), a Dispose. What the
+// program does not free (an exception came, a name was rebound, the free was declined) goes to the fallback, or is
+// lost.
+//
+// A second free is harmless after unsafe_free, and an error that is counted after an explicit free. While other handles
+// exist, unsafe_free leaves the memory to them, must_free refuses, and an explicit free frees it all the same.
+//
+// Sources  the semantics of GPUArrays' unsafe_free!, the must_free! proposal, NumSharp's Dispose over a finalizer.
+// Cost     a free: the once-flag and the resource's deallocate; finalize_now adds release_cost of busy time.
+// Ownership  owns the fallback. Lost memory stays with the resource.
+#include "core/lifetime/disciplines.hpp"
 
-#include "core/lifetime/bound_disciplines.hpp"
-#include "core/lifetime/clock.hpp"
-#include "core/lifetime/fraction.hpp"
+#include "core/lifetime/floating.hpp"
+#include "core/memory/clock.hpp"
 
 namespace memsweep::lifetime {
+namespace {
 
 using model::ReleaseMode;
 
-EarlyFreeDiscipline::EarlyFreeDiscipline(const model::ReleaseSpec& spec, std::unique_ptr<Discipline> fallback,
-                                         Reclaimer& reclaimer)
-    : Discipline{reclaimer}, spec_{spec}, fallback_{std::move(fallback)}
-{
-}
+class EarlyFreeDiscipline final : public Discipline {
+  public:
+    // `fallback` may be null.
+    EarlyFreeDiscipline(const model::ReleaseSpec& spec, std::unique_ptr<Discipline> fallback, Reclaimer& reclaimer)
+        : Discipline{reclaimer}, spec_{spec}, fallback_{std::move(fallback)}
+    {
+    }
 
-memory::AllocStatus EarlyFreeDiscipline::before_allocate(std::uint64_t bytes) noexcept
-{
-    return fallback_ == nullptr ? memory::AllocStatus::ok : fallback_->before_allocate(bytes);
-}
+    [[nodiscard]] memory::AllocStatus before_allocate(std::uint64_t bytes) noexcept override
+    {
+        return fallback_ == nullptr ? memory::AllocStatus::ok : fallback_->before_allocate(bytes);
+    }
 
-void EarlyFreeDiscipline::allocation_failed(std::uint64_t bytes) noexcept
-{
-    if (fallback_ != nullptr) {
-        fallback_->allocation_failed(bytes);
+    void allocation_failed(std::uint64_t bytes) noexcept override
+    {
+        if (fallback_ != nullptr) {
+            fallback_->allocation_failed(bytes);
+        }
     }
-}
 
-bool EarlyFreeDiscipline::shares_ownership() const noexcept
-{
-    return spec_.mode == ReleaseMode::unsafe_free || spec_.mode == ReleaseMode::refcount;
-}
+    void unreachable(Block& block) noexcept override
+    {
+        if (block.freed.load(std::memory_order_acquire)) {
+            reclaimer().recycle(block);
+        } else if (fallback_ != nullptr) {
+            fallback_->unreachable(block);
+        } else {
+            lost_.add(block);
+            disown(block.data);
+        }
+    }
 
-// Why this free is not carried out; `done` when it is.
-ManualFree EarlyFreeDiscipline::refusal(const Block& block) noexcept
-{
-    if (block.freed.load(std::memory_order_acquire)) {
-        double_frees_.fetch_add(shares_ownership() ? 0 : 1, std::memory_order_relaxed);
-        return ManualFree::twice;
+    [[nodiscard]] ManualFree free(Block& block) noexcept override
+    {
+        if (spec_.safety.ignore_manual_free) {
+            return ManualFree::disregarded;
+        }
+        if (const ManualFree refused = refusal(block); refused != ManualFree::done) {
+            return refused;
+        }
+        if (spec_.mode == ReleaseMode::finalize_now) {
+            spin_for(spec_.release_cost_ns * spec_.finalizer_objects);
+        }
+        if (!reclaimer().free_data(block)) {
+            return ManualFree::twice;
+        }
+        freed_.fetch_add(1, relaxed);
+        if (fallback_ != nullptr) {
+            fallback_->freed_early(block.bytes);
+        }
+        return ManualFree::done;
     }
-    const bool shared = block.handles.load(std::memory_order_acquire) > 1;
-    if (shared && spec_.mode == ReleaseMode::must_free) {
-        aliased_.fetch_add(1, std::memory_order_relaxed);
-        return ManualFree::aliased;
-    }
-    if (shared && shares_ownership()) {
-        return ManualFree::kept;
-    }
-    const bool wanted =
-        spec_.free_fraction >= 1 || chosen(asked_.fetch_add(1, std::memory_order_relaxed), spec_.free_fraction);
-    return wanted ? ManualFree::done : ManualFree::kept;
-}
 
-ManualFree EarlyFreeDiscipline::free(Block& block) noexcept
-{
-    if (spec_.safety.ignore_manual_free) {
-        return ManualFree::disregarded;
+    void collect() noexcept override
+    {
+        if (fallback_ != nullptr) {
+            fallback_->collect();
+        }
     }
-    if (const ManualFree refused = refusal(block); refused != ManualFree::done) {
-        return refused;
-    }
-    if (spec_.mode == ReleaseMode::finalize_now) {
-        spin_for(spec_.release_cost_ns * spec_.finalizer_objects);
-    }
-    if (!reclaimer().free_data(block)) {
-        return ManualFree::twice;
-    }
-    freed_.fetch_add(1, std::memory_order_relaxed);
-    if (fallback_ != nullptr) {
-        fallback_->freed_early(block.bytes);
-    }
-    return ManualFree::done;
-}
 
-void EarlyFreeDiscipline::unreachable(Block& block) noexcept
-{
-    if (block.freed.load(std::memory_order_acquire)) {
-        reclaimer().recycle(block);
-    } else if (fallback_ != nullptr) {
-        fallback_->unreachable(block);
-    } else {
-        lost_.add(block);
-        disown(block.data);
+    void drain() noexcept override
+    {
+        if (fallback_ != nullptr) {
+            fallback_->drain();
+        }
     }
-}
 
-void EarlyFreeDiscipline::collect() noexcept
-{
-    if (fallback_ != nullptr) {
-        fallback_->collect();
+    [[nodiscard]] DisciplineStats stats() const noexcept override
+    {
+        DisciplineStats stats;
+        if (fallback_ != nullptr) {
+            stats = fallback_->stats();
+        } else {
+            lost_.add_to(stats);
+        }
+        stats.freed_early = freed_.load(relaxed);
+        stats.double_frees = double_frees_.load(relaxed);
+        stats.aliased_frees = aliased_.load(relaxed);
+        return stats;
     }
-}
 
-void EarlyFreeDiscipline::drain() noexcept
-{
-    if (fallback_ != nullptr) {
-        fallback_->drain();
+    void reset_counts() noexcept override
+    {
+        if (fallback_ != nullptr) {
+            fallback_->reset_counts();
+        }
+        lost_.reset();
+        freed_.store(0, relaxed);
+        double_frees_.store(0, relaxed);
+        aliased_.store(0, relaxed);
     }
-}
 
-DisciplineStats EarlyFreeDiscipline::stats() const noexcept
-{
-    DisciplineStats stats;
-    if (fallback_ != nullptr) {
-        stats = fallback_->stats();
-    } else {
-        lost_.add_to(stats);
+  private:
+    [[nodiscard]] bool shares_ownership() const noexcept
+    {
+        return spec_.mode == ReleaseMode::unsafe_free || spec_.mode == ReleaseMode::refcount;
     }
-    stats.freed_early = freed_.load(std::memory_order_relaxed);
-    stats.double_frees = double_frees_.load(std::memory_order_relaxed);
-    stats.aliased_frees = aliased_.load(std::memory_order_relaxed);
-    return stats;
-}
 
-void EarlyFreeDiscipline::reset_counts() noexcept
-{
-    if (fallback_ != nullptr) {
-        fallback_->reset_counts();
+    // Why this free is not carried out; `done` when it is.
+    [[nodiscard]] ManualFree refusal(const Block& block) noexcept
+    {
+        if (block.freed.load(std::memory_order_acquire)) {
+            double_frees_.fetch_add(shares_ownership() ? 0 : 1, relaxed);
+            return ManualFree::twice;
+        }
+        const bool shared = block.handles.load(std::memory_order_acquire) > 1;
+        if (shared && spec_.mode == ReleaseMode::must_free) {
+            aliased_.fetch_add(1, relaxed);
+            return ManualFree::aliased;
+        }
+        if (shared && shares_ownership()) {
+            return ManualFree::kept;
+        }
+        const bool wanted = spec_.free_fraction >= 1 || chosen(asked_.fetch_add(1, relaxed), spec_.free_fraction);
+        return wanted ? ManualFree::done : ManualFree::kept;
     }
-    lost_.reset();
-    freed_.store(0, std::memory_order_relaxed);
-    double_frees_.store(0, std::memory_order_relaxed);
-    aliased_.store(0, std::memory_order_relaxed);
+
+    const model::ReleaseSpec spec_;
+    std::unique_ptr<Discipline> fallback_;
+    FloatingGauge lost_;
+    std::atomic<std::uint64_t> asked_{0};
+    std::atomic<std::uint64_t> freed_{0};
+    std::atomic<std::uint64_t> double_frees_{0};
+    std::atomic<std::uint64_t> aliased_{0};
+};
+
+}  // namespace
+
+std::unique_ptr<Discipline> make_early_free(const model::ReleaseSpec& spec, std::unique_ptr<Discipline> fallback,
+                                            Reclaimer& reclaimer)
+{
+    return std::make_unique<EarlyFreeDiscipline>(spec, std::move(fallback), reclaimer);
 }
 
 }  // namespace memsweep::lifetime

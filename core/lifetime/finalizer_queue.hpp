@@ -5,6 +5,7 @@
 // Threads  any number of collecting and draining threads; each consuming thread has its own number, from 0.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -21,28 +22,135 @@ class FinalizerQueue {
     explicit FinalizerQueue(std::size_t consumers) : in_progress_(consumers, 0) {}
 
     // Appends all that is pending, first pushed first, and wakes the consumers. Returns the bytes appended.
-    std::uint64_t append_all(PendingList& pending) noexcept;
+    std::uint64_t append_all(PendingList& pending) noexcept
+    {
+        std::uint64_t bytes = 0;
+        {
+            // Taken under the lock, so that two collections cannot append in the wrong order.
+            const std::lock_guard lock{mutex_};
+            Block* const oldest = pending.take_all();
+            if (oldest == nullptr) {
+                return 0;
+            }
+            (last_ == nullptr ? first_ : last_->next) = oldest;
+            for (Block* block = oldest; block != nullptr; block = block->next) {
+                last_ = block;
+                ++appended_;
+                bytes += block->bytes;
+            }
+            depth_peak_ = std::max(depth_peak_, appended_ - finished_);
+        }
+        work_.notify_all();
+        return bytes;
+    }
 
     // What this consumer took before is done with; waits for another. nullptr: stopped.
-    [[nodiscard]] Block* finish_and_take(std::size_t consumer) noexcept;
+    [[nodiscard]] Block* finish_and_take(std::size_t consumer) noexcept
+    {
+        std::unique_lock lock{mutex_};
+        finish(consumer);
+        work_.wait(lock, [this] { return stopped_ || first_ != nullptr; });
+        if (stopped_) {
+            return nullptr;
+        }
+        Block* const block = first_;
+        first_ = block->next;
+        last_ = first_ == nullptr ? nullptr : last_;
+        in_progress_[consumer] = ++taken_;
+        return block;
+    }
 
     // Waits until every block appended before the call is done with.
-    void drain() noexcept;
+    void drain() noexcept
+    {
+        std::unique_lock lock{mutex_};
+        const std::uint64_t awaited = appended_;
+        while (done_through() < awaited) {
+            next_awaited_ = std::min(next_awaited_, awaited);
+            drained_.wait(lock);
+        }
+    }
 
     // Waits until one more block is done with; false, at once, when none is in the queue.
-    [[nodiscard]] bool wait_for_progress() noexcept;
+    [[nodiscard]] bool wait_for_progress() noexcept
+    {
+        std::unique_lock lock{mutex_};
+        if (appended_ == finished_) {
+            return false;
+        }
+        ++watching_progress_;
+        progressed_.wait(lock, [this, before = finished_] { return finished_ != before || stopped_; });
+        --watching_progress_;
+        return true;
+    }
 
     // From now on consumers get nothing; what they did not take is the caller's, linked by `next`.
-    void stop() noexcept;
-    [[nodiscard]] Block* take_rest() noexcept;
+    void stop() noexcept
+    {
+        {
+            const std::lock_guard lock{mutex_};
+            stopped_ = true;
+        }
+        work_.notify_all();
+        progressed_.notify_all();
+    }
 
-    [[nodiscard]] std::uint64_t depth() const noexcept;  // appended, not done with
-    [[nodiscard]] std::uint64_t depth_peak() const noexcept;
-    void reset_peak() noexcept;
+    [[nodiscard]] Block* take_rest() noexcept
+    {
+        const std::lock_guard lock{mutex_};
+        Block* const rest = first_;
+        first_ = nullptr;
+        last_ = nullptr;
+        return rest;
+    }
+
+    // appended, not done with
+    [[nodiscard]] std::uint64_t depth() const noexcept
+    {
+        const std::lock_guard lock{mutex_};
+        return appended_ - finished_;
+    }
+
+    [[nodiscard]] std::uint64_t depth_peak() const noexcept
+    {
+        const std::lock_guard lock{mutex_};
+        return depth_peak_;
+    }
+
+    void reset_peak() noexcept
+    {
+        const std::lock_guard lock{mutex_};
+        depth_peak_ = appended_ - finished_;
+    }
 
   private:
-    void finish(std::size_t consumer) noexcept;
-    [[nodiscard]] std::uint64_t done_through() const noexcept;
+    void finish(std::size_t consumer) noexcept
+    {
+        if (in_progress_[consumer] == 0) {
+            return;
+        }
+        in_progress_[consumer] = 0;
+        ++finished_;
+        if (watching_progress_ != 0) {
+            progressed_.notify_all();
+        }
+        // Draining threads are woken once what they wait for is done, not at every block on the way.
+        if (done_through() >= next_awaited_) {
+            next_awaited_ = nobody_waits;
+            drained_.notify_all();
+        }
+    }
+
+    // The highest number such that it and all before it are done with: with several consumers a later block may be done
+    // before an earlier one, so a mere count would not do.
+    [[nodiscard]] std::uint64_t done_through() const noexcept
+    {
+        std::uint64_t through = taken_;
+        for (const std::uint64_t number : in_progress_) {
+            through = number == 0 ? through : std::min(through, number - 1);
+        }
+        return through;
+    }
 
     static constexpr std::uint64_t nobody_waits = std::numeric_limits<std::uint64_t>::max();
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "core/lifetime/clock.hpp"
 #include "core/lifetime/discipline.hpp"
+#include "core/memory/clock.hpp"
 
 namespace memsweep::lifetime {
 namespace {

@@ -60,8 +60,8 @@ class FloatingGauge {
     void add_to(DisciplineStats& stats) const noexcept;
     void reset() noexcept;  // the peak starts from the present value, the latencies from none
 
-    [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
-    [[nodiscard]] std::uint64_t blocks() const noexcept { return blocks_.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_.load(relaxed); }
+    [[nodiscard]] std::uint64_t blocks() const noexcept { return blocks_.load(relaxed); }
 
   private:
     std::atomic<std::uint64_t> bytes_{0};
@@ -69,6 +69,17 @@ class FloatingGauge {
     std::atomic<std::uint64_t> peak_bytes_{0};
     ReleaseLatency latency_;
 };
+
+// visit(block) for each of a chain linked by `next`; the visitor may free it or link it elsewhere.
+template <typename Visit>
+void each_of_chain(Block* first, const Visit& visit)
+{
+    while (first != nullptr) {
+        Block& block = *first;
+        first = block.next;
+        visit(block);
+    }
+}
 
 // Released blocks that wait: pushed by whoever drops a last handle, taken all at once.
 //
@@ -79,20 +90,16 @@ class PendingList {
   public:
     void push(Block& block) noexcept
     {
-        Block* head = head_.load(std::memory_order_relaxed);
+        Block* head = head_.load(relaxed);
         do {
             block.next = head;
-        } while (!head_.compare_exchange_weak(head, &block, std::memory_order_release, std::memory_order_relaxed));
+        } while (!head_.compare_exchange_weak(head, &block, std::memory_order_release, relaxed));
     }
 
     // Pushes a chain linked by `next`, first pushed first, as take_all returns it.
     void push_all(Block* oldest) noexcept
     {
-        while (oldest != nullptr) {
-            Block* const next = oldest->next;
-            push(*oldest);
-            oldest = next;
-        }
+        each_of_chain(oldest, [this](Block& block) { push(block); });
     }
 
     // First pushed first, linked by `next`; nullptr when there is none.

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/assert.hpp"
-#include "core/lifetime/clock.hpp"
+#include "core/memory/clock.hpp"
 
 namespace memsweep::lifetime {
 namespace {
@@ -28,7 +28,7 @@ Heap::~Heap()
 {
     discipline_.reset();  // stops the finalizer threads and frees what they had left, before the slab is looked at
     bool held = false;
-    slab_.each([&held](const Block& block) { held = held || block.handles.load(std::memory_order_relaxed) > 0; });
+    slab_.each([&held](const Block& block) { held = held || block.handles.load(relaxed) > 0; });
     MEMSWEEP_ASSERT(!held, "a buffer outlives its heap");
 }
 
@@ -40,7 +40,7 @@ void Heap::wait_for(const Action& action) noexcept
     action();
     const auto took = static_cast<std::uint64_t>(steady_ns() - began);
     const std::uint64_t calls = times_ == nullptr ? 0 : times_->program_ns() - calls_before;
-    wait_ns_.fetch_add(took - std::min(took, calls), std::memory_order_relaxed);
+    wait_ns_.fetch_add(took - std::min(took, calls), relaxed);
 }
 
 memory::AllocStatus Heap::before_allocate(std::uint64_t bytes) noexcept

@@ -16,7 +16,6 @@
 
 #include "core/lifetime/buffer.hpp"
 #include "core/lifetime/discipline.hpp"
-#include "core/lifetime/reclaimer.hpp"
 #include "core/lifetime/slab.hpp"
 #include "core/lifetime/thread_cache.hpp"
 #include "core/memory/adaptors.hpp"
@@ -76,7 +75,7 @@ class Heap {
 
     // How long callers waited in a collection, for a finalizer, or for memory under a cap, without the calls into the
     // resource that were made meanwhile. Only modes that collect or keep for later can make callers wait.
-    [[nodiscard]] std::uint64_t wait_ns() const noexcept { return wait_ns_.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t wait_ns() const noexcept { return wait_ns_.load(relaxed); }
 
     [[nodiscard]] DisciplineStats stats() const noexcept { return discipline_->stats(); }
     void reset_counts() noexcept { discipline_->reset_counts(); }
@@ -94,7 +93,7 @@ class Heap {
     {
         slab_.each([&](const Block& block) {
             if (!is_gone(block)) {
-                const bool reachable = block.handles.load(std::memory_order_relaxed) > 0;
+                const bool reachable = block.handles.load(relaxed) > 0;
                 visit(Outstanding{block.tag, block.bytes, reachable, block.since_ns});
             }
         });

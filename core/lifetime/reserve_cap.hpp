@@ -7,9 +7,11 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <thread>
 
-#include "core/model/specs.hpp"
+#include "core/lifetime/discipline.hpp"
 
 namespace memsweep::lifetime {
 
@@ -46,15 +48,39 @@ class ReserveCap {
         }
     }
 
-    void unreserve(std::uint64_t bytes) noexcept { reserved_.fetch_sub(bytes, std::memory_order_relaxed); }
+    void unreserve(std::uint64_t bytes) noexcept { reserved_.fetch_sub(bytes, relaxed); }
 
-    [[nodiscard]] std::uint64_t sleeps() const noexcept { return sleeps_.load(std::memory_order_relaxed); }
-    [[nodiscard]] std::uint64_t slept_ns() const noexcept { return slept_ns_.load(std::memory_order_relaxed); }
-    void reset_counts() noexcept;
+    [[nodiscard]] std::uint64_t sleeps() const noexcept { return sleeps_.load(relaxed); }
+    [[nodiscard]] std::uint64_t slept_ns() const noexcept { return slept_ns_.load(relaxed); }
+    void reset_counts() noexcept
+    {
+        sleeps_.store(0, relaxed);
+        slept_ns_.store(0, relaxed);
+    }
 
   private:
-    [[nodiscard]] bool try_reserve(std::uint64_t bytes) noexcept;
-    void sleep(std::uint32_t number) noexcept;
+    [[nodiscard]] bool try_reserve(std::uint64_t bytes) noexcept
+    {
+        if (spec_.bytes == 0) {
+            return true;
+        }
+        std::uint64_t reserved = reserved_.load(relaxed);
+        do {
+            if (bytes > spec_.bytes - reserved) {
+                return false;
+            }
+        } while (!reserved_.compare_exchange_weak(reserved, reserved + bytes, relaxed));
+        return true;
+    }
+
+    void sleep(std::uint32_t number) noexcept
+    {
+        const std::int64_t before = steady_ns();
+        std::this_thread::sleep_for(
+            std::chrono::nanoseconds{static_cast<std::int64_t>(spec_.first_sleep_ns << number)});
+        sleeps_.fetch_add(1, relaxed);
+        slept_ns_.fetch_add(static_cast<std::uint64_t>(steady_ns() - before), relaxed);
+    }
 
     model::ReserveCap spec_;
     std::atomic<std::uint64_t> reserved_{0};

@@ -20,8 +20,7 @@ constexpr std::uint32_t place(std::uint64_t head)
 BlockSlab::~BlockSlab()
 {
     for (std::size_t chunk = 0; chunk < chunk_count_; ++chunk) {
-        ::munmap(chunks_[chunk].load(std::memory_order_relaxed),
-                 (std::size_t{first_chunk_blocks} << chunk) * sizeof(Block));
+        ::munmap(chunks_[chunk].load(relaxed), (std::size_t{first_chunk_blocks} << chunk) * sizeof(Block));
     }
 }
 
@@ -38,8 +37,7 @@ Block* BlockSlab::pop() noexcept
     std::uint64_t head = head_.load(std::memory_order_acquire);
     while (place(head) != 0) {
         Block& block = at(place(head) - 1);
-        const std::uint64_t popped =
-            ((head & ~low_half) + low_half + 1) | block.next_free.load(std::memory_order_relaxed);
+        const std::uint64_t popped = ((head & ~low_half) + low_half + 1) | block.next_free.load(relaxed);
         if (head_.compare_exchange_weak(head, popped, std::memory_order_acq_rel, std::memory_order_acquire)) {
             return &block;
         }
@@ -49,17 +47,17 @@ Block* BlockSlab::pop() noexcept
 
 void BlockSlab::push(Block& first, Block& last) noexcept
 {
-    std::uint64_t head = head_.load(std::memory_order_relaxed);
+    std::uint64_t head = head_.load(relaxed);
     do {
-        last.next_free.store(place(head), std::memory_order_relaxed);
-    } while (!head_.compare_exchange_weak(head, (head & ~low_half) | (first.index + 1), std::memory_order_acq_rel,
-                                          std::memory_order_relaxed));
+        last.next_free.store(place(head), relaxed);
+    } while (
+        !head_.compare_exchange_weak(head, (head & ~low_half) | (first.index + 1), std::memory_order_acq_rel, relaxed));
 }
 
 bool BlockSlab::grow() noexcept
 {
     const std::lock_guard lock{growing_};
-    if (place(head_.load(std::memory_order_relaxed)) != 0) {
+    if (place(head_.load(relaxed)) != 0) {
         return true;  // another thread grew it, or a block came back, in the meantime
     }
     if (chunk_count_ == max_chunks) {
@@ -76,7 +74,7 @@ bool BlockSlab::grow() noexcept
     for (std::uint32_t i = 0; i < count; ++i) {
         Block& block = *new (&blocks[i]) Block;
         block.index = first_index + i;
-        block.next_free.store(block.index + 2, std::memory_order_relaxed);
+        block.next_free.store(block.index + 2, relaxed);
     }
     chunks_[chunk_count_].store(blocks, std::memory_order_release);
     ++chunk_count_;
@@ -94,11 +92,6 @@ Block* BlockSlab::acquire() noexcept
         block = pop();
     }
     return block;
-}
-
-void BlockSlab::recycle(Block& block) noexcept
-{
-    push(block, block);
 }
 
 bool BlockSlab::reserve(std::size_t blocks) noexcept

@@ -63,22 +63,13 @@ Block* ThreadCache::take_any() noexcept
     return nullptr;
 }
 
-std::uint64_t ThreadCache::hits() const noexcept
+std::uint64_t ThreadCache::sum(std::atomic<std::uint64_t> Shard::*counter) const noexcept
 {
-    std::uint64_t sum = 0;
+    std::uint64_t total = 0;
     for (const Shard& shard : *shards_) {
-        sum += shard.hits.load(relaxed);
+        total += (shard.*counter).load(relaxed);
     }
-    return sum;
-}
-
-std::uint64_t ThreadCache::misses() const noexcept
-{
-    std::uint64_t sum = 0;
-    for (const Shard& shard : *shards_) {
-        sum += shard.misses.load(relaxed);
-    }
-    return sum;
+    return total;
 }
 
 std::uint64_t ThreadCache::idle_bytes() const noexcept

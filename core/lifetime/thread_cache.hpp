@@ -47,8 +47,8 @@ class ThreadCache {
     // Empties the cache, one block per call; nullptr at the end. For when no other thread uses it.
     [[nodiscard]] Block* take_any() noexcept;
 
-    [[nodiscard]] std::uint64_t hits() const noexcept;
-    [[nodiscard]] std::uint64_t misses() const noexcept;
+    [[nodiscard]] std::uint64_t hits() const noexcept { return sum(&Shard::hits); }
+    [[nodiscard]] std::uint64_t misses() const noexcept { return sum(&Shard::misses); }
     [[nodiscard]] std::uint64_t idle_bytes() const noexcept;
     void reset_counts() noexcept;
 
@@ -145,6 +145,8 @@ class ThreadCache {
         return find_entry(shard, bytes);
     }
     [[nodiscard]] bool find_entry(Shard& shard, std::uint64_t bytes) const noexcept;
+
+    [[nodiscard]] std::uint64_t sum(std::atomic<std::uint64_t> Shard::*counter) const noexcept;
 
     // Blocks of this size that may be kept.
     [[nodiscard]] std::uint32_t limit_of(std::uint64_t bytes) const noexcept;

@@ -1,149 +1,117 @@
 #include "core/memory/adaptors.hpp"
 
-#include <chrono>
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <sys/mman.h>
 
 #include "core/base/assert.hpp"
+#include "core/memory/alignment.hpp"
+#include "core/sys/numa.hpp"
+#include "core/sys/page_ops.hpp"
 
 namespace memsweep::memory {
 
-Allocation CountingAdaptor::counted(Allocation allocation, std::size_t bytes) noexcept
-{
-    if (allocation.status == AllocStatus::ok) {
-        counters_.count_granted(bytes);
-    } else {
-        counters_.count_refused();
-    }
-    return allocation;
-}
-
-Allocation CountingAdaptor::allocate(std::size_t bytes, std::size_t alignment) noexcept
-{
-    return counted(upstream_.allocate(bytes, alignment), bytes);
-}
-
-Allocation CountingAdaptor::allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept
-{
-    return counted(upstream_.allocate_zeroed(bytes, alignment), bytes);
-}
-
-void CountingAdaptor::deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept
-{
-    upstream_.deallocate(ptr, bytes, alignment);
-    counters_.count_returned(bytes);
-}
-
-bool LimitingAdaptor::take(std::uint64_t bytes) noexcept
-{
-    std::uint64_t live = live_bytes_.load(std::memory_order_relaxed);
-    do {
-        if (bytes > limit_bytes_ - live) {
-            return false;
-        }
-    } while (!live_bytes_.compare_exchange_weak(live, live + bytes, std::memory_order_relaxed));
-    return true;
-}
-
-Allocation LimitingAdaptor::settled(Allocation allocation, std::uint64_t bytes) noexcept
-{
-    if (allocation.status != AllocStatus::ok) {
-        live_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
-    }
-    return allocation;
-}
-
-Allocation LimitingAdaptor::allocate(std::size_t bytes, std::size_t alignment) noexcept
-{
-    if (!take(bytes)) {
-        return {nullptr, AllocStatus::over_limit};
-    }
-    return settled(upstream_.allocate(bytes, alignment), bytes);
-}
-
-Allocation LimitingAdaptor::allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept
-{
-    if (!take(bytes)) {
-        return {nullptr, AllocStatus::over_limit};
-    }
-    return settled(upstream_.allocate_zeroed(bytes, alignment), bytes);
-}
-
-void LimitingAdaptor::deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept
-{
-    upstream_.deallocate(ptr, bytes, alignment);
-    live_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
-}
-
 FailingAdaptor::FailingAdaptor(MemoryResource& upstream, std::uint64_t every) noexcept
-    : upstream_{upstream}, every_{every}
+    : Adaptor{upstream}, every_{every}
 {
     MEMSWEEP_ASSERT(every != 0, "a failing adaptor that never fails is left out of the stack");
 }
 
-bool FailingAdaptor::refuses_this_one() noexcept
+Allocation PlacementAdaptor::placed(Allocation made, std::size_t bytes, std::size_t alignment) noexcept
 {
-    return (requests_.fetch_add(1, std::memory_order_relaxed) + 1) % every_ == 0;
+    if (made.status != AllocStatus::ok) {
+        return made;
+    }
+    const AllocStatus status = place(made.ptr, std::max<std::size_t>(bytes, 1));
+    if (status != AllocStatus::ok) {
+        upstream_.deallocate(made.ptr, bytes, alignment);
+        return {nullptr, status};
+    }
+    return made;
 }
 
-Allocation FailingAdaptor::allocate(std::size_t bytes, std::size_t alignment) noexcept
+// The nodes before anything is touched.
+AllocStatus PlacementAdaptor::place(void* ptr, std::size_t bytes) const noexcept
 {
-    return refuses_this_one() ? Allocation{nullptr, AllocStatus::injected} : upstream_.allocate(bytes, alignment);
+    if (wishes_.numa.policy != model::NumaPolicy::none &&
+        !sys::set_memory_policy(ptr, bytes, wishes_.numa, wishes_.page_bytes)) {
+        return AllocStatus::no_such_node;
+    }
+    if (wishes_.populated && !sys::populate(ptr, bytes)) {
+        return AllocStatus::out_of_memory;
+    }
+    if (wishes_.locked && ::mlock(ptr, bytes) != 0) {
+        return AllocStatus::lock_limit;
+    }
+    return AllocStatus::ok;
 }
 
-Allocation FailingAdaptor::allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept
+HugePageAdaptor::HugePageAdaptor(MemoryResource& upstream, std::uint64_t from_bytes) noexcept
+    : Adaptor{upstream}, from_bytes_{from_bytes}, page_bytes_{sys::page_size()}
 {
-    return refuses_this_one() ? Allocation{nullptr, AllocStatus::injected}
-                              : upstream_.allocate_zeroed(bytes, alignment);
 }
 
-void FailingAdaptor::deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept
+void HugePageAdaptor::advise(void* ptr, std::size_t bytes) const noexcept
 {
-    upstream_.deallocate(ptr, bytes, alignment);
+    const auto begin = reinterpret_cast<std::uintptr_t>(ptr);
+    const std::uint64_t skipped = round_up(begin, page_bytes_) - begin;
+    if (bytes > skipped) {
+        static_cast<void>(
+            sys::advise(static_cast<std::byte*>(ptr) + skipped, bytes - skipped, sys::Advice::huge_pages));
+    }
 }
 
 namespace {
 
-class Timed {
-  public:
-    Timed(CallTimes& times, bool wanted) noexcept : times_{times}, wanted_{wanted}
-    {
-        if (wanted_) {
-            began_ = std::chrono::steady_clock::now();
-        }
-    }
-    Timed(const Timed&) = delete;
-    Timed& operator=(const Timed&) = delete;
-    ~Timed()
-    {
-        if (wanted_) {
-            const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - began_;
-            times_.add(static_cast<std::uint64_t>(took.count()));
-        }
-    }
-
-  private:
-    CallTimes& times_;
-    bool wanted_;
-    std::chrono::steady_clock::time_point began_;
-};
+bool all_poison(const unsigned char* bytes, std::size_t count)
+{
+    return count == 0 || (bytes[0] == QuarantineAdaptor::poison && std::memcmp(bytes, bytes + 1, count - 1) == 0);
+}
 
 }  // namespace
 
-Allocation TimingAdaptor::allocate(std::size_t bytes, std::size_t alignment) noexcept
+QuarantineAdaptor::~QuarantineAdaptor()
 {
-    const Timed timed{times_, bytes >= from_bytes_};
-    return upstream_.allocate(bytes, alignment);
+    static_cast<void>(take_broken());
 }
 
-Allocation TimingAdaptor::allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept
+void QuarantineAdaptor::deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept
 {
-    const Timed timed{times_, bytes >= from_bytes_};
-    return upstream_.allocate_zeroed(bytes, alignment);
+    std::memset(ptr, poison, bytes);
+    const std::lock_guard lock{mutex_};
+    held_.push_back({ptr, bytes, alignment, tag_});
+    held_bytes_ += bytes;
+    while (held_bytes_ > limit_bytes_) {
+        leave(held_.front());
+        held_.pop_front();
+    }
 }
 
-void TimingAdaptor::deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept
+void QuarantineAdaptor::leave(const Held& held)
 {
-    const Timed timed{times_, bytes >= from_bytes_};
-    upstream_.deallocate(ptr, bytes, alignment);
+    if (!all_poison(static_cast<const unsigned char*>(held.ptr), held.bytes)) {
+        broken_.push_back(held.tag);
+    }
+    held_bytes_ -= held.bytes;
+    upstream_.deallocate(held.ptr, held.bytes, held.alignment);
+}
+
+std::vector<std::uint16_t> QuarantineAdaptor::take_broken()
+{
+    const std::lock_guard lock{mutex_};
+    for (; !held_.empty(); held_.pop_front()) {
+        leave(held_.front());
+    }
+    return std::exchange(broken_, {});
+}
+
+bool looks_poisoned(const void* ptr, std::size_t bytes) noexcept
+{
+    const auto* const data = static_cast<const unsigned char*>(ptr);
+    const std::size_t edge = std::min<std::size_t>(bytes, 16);
+    return bytes != 0 && all_poison(data, edge) && all_poison(data + bytes - edge, edge);
 }
 
 }  // namespace memsweep::memory

@@ -1,35 +1,83 @@
-// Adaptors that count, limit, fail and time what passes through them to their upstream.
+// Adaptors: resources that pass every call on to another one, their upstream, and count, limit, fail, time, place,
+// advise or hold back what passes.
 //
 // Ownership  each borrows its upstream and what else it is given, which must outlive it.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <mutex>
 #include <thread>
+#include <vector>
 
 #include "core/memory/counters.hpp"
 #include "core/memory/resource.hpp"
+#include "core/model/specs.hpp"
 
 namespace memsweep::memory {
+
+// What all of them share. Derived::serve stands around both ways to allocate: ask() is the upstream's answer to this
+// call. Memory goes back to the upstream as it is, unless Derived overrides deallocate.
+//
+// Cost     none: serve is known when Derived is compiled.
+template <typename Derived>
+class Adaptor : public MemoryResource {
+  public:
+    [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept final
+    {
+        return self().serve([&] { return upstream_.allocate(bytes, alignment); }, bytes, alignment);
+    }
+    [[nodiscard]] Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept final
+    {
+        return self().serve([&] { return upstream_.allocate_zeroed(bytes, alignment); }, bytes, alignment);
+    }
+    void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override
+    {
+        upstream_.deallocate(ptr, bytes, alignment);
+    }
+
+  protected:
+    explicit Adaptor(MemoryResource& upstream) noexcept : upstream_{upstream} {}
+
+    MemoryResource& upstream_;
+
+  private:
+    [[nodiscard]] Derived& self() noexcept { return static_cast<Derived&>(*this); }
+};
 
 // Counts exactly what passes through it; the counters may lie in memory that another process watches.
 //
 // Cost     as Counters: a few plain additions per call.
 // Threads  bytes are added once the upstream has granted them and subtracted once it has taken them back, so while a
 //          free is under way they still count as live.
-class CountingAdaptor final : public MemoryResource {
+class CountingAdaptor final : public Adaptor<CountingAdaptor> {
   public:
-    CountingAdaptor(MemoryResource& upstream, Counters& counters) noexcept : upstream_{upstream}, counters_{counters} {}
+    CountingAdaptor(MemoryResource& upstream, Counters& counters) noexcept : Adaptor{upstream}, counters_{counters} {}
 
-    [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override;
-    [[nodiscard]] Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept override;
-    void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override;
+    void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override
+    {
+        upstream_.deallocate(ptr, bytes, alignment);
+        counters_.count_returned(bytes);
+    }
 
   private:
-    Allocation counted(Allocation allocation, std::size_t bytes) noexcept;
+    friend Adaptor;
 
-    MemoryResource& upstream_;
+    template <typename Ask>
+    Allocation serve(const Ask& ask, std::size_t bytes, std::size_t /*alignment*/) noexcept
+    {
+        const Allocation made = ask();
+        if (made.status == AllocStatus::ok) {
+            counters_.count_granted(bytes);
+        } else {
+            counters_.count_refused();
+        }
+        return made;
+    }
+
     Counters& counters_;
 };
 
@@ -39,22 +87,46 @@ class CountingAdaptor final : public MemoryResource {
 // Errors   over_limit; the upstream is then not asked. What the upstream refuses is passed on and takes no room.
 // Threads  exact: bytes are taken before the upstream is asked and given back after it has freed, so what is live
 //          upstream never exceeds the limit, whatever threads do.
-class LimitingAdaptor final : public MemoryResource {
+class LimitingAdaptor final : public Adaptor<LimitingAdaptor> {
   public:
     LimitingAdaptor(MemoryResource& upstream, std::uint64_t limit_bytes) noexcept
-        : upstream_{upstream}, limit_bytes_{limit_bytes}
+        : Adaptor{upstream}, limit_bytes_{limit_bytes}
     {
     }
 
-    [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override;
-    [[nodiscard]] Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept override;
-    void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override;
+    void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override
+    {
+        upstream_.deallocate(ptr, bytes, alignment);
+        live_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+    }
 
   private:
-    [[nodiscard]] bool take(std::uint64_t bytes) noexcept;
-    Allocation settled(Allocation allocation, std::uint64_t bytes) noexcept;
+    friend Adaptor;
 
-    MemoryResource& upstream_;
+    template <typename Ask>
+    Allocation serve(const Ask& ask, std::size_t bytes, std::size_t /*alignment*/) noexcept
+    {
+        if (!take(bytes)) {
+            return {nullptr, AllocStatus::over_limit};
+        }
+        const Allocation made = ask();
+        if (made.status != AllocStatus::ok) {
+            live_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+        }
+        return made;
+    }
+
+    [[nodiscard]] bool take(std::uint64_t bytes) noexcept
+    {
+        std::uint64_t live = live_bytes_.load(std::memory_order_relaxed);
+        do {
+            if (bytes > limit_bytes_ - live) {
+                return false;
+            }
+        } while (!live_bytes_.compare_exchange_weak(live, live + bytes, std::memory_order_relaxed));
+        return true;
+    }
+
     std::uint64_t limit_bytes_;
     std::atomic<std::uint64_t> live_bytes_{0};
 };
@@ -64,24 +136,26 @@ class LimitingAdaptor final : public MemoryResource {
 // Cost     one relaxed atomic addition per allocation.
 // Errors   injected, on requests N, 2N, 3N, ...; the upstream is then not asked.
 // Threads  over any number of threads, exactly one in N requests is refused.
-class FailingAdaptor final : public MemoryResource {
+class FailingAdaptor final : public Adaptor<FailingAdaptor> {
   public:
     // `every` is at least 1; 1 refuses everything.
     FailingAdaptor(MemoryResource& upstream, std::uint64_t every) noexcept;
 
-    [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override;
-    [[nodiscard]] Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept override;
-    void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override;
-
   private:
-    [[nodiscard]] bool refuses_this_one() noexcept;
+    friend Adaptor;
 
-    MemoryResource& upstream_;
+    template <typename Ask>
+    Allocation serve(const Ask& ask, std::size_t /*bytes*/, std::size_t /*alignment*/) noexcept
+    {
+        const bool refused = (requests_.fetch_add(1, std::memory_order_relaxed) + 1) % every_ == 0;
+        return refused ? Allocation{nullptr, AllocStatus::injected} : ask();
+    }
+
     std::uint64_t every_;
     std::atomic<std::uint64_t> requests_{0};
 };
 
-// How long calls into an allocator took: the program's own thread, and all others, which no program waits for.
+// How long the program's own thread was in calls into an allocator; no program waits for those of other threads.
 //
 // Units    nanoseconds of the steady clock.
 // Cost     two clock reads for every call that is timed: those of `timed_from_bytes` and more, which may be system
@@ -93,36 +167,190 @@ class CallTimes {
 
     void add(std::uint64_t ns) noexcept
     {
-        auto& sum = std::this_thread::get_id() == program_ ? program_ns_ : others_ns_;
-        sum.fetch_add(ns, std::memory_order_relaxed);
+        if (std::this_thread::get_id() == program_) {
+            program_ns_.fetch_add(ns, std::memory_order_relaxed);
+        }
     }
 
     [[nodiscard]] std::uint64_t program_ns() const noexcept { return program_ns_.load(std::memory_order_relaxed); }
-    [[nodiscard]] std::uint64_t others_ns() const noexcept { return others_ns_.load(std::memory_order_relaxed); }
 
   private:
     const std::thread::id program_{std::this_thread::get_id()};
     std::atomic<std::uint64_t> program_ns_{0};
-    std::atomic<std::uint64_t> others_ns_{0};
 };
 
 // Times the calls that pass through it, where they may be system calls: see CallTimes.
-class TimingAdaptor final : public MemoryResource {
+class TimingAdaptor final : public Adaptor<TimingAdaptor> {
   public:
     TimingAdaptor(MemoryResource& upstream, CallTimes& times,
                   std::size_t from_bytes = CallTimes::timed_from_bytes) noexcept
-        : upstream_{upstream}, times_{times}, from_bytes_{from_bytes}
+        : Adaptor{upstream}, times_{times}, from_bytes_{from_bytes}
     {
     }
 
-    [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override;
-    [[nodiscard]] Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept override;
-    void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override;
+    void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override
+    {
+        const Timed timed{times_, bytes >= from_bytes_};
+        upstream_.deallocate(ptr, bytes, alignment);
+    }
 
   private:
-    MemoryResource& upstream_;
+    friend Adaptor;
+
+    class Timed {
+      public:
+        Timed(CallTimes& times, bool wanted) noexcept : times_{times}, wanted_{wanted}
+        {
+            if (wanted_) {
+                began_ = std::chrono::steady_clock::now();
+            }
+        }
+        Timed(const Timed&) = delete;
+        Timed& operator=(const Timed&) = delete;
+        ~Timed()
+        {
+            if (wanted_) {
+                const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - began_;
+                times_.add(static_cast<std::uint64_t>(took.count()));
+            }
+        }
+
+      private:
+        CallTimes& times_;
+        bool wanted_;
+        std::chrono::steady_clock::time_point began_;
+    };
+
+    template <typename Ask>
+    Allocation serve(const Ask& ask, std::size_t bytes, std::size_t /*alignment*/) noexcept
+    {
+        const Timed timed{times_, bytes >= from_bytes_};
+        return ask();
+    }
+
     CallTimes& times_;
     const std::size_t from_bytes_;
 };
+
+// Where the pages of a mapping lie, whether they are there from the start, and whether they may leave.
+//
+// Units    bytes; the upstream gives every allocation whole pages of its own.
+// Sources  sys::set_memory_policy; madvise(2): MADV_POPULATE_WRITE (Linux 5.14; before it, a write to each page);
+//          mlock(2).
+// Cost     a system call for each thing asked for, and the first touch of every page when it is to be there.
+// Errors   no_such_node: mbind refuses the nodes, or a weighted interleave before Linux 6.9; lock_limit:
+//          RLIMIT_MEMLOCK, for who lacks CAP_IPC_LOCK; out_of_memory: the nodes have no room. The upstream has its
+//          memory back then.
+// Threads  any.
+class PlacementAdaptor final : public Adaptor<PlacementAdaptor> {
+  public:
+    struct Wishes {
+        model::NumaSpec numa;
+        bool populated{};
+        bool locked{};
+        std::size_t page_bytes{};  // of the upstream's mappings
+    };
+    PlacementAdaptor(MemoryResource& upstream, const Wishes& wishes) noexcept : Adaptor{upstream}, wishes_{wishes} {}
+
+  private:
+    friend Adaptor;
+
+    template <typename Ask>
+    Allocation serve(const Ask& ask, std::size_t bytes, std::size_t alignment) noexcept
+    {
+        return placed(ask(), bytes, alignment);
+    }
+
+    [[nodiscard]] Allocation placed(Allocation made, std::size_t bytes, std::size_t alignment) noexcept;
+    [[nodiscard]] AllocStatus place(void* ptr, std::size_t bytes) const noexcept;
+
+    Wishes wishes_;
+};
+
+// Asks the kernel for transparent huge pages in large allocations, as NumPy does in its arrays.
+//
+// Units    bytes.
+// Sources  NumPy: MADV_HUGEPAGE for blocks of 4 MiB and more, from their first page boundary on. The advice stays with
+//          the addresses: what malloc makes of them later has it too.
+// Cost     a madvise per advised allocation; nothing but a comparison for others.
+// Errors   those of upstream. A kernel without huge pages refuses the advice; then there are none.
+// Threads  as upstream.
+class HugePageAdaptor final : public Adaptor<HugePageAdaptor> {
+  public:
+    HugePageAdaptor(MemoryResource& upstream, std::uint64_t from_bytes) noexcept;
+
+  private:
+    friend Adaptor;
+
+    template <typename Ask>
+    Allocation serve(const Ask& ask, std::size_t bytes, std::size_t /*alignment*/) noexcept
+    {
+        const Allocation made = ask();
+        if (made.ptr != nullptr && bytes >= from_bytes_) {
+            advise(made.ptr, bytes);
+        }
+        return made;
+    }
+
+    void advise(void* ptr, std::size_t bytes) const noexcept;
+
+    std::uint64_t from_bytes_;
+    std::uint64_t page_bytes_;
+};
+
+// Freed memory is filled with a pattern and held back for a while; a pattern that is broken when the memory goes back
+// at last was written to after it was freed.
+//
+// Units    bytes.
+// Cost     freeing writes every byte, and reads it again when the memory leaves quarantine.
+// Memory   holds at most `limit_bytes` back, the oldest goes first.
+// Threads  any; tags are the caller's and belong to one thread.
+// Ownership  borrows the upstream; destruction gives everything back to it.
+class QuarantineAdaptor final : public Adaptor<QuarantineAdaptor> {
+  public:
+    static constexpr unsigned char poison = 0xDB;
+
+    QuarantineAdaptor(MemoryResource& upstream, std::uint64_t limit_bytes) noexcept
+        : Adaptor{upstream}, limit_bytes_{limit_bytes}
+    {
+    }
+    ~QuarantineAdaptor() override;
+
+    void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override;
+
+    // Whose the memory is that is freed next, for the report of a broken pattern.
+    void tag_next(std::uint16_t tag) noexcept { tag_ = tag; }
+
+    // The tags of everything that was written to after it was freed: what has left quarantine since the last call, and
+    // all that is still in it, which is then given back.
+    [[nodiscard]] std::vector<std::uint16_t> take_broken();
+
+  private:
+    friend Adaptor;
+
+    struct Held {
+        void* ptr{};
+        std::size_t bytes{};
+        std::size_t alignment{};
+        std::uint16_t tag{};
+    };
+
+    template <typename Ask>
+    Allocation serve(const Ask& ask, std::size_t /*bytes*/, std::size_t /*alignment*/) noexcept
+    {
+        return ask();
+    }
+    void leave(const Held& held);
+
+    std::uint64_t limit_bytes_;
+    std::uint16_t tag_{};
+    std::mutex mutex_;  // guards everything below
+    std::deque<Held> held_;
+    std::uint64_t held_bytes_{};
+    std::vector<std::uint16_t> broken_;
+};
+
+// Whether memory looks as freed memory in quarantine does: its first and last bytes do.
+[[nodiscard]] bool looks_poisoned(const void* ptr, std::size_t bytes) noexcept;
 
 }  // namespace memsweep::memory

@@ -17,12 +17,10 @@
 #include <optional>
 
 #include "core/memory/barrier.hpp"
-#include "core/memory/depot.hpp"
-#include "core/memory/idle_store.hpp"
 #include "core/memory/pool.hpp"
+#include "core/memory/pool_tiers.hpp"
 #include "core/memory/size_classes.hpp"
 #include "core/memory/thread_slot.hpp"
-#include "core/memory/thread_tier.hpp"
 
 namespace memsweep::memory {
 
@@ -63,6 +61,7 @@ class ClassPool final : public Pool {
     std::uint64_t release_older(std::int64_t since_ns) noexcept override;
 
   private:
+    static constexpr auto relaxed = std::memory_order_relaxed;
     static constexpr std::uint32_t max_thread_blocks = 62;
 
     struct alignas(64) SharedCounts {
@@ -105,7 +104,7 @@ class ClassPool final : public Pool {
     [[nodiscard]] bool put_own(std::uint32_t index, void* ptr, std::size_t bytes) noexcept;
     void put_shared(std::uint32_t index, std::span<void* const> blocks) noexcept;
     void store_or_free(IdleBlock block, std::int64_t now_ns) noexcept;
-    void free_block(IdleBlock block) noexcept;
+    std::uint64_t free_block(IdleBlock block) noexcept;  // returns its bytes
 
     void prepare_own_cache() noexcept;
     [[nodiscard]] std::uint32_t thread_capacity(std::uint32_t index) const noexcept;

@@ -41,26 +41,8 @@ void DeviceResource::give_up(Held& held) noexcept
     }
 }
 
-Allocation DeviceResource::allocate(std::size_t bytes, std::size_t alignment) noexcept
-{
-    try {
-        return hold(bytes, alignment, false);
-    } catch (const std::exception&) {  // the book-keeping found no memory
-        return {nullptr, AllocStatus::out_of_memory};
-    }
-}
-
-Allocation DeviceResource::allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept
-{
-    try {
-        return hold(bytes, alignment, true);
-    } catch (const std::exception&) {
-        return {nullptr, AllocStatus::out_of_memory};
-    }
-}
-
-Allocation DeviceResource::hold(std::size_t bytes, std::size_t alignment, bool zeroed)
-{
+Allocation DeviceResource::hold(std::size_t bytes, std::size_t alignment, bool zeroed) noexcept
+try {
     if (!is_servable(bytes, alignment)) {
         return {nullptr, AllocStatus::bad_request};
     }
@@ -100,6 +82,8 @@ Allocation DeviceResource::hold(std::size_t bytes, std::size_t alignment, bool z
     std::byte* const given = held.begin + (round_up(begin, alignment) - begin);
     held_.emplace(given, std::move(held));
     return {given, AllocStatus::ok};
+} catch (const std::exception&) {  // the book-keeping found no memory
+    return {nullptr, AllocStatus::out_of_memory};
 }
 
 Allocation DeviceResource::refused(const base::Error& error)

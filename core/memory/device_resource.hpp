@@ -30,8 +30,14 @@ class DeviceResource final : public MemoryResource {
     DeviceResource(const DeviceResource&) = delete;
     DeviceResource& operator=(const DeviceResource&) = delete;
 
-    [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override;
-    [[nodiscard]] Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept override;
+    [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override
+    {
+        return hold(bytes, alignment, false);
+    }
+    [[nodiscard]] Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept override
+    {
+        return hold(bytes, alignment, true);
+    }
     void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override;
 
     // What the runtime said when it last refused; empty: it never has.
@@ -48,7 +54,7 @@ class DeviceResource final : public MemoryResource {
         bool is_reserved{};  // addresses that lead nowhere
     };
 
-    [[nodiscard]] Allocation hold(std::size_t bytes, std::size_t alignment, bool zeroed);
+    [[nodiscard]] Allocation hold(std::size_t bytes, std::size_t alignment, bool zeroed) noexcept;
     [[nodiscard]] Allocation refused(const base::Error& error);
     [[nodiscard]] base::Expected<void> clear(const device::Memory& memory);
     static void give_up(Held& held) noexcept;

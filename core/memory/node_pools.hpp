@@ -10,6 +10,7 @@
 // Ownership  borrows the upstream, whose blocks are whole pages of their own.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -17,11 +18,21 @@
 #include <mutex>
 #include <vector>
 
+#include <sched.h>
+
+#include "core/base/assert.hpp"
+#include "core/memory/adaptors.hpp"
 #include "core/memory/class_pool.hpp"
 #include "core/memory/lazy_array.hpp"
 #include "core/memory/pool.hpp"
+#include "core/sys/numa.hpp"
 
 namespace memsweep::memory {
+
+inline std::uint64_t address_of(const void* block) noexcept
+{
+    return reinterpret_cast<std::uintptr_t>(block);
+}
 
 // Which part of something a block of whole pages belongs to.
 class OwnerMap {
@@ -29,13 +40,38 @@ class OwnerMap {
     OwnerMap() : places_{places} {}
 
     // False: there is no place left.
-    [[nodiscard]] bool insert(const void* block, std::uint32_t owner) noexcept;
-    void erase(const void* block) noexcept;
+    // Half empty, so that probes stay short and end.
+    [[nodiscard]] bool insert(const void* block, std::uint32_t owner) noexcept
+    {
+        const std::uint64_t address = address_of(block);
+        MEMSWEEP_ASSERT((address & owner_bits) == 0 && owner < owner_bits, "a block that is no whole page");
+        const std::scoped_lock lock{mutex_};
+        if (used_ >= places / 2) {
+            return false;
+        }
+        std::size_t place = home_of(address);
+        while (places_[place].load(relaxed) > gone) {
+            place = (place + 1) % places;
+        }
+        used_ += places_[place].load(relaxed) == 0 ? 1U : 0U;  // what was erased stays used: probes pass it
+        places_[place].store(address | owner, std::memory_order_release);
+        return true;
+    }
+
+    void erase(const void* block) noexcept
+    {
+        const std::scoped_lock lock{mutex_};
+        places_[place_of(address_of(block))].store(gone, relaxed);
+    }
 
     // Of a block that is in the map, while nobody erases it.
-    [[nodiscard]] std::uint32_t owner_of(const void* block) const noexcept;
+    [[nodiscard]] std::uint32_t owner_of(const void* block) const noexcept
+    {
+        return static_cast<std::uint32_t>(places_[place_of(address_of(block))].load(relaxed) & owner_bits);
+    }
 
   private:
+    static constexpr auto relaxed = std::memory_order_relaxed;
     static constexpr std::size_t places = std::size_t{1} << 20U;
     static constexpr std::uint64_t owner_bits = 0xFFF;  // below a page's address
     static constexpr std::uint64_t gone = 1;            // what was erased: probes go on past it
@@ -45,7 +81,14 @@ class OwnerMap {
         constexpr std::uint64_t golden = 0x9E37'79B9'7F4A'7C15;
         return static_cast<std::size_t>((address * golden) >> 44U);
     }
-    [[nodiscard]] std::size_t place_of(std::uint64_t address) const noexcept;
+    [[nodiscard]] std::size_t place_of(std::uint64_t address) const noexcept
+    {
+        std::size_t place = home_of(address);
+        while ((places_[place].load(std::memory_order_acquire) & ~owner_bits) != address) {
+            place = (place + 1) % places;
+        }
+        return place;
+    }
 
     std::mutex mutex_;  // of changes
     std::size_t used_{};
@@ -56,7 +99,15 @@ class NodePools final : public Pool {
   public:
     // `nodes`: those with memory, below 64; at least one.
     NodePools(const model::PoolSpec& spec, MemoryResource& upstream, const std::vector<std::uint32_t>& nodes,
-              std::size_t page_bytes);
+              std::size_t page_bytes)
+    {
+        MEMSWEEP_ASSERT(!nodes.empty(), "a machine has memory");
+        for (const std::uint32_t node : nodes) {
+            const auto part = static_cast<std::uint32_t>(parts_.size());
+            part_of_node_[node % part_of_node_.size()] = static_cast<std::uint8_t>(part);
+            parts_.push_back(std::make_unique<Part>(spec, upstream, owners_, part, node, page_bytes));
+        }
+    }
 
     [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override
     {
@@ -71,28 +122,64 @@ class NodePools final : public Pool {
         parts_[owners_.owner_of(ptr)]->pool.deallocate(ptr, bytes, alignment);
     }
 
-    std::uint64_t trim(std::uint64_t keep_bytes) noexcept override;
-    [[nodiscard]] PoolStats stats() const noexcept override;
-    void reset_counts() noexcept override;
-    void age() noexcept override;
-    std::uint64_t release_older(std::int64_t since_ns) noexcept override;
+    // Each part keeps its share.
+    std::uint64_t trim(std::uint64_t keep_bytes) noexcept override
+    {
+        std::uint64_t released = 0;
+        for (const auto& part : parts_) {
+            released += part->pool.trim(keep_bytes / parts_.size());
+        }
+        return released;
+    }
+
+    [[nodiscard]] PoolStats stats() const noexcept override
+    {
+        PoolStats all;
+        for (const auto& part : parts_) {
+            const PoolStats one = part->pool.stats();
+            for (const auto field : PoolStats::sums) {
+                all.*field += one.*field;
+            }
+            all.idle_bytes += one.idle_bytes;
+            all.idle_blocks += one.idle_blocks;
+            all.largest_idle_bytes = std::max(all.largest_idle_bytes, one.largest_idle_bytes);
+            all.held_bytes += one.held_bytes;
+            all.held_bytes_peak += one.held_bytes_peak;
+        }
+        return all;
+    }
+
+    void reset_counts() noexcept override
+    {
+        for (const auto& part : parts_) {
+            part->pool.reset_counts();
+        }
+    }
+
+    void age() noexcept override
+    {
+        for (const auto& part : parts_) {
+            part->pool.age();
+        }
+    }
+
+    std::uint64_t release_older(std::int64_t since_ns) noexcept override
+    {
+        std::uint64_t released = 0;
+        for (const auto& part : parts_) {
+            released += part->pool.release_older(since_ns);
+        }
+        return released;
+    }
 
   private:
     // The upstream's memory, placed on a node and entered in the map.
-    class NodeMemory final : public MemoryResource {
+    class NodeMemory final : public Adaptor<NodeMemory> {
       public:
         NodeMemory(MemoryResource& upstream, OwnerMap& owners, std::uint32_t part, std::uint32_t node,
                    std::size_t page_bytes) noexcept
-            : upstream_{upstream}, owners_{owners}, part_{part}, node_{node}, page_bytes_{page_bytes}
+            : Adaptor{upstream}, owners_{owners}, part_{part}, node_{node}, page_bytes_{page_bytes}
         {
-        }
-        [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override
-        {
-            return placed(upstream_.allocate(bytes, alignment), bytes, alignment);
-        }
-        [[nodiscard]] Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept override
-        {
-            return placed(upstream_.allocate_zeroed(bytes, alignment), bytes, alignment);
         }
         void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override
         {
@@ -101,9 +188,32 @@ class NodePools final : public Pool {
         }
 
       private:
-        [[nodiscard]] Allocation placed(Allocation made, std::size_t bytes, std::size_t alignment) noexcept;
+        friend Adaptor;
 
-        MemoryResource& upstream_;
+        template <typename Ask>
+        Allocation serve(const Ask& ask, std::size_t bytes, std::size_t alignment) noexcept
+        {
+            return placed(ask(), bytes, alignment);
+        }
+        [[nodiscard]] Allocation placed(Allocation made, std::size_t bytes, std::size_t alignment) noexcept
+        {
+            if (made.status != AllocStatus::ok) {
+                return made;
+            }
+            const model::NumaSpec here{model::NumaPolicy::preferred, std::uint64_t{1} << node_};
+            AllocStatus status = AllocStatus::ok;
+            if (!sys::set_memory_policy(made.ptr, std::max<std::size_t>(bytes, 1), here, page_bytes_)) {
+                status = AllocStatus::no_such_node;
+            } else if (!owners_.insert(made.ptr, part_)) {
+                status = AllocStatus::out_of_memory;
+            }
+            if (status != AllocStatus::ok) {
+                upstream_.deallocate(made.ptr, bytes, alignment);
+                return {nullptr, status};
+            }
+            return made;
+        }
+
         OwnerMap& owners_;
         std::uint32_t part_;
         std::uint32_t node_;
@@ -119,7 +229,13 @@ class NodePools final : public Pool {
         ClassPool pool;
     };
 
-    [[nodiscard]] ClassPool& own_pool() noexcept;
+    [[nodiscard]] ClassPool& own_pool() noexcept
+    {
+        unsigned int cpu = 0;
+        unsigned int node = 0;
+        static_cast<void>(::getcpu(&cpu, &node));
+        return parts_[part_of_node_[node % part_of_node_.size()]]->pool;
+    }
 
     OwnerMap owners_;
     std::array<std::uint8_t, 64> part_of_node_{};  // nodes without memory: the first part

@@ -10,7 +10,6 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 
 #include "core/memory/resource.hpp"
 #include "core/model/pool_spec.hpp"
@@ -43,6 +42,13 @@ struct PoolStats {
     static const std::array<std::uint64_t PoolStats::*, 13> sums;  // the fields that reset_counts sets to 0
 };
 
+inline constexpr std::array<std::uint64_t PoolStats::*, 13> PoolStats::sums{
+    &PoolStats::thread_hits,  &PoolStats::depot_hits,      &PoolStats::common_hits,  &PoolStats::misses,
+    &PoolStats::bypasses,     &PoolStats::requested_bytes, &PoolStats::served_bytes, &PoolStats::released_bytes,
+    &PoolStats::evictions,    &PoolStats::passes,          &PoolStats::trims,        &PoolStats::trim_ns,
+    &PoolStats::short_blocks,
+};
+
 class Pool : public MemoryResource {
   public:
     // Gives idle memory back until at most this much is left. Returns the bytes given back.
@@ -56,9 +62,5 @@ class Pool : public MemoryResource {
     [[nodiscard]] virtual PoolStats stats() const noexcept = 0;
     virtual void reset_counts() noexcept = 0;
 };
-
-// The pool that a spec asks for; nullptr: none.
-[[nodiscard]] std::unique_ptr<Pool> make_pool(const model::PoolSpec& spec, MemoryResource& upstream,
-                                              std::size_t page_bytes);
 
 }  // namespace memsweep::memory

@@ -3,18 +3,10 @@
 #include <chrono>
 #include <utility>
 
+#include "core/memory/clock.hpp"
 #include "core/sys/cgroup_memory.hpp"
 
 namespace memsweep::memory {
-namespace {
-
-std::int64_t steady_ns()
-{
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
-
-}  // namespace
 
 PressureGauges system_pressure_gauges()
 {

@@ -6,6 +6,7 @@
 // Threads  any; an exact size becomes a class when it is first asked for, once and for good.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
@@ -22,7 +23,35 @@ class SizeClasses {
     static constexpr std::uint32_t none = ~std::uint32_t{0};
     static constexpr std::uint32_t max_exact = 1024;
 
-    explicit SizeClasses(const model::PoolSpec& spec);
+    explicit SizeClasses(const model::PoolSpec& spec)
+        : exact_{spec.classes == model::ClassScheme::exact},
+          clamps_{spec.classes == model::ClassScheme::dotcompute_code}, smallest_{spec.smallest},
+          sizes_{model::class_sizes(spec.classes, spec.factor, spec.largest)}
+    {
+        std::uint64_t largest = spec.largest;
+        if (exact_) {
+            count_ = max_exact;
+            exact_sizes_ = std::vector<std::atomic<std::uint64_t>>(max_exact);
+        } else {
+            // The class that holds the largest request is the last that can be asked for.
+            const auto end = std::ranges::lower_bound(sizes_, largest);
+            sizes_.erase(end == sizes_.end() ? end : end + 1, sizes_.end());
+            largest = std::min(largest, sizes_.back());
+            count_ = static_cast<std::uint32_t>(sizes_.size());
+            std::uint32_t index = 0;
+            for (std::uint32_t bucket = 0; bucket < buckets && index < count_; ++bucket) {
+                // The smallest size that falls into the bucket, as bucket_of computes it.
+                const std::uint32_t width = bucket / 4 + 4;
+                const std::uint64_t lowest =
+                    width > 64 ? UINT64_MAX : (((4ULL + bucket % 4) << (width - 3)) & ~15ULL) + 1;
+                while (index + 1 < count_ && sizes_[index] < lowest) {
+                    ++index;
+                }
+                first_of_bucket_[bucket] = index;
+            }
+        }
+        range_ = largest >= smallest_ ? largest - smallest_ : 0;
+    }
 
     // How many classes there can be; indices are smaller.
     [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
@@ -67,7 +96,25 @@ class SizeClasses {
         }
         return index;
     }
-    [[nodiscard]] std::uint32_t exact_index_of(std::uint64_t bytes) noexcept;
+    [[nodiscard]] std::uint32_t exact_index_of(std::uint64_t bytes) noexcept
+    {
+        constexpr std::uint64_t golden = 0x9E37'79B9'7F4A'7C15;
+        auto place = static_cast<std::uint32_t>((bytes * golden) >> 54U);
+        for (std::uint32_t probes = 0; probes < max_exact; ++probes) {
+            std::uint64_t found = exact_sizes_[place].load(std::memory_order_relaxed);
+            if (found == bytes) {
+                return place;
+            }
+            if (found == 0 && exact_sizes_[place].compare_exchange_strong(found, bytes, std::memory_order_relaxed)) {
+                return place;
+            }
+            if (found == bytes) {
+                return place;
+            }
+            place = (place + 1) % max_exact;
+        }
+        return none;
+    }
 
     bool exact_;
     bool clamps_;

@@ -1,46 +1,60 @@
 #include "core/memory/stack.hpp"
 
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
 #include "core/base/assert.hpp"
-#include "core/memory/fenced_resource.hpp"
-#include "core/memory/malloc_resource.hpp"
-#include "core/memory/null_resource.hpp"
-#include "core/memory/page_resource.hpp"
-#include "core/memory/pmr_resource.hpp"
-#include "core/memory/shared_resource.hpp"
+#include "core/memory/allocator_resources.hpp"
+#include "core/memory/class_pool.hpp"
+#include "core/memory/node_pools.hpp"
+#include "core/memory/page_resources.hpp"
+#include "core/memory/range_pool.hpp"
 #include "core/model/driver_memory.hpp"
+#include "core/sys/numa.hpp"
 
 namespace memsweep::memory {
 
 device::MemoryKind driver_kind(model::ResourceKind resource)
 {
-    switch (resource) {
-    case model::ResourceKind::pinned:
-        return device::MemoryKind::pinned;
-    case model::ResourceKind::write_combined:
-        return device::MemoryKind::write_combined;
-    case model::ResourceKind::mapped:
-        return device::MemoryKind::mapped;
-    case model::ResourceKind::managed:
-        return device::MemoryKind::managed;
-    case model::ResourceKind::stream_ordered:
-        return device::MemoryKind::stream_ordered;
-    case model::ResourceKind::device:
-        return device::MemoryKind::device;
-    case model::ResourceKind::malloc:
-    case model::ResourceKind::aligned:
-    case model::ResourceKind::pages:
-    case model::ResourceKind::memfd:
-    case model::ResourceKind::shm:
-    case model::ResourceKind::file:
-    case model::ResourceKind::pmr_new_delete:
-    case model::ResourceKind::pmr_monotonic:
-    case model::ResourceKind::pmr_unsync_pool:
-    case model::ResourceKind::pmr_sync_pool:
-    case model::ResourceKind::null:
-        break;
-    }
-    MEMSWEEP_ASSERT(false, "memory that no driver gives");
+    using model::ResourceKind;
+    constexpr std::array<std::pair<ResourceKind, device::MemoryKind>, 6> kinds{{
+        {ResourceKind::pinned, device::MemoryKind::pinned},
+        {ResourceKind::write_combined, device::MemoryKind::write_combined},
+        {ResourceKind::mapped, device::MemoryKind::mapped},
+        {ResourceKind::managed, device::MemoryKind::managed},
+        {ResourceKind::stream_ordered, device::MemoryKind::stream_ordered},
+        {ResourceKind::device, device::MemoryKind::device},
+    }};
+    const auto* const found = std::ranges::find(kinds, resource, &std::pair<ResourceKind, device::MemoryKind>::first);
+    MEMSWEEP_ASSERT(found != kinds.end(), "memory that no driver gives");
+    return found->second;
 }
+
+namespace {
+
+template <typename Resource>
+std::unique_ptr<MemoryResource> make_pmr()
+{
+    return std::make_unique<PmrResource>(std::make_unique<Resource>(std::pmr::new_delete_resource()));
+}
+
+// Those that a policy can name.
+std::vector<std::uint32_t> nodes_of_pools()
+{
+    std::vector<std::uint32_t> nodes = sys::nodes_with_memory();
+    std::erase_if(nodes, [](std::uint32_t node) { return node >= 64; });
+    return nodes.empty() ? std::vector<std::uint32_t>{0} : nodes;
+}
+
+bool is_fenced(const model::MemorySpec& spec, const model::SafetySpec& safety)
+{
+    return spec.resource != model::ResourceKind::null &&
+           (safety.detect == model::Detection::unmap || safety.guard_pages);
+}
+
+}  // namespace
 
 std::unique_ptr<MemoryResource> make_resource(const model::MemorySpec& spec, device::Runtime* runtime)
 {
@@ -58,10 +72,13 @@ std::unique_ptr<MemoryResource> make_resource(const model::MemorySpec& spec, dev
     case model::ResourceKind::file:
         return std::make_unique<FileResource>(spec.path.data());
     case model::ResourceKind::pmr_new_delete:
+        return std::make_unique<PmrResource>(nullptr);
     case model::ResourceKind::pmr_monotonic:
+        return make_pmr<std::pmr::monotonic_buffer_resource>();
     case model::ResourceKind::pmr_unsync_pool:
+        return make_pmr<std::pmr::unsynchronized_pool_resource>();
     case model::ResourceKind::pmr_sync_pool:
-        return std::make_unique<PmrResource>(spec.resource);
+        return make_pmr<std::pmr::synchronized_pool_resource>();
     case model::ResourceKind::null:
         return std::make_unique<NullResource>();
     case model::ResourceKind::pinned:
@@ -76,28 +93,27 @@ std::unique_ptr<MemoryResource> make_resource(const model::MemorySpec& spec, dev
     MEMSWEEP_ASSERT(false, "a resource kind outside its enumeration");
 }
 
-namespace {
-
-bool is_fenced(const model::MemorySpec& spec, const model::SafetySpec& safety)
+std::unique_ptr<Pool> make_pool(const model::PoolSpec& spec, MemoryResource& upstream, std::size_t page_bytes)
 {
-    return spec.resource != model::ResourceKind::null &&
-           (safety.detect == model::Detection::unmap || safety.guard_pages);
-}
-
-std::unique_ptr<MemoryResource> make_base(const model::MemorySpec& spec, const model::SafetySpec& safety,
-                                          device::Runtime* runtime)
-{
-    if (is_fenced(spec, safety)) {
-        return std::make_unique<FencedResource>(safety.detect == model::Detection::unmap);
+    switch (spec.kind) {
+    case model::PoolKind::none:
+        return nullptr;
+    case model::PoolKind::classes:
+        if (spec.per_node) {
+            return std::make_unique<NodePools>(spec, upstream, nodes_of_pools(), page_bytes);
+        }
+        return std::make_unique<ClassPool>(spec, upstream);
+    case model::PoolKind::best_fit:
+    case model::PoolKind::tlsf:
+        return std::make_unique<RangePool>(spec, upstream);
     }
-    return make_resource(spec, runtime);
+    MEMSWEEP_ASSERT(false, "a pool kind outside its enumeration");
 }
-
-}  // namespace
 
 ResourceStack::ResourceStack(const model::MemorySpec& spec, const model::SafetySpec& safety, Counters& counters,
                              device::Runtime* runtime)
-    : resource_{make_base(spec, safety, runtime)}
+    : resource_{is_fenced(spec, safety) ? std::make_unique<FencedResource>(safety.detect == model::Detection::unmap)
+                                        : make_resource(spec, runtime)}
 {
     MemoryResource* top = resource_.get();
     if (spec.huge_pages_from_bytes != 0) {

@@ -19,10 +19,8 @@
 #include "core/memory/adaptors.hpp"
 #include "core/memory/counters.hpp"
 #include "core/memory/device_resource.hpp"
-#include "core/memory/placement_adaptor.hpp"
 #include "core/memory/pool.hpp"
 #include "core/memory/pool_maintenance.hpp"
-#include "core/memory/quarantine_adaptor.hpp"
 #include "core/memory/resource.hpp"
 #include "core/model/specs.hpp"
 
@@ -34,6 +32,10 @@ namespace memsweep::memory {
 // Without pool, placement and adaptors. A driver's memory needs the runtime.
 [[nodiscard]] std::unique_ptr<MemoryResource> make_resource(const model::MemorySpec& spec,
                                                             device::Runtime* runtime = nullptr);
+
+// The pool that a spec asks for; nullptr: none.
+[[nodiscard]] std::unique_ptr<Pool> make_pool(const model::PoolSpec& spec, MemoryResource& upstream,
+                                              std::size_t page_bytes);
 
 class ResourceStack {
   public:

@@ -1,8 +1,8 @@
 // Creating arrays: what is asked of the heap, what is written, what is refused.
 #include <array>
 
-#include "core/array/touch.hpp"
-#include "core/memory/page_resource.hpp"
+#include "core/array/kernels.hpp"
+#include "core/memory/page_resources.hpp"
 #include "tests/array/rig.hpp"
 #include "tests/memory/residency.hpp"
 #include "tests/support/catch.hpp"

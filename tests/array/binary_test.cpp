@@ -3,7 +3,7 @@
 #include <complex>
 #include <random>
 
-#include "core/array/binary.hpp"
+#include "core/array/array.hpp"
 #include "core/array/half.hpp"
 #include "core/base/rng.hpp"
 #include "core/memory/adaptors.hpp"

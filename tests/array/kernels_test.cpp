@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/array/half.hpp"
-#include "core/array/touch.hpp"
+#include "core/array/kernels.hpp"
 #include "core/base/rng.hpp"
 #include "tests/memory/residency.hpp"
 #include "tests/support/catch.hpp"

@@ -7,7 +7,7 @@
 
 #include "core/array/array.hpp"
 #include "core/memory/adaptors.hpp"
-#include "core/memory/malloc_resource.hpp"
+#include "core/memory/allocator_resources.hpp"
 
 namespace memsweep::tests {
 

@@ -1,6 +1,6 @@
 #include "core/engine/interpreter.hpp"
 
-#include "core/engine/in_process_executor.hpp"
+#include "core/engine/worker.hpp"
 #include "tests/engine/steps.hpp"
 
 using namespace memsweep;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/engine/case_metrics.hpp"
-#include "core/engine/in_process_executor.hpp"
+#include "core/engine/worker.hpp"
 #include "core/model/concat_case.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_environment.hpp"

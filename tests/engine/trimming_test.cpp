@@ -1,5 +1,5 @@
 // Trims in a repetition: what steps take, what the policy of the memory takes, and where the time went.
-#include "core/engine/in_process_executor.hpp"
+#include "core/engine/worker.hpp"
 #include "core/sys/clock.hpp"
 #include "core/sys/process_probe.hpp"
 #include "tests/support/catch.hpp"
@@ -76,9 +76,9 @@ TEST_CASE("after a soft trim every page written faults once, and the contents ar
     CHECK(trimmed.record.minor_faults >= pages);
     CHECK((tests::sanitized || trimmed.record.minor_faults <= pages + pages / 100));
     CHECK((tests::sanitized || left.record.minor_faults <= pages / 100));
-    CHECK(trimmed.record.trims == 2);
-    CHECK(trimmed.record.trimmed_bytes == 2 * whole_pages);
-    CHECK(left.record.trims == 0);
+    CHECK(trimmed.record.counts[model::MetricId::trims].value == 2);
+    CHECK(trimmed.record.counts[model::MetricId::trimmed_bytes].value == 2 * whole_pages);
+    CHECK(left.record.counts[model::MetricId::trims].value == 0);
     CHECK(trimmed.record.checksum == left.record.checksum);
 }
 
@@ -92,9 +92,9 @@ TEST_CASE("a policy trims what the program can reach, only above its limit, outs
                    {clock, probe})
             .record;
     };
-    CHECK(trims_at(1000).trims == 0);
-    CHECK(trims_at(1001).trims == 2);  // nothing is reachable before the first step
-    CHECK(trims_at(1001).trimmed_bytes == 2 * whole_pages);
+    CHECK(trims_at(1000).counts[model::MetricId::trims].value == 0);
+    CHECK(trims_at(1001).counts[model::MetricId::trims].value == 2);  // nothing is reachable before the first step
+    CHECK(trims_at(1001).counts[model::MetricId::trimmed_bytes].value == 2 * whole_pages);
     CHECK(trims_at(1001).wall_ns == trims_at(1000).wall_ns);
 }
 

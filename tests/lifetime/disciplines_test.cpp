@@ -3,8 +3,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/lifetime/disciplines.hpp"
 #include "core/lifetime/heap.hpp"
-#include "core/lifetime/stack_discipline.hpp"
 #include "tests/lifetime/threads.hpp"
 #include "tests/lifetime/tracking_resource.hpp"
 #include "tests/support/catch.hpp"
@@ -336,7 +336,8 @@ TEST_CASE("a place on the stack that is being made ready is not popped by a drop
     tests::TrackingResource resource;
     BlockSlab slab;
     Reclaimer reclaimer{resource, slab};
-    StackDiscipline stack{{.mode = model::ReleaseMode::stack}, reclaimer};
+    const std::unique_ptr<Discipline> discipline = make_stack({.mode = model::ReleaseMode::stack}, reclaimer);
+    Discipline& stack = *discipline;
     Block& being_made = *slab.acquire();  // by another thread, which has not begun it yet
     REQUIRE(stack.acquire(being_made, 64, 16, false) == memory::AllocStatus::ok);
     Block& above = *slab.acquire();

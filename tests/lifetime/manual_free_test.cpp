@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/lifetime/heap.hpp"
-#include "core/memory/null_resource.hpp"
+#include "core/memory/allocator_resources.hpp"
 #include "tests/lifetime/threads.hpp"
 #include "tests/lifetime/tracking_resource.hpp"
 #include "tests/support/catch.hpp"

@@ -11,7 +11,7 @@
 
 #include "core/lifetime/heap.hpp"
 #include "core/memory/adaptors.hpp"
-#include "core/memory/malloc_resource.hpp"
+#include "core/memory/allocator_resources.hpp"
 #include "tests/lifetime/threads.hpp"
 #include "tests/lifetime/tracking_resource.hpp"
 #include "tests/support/catch.hpp"

@@ -2,9 +2,9 @@
 #include <chrono>
 #include <vector>
 
-#include "core/lifetime/heap.hpp"
 #include "core/lifetime/reserve_cap.hpp"
-#include "core/memory/null_resource.hpp"
+#include "core/lifetime/heap.hpp"
+#include "core/memory/allocator_resources.hpp"
 #include "tests/support/catch.hpp"
 
 namespace memsweep::lifetime {

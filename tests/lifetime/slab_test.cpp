@@ -7,7 +7,7 @@
 #include <malloc.h>
 
 #include "core/lifetime/heap.hpp"
-#include "core/memory/page_resource.hpp"
+#include "core/memory/page_resources.hpp"
 #include "tests/lifetime/threads.hpp"
 #include "tests/memory/residency.hpp"
 #include "tests/support/catch.hpp"

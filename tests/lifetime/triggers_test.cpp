@@ -6,9 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/lifetime/count_triggers.hpp"
 #include "core/lifetime/heap_triggers.hpp"
-#include "core/lifetime/pressure_triggers.hpp"
+#include "core/lifetime/triggers.hpp"
 #include "tests/support/catch.hpp"
 
 namespace memsweep::lifetime {

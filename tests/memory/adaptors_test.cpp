@@ -6,10 +6,8 @@
 #include <string>
 
 #include "core/memory/adaptors.hpp"
-#include "core/memory/malloc_resource.hpp"
-#include "core/memory/null_resource.hpp"
-#include "core/memory/page_resource.hpp"
-#include "core/memory/placement_adaptor.hpp"
+#include "core/memory/allocator_resources.hpp"
+#include "core/memory/page_resources.hpp"
 #include "core/memory/stack.hpp"
 #include "tests/lifetime/threads.hpp"
 #include "tests/memory/residency.hpp"

@@ -6,34 +6,20 @@
 #include <vector>
 
 #include "core/memory/adaptors.hpp"
+#include "core/memory/allocator_resources.hpp"
 #include "core/memory/class_pool.hpp"
-#include "core/memory/malloc_resource.hpp"
-#include "core/memory/null_resource.hpp"
-#include "core/memory/page_resource.hpp"
+#include "core/memory/page_resources.hpp"
 #include "tests/lifetime/threads.hpp"
+#include "tests/memory/pool_specs.hpp"
 #include "tests/support/catch.hpp"
 
 namespace memsweep::memory {
 namespace {
 
+using tests::classes;
+using tests::store_only;
+
 constexpr std::uint64_t MiB = 1U << 20U;
-
-model::PoolSpec classes()
-{
-    model::PoolSpec spec;
-    spec.kind = model::PoolKind::classes;
-    spec.classes = model::ClassScheme::pow2;
-    return spec;
-}
-
-// Only the common store: nothing stays in caches or depots.
-model::PoolSpec store_only()
-{
-    model::PoolSpec spec = classes();
-    spec.thread_blocks = 0;
-    spec.depot_blocks = 0;
-    return spec;
-}
 
 // A pool over a counted upstream whose memory is never touched.
 struct Rig {

@@ -6,7 +6,7 @@
 
 #include "core/memory/adaptors.hpp"
 #include "core/memory/node_pools.hpp"
-#include "core/memory/page_resource.hpp"
+#include "core/memory/page_resources.hpp"
 #include "core/sys/numa.hpp"
 #include "core/sys/page_ops.hpp"
 #include "tests/lifetime/threads.hpp"
@@ -15,7 +15,7 @@
 namespace memsweep::memory {
 namespace {
 
-model::PoolSpec classes()
+model::PoolSpec pool_per_node()
 {
     model::PoolSpec spec;
     spec.kind = model::PoolKind::classes;
@@ -48,7 +48,7 @@ TEST_CASE("pools per node: a block comes back to its own thread, and its pages l
     Counters counters;
     CountingAdaptor upstream{pages, counters};
     {
-        const auto pool = make_pool(classes(), upstream, sys::page_size());
+        const auto pool = make_pool(pool_per_node(), upstream, sys::page_size());
         const Allocation first = pool->allocate(100'000, 16);
         REQUIRE(first.status == AllocStatus::ok);
         std::memset(first.ptr, 1, 100'000);
@@ -78,7 +78,7 @@ TEST_CASE("pools per node: parts are told apart by the block, not by who returns
     CountingAdaptor upstream{pages, counters};
     {
         NodePools pool{
-            classes(), upstream, {0, 0}, sys::page_size()};  // two parts on the one node that every machine has
+            pool_per_node(), upstream, {0, 0}, sys::page_size()};  // two parts on the one node that every machine has
         std::vector<void*> blocks(200);
         std::ranges::generate(blocks, [&] { return pool.allocate(5000, 16).ptr; });
         CHECK(std::ranges::none_of(blocks, [](void* block) { return block == nullptr; }));

@@ -16,9 +16,8 @@
 
 #include <linux/capability.h>
 
-#include "core/memory/page_resource.hpp"
-#include "core/memory/placement_adaptor.hpp"
-#include "core/memory/shared_resource.hpp"
+#include "core/memory/adaptors.hpp"
+#include "core/memory/page_resources.hpp"
 #include "core/memory/stack.hpp"
 #include "core/sys/numa.hpp"
 #include "core/sys/page_ops.hpp"

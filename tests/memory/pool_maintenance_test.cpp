@@ -4,39 +4,27 @@
 #include <vector>
 
 #include "core/memory/adaptors.hpp"
+#include "core/memory/allocator_resources.hpp"
 #include "core/memory/class_pool.hpp"
-#include "core/memory/null_resource.hpp"
+#include "core/memory/clock.hpp"
 #include "core/memory/pool_maintenance.hpp"
+#include "tests/memory/pool_specs.hpp"
 #include "tests/support/catch.hpp"
 
 namespace memsweep::memory {
 namespace {
 
+using tests::store_only;
+
 constexpr std::int64_t second_ns = 1'000'000'000;
-
-model::PoolSpec store_only()
-{
-    model::PoolSpec spec;
-    spec.kind = model::PoolKind::classes;
-    spec.classes = model::ClassScheme::pow2;
-    spec.thread_blocks = 0;
-    spec.depot_blocks = 0;
-    return spec;
-}
-
-std::int64_t steady_ns()
-{
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
 
 PressureGauges calm()
 {
     return {[] { return std::optional<double>{}; }, [] { return std::optional<double>{}; }};
 }
 
-struct Rig {
-    explicit Rig(const model::PoolSpec& spec, PressureGauges gauges = calm())
+struct MaintainedPool {
+    explicit MaintainedPool(const model::PoolSpec& spec, PressureGauges gauges = calm())
         : pool{spec, counted}, maintenance{pool, spec, std::move(gauges)}
     {
     }
@@ -65,7 +53,7 @@ TEST_CASE("maintenance: a pass trims to its share", "[unit]")
 {
     model::PoolSpec spec = store_only();
     spec.trim_to = 0.5;
-    Rig rig{spec};
+    MaintainedPool rig{spec};
     rig.leave_idle(16);
     CHECK(rig.maintenance.pass(steady_ns()) == 8 * 1024);
     CHECK(rig.maintenance.pass(steady_ns()) == 4 * 1024);
@@ -77,7 +65,7 @@ TEST_CASE("maintenance: what lay idle beyond its lifetime goes", "[unit]")
 {
     model::PoolSpec spec = store_only();
     spec.lifetime_ns = 10 * second_ns;
-    Rig rig{spec};
+    MaintainedPool rig{spec};
     rig.leave_idle(3);
     CHECK(rig.maintenance.pass(steady_ns() + 9 * second_ns) == 0);
     CHECK(rig.maintenance.pass(steady_ns() + 11 * second_ns) == 3 * 1024);
@@ -89,7 +77,7 @@ TEST_CASE("maintenance: what a depot did not need since the last pass begins to 
     model::PoolSpec spec = store_only();
     spec.depot_blocks = 100;
     spec.lifetime_ns = 10 * second_ns;
-    Rig rig{spec};
+    MaintainedPool rig{spec};
     rig.leave_idle(5);
     CHECK(rig.maintenance.pass(steady_ns() + 20 * second_ns) == 0);  // none: it sees for the first time what is unused
     CHECK(rig.maintenance.pass(steady_ns()) == 0);                   // now it ages
@@ -103,7 +91,7 @@ TEST_CASE("maintenance: short memory empties the pool, whichever gauge says so",
         double stalled = 0;
         double share = 0;
         (by_stalls ? spec.pressure : spec.cgroup_share) = by_stalls ? 5 : 0.9;
-        Rig rig{spec, {[&] { return std::optional{stalled}; }, [&] { return std::optional{share}; }}};
+        MaintainedPool rig{spec, {[&] { return std::optional{stalled}; }, [&] { return std::optional{share}; }}};
         rig.leave_idle(10);
         stalled = 4.9;
         share = 0.89;
@@ -118,7 +106,7 @@ TEST_CASE("maintenance: a thread of its own makes counted passes", "[machine]")
     model::PoolSpec spec = store_only();
     spec.trim_to = 0;
     spec.trim_interval_ns = 1'000'000;
-    Rig rig{spec};
+    MaintainedPool rig{spec};
     rig.leave_idle(10);
     while (rig.maintenance.passes() < 3) {
         std::this_thread::sleep_for(std::chrono::milliseconds{1});

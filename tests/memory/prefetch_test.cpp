@@ -9,9 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/memory/page_resource.hpp"
-#include "core/memory/prefetch.hpp"
-#include "core/memory/shared_resource.hpp"
+#include "core/memory/page_resources.hpp"
+#include "core/memory/paging.hpp"
 #include "core/sys/unique_fd.hpp"
 #include "tests/memory/residency.hpp"
 #include "tests/support/catch.hpp"
@@ -26,7 +25,7 @@ using tests::page_bytes;
 
 constexpr std::size_t pages = 128;
 
-std::size_t bytes()
+std::size_t block_bytes()
 {
     return pages * page_bytes();
 }
@@ -55,63 +54,63 @@ void write_every_page(void* ptr, std::size_t size)
 TEST_CASE("prefetch: populated for writing, no page faults when it is written, and contents stay", "[machine]")
 {
     PageResource resource{model::PageKind::small};
-    const Allocation made = resource.allocate(bytes(), 16);
+    const Allocation made = resource.allocate(block_bytes(), 16);
     auto* const data = static_cast<unsigned char*>(made.ptr);
     data[5] = 77;
-    CHECK(mapped_pages(made.ptr, bytes()) == 1);
-    const Prefetched got = prefetch(made.ptr, bytes(), PrefetchHow::populate_write);
+    CHECK(mapped_pages(made.ptr, block_bytes()) == 1);
+    const PagesAdvised got = prefetch(made.ptr, block_bytes(), PrefetchHow::populate_write);
     if (got.refused) {
         std::printf("skipped: MADV_POPULATE_WRITE: this kernel does not know it\n");
-        resource.deallocate(made.ptr, bytes(), 16);
+        resource.deallocate(made.ptr, block_bytes(), 16);
         return;
     }
-    CHECK(got.bytes == bytes());
-    CHECK(mapped_pages(made.ptr, bytes()) == pages);
-    CHECK(tests::resident_pages(made.ptr, bytes()) == pages);
+    CHECK(got.bytes == block_bytes());
+    CHECK(mapped_pages(made.ptr, block_bytes()) == pages);
+    CHECK(tests::resident_pages(made.ptr, block_bytes()) == pages);
     CHECK(data[5] == 77);
-    const auto faults = tests::faults_of([&] { write_every_page(made.ptr, bytes()); });
+    const auto faults = tests::faults_of([&] { write_every_page(made.ptr, block_bytes()); });
     CHECK((tests::sanitized || faults <= 1));
-    resource.deallocate(made.ptr, bytes(), 16);
+    resource.deallocate(made.ptr, block_bytes(), 16);
 }
 
 TEST_CASE("prefetch: populated for reading, fresh private pages still fault when they are written", "[machine]")
 {
     PageResource resource{model::PageKind::small};
-    const Allocation made = resource.allocate(bytes(), 16);
-    const Prefetched got = prefetch(made.ptr, bytes(), PrefetchHow::populate_read);
+    const Allocation made = resource.allocate(block_bytes(), 16);
+    const PagesAdvised got = prefetch(made.ptr, block_bytes(), PrefetchHow::populate_read);
     if (!got.refused) {
-        CHECK(got.bytes == bytes());
-        CHECK(mapped_pages(made.ptr, bytes()) == pages);
-        CHECK(tests::faults_of([&] { write_every_page(made.ptr, bytes()); }) >= pages);
+        CHECK(got.bytes == block_bytes());
+        CHECK(mapped_pages(made.ptr, block_bytes()) == pages);
+        CHECK(tests::faults_of([&] { write_every_page(made.ptr, block_bytes()); }) >= pages);
     }
-    resource.deallocate(made.ptr, bytes(), 16);
+    resource.deallocate(made.ptr, block_bytes(), 16);
 }
 
 TEST_CASE("prefetch: what a soft trim took comes back without a fault", "[machine]")
 {
     SharedResource resource{model::PageKind::small};
-    const Allocation made = resource.allocate(bytes(), 16);
-    std::memset(made.ptr, 0x5A, bytes());
-    REQUIRE(::madvise(made.ptr, bytes(), MADV_DONTNEED) == 0);
-    CHECK(mapped_pages(made.ptr, bytes()) == 0);
-    CHECK(prefetch(made.ptr, bytes(), PrefetchHow::willneed).bytes == bytes());
-    CHECK(tests::resident_pages(made.ptr, bytes()) == pages);  // of the page cache; willneed maps nothing
-    if (!prefetch(made.ptr, bytes(), PrefetchHow::populate_write).refused) {
-        CHECK(mapped_pages(made.ptr, bytes()) == pages);
+    const Allocation made = resource.allocate(block_bytes(), 16);
+    std::memset(made.ptr, 0x5A, block_bytes());
+    REQUIRE(::madvise(made.ptr, block_bytes(), MADV_DONTNEED) == 0);
+    CHECK(mapped_pages(made.ptr, block_bytes()) == 0);
+    CHECK(prefetch(made.ptr, block_bytes(), PrefetchHow::willneed).bytes == block_bytes());
+    CHECK(tests::resident_pages(made.ptr, block_bytes()) == pages);  // of the page cache; willneed maps nothing
+    if (!prefetch(made.ptr, block_bytes(), PrefetchHow::populate_write).refused) {
+        CHECK(mapped_pages(made.ptr, block_bytes()) == pages);
     }
-    CHECK(static_cast<unsigned char*>(made.ptr)[bytes() - 1] == 0x5A);
-    resource.deallocate(made.ptr, bytes(), 16);
+    CHECK(static_cast<unsigned char*>(made.ptr)[block_bytes() - 1] == 0x5A);
+    resource.deallocate(made.ptr, block_bytes(), 16);
 }
 
 TEST_CASE("prefetch: the pages that a block shares at its ends count whole, none and nothing count nothing", "[unit]")
 {
     PageResource resource{model::PageKind::small};
-    const Allocation made = resource.allocate(bytes(), 16);
+    const Allocation made = resource.allocate(block_bytes(), 16);
     auto* const inside = static_cast<std::byte*>(made.ptr) + page_bytes() - 1;
     CHECK(prefetch(inside, 2, PrefetchHow::willneed).bytes == 2 * page_bytes());
     CHECK(prefetch(inside, 0, PrefetchHow::willneed).bytes == 0);
     CHECK(prefetch(inside, 2, PrefetchHow::none).bytes == 0);
-    resource.deallocate(made.ptr, bytes(), 16);
+    resource.deallocate(made.ptr, block_bytes(), 16);
 }
 
 TEST_CASE("stream: every byte once and in order, whatever the chunk; the last chunk is short", "[unit]")

@@ -6,8 +6,7 @@
 
 #include "core/base/rng.hpp"
 #include "core/memory/adaptors.hpp"
-#include "core/memory/malloc_resource.hpp"
-#include "core/memory/null_resource.hpp"
+#include "core/memory/allocator_resources.hpp"
 #include "core/memory/range_pool.hpp"
 #include "tests/support/catch.hpp"
 
@@ -24,8 +23,8 @@ model::PoolSpec ranges(model::PoolKind kind)
     return spec;
 }
 
-struct Rig {
-    explicit Rig(const model::PoolSpec& spec) : pool{spec, counted} {}
+struct RangeRig {
+    explicit RangeRig(const model::PoolSpec& spec) : pool{spec, counted} {}
 
     std::byte* take(std::size_t bytes)
     {
@@ -50,7 +49,7 @@ TEST_CASE("range pool: what comes back joins its neighbours, in whatever order",
     for (const model::PoolKind kind : kinds) {
         std::array<std::size_t, 4> order{0, 1, 2, 3};
         do {
-            Rig rig{ranges(kind)};
+            RangeRig rig{ranges(kind)};
             std::array<std::byte*, 4> held{rig.take(1000), rig.take(5000), rig.take(16), rig.take(70'000)};
             constexpr std::array<std::size_t, 4> sizes{1000, 5000, 16, 70'000};
             CHECK(rig.upstream.allocations() == 1);
@@ -68,7 +67,7 @@ TEST_CASE("range pool: what comes back joins its neighbours, in whatever order",
 TEST_CASE("range pool: a hole between two blocks is fragmentation until one of them goes", "[unit]")
 {
     for (const model::PoolKind kind : kinds) {
-        Rig rig{ranges(kind)};
+        RangeRig rig{ranges(kind)};
         std::byte* const first = rig.take(chunk / 4);
         std::byte* const second = rig.take(chunk / 4);
         rig.put(first, chunk / 4);
@@ -87,7 +86,7 @@ TEST_CASE("range pool: a hole between two blocks is fragmentation until one of t
 TEST_CASE("range pool: best fit takes the smallest hole that fits, TLSF one that surely does", "[unit]")
 {
     for (const model::PoolKind kind : kinds) {
-        Rig rig{ranges(kind)};
+        RangeRig rig{ranges(kind)};
         std::byte* const small = rig.take(1040);
         std::byte* const wall = rig.take(16);
         std::byte* const smaller = rig.take(1008);
@@ -109,7 +108,7 @@ TEST_CASE("range pool: random work never overlaps, and everything joins again", 
     const std::uint64_t seed = std::random_device{}();
     INFO("seed " << seed);
     for (const model::PoolKind kind : kinds) {
-        Rig rig{ranges(kind)};
+        RangeRig rig{ranges(kind)};
         base::Rng rng{seed};
         std::map<std::byte*, std::size_t> held;
         std::uint64_t live = 0;
@@ -145,7 +144,7 @@ TEST_CASE("range pool: random work never overlaps, and everything joins again", 
 TEST_CASE("range pool: requests above a chunk get one of their own; refused ones give back what is idle", "[unit]")
 {
     for (const model::PoolKind kind : kinds) {
-        Rig rig{ranges(kind)};
+        RangeRig rig{ranges(kind)};
         std::byte* const large = rig.take(5 * chunk);
         CHECK(rig.upstream.live_bytes() >= 5 * chunk);
         rig.put(large, 5 * chunk);
@@ -169,7 +168,7 @@ TEST_CASE("range pool: a chunk that is free goes back at once above the limit", 
     for (const model::PoolKind kind : kinds) {
         model::PoolSpec spec = ranges(kind);
         spec.limit_bytes = chunk;
-        Rig rig{spec};
+        RangeRig rig{spec};
         std::byte* const first = rig.take(chunk);
         std::byte* const second = rig.take(chunk);
         rig.put(first, chunk);

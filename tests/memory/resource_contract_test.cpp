@@ -14,16 +14,10 @@
 #include "core/base/rng.hpp"
 #include "core/device/open.hpp"
 #include "core/memory/adaptors.hpp"
+#include "core/memory/allocator_resources.hpp"
 #include "core/memory/device_resource.hpp"
-#include "core/memory/fenced_resource.hpp"
-#include "core/memory/malloc_resource.hpp"
-#include "core/memory/null_resource.hpp"
-#include "core/memory/page_resource.hpp"
-#include "core/memory/placement_adaptor.hpp"
-#include "core/memory/pmr_resource.hpp"
+#include "core/memory/page_resources.hpp"
 #include "core/memory/pool.hpp"
-#include "core/memory/quarantine_adaptor.hpp"
-#include "core/memory/shared_resource.hpp"
 #include "core/memory/stack.hpp"
 #include "core/sys/page_ops.hpp"
 #include "tests/support/catch.hpp"
@@ -289,7 +283,7 @@ std::vector<Subject> subjects()
     for (const model::ResourceKind kind : {model::ResourceKind::pmr_new_delete, model::ResourceKind::pmr_monotonic,
                                            model::ResourceKind::pmr_unsync_pool, model::ResourceKind::pmr_sync_pool}) {
         all.push_back({.name = std::string{model::name_of(kind)},
-                       .make = [kind] { return std::make_unique<PmrResource>(kind); },
+                       .make = [kind] { return make_resource({.resource = kind}); },
                        .threads = !model::is_single_threaded(kind),
                        .by_operator_new = true});
     }

@@ -5,9 +5,8 @@
 #include <set>
 #include <vector>
 
-#include "core/memory/malloc_resource.hpp"
-#include "core/memory/null_resource.hpp"
-#include "core/memory/page_resource.hpp"
+#include "core/memory/allocator_resources.hpp"
+#include "core/memory/page_resources.hpp"
 #include "tests/memory/residency.hpp"
 #include "tests/support/catch.hpp"
 

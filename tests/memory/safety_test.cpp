@@ -5,9 +5,8 @@
 #include <vector>
 
 #include "core/memory/adaptors.hpp"
-#include "core/memory/fenced_resource.hpp"
-#include "core/memory/malloc_resource.hpp"
-#include "core/memory/quarantine_adaptor.hpp"
+#include "core/memory/allocator_resources.hpp"
+#include "core/memory/page_resources.hpp"
 #include "core/memory/stack.hpp"
 #include "core/sys/fault_trap.hpp"
 #include "tests/lifetime/threads.hpp"

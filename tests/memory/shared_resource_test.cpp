@@ -3,7 +3,7 @@
 
 #include <sys/mman.h>
 
-#include "core/memory/shared_resource.hpp"
+#include "core/memory/page_resources.hpp"
 #include "tests/memory/residency.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/sys/fault_count.hpp"

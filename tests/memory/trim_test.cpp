@@ -1,11 +1,10 @@
 // What each trim takes from memory, and what it leaves.
-#include "core/memory/trim.hpp"
+#include "core/memory/paging.hpp"
 
 #include <algorithm>
 #include <cstring>
 
-#include "core/memory/page_resource.hpp"
-#include "core/memory/shared_resource.hpp"
+#include "core/memory/page_resources.hpp"
 #include "core/sys/page_ops.hpp"
 #include "tests/memory/residency.hpp"
 #include "tests/support/catch.hpp"
@@ -17,11 +16,11 @@ namespace {
 using model::TrimHow;
 using tests::page_bytes;
 
-constexpr std::size_t pages = 64;
+constexpr std::size_t block_pages = 64;
 
 // A block filled with 0x5A, trimmed, and what was found afterwards.
 struct Found {
-    Trimmed trimmed;
+    PagesAdvised trimmed;
     std::size_t kept{};    // bytes that still hold their value
     std::size_t zeroed{};  // bytes that read as zero
     std::uint64_t write_faults{};
@@ -29,16 +28,16 @@ struct Found {
 
 Found after(MemoryResource& resource, TrimHow how, std::size_t extra = 0)
 {
-    const std::size_t bytes = pages * page_bytes() + extra;
+    const std::size_t bytes = block_pages * page_bytes() + extra;
     const Allocation allocation = resource.allocate(bytes, 16);
     REQUIRE(allocation.status == AllocStatus::ok);
     auto* const data = static_cast<unsigned char*>(allocation.ptr);
     std::memset(data, 0x5A, bytes);
     Found found{.trimmed = trim(data, bytes, how)};
-    found.write_faults = tests::faults_of([&] { sys::touch_pages(data + 1, pages * page_bytes() - 1); });
+    found.write_faults = tests::faults_of([&] { sys::touch_pages(data + 1, block_pages * page_bytes() - 1); });
     const auto count = [&](unsigned char value) {
         std::size_t times = 0;
-        for (std::size_t page = 0; page < pages; ++page) {
+        for (std::size_t page = 0; page < block_pages; ++page) {
             times += data[page * page_bytes() + 8] == value ? 1U : 0U;
         }
         return times;
@@ -55,32 +54,32 @@ TEST_CASE("trim soft: the entries go, the contents stay, each page written fault
 {
     SharedResource resource{model::PageKind::small};
     const Found found = after(resource, TrimHow::soft);
-    CHECK(found.trimmed.bytes == pages * page_bytes());
-    CHECK(found.kept == pages);
-    tests::check_close(found.write_faults, pages);
-    CHECK(after(resource, TrimHow::soft, 100).trimmed.bytes == (pages + 1) * page_bytes());
+    CHECK(found.trimmed.bytes == block_pages * page_bytes());
+    CHECK(found.kept == block_pages);
+    tests::check_close(found.write_faults, block_pages);
+    CHECK(after(resource, TrimHow::soft, 100).trimmed.bytes == (block_pages + 1) * page_bytes());
 }
 
 TEST_CASE("trim dontneed: the contents are lost, of whole pages only", "[machine]")
 {
     PageResource resource{model::PageKind::small};
     const Found found = after(resource, TrimHow::dontneed);
-    CHECK(found.trimmed.bytes == pages * page_bytes());
-    CHECK(found.zeroed == pages);
-    tests::check_close(found.write_faults, pages);
-    CHECK(after(resource, TrimHow::dontneed, 100).trimmed.bytes == pages * page_bytes());
+    CHECK(found.trimmed.bytes == block_pages * page_bytes());
+    CHECK(found.zeroed == block_pages);
+    tests::check_close(found.write_faults, block_pages);
+    CHECK(after(resource, TrimHow::dontneed, 100).trimmed.bytes == block_pages * page_bytes());
 }
 
 TEST_CASE("trim free and cold: nothing is taken while there is memory", "[machine]")
 {
     PageResource resource{model::PageKind::small};
     const Found cold = after(resource, TrimHow::cold);
-    CHECK(cold.trimmed.bytes == pages * page_bytes());
-    CHECK(cold.kept == pages);
+    CHECK(cold.trimmed.bytes == block_pages * page_bytes());
+    CHECK(cold.kept == block_pages);
     CHECK((tests::sanitized || cold.write_faults <= 2));
     const Found freed = after(resource, TrimHow::free);
-    CHECK(freed.trimmed.bytes == pages * page_bytes());
-    CHECK(freed.kept + freed.zeroed == pages);
+    CHECK(freed.trimmed.bytes == block_pages * page_bytes());
+    CHECK(freed.kept + freed.zeroed == block_pages);
 }
 
 TEST_CASE("trim: less than a page is nothing where contents would be lost", "[machine]")

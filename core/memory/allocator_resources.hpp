@@ -1,0 +1,106 @@
+// The allocators that a process has, as resources: malloc, posix_memalign and the standard library's; and none at all.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <memory_resource>
+#include <utility>
+
+#include "core/memory/resource.hpp"
+
+namespace memsweep::memory {
+
+// The process's malloc, whichever library provides it: what most runtimes allocate from.
+//
+// Sources  alignment up to alignof(max_align_t): malloc and calloc; above it: posix_memalign.
+// Cost     zeroed memory at such a larger alignment is written (memset), since there is no aligned calloc; at smaller
+//          ones calloc leaves fresh pages untouched.
+// Threads  as malloc: any thread may allocate and free.
+class MallocResource final : public MemoryResource {
+  public:
+    [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override;
+    [[nodiscard]] Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept override;
+    void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override;
+};
+
+// The process's malloc with every allocation aligned, however little is asked for: what libraries give arrays that
+// vector instructions read.
+//
+// Sources  posix_memalign.
+// Cost     as malloc and its own search for an aligned place; zeroed memory is written.
+// Threads  as malloc: any thread may allocate and free.
+class AlignedResource final : public MemoryResource {
+  public:
+    // `alignment` is a power of two; requests that are stricter get what they ask for.
+    explicit AlignedResource(std::size_t alignment) noexcept : alignment_{alignment} {}
+
+    [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override
+    {
+        return malloc_.allocate(bytes, stricter(alignment));
+    }
+    [[nodiscard]] Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept override
+    {
+        return malloc_.allocate_zeroed(bytes, stricter(alignment));
+    }
+    void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override
+    {
+        malloc_.deallocate(ptr, bytes, stricter(alignment));
+    }
+
+  private:
+    // What is no power of two stays so, to be refused.
+    [[nodiscard]] std::size_t stricter(std::size_t asked) const noexcept
+    {
+        return asked != 0 && asked < alignment_ && (asked & (asked - 1)) == 0 ? alignment_ : asked;
+    }
+
+    std::size_t alignment_;
+    MallocResource malloc_;
+};
+
+// The standard library's memory resources, as they come: what a C++ program takes without asking for more.
+//
+// Sources  <memory_resource>: new_delete_resource, monotonic_buffer_resource, unsynchronized_pool_resource and
+//          synchronized_pool_resource, with their default options over new and delete.
+// Memory   monotonic gives nothing back before it is destroyed; the pools keep blocks up to a few MiB, and pass larger
+//          ones on. None can promise zeros: zeroed memory is written.
+// Errors   bad_request; out_of_memory where the library throws, which ends here.
+// Threads  new_delete and synchronized: any. monotonic and unsynchronized: one at a time, see model::single_threaded.
+class PmrResource final : public MemoryResource {
+  public:
+    // nullptr: new_delete_resource, which nobody owns.
+    explicit PmrResource(std::unique_ptr<std::pmr::memory_resource> resource) noexcept
+        : owned_{std::move(resource)}, resource_{owned_ == nullptr ? std::pmr::new_delete_resource() : owned_.get()}
+    {
+    }
+
+    [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override;
+    [[nodiscard]] Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept override;
+    void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override
+    {
+        resource_->deallocate(ptr, bytes, alignment);
+    }
+
+  private:
+    std::unique_ptr<std::pmr::memory_resource> owned_;
+    std::pmr::memory_resource* resource_;
+};
+
+// No memory at all: addresses that must not be dereferenced, to measure what the harness itself costs.
+//
+// Cost     one relaxed atomic addition per allocation, nothing per deallocation.
+// Memory   none. Addresses are distinct for the life of the resource but stand closer together than the sizes asked
+//          for; they start at 2^52, which no Linux process has mapped, so a stray write is a segmentation fault.
+// Errors   bad_request only.
+class NullResource final : public MemoryResource {
+  public:
+    [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override;
+    [[nodiscard]] Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept override;
+    void deallocate(void* /*ptr*/, std::size_t /*bytes*/, std::size_t /*alignment*/) noexcept override {}
+
+  private:
+    std::atomic<std::uint64_t> next_{std::uint64_t{1} << 52};
+};
+
+}  // namespace memsweep::memory
