@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "core/measure/nonparametric.hpp"
+#include "core/measure/statistics.hpp"
 #include "core/measure/summary.hpp"
 
 namespace memsweep::measure {

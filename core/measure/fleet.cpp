@@ -1,6 +1,7 @@
 #include "core/measure/fleet.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -10,7 +11,7 @@
 
 #include "core/base/host_list.hpp"
 #include "core/measure/cases.hpp"
-#include "core/measure/likeness.hpp"
+#include "core/measure/format.hpp"
 #include "core/measure/summary.hpp"
 
 namespace memsweep::measure {
@@ -21,11 +22,6 @@ constexpr double absent = std::numeric_limits<double>::quiet_NaN();
 bool is_probe(const model::RunReport& report)
 {
     return report.run.scenario_name.starts_with("probe_");
-}
-
-std::string version_of(const model::ToolInfo& tool)
-{
-    return tool.version + (tool.commit.empty() ? "" : fmt::format(" ({:.12})", tool.commit));
 }
 
 void add_counts(const model::Counts& from, model::Counts& into)
@@ -41,26 +37,19 @@ void add_counts(const model::Counts& from, model::Counts& into)
     into.assertions_not_evaluated += from.assertions_not_evaluated;
 }
 
+// Too few values for an interval have that from the least to the greatest.
 void add_host(std::vector<double>& values, model::FleetMetric& metric)
 {
+    std::ranges::sort(values);
+    const model::Summary summary = values.empty()
+                                       ? model::Summary{.median = absent, .mad = absent, .ci95 = {{absent, absent}}}
+                                       : summary_of_sorted(values);
+    const auto interval = summary.ci95.value_or(std::array{summary.min, summary.max});
     metric.n.push_back(static_cast<std::uint32_t>(values.size()));
-    if (values.empty()) {
-        for (std::vector<double>* column : {&metric.median, &metric.mad, &metric.low, &metric.high}) {
-            column->push_back(absent);
-        }
-        return;
-    }
-    std::ranges::sort(values);
-    const double middle = median_of_sorted(values);
-    const std::size_t rank = std::max<std::size_t>(median_interval_rank(values.size()), 1);
-    metric.median.push_back(middle);
-    metric.low.push_back(values[rank - 1]);
-    metric.high.push_back(values[values.size() - rank]);
-    for (double& value : values) {
-        value = std::fabs(value - middle);
-    }
-    std::ranges::sort(values);
-    metric.mad.push_back(median_of_sorted(values));
+    metric.median.push_back(summary.median);
+    metric.mad.push_back(summary.mad);
+    metric.low.push_back(interval[0]);
+    metric.high.push_back(interval[1]);
 }
 
 }  // namespace
@@ -136,7 +125,7 @@ std::size_t FleetBuilder::host_of(const model::RunReport& report)
         host.machine = report.machine;
         host.started = report.run.started;
         host.ended = report.run.ended;
-        host.version = version_of(report.tool);
+        host.version = version_text(report.tool);
     }
     return found->second;
 }

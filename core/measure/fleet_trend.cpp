@@ -1,4 +1,4 @@
-#include "core/measure/fleet_trend.hpp"
+#include "core/measure/fleet.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "core/measure/multiple_testing.hpp"
+#include "core/measure/format.hpp"
+#include "core/measure/statistics.hpp"
 #include "core/measure/summary.hpp"
 
 namespace memsweep::measure {
@@ -247,7 +248,7 @@ base::Expected<FleetTrend> compare_fleets(const NamedFleet& base, const NamedFle
             change.why = std::move(judgement.why);
         } else if (!change.shift.interval) {
             change.verdict = Verdict::insufficient;
-            change.why = fmt::format("{} host{} in both; 6 are needed", change.hosts, change.hosts == 1 ? "" : "s");
+            change.why = counted(change.hosts, "host") + " in both; 6 are needed";
         } else {
             open.push_back({trend.changes.size(), sign_p(shifts, is_ratio ? 1 : 0)});
         }

@@ -46,6 +46,22 @@ std::string format_factor(double factor)
     return factor >= 0.0995 ? fmt::format("{:.2f}", factor) : fmt::format("{:.2g}", factor);
 }
 
+std::string counted(std::uint64_t count, std::string_view noun)
+{
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string version_text(const model::ToolInfo& tool)
+{
+    return tool.version + (tool.commit.empty() ? "" : fmt::format(" ({:.12})", tool.commit));
+}
+
+std::string processor_text(const model::Machine& machine)
+{
+    return fmt::format("{}, {}", machine.cpu.empty() ? "unknown processor" : machine.cpu,
+                       counted(machine.cores, "core"));
+}
+
 std::string spoken(std::string name)
 {
     std::ranges::replace(name, '_', ' ');

@@ -54,7 +54,25 @@ std::optional<std::array<double, 2>> median_interval(std::span<const double> sor
     return rank == 0 ? std::nullopt : std::optional{std::array{sorted[rank - 1], sorted[sorted.size() - rank]}};
 }
 
-model::Summary summary_of(std::span<const double> sorted)
+std::optional<double> end_of(const std::optional<std::array<double, 2>>& interval, std::size_t which)
+{
+    return interval ? std::optional{(*interval)[which]} : std::nullopt;
+}
+
+}  // namespace
+
+std::vector<double> present(std::span<const std::optional<double>> values)
+{
+    std::vector<double> there;
+    for (const auto& value : values) {
+        if (value) {
+            there.push_back(*value);
+        }
+    }
+    return there;
+}
+
+model::Summary summary_of_sorted(std::span<const double> sorted)
 {
     model::Summary summary;
     summary.n = sorted.size();
@@ -76,28 +94,10 @@ model::Summary summary_of(std::span<const double> sorted)
     return summary;
 }
 
-std::optional<double> end_of(const std::optional<std::array<double, 2>>& interval, std::size_t which)
-{
-    return interval ? std::optional{(*interval)[which]} : std::nullopt;
-}
-
-}  // namespace
-
-std::vector<double> present(std::span<const std::optional<double>> values)
-{
-    std::vector<double> there;
-    for (const auto& value : values) {
-        if (value) {
-            there.push_back(*value);
-        }
-    }
-    return there;
-}
-
 std::optional<model::Summary> summarize(std::span<const std::optional<double>> values)
 {
     const std::vector<double> sorted = sorted_present(values);
-    return sorted.empty() ? std::nullopt : std::optional{summary_of(sorted)};
+    return sorted.empty() ? std::nullopt : std::optional{summary_of_sorted(sorted)};
 }
 
 double percentile(std::span<const double> sorted, double percent)
@@ -145,7 +145,7 @@ std::optional<double> stat_of(std::span<const std::optional<double>> values, mod
     if (sorted.empty()) {
         return std::nullopt;
     }
-    const model::Summary summary = summary_of(sorted);
+    const model::Summary summary = summary_of_sorted(sorted);
     switch (stat) {
     case model::Stat::min:
         return summary.min;

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/measure/nonparametric.hpp"
+#include "core/measure/statistics.hpp"
 #include "core/model/report.hpp"
 
 namespace memsweep::measure {
