@@ -89,16 +89,24 @@ inline constexpr std::uint64_t made_address_spacing = 16;
     return (number + 1) * made_address_spacing;
 }
 
-// Reads a log line by line. add_line(line) returns why the line is bad, or nullptr.
-template <typename AddLine>
-void import_lines(LogText& log, ImportSink& sink, AddLine add_line)
+// Reads a log line by line: Lines{sink, options} has an add(line), which returns why the line is bad, or nullptr, and
+// perhaps a finish() for the end of the log, which does the same.
+template <typename Lines>
+base::Expected<void> import_lines(LogText& log, ImportSink& sink, const ImportOptions& options)
 {
+    Lines lines{sink, options};
     std::string_view line;
     while (log.line(line)) {
-        if (const char* const reason = add_line(line)) {
+        if (const char* const reason = lines.add(line)) {
             sink.bad(log.line_number(), reason);
         }
     }
+    if constexpr (requires { lines.finish(); }) {
+        if (const char* const reason = lines.finish()) {
+            sink.bad(log.line_number(), reason);
+        }
+    }
+    return {};
 }
 
 }  // namespace memsweep::trace
