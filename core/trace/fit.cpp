@@ -1,24 +1,13 @@
 #include "core/trace/fit.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <iterator>
 
 #include "core/trace/live_blocks.hpp"
 
 namespace memsweep::trace {
 namespace {
-
-constexpr std::array policies{
-    PlacementPolicy{"first_fit", "the lowest hole that fits", false, make_first_fit},
-    PlacementPolicy{"best_fit", "the smallest hole that fits, of equal ones the lowest", false, make_best_fit},
-    PlacementPolicy{"tlsf", "two-level segregated fit", false, make_tlsf},
-    PlacementPolicy{"rmm_pool", "RMM's pool: best fit, growth by half of what is left, 256 bytes", true, make_rmm_pool},
-    PlacementPolicy{"pytorch", "PyTorch's caching allocator, segments of 2 and 20 MiB, kept", false, make_pytorch},
-    PlacementPolicy{"buddy", "binary buddies", false, make_buddy},
-    PlacementPolicy{"pow2", "a list per power of two", false, make_pow2},
-    PlacementPolicy{"quad", "a list per class, four classes per doubling", false, make_quad},
-};
 
 constexpr std::uint64_t max_live_peak = 1ULL << 56U;  // beyond it sums would wrap, and no machine has it
 
@@ -228,6 +217,12 @@ class Painter {
 
 std::span<const PlacementPolicy> placement_policies()
 {
+    static const std::vector<PlacementPolicy> policies = [] {
+        std::vector<PlacementPolicy> all;
+        std::ranges::copy(hole_policies(), std::back_inserter(all));
+        std::ranges::copy(class_policies(), std::back_inserter(all));
+        return all;
+    }();
     return policies;
 }
 

@@ -85,20 +85,21 @@ class Segments {
     RecycledNumbers numbers_;
 };
 
-// The segment that each block lies in.
-class BlockSegments {
+// What a policy keeps of each block.
+template <typename Value>
+class PerBlock {
   public:
-    void set(std::uint32_t block, std::uint32_t segment)
+    void set(std::uint32_t block, Value value)
     {
-        if (block >= segments_.size()) {
-            segments_.resize(std::size_t{block} * 2 + 64, no_segment);
+        if (block >= values_.size()) {
+            values_.resize(std::size_t{block} * 2 + 64);
         }
-        segments_[block] = segment;
+        values_[block] = value;
     }
-    [[nodiscard]] std::uint32_t of(std::uint32_t block) const { return segments_[block]; }
+    [[nodiscard]] Value of(std::uint32_t block) const { return values_[block]; }
 
   private:
-    std::vector<std::uint32_t> segments_;
+    std::vector<Value> values_;
 };
 
 [[nodiscard]] constexpr std::uint64_t rounded_up(std::uint64_t size, std::uint64_t unit)

@@ -55,15 +55,15 @@ struct PlacementPolicy {
     std::unique_ptr<Placement> (*make)(std::uint64_t capacity, std::uint64_t alignment);
 };
 
+// All policies, in the order in which they are shown; and those of each source.
 [[nodiscard]] std::span<const PlacementPolicy> placement_policies();
+[[nodiscard]] std::span<const PlacementPolicy> hole_policies();
+[[nodiscard]] std::span<const PlacementPolicy> class_policies();
 
-std::unique_ptr<Placement> make_first_fit(std::uint64_t capacity, std::uint64_t alignment);
-std::unique_ptr<Placement> make_best_fit(std::uint64_t capacity, std::uint64_t alignment);
-std::unique_ptr<Placement> make_tlsf(std::uint64_t capacity, std::uint64_t alignment);
-std::unique_ptr<Placement> make_rmm_pool(std::uint64_t capacity, std::uint64_t alignment);
-std::unique_ptr<Placement> make_pytorch(std::uint64_t capacity, std::uint64_t alignment);
-std::unique_ptr<Placement> make_buddy(std::uint64_t capacity, std::uint64_t alignment);
-std::unique_ptr<Placement> make_pow2(std::uint64_t capacity, std::uint64_t alignment);
-std::unique_ptr<Placement> make_quad(std::uint64_t capacity, std::uint64_t alignment);
+template <typename Policy>
+std::unique_ptr<Placement> make_placement(std::uint64_t capacity, std::uint64_t alignment)
+{
+    return std::make_unique<Policy>(capacity, alignment);
+}
 
 }  // namespace memsweep::trace
