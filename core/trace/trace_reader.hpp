@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "core/trace/event_decoder.hpp"
+#include "core/trace/event.hpp"
 #include "core/trace/live_blocks.hpp"
 #include "core/trace/trace_file.hpp"
 
