@@ -5,7 +5,6 @@
 #include <bit>
 #include <vector>
 
-#include "core/trace/holes.hpp"
 #include "core/trace/live_blocks.hpp"
 #include "core/trace/placement.hpp"
 

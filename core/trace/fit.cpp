@@ -11,49 +11,6 @@ namespace {
 
 constexpr std::uint64_t max_live_peak = 1ULL << 56U;  // beyond it sums would wrap, and no machine has it
 
-// Turns events into operations on numbered blocks.
-class PlacementOpsBuilder {
-  public:
-    void add(const Event& event)
-    {
-        if (event.kind == EventKind::define_space) {
-            ops_.on_device = ops_.on_device || event.space_kind == SpaceKind::device;
-            return;
-        }
-        ++number_;
-        if (event.kind == EventKind::exec || event.kind == EventKind::process_exit) {
-            walk_.end_process(event.process, [this](const LiveBlock& block) { put(block, true); });
-            return;
-        }
-        const BlockWalk::Change change = walk_.add(event);
-        if (change.freed) {
-            put(*change.freed, true);
-        }
-        if (change.replaced) {
-            put(*change.replaced, true);
-        }
-        if (change.made) {
-            put(*change.made, false);
-        }
-    }
-    PlacementOps finish()
-    {
-        ops_.live_peak = walk_.peak_live_bytes();
-        return std::move(ops_);
-    }
-
-  private:
-    void put(const LiveBlock& block, bool is_free)
-    {
-        ops_.ops.push_back({block.size, block.tag, is_free});
-        ops_.events.push_back(number_);
-    }
-
-    PlacementOps ops_;
-    BlockWalk walk_;
-    std::uint64_t number_{};
-};
-
 // Runs the operations through a placement.
 class PlacementRun {
   public:
@@ -228,12 +185,33 @@ std::span<const PlacementPolicy> placement_policies()
 
 PlacementOps placement_ops(TraceReader& reader)
 {
-    PlacementOpsBuilder builder;
+    PlacementOps result;
+    BlockWalk walk;
+    std::uint64_t number = 0;
+    const auto put = [&](const std::optional<LiveBlock>& block, bool is_free) {
+        if (block) {
+            result.ops.push_back({block->size, block->tag, is_free});
+            result.events.push_back(number);
+        }
+    };
     Event event;
     while (reader.next(event)) {
-        builder.add(event);
+        if (event.kind == EventKind::define_space) {
+            result.on_device = result.on_device || event.space_kind == SpaceKind::device;
+            continue;
+        }
+        ++number;
+        if (event.kind == EventKind::exec || event.kind == EventKind::process_exit) {
+            walk.end_process(event.process, [&](const LiveBlock& block) { put(block, true); });
+            continue;
+        }
+        const BlockWalk::Change change = walk.add(event);
+        put(change.freed, true);
+        put(change.replaced, true);
+        put(change.made, false);
     }
-    return builder.finish();
+    result.live_peak = walk.peak_live_bytes();
+    return result;
 }
 
 std::optional<FitFailure> first_failure(const PlacementOps& ops, const PlacementPolicy& policy, std::uint64_t capacity,

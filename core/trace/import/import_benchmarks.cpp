@@ -373,20 +373,11 @@ class FleetbenchLines {
 
 }  // namespace
 
-ImportFormat csapp_format()
-{
-    return {"csapp", "CS:APP malloc lab .rep", 0, is_csapp, import_lines<CsappLines>};
-}
-
-ImportFormat malloc_bench_format()
-{
-    return {"malloc-bench", "malloc-bench, protobuf", 0, is_malloc_bench, import_malloc_bench};
-}
-
-ImportFormat fleetbench_format()
-{
-    return {"fleetbench", "fleetbench's size, rate and number live, CSV: a trace drawn from them", ns_ticks,
-            is_fleetbench, import_lines<FleetbenchLines>};
-}
+constinit const ImportFormat csapp_format{"csapp", "CS:APP malloc lab .rep", 0, is_csapp, import_lines<CsappLines>};
+constinit const ImportFormat malloc_bench_format{"malloc-bench", "malloc-bench, protobuf", 0, is_malloc_bench,
+                                                 import_malloc_bench};
+constinit const ImportFormat fleetbench_format{"fleetbench",
+                                               "fleetbench's size, rate and number live, CSV: a trace drawn from them",
+                                               ns_ticks, is_fleetbench, import_lines<FleetbenchLines>};
 
 }  // namespace memsweep::trace

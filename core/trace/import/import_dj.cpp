@@ -363,14 +363,9 @@ base::Expected<void> import_dj_workload(LogText& log, ImportSink& sink, const Im
 
 }  // namespace
 
-ImportFormat dj_mtrace_format()
-{
-    return {"dj-mtrace", "the records of glibc's malloc tracing branch", 0, is_dj_mtrace, import_dj_mtrace};
-}
-
-ImportFormat dj_workload_format()
-{
-    return {"dj-workload", "the workloads (.wl) made of them", 0, is_dj_workload, import_dj_workload};
-}
+constinit const ImportFormat dj_mtrace_format{"dj-mtrace", "the records of glibc's malloc tracing branch", 0,
+                                              is_dj_mtrace, import_dj_mtrace};
+constinit const ImportFormat dj_workload_format{"dj-workload", "the workloads (.wl) made of them", 0, is_dj_workload,
+                                                import_dj_workload};
 
 }  // namespace memsweep::trace

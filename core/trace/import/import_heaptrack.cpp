@@ -132,10 +132,7 @@ class HeaptrackLines {
 
 }  // namespace
 
-ImportFormat heaptrack_format()
-{
-    return {"heaptrack", "heaptrack, interpreted or raw, also gz or zst", 1000, is_heaptrack,
-            import_lines<HeaptrackLines>};
-}
+constinit const ImportFormat heaptrack_format{"heaptrack", "heaptrack, interpreted or raw, also gz or zst", 1000,
+                                              is_heaptrack, import_lines<HeaptrackLines>};
 
 }  // namespace memsweep::trace

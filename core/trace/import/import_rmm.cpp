@@ -133,6 +133,14 @@ std::uint32_t device_in(const std::string& name)
     return device;
 }
 
+constexpr std::array<LoggedAction, 7> rmm_actions{{{"allocate", EventKind::malloc},
+                                                   {"Alloc", EventKind::malloc},
+                                                   {"free", EventKind::free},
+                                                   {"deallocate", EventKind::free},
+                                                   {"Free", EventKind::free},
+                                                   {"allocate failure", EventKind::failed_alloc},
+                                                   {"Realloc", EventKind::realloc}}};
+
 class RmmRows {
   public:
     RmmRows(ImportSink& sink, const ImportOptions& options) : sink_{&sink}, file_device_{device_in(options.name)}
@@ -183,21 +191,12 @@ class RmmRows {
                     .stream = *stream,
                     .address = *address,
                     .size = *size};
-        const std::string_view action = field(row, columns_.action);
-        if (action == "allocate" || action == "Alloc") {
-            event.kind = EventKind::malloc;
-        } else if (action == "free" || action == "deallocate" || action == "Free") {
-            event.kind = EventKind::free;
-            event.size = 0;
-        } else if (action == "allocate failure") {
-            event.kind = EventKind::failed_alloc;
-            event.address = 0;
-        } else if (action == "Realloc") {
-            event.kind = EventKind::realloc;
-            event.old_address = *address;
-        } else {
+        const auto kind = kind_of(rmm_actions, field(row, columns_.action));
+        if (!kind) {
             return "unknown action";
         }
+        set_kind(event, *kind);
+        event.old_address = *kind == EventKind::realloc ? *address : 0;
         event.ticks = clock_.read(field(row, columns_.time));
         sink_->add(event);
         return nullptr;
@@ -212,10 +211,7 @@ class RmmRows {
 
 }  // namespace
 
-ImportFormat rmm_format()
-{
-    return {"rmm", "RMM's logging_resource_adaptor, CSV; also CNMeM's of RMM before 0.13", ns_ticks, is_rmm,
-            import_lines<RmmRows>};
-}
+constinit const ImportFormat rmm_format{"rmm", "RMM's logging_resource_adaptor, CSV; also CNMeM's of RMM before 0.13",
+                                        ns_ticks, is_rmm, import_lines<RmmRows>};
 
 }  // namespace memsweep::trace

@@ -300,19 +300,10 @@ class MtraceLines {
 
 }  // namespace
 
-ImportFormat valgrind_format()
-{
-    return {"valgrind", "valgrind --trace-malloc=yes", 0, is_valgrind, import_lines<ValgrindLines>};
-}
-
-ImportFormat ltrace_format()
-{
-    return {"ltrace", "ltrace -f -e malloc+free+calloc+realloc", 0, is_ltrace, import_lines<LtraceLines>};
-}
-
-ImportFormat mtrace_format()
-{
-    return {"mtrace", "glibc's mtrace(), text", 0, is_mtrace, import_lines<MtraceLines>};
-}
+constinit const ImportFormat valgrind_format{"valgrind", "valgrind --trace-malloc=yes", 0, is_valgrind,
+                                             import_lines<ValgrindLines>};
+constinit const ImportFormat ltrace_format{"ltrace", "ltrace -f -e malloc+free+calloc+realloc", 0, is_ltrace,
+                                           import_lines<LtraceLines>};
+constinit const ImportFormat mtrace_format{"mtrace", "glibc's mtrace(), text", 0, is_mtrace, import_lines<MtraceLines>};
 
 }  // namespace memsweep::trace

@@ -397,10 +397,8 @@ class UmpireLines {
 
 }  // namespace
 
-ImportFormat umpire_format()
-{
-    return {"umpire", "Umpire's UMPIRE_REPLAY, JSON lines, of today and of version 4 and before", ns_ticks, is_umpire,
-            import_lines<UmpireLines>};
-}
+constinit const ImportFormat umpire_format{"umpire",
+                                           "Umpire's UMPIRE_REPLAY, JSON lines, of today and of version 4 and before",
+                                           ns_ticks, is_umpire, import_lines<UmpireLines>};
 
 }  // namespace memsweep::trace
