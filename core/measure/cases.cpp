@@ -261,12 +261,17 @@ std::vector<CasePair> pair_by_value(std::span<const CaseReport> cases, const mod
     return pairs;
 }
 
+std::string param_text(const model::Param& param)
+{
+    return fmt::format("{}={}", param.name, model::to_text(param.value));
+}
+
 std::vector<std::string> params_without(const CaseReport& report, std::span<const std::string_view> axes)
 {
     std::vector<std::string> texts;
     for (const model::Param& param : report.params) {
         if (std::ranges::find(axes, param.name) == axes.end()) {
-            texts.push_back(fmt::format("{}={}", param.name, model::to_text(param.value)));
+            texts.push_back(param_text(param));
         }
     }
     std::ranges::sort(texts);
@@ -332,9 +337,8 @@ model::RunReport by_phase(const model::RunReport& report)
 
 bool has_phase_axis(const model::RunReport& report)
 {
-    return std::ranges::any_of(report.cases, [](const CaseReport& one) {
-        return std::ranges::find(one.params, phase_axis, &model::Param::name) != one.params.end();
-    });
+    return std::ranges::any_of(report.cases,
+                               [](const CaseReport& one) { return value_on(one, phase_axis).has_value(); });
 }
 
 std::vector<PlaceMatrix> place_matrices(const std::vector<CaseReport>& cases)

@@ -31,6 +31,9 @@ namespace memsweep::measure {
 // The value of the parameter `mode`; empty when there is none.
 [[nodiscard]] std::optional<std::string> mode_of(const model::CaseReport& report);
 
+// "name=value".
+[[nodiscard]] std::string param_text(const model::Param& param);
+
 // "name=value" of every parameter but those of the axes named, in alphabetical order.
 [[nodiscard]] std::vector<std::string> params_without(const model::CaseReport& report,
                                                       std::span<const std::string_view> axes);

@@ -76,7 +76,7 @@ std::string known_values(const RunReport& report, const std::string& axis)
         for (const model::Param& param : one.params) {
             axes.insert(param.name);
             if (param.name == axis) {
-                values.insert(fmt::format("{}={}", axis, model::to_text(param.value)));
+                values.insert(param_text(param));
             }
         }
     }
@@ -132,11 +132,9 @@ class Comparer {
     {
         pair_ = index;
         if (pair.base == nullptr || pair.candidate == nullptr) {
-            const bool added = pair.base == nullptr;
-            judged(added ? *pair.candidate : *pair.base,
-                   {added ? Verdict::added : Verdict::missing, added ? "not in the base" : "not in the candidate"});
+            settle(begin(pair.base == nullptr ? *pair.candidate : *pair.base), lacking(pair.base == nullptr));
         } else if (pair.base->status != Status::ok || pair.candidate->status != Status::ok) {
-            judged(*pair.candidate, judge_states(*pair.base, *pair.candidate));
+            settle(begin(*pair.candidate), judge_states(*pair.base, *pair.candidate));
         } else {
             add_metrics(*pair.base, *pair.candidate);
             if (criteria_->points) {
@@ -159,15 +157,19 @@ class Comparer {
     }
 
   private:
-    void judged(const CaseReport& report, Judgement judgement)
+    MetricComparison& begin(const CaseReport& report)
     {
-        MetricComparison result;
+        MetricComparison& result = results_.emplace_back();
         result.pair = pair_;
         result.scenario = report.scenario;
         result.case_id = report.id;
-        result.verdict = judgement.verdict;
-        result.why = std::move(judgement.why);
-        results_.push_back(std::move(result));
+        return result;
+    }
+
+    static Judgement lacking(bool in_base)
+    {
+        return in_base ? Judgement{Verdict::added, "not in the base"}
+                       : Judgement{Verdict::missing, "not in the candidate"};
     }
 
     void add_metrics(const CaseReport& base, const CaseReport& candidate)
@@ -210,7 +212,7 @@ class Comparer {
 
     void add_metric(const CaseReport& report, const Metric* base, const Metric* candidate)
     {
-        if (!wanted(base != nullptr ? base->name : candidate->name)) {
+        if (!criteria_->only.empty() && !criteria_->only.contains(base != nullptr ? base->name : candidate->name)) {
             return;
         }
         const std::vector<double> from = base != nullptr ? present(base->values) : std::vector<double>{};
@@ -218,15 +220,14 @@ class Comparer {
         if (from.empty() && to.empty()) {
             return;
         }
-        describe(report, noisier(base, candidate), from, to);
-        MetricComparison& result = results_.back();
+        MetricComparison& result = describe(report, noisier(base, candidate), from, to);
         if (from.empty() || to.empty()) {
             settle(result, one_sided(base, candidate));
         } else if (base->unit != candidate->unit || base->better != candidate->better) {
             settle(result, {Verdict::not_comparable, "its unit or direction differs between the two"});
-        } else if (informational(result.metric)) {
+        } else if (const std::string_view why = why_informational(result.metric); !why.empty()) {
             result.shift = hodges_lehmann(from, to);
-            settle(result, {Verdict::informational, why_informational(result.metric)});
+            settle(result, {Verdict::informational, std::string{why}});
         } else if (result.metric_class == model::MetricClass::exact) {
             result.shift = hodges_lehmann(std::array{*result.base_median}, std::array{*result.candidate_median});
             settle(result, judge_exact(observed(result)));
@@ -244,33 +245,22 @@ class Comparer {
         return base_alone || candidate == nullptr ? *base : *candidate;
     }
 
-    [[nodiscard]] bool wanted(const std::string& metric) const
-    {
-        return criteria_->only.empty() || criteria_->only.contains(metric);
-    }
-
-    [[nodiscard]] bool informational(const std::string& metric) const
-    {
-        return model::describes_machine(metric) || model::explains_time(metric) ||
-               criteria_->informational.contains(metric);
-    }
-
-    static std::string why_informational(const std::string& metric)
+    // Empty: the metric is judged.
+    [[nodiscard]] std::string_view why_informational(const std::string& metric) const
     {
         if (model::describes_machine(metric)) {
             return "what the machine costs, not what the case does";
         }
-        return model::explains_time(metric) ? "a part of the time, which is judged as a whole"
-                                            : "asked to be shown only";
+        if (model::explains_time(metric)) {
+            return "a part of the time, which is judged as a whole";
+        }
+        return criteria_->informational.contains(metric) ? "asked to be shown only" : "";
     }
 
-    void describe(const CaseReport& report, const Metric& metric, const std::vector<double>& from,
-                  const std::vector<double>& to)
+    MetricComparison& describe(const CaseReport& report, const Metric& metric, const std::vector<double>& from,
+                               const std::vector<double>& to)
     {
-        MetricComparison& result = results_.emplace_back();
-        result.pair = pair_;
-        result.scenario = report.scenario;
-        result.case_id = report.id;
+        MetricComparison& result = begin(report);
         result.metric = metric.name;
         result.unit = metric.unit;
         result.better = metric.better;
@@ -280,13 +270,13 @@ class Comparer {
         result.candidate_n = to.size();
         result.base_median = from.empty() ? std::nullopt : std::optional{median(from)};
         result.candidate_median = to.empty() ? std::nullopt : std::optional{median(to)};
+        return result;
     }
 
     static Judgement one_sided(const Metric* base, const Metric* candidate)
     {
         if (base == nullptr || candidate == nullptr) {
-            return base == nullptr ? Judgement{Verdict::added, "not in the base"}
-                                   : Judgement{Verdict::missing, "not in the candidate"};
+            return lacking(base == nullptr);
         }
         const bool base_lacks = present(base->values).empty();
         const std::string& reason = (base_lacks ? base : candidate)->reason;

@@ -21,9 +21,9 @@ namespace memsweep::measure {
 // Memory that a case still holds after the program dropped it: "holds 762.9 MiB after drop and still 762.9 MiB after
 // collect; released only after drain (18.0 ms)"; empty when nothing is held.
 //
-// Sources  floating_bytes at the sampled points (exact). Where no point has it, the working_set_delta above the base's
-// at
-//          the same point, from 1 MiB on. Where there are no points, floating_bytes_peak.
+// Sources  floating_bytes at the sampled points (exact). Where no point has it, working_set_delta above that of the
+// base
+//          at the same point, from 1 MiB on. Where there are no points, floating_bytes_peak.
 [[nodiscard]] std::string held_part(const model::CaseReport& base, std::string_view base_mode,
                                     const model::CaseReport& other);
 

@@ -25,8 +25,8 @@ struct Finding {
 [[nodiscard]] std::vector<Finding> findings(const model::RunReport& report);
 
 // What a probe found about a machine's memory: its bandwidth, what non-temporal stores gain, the latency of a load by
-// the size of the working set, what several loads at once gain, and the cost of a page fault. Empty where no case is a
-// probe's.
+// the size of the working set, what several loads at once gain, and the cost of a page fault. Empty without cases of a
+// probe.
 [[nodiscard]] std::vector<std::string> probe_sentences(std::span<const model::CaseReport> cases);
 
 // What makes a case's times less trustworthy than they look, and what to do about it.

@@ -158,7 +158,7 @@ void FleetBuilder::add_link(const model::CaseReport& one, const std::string& fro
     std::string name = one.scenario;
     for (const model::Param& param : one.params) {
         if (param.name != from_host_param && param.name != to_host_param) {
-            name += fmt::format("/{}={}", param.name, model::to_text(param.value));
+            name += "/" + param_text(param);
         }
     }
     for (const model::Metric& metric : one.metrics) {

@@ -90,14 +90,7 @@ void adjust(FleetJudgement& out)
             p.push_back({outlier.host, *outlier.q});
         }
     }
-    const std::vector<double> q = benjamini_bogomolov(p, out.tests, fleet_false_share);
-    std::size_t next = 0;
-    for (Outlier& outlier : out.outliers) {
-        if (outlier.q) {
-            outlier.q = q[next++];
-        }
-    }
-    std::erase_if(out.outliers, [](const Outlier& one) { return one.q && *one.q > fleet_false_share; });
+    keep_unlikely(out.outliers, p, out.tests, fleet_false_share);
     std::ranges::stable_sort(out.outliers, std::ranges::greater{}, [](const Outlier& one) { return std::fabs(one.z); });
 }
 

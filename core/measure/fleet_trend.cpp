@@ -152,14 +152,7 @@ void add_outlying(const Fleet& base, const FleetMetric& metric, const Pairs& pai
 
 void adjust_outlying(FleetTrend& trend, const OutlyingTests& tests)
 {
-    const std::vector<double> q = benjamini_bogomolov(tests.smallest, tests.count, fleet_false_share);
-    std::size_t next = 0;
-    for (HostChange& one : trend.outlying) {
-        if (one.q) {
-            one.q = q[next++];
-        }
-    }
-    std::erase_if(trend.outlying, [](const HostChange& one) { return one.q && *one.q > fleet_false_share; });
+    keep_unlikely(trend.outlying, tests.smallest, tests.count, fleet_false_share);
     std::ranges::stable_sort(trend.outlying, std::ranges::greater{}, [](const HostChange& one) {
         return std::pair{one.is_worse, std::fabs(one.z)};
     });
@@ -177,9 +170,7 @@ std::set<std::string> bad_names(const Fleet& fleet)
 std::set<std::string> host_names(const Fleet& fleet)
 {
     std::set<std::string> names;
-    for (const model::FleetHost& host : fleet.hosts) {
-        names.insert(host.name);
-    }
+    std::ranges::transform(fleet.hosts, std::inserter(names, names.end()), &model::FleetHost::name);
     return names;
 }
 

@@ -52,8 +52,7 @@ struct RankTest {
 // How far one sample is shifted against another.
 //
 // Units    a ratio candidate / base, where 1 means no change; a difference candidate - base, in the values' unit, when
-// a
-//          value is 0 or negative and ratios mean nothing.
+//          a value is 0 or negative and ratios mean nothing.
 struct Shift {
     bool is_ratio{};
     double estimate{};
@@ -123,5 +122,18 @@ struct GroupedP {
 // of tests of every group.
 [[nodiscard]] std::vector<double> benjamini_bogomolov(std::span<const GroupedP> smallest,
                                                       std::span<const std::size_t> tests, double level);
+
+// Adjusts the p that items have in `q`, which are `smallest` in their order, and drops the items above `level`.
+template <typename Item>
+void keep_unlikely(std::vector<Item>& items, std::span<const GroupedP> smallest, std::span<const std::size_t> tests,
+                   double level)
+{
+    const std::vector<double> adjusted = benjamini_bogomolov(smallest, tests, level);
+    auto next = adjusted.begin();
+    for (Item& item : items) {
+        item.q = item.q ? std::optional{*next++} : std::nullopt;
+    }
+    std::erase_if(items, [&](const Item& item) { return item.q && *item.q > level; });
+}
 
 }  // namespace memsweep::measure

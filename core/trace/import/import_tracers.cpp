@@ -1,6 +1,5 @@
-// Calls of allocation functions as tracers print them, a line each: "malloc(16) = 0x4A46040" of valgrind and of ltrace,
-// and
-// "@ caller + 0x55da66fe42a0 0x10" of glibc's mtrace.
+// Calls of allocation functions as tracers print them: "malloc(16) = 0x4A46040" (valgrind, ltrace), and
+// "@ caller + 0x55da66fe42a0 0x10" (glibc's mtrace).
 #include <algorithm>
 #include <array>
 #include <map>
