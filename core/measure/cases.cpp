@@ -17,6 +17,11 @@ namespace memsweep::measure {
 namespace {
 
 using model::CaseReport;
+using model::Metric;
+using model::Param;
+using model::Phase;
+using model::RatioOf;
+using model::RunReport;
 using Key = std::pair<std::string, std::vector<std::string>>;  // the scenario and the parameters that must agree
 using ById = std::map<std::pair<std::string_view, std::string_view>, const CaseReport*>;  // scenario and id
 
@@ -34,7 +39,7 @@ ById by_id(std::span<const CaseReport> cases)
     return found;
 }
 
-std::vector<Keyed> with_value(std::span<const CaseReport> cases, const model::RatioOf& wanted,
+std::vector<Keyed> with_value(std::span<const CaseReport> cases, const RatioOf& wanted,
                               std::span<const std::string_view> axes)
 {
     std::vector<Keyed> found;
@@ -47,17 +52,17 @@ std::vector<Keyed> with_value(std::span<const CaseReport> cases, const model::Ra
 }
 
 // nullptr: none of the group has that value.
-const model::CaseReport* with_value(const CaseGroup& group, std::string_view axis, std::string_view value)
+const CaseReport* with_value(const CaseGroup& group, std::string_view axis, std::string_view value)
 {
     const auto found =
         std::ranges::find_if(group.cases, [&](const auto* one) { return value_on(*one, axis) == value; });
     return found == group.cases.end() ? nullptr : *found;
 }
 
-std::vector<CaseGroup> groups_of(std::span<const model::CaseReport> cases, std::string_view axis)
+std::vector<CaseGroup> groups_of(std::span<const CaseReport> cases, std::string_view axis)
 {
     std::vector<CaseGroup> groups;
-    for (const model::CaseReport& one : cases) {
+    for (const CaseReport& one : cases) {
         if (one.status != model::Status::ok || !value_on(one, axis)) {
             continue;
         }
@@ -71,9 +76,6 @@ std::vector<CaseGroup> groups_of(std::span<const model::CaseReport> cases, std::
     }
     return groups;
 }
-
-using model::CaseReport;
-using model::Phase;
 
 struct PhaseMetric {
     std::string_view name;
@@ -89,11 +91,11 @@ constexpr std::array<PhaseMetric, 6> phase_metrics{{
     {"collector_wait_time", [](const Phase& one) { return one.collector_wait_time; }},
 }};
 
-model::Metric metric_of(const PhaseMetric& wanted, const CaseReport& report, const std::string& phase)
+Metric metric_of(const PhaseMetric& wanted, const CaseReport& report, const std::string& phase)
 {
     const model::MetricInfo* const info = model::find_metric(model::metric_catalog(), wanted.name);
     MEMSWEEP_ASSERT(info != nullptr, "the metrics of phases are metrics of repetitions too");
-    model::Metric metric;
+    Metric metric;
     metric.name = wanted.name;
     metric.unit = info->unit;
     metric.better = info->better;
@@ -123,7 +125,7 @@ CaseReport phase_case(const CaseReport& report, const std::string& phase)
     one.planned_repetitions = report.planned_repetitions;
     one.operation = report.operation;
     for (const PhaseMetric& wanted : phase_metrics) {
-        model::Metric metric = metric_of(wanted, report, phase);
+        Metric metric = metric_of(wanted, report, phase);
         if (metric.summary) {
             one.metrics.push_back(std::move(metric));
         }
@@ -131,15 +133,13 @@ CaseReport phase_case(const CaseReport& report, const std::string& phase)
     return one;
 }
 
-using model::CaseReport;
-
 std::string matrix_name(const CaseReport& report)
 {
     constexpr std::string_view prefix = "probe_";
     std::string_view scenario = report.scenario;
     scenario.remove_prefix(scenario.starts_with(prefix) ? prefix.size() : 0);
     std::string name{scenario};
-    for (const model::Param& param : report.params) {
+    for (const Param& param : report.params) {
         if (param.name != cpu_node_param && param.name != mem_node_param) {
             name += "_" + model::to_text(param.value);
         }
@@ -148,11 +148,11 @@ std::string matrix_name(const CaseReport& report)
 }
 
 // What such a case is about; a case that was not measured has none.
-const model::Metric* main_metric(const CaseReport& report)
+const Metric* main_metric(const CaseReport& report)
 {
     constexpr std::array<std::string_view, 2> by_rank{"bandwidth", "latency"};
     for (const std::string_view name : by_rank) {
-        if (const model::Metric* metric = model::find_metric(report, name)) {
+        if (const Metric* metric = model::find_metric(report, name)) {
             return metric;
         }
     }
@@ -193,11 +193,11 @@ PlaceMatrix& matrix_of(std::vector<PlaceMatrix>& matrices, const std::string& na
 
 }  // namespace
 
-std::vector<std::optional<double>> case_values(const model::CaseReport& report, std::string_view point,
+std::vector<std::optional<double>> case_values(const CaseReport& report, std::string_view point,
                                                std::string_view metric)
 {
     if (point.empty()) {
-        const model::Metric* found = model::find_metric(report, metric);
+        const Metric* found = model::find_metric(report, metric);
         return found != nullptr ? found->values : std::vector<std::optional<double>>{};
     }
     std::vector<std::optional<double>> values;
@@ -210,12 +210,12 @@ std::vector<std::optional<double>> case_values(const model::CaseReport& report, 
     return values;
 }
 
-std::optional<double> case_median(const model::CaseReport& report, std::string_view point, std::string_view metric)
+std::optional<double> case_median(const CaseReport& report, std::string_view point, std::string_view metric)
 {
     return stat_of(case_values(report, point, metric), model::Stat::median, 0);
 }
 
-std::vector<std::string_view> point_names(const model::CaseReport& report)
+std::vector<std::string_view> point_names(const CaseReport& report)
 {
     std::vector<std::string_view> names;
     for (const model::Point& point : report.points) {
@@ -245,8 +245,7 @@ std::vector<CasePair> pair_by_id(std::span<const CaseReport> base, std::span<con
     return pairs;
 }
 
-std::vector<CasePair> pair_by_value(std::span<const CaseReport> cases, const model::RatioOf& base,
-                                    const model::RatioOf& candidate)
+std::vector<CasePair> pair_by_value(std::span<const CaseReport> cases, const RatioOf& base, const RatioOf& candidate)
 {
     const std::array<std::string_view, 2> axes{base.axis, candidate.axis};
     const std::vector<Keyed> bases = with_value(cases, base, axes);
@@ -261,7 +260,7 @@ std::vector<CasePair> pair_by_value(std::span<const CaseReport> cases, const mod
     return pairs;
 }
 
-std::string param_text(const model::Param& param)
+std::string param_text(const Param& param)
 {
     return fmt::format("{}={}", param.name, model::to_text(param.value));
 }
@@ -269,7 +268,7 @@ std::string param_text(const model::Param& param)
 std::vector<std::string> params_without(const CaseReport& report, std::span<const std::string_view> axes)
 {
     std::vector<std::string> texts;
-    for (const model::Param& param : report.params) {
+    for (const Param& param : report.params) {
         if (std::ranges::find(axes, param.name) == axes.end()) {
             texts.push_back(param_text(param));
         }
@@ -278,23 +277,22 @@ std::vector<std::string> params_without(const CaseReport& report, std::span<cons
     return texts;
 }
 
-bool has_value(const CaseReport& report, const model::RatioOf& wanted)
+bool has_value(const CaseReport& report, const RatioOf& wanted)
 {
-    return model::matches(report.params, {model::Param{wanted.axis, wanted.value}});
+    return model::matches(report.params, {Param{wanted.axis, wanted.value}});
 }
 
-std::vector<CaseGroup> mode_groups(std::span<const model::CaseReport> cases)
+std::vector<CaseGroup> mode_groups(std::span<const CaseReport> cases)
 {
     std::vector<CaseGroup> groups = groups_of(cases, mode_axis);
     for (CaseGroup& group : groups) {
-        const model::CaseReport* refcount = with_value(group, mode_axis, "refcount");
+        const CaseReport* refcount = with_value(group, mode_axis, "refcount");
         group.base = refcount != nullptr ? refcount : group.cases.front();
     }
     return groups;
 }
 
-std::vector<CaseGroup> groups_against(std::span<const model::CaseReport> cases, std::string_view axis,
-                                      std::string_view base)
+std::vector<CaseGroup> groups_against(std::span<const CaseReport> cases, std::string_view axis, std::string_view base)
 {
     std::vector<CaseGroup> groups = groups_of(cases, axis);
     for (CaseGroup& group : groups) {
@@ -304,20 +302,20 @@ std::vector<CaseGroup> groups_against(std::span<const model::CaseReport> cases, 
     return groups;
 }
 
-std::optional<std::string> value_on(const model::CaseReport& report, std::string_view axis)
+std::optional<std::string> value_on(const CaseReport& report, std::string_view axis)
 {
-    const auto found = std::ranges::find(report.params, axis, &model::Param::name);
+    const auto found = std::ranges::find(report.params, axis, &Param::name);
     return found == report.params.end() ? std::nullopt : std::optional{model::to_text(found->value)};
 }
 
-std::optional<std::string> mode_of(const model::CaseReport& report)
+std::optional<std::string> mode_of(const CaseReport& report)
 {
     return value_on(report, mode_axis);
 }
 
-model::RunReport by_phase(const model::RunReport& report)
+RunReport by_phase(const RunReport& report)
 {
-    model::RunReport phases;
+    RunReport phases;
     phases.tool = report.tool;
     phases.run = report.run;
     phases.machine = report.machine;
@@ -335,7 +333,7 @@ model::RunReport by_phase(const model::RunReport& report)
     return phases;
 }
 
-bool has_phase_axis(const model::RunReport& report)
+bool has_phase_axis(const RunReport& report)
 {
     return std::ranges::any_of(report.cases,
                                [](const CaseReport& one) { return value_on(one, phase_axis).has_value(); });
@@ -355,7 +353,7 @@ std::vector<PlaceMatrix> place_matrices(const std::vector<CaseReport>& cases)
         const std::size_t col = index_of(matrix.cols, fmt::format("node{}", *mem));
         widen(matrix);
         PlaceMatrix::Cell& cell = matrix.cells[row][col];
-        const model::Metric* const metric = main_metric(report);
+        const Metric* const metric = main_metric(report);
         if (metric != nullptr) {
             matrix.unit = metric->unit;
             matrix.better = metric->better;

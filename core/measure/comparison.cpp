@@ -17,14 +17,17 @@ namespace memsweep::measure {
 namespace {
 
 using model::CaseReport;
+using model::Metric;
+using model::RatioOf;
 using model::RunReport;
+using model::Status;
 
 Side side_of(const RunReport& report)
 {
     return {report.run.scenario_name, report.run.id, report.run.started, report.machine.host};
 }
 
-std::string value_text(const model::RatioOf& value)
+std::string value_text(const RatioOf& value)
 {
     return fmt::format("{}={}", value.axis, value.value);
 }
@@ -86,7 +89,7 @@ std::string known_values(const RunReport& report, const std::string& axis)
     return axes.empty() ? std::string{"the cases have no axes"} : fmt::format("axes: {}", fmt::join(axes, ", "));
 }
 
-base::Expected<void> check_present(const RunReport& report, const model::RatioOf& wanted)
+base::Expected<void> check_present(const RunReport& report, const RatioOf& wanted)
 {
     const bool found = std::ranges::any_of(report.cases, [&](const CaseReport& one) { return has_value(one, wanted); });
     if (found) {
@@ -96,10 +99,6 @@ base::Expected<void> check_present(const RunReport& report, const model::RatioOf
                       fmt::format("no case has {}; {}", value_text(wanted), known_values(report, wanted.axis)),
                       "--between");
 }
-
-using model::CaseReport;
-using model::Metric;
-using model::Status;
 
 bool failing(const CaseReport& report)
 {
@@ -335,8 +334,8 @@ base::Expected<Comparison> compare_reports(const RunReport& base, const RunRepor
     return comparison;
 }
 
-base::Expected<Comparison> compare_families(const RunReport& report, const model::RatioOf& base,
-                                            const model::RatioOf& candidate, const Criteria& criteria)
+base::Expected<Comparison> compare_families(const RunReport& report, const RatioOf& base, const RatioOf& candidate,
+                                            const Criteria& criteria)
 {
     for (const auto& wanted : {base, candidate}) {
         if (const auto present = check_present(report, wanted); !present) {

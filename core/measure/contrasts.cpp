@@ -194,7 +194,6 @@ std::string rest_sentence(std::span<const CaseContrast> rest)
     return fmt::format("{}{}: {}x to {}x the time of their base", count, what, format_factor(low), format_factor(high));
 }
 
-using model::CaseReport;
 using Key = std::pair<std::string, std::vector<std::string>>;
 
 // Fewer than this are within what a process does by itself.

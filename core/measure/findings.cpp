@@ -18,7 +18,9 @@ namespace {
 
 using model::AssertionResult;
 using model::CaseReport;
+using model::Metric;
 using model::Status;
+using model::Warning;
 
 // Several cases that say the same thing make one finding.
 struct Group {
@@ -102,10 +104,10 @@ constexpr std::size_t min_for_drift = 8;
 constexpr double drift_limit = 0.6;
 constexpr double noise_limit = 0.05;
 
-const model::Metric* judged_metric(const model::CaseReport& report)
+const Metric* judged_metric(const CaseReport& report)
 {
     for (const std::string_view name : {"wall_time", "time_per_op"}) {
-        const model::Metric* metric = model::find_metric(report, name);
+        const Metric* metric = model::find_metric(report, name);
         if (metric != nullptr && !present(metric->values).empty()) {
             return metric;
         }
@@ -115,13 +117,13 @@ const model::Metric* judged_metric(const model::CaseReport& report)
 
 class Noise {
   public:
-    Noise(const model::CaseReport& report, const model::Metric& metric)
+    Noise(const CaseReport& report, const Metric& metric)
         : subject_{fmt::format("{}: {}", report.id, metric.name)}, values_{present(metric.values)},
           summary_{*summarize(metric.values)}
     {
     }
 
-    std::vector<model::Warning> warnings()
+    std::vector<Warning> warnings()
     {
         few_repetitions();
         if (!coarse_clock()) {
@@ -207,7 +209,7 @@ class Noise {
     std::string subject_;
     std::vector<double> values_;
     model::Summary summary_;
-    std::vector<model::Warning> warnings_;
+    std::vector<Warning> warnings_;
 };
 
 }  // namespace
@@ -230,21 +232,21 @@ std::vector<Finding> findings(const model::RunReport& report)
     return found;
 }
 
-std::optional<model::Warning> profile_warning(const model::CaseReport& report)
+std::optional<Warning> profile_warning(const CaseReport& report)
 {
     if (!report.release.modelled || report.release.verified) {
         return std::nullopt;
     }
-    return model::Warning{
+    return Warning{
         "unverified-profile",
         fmt::format("{}: when collections come follows the rules of profile \"{}\"", report.id, report.release.profile),
         "no recording of that runtime has confirmed them; the memory, the releases and the times are real"};
 }
 
-std::vector<model::Warning> noise_warnings(const model::CaseReport& report)
+std::vector<Warning> noise_warnings(const CaseReport& report)
 {
-    const model::Metric* metric = judged_metric(report);
-    return metric != nullptr ? Noise{report, *metric}.warnings() : std::vector<model::Warning>{};
+    const Metric* metric = judged_metric(report);
+    return metric != nullptr ? Noise{report, *metric}.warnings() : std::vector<Warning>{};
 }
 
 }  // namespace memsweep::measure

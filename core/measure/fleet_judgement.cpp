@@ -205,9 +205,6 @@ void find_shared_tags(const Fleet& fleet, FleetJudgement& out)
     std::ranges::stable_sort(out.shared, {}, &SharedTag::q);
 }
 
-using model::Fleet;
-using model::FleetHost;
-
 constexpr std::size_t max_hosts = 8;
 constexpr std::size_t max_facts = 4;
 
@@ -285,7 +282,7 @@ bool is_healthy(const Fleet& fleet, const FleetJudgement& judgement)
 
 std::string outlier_text(const Fleet& fleet, const Outlier& outlier)
 {
-    const model::FleetMetric& metric = fleet.metrics[outlier.metric];
+    const FleetMetric& metric = fleet.metrics[outlier.metric];
     std::vector<std::string> evidence;
     if (outlier.median > 0 && outlier.value > 0 && outlier.rule != PeerRule::counter) {
         evidence.push_back(format_factor(outlier.value / outlier.median) + "x");

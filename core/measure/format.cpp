@@ -7,25 +7,30 @@
 #include "core/base/quantity.hpp"
 
 namespace memsweep::measure {
+namespace {
 
-std::string format_value(model::Unit unit, double value)
+using model::Unit;
+
+}  // namespace
+
+std::string format_value(Unit unit, double value)
 {
     switch (unit) {
-    case model::Unit::bytes:
+    case Unit::bytes:
         return base::format_size(value);
-    case model::Unit::seconds:
+    case Unit::seconds:
         return base::format_duration(value);
-    case model::Unit::bytes_per_second:
+    case Unit::bytes_per_second:
         return base::format_rate(value);
-    case model::Unit::per_second:
+    case Unit::per_second:
         return base::format_count(value) + " op/s";
-    case model::Unit::one:
+    case Unit::one:
         break;
     }
     return base::format_count(value);
 }
 
-std::string format_difference(model::Unit unit, double difference)
+std::string format_difference(Unit unit, double difference)
 {
     return (difference > 0 ? "+" : "") + format_value(unit, difference);
 }

@@ -342,7 +342,7 @@ void judge(RunReport& merged, std::span<const MergePart> parts)
 {
     for (CaseReport& one : merged.cases) {
         if (failed_by_assertion(one)) {
-            one.status = model::Status::ok;
+            one.status = Status::ok;
             one.reason.clear();
         }
     }
@@ -360,8 +360,8 @@ void judge(RunReport& merged, std::span<const MergePart> parts)
     for (const AssertionResult& claim : merged.assertions) {
         const auto found = std::ranges::find(merged.cases, claim.case_id, &CaseReport::id);
         if (claim.outcome == model::AssertionOutcome::failed && claim.severity == model::Severity::fail &&
-            found != merged.cases.end() && found->status == model::Status::ok) {
-            found->status = model::Status::failed;
+            found != merged.cases.end() && found->status == Status::ok) {
+            found->status = Status::failed;
             found->reason = fmt::format("assertion failed: {}", claim.expression);
         }
     }
@@ -370,7 +370,7 @@ void judge(RunReport& merged, std::span<const MergePart> parts)
 void summarize_cases(RunReport& merged)
 {
     for (CaseReport& one : merged.cases) {
-        for (model::Metric& metric : one.metrics) {
+        for (Metric& metric : one.metrics) {
             metric.summary = summarize(metric.values);
         }
         for (Warning& warning : noise_warnings(one)) {

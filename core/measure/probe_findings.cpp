@@ -254,7 +254,7 @@ void add_devices(Cases cases, std::vector<std::string>& sentences)
 
 }  // namespace
 
-std::vector<std::string> probe_sentences(std::span<const model::CaseReport> cases)
+std::vector<std::string> probe_sentences(std::span<const CaseReport> cases)
 {
     std::vector<std::string> sentences;
     add_bandwidth(cases, sentences);

@@ -9,6 +9,9 @@
 namespace memsweep::measure {
 namespace {
 
+using model::Stat;
+using model::Summary;
+
 constexpr std::size_t min_values_for_tails = 20;  // p05 of fewer values is little more than the minimum
 
 std::vector<double> sorted_present(std::span<const std::optional<double>> values)
@@ -72,9 +75,9 @@ std::vector<double> present(std::span<const std::optional<double>> values)
     return there;
 }
 
-model::Summary summary_of_sorted(std::span<const double> sorted)
+Summary summary_of_sorted(std::span<const double> sorted)
 {
-    model::Summary summary;
+    Summary summary;
     summary.n = sorted.size();
     summary.min = sorted.front();
     summary.max = sorted.back();
@@ -94,7 +97,7 @@ model::Summary summary_of_sorted(std::span<const double> sorted)
     return summary;
 }
 
-std::optional<model::Summary> summarize(std::span<const std::optional<double>> values)
+std::optional<Summary> summarize(std::span<const std::optional<double>> values)
 {
     const std::vector<double> sorted = sorted_present(values);
     return sorted.empty() ? std::nullopt : std::optional{summary_of_sorted(sorted)};
@@ -139,31 +142,31 @@ std::size_t median_interval_rank(std::size_t n)
     return rank;
 }
 
-std::optional<double> stat_of(std::span<const std::optional<double>> values, model::Stat stat, double percent)
+std::optional<double> stat_of(std::span<const std::optional<double>> values, Stat stat, double percent)
 {
     const std::vector<double> sorted = sorted_present(values);
     if (sorted.empty()) {
         return std::nullopt;
     }
-    const model::Summary summary = summary_of_sorted(sorted);
+    const Summary summary = summary_of_sorted(sorted);
     switch (stat) {
-    case model::Stat::min:
+    case Stat::min:
         return summary.min;
-    case model::Stat::max:
+    case Stat::max:
         return summary.max;
-    case model::Stat::mean:
+    case Stat::mean:
         return summary.mean;
-    case model::Stat::median:
+    case Stat::median:
         return summary.median;
-    case model::Stat::percentile:
+    case Stat::percentile:
         return percentile(sorted, percent);
-    case model::Stat::mad:
+    case Stat::mad:
         return summary.mad;
-    case model::Stat::mdape:
+    case Stat::mdape:
         return summary.mdape;
-    case model::Stat::ci_lo:
+    case Stat::ci_lo:
         return end_of(summary.ci95, 0);
-    case model::Stat::ci_hi:
+    case Stat::ci_hi:
         return end_of(summary.ci95, 1);
     }
     return std::nullopt;

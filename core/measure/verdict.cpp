@@ -41,6 +41,8 @@ std::span<const Named<Verdict>> names<Verdict>()
 namespace memsweep::measure {
 namespace {
 
+using model::Unit;
+
 constexpr double mebibyte = 1024.0 * 1024.0;
 
 struct NamedThreshold {
@@ -71,32 +73,32 @@ std::optional<double> decimal(std::string_view text)
     return whole && std::isfinite(value) ? std::optional{value} : std::nullopt;
 }
 
-std::string_view example_amount(model::Unit unit)
+std::string_view example_amount(Unit unit)
 {
     switch (unit) {
-    case model::Unit::bytes:
+    case Unit::bytes:
         return "1MiB";
-    case model::Unit::seconds:
+    case Unit::seconds:
         return "2ms";
-    case model::Unit::bytes_per_second:
+    case Unit::bytes_per_second:
         return "1GB/s";
-    case model::Unit::one:
-    case model::Unit::per_second:
+    case Unit::one:
+    case Unit::per_second:
         break;
     }
     return "64";
 }
 
-base::Expected<double> parse_amount(std::string_view text, model::Unit unit)
+base::Expected<double> parse_amount(std::string_view text, Unit unit)
 {
-    if (unit == model::Unit::bytes) {
+    if (unit == Unit::bytes) {
         return base::parse_size(text).map([](std::uint64_t bytes) { return static_cast<double>(bytes); });
     }
-    if (unit == model::Unit::seconds) {
+    if (unit == Unit::seconds) {
         return base::parse_duration(text).map(
             [](std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); });
     }
-    if (unit == model::Unit::bytes_per_second) {
+    if (unit == Unit::bytes_per_second) {
         return base::parse_rate(text);
     }
     if (const auto value = decimal(text)) {
@@ -160,12 +162,12 @@ bool can_show(std::size_t n, std::size_t m, std::size_t family)
 
 }  // namespace
 
-Threshold default_threshold(std::string_view metric, model::Unit unit, model::MetricClass metric_class)
+Threshold default_threshold(std::string_view metric, Unit unit, model::MetricClass metric_class)
 {
     if (metric_class == model::MetricClass::exact) {
         return {};
     }
-    if (unit == model::Unit::bytes) {
+    if (unit == Unit::bytes) {
         return {0.02, mebibyte};
     }
     const std::string_view of_point = metric.substr(metric.rfind('.') + 1);  // npos + 1 is 0
@@ -173,8 +175,7 @@ Threshold default_threshold(std::string_view metric, model::Unit unit, model::Me
     return found == named.end() ? Threshold{0.05, 0} : found->threshold;
 }
 
-Threshold threshold_for(const Thresholds& chosen, std::string_view metric, model::Unit unit,
-                        model::MetricClass metric_class)
+Threshold threshold_for(const Thresholds& chosen, std::string_view metric, Unit unit, model::MetricClass metric_class)
 {
     const auto found = chosen.find(metric);
     return found == chosen.end() ? default_threshold(metric, unit, metric_class) : found->second;
@@ -186,7 +187,7 @@ bool beyond(const Threshold& threshold, double base, double change)
     return size > threshold.relative * std::fabs(base) && size >= threshold.absolute && size > 0;
 }
 
-std::string to_text(const Threshold& threshold, model::Unit unit)
+std::string to_text(const Threshold& threshold, Unit unit)
 {
     std::string absolute = format_value(unit, threshold.absolute);
     if (threshold.relative <= 0) {
@@ -196,7 +197,7 @@ std::string to_text(const Threshold& threshold, model::Unit unit)
     return threshold.absolute > 0 ? fmt::format("{} and {}", relative, absolute) : relative;
 }
 
-base::Expected<Threshold> parse_threshold(std::string_view text, model::Unit unit)
+base::Expected<Threshold> parse_threshold(std::string_view text, Unit unit)
 {
     constexpr std::size_t longest = 60;  // anything longer is no threshold; its message would only be long too
     const std::size_t comma = text.find(',');
@@ -271,7 +272,7 @@ std::size_t repetitions_needed(std::size_t family)
     return n;
 }
 
-std::string signed_change(model::Unit unit, bool is_ratio, double value, int digits)
+std::string signed_change(Unit unit, bool is_ratio, double value, int digits)
 {
     if (!is_ratio) {
         return format_difference(unit, value);
@@ -279,7 +280,7 @@ std::string signed_change(model::Unit unit, bool is_ratio, double value, int dig
     return value >= 2 ? format_factor(value) + "x" : fmt::format("{:+.{}f} %", (value - 1) * 100, digits);
 }
 
-std::string shift_text(model::Unit unit, const Shift& shift, double base_median, double candidate_median)
+std::string shift_text(Unit unit, const Shift& shift, double base_median, double candidate_median)
 {
     if (!shift.interval) {
         return fmt::format("{} instead of {}", format_value(unit, candidate_median), format_value(unit, base_median));
