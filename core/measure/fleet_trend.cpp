@@ -57,12 +57,6 @@ Pairs pairs_of(const FleetMetric& base, const FleetMetric& candidate, const Host
     return pairs;
 }
 
-bool all_positive(const Pairs& pairs)
-{
-    const auto positive = [](double value) { return value > 0; };
-    return std::ranges::all_of(pairs.base, positive) && std::ranges::all_of(pairs.candidate, positive);
-}
-
 std::vector<double> shifts_of(const Pairs& pairs, bool is_ratio)
 {
     std::vector<double> shifts;
@@ -75,11 +69,8 @@ std::vector<double> shifts_of(const Pairs& pairs, bool is_ratio)
 Shift median_shift(std::vector<double> shifts, bool is_ratio)
 {
     std::ranges::sort(shifts);
-    Shift shift{is_ratio, median_of_sorted(shifts), std::nullopt};
-    if (const std::size_t rank = median_interval_rank(shifts.size()); rank > 0) {
-        shift.interval = {shifts[rank - 1], shifts[shifts.size() - rank]};
-    }
-    return shift;
+    const model::Summary summary = summary_of_sorted(shifts);
+    return {is_ratio, summary.median, summary.ci95};
 }
 
 double sign_p(const std::vector<double>& shifts, double none)
@@ -221,7 +212,7 @@ base::Expected<FleetTrend> compare_fleets(const NamedFleet& base, const NamedFle
         if (pairs.hosts.empty()) {
             continue;
         }
-        const bool is_ratio = all_positive(pairs);
+        const bool is_ratio = all_positive(pairs.base) && all_positive(pairs.candidate);
         const std::vector<double> shifts = shifts_of(pairs, is_ratio);
         const Threshold threshold = threshold_for(thresholds, metric.name, metric.unit, metric.metric_class);
         FleetChange change{.scenario = metric.scenario,

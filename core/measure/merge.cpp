@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/text.hpp"
 #include "core/measure/assertions.hpp"
 #include "core/measure/findings.hpp"
 #include "core/measure/likeness.hpp"
@@ -172,9 +173,7 @@ std::vector<std::string> run_ids(const model::RunInfo& run)
     std::string_view rest = tag == run.tags.end() ? std::string_view{run.id} : std::string_view{tag->second};
     std::vector<std::string> ids;
     while (!rest.empty()) {
-        const std::size_t end = std::min(rest.find(' '), rest.size());
-        ids.emplace_back(rest.substr(0, end));
-        rest.remove_prefix(std::min(end + 1, rest.size()));
+        ids.emplace_back(base::take_until(rest, ' '));
     }
     return ids;
 }

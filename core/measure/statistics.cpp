@@ -35,11 +35,6 @@ std::size_t end_of_tie(std::span<const double> values, std::span<const std::size
 constexpr double half_alpha = 0.025;
 constexpr double normal_quantile = 1.959963984540054;  // of 1 - half_alpha
 
-bool all_positive(std::span<const double> values)
-{
-    return std::ranges::all_of(values, [](double value) { return value > 0; });
-}
-
 std::vector<double> logarithms(std::span<const double> values)
 {
     std::vector<double> logs(values.size());
@@ -244,6 +239,11 @@ std::vector<double> u_distribution(std::size_t n, std::size_t m)
     const double arrangements = std::accumulate(probability.begin(), probability.end(), 0.0);
     std::ranges::transform(probability, probability.begin(), [&](double count) { return count / arrangements; });
     return probability;
+}
+
+bool all_positive(std::span<const double> values)
+{
+    return std::ranges::all_of(values, [](double value) { return value > 0; });
 }
 
 Shift hodges_lehmann(std::span<const double> base, std::span<const double> candidate)

@@ -59,6 +59,9 @@ struct Shift {
     std::optional<std::array<double, 2>> interval;  // 95 %; empty when so few values cannot reach it (3 against 3)
 };
 
+// Whether ratios between the values mean anything.
+[[nodiscard]] bool all_positive(std::span<const double> values);
+
 // The Hodges-Lehmann estimate with its exact interval. Both samples hold at least one value.
 //
 // Sources  Hodges and Lehmann 1963: the median of all pairwise shifts. The interval is the pair of order statistics of

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 
 #include "core/base/checked.hpp"
+#include "core/base/text.hpp"
 
 namespace memsweep::trace {
 namespace {
@@ -16,11 +16,8 @@ std::size_t place_of(std::uint64_t value)
 
 std::uint64_t count_in(const Facts& facts, const std::string& name)
 {
-    std::uint64_t count = 0;
-    if (const auto fact = facts.find(name); fact != facts.end()) {
-        std::from_chars(fact->second.data(), fact->second.data() + fact->second.size(), count);
-    }
-    return count;
+    const auto fact = facts.find(name);
+    return fact == facts.end() ? 0 : base::parse_number(fact->second).value_or(0);
 }
 
 }  // namespace
