@@ -1,4 +1,5 @@
-// The cases of results: their values and parameters, and which of them belong together.
+// The cases of results: their values and parameters, which of them belong together, their phases as cases of their own,
+// and matrices of those that differ in their NUMA nodes.
 //
 // Ownership  pairs and groups point into the reports that they were made from.
 #pragma once

@@ -1,4 +1,5 @@
-// Results of one scenario from many hosts as a fleet: one result after the other, each reduced to its medians.
+// Results of one scenario from many hosts as a fleet: one result after the other, each reduced to its medians; what
+// such a fleet shows, and how two runs of it differ.
 //
 // Several results of one host (several ranks, or several runs) count as more repetitions of it. A host has the name
 // that its launcher gave it (SLURMD_NODENAME), else its host name.

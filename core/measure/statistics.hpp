@@ -1,5 +1,5 @@
 // Statistics that assume no distribution: ranks, rank correlation, the Mann-Whitney U test, the Hodges-Lehmann shift
-// between two samples, the sign test, and the hypergeometric tail of a count.
+// between two samples, the sign test, the hypergeometric tail of a count, and p values adjusted for their number.
 #pragma once
 
 #include <array>

@@ -1,7 +1,9 @@
-// How large a change must be before it matters: relative and absolute at once, so that 1 page fault becoming 2 is not
-// reported as "+100 %".
+// What counts as a change, and what a comparison comes to: one word, and the sentence that explains it.
 //
-// Units    relative: a fraction of the base's median; absolute: the metric's unit.
+// Units    relative thresholds: a fraction of the base's median; absolute ones: the metric's unit.
+// Sources  effect size, significance and interval together, never one of them alone. With runs drifting by up to 2 %
+//          each, U alone gave 58 % false alarms at 1 % noise and 19 % at 3 %; all three together gave 0.01 % and 1.8 %
+//          (20,000 simulated pairs of 10 repetitions).
 #pragma once
 
 #include <cstddef>
@@ -19,6 +21,8 @@
 
 namespace memsweep::measure {
 
+// How large a change must be before it matters: relative and absolute at once, so that 1 page fault becoming 2 is not
+// reported as "+100 %".
 struct Threshold {
     double relative{};
     double absolute{};
@@ -45,12 +49,6 @@ using Thresholds = std::map<std::string, Threshold, std::less<>>;
 //          unit: a size, a duration, a rate, or a plain number for counts.
 // Errors   invalid_input: what does not parse, and what would.
 [[nodiscard]] base::Expected<Threshold> parse_threshold(std::string_view text, model::Unit unit);
-
-// What a comparison comes to: one word, and the sentence that explains it.
-//
-// Sources  effect size, significance and interval together, never one of them alone. With runs drifting by up to 2 %
-//          each, U alone gave 58 % false alarms at 1 % noise and 19 % at 3 %; all three together gave 0.01 % and 1.8 %
-//          (20,000 simulated pairs of 10 repetitions).
 
 enum class Verdict : std::uint8_t {
     regressed,     // worse beyond the threshold, significant, the interval wholly on the worse side

@@ -56,8 +56,6 @@ struct ReplaySequence {
     }
 };
 
-// What orders the threads of a replay: which thread replays which recorded one, who waits for whose start, and the
-// cells through which blocks go from one thread to another.
 // The words of a program whose threads are these sequences.
 [[nodiscard]] std::vector<std::uint64_t> lay_out(const std::vector<ReplaySequence>& sequences, std::uint64_t cells,
                                                  const ReplayTotals& totals);
@@ -65,6 +63,8 @@ struct ReplaySequence {
 using ThreadIndex = std::uint32_t;
 using RecordedThread = std::pair<std::uint32_t, std::uint32_t>;  // process, thread
 
+// What orders the threads of a replay: which thread replays which recorded one, who waits for whose start, and the
+// cells through which blocks go from one thread to another.
 class ReplayOrder {
   public:
     // Recorded threads are dealt out to `threads` sequences; 0: each has one of its own.
