@@ -54,7 +54,8 @@ bool take_word(const char*& at, const char* end, std::string_view& word)
 
 // One line of JSON as a list of its plain values, each with its key and the object that holds it.
 //
-// Cost     about 1 ns a byte for what Umpire writes; lines with escapes or lists take nlohmann's parser, 10 times as long.
+// Cost     about 1 ns a byte for what Umpire writes; lines with escapes or lists take nlohmann's parser, 10 times
+//          longer.
 // Memory   reused from line to line.
 class FlatJson {
   public:
