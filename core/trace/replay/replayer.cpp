@@ -84,7 +84,6 @@ class ThreadReplay {
     }
 
     ReplayRun result;
-    std::int64_t began_late_ns{};  // time before a thread is started is not its own
 
   private:
     bool run_rarer(ReplayOp kind, std::uint32_t slot, std::uint64_t size)
@@ -116,22 +115,16 @@ class ThreadReplay {
         return true;
     }
 
-    template <typename Work>
-    __attribute__((always_inline)) void call(CallKind kind, std::uint64_t size, Work work)
-    {
-        if constexpr (timed) {
-            const std::uint64_t before = counter_ticks();
-            work();
-            times_->count(kind, size, counter_ticks() - before);
-        } else {
-            work();
-        }
-    }
-
     bool allocate(Slot& slot, std::uint64_t size, std::uint32_t alignment, bool zeroed)
     {
         bool done = false;
-        call(CallKind::allocate, size, [&] { done = backend_.allocate(slot, size, alignment, zeroed); });
+        if constexpr (timed) {
+            const std::uint64_t before = counter_ticks();
+            done = backend_.allocate(slot, size, alignment, zeroed);
+            times_->count(CallKind::allocate, size, counter_ticks() - before);
+        } else {
+            done = backend_.allocate(slot, size, alignment, zeroed);
+        }
         if (!done) [[unlikely]] {
             return refuse(size);
         }
@@ -143,7 +136,13 @@ class ThreadReplay {
 
     void release(Slot& slot, std::uint64_t size, std::uint32_t alignment)
     {
-        call(CallKind::release, size, [&] { backend_.release(slot, size, alignment); });
+        if constexpr (timed) {
+            const std::uint64_t before = counter_ticks();
+            backend_.release(slot, size, alignment);
+            times_->count(CallKind::release, size, counter_ticks() - before);
+        } else {
+            backend_.release(slot, size, alignment);
+        }
     }
 
     bool refuse(std::uint64_t size)
@@ -203,7 +202,7 @@ class ThreadReplay {
                 return false;
             }
             shared_.cells[op.slot].store(nullptr, std::memory_order_relaxed);
-            began_late_ns = shared_.clock->now().count();
+            began_waiting();
             return true;
         case ExtendedAction::copy:
             copy(op);
@@ -250,7 +249,13 @@ class ThreadReplay {
     bool resize(Slot& slot, const ExtendedOp& op)
     {
         bool done = false;
-        call(CallKind::allocate, op.size, [&] { done = backend_.resize(slot, op); });
+        if constexpr (timed) {
+            const std::uint64_t before = counter_ticks();
+            done = backend_.resize(slot, op);
+            times_->count(CallKind::allocate, op.size, counter_ticks() - before);
+        } else {
+            done = backend_.resize(slot, op);
+        }
         if (done && touch_ != ReplayTouch::none) {
             touch_block(Backend::data(slot), op.old_size, op.size, touch_);
         }
@@ -277,12 +282,20 @@ class ThreadReplay {
         }
     }
 
+    // Time before a thread is started is not its own.
+    void began_waiting() { began_late_ns_ = shared_.clock->now().count(); }
+
+  public:
+    [[nodiscard]] std::int64_t began_late_ns() const { return began_late_ns_; }
+
+  private:
     Backend backend_;
     Shared<Backend>& shared_;
     Slot* slots_;
     const ExtendedOp* extended_;
     CallTimeCounts* times_;
     ReplayTouch touch_;
+    std::int64_t began_late_ns_{};
 };
 
 template <typename Backend, bool timed>
@@ -295,7 +308,7 @@ ReplayRun run_thread(const Backend& backend, Shared<Backend>& shared, const Repl
     bool whole = replay.run(ops.first(thread.body));
     const std::int64_t ended = shared.clock->now().count();
     whole = whole && replay.run(ops.subspan(thread.body));
-    replay.result.thread_ns = ended - std::max(began, replay.began_late_ns);
+    replay.result.thread_ns = ended - std::max(began, replay.began_late_ns());
     replay.result.events = thread.events;
     return replay.result;
 }
