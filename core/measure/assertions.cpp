@@ -111,9 +111,7 @@ AssertionResult result_of(const Assertion& assertion, const Evaluated& value)
 std::string params_text(const std::vector<model::Param>& params)
 {
     std::vector<std::string> parts;
-    for (const model::Param& param : params) {
-        parts.push_back(fmt::format("{}={}", param.name, model::to_text(param.value)));
-    }
+    std::ranges::transform(params, std::back_inserter(parts), param_text);
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -1,4 +1,5 @@
-// The cases of results: their values and parameters, and which of them belong together.
+// The cases of results: their values and parameters, which of them belong together, their phases as cases of their own,
+// and matrices of those that differ in their NUMA nodes.
 //
 // Ownership  pairs and groups point into the reports that they were made from.
 #pragma once
@@ -30,6 +31,9 @@ namespace memsweep::measure {
 
 // The value of the parameter `mode`; empty when there is none.
 [[nodiscard]] std::optional<std::string> mode_of(const model::CaseReport& report);
+
+// "name=value".
+[[nodiscard]] std::string param_text(const model::Param& param);
 
 // "name=value" of every parameter but those of the axes named, in alphabetical order.
 [[nodiscard]] std::vector<std::string> params_without(const model::CaseReport& report,
@@ -70,5 +74,44 @@ struct CaseGroup {
 // Cases that differ only on another axis, against its value `base`; groups without a case of that value are left out.
 [[nodiscard]] std::vector<CaseGroup> groups_against(std::span<const model::CaseReport> cases, std::string_view axis,
                                                     std::string_view base);
+
+// The phases of a result's cases as cases of their own, so that what compares cases compares phases too. Each phase of
+// a case becomes a case with one more parameter, `phase`, and with its time, its faults and their causes as metrics.
+//
+// Cost     one case per case and phase; points and series are left out.
+// Errors   none: a case without phases (skipped, or of an earlier version) makes no case.
+inline constexpr std::string_view phase_axis = "phase";
+
+[[nodiscard]] model::RunReport by_phase(const model::RunReport& report);
+
+// True when a scenario of the result has an axis of this name itself; `phase` then means that axis.
+[[nodiscard]] bool has_phase_axis(const model::RunReport& report);
+
+// Matrices of processors against memory: the cases that differ only in the NUMA nodes of the two.
+//
+// Units    the metric's own; a cell is a median over the repetitions.
+// Errors   none: what was not measured is absent, with the case's reason.
+
+// Parameters that are numbers of NUMA nodes.
+inline constexpr std::string_view cpu_node_param = "cpu_node";
+inline constexpr std::string_view mem_node_param = "mem_node";
+
+struct PlaceMatrix {
+    struct Cell {
+        std::optional<double> value;
+        std::string reason;  // why there is none
+    };
+    std::string name;  // "numa_read": the scenario without "probe_", then the other parameters' values
+    model::Unit unit{};
+    model::Better better{};
+    std::string row_role;
+    std::string col_role;
+    std::vector<std::string> rows;  // "node0", in order of appearance
+    std::vector<std::string> cols;
+    std::vector<std::vector<Cell>> cells;
+};
+
+// One for each scenario and setting of the other parameters that has cases with both nodes.
+[[nodiscard]] std::vector<PlaceMatrix> place_matrices(const std::vector<model::CaseReport>& cases);
 
 }  // namespace memsweep::measure

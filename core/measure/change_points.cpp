@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "core/measure/nonparametric.hpp"
+#include "core/measure/statistics.hpp"
 #include "core/measure/summary.hpp"
 
 namespace memsweep::measure {
@@ -36,8 +36,7 @@ double distance_from_median(std::span<const double> values)
                            [&](double sum, double value) { return sum + std::fabs(value - middle); });
 }
 
-// Where two levels fit best. Ranks say whether there is a cut, but of neighbouring places they prefer the more even
-// one.
+// Where two levels fit best. Ranks say whether there is a cut, but prefer the more even of two neighbouring places.
 std::size_t closest_cut(std::span<const double> values)
 {
     std::size_t best = min_segment;

@@ -54,16 +54,16 @@ Expected<Cliff> bisect(CliffKind kind, SizeCost cheap, SizeCost dear, const Cost
 }
 
 // Both sides anew where noise could have made the jump.
-Expected<void> confirm(Cliff& cliff, const CostOfSize& cost_of)
+Expected<Cliff> confirmed(const Cliff& cliff, const CostOfSize& cost_of)
 {
-    for (SizeCost* side : {&cliff.cheap, &cliff.dear}) {
-        auto again = cliff.kind == CliffKind::time ? fastest(side->bytes, cost_of) : Expected<SizeCost>{*side};
-        if (!again) {
-            return base::fail(again.error());
-        }
-        *side = *again;
+    if (cliff.kind == CliffKind::faults) {
+        return cliff;
     }
-    return {};
+    return fastest(cliff.cheap.bytes, cost_of).and_then([&](const SizeCost& cheap) {
+        return fastest(cliff.dear.bytes, cost_of).map([&](const SizeCost& dear) {
+            return Cliff{cliff.kind, cheap, dear};
+        });
+    });
 }
 
 std::optional<CliffKind> kind_of(const SizeCost& cheap, const SizeCost& dear)
@@ -81,17 +81,13 @@ Expected<void> look_between(const SizeCost& cheap, const SizeCost& dear, const C
     if (!kind) {
         return {};
     }
-    auto cliff = bisect(*kind, cheap, dear, cost_of);
-    if (!cliff) {
-        return base::fail(cliff.error());
-    }
-    if (auto confirmed = confirm(*cliff, cost_of); !confirmed) {
-        return confirmed;
-    }
-    if (is_cliff(cliff->kind, cliff->cheap, cliff->dear)) {  // else it rose little by little, or was noise
-        cliffs.push_back(*cliff);
-    }
-    return {};
+    return bisect(*kind, cheap, dear, cost_of)
+        .and_then([&](const Cliff& found) { return confirmed(found, cost_of); })
+        .map([&](const Cliff& cliff) {
+            if (is_cliff(cliff.kind, cliff.cheap, cliff.dear)) {  // else it rose little by little, or was noise
+                cliffs.push_back(cliff);
+            }
+        });
 }
 
 constexpr std::uint64_t kib = 1024;

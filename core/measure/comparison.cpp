@@ -2,25 +2,32 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/measure/cases.hpp"
+#include "core/measure/statistics.hpp"
+#include "core/measure/summary.hpp"
 #include "core/measure/time_contrast.hpp"
 
 namespace memsweep::measure {
 namespace {
 
 using model::CaseReport;
+using model::Metric;
+using model::RatioOf;
 using model::RunReport;
+using model::Status;
 
 Side side_of(const RunReport& report)
 {
     return {report.run.scenario_name, report.run.id, report.run.started, report.machine.host};
 }
 
-std::string value_text(const model::RatioOf& value)
+std::string value_text(const RatioOf& value)
 {
     return fmt::format("{}={}", value.axis, value.value);
 }
@@ -72,7 +79,7 @@ std::string known_values(const RunReport& report, const std::string& axis)
         for (const model::Param& param : one.params) {
             axes.insert(param.name);
             if (param.name == axis) {
-                values.insert(fmt::format("{}={}", axis, model::to_text(param.value)));
+                values.insert(param_text(param));
             }
         }
     }
@@ -82,7 +89,7 @@ std::string known_values(const RunReport& report, const std::string& axis)
     return axes.empty() ? std::string{"the cases have no axes"} : fmt::format("axes: {}", fmt::join(axes, ", "));
 }
 
-base::Expected<void> check_present(const RunReport& report, const model::RatioOf& wanted)
+base::Expected<void> check_present(const RunReport& report, const RatioOf& wanted)
 {
     const bool found = std::ranges::any_of(report.cases, [&](const CaseReport& one) { return has_value(one, wanted); });
     if (found) {
@@ -92,6 +99,220 @@ base::Expected<void> check_present(const RunReport& report, const model::RatioOf
                       fmt::format("no case has {}; {}", value_text(wanted), known_values(report, wanted.axis)),
                       "--between");
 }
+
+bool failing(const CaseReport& report)
+{
+    return report.status != Status::ok && report.status != Status::skipped;
+}
+
+std::string status_text(const CaseReport& report)
+{
+    const std::string_view status = model::name_of(report.status);
+    return report.reason.empty() ? std::string{status} : fmt::format("{}: {}", status, report.reason);
+}
+
+Judgement judge_states(const CaseReport& base, const CaseReport& candidate)
+{
+    const std::string states = fmt::format("base {}; candidate {}", status_text(base), status_text(candidate));
+    if (base.status == Status::ok && failing(candidate)) {
+        return {Verdict::newly_failing, states};
+    }
+    if (failing(base) && candidate.status == Status::ok) {
+        return {Verdict::fixed, states};
+    }
+    return {Verdict::not_comparable, states};
+}
+
+class Comparer {
+  public:
+    explicit Comparer(const Criteria& criteria) : criteria_{&criteria} {}
+
+    void add(const CasePair& pair, std::size_t index)
+    {
+        pair_ = index;
+        if (pair.base == nullptr || pair.candidate == nullptr) {
+            settle(begin(pair.base == nullptr ? *pair.candidate : *pair.base), lacking(pair.base == nullptr));
+        } else if (pair.base->status != Status::ok || pair.candidate->status != Status::ok) {
+            settle(begin(*pair.candidate), judge_states(*pair.base, *pair.candidate));
+        } else {
+            add_metrics(*pair.base, *pair.candidate);
+            if (criteria_->points) {
+                add_points(*pair.base, *pair.candidate);
+            }
+        }
+    }
+
+    std::vector<MetricComparison> finish()
+    {
+        std::vector<double> p;
+        for (const std::size_t index : noisy_) {
+            p.push_back(*results_[index].p);
+        }
+        const std::vector<double> q = benjamini_hochberg(p);
+        for (std::size_t i = 0; i < noisy_.size(); ++i) {
+            judge(results_[noisy_[i]], q[i]);
+        }
+        return std::move(results_);
+    }
+
+  private:
+    MetricComparison& begin(const CaseReport& report)
+    {
+        MetricComparison& result = results_.emplace_back();
+        result.pair = pair_;
+        result.scenario = report.scenario;
+        result.case_id = report.id;
+        return result;
+    }
+
+    static Judgement lacking(bool in_base)
+    {
+        return in_base ? Judgement{Verdict::added, "not in the base"}
+                       : Judgement{Verdict::missing, "not in the candidate"};
+    }
+
+    void add_metrics(const CaseReport& base, const CaseReport& candidate)
+    {
+        for (const Metric& metric : base.metrics) {
+            add_metric(candidate, &metric, model::find_metric(candidate, metric.name));
+        }
+        for (const Metric& metric : candidate.metrics) {
+            if (model::find_metric(base, metric.name) == nullptr) {
+                add_metric(candidate, nullptr, &metric);
+            }
+        }
+    }
+
+    void add_points(const CaseReport& base, const CaseReport& candidate)
+    {
+        for (const std::string_view point : point_names(base)) {
+            for (const model::MetricInfo& info : model::point_catalog()) {
+                const Metric from = point_metric(base, point, info);
+                const Metric to = point_metric(candidate, point, info);
+                if (!present(from.values).empty() && !present(to.values).empty()) {
+                    add_metric(candidate, &from, &to);
+                }
+            }
+        }
+    }
+
+    // A counter that did not repeat here is compared as what varies.
+    static Metric point_metric(const CaseReport& report, std::string_view point, const model::MetricInfo& info)
+    {
+        Metric metric;
+        metric.name = fmt::format("{}.{}", point, info.name);
+        metric.unit = info.unit;
+        metric.better = info.better;
+        metric.values = case_values(report, point, info.name);
+        const bool repeats = std::ranges::adjacent_find(metric.values, std::not_equal_to{}) == metric.values.end();
+        metric.metric_class = repeats ? info.metric_class : model::MetricClass::noisy;
+        return metric;
+    }
+
+    void add_metric(const CaseReport& report, const Metric* base, const Metric* candidate)
+    {
+        if (!criteria_->only.empty() && !criteria_->only.contains(base != nullptr ? base->name : candidate->name)) {
+            return;
+        }
+        const std::vector<double> from = base != nullptr ? present(base->values) : std::vector<double>{};
+        const std::vector<double> to = candidate != nullptr ? present(candidate->values) : std::vector<double>{};
+        if (from.empty() && to.empty()) {
+            return;
+        }
+        MetricComparison& result = describe(report, noisier(base, candidate), from, to);
+        if (from.empty() || to.empty()) {
+            settle(result, one_sided(base, candidate));
+        } else if (base->unit != candidate->unit || base->better != candidate->better) {
+            settle(result, {Verdict::not_comparable, "its unit or direction differs between the two"});
+        } else if (const std::string_view why = why_informational(result.metric); !why.empty()) {
+            result.shift = hodges_lehmann(from, to);
+            settle(result, {Verdict::informational, std::string{why}});
+        } else if (result.metric_class == model::MetricClass::exact) {
+            result.shift = hodges_lehmann(std::array{*result.base_median}, std::array{*result.candidate_median});
+            settle(result, judge_exact(observed(result)));
+        } else {
+            test(result, from, to);
+        }
+    }
+
+    // The candidate's, or where only the base's varies, that one: a count may be exact under one release mode and race
+    // a finalizer under another, and is then compared as what varies.
+    static const Metric& noisier(const Metric* base, const Metric* candidate)
+    {
+        const bool base_alone = base != nullptr && base->metric_class == model::MetricClass::noisy &&
+                                (candidate == nullptr || candidate->metric_class == model::MetricClass::exact);
+        return base_alone || candidate == nullptr ? *base : *candidate;
+    }
+
+    // Empty: the metric is judged.
+    [[nodiscard]] std::string_view why_informational(const std::string& metric) const
+    {
+        if (model::describes_machine(metric)) {
+            return "what the machine costs, not what the case does";
+        }
+        if (model::explains_time(metric)) {
+            return "a part of the time, which is judged as a whole";
+        }
+        return criteria_->informational.contains(metric) ? "asked to be shown only" : "";
+    }
+
+    MetricComparison& describe(const CaseReport& report, const Metric& metric, const std::vector<double>& from,
+                               const std::vector<double>& to)
+    {
+        MetricComparison& result = begin(report);
+        result.metric = metric.name;
+        result.unit = metric.unit;
+        result.better = metric.better;
+        result.metric_class = metric.metric_class;
+        result.threshold = threshold_for(criteria_->thresholds, metric.name, metric.unit, metric.metric_class);
+        result.base_n = from.size();
+        result.candidate_n = to.size();
+        result.base_median = from.empty() ? std::nullopt : std::optional{median(from)};
+        result.candidate_median = to.empty() ? std::nullopt : std::optional{median(to)};
+        return result;
+    }
+
+    static Judgement one_sided(const Metric* base, const Metric* candidate)
+    {
+        if (base == nullptr || candidate == nullptr) {
+            return lacking(base == nullptr);
+        }
+        const bool base_lacks = present(base->values).empty();
+        const std::string& reason = (base_lacks ? base : candidate)->reason;
+        return {Verdict::not_comparable, fmt::format("no value in the {}{}{}", base_lacks ? "base" : "candidate",
+                                                     reason.empty() ? "" : ": ", reason)};
+    }
+
+    void test(MetricComparison& result, const std::vector<double>& from, const std::vector<double>& to)
+    {
+        result.shift = hodges_lehmann(from, to);
+        result.p = rank_test(from, to).p;
+        noisy_.push_back(static_cast<std::size_t>(&result - results_.data()));
+    }
+
+    void judge(MetricComparison& result, double q)
+    {
+        result.q = q;
+        const auto too_few = judge_sample_size(result.base_n, result.candidate_n, noisy_.size());
+        settle(result, too_few ? *too_few : judge_noisy(observed(result), *result.shift, q));
+    }
+
+    static Observed observed(const MetricComparison& result)
+    {
+        return {result.unit, result.better, result.threshold, *result.base_median, *result.candidate_median};
+    }
+
+    static void settle(MetricComparison& result, Judgement judgement)
+    {
+        result.verdict = judgement.verdict;
+        result.why = std::move(judgement.why);
+    }
+
+    const Criteria* criteria_;
+    std::size_t pair_{};
+    std::vector<MetricComparison> results_;
+    std::vector<std::size_t> noisy_;  // results that wait for the whole family before they are judged
+};
 
 }  // namespace
 
@@ -113,8 +334,8 @@ base::Expected<Comparison> compare_reports(const RunReport& base, const RunRepor
     return comparison;
 }
 
-base::Expected<Comparison> compare_families(const RunReport& report, const model::RatioOf& base,
-                                            const model::RatioOf& candidate, const Criteria& criteria)
+base::Expected<Comparison> compare_families(const RunReport& report, const RatioOf& base, const RatioOf& candidate,
+                                            const Criteria& criteria)
 {
     for (const auto& wanted : {base, candidate}) {
         if (const auto present = check_present(report, wanted); !present) {
@@ -179,6 +400,15 @@ Outcome outcome(const Comparison& comparison)
     }
     const bool judged = any({Verdict::same, Verdict::improved, Verdict::inconclusive, Verdict::fixed});
     return any({Verdict::insufficient}) || !judged ? Outcome::no_verdict : Outcome::passed;
+}
+
+std::vector<MetricComparison> compare_cases(std::span<const CasePair> pairs, const Criteria& criteria)
+{
+    Comparer comparer{criteria};
+    for (std::size_t index = 0; index < pairs.size(); ++index) {
+        comparer.add(pairs[index], index);
+    }
+    return comparer.finish();
 }
 
 }  // namespace memsweep::measure

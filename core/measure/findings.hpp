@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,8 +25,23 @@ struct Finding {
 [[nodiscard]] std::vector<Finding> findings(const model::RunReport& report);
 
 // What a probe found about a machine's memory: its bandwidth, what non-temporal stores gain, the latency of a load by
-// the size of the working set, what several loads at once gain, and the cost of a page fault. Empty where no case is a
-// probe's.
+// the size of the working set, what several loads at once gain, and the cost of a page fault. Empty without cases of a
+// probe.
 [[nodiscard]] std::vector<std::string> probe_sentences(std::span<const model::CaseReport> cases);
+
+// What makes a case's times less trustworthy than they look, and what to do about it.
+//
+// One metric is judged: wall_time, or time_per_op where there is no wall_time. One is the other over a constant, so
+// judging both would repeat everything.
+//
+// Sources  outliers and a slow first repetition: further than 5 x 1.4826 x MAD from the median, from 5 values; drift:
+//          |Spearman's rho| of order and value > 0.6, from 8 values; noise: MdAPE above 5 %. Values are never dropped.
+// Errors   none: a case without times has no warnings.
+
+// Code: unverified-profile. Of a case whose collections follow a profile that nothing has confirmed.
+[[nodiscard]] std::optional<model::Warning> profile_warning(const model::CaseReport& report);
+
+// Codes: few-repetitions, coarse-clock, slow-first-repetition, outliers, drift, noisy. Messages name the case.
+[[nodiscard]] std::vector<model::Warning> noise_warnings(const model::CaseReport& report);
 
 }  // namespace memsweep::measure

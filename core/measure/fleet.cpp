@@ -1,6 +1,7 @@
 #include "core/measure/fleet.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -10,22 +11,22 @@
 
 #include "core/base/host_list.hpp"
 #include "core/measure/cases.hpp"
-#include "core/measure/likeness.hpp"
+#include "core/measure/format.hpp"
 #include "core/measure/summary.hpp"
 
 namespace memsweep::measure {
 namespace {
 
+using model::CaseReport;
+using model::FleetMetric;
+using model::RunReport;
+using model::Status;
+
 constexpr double absent = std::numeric_limits<double>::quiet_NaN();
 
-bool is_probe(const model::RunReport& report)
+bool is_probe(const RunReport& report)
 {
     return report.run.scenario_name.starts_with("probe_");
-}
-
-std::string version_of(const model::ToolInfo& tool)
-{
-    return tool.version + (tool.commit.empty() ? "" : fmt::format(" ({:.12})", tool.commit));
 }
 
 void add_counts(const model::Counts& from, model::Counts& into)
@@ -41,35 +42,28 @@ void add_counts(const model::Counts& from, model::Counts& into)
     into.assertions_not_evaluated += from.assertions_not_evaluated;
 }
 
-void add_host(std::vector<double>& values, model::FleetMetric& metric)
+// Too few values for an interval have that from the least to the greatest.
+void add_host(std::vector<double>& values, FleetMetric& metric)
 {
+    std::ranges::sort(values);
+    const model::Summary summary = values.empty()
+                                       ? model::Summary{.median = absent, .mad = absent, .ci95 = {{absent, absent}}}
+                                       : summary_of_sorted(values);
+    const auto interval = summary.ci95.value_or(std::array{summary.min, summary.max});
     metric.n.push_back(static_cast<std::uint32_t>(values.size()));
-    if (values.empty()) {
-        for (std::vector<double>* column : {&metric.median, &metric.mad, &metric.low, &metric.high}) {
-            column->push_back(absent);
-        }
-        return;
-    }
-    std::ranges::sort(values);
-    const double middle = median_of_sorted(values);
-    const std::size_t rank = std::max<std::size_t>(median_interval_rank(values.size()), 1);
-    metric.median.push_back(middle);
-    metric.low.push_back(values[rank - 1]);
-    metric.high.push_back(values[values.size() - rank]);
-    for (double& value : values) {
-        value = std::fabs(value - middle);
-    }
-    std::ranges::sort(values);
-    metric.mad.push_back(median_of_sorted(values));
+    metric.median.push_back(summary.median);
+    metric.mad.push_back(summary.mad);
+    metric.low.push_back(interval[0]);
+    metric.high.push_back(interval[1]);
 }
 
 }  // namespace
 
-std::vector<model::FleetProblem> problems_of(const model::RunReport& report)
+std::vector<model::FleetProblem> problems_of(const RunReport& report)
 {
     std::vector<model::FleetProblem> problems;
-    for (const model::CaseReport& one : report.cases) {
-        if (one.status != model::Status::ok && one.status != model::Status::skipped) {
+    for (const CaseReport& one : report.cases) {
+        if (one.status != Status::ok && one.status != Status::skipped) {
             problems.push_back({one.id, one.status, one.reason});
         }
     }
@@ -79,20 +73,20 @@ std::vector<model::FleetProblem> problems_of(const model::RunReport& report)
         });
         if (one.outcome == model::AssertionOutcome::failed && one.severity == model::Severity::fail && !counted) {
             problems.push_back(
-                {one.case_id, model::Status::failed,
+                {one.case_id, Status::failed,
                  fmt::format("does not hold: {}{}{}", one.expression, one.reason.empty() ? "" : ": ", one.reason)});
         }
     }
     return problems;
 }
 
-std::string host_name(const model::RunReport& report)
+std::string host_name(const RunReport& report)
 {
     return report.run.placement && !report.run.placement->node.empty() ? report.run.placement->node
                                                                        : report.machine.host;
 }
 
-base::Expected<void> FleetBuilder::check(const std::string& source, const model::RunReport& report)
+base::Expected<void> FleetBuilder::check(const std::string& source, const RunReport& report)
 {
     const auto [owner, is_new] = owners_.emplace(report.run.id, source);
     if (!is_new) {
@@ -126,7 +120,7 @@ base::Expected<void> FleetBuilder::check(const std::string& source, const model:
     return {};
 }
 
-std::size_t FleetBuilder::host_of(const model::RunReport& report)
+std::size_t FleetBuilder::host_of(const RunReport& report)
 {
     const std::string name = host_name(report);
     const auto [found, is_new] = hosts_.emplace(name, fleet_.hosts.size());
@@ -136,14 +130,14 @@ std::size_t FleetBuilder::host_of(const model::RunReport& report)
         host.machine = report.machine;
         host.started = report.run.started;
         host.ended = report.run.ended;
-        host.version = version_of(report.tool);
+        host.version = version_text(report.tool);
     }
     return found->second;
 }
 
-std::size_t FleetBuilder::metric_of(const model::CaseReport& one, const model::Metric& metric)
+std::size_t FleetBuilder::metric_of(const CaseReport& one, const model::Metric& metric)
 {
-    const auto is_it = [&](const model::FleetMetric& known) {
+    const auto is_it = [&](const FleetMetric& known) {
         return known.name == metric.name && known.case_id == one.id && known.scenario == one.scenario;
     };
     if (next_metric_ >= fleet_.metrics.size() || !is_it(fleet_.metrics[next_metric_])) {
@@ -151,7 +145,7 @@ std::size_t FleetBuilder::metric_of(const model::CaseReport& one, const model::M
             metrics_.emplace(fmt::format("{}\n{}\n{}", one.scenario, one.id, metric.name), fleet_.metrics.size());
         next_metric_ = found->second;
         if (is_new) {
-            model::FleetMetric& added = fleet_.metrics.emplace_back();
+            FleetMetric& added = fleet_.metrics.emplace_back();
             added.scenario = one.scenario;
             added.case_id = one.id;
             added.name = metric.name;
@@ -164,12 +158,12 @@ std::size_t FleetBuilder::metric_of(const model::CaseReport& one, const model::M
     return next_metric_++;
 }
 
-void FleetBuilder::add_link(const model::CaseReport& one, const std::string& from, const std::string& to)
+void FleetBuilder::add_link(const CaseReport& one, const std::string& from, const std::string& to)
 {
     std::string name = one.scenario;
     for (const model::Param& param : one.params) {
         if (param.name != from_host_param && param.name != to_host_param) {
-            name += fmt::format("/{}={}", param.name, model::to_text(param.value));
+            name += "/" + param_text(param);
         }
     }
     for (const model::Metric& metric : one.metrics) {
@@ -183,7 +177,7 @@ void FleetBuilder::add_link(const model::CaseReport& one, const std::string& fro
     }
 }
 
-base::Expected<void> FleetBuilder::add_case(const std::string& source, std::size_t host, const model::CaseReport& one)
+base::Expected<void> FleetBuilder::add_case(const std::string& source, std::size_t host, const CaseReport& one)
 {
     const auto from = value_on(one, from_host_param);
     const auto to = value_on(one, to_host_param);
@@ -191,7 +185,7 @@ base::Expected<void> FleetBuilder::add_case(const std::string& source, std::size
         add_link(one, *from, *to);
         return {};
     }
-    if (one.status != model::Status::ok && one.status != model::Status::failed) {
+    if (one.status != Status::ok && one.status != Status::failed) {
         return {};
     }
     for (const model::Metric& metric : one.metrics) {
@@ -199,7 +193,7 @@ base::Expected<void> FleetBuilder::add_case(const std::string& source, std::size
             continue;
         }
         const std::size_t index = metric_of(one, metric);
-        model::FleetMetric& known = fleet_.metrics[index];
+        FleetMetric& known = fleet_.metrics[index];
         if (known.unit != metric.unit || known.better != metric.better) {
             return base::fail(base::ErrorCode::invalid_input,
                               fmt::format("{}: {} has unit {} here and {} in other results", one.id, metric.name,
@@ -220,7 +214,7 @@ base::Expected<void> FleetBuilder::add_case(const std::string& source, std::size
     return {};
 }
 
-base::Expected<void> FleetBuilder::add(const std::string& source, const model::RunReport& report)
+base::Expected<void> FleetBuilder::add(const std::string& source, const RunReport& report)
 {
     if (auto checked = check(source, report); !checked) {
         return checked;
@@ -243,7 +237,7 @@ base::Expected<void> FleetBuilder::add(const std::string& source, const model::R
     add_counts(model::count(report), host.counts);
     std::ranges::move(problems_of(report), std::back_inserter(host.problems));
     next_metric_ = 0;
-    for (const model::CaseReport& one : report.cases) {
+    for (const CaseReport& one : report.cases) {
         if (auto added = add_case(source, index, one); !added) {
             return added;
         }
@@ -286,7 +280,7 @@ model::Fleet FleetBuilder::finish(const Expectation& expectation,
     }
     name_missing(expectation);
     for (std::size_t i = 0; i < fleet_.metrics.size(); ++i) {
-        model::FleetMetric& metric = fleet_.metrics[i];
+        FleetMetric& metric = fleet_.metrics[i];
         Values values = std::move(values_[i]);
         values.resize(fleet_.hosts.size());
         for (std::vector<double>& of_host : values) {

@@ -1,4 +1,5 @@
-// Results of one scenario from many hosts as a fleet: one result after the other, each reduced to its medians.
+// Results of one scenario from many hosts as a fleet: one result after the other, each reduced to its medians; what
+// such a fleet shows, and how two runs of it differ.
 //
 // Several results of one host (several ranks, or several runs) count as more repetitions of it. A host has the name
 // that its launcher gave it (SLURMD_NODENAME), else its host name.
@@ -20,6 +21,10 @@
 #include <vector>
 
 #include "core/base/expected.hpp"
+#include "core/measure/findings.hpp"
+#include "core/measure/peers.hpp"
+#include "core/measure/statistics.hpp"
+#include "core/measure/verdict.hpp"
 #include "core/model/fleet.hpp"
 #include "core/model/report.hpp"
 
@@ -76,5 +81,130 @@ class FleetBuilder {
     std::vector<Values> values_;  // by metric
     std::map<std::string, Link> links_;
 };
+
+// What a fleet shows: which hosts are not like the others, on what evidence, and what they have in common.
+//
+// Hosts are compared with hosts of their kind (processor model and cores). Every quantity of every host is judged as
+// peers.hpp says. The p are adjusted so that at most 1 % of the hosts named by them are expected to be like the others
+// (benjamini_bogomolov). A host is bad when it is an outlier on the worse side of a quantity, when one of its
+// cases or limits failed, or when it did not finish. Parts of a time (fault_time, allocator_time, ...) are not judged
+// beside the time itself.
+//
+// Sources  what bad hosts share: the hypergeometric probability that as many of them carry a tag by chance, adjusted
+//          over all tags. Facts (memory, kernel, ...): by majority, where nine of ten hosts of a kind agree.
+// Errors   none: what cannot be judged is not named, and `unjudged` says why.
+
+inline constexpr double fleet_false_share = 0.01;  // of the hosts that are named
+
+struct Outlier {
+    std::size_t host{};
+    std::size_t metric{};
+    PeerRule rule{};
+    double value{};   // the host's median
+    double median{};  // of the hosts of its kind
+    double z{};
+    std::optional<double> q;
+    bool is_worse{};
+};
+
+struct OddFact {
+    std::size_t host{};
+    std::string fact, value, usual;  // "memory", "224 GiB", "256 GiB"
+    std::size_t agreeing{};          // hosts that have the usual value
+};
+
+struct SharedTag {
+    std::string name, value;
+    std::size_t bad{}, hosts{};  // carry it: of the bad hosts, of all
+    double q{};
+};
+
+struct BadHost {
+    std::size_t host{};
+    std::vector<std::size_t> outliers;  // indices, the furthest out first; those on the better side are not among them
+};
+
+// A quantity over the hosts of one kind.
+struct Spread {
+    std::size_t metric{};
+    std::size_t kind{};
+    PeerJudgement judgement;  // without its deviations
+};
+
+struct FleetJudgement {
+    std::vector<std::string> kinds;  // "CPU, 64 cores": the largest first
+    std::vector<std::size_t> kind;   // of each host
+    std::vector<Spread> spreads;
+    std::vector<Outlier> outliers;  // the furthest out first
+    std::vector<OddFact> odd_facts;
+    std::vector<BadHost> bad;  // the worst first
+    std::vector<SharedTag> shared;
+    std::vector<std::size_t> tests;  // of each host
+    std::vector<std::string> unjudged;
+};
+
+[[nodiscard]] FleetJudgement judge_fleet(const model::Fleet& fleet);
+
+// Nothing bad, nobody missing.
+[[nodiscard]] bool is_healthy(const model::Fleet& fleet, const FleetJudgement& judgement);
+
+// "bandwidth of probe_bandwidth/kernel=read,...: 11.2 GB/s instead of 22.4 GB/s (0.50x, z -31, q 1e-9)"
+[[nodiscard]] std::string outlier_text(const model::Fleet& fleet, const Outlier& outlier);
+
+[[nodiscard]] std::vector<Finding> fleet_findings(const model::Fleet& fleet, const FleetJudgement& judgement);
+
+// Two runs of one fleet: how each quantity changed over the hosts that both have, and which host changed unlike the
+// others.
+//
+// Every host is compared with itself, so that what differs between hosts cancels. A quantity changed when the median of
+// the hosts' changes did, by its size, its interval and its test together, as in any comparison (verdict.hpp). A host
+// changed unlike the others when its own change is an outlier among theirs (peers.hpp).
+//
+// Units    ratios candidate / base; differences where a value is 0 or negative.
+// Sources  the sign test, two-sided, and the interval of the median that belongs to it; Benjamini-Hochberg over all
+//          quantities; over hosts as in judge_fleet.
+// Errors   invalid_input: the two have no quantity or no host in common, or measured different scenarios (unless
+//          forced).
+
+struct FleetChange {
+    std::string scenario, case_id, metric;
+    model::Unit unit{};
+    std::size_t hosts{};         // that both measured it on
+    double base{}, candidate{};  // medians over them
+    Shift shift;
+    std::optional<double> q;
+    Verdict verdict{};
+    std::string why;
+};
+
+struct HostChange {
+    std::string host;
+    std::string case_id, metric;
+    model::Unit unit{};
+    double base{}, candidate{};
+    double usual{};  // the hosts' median change, as a ratio
+    double z{};
+    std::optional<double> q;
+    bool is_worse{};
+};
+
+struct FleetTrend {
+    std::string base_name, candidate_name;
+    std::size_t hosts{};  // in both
+    std::vector<FleetChange> changes;
+    std::vector<HostChange> outlying;  // the furthest out first
+    std::vector<std::string> newly_bad, recovered, still_bad;
+    std::vector<std::string> gone, added;  // hosts
+};
+
+struct NamedFleet {
+    std::string name;
+    const model::Fleet* fleet{};
+};
+
+[[nodiscard]] base::Expected<FleetTrend> compare_fleets(const NamedFleet& base, const NamedFleet& candidate,
+                                                        const Thresholds& thresholds, bool force);
+
+[[nodiscard]] std::size_t count_changes(const FleetTrend& trend, Verdict verdict);
 
 }  // namespace memsweep::measure

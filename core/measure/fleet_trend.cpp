@@ -1,4 +1,4 @@
-#include "core/measure/fleet_trend.hpp"
+#include "core/measure/fleet.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "core/measure/multiple_testing.hpp"
+#include "core/measure/format.hpp"
+#include "core/measure/statistics.hpp"
 #include "core/measure/summary.hpp"
 
 namespace memsweep::measure {
@@ -56,12 +57,6 @@ Pairs pairs_of(const FleetMetric& base, const FleetMetric& candidate, const Host
     return pairs;
 }
 
-bool all_positive(const Pairs& pairs)
-{
-    const auto positive = [](double value) { return value > 0; };
-    return std::ranges::all_of(pairs.base, positive) && std::ranges::all_of(pairs.candidate, positive);
-}
-
 std::vector<double> shifts_of(const Pairs& pairs, bool is_ratio)
 {
     std::vector<double> shifts;
@@ -74,11 +69,8 @@ std::vector<double> shifts_of(const Pairs& pairs, bool is_ratio)
 Shift median_shift(std::vector<double> shifts, bool is_ratio)
 {
     std::ranges::sort(shifts);
-    Shift shift{is_ratio, median_of_sorted(shifts), std::nullopt};
-    if (const std::size_t rank = median_interval_rank(shifts.size()); rank > 0) {
-        shift.interval = {shifts[rank - 1], shifts[shifts.size() - rank]};
-    }
-    return shift;
+    const model::Summary summary = summary_of_sorted(shifts);
+    return {is_ratio, summary.median, summary.ci95};
 }
 
 double sign_p(const std::vector<double>& shifts, double none)
@@ -151,14 +143,7 @@ void add_outlying(const Fleet& base, const FleetMetric& metric, const Pairs& pai
 
 void adjust_outlying(FleetTrend& trend, const OutlyingTests& tests)
 {
-    const std::vector<double> q = benjamini_bogomolov(tests.smallest, tests.count, fleet_false_share);
-    std::size_t next = 0;
-    for (HostChange& one : trend.outlying) {
-        if (one.q) {
-            one.q = q[next++];
-        }
-    }
-    std::erase_if(trend.outlying, [](const HostChange& one) { return one.q && *one.q > fleet_false_share; });
+    keep_unlikely(trend.outlying, tests.smallest, tests.count, fleet_false_share);
     std::ranges::stable_sort(trend.outlying, std::ranges::greater{}, [](const HostChange& one) {
         return std::pair{one.is_worse, std::fabs(one.z)};
     });
@@ -176,9 +161,7 @@ std::set<std::string> bad_names(const Fleet& fleet)
 std::set<std::string> host_names(const Fleet& fleet)
 {
     std::set<std::string> names;
-    for (const model::FleetHost& host : fleet.hosts) {
-        names.insert(host.name);
-    }
+    std::ranges::transform(fleet.hosts, std::inserter(names, names.end()), &model::FleetHost::name);
     return names;
 }
 
@@ -229,7 +212,7 @@ base::Expected<FleetTrend> compare_fleets(const NamedFleet& base, const NamedFle
         if (pairs.hosts.empty()) {
             continue;
         }
-        const bool is_ratio = all_positive(pairs);
+        const bool is_ratio = all_positive(pairs.base) && all_positive(pairs.candidate);
         const std::vector<double> shifts = shifts_of(pairs, is_ratio);
         const Threshold threshold = threshold_for(thresholds, metric.name, metric.unit, metric.metric_class);
         FleetChange change{.scenario = metric.scenario,
@@ -247,7 +230,7 @@ base::Expected<FleetTrend> compare_fleets(const NamedFleet& base, const NamedFle
             change.why = std::move(judgement.why);
         } else if (!change.shift.interval) {
             change.verdict = Verdict::insufficient;
-            change.why = fmt::format("{} host{} in both; 6 are needed", change.hosts, change.hosts == 1 ? "" : "s");
+            change.why = counted(change.hosts, "host") + " in both; 6 are needed";
         } else {
             open.push_back({trend.changes.size(), sign_p(shifts, is_ratio ? 1 : 0)});
         }

@@ -7,25 +7,30 @@
 #include "core/base/quantity.hpp"
 
 namespace memsweep::measure {
+namespace {
 
-std::string format_value(model::Unit unit, double value)
+using model::Unit;
+
+}  // namespace
+
+std::string format_value(Unit unit, double value)
 {
     switch (unit) {
-    case model::Unit::bytes:
+    case Unit::bytes:
         return base::format_size(value);
-    case model::Unit::seconds:
+    case Unit::seconds:
         return base::format_duration(value);
-    case model::Unit::bytes_per_second:
+    case Unit::bytes_per_second:
         return base::format_rate(value);
-    case model::Unit::per_second:
+    case Unit::per_second:
         return base::format_count(value) + " op/s";
-    case model::Unit::one:
+    case Unit::one:
         break;
     }
     return base::format_count(value);
 }
 
-std::string format_difference(model::Unit unit, double difference)
+std::string format_difference(Unit unit, double difference)
 {
     return (difference > 0 ? "+" : "") + format_value(unit, difference);
 }
@@ -44,6 +49,22 @@ std::string format_factor(double factor)
         return fmt::format("{:.1f}", factor);
     }
     return factor >= 0.0995 ? fmt::format("{:.2f}", factor) : fmt::format("{:.2g}", factor);
+}
+
+std::string counted(std::uint64_t count, std::string_view noun)
+{
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string version_text(const model::ToolInfo& tool)
+{
+    return tool.version + (tool.commit.empty() ? "" : fmt::format(" ({:.12})", tool.commit));
+}
+
+std::string processor_text(const model::Machine& machine)
+{
+    return fmt::format("{}, {}", machine.cpu.empty() ? "unknown processor" : machine.cpu,
+                       counted(machine.cores, "core"));
 }
 
 std::string spoken(std::string name)

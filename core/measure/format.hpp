@@ -1,9 +1,13 @@
 // Values and changes as sentences show them.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 
+#include "core/model/machine.hpp"
 #include "core/model/metric.hpp"
+#include "core/model/tool_info.hpp"
 
 namespace memsweep::measure {
 
@@ -18,6 +22,15 @@ namespace memsweep::measure {
 
 // "153", "7.2", "1.04", "0.71": finer where factors lie near 1.
 [[nodiscard]] std::string format_factor(double factor);
+
+// "1 host", "7 hosts".
+[[nodiscard]] std::string counted(std::uint64_t count, std::string_view noun);
+
+// "0.2.0 (01234567abcd)": a version with the first digits of its commit.
+[[nodiscard]] std::string version_text(const model::ToolInfo& tool);
+
+// "AMD EPYC 7763, 64 cores".
+[[nodiscard]] std::string processor_text(const model::Machine& machine);
 
 // "after_drop" in a sentence: "after drop".
 [[nodiscard]] std::string spoken(std::string name);

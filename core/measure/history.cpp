@@ -1,6 +1,7 @@
 #include "core/measure/history.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <set>
@@ -12,19 +13,13 @@
 #include "core/base/quantity.hpp"
 #include "core/measure/change_points.hpp"
 #include "core/measure/format.hpp"
-#include "core/measure/multiple_testing.hpp"
+#include "core/measure/statistics.hpp"
 #include "core/measure/summary.hpp"
 
 namespace memsweep::measure {
 namespace {
 
 static_assert(min_runs == 2 * min_segment);
-
-std::string machine_text(const model::Machine& machine)
-{
-    return fmt::format("{}, {} core{}, {}", machine.cpu.empty() ? "unknown processor" : machine.cpu, machine.cores,
-                       machine.cores == 1 ? "" : "s", base::format_size(machine.memory_bytes));
-}
 
 struct Sequence {
     std::vector<std::size_t> runs;  // that have a value
@@ -121,8 +116,8 @@ void judge(History& history)
             noisy.push_back(&trend);
             p.push_back(cut->p);
         } else {
-            trend.why = fmt::format("{} run{} measured it; {} are needed to show a change", sequence.runs.size(),
-                                    sequence.runs.size() == 1 ? "" : "s", min_runs);
+            trend.why = fmt::format("{} measured it; {} are needed to show a change",
+                                    counted(sequence.runs.size(), "run"), min_runs);
         }
     }
     history.judged = noisy.size();
@@ -135,29 +130,88 @@ void judge(History& history)
     }
 }
 
+struct FoundChange {
+    const Trend* trend{};
+    const Change* change{};
+};
+
+std::vector<FoundChange> changes_of(const History& history, Verdict verdict)
+{
+    std::vector<FoundChange> found;
+    for (const Trend& trend : history.trends) {
+        for (const Change& change : trend.changes) {
+            if (change.verdict == verdict) {
+                found.push_back({&trend, &change});
+            }
+        }
+    }
+    std::ranges::stable_sort(found, std::ranges::greater{}, [](const FoundChange& one) { return one.change->run; });
+    return found;
+}
+
+std::string sentence(const History& history, const FoundChange& found)
+{
+    const Change& change = *found.change;
+    const std::string what = change.verdict == Verdict::informational
+                                 ? "the machine itself changed: " + found.trend->metric
+                                 : fmt::format("{} {}", found.trend->metric, model::name_of(change.verdict));
+    return fmt::format("{}: {} {} from {} on ({})", found.trend->case_id, what, change_text(*found.trend, change),
+                       run_text(history, change.run), history.runs[change.run].name);
+}
+
+void add(const History& history, Verdict verdict, Importance importance, std::vector<Finding>& findings)
+{
+    constexpr std::size_t max_shown = 6;
+    const std::vector<FoundChange> found = changes_of(history, verdict);
+    for (std::size_t i = 0; i < std::min(found.size(), max_shown); ++i) {
+        findings.push_back({importance, sentence(history, found[i])});
+    }
+    if (found.size() > max_shown) {
+        findings.push_back(
+            {importance, fmt::format("{} more {}; the table of changes has them all", found.size() - max_shown,
+                                     verdict == Verdict::informational ? "of the machine" : model::name_of(verdict))});
+    }
+}
+
+std::vector<Finding> history_findings(const History& history)
+{
+    std::vector<Finding> findings;
+    add(history, Verdict::regressed, Importance::failure, findings);
+    add(history, Verdict::informational, Importance::warning, findings);
+    add(history, Verdict::improved, Importance::note, findings);
+    const bool any_noisy = std::ranges::any_of(
+        history.trends, [](const Trend& trend) { return trend.metric_class == model::MetricClass::noisy; });
+    if (any_noisy && history.judged == 0) {
+        findings.push_back({Importance::warning,
+                            fmt::format("{} runs show changes of exact counters only: {} are needed for what varies",
+                                        history.runs.size(), min_runs)});
+    }
+    const auto partial = std::ranges::count(history.runs, true, &HistoryRun::interrupted);
+    if (partial > 0) {
+        findings.push_back(
+            {Importance::warning,
+             fmt::format("{} of {} runs did not finish; what they measured is shown", partial, history.runs.size())});
+    }
+    return findings;
+}
+
 }  // namespace
 
 void HistoryBuilder::add(const std::string& name, const model::RunReport& report)
 {
     Entry& entry = entries_.emplace_back();
     const model::RunInfo& run = report.run;
-    entry.scenario = run.scenario_name;
-    entry.description = run.scenario_description;
-    entry.machine = machine_text(report.machine);
-    entry.scenario_fingerprint = run.scenario_fingerprint;
-    entry.machine_fingerprint = report.machine.fingerprint;
-    const std::string commit = report.tool.commit.empty() ? "" : fmt::format(" ({:.12})", report.tool.commit);
-    entry.run = {name, run.id, run.started, report.machine.host, report.tool.version + commit, run.interrupted};
+    entry.subject = {
+        run.scenario_name, run.scenario_description,
+        fmt::format("{}, {}", processor_text(report.machine), base::format_size(report.machine.memory_bytes)),
+        run.scenario_fingerprint, report.machine.fingerprint};
+    entry.run = {name, run.id, run.started, report.machine.host, version_text(report.tool), run.interrupted};
     for (const model::CaseReport& one : report.cases) {
         for (const model::Metric& metric : one.metrics) {
             if (one.status == model::Status::ok && metric.summary) {
-                entry.values.push_back({one.scenario,
-                                        one.id,
-                                        metric.name,
-                                        metric.unit,
-                                        metric.better,
-                                        metric.metric_class,
-                                        {metric.summary->n, metric.summary->median, metric.summary->ci95}});
+                entry.values.push_back(
+                    {{one.scenario, one.id, metric.name, metric.unit, metric.better, metric.metric_class},
+                     {metric.summary->n, metric.summary->median, metric.summary->ci95}});
             }
         }
     }
@@ -165,33 +219,23 @@ void HistoryBuilder::add(const std::string& name, const model::RunReport& report
 
 History HistoryBuilder::history_of(const std::vector<const Entry*>& entries, const Criteria& criteria)
 {
-    const Entry& latest = *entries.back();
-    History history{.scenario = latest.scenario,
-                    .description = latest.description,
-                    .machine = latest.machine,
-                    .scenario_fingerprint = latest.scenario_fingerprint,
-                    .machine_fingerprint = latest.machine_fingerprint};
+    History history{entries.back()->subject};
     std::map<std::tuple<std::string, std::string, std::string, model::Unit>, std::size_t> index;
     for (std::size_t run = 0; run < entries.size(); ++run) {
         history.runs.push_back(entries[run]->run);
-        for (const Value& value : entries[run]->values) {
-            if (!criteria.only.empty() && !criteria.only.contains(value.metric)) {
+        for (const auto& [subject, point] : entries[run]->values) {
+            if (!criteria.only.empty() && !criteria.only.contains(subject.metric)) {
                 continue;
             }
-            const auto [place, is_new] =
-                index.try_emplace({value.scenario, value.case_id, value.metric, value.unit}, history.trends.size());
+            const auto [place, is_new] = index.try_emplace(
+                {subject.scenario, subject.case_id, subject.metric, subject.unit}, history.trends.size());
             if (is_new) {
-                history.trends.push_back({.scenario = value.scenario,
-                                          .case_id = value.case_id,
-                                          .metric = value.metric,
-                                          .unit = value.unit,
-                                          .better = value.better,
-                                          .metric_class = value.metric_class});
+                history.trends.push_back({subject});
                 history.trends.back().points.resize(entries.size());
             }
             Trend& trend = history.trends[place->second];
-            trend.points[run] = value.point;
-            if (value.metric_class == model::MetricClass::noisy) {
+            trend.points[run] = point;
+            if (subject.metric_class == model::MetricClass::noisy) {
                 trend.metric_class = model::MetricClass::noisy;  // what varies in any run is judged as what varies
             }
         }
@@ -217,14 +261,15 @@ Histories HistoryBuilder::finish(const Criteria& criteria)
             found.left_out.push_back(fmt::format("{}: the run of {} again", entry.run.name, earlier->second));
             continue;
         }
-        groups[{entry.scenario, entry.scenario_fingerprint, entry.machine_fingerprint}].push_back(&entry);
+        const HistorySubject& subject = entry.subject;
+        groups[{subject.scenario, subject.scenario_fingerprint, subject.machine_fingerprint}].push_back(&entry);
     }
     for (const auto& [key, entries] : groups) {
         if (entries.size() > 1) {
             found.histories.push_back(history_of(entries, criteria));
         } else {
             found.left_out.push_back(fmt::format("{}: the only run of {} with this scenario on this machine",
-                                                 entries.front()->run.name, entries.front()->scenario));
+                                                 entries.front()->run.name, entries.front()->subject.scenario));
         }
     }
     std::ranges::stable_sort(found.histories, std::ranges::greater{},
@@ -239,6 +284,16 @@ std::size_t count_changes(const History& history, Verdict verdict)
         count += static_cast<std::size_t>(std::ranges::count(trend.changes, verdict, &Change::verdict));
     }
     return count;
+}
+
+std::string change_text(const Trend& trend, const Change& change)
+{
+    return shift_text(trend.unit, change.shift, change.before, change.after);
+}
+
+std::string run_text(const History& history, std::size_t run)
+{
+    return fmt::format("run {} of {}, {}", run + 1, history.runs.size(), history.runs[run].started);
 }
 
 }  // namespace memsweep::measure

@@ -46,24 +46,31 @@ struct Change {
     std::string why;
 };
 
-struct Trend {
+struct TrendSubject {
     std::string scenario, case_id, metric;
     model::Unit unit{};
     model::Better better{};
     model::MetricClass metric_class{};
+};
+
+struct Trend : TrendSubject {
     Threshold threshold;
     std::vector<std::optional<TrendPoint>> points;  // one per run
     std::vector<Change> changes;
     std::string why;  // why nothing can be said about it; else empty
 };
 
-struct History {
+struct HistorySubject {
     std::string scenario, description;
     std::string machine;  // in words
     std::string scenario_fingerprint, machine_fingerprint;
+};
+
+struct History : HistorySubject {
     std::vector<HistoryRun> runs;  // in the order they were started
     std::vector<Trend> trends;     // case by case
     std::size_t judged{};          // trends of metrics that vary and were tested together
+    // Regressions before improvements, of each the latest first; a few of each, then how many more there are.
     std::vector<Finding> findings;
 };
 
@@ -79,14 +86,11 @@ class HistoryBuilder {
 
   private:
     struct Value {
-        std::string scenario, case_id, metric;
-        model::Unit unit{};
-        model::Better better{};
-        model::MetricClass metric_class{};
+        TrendSubject subject;
         TrendPoint point;
     };
     struct Entry {
-        std::string scenario, description, machine, scenario_fingerprint, machine_fingerprint;
+        HistorySubject subject;
         HistoryRun run;
         std::vector<Value> values;
     };
@@ -99,10 +103,6 @@ class HistoryBuilder {
 inline constexpr std::size_t min_runs = 8;
 
 [[nodiscard]] std::size_t count_changes(const History& history, Verdict verdict);
-
-// What a reader of a history should know first, in sentences: regressions before improvements, of each the latest
-// first; a few of each, then how many more there are.
-[[nodiscard]] std::vector<Finding> history_findings(const History& history);
 
 // "1.10x (95 % interval 1.08 to 1.12)"; of an exact counter "300 instead of 100".
 [[nodiscard]] std::string change_text(const Trend& trend, const Change& change);

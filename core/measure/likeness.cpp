@@ -12,6 +12,8 @@
 namespace memsweep::measure {
 namespace {
 
+using model::Machine;
+using model::RunReport;
 using Parts = std::vector<std::string>;
 
 template <typename Value>
@@ -85,7 +87,7 @@ std::string short_print(const std::string& fingerprint)
 
 }  // namespace
 
-ScenarioFacts scenario_facts(const model::RunReport& report)
+ScenarioFacts scenario_facts(const RunReport& report)
 {
     ScenarioFacts facts{report.run.scenario_name, report.run.scenario_fingerprint, {}, report.run.overrides};
     std::ranges::transform(report.cases, std::back_inserter(facts.case_ids), &model::CaseReport::id);
@@ -110,7 +112,7 @@ std::string scenario_difference(const ScenarioFacts& base, const ScenarioFacts& 
                        short_print(base.fingerprint), short_print(candidate.fingerprint));
 }
 
-std::string machine_difference(const model::Machine& base, const model::Machine& candidate)
+std::string machine_difference(const Machine& base, const Machine& candidate)
 {
     if (base.fingerprint == candidate.fingerprint && !base.fingerprint.empty()) {
         return {};
@@ -130,7 +132,7 @@ std::string machine_difference(const model::Machine& base, const model::Machine&
     return fmt::format("the machines differ: {}", fmt::join(parts, "; "));
 }
 
-std::vector<std::string> differences(const model::RunReport& base, const model::RunReport& candidate)
+std::vector<std::string> differences(const RunReport& base, const RunReport& candidate)
 {
     std::vector<std::string> found{scenario_difference(scenario_facts(base), scenario_facts(candidate)),
                                    machine_difference(base.machine, candidate.machine)};
@@ -138,10 +140,10 @@ std::vector<std::string> differences(const model::RunReport& base, const model::
     return found;
 }
 
-std::vector<std::string> setting_differences(const model::RunReport& base, const model::RunReport& candidate)
+std::vector<std::string> setting_differences(const RunReport& base, const RunReport& candidate)
 {
-    const model::Machine& a = base.machine;
-    const model::Machine& b = candidate.machine;
+    const Machine& a = base.machine;
+    const Machine& b = candidate.machine;
     Parts parts;
     add_if_unlike(parts, "memsweep", base.tool.version, candidate.tool.version);
     add_if_unlike(parts, "commit", base.tool.commit, candidate.tool.commit);

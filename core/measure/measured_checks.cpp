@@ -28,12 +28,6 @@ bool is_cold(const sys::TouchedChunk& chunk)
     return chunk.first_seconds > cold_factor * chunk.again_seconds;
 }
 
-std::vector<double> sorted(std::vector<double> values)
-{
-    std::ranges::sort(values);
-    return values;
-}
-
 // Half of all rounds lie closer to the median than `error`; one in twenty takes longer by more than `tail`.
 struct Scatter {
     double median{};
@@ -41,19 +35,14 @@ struct Scatter {
     double tail{};
 };
 
-Scatter scatter_of(const std::vector<double>& seconds)
+Scatter scatter_of(std::vector<double> seconds)
 {
-    const std::vector<double> ordered = sorted(seconds);
-    Scatter scatter{.median = median_of_sorted(ordered)};
-    if (scatter.median <= 0) {
-        return scatter;
+    std::ranges::sort(seconds);
+    const model::Summary summary = summary_of_sorted(seconds);
+    if (summary.median <= 0) {
+        return {.median = summary.median};
     }
-    std::vector<double> errors;
-    std::ranges::transform(ordered, std::back_inserter(errors),
-                           [&](double value) { return std::abs(value - scatter.median) / scatter.median; });
-    scatter.error = median(errors);
-    scatter.tail = percentile(ordered, 95) / scatter.median - 1;
-    return scatter;
+    return {summary.median, *summary.mdape, percentile(seconds, 95) / summary.median - 1};
 }
 
 MachineCheck canary_check(std::string name, std::string why, const std::vector<double>& seconds)

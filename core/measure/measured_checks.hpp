@@ -2,9 +2,8 @@
 //
 // Units    seconds; shares as fractions.
 // Sources  a chunk is cold when its first touch costs more than three times its second. A canary spoils results when
-// its
-//          median absolute error is 5 % or more, or when one round in twenty takes a quarter longer than the median; it
-//          is a note from 2 % and a tenth on. Steal time spoils results from 2 % of all processors' time on.
+//          its median absolute error is 5 % or more, or when one round in twenty takes a quarter longer than the
+//          median; it is a note from 2 % and a tenth on. Steal time spoils results from 2 % of all processors' time on.
 // Errors   none: readings that are missing make a note without a value.
 #pragma once
 

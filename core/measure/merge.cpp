@@ -2,16 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/text.hpp"
 #include "core/measure/assertions.hpp"
+#include "core/measure/findings.hpp"
 #include "core/measure/likeness.hpp"
 #include "core/measure/summary.hpp"
-#include "core/measure/warnings.hpp"
 
 namespace memsweep::measure {
 namespace {
@@ -19,8 +21,151 @@ namespace {
 using base::Expected;
 using model::AssertionResult;
 using model::CaseReport;
+using model::Metric;
 using model::RunReport;
+using model::Status;
 using model::Warning;
+
+// Nothing but a failed assertion keeps the case from being ok.
+bool failed_by_assertion(const CaseReport& report)
+{
+    return report.status == Status::failed && report.reason.starts_with("assertion failed");
+}
+
+// Of two parts of a case the one that decides what it is.
+int severity(const CaseReport& report)
+{
+    switch (report.status) {
+    case Status::skipped:
+        return 0;
+    case Status::ok:
+        return 1;
+    case Status::failed:
+        return failed_by_assertion(report) ? 1 : 2;
+    case Status::timeout:
+        return 3;
+    case Status::error:
+        break;
+    }
+    return 4;
+}
+
+tl::unexpected<base::Error> conflict(const CaseReport& report, std::string_view what, std::string_view name)
+{
+    return base::fail(base::ErrorCode::invalid_input, fmt::format("{}: {} {}", report.id, name, what));
+}
+
+void pad(Metric& metric, std::size_t repetitions)
+{
+    metric.values.resize(repetitions);
+    metric.reason = metric.reason.empty() ? "not measured in every merged run" : metric.reason;
+}
+
+// One value per repetition, so that those of the next part come in their places.
+Expected<void> fill(const CaseReport& report, Metric& metric)
+{
+    if (metric.values.size() > report.repetitions) {
+        return conflict(report, "has more values than repetitions", metric.name);
+    }
+    if (metric.values.size() < report.repetitions) {
+        pad(metric, report.repetitions);
+    }
+    return {};
+}
+
+bool alike(const Metric& a, const Metric& b)
+{
+    return a.unit == b.unit && a.better == b.better && a.metric_class == b.metric_class;
+}
+
+Expected<void> append_metric(CaseReport& into, const CaseReport& from, Metric added)
+{
+    if (auto filled = fill(from, added); !filled) {
+        return filled;
+    }
+    const auto found = std::ranges::find(into.metrics, added.name, &Metric::name);
+    if (found == into.metrics.end()) {
+        if (into.repetitions != 0) {
+            pad(added, into.repetitions + from.repetitions);
+            std::ranges::rotate(added.values, added.values.begin() + from.repetitions);
+        }
+        into.metrics.push_back(std::move(added));
+        return {};
+    }
+    if (!alike(*found, added)) {
+        return conflict(into,
+                        fmt::format("has unit {} ({}, {}) here and {} ({}, {}) in what it is merged with",
+                                    name_of(added.unit), name_of(added.better), name_of(added.metric_class),
+                                    name_of(found->unit), name_of(found->better), name_of(found->metric_class)),
+                        added.name);
+    }
+    found->values.insert(found->values.end(), added.values.begin(), added.values.end());
+    found->reason = found->reason.empty() ? added.reason : found->reason;
+    return {};
+}
+
+Expected<void> append_metrics(CaseReport& into, const CaseReport& from)
+{
+    for (Metric& metric : into.metrics) {
+        if (auto filled = fill(into, metric); !filled) {
+            return filled;
+        }
+    }
+    for (const Metric& metric : from.metrics) {
+        if (auto appended = append_metric(into, from, metric); !appended) {
+            return appended;
+        }
+    }
+    for (Metric& metric : into.metrics) {
+        if (metric.values.size() < into.repetitions + from.repetitions) {
+            pad(metric, into.repetitions + from.repetitions);
+        }
+    }
+    return {};
+}
+
+template <typename Part>
+void append_shifted(std::vector<Part>& into, const std::vector<Part>& from, std::uint32_t by)
+{
+    for (Part part : from) {
+        part.repetition += by;
+        into.push_back(std::move(part));
+    }
+}
+
+// Adds the repetitions of a case of another result to those it has. Metrics that only one side has are absent in the
+// other's repetitions, with a reason. Summaries are left as they are.
+Expected<void> append_case(CaseReport& into, const CaseReport& from)
+{
+    constexpr std::uint64_t max_repetitions = std::numeric_limits<std::uint32_t>::max();
+    if (std::uint64_t{into.repetitions} + from.repetitions > max_repetitions ||
+        std::uint64_t{into.planned_repetitions} + from.planned_repetitions > max_repetitions) {
+        return conflict(into, "are too many", "repetitions");
+    }
+    for (const model::Series& series : from.series) {
+        const auto found = std::ranges::find(into.series, series.name, &model::Series::name);
+        if (found != into.series.end() && found->unit != series.unit) {
+            return conflict(into,
+                            fmt::format("has unit {} here and {} in what it is merged with", name_of(series.unit),
+                                        name_of(found->unit)),
+                            "series " + series.name);
+        }
+    }
+    if (auto appended = append_metrics(into, from); !appended) {
+        return appended;
+    }
+    append_shifted(into.points, from.points, into.repetitions);
+    append_shifted(into.phases, from.phases, into.repetitions);
+    append_shifted(into.series, from.series, into.repetitions);
+    append_shifted(into.defects, from.defects, into.repetitions);
+    if (severity(from) > severity(into)) {
+        into.status = from.status;
+        into.reason = from.reason;
+    }
+    into.repetitions += from.repetitions;
+    into.planned_repetitions += from.planned_repetitions;
+    return {};
+}
 
 std::vector<std::string> run_ids(const model::RunInfo& run)
 {
@@ -28,9 +173,7 @@ std::vector<std::string> run_ids(const model::RunInfo& run)
     std::string_view rest = tag == run.tags.end() ? std::string_view{run.id} : std::string_view{tag->second};
     std::vector<std::string> ids;
     while (!rest.empty()) {
-        const std::size_t end = std::min(rest.find(' '), rest.size());
-        ids.emplace_back(rest.substr(0, end));
-        rest.remove_prefix(std::min(end + 1, rest.size()));
+        ids.emplace_back(base::take_until(rest, ' '));
     }
     return ids;
 }
@@ -198,7 +341,7 @@ void judge(RunReport& merged, std::span<const MergePart> parts)
 {
     for (CaseReport& one : merged.cases) {
         if (failed_by_assertion(one)) {
-            one.status = model::Status::ok;
+            one.status = Status::ok;
             one.reason.clear();
         }
     }
@@ -216,8 +359,8 @@ void judge(RunReport& merged, std::span<const MergePart> parts)
     for (const AssertionResult& claim : merged.assertions) {
         const auto found = std::ranges::find(merged.cases, claim.case_id, &CaseReport::id);
         if (claim.outcome == model::AssertionOutcome::failed && claim.severity == model::Severity::fail &&
-            found != merged.cases.end() && found->status == model::Status::ok) {
-            found->status = model::Status::failed;
+            found != merged.cases.end() && found->status == Status::ok) {
+            found->status = Status::failed;
             found->reason = fmt::format("assertion failed: {}", claim.expression);
         }
     }
@@ -226,7 +369,7 @@ void judge(RunReport& merged, std::span<const MergePart> parts)
 void summarize_cases(RunReport& merged)
 {
     for (CaseReport& one : merged.cases) {
-        for (model::Metric& metric : one.metrics) {
+        for (Metric& metric : one.metrics) {
             metric.summary = summarize(metric.values);
         }
         for (Warning& warning : noise_warnings(one)) {

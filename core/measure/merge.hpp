@@ -29,13 +29,4 @@ struct MergePart {
 // run spans all of them. Its id, argv and exit code are left to the caller.
 [[nodiscard]] base::Expected<model::RunReport> merge(std::span<const MergePart> parts, bool force);
 
-// True when nothing but a failed assertion keeps the case from being ok.
-[[nodiscard]] bool failed_by_assertion(const model::CaseReport& report);
-
-// Adds the repetitions of a case of another result to those it has. Metrics that only one side has are absent in the
-// other's repetitions, with a reason. Summaries are left as they are.
-//
-// Errors   invalid_input: a metric or series with another unit, direction or class; more values than repetitions.
-[[nodiscard]] base::Expected<void> append_case(model::CaseReport& into, const model::CaseReport& from);
-
 }  // namespace memsweep::measure

@@ -12,7 +12,7 @@
 //            and four times further from it than the others lie apart; a second bad host among so few hides both.
 //   counter  an exact counter on which at least three quarters of the hosts agree: the hosts with another value.
 //
-// In every rule the distance must also be beyond the metric's threshold (thresholds.hpp), so that what differs reliably
+// In every rule the distance must also be beyond the metric's threshold (verdict.hpp), so that what differs reliably
 // but by little is not named.
 //
 // Units    those of the values; NaN: the host has none.
@@ -26,7 +26,7 @@
 #include <span>
 #include <vector>
 
-#include "core/measure/thresholds.hpp"
+#include "core/measure/verdict.hpp"
 #include "core/model/metric.hpp"
 
 namespace memsweep::measure {

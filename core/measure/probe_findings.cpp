@@ -14,7 +14,7 @@
 #include "core/base/quantity.hpp"
 #include "core/measure/cases.hpp"
 #include "core/measure/format.hpp"
-#include "core/measure/nonparametric.hpp"
+#include "core/measure/statistics.hpp"
 #include "core/measure/summary.hpp"
 
 namespace memsweep::measure {
@@ -26,6 +26,15 @@ using Cases = std::span<const CaseReport>;
 
 // From one size of the working set to the next: more than this is a step between two levels of the memory.
 constexpr double step_factor = 1.4;
+
+// "bandwidth: PART; PART"; nothing where there are no parts.
+void add_sentence(std::vector<std::string>& sentences, std::string_view subject, const std::vector<std::string>& parts,
+                  std::string_view separator)
+{
+    if (!parts.empty()) {
+        sentences.push_back(fmt::format("{}: {}", subject, fmt::join(parts, separator)));
+    }
+}
 
 std::string text_of(const CaseReport& one, std::string_view name)
 {
@@ -123,9 +132,7 @@ void add_bandwidth(Cases cases, std::vector<std::string>& sentences)
             parts.push_back(fmt::format("{}: {}", threads_text(threads), rates));
         }
     }
-    if (!parts.empty()) {
-        sentences.push_back(fmt::format("bandwidth, bytes read and written: {}", fmt::join(parts, "; ")));
-    }
+    add_sentence(sentences, "bandwidth, bytes read and written", parts, "; ");
 }
 
 void add_stores(Cases cases, std::vector<std::string>& sentences)
@@ -145,10 +152,7 @@ void add_stores(Cases cases, std::vector<std::string>& sentences)
                                         threads_text(threads)));
         }
     }
-    if (!parts.empty()) {
-        sentences.push_back(
-            fmt::format("non-temporal stores copy at this multiple of plain ones: {}", fmt::join(parts, ", ")));
-    }
+    add_sentence(sentences, "non-temporal stores copy at this multiple of plain ones", parts, ", ");
 }
 
 // By pages, in the order of sizes.
@@ -182,8 +186,7 @@ std::vector<ProbedCase> levels(const std::vector<ProbedCase>& by_size)
 
 void add_latency(Cases cases, std::vector<std::string>& sentences)
 {
-    const auto by_pages = latencies(cases);
-    for (const auto& [pages, by_size] : by_pages) {
+    for (const auto& [pages, by_size] : latencies(cases)) {
         std::vector<std::string> parts;
         for (const ProbedCase& level : levels(by_size)) {
             const auto bytes = static_cast<std::uint64_t>(number_of(*level.report, "size"));
@@ -226,9 +229,7 @@ void add_faults(Cases cases, std::vector<std::string>& sentences)
         parts.push_back(fmt::format("{} {}, {} pages", format_value(Unit::seconds, one.median),
                                     spoken(text_of(*one.report, "kind")), text_of(*one.report, "pages")));
     }
-    if (!parts.empty()) {
-        sentences.push_back(fmt::format("a page fault costs: {}", fmt::join(parts, "; ")));
-    }
+    add_sentence(sentences, "a page fault costs", parts, "; ");
 }
 
 void add_devices(Cases cases, std::vector<std::string>& sentences)
@@ -253,7 +254,7 @@ void add_devices(Cases cases, std::vector<std::string>& sentences)
 
 }  // namespace
 
-std::vector<std::string> probe_sentences(std::span<const model::CaseReport> cases)
+std::vector<std::string> probe_sentences(std::span<const CaseReport> cases)
 {
     std::vector<std::string> sentences;
     add_bandwidth(cases, sentences);

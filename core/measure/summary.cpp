@@ -9,6 +9,9 @@
 namespace memsweep::measure {
 namespace {
 
+using model::Stat;
+using model::Summary;
+
 constexpr std::size_t min_values_for_tails = 20;  // p05 of fewer values is little more than the minimum
 
 std::vector<double> sorted_present(std::span<const std::optional<double>> values)
@@ -54,9 +57,27 @@ std::optional<std::array<double, 2>> median_interval(std::span<const double> sor
     return rank == 0 ? std::nullopt : std::optional{std::array{sorted[rank - 1], sorted[sorted.size() - rank]}};
 }
 
-model::Summary summary_of(std::span<const double> sorted)
+std::optional<double> end_of(const std::optional<std::array<double, 2>>& interval, std::size_t which)
 {
-    model::Summary summary;
+    return interval ? std::optional{(*interval)[which]} : std::nullopt;
+}
+
+}  // namespace
+
+std::vector<double> present(std::span<const std::optional<double>> values)
+{
+    std::vector<double> there;
+    for (const auto& value : values) {
+        if (value) {
+            there.push_back(*value);
+        }
+    }
+    return there;
+}
+
+Summary summary_of_sorted(std::span<const double> sorted)
+{
+    Summary summary;
     summary.n = sorted.size();
     summary.min = sorted.front();
     summary.max = sorted.back();
@@ -76,28 +97,10 @@ model::Summary summary_of(std::span<const double> sorted)
     return summary;
 }
 
-std::optional<double> end_of(const std::optional<std::array<double, 2>>& interval, std::size_t which)
-{
-    return interval ? std::optional{(*interval)[which]} : std::nullopt;
-}
-
-}  // namespace
-
-std::vector<double> present(std::span<const std::optional<double>> values)
-{
-    std::vector<double> there;
-    for (const auto& value : values) {
-        if (value) {
-            there.push_back(*value);
-        }
-    }
-    return there;
-}
-
-std::optional<model::Summary> summarize(std::span<const std::optional<double>> values)
+std::optional<Summary> summarize(std::span<const std::optional<double>> values)
 {
     const std::vector<double> sorted = sorted_present(values);
-    return sorted.empty() ? std::nullopt : std::optional{summary_of(sorted)};
+    return sorted.empty() ? std::nullopt : std::optional{summary_of_sorted(sorted)};
 }
 
 double percentile(std::span<const double> sorted, double percent)
@@ -139,31 +142,31 @@ std::size_t median_interval_rank(std::size_t n)
     return rank;
 }
 
-std::optional<double> stat_of(std::span<const std::optional<double>> values, model::Stat stat, double percent)
+std::optional<double> stat_of(std::span<const std::optional<double>> values, Stat stat, double percent)
 {
     const std::vector<double> sorted = sorted_present(values);
     if (sorted.empty()) {
         return std::nullopt;
     }
-    const model::Summary summary = summary_of(sorted);
+    const Summary summary = summary_of_sorted(sorted);
     switch (stat) {
-    case model::Stat::min:
+    case Stat::min:
         return summary.min;
-    case model::Stat::max:
+    case Stat::max:
         return summary.max;
-    case model::Stat::mean:
+    case Stat::mean:
         return summary.mean;
-    case model::Stat::median:
+    case Stat::median:
         return summary.median;
-    case model::Stat::percentile:
+    case Stat::percentile:
         return percentile(sorted, percent);
-    case model::Stat::mad:
+    case Stat::mad:
         return summary.mad;
-    case model::Stat::mdape:
+    case Stat::mdape:
         return summary.mdape;
-    case model::Stat::ci_lo:
+    case Stat::ci_lo:
         return end_of(summary.ci95, 0);
-    case model::Stat::ci_hi:
+    case Stat::ci_hi:
         return end_of(summary.ci95, 1);
     }
     return std::nullopt;

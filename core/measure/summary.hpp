@@ -30,6 +30,7 @@ inline constexpr double outlier_distance = 5 * 1.4826;
 // Of at least one value in ascending order.
 [[nodiscard]] double percentile(std::span<const double> sorted, double percent);
 [[nodiscard]] double median_of_sorted(std::span<const double> sorted);
+[[nodiscard]] model::Summary summary_of_sorted(std::span<const double> sorted);
 [[nodiscard]] double median(std::vector<double> values);
 
 // The k of the median's interval x(k)..x(n+1-k); 0 when n values cannot reach 95 %.

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/measure/nonparametric.hpp"
+#include "core/measure/statistics.hpp"
 #include "core/model/report.hpp"
 
 namespace memsweep::measure {
@@ -29,10 +29,9 @@ struct TimeContrast {
 //
 // Units    seconds: per operation where both cases have time_per_op, else over their timed steps.
 // Sources  the median over the repetitions of the wall time, divided by the operations. It is a mean, so that it and
-// its
-//          parts are of the same operations even where time_per_op is a median of calls, few of which fault. Faults:
-//          their number by kind times the cost of a fault of that kind, measured beside the case (fault_time). Calls
-//          and waits are measured.
+//          its parts are of the same operations even where time_per_op is a median of calls, few of which fault.
+//          Faults: their number by kind times the cost of a fault of that kind, measured beside the case (fault_time).
+//          Calls and waits are measured.
 struct Attribution {
     bool per_operation{};
     model::OperationKind operation{};

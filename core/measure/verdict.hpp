@@ -1,5 +1,6 @@
-// What a comparison comes to: one word, and the sentence that explains it.
+// What counts as a change, and what a comparison comes to: one word, and the sentence that explains it.
 //
+// Units    relative thresholds: a fraction of the base's median; absolute ones: the metric's unit.
 // Sources  effect size, significance and interval together, never one of them alone. With runs drifting by up to 2 %
 //          each, U alone gave 58 % false alarms at 1 % noise and 19 % at 3 %; all three together gave 0.01 % and 1.8 %
 //          (20,000 simulated pairs of 10 repetitions).
@@ -7,15 +8,47 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
-#include "core/measure/nonparametric.hpp"
-#include "core/measure/thresholds.hpp"
+#include "core/base/expected.hpp"
+#include "core/measure/statistics.hpp"
 #include "core/model/metric.hpp"
 #include "core/model/names.hpp"
 
 namespace memsweep::measure {
+
+// How large a change must be before it matters: relative and absolute at once, so that 1 page fault becoming 2 is not
+// reported as "+100 %".
+struct Threshold {
+    double relative{};
+    double absolute{};
+};
+
+// By the name of the metric, or POINT.METRIC for a named point. A metric that is not named keeps its default.
+using Thresholds = std::map<std::string, Threshold, std::less<>>;
+
+// Times and bandwidths 5 %; noisy sizes (working set) 2 % and 1 MiB; minor faults 2 % and 64; faults per array 2 % and
+// 1; major faults 1; queue depth 5 % and 1; exact counters 0.
+[[nodiscard]] Threshold default_threshold(std::string_view metric, model::Unit unit, model::MetricClass metric_class);
+[[nodiscard]] Threshold threshold_for(const Thresholds& chosen, std::string_view metric, model::Unit unit,
+                                      model::MetricClass metric_class);
+
+// True when the change is more than the relative and at least the absolute threshold, and not 0.
+[[nodiscard]] bool beyond(const Threshold& threshold, double base, double change);
+
+// "2 % and 1.00 MiB", "5 %", "1", or "0" when every change counts.
+[[nodiscard]] std::string to_text(const Threshold& threshold, model::Unit unit);
+
+// A threshold as people write it: "5%", "2%,1MiB", "0%,64".
+//
+// Grammar  PERCENT "%" ["," AMOUNT]; the percentage is a decimal number without a sign, the amount is in the metric's
+//          unit: a size, a duration, a rate, or a plain number for counts.
+// Errors   invalid_input: what does not parse, and what would.
+[[nodiscard]] base::Expected<Threshold> parse_threshold(std::string_view text, model::Unit unit);
 
 enum class Verdict : std::uint8_t {
     regressed,     // worse beyond the threshold, significant, the interval wholly on the worse side
@@ -62,6 +95,9 @@ struct Observed {
 
 // The fewest repetitions of each side that can show a difference among `family` noisy metrics.
 [[nodiscard]] std::size_t repetitions_needed(std::size_t family);
+
+// "+5.2 %" of a ratio, "3.1x" from 2 on; "+64" of a difference.
+[[nodiscard]] std::string signed_change(model::Unit unit, bool is_ratio, double value, int digits);
 
 // "1.10x (95 % interval 1.09 to 1.12)", "+64 (95 % interval +60 to +70)"; without an interval "300 instead of 100".
 [[nodiscard]] std::string shift_text(model::Unit unit, const Shift& shift, double base_median, double candidate_median);

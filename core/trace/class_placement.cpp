@@ -5,7 +5,6 @@
 #include <bit>
 #include <vector>
 
-#include "core/trace/holes.hpp"
 #include "core/trace/live_blocks.hpp"
 #include "core/trace/placement.hpp"
 
@@ -42,13 +41,10 @@ class ClassPlacement final : public Placement {
             reserved_ += bytes;
             sizes_[at] = bytes;
         }
-        if (block >= classes_.size()) {
-            classes_.resize(std::size_t{block} * 2 + 64);
-        }
-        classes_[block] = static_cast<std::uint16_t>(at);
+        classes_.set(block, static_cast<std::uint16_t>(at));
         return true;
     }
-    void release(std::uint32_t block) override { ++free_[classes_[block]]; }
+    void release(std::uint32_t block) override { ++free_[classes_.of(block)]; }
     [[nodiscard]] std::uint64_t needed() const override { return reserved_; }
     [[nodiscard]] std::uint64_t largest_hole() const override
     {
@@ -71,7 +67,7 @@ class ClassPlacement final : public Placement {
     std::uint64_t alignment_;
     std::array<std::uint64_t, class_count> free_{};
     std::array<std::uint64_t, class_count> sizes_{};
-    std::vector<std::uint16_t> classes_;
+    PerBlock<std::uint16_t> classes_;
     std::uint64_t reserved_{};
 };
 
@@ -107,16 +103,13 @@ class BuddyPlacement final : public Placement {
             --from;
             add(address + (1ULL << from), from);
         }
-        if (block >= blocks_.size()) {
-            blocks_.resize(std::size_t{block} * 2 + 64);
-        }
-        blocks_[block] = {address, order};
+        blocks_.set(block, {address, order});
         return true;
     }
 
     void release(std::uint32_t block) override
     {
-        auto [address, order] = blocks_[block];
+        auto [address, order] = blocks_.of(block);
         while (order + 1 < orders) {
             const std::uint64_t buddy = address ^ (1ULL << order);
             if (places_.find({buddy, 0, order}) == nullptr) {
@@ -182,25 +175,21 @@ class BuddyPlacement final : public Placement {
     unsigned min_order_;
     std::array<std::vector<std::uint64_t>, orders> free_;  // addresses
     LiveBlocks places_;                                    // where in its list a free block stands; space is the order
-    std::vector<BuddyBlock> blocks_;
+    PerBlock<BuddyBlock> blocks_;
     std::uint64_t end_{};
 };
 
 }  // namespace
 
-std::unique_ptr<Placement> make_pow2(std::uint64_t capacity, std::uint64_t alignment)
+std::span<const PlacementPolicy> class_policies()
 {
-    return std::make_unique<ClassPlacement<pow2_class>>(capacity, alignment);
-}
-
-std::unique_ptr<Placement> make_quad(std::uint64_t capacity, std::uint64_t alignment)
-{
-    return std::make_unique<ClassPlacement<quad_class>>(capacity, alignment);
-}
-
-std::unique_ptr<Placement> make_buddy(std::uint64_t capacity, std::uint64_t alignment)
-{
-    return std::make_unique<BuddyPlacement>(capacity, alignment);
+    static constexpr std::array policies{
+        PlacementPolicy{"buddy", "binary buddies", false, make_placement<BuddyPlacement>},
+        PlacementPolicy{"pow2", "a list per power of two", false, make_placement<ClassPlacement<pow2_class>>},
+        PlacementPolicy{"quad", "a list per class, four classes per doubling", false,
+                        make_placement<ClassPlacement<quad_class>>},
+    };
+    return policies;
 }
 
 }  // namespace memsweep::trace

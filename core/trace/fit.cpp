@@ -1,69 +1,15 @@
 #include "core/trace/fit.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <iterator>
 
 #include "core/trace/live_blocks.hpp"
 
 namespace memsweep::trace {
 namespace {
 
-constexpr std::array policies{
-    PlacementPolicy{"first_fit", "the lowest hole that fits", false, make_first_fit},
-    PlacementPolicy{"best_fit", "the smallest hole that fits, of equal ones the lowest", false, make_best_fit},
-    PlacementPolicy{"tlsf", "two-level segregated fit", false, make_tlsf},
-    PlacementPolicy{"rmm_pool", "RMM's pool: best fit, growth by half of what is left, 256 bytes", true, make_rmm_pool},
-    PlacementPolicy{"pytorch", "PyTorch's caching allocator, segments of 2 and 20 MiB, kept", false, make_pytorch},
-    PlacementPolicy{"buddy", "binary buddies", false, make_buddy},
-    PlacementPolicy{"pow2", "a list per power of two", false, make_pow2},
-    PlacementPolicy{"quad", "a list per class, four classes per doubling", false, make_quad},
-};
-
 constexpr std::uint64_t max_live_peak = 1ULL << 56U;  // beyond it sums would wrap, and no machine has it
-
-// Turns events into operations on numbered blocks.
-class PlacementOpsBuilder {
-  public:
-    void add(const Event& event)
-    {
-        if (event.kind == EventKind::define_space) {
-            ops_.on_device = ops_.on_device || event.space_kind == SpaceKind::device;
-            return;
-        }
-        ++number_;
-        if (event.kind == EventKind::exec || event.kind == EventKind::process_exit) {
-            walk_.end_process(event.process, [this](const LiveBlock& block) { put(block, true); });
-            return;
-        }
-        const BlockWalk::Change change = walk_.add(event);
-        if (change.freed) {
-            put(*change.freed, true);
-        }
-        if (change.replaced) {
-            put(*change.replaced, true);
-        }
-        if (change.made) {
-            put(*change.made, false);
-        }
-    }
-    PlacementOps finish()
-    {
-        ops_.live_peak = walk_.peak_live_bytes();
-        return std::move(ops_);
-    }
-
-  private:
-    void put(const LiveBlock& block, bool is_free)
-    {
-        ops_.ops.push_back({block.size, block.tag, is_free});
-        ops_.events.push_back(number_);
-    }
-
-    PlacementOps ops_;
-    BlockWalk walk_;
-    std::uint64_t number_{};
-};
 
 // Runs the operations through a placement.
 class PlacementRun {
@@ -228,17 +174,44 @@ class Painter {
 
 std::span<const PlacementPolicy> placement_policies()
 {
+    static const std::vector<PlacementPolicy> policies = [] {
+        std::vector<PlacementPolicy> all;
+        std::ranges::copy(hole_policies(), std::back_inserter(all));
+        std::ranges::copy(class_policies(), std::back_inserter(all));
+        return all;
+    }();
     return policies;
 }
 
 PlacementOps placement_ops(TraceReader& reader)
 {
-    PlacementOpsBuilder builder;
+    PlacementOps result;
+    BlockWalk walk;
+    std::uint64_t number = 0;
+    const auto put = [&](const std::optional<LiveBlock>& block, bool is_free) {
+        if (block) {
+            result.ops.push_back({block->size, block->tag, is_free});
+            result.events.push_back(number);
+        }
+    };
     Event event;
     while (reader.next(event)) {
-        builder.add(event);
+        if (event.kind == EventKind::define_space) {
+            result.on_device = result.on_device || event.space_kind == SpaceKind::device;
+            continue;
+        }
+        ++number;
+        if (event.kind == EventKind::exec || event.kind == EventKind::process_exit) {
+            walk.end_process(event.process, [&](const LiveBlock& block) { put(block, true); });
+            continue;
+        }
+        const BlockWalk::Change change = walk.add(event);
+        put(change.freed, true);
+        put(change.replaced, true);
+        put(change.made, false);
     }
-    return builder.finish();
+    result.live_peak = walk.peak_live_bytes();
+    return result;
 }
 
 std::optional<FitFailure> first_failure(const PlacementOps& ops, const PlacementPolicy& policy, std::uint64_t capacity,

@@ -6,7 +6,7 @@
 #include <set>
 #include <tuple>
 
-#include "core/trace/event_decoder.hpp"
+#include "core/trace/event.hpp"
 #include "core/trace/format/ticks.hpp"
 
 namespace memsweep::trace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "core/trace/format/recording_layout.hpp"
+#include "core/trace/format/trace_layout.hpp"
 #include "core/trace/trace_file.hpp"
 #include "core/trace/trace_writer.hpp"
 

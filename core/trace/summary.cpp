@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 
 #include "core/base/checked.hpp"
+#include "core/base/text.hpp"
 
 namespace memsweep::trace {
 namespace {
@@ -16,11 +16,8 @@ std::size_t place_of(std::uint64_t value)
 
 std::uint64_t count_in(const Facts& facts, const std::string& name)
 {
-    std::uint64_t count = 0;
-    if (const auto fact = facts.find(name); fact != facts.end()) {
-        std::from_chars(fact->second.data(), fact->second.data() + fact->second.size(), count);
-    }
-    return count;
+    const auto fact = facts.find(name);
+    return fact == facts.end() ? 0 : base::parse_number(fact->second).value_or(0);
 }
 
 }  // namespace
@@ -41,17 +38,12 @@ void Accounting::add(const Event& event)
     case EventKind::malloc:
     case EventKind::calloc:
     case EventKind::aligned_alloc:
-        allocate(event);
+    case EventKind::free:
+        change_blocks(event);
         break;
     case EventKind::realloc:
         ++totals_.reallocations;
-        release(event, event.old_address);
-        if (event.address != 0) {
-            allocate(event);
-        }
-        break;
-    case EventKind::free:
-        release(event, event.address);
+        change_blocks(event);
         break;
     case EventKind::failed_alloc:
         ++totals_.failures;
@@ -82,37 +74,29 @@ void Accounting::add(const Event& event)
     }
 }
 
-void Accounting::allocate(const Event& event)
+void Accounting::change_blocks(const Event& event)
 {
-    ++totals_.allocations;
-    totals_.bytes_allocated = base::saturating_add(totals_.bytes_allocated, event.size);
-    totals_.max_size = std::max(totals_.max_size, event.size);
-    ++sizes_[place_of(event.size)];
-    const auto born = static_cast<std::uint32_t>(totals_.allocations);
-    if (const auto replaced = live_.insert(key_of(event, event.address), {event.size, born})) {
-        ++totals_.duplicate_allocations;
-        live_bytes_ -= replaced->size;
-    }
-    live_bytes_ += event.size;
-    totals_.peak_live_bytes = std::max(totals_.peak_live_bytes, live_bytes_);
-    totals_.peak_live_blocks = std::max<std::uint64_t>(totals_.peak_live_blocks, live_.count());
-}
-
-void Accounting::release(const Event& event, std::uint64_t address)
-{
-    if (const auto block = live_.remove(key_of(event, address))) {
+    const BlockWalk::Change change = walk_.add(event);
+    totals_.unknown_frees += change.frees_unknown ? 1U : 0U;
+    totals_.duplicate_allocations += change.replaced ? 1U : 0U;
+    if (change.freed) {
         ++totals_.frees;
-        live_bytes_ -= block->size;
-        ++lifetimes_[place_of(static_cast<std::uint32_t>(totals_.allocations) - block->tag)];
-    } else if (address != 0) {
-        ++totals_.unknown_frees;
+        ++lifetimes_[place_of(static_cast<std::uint32_t>(totals_.allocations) - born_[change.freed->tag])];
+    }
+    if (change.made) {
+        ++totals_.allocations;
+        totals_.bytes_allocated = base::saturating_add(totals_.bytes_allocated, event.size);
+        totals_.max_size = std::max(totals_.max_size, event.size);
+        totals_.peak_live_blocks = std::max<std::uint64_t>(totals_.peak_live_blocks, walk_.live().count());
+        ++sizes_[place_of(event.size)];
+        born_.resize(std::max<std::size_t>(born_.size(), std::size_t{change.made->tag} + 1));
+        born_[change.made->tag] = static_cast<std::uint32_t>(totals_.allocations);
     }
 }
 
 void Accounting::abandon(std::uint32_t process)
 {
-    live_.remove_process(process, [this](const BlockKey&, const LiveBlock& block) {
-        live_bytes_ -= block.size;
+    walk_.end_process(process, [this](const LiveBlock& block) {
         abandoned_bytes_ += block.size;
         ++abandoned_blocks_;
     });
@@ -150,8 +134,9 @@ Totals Accounting::totals() const
         processes.insert(process);
     }
     totals.processes = processes.size();
-    totals.end_live_bytes = live_bytes_ + abandoned_bytes_;
-    totals.end_live_blocks = live_.count() + abandoned_blocks_;
+    totals.peak_live_bytes = walk_.peak_live_bytes();
+    totals.end_live_bytes = walk_.live_bytes() + abandoned_bytes_;
+    totals.end_live_blocks = walk_.live().count() + abandoned_blocks_;
     return totals;
 }
 

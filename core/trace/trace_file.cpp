@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <zstd.h>
 
+#include "core/base/text.hpp"
 #include "core/sys/atomic_file.hpp"
 #include "core/sys/output_target.hpp"
 #include "core/sys/unique_fd.hpp"
@@ -232,11 +233,10 @@ void TraceFile::take_facts(const ChunkPlace& chunk)
     }
     std::string_view rest{reinterpret_cast<const char*>(payload.data()), payload.size()};
     while (!rest.empty()) {
-        const std::string_view line = rest.substr(0, rest.find('\n'));
-        rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-        const std::size_t equals = line.find('=');
-        if (equals != std::string_view::npos) {
-            facts_[std::string{line.substr(0, equals)}] = line.substr(equals + 1);
+        std::string_view line = base::take_until(rest, '\n');
+        if (line.find('=') != std::string_view::npos) {
+            const std::string name{base::take_until(line, '=')};
+            facts_[name] = line;
         }
     }
 }

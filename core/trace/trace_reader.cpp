@@ -143,17 +143,13 @@ bool TraceReader::push(std::size_t index)
         return false;
     }
     ready_.push_back(index);
-    std::ranges::push_heap(ready_, [this](std::size_t a, std::size_t b) {
-        return std::pair{streams_[a].due(), a} > std::pair{streams_[b].due(), b};
-    });
+    std::ranges::push_heap(ready_, later());
     return true;
 }
 
 std::size_t TraceReader::pop()
 {
-    std::ranges::pop_heap(ready_, [this](std::size_t a, std::size_t b) {
-        return std::pair{streams_[a].due(), a} > std::pair{streams_[b].due(), b};
-    });
+    std::ranges::pop_heap(ready_, later());
     const std::size_t index = ready_.back();
     ready_.pop_back();
     return index;
@@ -205,9 +201,6 @@ bool TraceReader::take_realloc_of(const Event& wanted, Event& event)
         return other.kind == EventKind::realloc && other.old_address == wanted.address &&
                other.old_address != other.address && other.process == wanted.process && other.space == wanted.space;
     };
-    const auto later = [this](std::size_t a, std::size_t b) {
-        return std::pair{streams_[a].due(), a} > std::pair{streams_[b].due(), b};
-    };
     for (std::size_t i = 0; i < ready_.size(); ++i) {
         Queue& queue = streams_[ready_[i]];
         if (queue.is_empty()) {
@@ -216,12 +209,12 @@ bool TraceReader::take_realloc_of(const Event& wanted, Event& event)
         if (!queue.is_empty() && frees(queue.front())) {
             const std::size_t index = ready_[i];
             ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(i));
-            std::ranges::make_heap(ready_, later);
+            std::ranges::make_heap(ready_, later());
             hand_out(index, event);
             return true;
         }
     }
-    std::ranges::make_heap(ready_, later);  // filling a queue may have changed when it is due
+    std::ranges::make_heap(ready_, later());  // filling a queue may have changed when it is due
     return false;
 }
 

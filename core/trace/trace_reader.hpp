@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "core/trace/event_decoder.hpp"
+#include "core/trace/event.hpp"
 #include "core/trace/live_blocks.hpp"
 #include "core/trace/trace_file.hpp"
 
@@ -70,6 +70,13 @@ class TraceReader {
     };
 
     explicit TraceReader(TraceFile file);
+    // An order of heaps whose first is the earliest.
+    [[nodiscard]] auto later() const
+    {
+        return [this](std::size_t a, std::size_t b) {
+            return std::pair{streams_[a].due(), a} > std::pair{streams_[b].due(), b};
+        };
+    }
     void fill(Queue& queue);
     bool push(std::size_t index);
     std::size_t pop();

@@ -91,18 +91,17 @@ void TraceWriter::end_chunk()
 
 void TraceWriter::set_context(const Event& event)
 {
-    if (event.process != process_) {
-        at_ = encoder_.counted(at_, OtherOperation::process, process_ = event.process);
+    const auto follow = [this](OtherOperation operation, auto& current, auto wanted) {
+        if (wanted != current) {
+            at_ = encoder_.counted(at_, operation, current = wanted);
+        }
+    };
+    follow(OtherOperation::process, process_, event.process);
+    follow(OtherOperation::thread, thread_, event.thread);
+    if (event.kind != EventKind::define_space) {
+        follow(OtherOperation::space, space_, event.space);
     }
-    if (event.thread != thread_) {
-        at_ = encoder_.counted(at_, OtherOperation::thread, thread_ = event.thread);
-    }
-    if (event.space != space_ && event.kind != EventKind::define_space) {
-        at_ = encoder_.counted(at_, OtherOperation::space, space_ = event.space);
-    }
-    if (event.stream != stream_) {
-        at_ = encoder_.counted(at_, OtherOperation::stream, stream_ = event.stream);
-    }
+    follow(OtherOperation::stream, stream_, event.stream);
     if (event.ticks > encoder_.last_ticks()) {
         at_ = encoder_.stamp(at_, event.ticks);
     }

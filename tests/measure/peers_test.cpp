@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/rng.hpp"
-#include "core/measure/multiple_testing.hpp"
+#include "core/measure/statistics.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace memsweep;

@@ -1,4 +1,4 @@
-#include "core/measure/warnings.hpp"
+#include "core/measure/findings.hpp"
 
 #include <algorithm>
 

@@ -26,18 +26,23 @@ namespace memsweep::trace {
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
+// The processor's own counter, whether or not it runs evenly.
+[[nodiscard]] inline std::uint64_t counter_ticks() noexcept
+{
+#if defined(__x86_64__)
+    return __rdtsc();
+#else
+    return nanoseconds_of(CLOCK_MONOTONIC);
+#endif
+}
+
 class TickClock {
   public:
     TickClock() noexcept : by_counter_{counter_is_even()} {}
 
     [[nodiscard]] std::uint64_t ticks() const noexcept
     {
-#if defined(__x86_64__)
-        if (by_counter_) {
-            return __rdtsc();
-        }
-#endif
-        return nanoseconds_of(CLOCK_MONOTONIC);
+        return by_counter_ ? counter_ticks() : nanoseconds_of(CLOCK_MONOTONIC);
     }
 
     // Read only when everything before it in the program is done: what another thread did earlier has an earlier time.
@@ -46,7 +51,7 @@ class TickClock {
 #if defined(__x86_64__)
         if (by_counter_) {
             _mm_lfence();
-            return __rdtsc();
+            return counter_ticks();
         }
 #endif
         return nanoseconds_of(CLOCK_MONOTONIC);

@@ -1,5 +1,6 @@
 #include "core/trace/import/import.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -8,29 +9,30 @@
 
 namespace memsweep::trace {
 
-// The importers. import_<name>.cpp defines each: what its logs look like, and how they are read.
-ImportFormat csapp_format();
-ImportFormat dj_mtrace_format();
-ImportFormat dj_workload_format();
-ImportFormat fleetbench_format();
-ImportFormat heaptrack_format();
-ImportFormat ltrace_format();
-ImportFormat malloc_bench_format();
-ImportFormat mtrace_format();
-ImportFormat pytorch_format();
-ImportFormat rmm_format();
-ImportFormat umpire_format();
-ImportFormat valgrind_format();
-
 // In the order in which logs are recognised: the formats that are harder to mistake come first.
 std::span<const ImportFormat> import_formats()
 {
     static const std::array formats{
-        rmm_format(),    umpire_format(),       pytorch_format(),     heaptrack_format(),
-        mtrace_format(), dj_mtrace_format(),    csapp_format(),       valgrind_format(),
-        ltrace_format(), malloc_bench_format(), dj_workload_format(), fleetbench_format(),
+        rmm_format,   umpire_format,   pytorch_format, heaptrack_format,    mtrace_format,      dj_mtrace_format,
+        csapp_format, valgrind_format, ltrace_format,  malloc_bench_format, dj_workload_format, fleetbench_format,
     };
     return formats;
+}
+
+std::optional<EventKind> kind_of(std::span<const LoggedAction> actions, std::string_view name)
+{
+    const auto found = std::ranges::find(actions, name, &LoggedAction::name);
+    return found == actions.end() ? std::nullopt : std::optional{found->kind};
+}
+
+void set_kind(Event& event, EventKind kind)
+{
+    event.kind = kind;
+    if (kind == EventKind::free || kind == EventKind::free_requested) {
+        event.size = 0;
+    } else if (kind == EventKind::failed_alloc) {
+        event.address = 0;
+    }
 }
 
 void ImportSink::define_space(std::uint32_t space, SpaceKind kind, std::uint32_t device, std::string_view name)

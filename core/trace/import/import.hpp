@@ -72,6 +72,20 @@ struct ImportFormat {
     base::Expected<void> (*import)(LogText& log, ImportSink& sink, const ImportOptions& options);
 };
 
+// The importers: what their logs look like, and how they are read.
+extern const ImportFormat csapp_format;
+extern const ImportFormat dj_mtrace_format;
+extern const ImportFormat dj_workload_format;
+extern const ImportFormat fleetbench_format;
+extern const ImportFormat heaptrack_format;
+extern const ImportFormat ltrace_format;
+extern const ImportFormat malloc_bench_format;
+extern const ImportFormat mtrace_format;
+extern const ImportFormat pytorch_format;
+extern const ImportFormat rmm_format;
+extern const ImportFormat umpire_format;
+extern const ImportFormat valgrind_format;
+
 [[nodiscard]] std::span<const ImportFormat> import_formats();
 
 // By name, or by the first bytes of the log.
@@ -89,16 +103,33 @@ inline constexpr std::uint64_t made_address_spacing = 16;
     return (number + 1) * made_address_spacing;
 }
 
-// Reads a log line by line. add_line(line) returns why the line is bad, or nullptr.
-template <typename AddLine>
-void import_lines(LogText& log, ImportSink& sink, AddLine add_line)
+// What a log calls a kind of event.
+struct LoggedAction {
+    std::string_view name;
+    EventKind kind{};
+};
+[[nodiscard]] std::optional<EventKind> kind_of(std::span<const LoggedAction> actions, std::string_view name);
+// A free has no size, and what failed no address, whatever the log has in their columns.
+void set_kind(Event& event, EventKind kind);
+
+// Reads a log line by line: Lines{sink, options} has an add(line), which returns why the line is bad, or nullptr, and
+// perhaps a finish() for the end of the log, which does the same.
+template <typename Lines>
+base::Expected<void> import_lines(LogText& log, ImportSink& sink, const ImportOptions& options)
 {
+    Lines lines{sink, options};
     std::string_view line;
     while (log.line(line)) {
-        if (const char* const reason = add_line(line)) {
+        if (const char* const reason = lines.add(line)) {
             sink.bad(log.line_number(), reason);
         }
     }
+    if constexpr (requires { lines.finish(); }) {
+        if (const char* const reason = lines.finish()) {
+            sink.bad(log.line_number(), reason);
+        }
+    }
+    return {};
 }
 
 }  // namespace memsweep::trace

@@ -23,9 +23,8 @@ struct BlockClass {
 
 class HeaptrackLines {
   public:
-    HeaptrackLines(ImportSink& sink, FreeOrder order) : sink_{&sink}, order_{order} {}
+    HeaptrackLines(ImportSink& sink, const ImportOptions& options) : sink_{&sink}, order_{options.free_order} {}
 
-    // Why the line is bad, or nullptr.
     const char* add(std::string_view line)
     {
         if (line.size() < 2 || line[1] != ' ') {
@@ -131,18 +130,9 @@ class HeaptrackLines {
     base::Rng random_{1};
 };
 
-base::Expected<void> import_heaptrack(LogText& log, ImportSink& sink, const ImportOptions& options)
-{
-    HeaptrackLines lines{sink, options.free_order};
-    import_lines(log, sink, [&](std::string_view line) { return lines.add(line); });
-    return {};
-}
-
 }  // namespace
 
-ImportFormat heaptrack_format()
-{
-    return {"heaptrack", "heaptrack, interpreted or raw, also gz or zst", 1000, is_heaptrack, import_heaptrack};
-}
+constinit const ImportFormat heaptrack_format{"heaptrack", "heaptrack, interpreted or raw, also gz or zst", 1000,
+                                              is_heaptrack, import_lines<HeaptrackLines>};
 
 }  // namespace memsweep::trace

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "core/trace/import/import.hpp"
@@ -23,6 +24,16 @@ struct Entry {
 };
 
 using DeviceAddress = std::pair<std::uint32_t, std::uint64_t>;  // device, address
+
+constexpr std::array<LoggedAction, 9> pytorch_actions{{{"alloc", EventKind::malloc},
+                                                       {"free", EventKind::free},
+                                                       {"free_completed", EventKind::free},
+                                                       {"free_requested", EventKind::free_requested},
+                                                       {"segment_alloc", EventKind::map},
+                                                       {"segment_map", EventKind::map},
+                                                       {"segment_free", EventKind::unmap},
+                                                       {"segment_unmap", EventKind::unmap},
+                                                       {"oom", EventKind::failed_alloc}}};
 
 bool starts_active(const PickleValue& block)
 {
@@ -72,8 +83,9 @@ class Snapshot {
         for (const auto& [value, device] : entries_) {
             const std::string_view action = value->text_of("action");
             const DeviceAddress place{device, unsigned_of(*value, "addr")};
-            const bool is_free = action == "free_requested" || action == "free_completed" || action == "free";
-            if ((is_free || action == "alloc") && seen.insert(place).second && is_free) {
+            const auto kind = kind_of(pytorch_actions, action);
+            const bool is_free = kind == EventKind::free || kind == EventKind::free_requested;
+            if ((is_free || kind == EventKind::malloc) && seen.insert(place).second && is_free) {
                 add_ghost(place, unsigned_of(*value, "size"), unsigned_of(*value, "stream"));
             }
         }
@@ -124,27 +136,15 @@ class Snapshot {
                     .address = unsigned_of(*entry.value, "addr"),
                     .size = unsigned_of(*entry.value, "size"),
                     .ticks = ticks_of(*entry.value)};
-        if (action == "alloc") {
-            event.kind = EventKind::malloc;
-        } else if (action == "free_completed" || action == "free") {
-            event.kind = EventKind::free;
-            event.size = 0;
-        } else if (action == "free_requested") {
-            event.kind = EventKind::free_requested;
-            event.size = 0;
-        } else if (action == "segment_alloc" || action == "segment_map") {
-            event.kind = EventKind::map;
-        } else if (action == "segment_free" || action == "segment_unmap") {
-            event.kind = EventKind::unmap;
-        } else if (action == "oom") {
-            event.kind = EventKind::failed_alloc;
-            event.address = 0;
-        } else if (action == "snapshot") {
+        if (action == "snapshot") {
             return;
-        } else {
+        }
+        const auto kind = kind_of(pytorch_actions, action);
+        if (!kind) {
             sink_->bad(number, "unknown action");
             return;
         }
+        set_kind(event, *kind);
         name_device(entry.device);
         sink_->add(event);
     }
@@ -174,9 +174,7 @@ base::Expected<void> import_pytorch(LogText& log, ImportSink& sink, const Import
 
 }  // namespace
 
-ImportFormat pytorch_format()
-{
-    return {"pytorch", "PyTorch's torch.cuda.memory._dump_snapshot, pickle", ns_ticks, is_pytorch, import_pytorch};
-}
+constinit const ImportFormat pytorch_format{"pytorch", "PyTorch's torch.cuda.memory._dump_snapshot, pickle", ns_ticks,
+                                            is_pytorch, import_pytorch};
 
 }  // namespace memsweep::trace

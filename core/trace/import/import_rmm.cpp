@@ -93,9 +93,8 @@ std::optional<std::uint64_t> time_ns(std::string_view text, bool& is_time_of_day
         }
         return (*hours * 3600 + *minutes * 60 + *seconds) * 1'000'000'000 + *fraction;
     }
-    const std::size_t dot = text.find('.');
-    const auto seconds = parse_number(text.substr(0, dot));
-    const auto fraction = fraction_ns(dot == std::string_view::npos ? std::string_view{} : text.substr(dot + 1));
+    const auto seconds = parse_number(take_until(text, '.'));
+    const auto fraction = fraction_ns(text);
     if (!seconds || !fraction || *seconds > 10'000'000'000) {
         return std::nullopt;
     }
@@ -112,13 +111,10 @@ class LogClock {
         if (!time) {
             return last_;
         }
-        if (is_time_of_day) {
-            if (*time + days_ + day_ns / 2 < last_) {
-                days_ += day_ns;
-            }
-            return last_ = *time + days_;
+        if (is_time_of_day && *time + days_ + day_ns / 2 < last_) {
+            days_ += day_ns;
         }
-        return last_ = *time;
+        return last_ = *time + (is_time_of_day ? days_ : 0);
     }
 
   private:
@@ -137,6 +133,14 @@ std::uint32_t device_in(const std::string& name)
     return device;
 }
 
+constexpr std::array<LoggedAction, 7> rmm_actions{{{"allocate", EventKind::malloc},
+                                                   {"Alloc", EventKind::malloc},
+                                                   {"free", EventKind::free},
+                                                   {"deallocate", EventKind::free},
+                                                   {"Free", EventKind::free},
+                                                   {"allocate failure", EventKind::failed_alloc},
+                                                   {"Realloc", EventKind::realloc}}};
+
 class RmmRows {
   public:
     RmmRows(ImportSink& sink, const ImportOptions& options) : sink_{&sink}, file_device_{device_in(options.name)}
@@ -144,7 +148,6 @@ class RmmRows {
         sink.define_space(0, SpaceKind::device, file_device_, "device");
     }
 
-    // Why the line is bad, or nullptr.
     const char* add(std::string_view line)
     {
         if (line.empty() || (line.front() > '9' && is_header(line) && read_header(line, columns_))) {
@@ -188,21 +191,12 @@ class RmmRows {
                     .stream = *stream,
                     .address = *address,
                     .size = *size};
-        const std::string_view action = field(row, columns_.action);
-        if (action == "allocate" || action == "Alloc") {
-            event.kind = EventKind::malloc;
-        } else if (action == "free" || action == "deallocate" || action == "Free") {
-            event.kind = EventKind::free;
-            event.size = 0;
-        } else if (action == "allocate failure") {
-            event.kind = EventKind::failed_alloc;
-            event.address = 0;
-        } else if (action == "Realloc") {
-            event.kind = EventKind::realloc;
-            event.old_address = *address;
-        } else {
+        const auto kind = kind_of(rmm_actions, field(row, columns_.action));
+        if (!kind) {
             return "unknown action";
         }
+        set_kind(event, *kind);
+        event.old_address = *kind == EventKind::realloc ? *address : 0;
         event.ticks = clock_.read(field(row, columns_.time));
         sink_->add(event);
         return nullptr;
@@ -215,19 +209,9 @@ class RmmRows {
     std::uint32_t file_device_;
 };
 
-base::Expected<void> import_rmm(LogText& log, ImportSink& sink, const ImportOptions& options)
-{
-    RmmRows rows{sink, options};
-    import_lines(log, sink, [&](std::string_view line) { return rows.add(line); });
-    return {};
-}
-
 }  // namespace
 
-ImportFormat rmm_format()
-{
-    return {"rmm", "RMM's logging_resource_adaptor, CSV; also CNMeM's of RMM before 0.13", ns_ticks, is_rmm,
-            import_rmm};
-}
+constinit const ImportFormat rmm_format{"rmm", "RMM's logging_resource_adaptor, CSV; also CNMeM's of RMM before 0.13",
+                                        ns_ticks, is_rmm, import_lines<RmmRows>};
 
 }  // namespace memsweep::trace

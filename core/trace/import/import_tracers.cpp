@@ -1,4 +1,5 @@
-// Calls of allocation functions as tracers print them: "malloc(16) = 0x4A46040", of valgrind and of ltrace.
+// Calls of allocation functions as tracers print them: "malloc(16) = 0x4A46040" (valgrind, ltrace), and
+// "@ caller + 0x55da66fe42a0 0x10" (glibc's mtrace).
 #include <algorithm>
 #include <array>
 #include <map>
@@ -39,6 +40,32 @@ constexpr std::array traced_functions{
     TracedFunction{"_ZdaPvm", CallShape::free},
 };
 
+// The last call of an allocation function in a text: tracers print one call inside another.
+struct TracedCall {
+    const TracedFunction* function{};  // nullptr: there is none
+    std::string_view rest;             // behind the opening parenthesis
+};
+
+TracedCall find_call(std::string_view text)
+{
+    const auto is_word = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    };
+    TracedCall found;
+    for (std::size_t open = text.find('('); open != std::string_view::npos; open = text.find('(', open + 1)) {
+        std::size_t begin = open;
+        while (begin > 0 && is_word(text[begin - 1])) {
+            --begin;
+        }
+        const std::string_view name = text.substr(begin, open - begin);
+        const auto* const function = std::ranges::find(traced_functions, name, &TracedFunction::name);
+        if (function != traced_functions.end()) {
+            found = {function, text.substr(open + 1)};
+        }
+    }
+    return found;
+}
+
 // Sizes are decimal, also behind a word: "al 64, size 100".
 std::optional<std::uint64_t> size_in(std::string_view text)
 {
@@ -46,109 +73,83 @@ std::optional<std::uint64_t> size_in(std::string_view text)
     return parse_number(take_last_word(text));
 }
 
-// none: not a call of an allocation function. bad: one whose text cannot be read.
-enum class CallParse { none, event, bad };
-
-CallParse allocation(Event& event, EventKind kind, std::optional<std::uint64_t> size, std::string_view result)
-{
-    const auto address = parse_pointer(result);
-    if (!size || !address) {
-        return CallParse::bad;
-    }
-    event.kind = *address == 0 && *size != 0 ? EventKind::failed_alloc : kind;
-    event.address = *address;
-    event.size = *size;
-    return CallParse::event;
-}
-
-CallParse reallocation(Event& event, std::string_view old, std::optional<std::uint64_t> size, std::string_view result)
-{
-    const auto old_address = parse_pointer(trimmed(old));
-    if (!old_address) {
-        return CallParse::bad;
-    }
-    if (*old_address != 0 && size == std::optional<std::uint64_t>{0} && parse_pointer(result).value_or(0) == 0) {
-        event.kind = EventKind::realloc;
-        event.old_address = *old_address;
-        return CallParse::event;
-    }
-    const CallParse parsed = allocation(event, EventKind::realloc, size, result);
-    event.old_address = event.kind == EventKind::realloc ? *old_address : 0;
-    return parsed;
-}
-
 std::optional<std::uint64_t> product(std::optional<std::uint64_t> a, std::optional<std::uint64_t> b)
 {
     return a && b ? base::checked_mul(*a, *b) : std::nullopt;
 }
 
-// The last name( of an allocation function in a text: tracers print one call inside another.
-struct CallPlace {
-    std::size_t begin{std::string_view::npos};
-    std::string_view name;
-};
-
-CallPlace find_call(std::string_view text)
+// These fill in kind, addresses and sizes of the event; false where the text of the call cannot be read.
+bool read_allocation(Event& event, EventKind kind, std::optional<std::uint64_t> size, std::string_view result)
 {
-    CallPlace found;
-    for (std::size_t open = text.find('('); open != std::string_view::npos; open = text.find('(', open + 1)) {
-        std::size_t begin = open;
-        const auto is_word = [](char c) {
-            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-        };
-        while (begin > 0 && is_word(text[begin - 1])) {
-            --begin;
-        }
-        const std::string_view name = text.substr(begin, open - begin);
-        if (std::ranges::find(traced_functions, name, &TracedFunction::name) != traced_functions.end()) {
-            found = {begin, name};
-        }
+    const auto address = parse_pointer(result);
+    if (!size || !address) {
+        return false;
     }
-    return found;
+    event.kind = *address == 0 && *size != 0 ? EventKind::failed_alloc : kind;
+    event.address = *address;
+    event.size = *size;
+    return true;
 }
 
-// Fills in kind, addresses and sizes of the event.
-CallParse parse_call(std::string_view name, std::string_view arguments, std::string_view result, Event& event)
+bool read_reallocation(Event& event, std::string_view old, std::optional<std::uint64_t> size, std::string_view result)
 {
-    const auto* const function = std::ranges::find(traced_functions, name, &TracedFunction::name);
-    if (function == traced_functions.end()) {
-        return CallParse::none;
+    const auto old_address = parse_pointer(trimmed(old));
+    if (!old_address) {
+        return false;
     }
-    result = trimmed(result);
-    std::string_view rest = arguments;
-    const std::string_view first = take_until(rest, ',');
-    switch (function->shape) {
+    if (*old_address != 0 && size == std::optional<std::uint64_t>{0} && parse_pointer(result).value_or(0) == 0) {
+        event.kind = EventKind::realloc;
+        event.old_address = *old_address;
+        return true;
+    }
+    const bool good = read_allocation(event, EventKind::realloc, size, result);
+    event.old_address = event.kind == EventKind::realloc ? *old_address : 0;
+    return good;
+}
+
+bool read_call(Event& event, CallShape shape, std::string_view arguments, std::string_view result)
+{
+    const std::string_view first = take_until(arguments, ',');
+    switch (shape) {
     case CallShape::malloc:
-        return allocation(event, EventKind::malloc, size_in(first), result);
+        return read_allocation(event, EventKind::malloc, size_in(first), result);
     case CallShape::calloc:
-        return allocation(event, EventKind::calloc, product(size_in(first), size_in(rest)), result);
+        return read_allocation(event, EventKind::calloc, product(size_in(first), size_in(arguments)), result);
     case CallShape::realloc:
-        return reallocation(event, first, size_in(rest), result);
+        return read_reallocation(event, first, size_in(arguments), result);
     case CallShape::reallocarray: {
-        const std::string_view count = take_until(rest, ',');
-        return reallocation(event, first, product(size_in(count), size_in(rest)), result);
+        const std::string_view count = take_until(arguments, ',');
+        return read_reallocation(event, first, product(size_in(count), size_in(arguments)), result);
     }
     case CallShape::memalign:
         event.alignment = size_in(first).value_or(1);
-        return allocation(event, EventKind::aligned_alloc, size_in(rest), result);
+        return read_allocation(event, EventKind::aligned_alloc, size_in(arguments), result);
     case CallShape::posix_memalign:
-        return CallParse::bad;  // it returns its block through memory that no tracer prints
+        return false;  // it returns its block through memory that no tracer prints
     case CallShape::free:
         break;
     }
     const auto address = parse_pointer(trimmed(first));
     event.kind = EventKind::free;
     event.address = address.value_or(0);
-    return address ? CallParse::event : CallParse::bad;
+    return address.has_value();
 }
 
-// Why the call is bad, or nullptr.
-const char* add_event(CallParse parsed, const Event& event, ImportSink& sink)
+// `rest`: "16) = 0x4A46040". Returns why the call is bad, or nullptr.
+const char* add_call(ImportSink& sink, std::uint32_t process, CallShape shape, std::string_view rest, bool has_result)
 {
-    if (parsed == CallParse::event && (event.kind != EventKind::free || event.address != 0)) {
+    const std::size_t close = rest.find(')', has_result && rest.starts_with("(nil)") ? 5 : 0);
+    const std::size_t equals = rest.find('=', close == std::string_view::npos ? 0 : close);
+    const bool is_whole = close != std::string_view::npos && (!has_result || equals != std::string_view::npos);
+    const std::string_view result = equals == std::string_view::npos ? std::string_view{} : rest.substr(equals + 1);
+    Event event{.process = process};
+    if (!is_whole || !read_call(event, shape, rest.substr(0, close), trimmed(result))) {
+        return "a call whose arguments or result cannot be read";
+    }
+    if (event.kind != EventKind::free || event.address != 0) {
         sink.add(event);
     }
-    return parsed == CallParse::bad ? "a call whose arguments or result cannot be read" : nullptr;
+    return nullptr;
 }
 
 bool is_valgrind(std::string_view head)
@@ -158,51 +159,54 @@ bool is_valgrind(std::string_view head)
 }
 
 // "--PID-- malloc(16) = 0x4A46040"; other lines are those of valgrind and of the program.
-const char* add_valgrind_line(std::string_view line, ImportSink& sink)
-{
-    const std::size_t end = line.starts_with("--") ? line.find("-- ", 2) : std::string_view::npos;
-    const auto process = end == std::string_view::npos ? std::nullopt : parse_number(line.substr(2, end - 2));
-    const CallPlace call = process ? find_call(line) : CallPlace{};
-    if (call.begin == std::string_view::npos) {
-        return nullptr;
+class ValgrindLines {
+  public:
+    ValgrindLines(ImportSink& sink, const ImportOptions& /*options*/) : sink_{&sink} {}
+
+    const char* add(std::string_view line)
+    {
+        const std::size_t end = line.starts_with("--") ? line.find("-- ", 2) : std::string_view::npos;
+        const auto process = end == std::string_view::npos ? std::nullopt : parse_number(line.substr(2, end - 2));
+        const TracedCall call = process ? find_call(line) : TracedCall{};
+        return call.function == nullptr
+                   ? nullptr
+                   : add_call(*sink_, static_cast<std::uint32_t>(*process), call.function->shape, call.rest, false);
     }
-    const std::string_view rest = line.substr(call.begin + call.name.size() + 1);
-    const std::size_t close = rest.find(')');
-    const std::size_t equals = rest.find('=', close == std::string_view::npos ? 0 : close);
-    const std::string_view result = equals == std::string_view::npos ? std::string_view{} : rest.substr(equals + 1);
-    Event event{.process = static_cast<std::uint32_t>(*process)};
-    const CallParse parsed =
-        close == std::string_view::npos ? CallParse::bad : parse_call(call.name, rest.substr(0, close), result, event);
-    return add_event(parsed, event, sink);
+
+  private:
+    ImportSink* sink_;
+};
+
+bool is_ltrace(std::string_view head)
+{
+    return has_line_with(head, "", "malloc(") && has_line_with(head, "", ") ");
 }
 
 // "PID object->malloc(16) = 0x55da66fe42a0"; a call that another thread interrupts comes in two lines.
 class LtraceLines {
   public:
-    explicit LtraceLines(ImportSink& sink) : sink_{&sink} {}
+    LtraceLines(ImportSink& sink, const ImportOptions& /*options*/) : sink_{&sink} {}
 
-    // Why the line is bad, or nullptr.
     const char* add(std::string_view line)
     {
         const std::uint32_t process = process_of(line);
         if (const std::size_t resumed = line.find(" resumed>"); resumed != std::string_view::npos) {
-            return finish(process, line.substr(resumed + 9));
+            return finish_call(process, line.substr(resumed + 9));
         }
-        const CallPlace call = find_call(line);
-        if (call.begin == std::string_view::npos) {
+        const TracedCall call = find_call(line);
+        if (call.function == nullptr) {
             return nullptr;
         }
-        std::string_view rest = line.substr(call.begin + call.name.size() + 1);
-        if (const std::size_t cut = rest.find("<unfinished"); cut != std::string_view::npos) {
-            unfinished_[process] = {std::string{call.name}, std::string{rest.substr(0, cut)}};
+        if (const std::size_t cut = call.rest.find("<unfinished"); cut != std::string_view::npos) {
+            unfinished_[process] = {call.function->shape, std::string{call.rest.substr(0, cut)}};
             return nullptr;
         }
-        return add_call(process, call.name, rest);
+        return add_call(*sink_, process, call.function->shape, call.rest, true);
     }
 
   private:
     struct Unfinished {
-        std::string name;
+        CallShape shape{};
         std::string arguments;
     };
 
@@ -216,61 +220,89 @@ class LtraceLines {
         return static_cast<std::uint32_t>(parse_number(digits).value_or(0));
     }
 
-    const char* finish(std::uint32_t process, std::string_view rest)
+    const char* finish_call(std::uint32_t process, std::string_view rest)
     {
-        const auto begun = unfinished_.find(process);
-        if (begun == unfinished_.end()) {
+        const auto begun = unfinished_.extract(process);
+        if (begun.empty()) {
             return nullptr;  // of a call that allocates nothing
         }
-        const std::string text = begun->second.arguments + std::string{rest};
-        const std::string name = begun->second.name;
-        unfinished_.erase(begun);
-        return add_call(process, name, text);
-    }
-
-    const char* add_call(std::uint32_t process, std::string_view name, std::string_view rest)
-    {
-        const std::size_t close = rest.find(')', rest.starts_with("(nil)") ? 5 : 0);
-        const std::size_t equals = rest.find('=', close == std::string_view::npos ? 0 : close);
-        Event event{.process = process};
-        const bool has_both = close != std::string_view::npos && equals != std::string_view::npos;
-        const CallParse parsed =
-            has_both ? parse_call(name, rest.substr(0, close), rest.substr(equals + 1), event) : CallParse::bad;
-        return add_event(parsed, event, *sink_);
+        const auto& [shape, arguments] = begun.mapped();
+        return add_call(*sink_, process, shape, arguments + std::string{rest}, true);
     }
 
     ImportSink* sink_;
     std::map<std::uint32_t, Unfinished> unfinished_;
 };
 
-bool is_ltrace(std::string_view head)
+bool is_mtrace(std::string_view head)
 {
-    return has_line_with(head, "", "malloc(") && has_line_with(head, "", ") ");
+    return head.starts_with("= Start") || has_line_with(head, "@ ", " + 0x") || has_line_with(head, "+ 0x", " 0x");
 }
 
-base::Expected<void> import_valgrind(LogText& log, ImportSink& sink, const ImportOptions& /*options*/)
-{
-    import_lines(log, sink, [&](std::string_view line) { return add_valgrind_line(line, sink); });
-    return {};
-}
+// "@ caller op operands": the caller may contain blanks, so lines are read from their end.
+class MtraceLines {
+  public:
+    MtraceLines(ImportSink& sink, const ImportOptions& /*options*/) : sink_{&sink} {}
 
-base::Expected<void> import_ltrace(LogText& log, ImportSink& sink, const ImportOptions& /*options*/)
-{
-    LtraceLines lines{sink};
-    import_lines(log, sink, [&](std::string_view line) { return lines.add(line); });
-    return {};
-}
+    const char* add(std::string_view line)
+    {
+        std::string_view rest = trimmed(line);
+        if (rest.empty() || rest.starts_with("= ")) {
+            return nullptr;
+        }
+        const std::string_view last = take_last_word(rest);
+        const std::string_view middle = take_last_word(rest);
+        if (middle == "-" || middle == "<") {
+            return one_operand(middle.front(), parse_pointer(last));
+        }
+        const std::string_view operation = take_last_word(rest);
+        if (operation == "+" || operation == ">" || operation == "!") {
+            return two_operands(operation.front(), parse_pointer(middle), parse_pointer(last));
+        }
+        return "not a line of mtrace";
+    }
+
+  private:
+    const char* one_operand(char operation, std::optional<std::uint64_t> address)
+    {
+        if (!address) {
+            return "invalid pointer";
+        }
+        if (operation == '<') {
+            old_address_ = address;  // the new address follows in the next line
+        } else {
+            sink_->add({.kind = EventKind::free, .address = *address});
+        }
+        return nullptr;
+    }
+    const char* two_operands(char operation, std::optional<std::uint64_t> address, std::optional<std::uint64_t> size)
+    {
+        if (!address || !size) {
+            return "invalid pointer or size";
+        }
+        if (operation == '!' || (*address == 0 && *size != 0)) {
+            sink_->add({.kind = EventKind::failed_alloc, .size = *size});
+        } else if (operation == '+') {
+            sink_->add({.kind = EventKind::malloc, .address = *address, .size = *size});
+        } else if (!old_address_) {
+            return "a realloc without its first line";
+        } else {
+            sink_->add({.kind = EventKind::realloc, .address = *address, .old_address = *old_address_, .size = *size});
+            old_address_.reset();
+        }
+        return nullptr;
+    }
+
+    ImportSink* sink_;
+    std::optional<std::uint64_t> old_address_;
+};
 
 }  // namespace
 
-ImportFormat valgrind_format()
-{
-    return {"valgrind", "valgrind --trace-malloc=yes", 0, is_valgrind, import_valgrind};
-}
-
-ImportFormat ltrace_format()
-{
-    return {"ltrace", "ltrace -f -e malloc+free+calloc+realloc", 0, is_ltrace, import_ltrace};
-}
+constinit const ImportFormat valgrind_format{"valgrind", "valgrind --trace-malloc=yes", 0, is_valgrind,
+                                             import_lines<ValgrindLines>};
+constinit const ImportFormat ltrace_format{"ltrace", "ltrace -f -e malloc+free+calloc+realloc", 0, is_ltrace,
+                                           import_lines<LtraceLines>};
+constinit const ImportFormat mtrace_format{"mtrace", "glibc's mtrace(), text", 0, is_mtrace, import_lines<MtraceLines>};
 
 }  // namespace memsweep::trace

@@ -1,6 +1,7 @@
 #include "core/trace/import/pickle.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <optional>
 #include <unordered_map>
@@ -12,55 +13,95 @@ namespace {
 
 constexpr std::uint64_t max_text_bytes = 1 << 24;
 
-// The opcodes of Python's pickletools that plain data is made of.
-enum class Opcode : unsigned char {
-    mark = '(',
-    stop = '.',
-    none = 'N',
-    new_true = 0x88,
-    new_false = 0x89,
-    binint = 'J',
-    binint1 = 'K',
-    binint2 = 'M',
-    long1 = 0x8A,
-    long4 = 0x8B,
-    binfloat = 'G',
-    binunicode = 'X',
-    short_binunicode = 0x8C,
-    binunicode8 = 0x8D,
-    short_binstring = 'U',
-    binstring = 'T',
-    binbytes = 'B',
-    short_binbytes = 'C',
-    binbytes8 = 0x8E,
-    bytearray8 = 0x96,
-    empty_list = ']',
-    append = 'a',
-    appends = 'e',
-    old_list = 'l',
-    empty_tuple = ')',
-    tuple = 't',
-    tuple1 = 0x85,
-    tuple2 = 0x86,
-    tuple3 = 0x87,
-    empty_dict = '}',
-    old_dict = 'd',
-    setitem = 's',
-    setitems = 'u',
-    pop = '0',
-    dup = '2',
-    pop_mark = '1',
-    binget = 'h',
-    long_binget = 'j',
-    binput = 'q',
-    long_binput = 'r',
-    memoize = 0x94,
-    proto = 0x80,
-    frame = 0x95,
+enum class Step : std::uint8_t {
+    unknown,  // makes more than plain data
+    stop,
+    skip,  // so many bytes
+    none,
+    boolean,
+    integer,         // unsigned, of so many bytes
+    signed_integer,  // of four bytes
+    long_integer,    // two's complement, behind a length of so many bytes
+    real,
+    text,  // behind a length of so many bytes
+    empty_list,
+    empty_dict,
+    into_list,  // the top so many values go into the container below them
+    into_dict,
+    new_list,  // ... or into a new one
+    new_dict,
+    mark,
+    pop,
+    pop_mark,
+    dup,
+    recall,  // under a number of so many bytes
+    remember,
+};
+constexpr std::uint8_t since_mark = 0xFF;  // as a number of values: all above the last mark
+constexpr std::uint8_t next_number = 0;    // to remember under
+
+struct Opcode {
+    unsigned char code{};
+    Step step{};
+    std::uint8_t number{};
 };
 
+// The opcodes of Python's pickletools that plain data is made of, by their codes.
+constexpr std::array<Opcode, 256> opcodes = [] {
+    using enum Step;
+    constexpr std::array known{
+        Opcode{'.', stop},
+        Opcode{0x80, skip, 1},  // PROTO
+        Opcode{0x95, skip, 8},  // FRAME
+        Opcode{'N', none},
+        Opcode{0x88, boolean, 1},        // NEWTRUE
+        Opcode{0x89, boolean, 0},        // NEWFALSE
+        Opcode{'K', integer, 1},         // BININT1
+        Opcode{'M', integer, 2},         // BININT2
+        Opcode{'J', signed_integer, 4},  // BININT
+        Opcode{0x8A, long_integer, 1},   // LONG1
+        Opcode{0x8B, long_integer, 4},   // LONG4
+        Opcode{'G', real, 8},            // BINFLOAT
+        Opcode{0x8C, text, 1},           // SHORT_BINUNICODE
+        Opcode{'U', text, 1},            // SHORT_BINSTRING
+        Opcode{'C', text, 1},            // SHORT_BINBYTES
+        Opcode{'X', text, 4},            // BINUNICODE
+        Opcode{'T', text, 4},            // BINSTRING
+        Opcode{'B', text, 4},            // BINBYTES
+        Opcode{0x8D, text, 8},           // BINUNICODE8
+        Opcode{0x8E, text, 8},           // BINBYTES8
+        Opcode{0x96, text, 8},           // BYTEARRAY8
+        Opcode{']', empty_list},
+        Opcode{')', empty_list},             // EMPTY_TUPLE
+        Opcode{'}', empty_dict},             //
+        Opcode{'a', into_list, 1},           // APPEND
+        Opcode{'e', into_list, since_mark},  // APPENDS
+        Opcode{'s', into_dict, 2},           // SETITEM
+        Opcode{'u', into_dict, since_mark},  // SETITEMS
+        Opcode{0x85, new_list, 1},           // TUPLE1
+        Opcode{0x86, new_list, 2},           // TUPLE2
+        Opcode{0x87, new_list, 3},           // TUPLE3
+        Opcode{'t', new_list, since_mark},   // TUPLE
+        Opcode{'l', new_list, since_mark},   // LIST
+        Opcode{'d', new_dict, since_mark},   // DICT
+        Opcode{'(', mark},
+        Opcode{'0', pop},
+        Opcode{'1', pop_mark},
+        Opcode{'2', dup},
+        Opcode{'h', recall, 1},               // BINGET
+        Opcode{'j', recall, 4},               // LONG_BINGET
+        Opcode{'q', remember, 1},             // BINPUT
+        Opcode{'r', remember, 4},             // LONG_BINPUT
+        Opcode{0x94, remember, next_number},  // MEMOIZE
+    };
+    std::array<Opcode, 256> all{};
+    for (const Opcode& opcode : known) {
+        all.at(opcode.code) = opcode;
+    }
+    return all;
+}();
+
 class Unpickler {
-    using enum Opcode;
     using Value = PickleValue;
     using Kind = PickleValue::Kind;
 
@@ -75,16 +116,18 @@ class Unpickler {
                 problem_ = "the snapshot is cut off";
                 break;
             }
-            const auto opcode = static_cast<Opcode>(code[0]);
-            if (opcode == stop) {
+            const Opcode& opcode = opcodes.at(static_cast<unsigned char>(code[0]));
+            if (opcode.step == Step::stop) {
                 pickle_.root = pop_value();
                 break;
             }
-            if (!scalar(opcode) && !container(opcode) && !bookkeeping(opcode)) {
+            if (opcode.step == Step::unknown) {
                 problem_ =
                     fmt::format("not a plain snapshot: opcode 0x{:02X} makes more than dicts, lists, texts and numbers",
-                                static_cast<unsigned>(opcode));
+                                static_cast<unsigned char>(code[0]));
+                break;
             }
+            run(opcode.step, opcode.number);
         }
         if (!problem_.empty()) {
             return base::fail(base::ErrorCode::invalid_input, problem_, *name_);
@@ -143,142 +186,72 @@ class Unpickler {
         make(Kind::integer, static_cast<std::int64_t>(value));
     }
 
-    bool scalar(Opcode opcode)
+    void run(Step step, std::uint8_t number)
     {
-        switch (opcode) {
-        case none:
+        switch (step) {
+        case Step::unknown:
+        case Step::stop:
+            break;
+        case Step::skip:
+            static_cast<void>(bytes(number));
+            break;
+        case Step::none:
             make(Kind::none);
-            return true;
-        case new_true:
-            make(Kind::boolean, 1);
-            return true;
-        case new_false:
-            make(Kind::boolean, 0);
-            return true;
-        case binint:
-            make(Kind::integer, static_cast<std::int32_t>(little_endian(4)));
-            return true;
-        case binint1:
-            make(Kind::integer, static_cast<std::int64_t>(little_endian(1)));
-            return true;
-        case binint2:
-            make(Kind::integer, static_cast<std::int64_t>(little_endian(2)));
-            return true;
-        case long1:
-            make_long(little_endian(1));
-            return true;
-        case long4:
-            make_long(little_endian(4));
-            return true;
-        case binfloat:
-            static_cast<void>(bytes(8));
+            break;
+        case Step::boolean:
+            make(Kind::boolean, number);
+            break;
+        case Step::integer:
+            make(Kind::integer, static_cast<std::int64_t>(little_endian(number)));
+            break;
+        case Step::signed_integer:
+            make(Kind::integer, static_cast<std::int32_t>(little_endian(number)));
+            break;
+        case Step::long_integer:
+            make_long(little_endian(number));
+            break;
+        case Step::real:
+            static_cast<void>(bytes(number));
             make(Kind::real);
-            return true;
-        case short_binunicode:
-        case short_binstring:
-        case short_binbytes:
-            make_text(little_endian(1));
-            return true;
-        case binunicode:
-        case binstring:
-        case binbytes:
-            make_text(little_endian(4));
-            return true;
-        case binunicode8:
-        case binbytes8:
-        case bytearray8:
-            make_text(little_endian(8));
-            return true;
-        default:
-            return false;
-        }
-    }
-
-    bool container(Opcode opcode)
-    {
-        switch (opcode) {
-        case empty_list:
-        case empty_tuple:
-            make(Kind::list);
-            return true;
-        case empty_dict:
-            make(Kind::dict);
-            return true;
-        case append:
-            collect(1, Kind::list, false);
-            return true;
-        case appends:
-            collect(since_mark(), Kind::list, false);
-            return true;
-        case setitem:
-            collect(2, Kind::dict, false);
-            return true;
-        case setitems:
-            collect(since_mark(), Kind::dict, false);
-            return true;
-        case tuple1:
-            collect(1, Kind::list, true);
-            return true;
-        case tuple2:
-            collect(2, Kind::list, true);
-            return true;
-        case tuple3:
-            collect(3, Kind::list, true);
-            return true;
-        case tuple:
-        case old_list:
-            collect(since_mark(), Kind::list, true);
-            return true;
-        case old_dict:
-            collect(since_mark(), Kind::dict, true);
-            return true;
-        default:
-            return false;
-        }
-    }
-
-    bool bookkeeping(Opcode opcode)
-    {
-        switch (opcode) {
-        case proto:
-            static_cast<void>(bytes(1));
-            return true;
-        case frame:
-            static_cast<void>(bytes(8));
-            return true;
-        case mark:
+            break;
+        case Step::text:
+            make_text(little_endian(number));
+            break;
+        case Step::empty_list:
+        case Step::empty_dict:
+            make(step == Step::empty_list ? Kind::list : Kind::dict);
+            break;
+        case Step::into_list:
+        case Step::new_list:
+            collect(number, Kind::list, step == Step::new_list);
+            break;
+        case Step::into_dict:
+        case Step::new_dict:
+            collect(number, Kind::dict, step == Step::new_dict);
+            break;
+        case Step::mark:
             marks_.push_back(stack_.size());
-            return true;
-        case pop:
+            break;
+        case Step::pop:
             pop_value();
-            return true;
-        case pop_mark:
-            stack_.resize(stack_.size() - since_mark());
-            return true;
-        case dup:
+            break;
+        case Step::pop_mark:
+            stack_.resize(stack_.size() - take_mark());
+            break;
+        case Step::dup:
             stack_.empty() ? damaged() : stack_.push_back(stack_.back());
-            return true;
-        case binget:
-            recall(little_endian(1));
-            return true;
-        case long_binget:
-            recall(little_endian(4));
-            return true;
-        case binput:
-            remember(little_endian(1));
-            return true;
-        case long_binput:
-            remember(little_endian(4));
-            return true;
-        case memoize:
-            remember(memo_.size());
-            return true;
-        default:
-            return false;
+            break;
+        case Step::recall:
+            recall(little_endian(number));
+            break;
+        case Step::remember:
+            remember(number == next_number ? memo_.size() : little_endian(number));
+            break;
         }
     }
 
-    std::size_t since_mark()
+    // The number of values above the last mark, which goes.
+    std::size_t take_mark()
     {
         if (marks_.empty() || marks_.back() > stack_.size()) {
             damaged();
@@ -289,9 +262,10 @@ class Unpickler {
         return count;
     }
 
-    // The top `count` values go into the container below them, or into a new one.
-    void collect(std::size_t count, Kind kind, bool is_new)
+    // The top `number` values go into the container below them, or into a new one.
+    void collect(std::uint8_t number, Kind kind, bool is_new)
     {
+        const std::size_t count = number == since_mark ? take_mark() : number;
         if (count > stack_.size() || (kind == Kind::dict && count % 2 != 0)) {
             damaged();
             return;

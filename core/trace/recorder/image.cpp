@@ -8,11 +8,26 @@
 #include <sys/mman.h>
 
 #include "core/trace/format/crc32c.hpp"
-#include "core/trace/recorder/kernel.hpp"
 #include "core/trace/recorder/recording_file.hpp"
 
 namespace memsweep::trace::recorder {
 namespace {
+
+// Signals wait until the end of the block: a handler that allocates must not meet a lock that its own thread holds.
+class SignalsBlocked {
+  public:
+    SignalsBlocked() noexcept
+    {
+        const unsigned long long all = ~0ULL;
+        kernel(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &before_, sizeof all);
+    }
+    SignalsBlocked(const SignalsBlocked&) = delete;
+    SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+    ~SignalsBlocked() { kernel(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &before_, nullptr, sizeof before_); }
+
+  private:
+    unsigned long long before_{};
+};
 
 // A forked child finds all of this zeroed, and begins anew.
 struct Image {

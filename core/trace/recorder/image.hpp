@@ -9,7 +9,6 @@
 #include <cstdint>
 
 #include "core/trace/format/ticks.hpp"
-#include "core/trace/recorder/choice.hpp"
 #include "core/trace/recorder/thread_log.hpp"
 
 namespace memsweep::trace::recorder {

@@ -76,57 +76,21 @@ void early_free(void* block)
     }
 }
 
-int early_posix_memalign(void** into, std::size_t alignment, std::size_t bytes)
-{
-    find_real_calls();
-    return real.posix_memalign == early_posix_memalign ? ENOMEM : real.posix_memalign(into, alignment, bytes);
-}
+// What every other entry leads to first; `refusal` is the answer where the next library has no such function.
+template <auto member, auto refusal>
+struct Early;
 
-void* early_mmap(void* at, std::size_t bytes, int protection, int flags, int fd, off_t offset)
-{
-    find_real_calls();
-    return real.mmap(at, bytes, protection, flags, fd, offset);
-}
+template <typename Result, typename... Arguments, Result (*RealCalls::*member)(Arguments...), auto refusal>
+struct Early<member, refusal> {
+    static Result call(Arguments... arguments)
+    {
+        find_real_calls();
+        return real.*member == call ? static_cast<Result>(refusal) : (real.*member)(arguments...);
+    }
+};
 
-int early_munmap(void* at, std::size_t bytes)
-{
-    find_real_calls();
-    return real.munmap(at, bytes);
-}
-
-// One entry per two-argument function that returns memory.
-template <auto member>
-void* early_aligned(std::size_t alignment, std::size_t bytes)
-{
-    find_real_calls();
-    return real.*member == early_aligned<member> ? nullptr : (real.*member)(alignment, bytes);
-}
-
-template <auto member>
-void* early_paged(std::size_t bytes)
-{
-    find_real_calls();
-    return real.*member == early_paged<member> ? nullptr : (real.*member)(bytes);
-}
-
-void* early_mremap(void* at, std::size_t before, std::size_t after, int flags, void* to)
-{
-    find_real_calls();
-    return real.mremap(at, before, after, flags, to);
-}
-
-int early_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*), void* argument)
-{
-    find_real_calls();
-    return real.pthread_create == early_pthread_create ? EAGAIN
-                                                       : real.pthread_create(thread, attributes, run, argument);
-}
-
-std::size_t early_usable_size(void* block)
-{
-    find_real_calls();
-    return real.malloc_usable_size == early_usable_size ? 0 : real.malloc_usable_size(block);
-}
+template <auto member, auto refusal = nullptr>
+constexpr auto early = Early<member, refusal>::call;
 
 }  // namespace
 
@@ -137,16 +101,16 @@ constinit RealCalls real{early_malloc,
                          early_calloc,
                          early_realloc,
                          early_free,
-                         early_posix_memalign,
-                         early_aligned<&RealCalls::aligned_alloc>,
-                         early_aligned<&RealCalls::memalign>,
-                         early_paged<&RealCalls::valloc>,
-                         early_paged<&RealCalls::pvalloc>,
-                         early_usable_size,
-                         early_mmap,
-                         early_munmap,
-                         early_mremap,
-                         early_pthread_create};
+                         early<&RealCalls::posix_memalign, ENOMEM>,
+                         early<&RealCalls::aligned_alloc>,
+                         early<&RealCalls::memalign>,
+                         early<&RealCalls::valloc>,
+                         early<&RealCalls::pvalloc>,
+                         early<&RealCalls::malloc_usable_size, 0>,
+                         early<&RealCalls::mmap>,
+                         early<&RealCalls::munmap, -1>,
+                         early<&RealCalls::mremap>,
+                         early<&RealCalls::pthread_create, EAGAIN>};
 
 void find_real_calls() noexcept
 {

@@ -8,8 +8,7 @@
 #include <sys/resource.h>
 #include <sys/uio.h>
 
-#include "core/trace/format/recording_layout.hpp"
-#include "core/trace/recorder/kernel.hpp"
+#include "core/trace/format/trace_layout.hpp"
 
 namespace memsweep::trace::recorder {
 namespace {

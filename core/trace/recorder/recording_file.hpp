@@ -8,12 +8,29 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace memsweep::trace::recorder {
+
+// System calls without the C library's wrappers: those are points where a thread may be cancelled, and other preloaded
+// libraries stand in front of them.
+//
+// Errors   a negative errno as the result, as the kernel gives it; errno itself stays as it was.
+template <typename... Arguments>
+long kernel(long number, Arguments... arguments) noexcept
+{
+    const int before = errno;
+    const long result = ::syscall(number, arguments...);
+    const long outcome = result == -1 ? -errno : result;
+    errno = before;
+    return outcome;
+}
 
 inline constexpr std::size_t max_path_bytes = 4096;
 

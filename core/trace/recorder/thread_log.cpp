@@ -1,6 +1,8 @@
 #include "core/trace/recorder/thread_log.hpp"
 
 #include <cerrno>
+#include <cstdlib>
+#include <cstring>
 
 #include "core/trace/recorder/image.hpp"
 #include "core/trace/recorder/real_calls.hpp"
@@ -10,6 +12,25 @@ namespace {
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): never written, never read beyond its state
 constinit ThreadLog unset_log{};
+
+bool takes(const char*& at, const char* word) noexcept
+{
+    const std::size_t length = std::strlen(word);
+    if (std::strncmp(at, word, length) != 0) {
+        return false;
+    }
+    at += length;
+    return true;
+}
+
+std::uint64_t take_number(const char*& at) noexcept
+{
+    std::uint64_t number = 0;
+    for (; *at >= '0' && *at <= '9'; ++at) {
+        number = number * 10 + static_cast<std::uint64_t>(*at - '0');
+    }
+    return number;
+}
 
 void give_up(ThreadLog& log) noexcept
 {
@@ -155,6 +176,31 @@ void defer(ThreadLog& log, const CallEvent& event) noexcept
 }
 
 }  // namespace
+
+Choice read_choice(std::span<char> folder) noexcept
+{
+    Choice choice;
+    const char* const given = std::getenv(recording_folder_variable);
+    if (given == nullptr || std::strlen(given) >= folder.size()) {
+        return choice;
+    }
+    std::memcpy(folder.data(), given, std::strlen(given) + 1);
+    choice.on = true;
+    const char* options = std::getenv(recording_options_variable);
+    while (options != nullptr && *options != '\0') {
+        if (takes(options, "min-size=")) {
+            choice.min_size = take_number(options);
+        } else if (takes(options, "sample=")) {
+            choice.sample = take_number(options);
+        } else if (takes(options, "only-child-of=")) {
+            choice.only_child_of = static_cast<std::uint32_t>(take_number(options));
+        } else {
+            ++options;
+        }
+    }
+    choice.sample = choice.sample == 0 ? 1 : choice.sample;
+    return choice;
+}
 
 __thread ThreadLog* current __attribute__((tls_model("initial-exec"))) = &unset_log;
 __thread bool old_block_was_chosen __attribute__((tls_model("initial-exec"))) = false;

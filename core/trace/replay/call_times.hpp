@@ -1,6 +1,7 @@
 // How long calls of an allocator took, by the size of the block: counts on a scale of four steps a doubling.
 //
-// Units    ticks of the processor's counter while a thread records; nanoseconds once they are converted.
+// Units    ticks of the processor's counter while a thread records; nanoseconds once they are converted. The counter is
+//          even on every machine that measures well.
 // Cost     two readings of the counter a call, some 16 ns, which the times contain.
 // Memory   2 x 48 x 128 counts of 4 bytes a thread.
 // Threads  one; add() joins those of several.
@@ -10,11 +11,7 @@
 #include <bit>
 #include <cstdint>
 
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#else
-#include <ctime>
-#endif
+#include "core/trace/format/ticks.hpp"
 
 namespace memsweep::trace {
 
@@ -22,18 +19,6 @@ enum class CallKind : std::uint8_t { allocate, release };
 inline constexpr std::size_t call_kinds = 2;
 inline constexpr std::size_t call_size_classes = 48;  // by bit_width of the size; the last takes what is larger
 inline constexpr std::size_t call_time_steps = 128;   // the last takes what is longer
-
-// The processor's own counter, which runs at one rate on every machine that measures well.
-[[nodiscard]] inline std::uint64_t counter_ticks() noexcept
-{
-#if defined(__x86_64__)
-    return __rdtsc();
-#else
-    std::timespec now{};
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-#endif
-}
 
 struct CallTimeCounts {
     std::array<std::array<std::array<std::uint32_t, call_time_steps>, call_size_classes>, call_kinds> counts{};

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "core/trace/replay/replay_sequence.hpp"
+#include "core/trace/replay/replay_compiler.hpp"
 
 namespace memsweep::trace {
 namespace {

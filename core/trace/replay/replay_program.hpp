@@ -122,11 +122,6 @@ struct ReplayCompileOptions {
 [[nodiscard]] base::Expected<std::vector<std::uint64_t>> compile_replay(TraceReader& reader,
                                                                         const ReplayCompileOptions& options);
 
-struct ReplaySequence;
-// The words of a program whose threads are these sequences.
-[[nodiscard]] std::vector<std::uint64_t> lay_out(const std::vector<ReplaySequence>& sequences, std::uint64_t cells,
-                                                 const ReplayTotals& totals);
-
 [[nodiscard]] base::Expected<ReplayProgram> view(std::span<const std::uint64_t> words);
 
 }  // namespace memsweep::trace

@@ -12,7 +12,6 @@
 #include "core/sys/clock.hpp"
 #include "core/sys/page_ops.hpp"
 #include "core/trace/replay/replay_backends.hpp"
-#include "core/trace/replay/replay_cell.hpp"
 #include "core/trace/replay/replay_places.hpp"
 
 namespace memsweep::trace {

@@ -36,7 +36,6 @@ struct ReplayRun {
     std::uint64_t waits{};  // for another thread, that were not over at the first look
     bool refused{};
     std::uint64_t refused_bytes{};
-    std::uint64_t refused_at_event{};  // of its thread
 };
 
 struct ReplayPlaces;

@@ -1,4 +1,4 @@
-#include "core/measure/placement_contrast.hpp"
+#include "core/measure/contrasts.hpp"
 
 #include "tests/measure/samples.hpp"
 

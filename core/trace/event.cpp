@@ -1,4 +1,4 @@
-#include "core/trace/event_decoder.hpp"
+#include "core/trace/event.hpp"
 
 #include <limits>
 

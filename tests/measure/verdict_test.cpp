@@ -1,9 +1,11 @@
-#include "core/measure/thresholds.hpp"
+#include "core/measure/verdict.hpp"
 
 #include "tests/measure/samples.hpp"
 
 using namespace memsweep;
 using namespace memsweep::measure;
+using Catch::Matchers::Contains;
+using model::Unit;
 
 namespace {
 
@@ -62,4 +64,30 @@ TEST_CASE("thresholds are shown in their unit", "[unit]")
     CHECK(to_text({0.05, 0}, model::Unit::seconds) == "5 %");
     CHECK(to_text({0.02, 1048576}, model::Unit::bytes) == "2 % and 1.00 MiB");
     CHECK(to_text({0, 1}, model::Unit::one) == "1");
+}
+
+TEST_CASE("a threshold is a percentage and perhaps an amount in the metric's unit", "[unit]")
+{
+    CHECK(parse_threshold("5%", Unit::seconds)->relative == 0.05);
+    CHECK(parse_threshold("5%", Unit::seconds)->absolute == 0);
+    CHECK(parse_threshold("2.5%,1MiB", Unit::bytes)->relative == 0.025);
+    CHECK(parse_threshold("2%,1MiB", Unit::bytes)->absolute == 1048576);
+    CHECK(parse_threshold("0%,2ms", Unit::seconds)->absolute == 0.002);
+    CHECK(parse_threshold("0%,64", Unit::one)->absolute == 64);
+    CHECK(parse_threshold("5%,1GB/s", Unit::bytes_per_second)->absolute == 1e9);
+}
+
+TEST_CASE("what is no threshold is refused, whatever it is", "[unit]")
+{
+    for (const char* text : {"", "5", "%", "-1%", "5 %", "+5%", "5%%", "5%,", "5%,-1", "x%", "inf%", "nan%", "1e999%",
+                             "5%,1MiB", "5%,2ms,3ms", "5%,1,", ",64"}) {
+        CAPTURE(text);
+        CHECK_FALSE(parse_threshold(text, Unit::one));
+    }
+    CHECK_FALSE(parse_threshold("5%,64", Unit::seconds));  // a duration is never bare
+    CHECK_FALSE(parse_threshold("5%,8M", Unit::bytes));
+    const auto refused = parse_threshold(std::string(100'000, '9'), Unit::bytes);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().message.size() < 200);
+    CHECK_THAT(refused.error().message, Contains("write 5% or 5%,1MiB"));
 }

@@ -1,4 +1,4 @@
-#include "core/trace/replay/replay_cell.hpp"
+#include "core/trace/replay/replay_places.hpp"
 
 #include <bit>
 #include <climits>

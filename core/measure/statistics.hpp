@@ -1,5 +1,5 @@
 // Statistics that assume no distribution: ranks, rank correlation, the Mann-Whitney U test, the Hodges-Lehmann shift
-// between two samples, the sign test, and the hypergeometric tail of a count.
+// between two samples, the sign test, the hypergeometric tail of a count, and p values adjusted for their number.
 #pragma once
 
 #include <array>
@@ -52,13 +52,15 @@ struct RankTest {
 // How far one sample is shifted against another.
 //
 // Units    a ratio candidate / base, where 1 means no change; a difference candidate - base, in the values' unit, when
-// a
-//          value is 0 or negative and ratios mean nothing.
+//          a value is 0 or negative and ratios mean nothing.
 struct Shift {
     bool is_ratio{};
     double estimate{};
     std::optional<std::array<double, 2>> interval;  // 95 %; empty when so few values cannot reach it (3 against 3)
 };
+
+// Whether ratios between the values mean anything.
+[[nodiscard]] bool all_positive(std::span<const double> values);
 
 // The Hodges-Lehmann estimate with its exact interval. Both samples hold at least one value.
 //
@@ -98,5 +100,43 @@ class LogFactorials {
 // P(at least `drawn` of `of` things drawn from `all` carry the mark that `marked` of them carry). `logs` reaches `all`.
 [[nodiscard]] double hypergeometric_tail(const LogFactorials& logs, std::size_t all, std::size_t marked, std::size_t of,
                                          std::size_t drawn);
+
+// Adjusted p values. Of a hundred unchanged metrics five look changed at p <= 0.05; adjusted values keep the share of
+// false alarms among all alarms at that level instead.
+//
+// Sources  Benjamini and Hochberg 1995: q(i) = min over j >= i of p(j) m / j, at most 1. Groups: Benjamini and
+//          Bogomolov 2014, with the test of Simes 1986 for a group.
+
+// The adjusted value of each p, in the same order.
+[[nodiscard]] std::vector<double> benjamini_hochberg(std::span<const double> p);
+
+// The same for a family of which only the smallest p are given. None of those left out is smaller; they could only
+// lower an adjusted value that is above theirs.
+[[nodiscard]] std::vector<double> benjamini_hochberg(std::span<const double> p, std::size_t family);
+
+struct GroupedP {
+    std::size_t group;
+    double p;
+};
+
+// Adjusts in two stages where whole groups are named, such as a host with all its quantities. Of the groups that have
+// any adjusted value at or below `level`, at most that share are expected to be false, and a group with hundreds of
+// tests is not more easily named than one with few. `smallest` holds the smallest p of each group, `tests` the number
+// of tests of every group.
+[[nodiscard]] std::vector<double> benjamini_bogomolov(std::span<const GroupedP> smallest,
+                                                      std::span<const std::size_t> tests, double level);
+
+// Adjusts the p that items have in `q`, which are `smallest` in their order, and drops the items above `level`.
+template <typename Item>
+void keep_unlikely(std::vector<Item>& items, std::span<const GroupedP> smallest, std::span<const std::size_t> tests,
+                   double level)
+{
+    const std::vector<double> adjusted = benjamini_bogomolov(smallest, tests, level);
+    auto next = adjusted.begin();
+    for (Item& item : items) {
+        item.q = item.q ? std::optional{*next++} : std::nullopt;
+    }
+    std::erase_if(items, [&](const Item& item) { return item.q && *item.q > level; });
+}
 
 }  // namespace memsweep::measure

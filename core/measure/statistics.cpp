@@ -1,16 +1,16 @@
-#include "core/measure/nonparametric.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <numbers>
 #include <numeric>
 #include <vector>
 
 #include "core/base/assert.hpp"
+#include "core/measure/statistics.hpp"
 
 namespace memsweep::measure {
 namespace {
@@ -34,11 +34,6 @@ std::size_t end_of_tie(std::span<const double> values, std::span<const std::size
 
 constexpr double half_alpha = 0.025;
 constexpr double normal_quantile = 1.959963984540054;  // of 1 - half_alpha
-
-bool all_positive(std::span<const double> values)
-{
-    return std::ranges::all_of(values, [](double value) { return value > 0; });
-}
 
 std::vector<double> logarithms(std::span<const double> values)
 {
@@ -246,6 +241,11 @@ std::vector<double> u_distribution(std::size_t n, std::size_t m)
     return probability;
 }
 
+bool all_positive(std::span<const double> values)
+{
+    return std::ranges::all_of(values, [](double value) { return value > 0; });
+}
+
 Shift hodges_lehmann(std::span<const double> base, std::span<const double> candidate)
 {
     MEMSWEEP_ASSERT(!base.empty() && !candidate.empty(), "a shift is between two samples");
@@ -301,6 +301,56 @@ double hypergeometric_tail(const LogFactorials& logs, std::size_t all, std::size
         }
     }
     return std::min(1.0, p);
+}
+
+std::vector<double> benjamini_hochberg(std::span<const double> p)
+{
+    return benjamini_hochberg(p, p.size());
+}
+
+std::vector<double> benjamini_hochberg(std::span<const double> p, std::size_t family)
+{
+    std::vector<std::size_t> order(p.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::sort(order, {}, [&](std::size_t index) { return p[index]; });
+    std::vector<double> q(p.size());
+    double least = 1;
+    for (std::size_t place = p.size(); place > 0; --place) {
+        const std::size_t index = order[place - 1];
+        least = std::min(least, p[index] * static_cast<double>(family) / static_cast<double>(place));
+        q[index] = least;
+    }
+    return q;
+}
+
+std::vector<double> benjamini_bogomolov(std::span<const GroupedP> smallest, std::span<const std::size_t> tests,
+                                        double level)
+{
+    std::map<std::size_t, std::vector<std::size_t>> groups;
+    for (std::size_t i = 0; i < smallest.size(); ++i) {
+        groups[smallest[i].group].push_back(i);
+    }
+    std::vector<double> adjusted(smallest.size());
+    std::vector<double> of_groups;
+    for (const auto& [group, members] : groups) {
+        std::vector<double> p;
+        for (const std::size_t member : members) {
+            p.push_back(smallest[member].p);
+        }
+        const std::vector<double> q = benjamini_hochberg(p, tests[group]);
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            adjusted[members[i]] = q[i];
+        }
+        of_groups.push_back(std::ranges::min(q));
+    }
+    const auto tested = tests.size() - static_cast<std::size_t>(std::ranges::count(tests, std::size_t{0}));
+    const std::vector<double> q = benjamini_hochberg(of_groups, tested);
+    const auto selected = std::ranges::count_if(q, [&](double one) { return one <= level; });
+    const double factor = static_cast<double>(tested) / static_cast<double>(std::max<std::ptrdiff_t>(selected, 1));
+    for (double& one : adjusted) {
+        one = std::min(1.0, one * factor);
+    }
+    return adjusted;
 }
 
 }  // namespace memsweep::measure
