@@ -12,16 +12,6 @@
 
 namespace memsweep::model {
 
-template <>
-std::span<const Named<Severity>> names<Severity>()
-{
-    static constexpr std::array<Named<Severity>, 2> table{{
-        {Severity::fail, "fail", "a broken assertion fails its case and the run"},
-        {Severity::warn, "warn", "a broken assertion is reported and fails nothing"},
-    }};
-    return table;
-}
-
 namespace {
 
 using base::Expected;

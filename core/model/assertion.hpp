@@ -26,7 +26,10 @@ enum class Comparison : std::uint8_t { less, less_equal, greater, greater_equal,
 enum class Severity : std::uint8_t { fail, warn };
 
 template <>
-std::span<const Named<Severity>> names<Severity>();
+inline constexpr auto name_table<Severity> = std::to_array<Named<Severity>>({
+    {Severity::fail, "fail", "a broken assertion fails its case and the run"},
+    {Severity::warn, "warn", "a broken assertion is reported and fails nothing"},
+});
 
 struct RatioOf {
     std::string axis;  // the same axis on both sides, or two different ones

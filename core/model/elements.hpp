@@ -23,16 +23,32 @@ enum class DType : std::uint8_t {
     uint32,
     int64,
     uint64,
-    char16,  // a UTF-16 code unit
+    char16,
     float16,
     float32,
     float64,
-    decimal128,  // 16 opaque bytes
-    complex128,
+    decimal128,
+    complex128
 };
 
 template <>
-std::span<const Named<DType>> names<DType>();
+inline constexpr auto name_table<DType> = std::to_array<Named<DType>>({
+    {DType::boolean, "bool", "1 byte, 0 or 1"},
+    {DType::int8, "int8", "1 byte, signed"},
+    {DType::uint8, "uint8", "1 byte, unsigned"},
+    {DType::int16, "int16", "2 bytes, signed"},
+    {DType::uint16, "uint16", "2 bytes, unsigned"},
+    {DType::int32, "int32", "4 bytes, signed"},
+    {DType::uint32, "uint32", "4 bytes, unsigned"},
+    {DType::int64, "int64", "8 bytes, signed"},
+    {DType::uint64, "uint64", "8 bytes, unsigned"},
+    {DType::char16, "char", "2 bytes, a UTF-16 code unit"},
+    {DType::float16, "float16", "2 bytes, IEEE half"},
+    {DType::float32, "float32", "4 bytes, IEEE single"},
+    {DType::float64, "float64", "8 bytes, IEEE double"},
+    {DType::decimal128, "decimal", "16 opaque bytes"},
+    {DType::complex128, "complex128", "16 bytes, two doubles"},
+});
 
 [[nodiscard]] constexpr std::uint64_t size_bytes(DType dtype)
 {
@@ -61,33 +77,43 @@ std::span<const Named<DType>> names<DType>();
     return 0;
 }
 
-enum class Touch : std::uint8_t {
-    none,  // nothing is written: no page becomes resident
-    page,  // one byte of each page
-    full,  // every byte
-};
+enum class Touch : std::uint8_t { none, page, full };
+
+template <>
+inline constexpr auto name_table<Touch> = std::to_array<Named<Touch>>({
+    {Touch::none, "none", "nothing is written, so no page becomes resident"},
+    {Touch::page, "page", "one byte of each page is written"},
+    {Touch::full, "full", "every byte is written"},
+});
 
 enum class Fill : std::uint8_t { none, zeros, ones, arange };
+
+template <>
+inline constexpr auto name_table<Fill> = std::to_array<Named<Fill>>({
+    {Fill::none, "none", "contents left as the allocator gives them"},
+    {Fill::zeros, "zeros", "zeros; untouched where the allocator can promise them (calloc)"},
+    {Fill::ones, "ones", "every element 1; needs touch full"},
+    {Fill::arange, "arange", "element i is i; needs touch full"},
+});
 
 enum class BinaryFunction : std::uint8_t { add, multiply };
 
 template <>
-std::span<const Named<Touch>> names<Touch>();
-template <>
-std::span<const Named<Fill>> names<Fill>();
-template <>
-std::span<const Named<BinaryFunction>> names<BinaryFunction>();
+inline constexpr auto name_table<BinaryFunction> = std::to_array<Named<BinaryFunction>>({
+    {BinaryFunction::add, "add", "element-wise sum"},
+    {BinaryFunction::multiply, "multiply", "element-wise product"},
+});
 
-enum class Casting : std::uint8_t {
-    no,         // the same type
-    equiv,      // the same bits with the same meaning: char and uint16
-    safe,       // every value survives, as NumPy counts: 64-bit integers to float64 pass
-    same_kind,  // safe, or no step back in bool < unsigned < signed < float < complex
-    unsafe,     // whatever there is a conversion for
-};
+enum class Casting : std::uint8_t { no, equiv, safe, same_kind, unsafe };
 
 template <>
-std::span<const Named<Casting>> names<Casting>();
+inline constexpr auto name_table<Casting> = std::to_array<Named<Casting>>({
+    {Casting::no, "no", "only the same type"},
+    {Casting::equiv, "equiv", "only types of the same bits and meaning"},
+    {Casting::safe, "safe", "only where every value survives"},
+    {Casting::same_kind, "same_kind", "safe casts, and those within a kind such as float64 to float32"},
+    {Casting::unsafe, "unsafe", "any conversion that exists"},
+});
 
 // Empty when there is none.
 [[nodiscard]] std::optional<DType> promoted(DType one, DType other);

@@ -269,45 +269,29 @@ class Ledger {
         return large ? managed.garbage : saturating_add(managed.bytes_per_array, managed.garbage);
     }
 
-    [[nodiscard]] bool is_arena() const
-    {
-        return release_->mode == ReleaseMode::arena || release_->mode == ReleaseMode::arena_autoscale ||
-               release_->mode == ReleaseMode::arena_checked;
-    }
+    [[nodiscard]] bool is_arena() const { return family_of(release_->mode) == ModeFamily::arena; }
 
     [[nodiscard]] bool keeps() const
     {
-        return release_->mode == ReleaseMode::pool || release_->mode == ReleaseMode::tls_cache ||
-               release_->mode == ReleaseMode::preallocated;
+        return family_of(release_->mode) == ModeFamily::cache && release_->mode != ReleaseMode::forward;
     }
 
     // Whether what is dropped may stay for a while. Manual frees are counted on only where nothing can skip them.
     [[nodiscard]] bool delays() const
     {
-        switch (release_->mode) {
-        case ReleaseMode::immediate:
-        case ReleaseMode::pool:
-        case ReleaseMode::preallocated:
-        case ReleaseMode::tls_cache:
-        case ReleaseMode::forward:
-        case ReleaseMode::stack:
+        switch (family_of(release_->mode)) {
+        case ModeFamily::immediate:
+        case ModeFamily::cache:
+        case ModeFamily::stack:
             return false;
-        case ReleaseMode::refcount:
+        case ModeFamily::counted:
             return frees_manually(*release_) && (throws_ || release_->safety.ignore_manual_free);
-        case ReleaseMode::explicit_free:
-        case ReleaseMode::must_free:
-        case ReleaseMode::unsafe_free:
-        case ReleaseMode::finalize_now:
+        case ModeFamily::manual:
             return throws_ || release_->free_fraction < 1 || release_->safety.ignore_manual_free;
-        case ReleaseMode::cycle:
-        case ReleaseMode::finalizer:
-        case ReleaseMode::cleaner:
-        case ReleaseMode::sweep:
-        case ReleaseMode::arena:
-        case ReleaseMode::arena_autoscale:
-        case ReleaseMode::arena_checked:
-        case ReleaseMode::deferred_batch:
-        case ReleaseMode::leak:
+        case ModeFamily::collected:
+        case ModeFamily::arena:
+        case ModeFamily::batch:
+        case ModeFamily::leak:
             break;
         }
         return true;
