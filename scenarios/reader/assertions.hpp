@@ -12,6 +12,9 @@
 
 namespace memsweep::scenarios {
 
+// Reads the text of "expr" and parses it. False when either failed, which is reported.
+[[nodiscard]] bool read_expression(const Fields& fields, model::Assertion& assertion);
+
 // The names of all points that these steps take.
 void collect_points(const std::vector<model::Step>& steps, std::set<std::string>& points);
 

@@ -1,4 +1,4 @@
-#include "scenarios/reader/axis_values.hpp"
+#include "scenarios/reader/axes.hpp"
 
 #include <limits>
 #include <map>
@@ -9,20 +9,14 @@
 
 #include "core/base/checked.hpp"
 #include "core/base/quantity.hpp"
+#include "scenarios/reader/fields.hpp"
+#include "scenarios/reader/foreign_text.hpp"
 #include "scenarios/reader/limits.hpp"
 #include "scenarios/reader/option_tables.hpp"
-#include "scenarios/reader/quote.hpp"
 #include "scenarios/reader/substitution.hpp"
-#include "scenarios/reader/text_check.hpp"
-#include "scenarios/reader/values.hpp"
 
 namespace memsweep::scenarios {
 namespace {
-
-tl::unexpected<base::Error> invalid(std::string message)
-{
-    return base::fail(base::ErrorCode::invalid_input, std::move(message));
-}
 
 bool is_text(const model::Scalar& value)
 {

@@ -30,6 +30,9 @@ struct Place {
 
 [[nodiscard]] std::string to_text(const Place& place);  // "file:line:col"
 
+// A relative path as seen from the folder of the file that `place` lies in.
+[[nodiscard]] std::string beside(const Place& place, const std::string& path);
+
 class Diagnostics {
   public:
     void add(const Place& place, std::string message);

@@ -17,51 +17,26 @@ Row<Object> schema_key()
 }
 
 // Shared by the scenario and the files it includes.
-Row<Run> description()
+OptionTable<Run> label_keys()
 {
-    return rows::key<Run>("description", OptionKind::text, "one sentence for lists and reports");
+    using enum OptionKind;
+    return {rows::key<Run>("description", text, "one sentence for lists and reports"),
+            rows::key<Run>(
+                "include", texts,
+                "files with settings, relative to this one; what this file says itself wins, then the later file")};
 }
 
-Row<Run> include()
+OptionTable<Run> run_keys()
 {
-    return rows::key<Run>(
-        "include", OptionKind::texts,
-        "files with settings, relative to this one; what this file says itself wins, then the later file");
-}
-
-Row<Run> repetitions()
-{
-    return rows::integer<&Run::settings, &model::Settings::repetitions>("repetitions", 1, 100'000,
-                                                                        "measured runs of each case");
-}
-
-Row<Run> warmup()
-{
-    return rows::integer<&Run::settings, &model::Settings::warmup>("warmup", 0, 1'000,
-                                                                   "runs before them that are not kept");
-}
-
-Row<Run> timeout()
-{
-    return rows::duration<&Run::settings, &model::Settings::timeout>("timeout", millisecond, 24 * hour,
-                                                                     "of one repetition");
-}
-
-Row<Run> order()
-{
-    return rows::choice<&Run::settings, &model::Settings::order>("order",
-                                                                 "how the repetitions of the cases follow each other");
-}
-
-Row<Run> seed()
-{
-    return rows::integer<&Run::settings, &model::Settings::seed>("seed", 0, any_integer, "of everything random");
-}
-
-Row<Run> isolation()
-{
-    return rows::choice<&Run::settings, &model::Settings::isolation>("isolation",
-                                                                     "whether repetitions share a process");
+    using S = model::Settings;
+    return {
+        rows::integer<&Run::settings, &S::repetitions>("repetitions", 1, 100'000, "measured runs of each case"),
+        rows::integer<&Run::settings, &S::warmup>("warmup", 0, 1'000, "runs before them that are not kept"),
+        rows::duration<&Run::settings, &S::timeout>("timeout", millisecond, 24 * hour, "of one repetition"),
+        rows::choice<&Run::settings, &S::order>("order", "how the repetitions of the cases follow each other"),
+        rows::integer<&Run::settings, &S::seed>("seed", 0, any_integer, "of everything random"),
+        rows::choice<&Run::settings, &S::isolation>("isolation", "whether repetitions share a process"),
+    };
 }
 
 Row<Run> series()
@@ -105,39 +80,38 @@ std::vector<std::string> all_series_metrics()
 const OptionTable<RunSettings>& scenario_table()
 {
     using enum OptionKind;
-    static const OptionTable<Run> table{
-        schema_key<Run>(),
-        rows::key<Run>("format", text, "\"memsweep-scenario\"").required(),
-        rows::version_key<Run>(),
-        rows::key<Run>("name", name, "of the scenario; begins every case id").required(),
-        description(),
-        include(),
-        rows::key<Run>("variables", object, "names and values for ${NAME}; --set changes them"),
-        rows::key<Run>("requires", object, "what the machine must have"),
-        ranks(),
-        repetitions(),
-        warmup(),
-        timeout(),
-        order(),
-        seed(),
-        isolation(),
-        rows::key<Run>("axes", object, "names and values; every combination is a case; -a changes them"),
-        rows::key<Run>("exclude", list, "combinations to leave out: axis names and values"),
-        rows::key<Run>("memory", object, "what arrays are made of"),
-        rows::key<Run>("release", object, "when memory that was dropped is freed"),
-        rows::key<Run>("safety", object, "what looks for mistakes in the use of memory"),
-        rows::key<Run>("allocators", object, "settings of the allocators that the axis allocator names"),
-        rows::key<Run>("steps", list, "what one repetition does, in order").required(),
-        series(),
-        rows::key<Run>("assert", list, "what must hold"),
-    };
+    static const OptionTable<Run> table =
+        OptionTable<Run>{
+            schema_key<Run>(),
+            rows::key<Run>("format", text, "\"memsweep-scenario\"").required(),
+            rows::version_key<Run>(),
+            rows::key<Run>("name", name, "of the scenario; begins every case id").required(),
+        }
+            .then(label_keys())
+            .then({
+                rows::key<Run>("variables", object, "names and values for ${NAME}; --set changes them"),
+                rows::key<Run>("requires", object, "what the machine must have"),
+                ranks(),
+            })
+            .then(run_keys())
+            .then({
+                rows::key<Run>("axes", object, "names and values; every combination is a case; -a changes them"),
+                rows::key<Run>("exclude", list, "combinations to leave out: axis names and values"),
+                rows::key<Run>("memory", object, "what arrays are made of"),
+                rows::key<Run>("release", object, "when memory that was dropped is freed"),
+                rows::key<Run>("safety", object, "what looks for mistakes in the use of memory"),
+                rows::key<Run>("allocators", object, "settings of the allocators that the axis allocator names"),
+                rows::key<Run>("steps", list, "what one repetition does, in order").required(),
+                series(),
+                rows::key<Run>("assert", list, "what must hold"),
+            });
     return table;
 }
 
 const OptionTable<RunSettings>& settings_table()
 {
-    static const OptionTable<Run> table{schema_key<Run>(), description(), include(), repetitions(), warmup(),
-                                        timeout(),         order(),       seed(),    isolation(),   series()};
+    static const OptionTable<Run> table =
+        OptionTable<Run>{schema_key<Run>()}.then(label_keys()).then(run_keys()).then({series()});
     return table;
 }
 

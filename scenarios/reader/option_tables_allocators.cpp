@@ -1,5 +1,11 @@
 // Settings of allocators: what a scenario may say, and what becomes of it in the worker's environment.
-#include "scenarios/reader/allocator_reader.hpp"
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/model/allocator.hpp"
+#include "scenarios/reader/case_reader.hpp"
 #include "scenarios/reader/option_tables.hpp"
 
 namespace memsweep::scenarios {
@@ -20,11 +26,28 @@ std::vector<std::string_view> percpu_modes()
     return {"disabled", "percpu", "phycpu"};
 }
 
+// How a setting is written into the worker's environment.
+enum class SettingForm : std::uint8_t {
+    plain,         // a number of bytes or a count; a choice as it stands
+    milliseconds,  // of a duration
+    mebibytes,     // of a size
+    word,          // true, false
+    digit,         // 1, 0
+};
+
+// Settings that share a variable, joined, or (variable empty) have one each.
+struct SettingStyle {
+    std::string_view variable;
+    char assign{};
+    char separator{};
+};
+
 struct NoDefaults {};
 
 struct Setting {
     OptionInfo option;
-    SettingTarget target;
+    std::string_view target;  // the name of the option in the variable, or of the variable itself
+    SettingForm form{};
 };
 
 Setting number_of(std::string_view key, OptionKind kind, std::uint64_t min, std::uint64_t max,
@@ -33,12 +56,12 @@ Setting number_of(std::string_view key, OptionKind kind, std::uint64_t min, std:
     auto row = rows::key<NoDefaults>(key, kind, help);
     row.option.min = min;
     row.option.max = max;
-    return {std::move(row.option), {variable, form}};
+    return {std::move(row.option), variable, form};
 }
 
 Setting switch_of(std::string_view key, std::string_view variable, SettingForm form, std::string_view help)
 {
-    return {rows::key<NoDefaults>(key, OptionKind::boolean, help).option, {variable, form}};
+    return {rows::key<NoDefaults>(key, OptionKind::boolean, help).option, variable, form};
 }
 
 Setting word_of(std::string_view key, std::vector<std::string_view> (*choices)(), std::string_view variable,
@@ -46,22 +69,21 @@ Setting word_of(std::string_view key, std::vector<std::string_view> (*choices)()
 {
     auto row = rows::key<NoDefaults>(key, OptionKind::choice, help);
     row.option.choices = choices;
-    return {std::move(row.option), {variable, SettingForm::plain}};
+    return {std::move(row.option), variable, SettingForm::plain};
 }
 
 // What an allocator may be told.
 struct AllocatorSettings {
     std::string_view allocator;
     SettingStyle style;
-    std::vector<OptionInfo> options;
-    std::vector<SettingTarget> targets;
+    std::vector<Setting> settings;
+    std::vector<OptionInfo> options;  // of the settings
 
-    AllocatorSettings(std::string_view name, SettingStyle how, std::initializer_list<Setting> settings)
-        : allocator{name}, style{how}
+    AllocatorSettings(std::string_view name, SettingStyle how, std::vector<Setting> all)
+        : allocator{name}, style{how}, settings{std::move(all)}
     {
         for (const Setting& setting : settings) {
             options.push_back(setting.option);
-            targets.push_back(setting.target);
         }
     }
 };
@@ -160,6 +182,52 @@ const AllocatorSettings* find_settings(std::string_view allocator)
     return nullptr;
 }
 
+std::string written(const Value& value, SettingForm form)
+{
+    constexpr std::uint64_t ns_per_ms = 1'000'000;
+    if (const auto* flag = std::get_if<bool>(&value)) {
+        const bool as_digit = form == SettingForm::digit;
+        return *flag ? (as_digit ? "1" : "true") : (as_digit ? "0" : "false");
+    }
+    const auto* number = std::get_if<std::uint64_t>(&value);
+    if (number == nullptr) {
+        return std::get<std::string>(value);
+    }
+    switch (form) {
+    case SettingForm::milliseconds:
+        return std::to_string(*number / ns_per_ms);
+    case SettingForm::mebibytes:
+        return std::to_string(*number >> 20U);
+    case SettingForm::plain:
+    case SettingForm::word:
+    case SettingForm::digit:
+        break;
+    }
+    return std::to_string(*number);
+}
+
+model::Variables read_settings(const AllocatorSettings& allocator, const Node& node, const Reading& reading)
+{
+    Fields fields{node, fmt::format("\"{}\"", allocator.allocator), reading};
+    fields.check(allocator.options);
+    const SettingStyle& style = allocator.style;
+    model::Variables variables;
+    std::string joined;
+    for (const Setting& setting : allocator.settings) {
+        const auto value = fields.value(setting.option);  // empty: absent, or reported
+        if (value && style.variable.empty()) {
+            variables.emplace_back(setting.target, written(*value, setting.form));
+        } else if (value) {
+            joined += fmt::format("{}{}{}{}", joined.empty() ? "" : std::string(1, style.separator), setting.target,
+                                  style.assign, written(*value, setting.form));
+        }
+    }
+    if (!joined.empty()) {
+        variables.emplace_back(style.variable, joined);
+    }
+    return variables;
+}
+
 }  // namespace
 
 std::span<const OptionInfo> allocators_options()
@@ -179,16 +247,27 @@ std::span<const OptionInfo> allocator_options(std::string_view allocator)
     return settings == nullptr ? std::span<const OptionInfo>{} : std::span<const OptionInfo>{settings->options};
 }
 
-std::span<const SettingTarget> setting_targets(std::string_view allocator)
+model::AllocatorSpec read_allocator(const Node* node, const std::vector<model::Param>& params, const Reading& reading)
 {
-    const AllocatorSettings* const settings = find_settings(allocator);
-    return settings == nullptr ? std::span<const SettingTarget>{} : std::span<const SettingTarget>{settings->targets};
-}
-
-SettingStyle setting_style(std::string_view allocator)
-{
-    const AllocatorSettings* const settings = find_settings(allocator);
-    return settings == nullptr ? SettingStyle{} : settings->style;
+    model::AllocatorSpec spec;
+    const auto named = std::ranges::find(params, allocator_axis, &model::Param::name);
+    if (named != params.end()) {
+        spec.name = model::to_text(named->value);
+    }
+    if (node == nullptr) {
+        return spec;
+    }
+    Fields fields{*node, "\"allocators\"", reading};
+    fields.check(allocators_options());
+    for (const AllocatorSettings& one : all_settings()) {
+        if (const Node* settings = fields.raw(one.allocator)) {
+            model::Variables variables = read_settings(one, *settings, reading);
+            if (spec.name == one.allocator) {
+                spec.environment = std::move(variables);
+            }
+        }
+    }
+    return spec;
 }
 
 }  // namespace memsweep::scenarios

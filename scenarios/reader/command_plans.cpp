@@ -1,4 +1,4 @@
-#include "scenarios/reader/replay_plan.hpp"
+#include "scenarios/reader/command_plans.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,15 +6,17 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
+#include "core/base/quantity.hpp"
 #include "core/model/allocator.hpp"
-#include "core/model/driver_memory.hpp"
 #include "core/model/plan.hpp"
+#include "core/model/specs.hpp"
 #include "scenarios/reader/case_reader.hpp"
 #include "scenarios/reader/fingerprint.hpp"
+#include "scenarios/reader/foreign_text.hpp"
 #include "scenarios/reader/option_tables.hpp"
-#include "scenarios/reader/quote.hpp"
-#include "scenarios/reader/release_reader.hpp"
 #include "scenarios/reader/step_reader.hpp"
 
 namespace memsweep::scenarios {
@@ -29,7 +31,6 @@ constexpr std::string_view arena = "arena";
 struct PoolTarget {
     std::string_view name;
     model::MemorySpec memory;
-    std::string_view meaning;
 };
 
 using model::ClassScheme;
@@ -54,19 +55,18 @@ constexpr model::MemorySpec through(PoolKind kind, ClassScheme classes = ClassSc
 }
 
 constexpr std::array pool_targets{
-    PoolTarget{"null", from(model::ResourceKind::null), "no memory at all: what the replay itself costs"},
-    PoolTarget{"pool", through(PoolKind::classes), "the class pool: four classes per doubling, thread caches"},
-    PoolTarget{"pool:tls", through(PoolKind::classes), "the same by another name"},
-    PoolTarget{"pool:pow2", through(PoolKind::classes, ClassScheme::pow2), "classes at powers of two"},
-    PoolTarget{"pool:quad", through(PoolKind::classes, ClassScheme::quad), "four classes per doubling"},
-    PoolTarget{"pool:exact", through(PoolKind::classes, ClassScheme::exact), "a class per size"},
-    PoolTarget{"pool:striped", through(PoolKind::classes, ClassScheme::quad, PoolTopology::striped),
-               "stripes instead of caches"},
-    PoolTarget{"best_fit", through(PoolKind::best_fit), "chunks, the smallest range that fits, coalesced"},
-    PoolTarget{"tlsf", through(PoolKind::tlsf), "chunks, two levels of bitmaps, coalesced"},
-    PoolTarget{arena, {}, "bumped, and freed as a whole at the end"},
-    PoolTarget{"pages", from(model::ResourceKind::pages), "a mapping of its own for every block"},
-    PoolTarget{"memfd", from(model::ResourceKind::memfd), "the same of shared memory"},
+    PoolTarget{"null", from(model::ResourceKind::null)},
+    PoolTarget{"pool", through(PoolKind::classes)},
+    PoolTarget{"pool:tls", through(PoolKind::classes)},  // the same by another name
+    PoolTarget{"pool:pow2", through(PoolKind::classes, ClassScheme::pow2)},
+    PoolTarget{"pool:quad", through(PoolKind::classes, ClassScheme::quad)},
+    PoolTarget{"pool:exact", through(PoolKind::classes, ClassScheme::exact)},
+    PoolTarget{"pool:striped", through(PoolKind::classes, ClassScheme::quad, PoolTopology::striped)},
+    PoolTarget{"best_fit", through(PoolKind::best_fit)},
+    PoolTarget{"tlsf", through(PoolKind::tlsf)},
+    PoolTarget{arena, {}},
+    PoolTarget{"pages", from(model::ResourceKind::pages)},
+    PoolTarget{"memfd", from(model::ResourceKind::memfd)},
 };
 
 const PoolTarget* find_pool(std::string_view name)
@@ -356,29 +356,37 @@ class PlanMaker {
 
 }  // namespace
 
-std::vector<std::pair<std::string_view, std::string_view>> replay_targets()
-{
-    std::vector<std::pair<std::string_view, std::string_view>> targets;
-    for (const model::KnownAllocator& allocator : model::allocators()) {
-        targets.emplace_back(allocator.name, allocator.meaning);
-    }
-    for (const PoolTarget& pool : pool_targets) {
-        targets.emplace_back(pool.name, pool.meaning);
-    }
-    for (const auto& kind : model::names<model::ResourceKind>()) {
-        if (model::is_from_driver(kind.value)) {
-            targets.emplace_back(kind.name, kind.meaning);
-        }
-    }
-    return targets;
-}
-
 Loaded replay_plan(const ReplayRequest& request, const Surroundings& surroundings)
 {
     if (auto errors = unknown_names(request); !errors.empty()) {
         return tl::unexpected{std::move(errors)};
     }
     return PlanMaker{request, surroundings}.make();
+}
+
+std::string transfer_scenario(const std::vector<model::TransferSpec>& transfers, std::uint64_t bytes,
+                              std::uint32_t repetitions)
+{
+    using nlohmann::ordered_json;
+    ordered_json list = ordered_json::array();
+    std::vector<std::string> words;
+    for (const model::TransferSpec& one : transfers) {
+        words.push_back(model::to_text(one));
+        list.push_back({{"src", model::to_text(one.src)},
+                        {"exe", model::to_text(one.exe)},
+                        {"dst", model::to_text(one.dst)},
+                        {"bytes", base::exact_size(bytes)}});
+    }
+    const ordered_json step{{"op", "transfer"}, {"transfers", std::move(list)}, {"times", 5}};
+    const ordered_json scenario{
+        {"format", "memsweep-scenario"},
+        {"version", 1},
+        {"name", "probe_transfer"},
+        {"description", fmt::format("At once: {}.", fmt::join(words, "; "))},
+        {"repetitions", repetitions},
+        {"steps", ordered_json::array({step})},
+        {"assert", ordered_json::array({ordered_json{{"expr", "transfer_wrong_bytes.max == 0B"}}})}};
+    return scenario.dump(2) + "\n";
 }
 
 }  // namespace memsweep::scenarios
