@@ -7,35 +7,11 @@ namespace memsweep::model {
 
 namespace {
 
-// Kinds in the order of NumPy's same_kind rule.
-enum class Kind : std::uint8_t { boolean, unsigned_integer, signed_integer, real, complex, opaque };
+using Kind = DTypeKind;
 
 Kind kind_of(DType dtype)
 {
-    switch (dtype) {
-    case DType::boolean:
-        return Kind::boolean;
-    case DType::uint8:
-    case DType::uint16:
-    case DType::uint32:
-    case DType::uint64:
-    case DType::char16:
-        return Kind::unsigned_integer;
-    case DType::int8:
-    case DType::int16:
-    case DType::int32:
-    case DType::int64:
-        return Kind::signed_integer;
-    case DType::float16:
-    case DType::float32:
-    case DType::float64:
-        return Kind::real;
-    case DType::complex128:
-        return Kind::complex;
-    case DType::decimal128:
-        return Kind::opaque;
-    }
-    return Kind::opaque;
+    return dtype_traits[static_cast<std::size_t>(dtype)].kind;
 }
 
 DType char_as_number(DType dtype)

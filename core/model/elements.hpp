@@ -50,31 +50,36 @@ inline constexpr auto name_table<DType> = std::to_array<Named<DType>>({
     {DType::complex128, "complex128", "16 bytes, two doubles"},
 });
 
+// In the order of NumPy's same_kind rule.
+enum class DTypeKind : std::uint8_t { boolean, unsigned_integer, signed_integer, real, complex, opaque };
+
+struct DTypeTraits {
+    std::uint64_t bytes{};
+    DTypeKind kind{};
+};
+
+inline constexpr auto dtype_traits = std::to_array<DTypeTraits>({
+    {1, DTypeKind::boolean},           // boolean
+    {1, DTypeKind::signed_integer},    // int8
+    {1, DTypeKind::unsigned_integer},  // uint8
+    {2, DTypeKind::signed_integer},    // int16
+    {2, DTypeKind::unsigned_integer},  // uint16
+    {4, DTypeKind::signed_integer},    // int32
+    {4, DTypeKind::unsigned_integer},  // uint32
+    {8, DTypeKind::signed_integer},    // int64
+    {8, DTypeKind::unsigned_integer},  // uint64
+    {2, DTypeKind::unsigned_integer},  // char16
+    {2, DTypeKind::real},              // float16
+    {4, DTypeKind::real},              // float32
+    {8, DTypeKind::real},              // float64
+    {16, DTypeKind::opaque},           // decimal128
+    {16, DTypeKind::complex},          // complex128
+});
+static_assert(dtype_traits.size() == name_table<DType>.size());
+
 [[nodiscard]] constexpr std::uint64_t size_bytes(DType dtype)
 {
-    switch (dtype) {
-    case DType::boolean:
-    case DType::int8:
-    case DType::uint8:
-        return 1;
-    case DType::int16:
-    case DType::uint16:
-    case DType::char16:
-    case DType::float16:
-        return 2;
-    case DType::int32:
-    case DType::uint32:
-    case DType::float32:
-        return 4;
-    case DType::int64:
-    case DType::uint64:
-    case DType::float64:
-        return 8;
-    case DType::decimal128:
-    case DType::complex128:
-        return 16;
-    }
-    return 0;
+    return dtype_traits[static_cast<std::size_t>(dtype)].bytes;
 }
 
 enum class Touch : std::uint8_t { none, page, full };

@@ -27,26 +27,28 @@ template <typename Enum>
     return name_table<Enum>;
 }
 
+// "?" for a value that the table lacks.
 template <typename Enum>
-[[nodiscard]] std::string_view name_of(Enum value)
+[[nodiscard]] Named<Enum> entry_of(Enum value)
 {
     for (const auto& entry : names<Enum>()) {
         if (entry.value == value) {
-            return entry.name;
+            return entry;
         }
     }
-    return "?";
+    return {value, "?", "?"};
+}
+
+template <typename Enum>
+[[nodiscard]] std::string_view name_of(Enum value)
+{
+    return entry_of(value).name;
 }
 
 template <typename Enum>
 [[nodiscard]] std::string_view meaning_of(Enum value)
 {
-    for (const auto& entry : names<Enum>()) {
-        if (entry.value == value) {
-            return entry.meaning;
-        }
-    }
-    return "?";
+    return entry_of(value).meaning;
 }
 
 template <typename Enum>

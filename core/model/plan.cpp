@@ -18,8 +18,8 @@ constexpr std::array<OperationInfo, sizeof...(Steps)> infos_of(const std::varian
 
 std::string mode_text(const Case& one)
 {
-    const auto found = std::ranges::find(one.params, "mode", &Param::name);
-    return found == one.params.end() ? std::string{} : to_text(found->value);
+    const Scalar* mode = find_value(one.params, "mode");
+    return mode == nullptr ? std::string{} : to_text(*mode);
 }
 
 bool share_worker(const Case& a, const Case& b)
