@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/model/step.hpp"
 #include "scenarios/reader/foreign_text.hpp"
 #include "scenarios/reader/limits.hpp"
 #include "scenarios/reader/option_tables.hpp"

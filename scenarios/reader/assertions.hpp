@@ -7,8 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "core/model/plan.hpp"
+#include "core/model/assertion.hpp"
 #include "scenarios/reader/axes.hpp"
+
+namespace memsweep::model {
+struct Step;
+}
 
 namespace memsweep::scenarios {
 

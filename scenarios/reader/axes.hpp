@@ -51,18 +51,6 @@ using AxisValues = std::optional<std::vector<model::Scalar>>;
 [[nodiscard]] AxisValues read_axis_values(const Node& node, const Reading& reading);
 [[nodiscard]] AxisValues read_axis_text(const std::string& text, const Place& flag, const Reading& reading);
 
-// {"from","to","factor"}, {"from","to","step"}, [4KiB:1GiB:*4], [1:10:+1]: integers, or sizes when `from`, `to` or `by`
-// carries a unit; sizes come out as their shortest exact text. Errors: an end or step that is neither, a range that is
-// empty, endless or longer than max_axis_values.
-struct AxisRange {
-    model::Scalar from;
-    model::Scalar to;
-    model::Scalar by;
-    bool multiply{};  // by is a factor; else a step
-};
-
-[[nodiscard]] base::Expected<std::vector<model::Scalar>> range_values(const AxisRange& range);
-
 // What follows "NAME=". Items are JSON scalars where they are ones, else text.
 [[nodiscard]] base::Expected<std::vector<model::Scalar>> parse_axis_values(std::string_view text);
 

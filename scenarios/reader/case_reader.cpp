@@ -86,10 +86,9 @@ Combinations combine(const CaseParts& parts, const Axes& axes, const Reading& re
 
 model::Placement placement_of(const std::vector<model::Param>& params)
 {
-    const auto found = std::ranges::find(params, model::placement_axis, &model::Param::name);
-    return found == params.end()
-               ? model::Placement::alone
-               : model::value_of<model::Placement>(model::to_text(found->value)).value_or(model::Placement::alone);
+    const model::Scalar* value = model::find_value(params, model::placement_axis);
+    const std::string name = value == nullptr ? std::string{} : model::to_text(*value);
+    return model::value_of<model::Placement>(name).value_or(model::Placement::alone);
 }
 
 model::Case read_case(const std::string& scenario, std::vector<model::Param> params, const CaseParts& parts,

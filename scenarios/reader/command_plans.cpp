@@ -35,39 +35,22 @@ struct PoolTarget {
 
 using model::ClassScheme;
 using model::PoolKind;
-using model::PoolTopology;
+using model::ResourceKind;
 
-constexpr model::MemorySpec from(model::ResourceKind resource)
-{
-    model::MemorySpec memory;
-    memory.resource = resource;
-    return memory;
-}
-
-constexpr model::MemorySpec through(PoolKind kind, ClassScheme classes = ClassScheme::quad,
-                                    PoolTopology topology = PoolTopology::tiered)
-{
-    model::MemorySpec memory;
-    memory.pool.kind = kind;
-    memory.pool.classes = classes;
-    memory.pool.topology = topology;
-    return memory;
-}
-
-constexpr std::array pool_targets{
-    PoolTarget{"null", from(model::ResourceKind::null)},
-    PoolTarget{"pool", through(PoolKind::classes)},
-    PoolTarget{"pool:tls", through(PoolKind::classes)},  // the same by another name
-    PoolTarget{"pool:pow2", through(PoolKind::classes, ClassScheme::pow2)},
-    PoolTarget{"pool:quad", through(PoolKind::classes, ClassScheme::quad)},
-    PoolTarget{"pool:exact", through(PoolKind::classes, ClassScheme::exact)},
-    PoolTarget{"pool:striped", through(PoolKind::classes, ClassScheme::quad, PoolTopology::striped)},
-    PoolTarget{"best_fit", through(PoolKind::best_fit)},
-    PoolTarget{"tlsf", through(PoolKind::tlsf)},
-    PoolTarget{arena, {}},
-    PoolTarget{"pages", from(model::ResourceKind::pages)},
-    PoolTarget{"memfd", from(model::ResourceKind::memfd)},
-};
+constexpr auto pool_targets = std::to_array<PoolTarget>({
+    {"null", {.resource = ResourceKind::null}},
+    {"pool", {.pool = {.kind = PoolKind::classes}}},
+    {"pool:tls", {.pool = {.kind = PoolKind::classes}}},  // the same by another name
+    {"pool:pow2", {.pool = {.kind = PoolKind::classes, .classes = ClassScheme::pow2}}},
+    {"pool:quad", {.pool = {.kind = PoolKind::classes, .classes = ClassScheme::quad}}},
+    {"pool:exact", {.pool = {.kind = PoolKind::classes, .classes = ClassScheme::exact}}},
+    {"pool:striped", {.pool = {.kind = PoolKind::classes, .topology = model::PoolTopology::striped}}},
+    {"best_fit", {.pool = {.kind = PoolKind::best_fit}}},
+    {"tlsf", {.pool = {.kind = PoolKind::tlsf}}},
+    {arena, {}},
+    {"pages", {.resource = ResourceKind::pages}},
+    {"memfd", {.resource = ResourceKind::memfd}},
+});
 
 const PoolTarget* find_pool(std::string_view name)
 {
@@ -92,7 +75,7 @@ std::optional<model::MemorySpec> driver_memory(std::string_view name)
         memory = pool->memory;
         name = name.substr(at + 1);
     }
-    const auto kind = model::value_of<model::ResourceKind>(name);
+    const auto kind = model::value_of<ResourceKind>(name);
     if (!kind || !model::is_from_driver(*kind)) {
         return std::nullopt;
     }
@@ -183,7 +166,7 @@ std::vector<base::Error> unknown_names(const ReplayRequest& request)
         } else if (!is_known(name)) {
             std::vector<std::string_view> known = model::allocator_names();
             std::ranges::transform(pool_targets, std::back_inserter(known), &PoolTarget::name);
-            std::ranges::copy_if(model::all_names<model::ResourceKind>(), std::back_inserter(known),
+            std::ranges::copy_if(model::all_names<ResourceKind>(), std::back_inserter(known),
                                  [](std::string_view kind) { return driver_memory(kind).has_value(); });
             errors.push_back({base::ErrorCode::invalid_input,
                               fmt::format("{} is no allocator, pool, library or memory of a device{}", in_quotes(name),

@@ -21,6 +21,12 @@ Row<Keys> text_key(std::string_view name, std::string_view help)
     return rows::key<Keys>(name, OptionKind::text, help);
 }
 
+OptionTable<Keys> common_keys(std::string_view format, std::string_view description)
+{
+    return {text_key("$schema", "for editors; not read"), text_key("format", format).required(),
+            rows::version_key<Keys>(), text_key("description", description)};
+}
+
 // What the files share: a format and a version, and how they are opened. A Reader reads the rest of the top level into
 // its `result`.
 template <typename Reader>
@@ -65,15 +71,14 @@ struct GateReader {
 
     static const OptionTable<Keys>& table()
     {
-        static const OptionTable<Keys> table{
-            text_key("$schema", "for editors; not read"),
-            text_key("format", "\"memsweep-gate\"").required(),
-            rows::version_key<Keys>(),
-            text_key("description", "one sentence: for whom this gate is"),
-            rows::key<Keys>("only", OptionKind::list, "metrics to compare; default: all"),
-            rows::key<Keys>("informational", OptionKind::list, "metrics shown and never judged"),
-            rows::key<Keys>("thresholds", OptionKind::object, "metric names and what each may change: \"5%,1MiB\""),
-        };
+        static const auto table =
+            common_keys("\"memsweep-gate\"", "one sentence: for whom this gate is")
+                .then({
+                    rows::key<Keys>("only", OptionKind::list, "metrics to compare; default: all"),
+                    rows::key<Keys>("informational", OptionKind::list, "metrics shown and never judged"),
+                    rows::key<Keys>("thresholds", OptionKind::object,
+                                    "metric names and what each may change: \"5%,1MiB\""),
+                });
         return table;
     }
 
@@ -160,13 +165,8 @@ struct LimitsReader {
 
     static const OptionTable<Keys>& table()
     {
-        static const OptionTable<Keys> table{
-            text_key("$schema", "for editors; not read"),
-            text_key("format", "\"memsweep-limits\"").required(),
-            rows::version_key<Keys>(),
-            text_key("description", "one sentence: which machines this is for"),
-            rows::key<Keys>("limits", OptionKind::list, "what must hold").required(),
-        };
+        static const auto table = common_keys("\"memsweep-limits\"", "one sentence: which machines this is for")
+                                      .then({rows::key<Keys>("limits", OptionKind::list, "what must hold").required()});
         return table;
     }
 

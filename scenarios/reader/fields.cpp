@@ -20,28 +20,12 @@ std::string origin(const Node& node, const Node& read)
     return &node == &read ? std::string{} : fmt::format(" (from {})", describe(node));
 }
 
-// A size or duration written as text; a value the unit parser refuses is reported in its own words.
-Whole parse_quantity(const std::string& text, OptionKind kind, std::string& why)
+base::Expected<std::uint64_t> parse_quantity(const std::string& text, OptionKind kind)
 {
     if (kind == OptionKind::size) {
-        const auto bytes = base::parse_size(text);
-        why = bytes ? "" : bytes.error().message;
-        return bytes ? Whole{*bytes} : std::nullopt;
+        return base::parse_size(text);
     }
-    const auto duration = base::parse_duration(text);
-    why = duration ? "" : duration.error().message;
-    return duration ? Whole{static_cast<std::uint64_t>(duration->count())} : std::nullopt;
-}
-
-Whole unchecked(const Node& read, OptionKind kind, std::string& why)
-{
-    const auto* text = read.as<std::string>();
-    constexpr std::size_t longest_quantity = 40;  // anything longer is no number; its message would only be long too
-    if (text != nullptr && kind != OptionKind::integer && kind != OptionKind::shape &&
-        text->size() <= longest_quantity) {
-        return parse_quantity(*text, kind, why);
-    }
-    return kind == OptionKind::duration ? std::nullopt : whole_number(read);
+    return base::parse_duration(text).map([](auto time) { return static_cast<std::uint64_t>(time.count()); });
 }
 
 struct ToScalar {
@@ -111,12 +95,22 @@ class ValueReader {
         return value == nullptr ? must_be(read) : std::optional<Value>{*value};
     }
 
+    // A value that the unit parser refuses is reported in its own words.
     std::optional<Value> whole(const Node& read)
     {
-        std::string why;
-        const Whole value = unchecked(read, option_.kind, why);
-        if (!value && !why.empty()) {
-            return complain(fmt::format("\"{}\": {}{}", option_.name, why, origin(node_, read)));
+        const auto* text = read.as<std::string>();
+        const bool has_unit = option_.kind == OptionKind::size || option_.kind == OptionKind::duration;
+        constexpr std::size_t longest_quantity = 40;  // anything longer is no number, and its message too long
+        Whole value;
+        if (text != nullptr && has_unit && text->size() <= longest_quantity) {
+            const auto quantity = parse_quantity(*text, option_.kind);
+            if (!quantity) {
+                return complain(
+                    fmt::format("\"{}\": {}{}", option_.name, quantity.error().message, origin(node_, read)));
+            }
+            value = *quantity;
+        } else if (option_.kind != OptionKind::duration) {
+            value = whole_number(read);
         }
         if (!value || *value < option_.min || *value > option_.max) {
             return must_be(read);

@@ -125,6 +125,18 @@ struct Row {
         return with([](OptionInfo& row) { row.uses_arrays = true; });
     }
 
+    [[nodiscard]] Row within(std::uint64_t min, std::uint64_t max) &&
+    {
+        option.min = min;
+        option.max = max;
+        return std::move(*this);
+    }
+    [[nodiscard]] Row one_of(std::vector<std::string_view> (*choices)()) &&
+    {
+        option.choices = choices;
+        return std::move(*this);
+    }
+
     // Its default depends on other keys; the reader supplies it.
     [[nodiscard]] Row without_default() &&
     {
@@ -324,10 +336,7 @@ Row<Object> key(std::string_view name, OptionKind kind, std::string_view help)
 template <typename Object>
 Row<Object> version_key()
 {
-    Row<Object> row = key<Object>("version", OptionKind::integer, "of the format").required();
-    row.option.min = 1;
-    row.option.max = 1;
-    return row;
+    return key<Object>("version", OptionKind::integer, "of the format").within(1, 1).required();
 }
 
 // A key whose value comes from and goes to the object by functions: Get(object), Set(object, value).
@@ -353,10 +362,7 @@ auto row(std::string_view name, OptionKind kind, std::string_view help)
 template <auto... member_path>
 auto bounded(std::string_view name, OptionKind kind, std::uint64_t min, std::uint64_t max, std::string_view help)
 {
-    auto made = row<member_path...>(name, kind, help);
-    made.option.min = min;
-    made.option.max = max;
-    return made;
+    return row<member_path...>(name, kind, help).within(min, max);
 }
 
 template <auto... member_path>
@@ -410,10 +416,8 @@ auto text(std::string_view key, std::string_view help)
 template <auto... member_path>
 auto choice(std::string_view name, std::string_view help)
 {
-    auto made = row<member_path...>(name, OptionKind::choice, help);
     using Enum = std::remove_cvref_t<decltype(member<member_path...>(std::declval<Object<member_path...>&>()))>;
-    made.option.choices = model::all_names<Enum>;
-    return made;
+    return row<member_path...>(name, OptionKind::choice, help).one_of(model::all_names<Enum>);
 }
 
 }  // namespace rows

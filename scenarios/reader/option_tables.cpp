@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "core/model/plan.hpp"
 #include "scenarios/reader/limits.hpp"
 
 namespace memsweep::scenarios {
@@ -44,25 +45,7 @@ Row<Run> series()
     return rows::key<Run>("series", OptionKind::object, "what is recorded over time");
 }
 
-Row<Run> ranks()
-{
-    auto row = rows::key<Run>("ranks", OptionKind::integer,
-                              "MPI ranks that its transfers go between: so many, or \"2+\": as many or more");
-    row.option.min = 2;
-    row.option.max = max_ranks;
-    return row;
-}
-
 struct AxisRangeKeys {};
-
-Row<AxisRangeKeys> range_key(std::string_view name, OptionKind kind, std::uint64_t min, std::uint64_t max,
-                             std::string_view help)
-{
-    auto row = rows::key<AxisRangeKeys>(name, kind, help);
-    row.option.min = min;
-    row.option.max = max;
-    return row;
-}
 
 std::vector<std::string_view> series_metrics()
 {
@@ -91,7 +74,9 @@ const OptionTable<RunSettings>& scenario_table()
             .then({
                 rows::key<Run>("variables", object, "names and values for ${NAME}; --set changes them"),
                 rows::key<Run>("requires", object, "what the machine must have"),
-                ranks(),
+                rows::key<Run>("ranks", integer,
+                               "MPI ranks that its transfers go between: so many, or \"2+\": as many or more")
+                    .within(2, max_ranks),
             })
             .then(run_keys())
             .then({
@@ -135,15 +120,16 @@ const OptionTable<model::Requirements>& requires_table()
     return table;
 }
 
-// `from`, `to` and `step` are integers or sizes, alike; read by axis_range.hpp.
+// `from`, `to` and `step` are integers or sizes, alike; read by axis_values.cpp.
 std::span<const OptionInfo> axis_range_options()
 {
     using enum OptionKind;
-    static const OptionTable<AxisRangeKeys> table{
-        range_key("from", size, 0, any_size, "first value: an integer or a size").required(),
-        range_key("to", size, 0, any_size, "last value, itself included when it is hit").required(),
-        range_key("factor", integer, 2, thousand_million, "each value is this many times the one before"),
-        range_key("step", size, 1, any_size, "each value is this much more than the one before"),
+    using Keys = AxisRangeKeys;
+    static const OptionTable<Keys> table{
+        rows::key<Keys>("from", size, "first value: an integer or a size").within(0, any_size).required(),
+        rows::key<Keys>("to", size, "last value, itself included when it is hit").within(0, any_size).required(),
+        rows::key<Keys>("factor", integer, "each value is this many times the one before").within(2, thousand_million),
+        rows::key<Keys>("step", size, "each value is this much more than the one before").within(1, any_size),
     };
     return table.options();
 }
@@ -168,8 +154,11 @@ const OptionTable<Profile>& profile_table()
 const OptionTable<model::SeriesSpec>& series_table()
 {
     using S = model::SeriesSpec;
-    static const OptionTable<S> table = [] {
-        auto metrics = rows::bound<S>(
+    static const OptionTable<S> table{
+        rows::duration<&S::interval>("interval", millisecond, 60'000 * millisecond, "time between two samples")
+            .required()
+            .always("interval_ns"),
+        rows::bound<S>(
             "metrics", OptionKind::choices, "what is sampled", [](const S&) { return Value{all_series_metrics()}; },
             [](S& series, const Value& value) {
                 series.working_set = false;
@@ -177,14 +166,10 @@ const OptionTable<model::SeriesSpec>& series_table()
                 for (const std::string& metric : std::get<std::vector<std::string>>(value)) {
                     (metric == "working_set" ? series.working_set : series.live_bytes) = true;
                 }
-            });
-        metrics.option.choices = series_metrics;
-        return OptionTable<S>{
-            rows::duration<&S::interval>("interval", millisecond, 60'000 * millisecond, "time between two samples")
-                .required()
-                .always("interval_ns"),
-            std::move(metrics).left_out()};
-    }();
+            })
+            .one_of(series_metrics)
+            .left_out(),
+    };
     return table;
 }
 

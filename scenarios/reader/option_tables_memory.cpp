@@ -123,14 +123,15 @@ const OptionTable<model::TrimPolicy>& memory_trim_table()
 const OptionTable<model::NumaSpec>& numa_table()
 {
     using N = model::NumaSpec;
-    static const OptionTable<N> table = [] {
-        auto nodes = rows::bound<N>(
+    static const OptionTable<N> table{
+        rows::listed_below<N>(""),
+        rows::choice<&N::policy>("policy", "how nodes are chosen"),
+        rows::bound<N>(
             "nodes", OptionKind::shape, "their numbers", [](const N& numa) { return nodes_of(numa); },
-            [](N& numa, const Value& value) { set_nodes(numa, value); });
-        nodes.option.max = 63;
-        return OptionTable<N>{rows::listed_below<N>(""), rows::choice<&N::policy>("policy", "how nodes are chosen"),
-                              std::move(nodes).by([](const N& numa) { return Value{numa.nodes}; })};
-    }();
+            [](N& numa, const Value& value) { set_nodes(numa, value); })
+            .within(0, 63)
+            .by([](const N& numa) { return Value{numa.nodes}; }),
+    };
     return table;
 }
 
@@ -154,54 +155,51 @@ const OptionTable<model::PoolSpec>& pool_table()
 {
     using namespace rows;
     using P = model::PoolSpec;
-    static const OptionTable<P> table = [] {
-        auto preset = bound<P>(
+    static const OptionTable<P> table{
+        listed_below<P>(""),
+        choice<&P::kind>("kind", "how memory is kept"),
+        bound<P>(
             "preset", OptionKind::choice,
             "values to begin with: blocks, lifetimes and intervals; other keys change them",
             [](const P&) { return Value{std::string{preset_names().front()}}; },
-            [](P& pool, const Value& name) { apply_preset(std::get<std::string>(name), pool); });
-        preset.option.choices = preset_names;
-        return OptionTable<P>{
-            listed_below<P>(""),
-            choice<&P::kind>("kind", "how memory is kept"),
-            std::move(preset).left_out(),
-            choice<&P::classes>("classes", "classes: their sizes"),
-            number<&P::factor>("factor", 1, 16, "geometric: from class to class; above 1"),
-            size<&P::smallest>("smallest", 1, any_size, "smaller requests bypass the pool"),
-            size<&P::largest>("largest", 1, any_size, "larger requests bypass the pool"),
-            size<&P::alignment>("alignment", 1, 4096,
-                                "of every block, a power of two; stricter requests bypass the pool"),
-            choice<&P::topology>("topology", "classes: how threads share it"),
-            integer<&P::thread_blocks>("thread_blocks", 0, 62, "tiered: of a class, kept by a thread"),
-            size<&P::thread_bytes>("thread_bytes", "tiered: the same in bytes"),
-            integer<&P::depot_blocks>("depot_blocks", 0, 100'000, "of a class, kept in its depot, or in a stripe"),
-            size<&P::depot_bytes>("depot_bytes", "the same in bytes"),
-            integer<&P::stripes>("stripes", 0, 1024, "striped: how many; 0: one per processor"),
-            integer<&P::per_class>("per_class", 0, 1'000'000, "blocks of a class in the common store; 0: any number"),
-            size<&P::class_bytes>("class_bytes", "the same in bytes; 0: any number"),
-            size<&P::limit_bytes>("limit", "idle in the common store, or in chunks that could go back"),
-            choice<&P::on_full>("on_full", "what goes when the common store is full, and first when it is trimmed"),
-            choice<&P::zeros>("zeros", "classes: where zeros come from in reused memory"),
-            duration<&P::trim_interval_ns>("trim_interval", 0, day,
-                                           "between the passes of the maintenance thread; 0: there is none"),
-            number<&P::trim_to>("trim_to", 0, 1, "share of the idle bytes that a pass leaves"),
-            duration<&P::lifetime_ns>("lifetime", 0, day,
-                                      "a pass gives back what lay in the common store for longer; 0: nothing"),
-            duration<&P::decay_ns>("decay", 0, day,
-                                   "idle bytes fade along a smooth curve over this time, as in jemalloc; 0: they do "
-                                   "not"),
-            number<&P::pressure>("pressure", 0, 100,
-                                 "percent of time stalled for memory (PSI) from which a pass empties the pool; 0: "
+            [](P& pool, const Value& name) { apply_preset(std::get<std::string>(name), pool); })
+            .one_of(preset_names)
+            .left_out(),
+        choice<&P::classes>("classes", "classes: their sizes"),
+        number<&P::factor>("factor", 1, 16, "geometric: from class to class; above 1"),
+        size<&P::smallest>("smallest", 1, any_size, "smaller requests bypass the pool"),
+        size<&P::largest>("largest", 1, any_size, "larger requests bypass the pool"),
+        size<&P::alignment>("alignment", 1, 4096, "of every block, a power of two; stricter requests bypass the pool"),
+        choice<&P::topology>("topology", "classes: how threads share it"),
+        integer<&P::thread_blocks>("thread_blocks", 0, 62, "tiered: of a class, kept by a thread"),
+        size<&P::thread_bytes>("thread_bytes", "tiered: the same in bytes"),
+        integer<&P::depot_blocks>("depot_blocks", 0, 100'000, "of a class, kept in its depot, or in a stripe"),
+        size<&P::depot_bytes>("depot_bytes", "the same in bytes"),
+        integer<&P::stripes>("stripes", 0, 1024, "striped: how many; 0: one per processor"),
+        integer<&P::per_class>("per_class", 0, 1'000'000, "blocks of a class in the common store; 0: any number"),
+        size<&P::class_bytes>("class_bytes", "the same in bytes; 0: any number"),
+        size<&P::limit_bytes>("limit", "idle in the common store, or in chunks that could go back"),
+        choice<&P::on_full>("on_full", "what goes when the common store is full, and first when it is trimmed"),
+        choice<&P::zeros>("zeros", "classes: where zeros come from in reused memory"),
+        duration<&P::trim_interval_ns>("trim_interval", 0, day,
+                                       "between the passes of the maintenance thread; 0: there is none"),
+        number<&P::trim_to>("trim_to", 0, 1, "share of the idle bytes that a pass leaves"),
+        duration<&P::lifetime_ns>("lifetime", 0, day,
+                                  "a pass gives back what lay in the common store for longer; 0: nothing"),
+        duration<&P::decay_ns>("decay", 0, day,
+                               "idle bytes fade along a smooth curve over this time, as in jemalloc; 0: they do "
+                               "not"),
+        number<&P::pressure>("pressure", 0, 100,
+                             "percent of time stalled for memory (PSI) from which a pass empties the pool; 0: "
+                             "never"),
+        number<&P::cgroup_share>("cgroup_share", 0, 1,
+                                 "used share of the control group's limit from which a pass empties the pool; 0: "
                                  "never"),
-            number<&P::cgroup_share>("cgroup_share", 0, 1,
-                                     "used share of the control group's limit from which a pass empties the pool; 0: "
-                                     "never"),
-            flag<&P::per_node>("per_node", "classes: a pool for each NUMA node, in memory of that node; with "
-                                           "resources that map pages")
-                .unless_default(),
-            size<&P::chunk_bytes>("chunk", 4096, any_size, "best_fit, tlsf: asked of the resource at a time"),
-        };
-    }();
+        flag<&P::per_node>("per_node", "classes: a pool for each NUMA node, in memory of that node; with "
+                                       "resources that map pages")
+            .unless_default(),
+        size<&P::chunk_bytes>("chunk", 4096, any_size, "best_fit, tlsf: asked of the resource at a time"),
+    };
     return table;
 }
 

@@ -1,7 +1,11 @@
 // The keys of steps: what all carry, and one table per operation, by the struct that it is read into.
+#include <algorithm>
 #include <array>
+#include <iterator>
+#include <type_traits>
 
 #include "core/model/concat_case.hpp"
+#include "core/model/step.hpp"
 #include "scenarios/reader/option_tables.hpp"
 
 namespace memsweep::scenarios {
@@ -16,6 +20,14 @@ struct Keys {
     OptionTable<Operation> table;
     MemoryNeed need{};
 };
+
+// An operation without parameters has no keys.
+template <typename Operation>
+    requires(std::is_empty_v<Operation>)
+Keys<Operation> keys_of(Of<Operation> /*operation*/)
+{
+    return {{}};
+}
 
 template <typename Operation>
 Row<Operation> steps_key(std::string_view help)
@@ -41,11 +53,9 @@ Keys<model::AllocStep> keys_of(Of<model::AllocStep> /*operation*/)
     using A = model::AllocStep;
     auto shape = rows::bounded<&A::shape>("shape", OptionKind::shape, 1, any_size, "extents, slowest-varying first");
     auto bytes = rows::key<A>("bytes", OptionKind::size, "instead of dtype and shape: a uint8 array of this size");
-    bytes.option.min = 1;
-    bytes.option.max = any_size;
     return {{rows::name<&A::as>("as", "name of the new arrays; a name in use is rebound, new arrays first").required(),
              rows::integer<&A::count>("count", 1, thousand_million, "how many arrays"),
-             rows::choice<&A::dtype>("dtype", "element type"), std::move(shape), std::move(bytes),
+             rows::choice<&A::dtype>("dtype", "element type"), std::move(shape), std::move(bytes).within(1, any_size),
              rows::choice<&A::fill>("fill", "what the elements hold"),
              rows::choice<&A::touch>("touch", "what is written at once")}};
 }
@@ -82,8 +92,7 @@ Keys<model::ConcatStep> keys_of(Of<model::ConcatStep> /*operation*/)
         "case", OptionKind::choice, "label of the case",
         [](const C& step) { return Value{std::string{step.what->label}}; },
         [](C& step, const Value& text) { step.what = model::find_concat_case(std::get<std::string>(text)); });
-    label.option.choices = model::concat_labels;
-    return {{std::move(label).required(),
+    return {{std::move(label).one_of(model::concat_labels).required(),
              rows::integer<&C::warmup>("warmup", 0, 100'000,
                                        "calls before those that are timed; default: 20 as the original, 1 in mode leak")
                  .without_default(),
@@ -117,16 +126,6 @@ Keys<model::ReleaseStep> keys_of(Of<model::ReleaseStep> /*operation*/)
 Keys<model::DropStep> keys_of(Of<model::DropStep> /*operation*/)
 {
     return {{target<model::DropStep>("name whose arrays lose their reference")}};
-}
-
-Keys<model::CollectStep> keys_of(Of<model::CollectStep> /*operation*/)
-{
-    return {{}};
-}
-
-Keys<model::DrainStep> keys_of(Of<model::DrainStep> /*operation*/)
-{
-    return {{}};
 }
 
 Keys<model::TrimStep> keys_of(Of<model::TrimStep> /*operation*/)
@@ -274,17 +273,10 @@ Keys<model::ReplayStep> keys_of(Of<model::ReplayStep> /*operation*/)
                                                 "time_per_event")}};
 }
 
-Keys<model::PurgeStep> keys_of(Of<model::PurgeStep> /*operation*/)
-{
-    return {{}};
-}
-
 std::vector<std::string_view> operation_names()
 {
     std::vector<std::string_view> known;
-    for (const model::OperationInfo& operation : model::operations()) {
-        known.push_back(operation.name);
-    }
+    std::ranges::transform(model::operations(), std::back_inserter(known), &model::OperationInfo::name);
     return known;
 }
 
@@ -307,17 +299,15 @@ std::array<OperationOptions, sizeof...(Index)> all_operations(std::index_sequenc
 const OptionTable<model::Step>& step_table()
 {
     using S = model::Step;
-    static const OptionTable<S> table = [] {
-        auto op = rows::key<S>("op", OptionKind::choice, "what the step does");
-        op.option.choices = operation_names;
-        return OptionTable<S>{
-            std::move(op).required().always().by(
-                [](const S& step) { return Value{std::string{model::operation_name(step.operation)}}; }),
-            rows::name<&S::phase>("phase", "what reports group it by; default: the operation").always(),
-            rows::flag<&S::timed>("timed", "wall_time covers the steps marked so; when none is, all but samples")
-                .always(),
-        };
-    }();
+    static const OptionTable<S> table{
+        rows::key<S>("op", OptionKind::choice, "what the step does")
+            .one_of(operation_names)
+            .required()
+            .always()
+            .by([](const S& step) { return Value{std::string{model::operation_name(step.operation)}}; }),
+        rows::name<&S::phase>("phase", "what reports group it by; default: the operation").always(),
+        rows::flag<&S::timed>("timed", "wall_time covers the steps marked so; when none is, all but samples").always(),
+    };
     return table;
 }
 
@@ -338,12 +328,8 @@ OperationOptions operation_options(std::string_view op)
 {
     static const auto all = all_operations(std::make_index_sequence<std::variant_size_v<model::Operation>>{});
     const auto known = model::operations();
-    for (std::size_t i = 0; i < known.size(); ++i) {
-        if (known[i].name == op) {
-            return all[i];
-        }
-    }
-    return {};
+    const auto found = std::ranges::find(known, op, &model::OperationInfo::name);
+    return found == known.end() ? OperationOptions{} : all[static_cast<std::size_t>(found - known.begin())];
 }
 
 }  // namespace memsweep::scenarios

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/assert.hpp"
+#include "core/model/plan.hpp"
 #include "scenarios/reader/fields.hpp"
 #include "scenarios/reader/foreign_text.hpp"
 #include "scenarios/reader/limits.hpp"

@@ -9,11 +9,16 @@
 #include <utility>
 #include <vector>
 
-#include "core/model/plan.hpp"
+#include "core/model/transfer.hpp"
 #include "scenarios/reader/document.hpp"
 #include "scenarios/reader/fields.hpp"
 #include "scenarios/reader/loader.hpp"
 #include "scenarios/reader/option_tables.hpp"
+
+namespace memsweep::model {
+struct Case;
+struct Plan;
+}  // namespace memsweep::model
 
 namespace memsweep::scenarios {
 
