@@ -6,8 +6,7 @@
 //          axis' values, second less first, which cancels what every case costs once
 //          stat = min|max|mean|median|p(NN)|mad|mdape|ci_lo|ci_hi; op = < <= > >= == !=
 // Errors   invalid_input: says which part does not parse, an unknown metric (with a suggestion), or a unit that does
-// not
-//          fit the metric.
+//          not fit the metric.
 #pragma once
 
 #include <optional>
