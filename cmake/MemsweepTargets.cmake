@@ -9,7 +9,7 @@ set(MEMSWEEP_APART
   markdown_text.cpp markdown_writer.cpp metric_table.cpp node_pools.cpp node_pools_test.cpp nvbandwidth_writer.cpp
   page_ops_test.cpp pool_maintenance.cpp pool_maintenance_test.cpp prefetch_test.cpp process_probe_test.cpp range_pool.cpp
   range_pool_test.cpp replay_report.cpp shared_resource.cpp size_classes_test.cpp sweep_chart.cpp table_layout.cpp
-  terminal_table.cpp terminal_writer.cpp trace_test.cpp trace_timeline.cpp tracker_formats_test.cpp transfer_test.cpp
+  terminal_table.cpp terminal_writer.cpp trace_test.cpp trace_timeline.cpp tracker_formats_test.cpp
   trim_test.cpp trimming_test.cpp wait_ready.cpp worker_executor_test.cpp)
 function(memsweep_unity target)
   if(NOT MEMSWEEP_UNITY)
