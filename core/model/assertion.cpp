@@ -12,45 +12,31 @@
 
 namespace memsweep::model {
 
-template <>
-std::span<const Named<Severity>> names<Severity>()
-{
-    static constexpr std::array<Named<Severity>, 2> table{{
-        {Severity::fail, "fail", "a broken assertion fails its case and the run"},
-        {Severity::warn, "warn", "a broken assertion is reported and fails nothing"},
-    }};
-    return table;
-}
-
 namespace {
 
 using base::Expected;
 
-struct StatName {
+template <typename Value>
+struct Spelling {
     std::string_view name;
-    Stat stat;
+    Value value;
 };
-constexpr std::array<StatName, 9> stats{{{"min", Stat::min},
-                                         {"max", Stat::max},
-                                         {"mean", Stat::mean},
-                                         {"median", Stat::median},
-                                         {"p(95)", Stat::percentile},  // shown in messages; read by take_stat
-                                         {"mad", Stat::mad},
-                                         {"mdape", Stat::mdape},
-                                         {"ci_lo", Stat::ci_lo},
-                                         {"ci_hi", Stat::ci_hi}}};
-
-struct ComparisonName {
-    std::string_view name;
-    Comparison comparison;
-};
+constexpr auto stats = std::to_array<Spelling<Stat>>({{"min", Stat::min},
+                                                      {"max", Stat::max},
+                                                      {"mean", Stat::mean},
+                                                      {"median", Stat::median},
+                                                      {"p(95)", Stat::percentile},  // in messages; read by take_stat
+                                                      {"mad", Stat::mad},
+                                                      {"mdape", Stat::mdape},
+                                                      {"ci_lo", Stat::ci_lo},
+                                                      {"ci_hi", Stat::ci_hi}});
 // Two characters before one, so that "<=" is not read as "<".
-constexpr std::array<ComparisonName, 6> comparisons{{{"<=", Comparison::less_equal},
-                                                     {">=", Comparison::greater_equal},
-                                                     {"==", Comparison::equal},
-                                                     {"!=", Comparison::not_equal},
-                                                     {"<", Comparison::less},
-                                                     {">", Comparison::greater}}};
+constexpr auto comparisons = std::to_array<Spelling<Comparison>>({{"<=", Comparison::less_equal},
+                                                                  {">=", Comparison::greater_equal},
+                                                                  {"==", Comparison::equal},
+                                                                  {"!=", Comparison::not_equal},
+                                                                  {"<", Comparison::less},
+                                                                  {">", Comparison::greater}});
 
 constexpr std::string_view blanks = " \t\r\n";
 
@@ -123,13 +109,13 @@ Expected<void> take_stat(Reader& reader, std::string_view name, Expression& expr
     if (name == "p") {
         return take_percentile(reader, expression);
     }
-    const auto* found = std::ranges::find(stats, name, &StatName::name);
+    const auto* found = std::ranges::find(stats, name, &Spelling<Stat>::name);
     if (found == stats.end()) {
         std::array<std::string_view, stats.size()> known{};
-        std::ranges::transform(stats, known.begin(), &StatName::name);
+        std::ranges::transform(stats, known.begin(), &Spelling<Stat>::name);
         return problem(fmt::format("\"{}\" is not a statistic{}", name, base::suggestion(name, known)));
     }
-    expression.stat = found->stat;
+    expression.stat = found->value;
     return {};
 }
 

@@ -6,8 +6,7 @@
 //          axis' values, second less first, which cancels what every case costs once
 //          stat = min|max|mean|median|p(NN)|mad|mdape|ci_lo|ci_hi; op = < <= > >= == !=
 // Errors   invalid_input: says which part does not parse, an unknown metric (with a suggestion), or a unit that does
-// not
-//          fit the metric.
+//          not fit the metric.
 #pragma once
 
 #include <optional>
@@ -26,7 +25,10 @@ enum class Comparison : std::uint8_t { less, less_equal, greater, greater_equal,
 enum class Severity : std::uint8_t { fail, warn };
 
 template <>
-std::span<const Named<Severity>> names<Severity>();
+inline constexpr auto name_table<Severity> = std::to_array<Named<Severity>>({
+    {Severity::fail, "fail", "a broken assertion fails its case and the run"},
+    {Severity::warn, "warn", "a broken assertion is reported and fails nothing"},
+});
 
 struct RatioOf {
     std::string axis;  // the same axis on both sides, or two different ones

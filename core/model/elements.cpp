@@ -7,35 +7,11 @@ namespace memsweep::model {
 
 namespace {
 
-// Kinds in the order of NumPy's same_kind rule.
-enum class Kind : std::uint8_t { boolean, unsigned_integer, signed_integer, real, complex, opaque };
+using Kind = DTypeKind;
 
 Kind kind_of(DType dtype)
 {
-    switch (dtype) {
-    case DType::boolean:
-        return Kind::boolean;
-    case DType::uint8:
-    case DType::uint16:
-    case DType::uint32:
-    case DType::uint64:
-    case DType::char16:
-        return Kind::unsigned_integer;
-    case DType::int8:
-    case DType::int16:
-    case DType::int32:
-    case DType::int64:
-        return Kind::signed_integer;
-    case DType::float16:
-    case DType::float32:
-    case DType::float64:
-        return Kind::real;
-    case DType::complex128:
-        return Kind::complex;
-    case DType::decimal128:
-        return Kind::opaque;
-    }
-    return Kind::opaque;
+    return dtype_traits[static_cast<std::size_t>(dtype)].kind;
 }
 
 DType char_as_number(DType dtype)
@@ -73,19 +49,6 @@ DType promoted_across(DType low, DType high)
 }
 
 }  // namespace
-
-template <>
-std::span<const Named<Casting>> names<Casting>()
-{
-    static constexpr std::array<Named<Casting>, 5> table{{
-        {Casting::no, "no", "only the same type"},
-        {Casting::equiv, "equiv", "only types of the same bits and meaning"},
-        {Casting::safe, "safe", "only where every value survives"},
-        {Casting::same_kind, "same_kind", "safe casts, and those within a kind such as float64 to float32"},
-        {Casting::unsafe, "unsafe", "any conversion that exists"},
-    }};
-    return table;
-}
 
 std::optional<DType> promoted(DType one, DType other)
 {
@@ -127,62 +90,6 @@ bool can_cast(DType from, DType to, Casting casting)
         return false;
     }
     return promoted(from, to) == to || (casting == Casting::same_kind && kind_of(from) <= kind_of(to));
-}
-
-template <>
-std::span<const Named<DType>> names<DType>()
-{
-    static constexpr std::array<Named<DType>, 15> table{{
-        {DType::boolean, "bool", "1 byte, 0 or 1"},
-        {DType::int8, "int8", "1 byte, signed"},
-        {DType::uint8, "uint8", "1 byte, unsigned"},
-        {DType::int16, "int16", "2 bytes, signed"},
-        {DType::uint16, "uint16", "2 bytes, unsigned"},
-        {DType::int32, "int32", "4 bytes, signed"},
-        {DType::uint32, "uint32", "4 bytes, unsigned"},
-        {DType::int64, "int64", "8 bytes, signed"},
-        {DType::uint64, "uint64", "8 bytes, unsigned"},
-        {DType::char16, "char", "2 bytes, a UTF-16 code unit"},
-        {DType::float16, "float16", "2 bytes, IEEE half"},
-        {DType::float32, "float32", "4 bytes, IEEE single"},
-        {DType::float64, "float64", "8 bytes, IEEE double"},
-        {DType::decimal128, "decimal", "16 opaque bytes"},
-        {DType::complex128, "complex128", "16 bytes, two doubles"},
-    }};
-    return table;
-}
-
-template <>
-std::span<const Named<Touch>> names<Touch>()
-{
-    static constexpr std::array<Named<Touch>, 3> table{{
-        {Touch::none, "none", "nothing is written, so no page becomes resident"},
-        {Touch::page, "page", "one byte of each page is written"},
-        {Touch::full, "full", "every byte is written"},
-    }};
-    return table;
-}
-
-template <>
-std::span<const Named<Fill>> names<Fill>()
-{
-    static constexpr std::array<Named<Fill>, 4> table{{
-        {Fill::none, "none", "contents left as the allocator gives them"},
-        {Fill::zeros, "zeros", "zeros; untouched where the allocator can promise them (calloc)"},
-        {Fill::ones, "ones", "every element 1; needs touch full"},
-        {Fill::arange, "arange", "element i is i; needs touch full"},
-    }};
-    return table;
-}
-
-template <>
-std::span<const Named<BinaryFunction>> names<BinaryFunction>()
-{
-    static constexpr std::array<Named<BinaryFunction>, 2> table{{
-        {BinaryFunction::add, "add", "element-wise sum"},
-        {BinaryFunction::multiply, "multiply", "element-wise product"},
-    }};
-    return table;
 }
 
 }  // namespace memsweep::model

@@ -89,10 +89,7 @@ class Ledger {
         }
         if (!what.out) {
             largest_ = std::max(largest_, what.result_bytes());
-            const std::string result = inputs + " result";
-            held_[result] = what.result_bytes();
-            raise_peak();
-            held_[result] = 0;
+            hold_during_step(what.result_bytes());
             release(saturating_mul(what.result_bytes(), step.warmup + step.calls));
         }
     }
@@ -135,32 +132,17 @@ class Ledger {
         }
     }
 
-    void apply(const ShareStep& step)
-    {
-        const std::string name = "shared memory";
-        held_[name] = step.bytes;
-        raise_peak();
-        held_[name] = 0;
-    }
+    void apply(const ShareStep& step) { hold_during_step(step.bytes); }
 
     // Both ends of every transfer and the slots that it may take.
-    void apply(const TransferStep& step)
-    {
-        const std::string name = "transfers";
-        held_[name] = host_bytes(step);
-        raise_peak();
-        held_[name] = 0;
-    }
+    void apply(const TransferStep& step) { hold_during_step(host_bytes(step)); }
 
     // Every thread as one alone, all at their peaks at once.
     void apply(const ParallelStep& step)
     {
         Ledger one{*release_};
         const std::uint64_t each = one.peak_of(step.steps, pool_);
-        const std::string name = "parallel";
-        held_[name] = saturating_mul(each, step.threads);
-        raise_peak();
-        held_[name] = 0;
+        hold_during_step(saturating_mul(each, step.threads));
         unreachable_ = saturating_add(unreachable_, saturating_mul(one.floating(), step.threads));
         bound_unreachable();
     }
@@ -168,11 +150,8 @@ class Ledger {
     // What the trace frees may float as long as the release mode lets it.
     void apply(const ReplayStep& step)
     {
-        const std::string name = "replay of " + step.trace;
         largest_ = std::max(largest_, step.largest_block_bytes);
-        held_[name] = step.peak_live_bytes;
-        raise_peak();
-        held_[name] = 0;
+        hold_during_step(step.peak_live_bytes);
         release(step.bytes_allocated);
     }
 
@@ -208,6 +187,14 @@ class Ledger {
         unreachable_ = saturating_add(unreachable_, saturating_mul(growth, step.times - 2));
         bound_unreachable();
         raise_peak();
+    }
+
+    void hold_during_step(std::uint64_t bytes)
+    {
+        std::uint64_t& held = held_["the step"];  // no array can have this name
+        held = bytes;
+        raise_peak();
+        held = 0;
     }
 
     void bind(const std::string& name, std::uint64_t each, std::uint64_t bytes)
@@ -269,45 +256,29 @@ class Ledger {
         return large ? managed.garbage : saturating_add(managed.bytes_per_array, managed.garbage);
     }
 
-    [[nodiscard]] bool is_arena() const
-    {
-        return release_->mode == ReleaseMode::arena || release_->mode == ReleaseMode::arena_autoscale ||
-               release_->mode == ReleaseMode::arena_checked;
-    }
+    [[nodiscard]] bool is_arena() const { return family_of(release_->mode) == ModeFamily::arena; }
 
     [[nodiscard]] bool keeps() const
     {
-        return release_->mode == ReleaseMode::pool || release_->mode == ReleaseMode::tls_cache ||
-               release_->mode == ReleaseMode::preallocated;
+        return family_of(release_->mode) == ModeFamily::cache && release_->mode != ReleaseMode::forward;
     }
 
     // Whether what is dropped may stay for a while. Manual frees are counted on only where nothing can skip them.
     [[nodiscard]] bool delays() const
     {
-        switch (release_->mode) {
-        case ReleaseMode::immediate:
-        case ReleaseMode::pool:
-        case ReleaseMode::preallocated:
-        case ReleaseMode::tls_cache:
-        case ReleaseMode::forward:
-        case ReleaseMode::stack:
+        switch (family_of(release_->mode)) {
+        case ModeFamily::immediate:
+        case ModeFamily::cache:
+        case ModeFamily::stack:
             return false;
-        case ReleaseMode::refcount:
+        case ModeFamily::counted:
             return frees_manually(*release_) && (throws_ || release_->safety.ignore_manual_free);
-        case ReleaseMode::explicit_free:
-        case ReleaseMode::must_free:
-        case ReleaseMode::unsafe_free:
-        case ReleaseMode::finalize_now:
+        case ModeFamily::manual:
             return throws_ || release_->free_fraction < 1 || release_->safety.ignore_manual_free;
-        case ReleaseMode::cycle:
-        case ReleaseMode::finalizer:
-        case ReleaseMode::cleaner:
-        case ReleaseMode::sweep:
-        case ReleaseMode::arena:
-        case ReleaseMode::arena_autoscale:
-        case ReleaseMode::arena_checked:
-        case ReleaseMode::deferred_batch:
-        case ReleaseMode::leak:
+        case ModeFamily::collected:
+        case ModeFamily::arena:
+        case ModeFamily::batch:
+        case ModeFamily::leak:
             break;
         }
         return true;

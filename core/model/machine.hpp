@@ -1,5 +1,5 @@
-// A machine as a result describes it, the place that a run has on it among many processes, and what about the machine
-// numbers depend on, judged.
+// A machine as a result describes it, the memsweep that measured on it, the place that a run has on it among many
+// processes, and what about the machine numbers depend on, judged.
 //
 // Units    bytes and counts. Empty text and absent numbers: nobody said so.
 #pragma once
@@ -34,6 +34,18 @@ struct Machine {
     std::string fingerprint;  // of what makes two machines comparable
 };
 
+// Recorded in every result.
+struct ToolInfo {
+    std::string name;
+    std::string version;
+    std::string commit;      // `git describe --always --dirty`, "unknown" outside a checkout
+    std::string build_type;  // CMake's: Release, Debug, ...
+    std::string compiler;
+    std::string sanitizer;  // address, thread, fuzzer or empty
+};
+
+[[nodiscard]] ToolInfo this_tool();
+
 // Where among many processes a run stood: its node, its rank, and what the launcher gave it.
 struct LaunchPlace {
     std::string node;       // what the launcher calls this host; else the host name
@@ -46,13 +58,14 @@ struct LaunchPlace {
     std::optional<std::uint32_t> rank, ranks, local_rank, local_ranks;
 };
 
-enum class Fitness : std::uint8_t {
-    ok,
-    note,    // worth knowing when results are read, or cannot be seen from here
-    spoils,  // alone it can move a time by more than 5 % or a working set by more than 2 %
-};
+enum class Fitness : std::uint8_t { ok, note, spoils };
+
 template <>
-std::span<const Named<Fitness>> names<Fitness>();
+inline constexpr auto name_table<Fitness> = std::to_array<Named<Fitness>>({
+    {Fitness::ok, "ok", "nothing to do"},
+    {Fitness::note, "note", "worth knowing when results are read, or cannot be seen from here"},
+    {Fitness::spoils, "spoils", "alone it can move a time by more than 5 % or a working set by more than 2 %"},
+});
 
 // What was measured for a check, beside its value in words.
 struct Figure {

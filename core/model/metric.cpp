@@ -7,50 +7,6 @@
 
 namespace memsweep::model {
 
-template <>
-std::span<const Named<Unit>> names<Unit>()
-{
-    static constexpr std::array<Named<Unit>, 5> table{{
-        {Unit::bytes, "B", "bytes"},
-        {Unit::seconds, "s", "seconds"},
-        {Unit::bytes_per_second, "B/s", "bytes per second"},
-        {Unit::one, "1", "a count or a ratio"},
-        {Unit::per_second, "op/s", "operations per second"},
-    }};
-    return table;
-}
-
-template <>
-std::span<const Named<Better>> names<Better>()
-{
-    static constexpr std::array<Named<Better>, 2> table{{
-        {Better::lower, "lower", "less is better"},
-        {Better::higher, "higher", "more is better"},
-    }};
-    return table;
-}
-
-template <>
-std::span<const Named<MetricClass>> names<MetricClass>()
-{
-    static constexpr std::array<Named<MetricClass>, 2> table{{
-        {MetricClass::exact, "exact", "a counter that repeats to the last digit"},
-        {MetricClass::noisy, "noisy", "varies from repetition to repetition"},
-    }};
-    return table;
-}
-
-template <>
-std::span<const Named<Provenance>> names<Provenance>()
-{
-    static constexpr std::array<Named<Provenance>, 3> table{{
-        {Provenance::measured, "measured", "read from a clock, a counter or the kernel"},
-        {Provenance::derived, "derived", "computed from measured values"},
-        {Provenance::modelled, "modelled", "follows a runtime profile's rule, not an observation"},
-    }};
-    return table;
-}
-
 namespace {
 
 constexpr std::array<MetricInfo, metric_count> metrics{{

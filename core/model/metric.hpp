@@ -14,18 +14,37 @@
 namespace memsweep::model {
 
 enum class Unit : std::uint8_t { bytes, seconds, bytes_per_second, one, per_second };
+
+template <>
+inline constexpr auto name_table<Unit> = std::to_array<Named<Unit>>({
+    {Unit::bytes, "B", "bytes"},
+    {Unit::seconds, "s", "seconds"},
+    {Unit::bytes_per_second, "B/s", "bytes per second"},
+    {Unit::one, "1", "a count or a ratio"},
+    {Unit::per_second, "op/s", "operations per second"},
+});
 enum class Better : std::uint8_t { lower, higher };
+
+template <>
+inline constexpr auto name_table<Better> = std::to_array<Named<Better>>({
+    {Better::lower, "lower", "less is better"},
+    {Better::higher, "higher", "more is better"},
+});
 enum class MetricClass : std::uint8_t { exact, noisy };  // exact: a counter that repeats to the last digit
+
+template <>
+inline constexpr auto name_table<MetricClass> = std::to_array<Named<MetricClass>>({
+    {MetricClass::exact, "exact", "a counter that repeats to the last digit"},
+    {MetricClass::noisy, "noisy", "varies from repetition to repetition"},
+});
 enum class Provenance : std::uint8_t { measured, derived, modelled };
 
 template <>
-std::span<const Named<Unit>> names<Unit>();
-template <>
-std::span<const Named<Better>> names<Better>();
-template <>
-std::span<const Named<MetricClass>> names<MetricClass>();
-template <>
-std::span<const Named<Provenance>> names<Provenance>();
+inline constexpr auto name_table<Provenance> = std::to_array<Named<Provenance>>({
+    {Provenance::measured, "measured", "read from a clock, a counter or the kernel"},
+    {Provenance::derived, "derived", "computed from measured values"},
+    {Provenance::modelled, "modelled", "follows a runtime profile's rule, not an observation"},
+});
 
 struct Summary {
     std::uint64_t n{};

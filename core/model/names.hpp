@@ -2,6 +2,7 @@
 // documentation and the reports all read these tables, so that a name is spelled in one place.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -16,30 +17,38 @@ struct Named {
     std::string_view meaning;
 };
 
-// Specialised beside each enumeration: the whole table, in the order of the enumeration.
+// The whole table, in the order of the enumeration: specialised as an array beside each.
 template <typename Enum>
-[[nodiscard]] std::span<const Named<Enum>> names();
+extern const int name_table;
+
+template <typename Enum>
+[[nodiscard]] std::span<const Named<Enum>> names()
+{
+    return name_table<Enum>;
+}
+
+// "?" for a value that the table lacks.
+template <typename Enum>
+[[nodiscard]] Named<Enum> entry_of(Enum value)
+{
+    for (const auto& entry : names<Enum>()) {
+        if (entry.value == value) {
+            return entry;
+        }
+    }
+    return {value, "?", "?"};
+}
 
 template <typename Enum>
 [[nodiscard]] std::string_view name_of(Enum value)
 {
-    for (const auto& entry : names<Enum>()) {
-        if (entry.value == value) {
-            return entry.name;
-        }
-    }
-    return "?";
+    return entry_of(value).name;
 }
 
 template <typename Enum>
 [[nodiscard]] std::string_view meaning_of(Enum value)
 {
-    for (const auto& entry : names<Enum>()) {
-        if (entry.value == value) {
-            return entry.meaning;
-        }
-    }
-    return "?";
+    return entry_of(value).meaning;
 }
 
 template <typename Enum>

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "core/model/names.hpp"
 
@@ -14,19 +13,66 @@ namespace memsweep::model {
 
 enum class TrimHow : std::uint8_t { none, soft, dontneed, free, cold, pageout, cgroup };
 
+template <>
+inline constexpr auto name_table<TrimHow> = std::to_array<Named<TrimHow>>({
+    {TrimHow::none, "none", "nothing is taken: what the others are measured against; contents kept"},
+    {TrimHow::soft, "soft",
+     "page-table entries dropped, pages left in the page cache; contents kept, a minor fault per page written "
+     "next"},
+    {TrimHow::dontneed, "dontneed",
+     "pages given back to the system (MADV_DONTNEED); contents lost, a minor fault per page touched next"},
+    {TrimHow::free, "free",
+     "pages given back when memory runs short (MADV_FREE); contents lost, or kept until then, page by page"},
+    {TrimHow::cold, "cold",
+     "pages first in line when memory runs short (MADV_COLD); contents kept, no fault until then"},
+    {TrimHow::pageout, "pageout",
+     "pages written to swap (MADV_PAGEOUT); contents kept, a fault per page touched next, a major one when it has "
+     "to be read back"},
+    {TrimHow::cgroup, "cgroup",
+     "the control group gives up as many bytes, of whatever it holds (memory.reclaim); contents kept"},
+});
+
 enum class PrefetchHow : std::uint8_t { none, willneed, populate_read, populate_write };
+
+template <>
+inline constexpr auto name_table<PrefetchHow> = std::to_array<Named<PrefetchHow>>({
+    {PrefetchHow::none, "none", "nothing is asked for: what the others are measured against"},
+    {PrefetchHow::willneed, "willneed",
+     "pages of files, of shared memory and of swap are read in the background (MADV_WILLNEED); the first use still "
+     "faults"},
+    {PrefetchHow::populate_read, "populate_read",
+     "every page can be read without a fault (MADV_POPULATE_READ, Linux 5.14); fresh private pages are the shared "
+     "zero page until they are written"},
+    {PrefetchHow::populate_write, "populate_write",
+     "every page is there, to be written without a fault (MADV_POPULATE_WRITE, Linux 5.14)"},
+});
 
 // What has become of the contents once the pages are gone.
 enum class Contents : std::uint8_t { kept, lost, uncertain };
 
 template <>
-std::span<const Named<TrimHow>> names<TrimHow>();
-template <>
-std::span<const Named<PrefetchHow>> names<PrefetchHow>();
-template <>
-std::span<const Named<Contents>> names<Contents>();
+inline constexpr auto name_table<Contents> = std::to_array<Named<Contents>>({
+    {Contents::kept, "kept", "every byte is what it was"},
+    {Contents::lost, "lost", "every byte reads as zero"},
+    {Contents::uncertain, "uncertain", "each page is what it was, or zero, as the kernel needed memory"},
+});
 
-[[nodiscard]] Contents contents_after(TrimHow how);
+[[nodiscard]] constexpr Contents contents_after(TrimHow how)
+{
+    switch (how) {
+    case TrimHow::dontneed:
+        return Contents::lost;
+    case TrimHow::free:
+        return Contents::uncertain;
+    case TrimHow::none:
+    case TrimHow::soft:
+    case TrimHow::cold:
+    case TrimHow::pageout:
+    case TrimHow::cgroup:
+        break;
+    }
+    return Contents::kept;
+}
 
 // While the process's resident set is above the limit, every array that the program can reach is trimmed before each
 // operation: what floats unreachable stays resident, and the arrays in use pay for it.
@@ -35,11 +81,5 @@ struct TrimPolicy {
     TrimHow how{TrimHow::soft};
     friend bool operator==(const TrimPolicy&, const TrimPolicy&) = default;
 };
-
-struct MemorySpec;
-struct SafetySpec;
-
-// Why memory of this kind cannot be trimmed so; empty when it can.
-[[nodiscard]] std::string trim_objection(TrimHow how, const MemorySpec& memory, const SafetySpec& safety);
 
 }  // namespace memsweep::model

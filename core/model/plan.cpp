@@ -1,6 +1,7 @@
 #include "core/model/plan.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "core/base/checked.hpp"
 #include "core/model/concat_case.hpp"
@@ -9,10 +10,16 @@ namespace memsweep::model {
 
 namespace {
 
+template <typename... Steps>
+constexpr std::array<OperationInfo, sizeof...(Steps)> infos_of(const std::variant<Steps...>* /*of*/)
+{
+    return {Steps::info...};
+}
+
 std::string mode_text(const Case& one)
 {
-    const auto found = std::ranges::find(one.params, "mode", &Param::name);
-    return found == one.params.end() ? std::string{} : to_text(found->value);
+    const Scalar* mode = find_value(one.params, "mode");
+    return mode == nullptr ? std::string{} : to_text(*mode);
 }
 
 bool share_worker(const Case& a, const Case& b)
@@ -22,6 +29,53 @@ bool share_worker(const Case& a, const Case& b)
 }
 
 }  // namespace
+
+std::span<const OperationInfo> operations()
+{
+    static constexpr auto table = infos_of(static_cast<const Operation*>(nullptr));
+    return table;
+}
+
+Nested nested(const Operation& operation)
+{
+    if (const auto* repeat = std::get_if<RepeatStep>(&operation)) {
+        return {repeat->times, &repeat->steps};
+    }
+    if (const auto* scope = std::get_if<ScopeStep>(&operation)) {
+        return {1, &scope->steps};
+    }
+    if (const auto* parallel = std::get_if<ParallelStep>(&operation)) {
+        return {parallel->threads, &parallel->steps};
+    }
+    return {};
+}
+
+std::string_view operation_name(const Operation& operation)
+{
+    return operations()[operation.index()].name;
+}
+
+std::optional<std::uint64_t> array_bytes(const AllocStep& step)
+{
+    std::optional<std::uint64_t> bytes = size_bytes(step.dtype);
+    for (const std::uint64_t extent : step.shape) {
+        bytes = bytes ? base::checked_mul(*bytes, extent) : std::nullopt;
+    }
+    return bytes;
+}
+
+std::uint64_t host_bytes(const TransferStep& step)
+{
+    using base::saturating_add;
+    using base::saturating_mul;
+    std::uint64_t bytes = std::min<std::uint64_t>(step.options.work_bytes, 8U << 20U);
+    for (const TransferJob& job : step.jobs) {
+        const std::uint64_t each = saturating_add(job.bytes, step.options.offset_bytes);
+        const std::uint64_t slots = saturating_mul(step.options.slots, std::min(step.options.chunk_bytes, job.bytes));
+        bytes = saturating_add(bytes, saturating_add(saturating_mul(step.options.batch ? 3 : 2, each), slots));
+    }
+    return bytes;
+}
 
 std::vector<std::vector<std::size_t>> sweeps(const std::vector<Case>& cases)
 {

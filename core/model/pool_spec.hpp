@@ -11,30 +11,67 @@
 
 namespace memsweep::model {
 
-enum class PoolKind : std::uint8_t {
-    none,
-    classes,   // idle blocks by size class
-    best_fit,  // ranges of chunks, the smallest that fits, coalesced
-    tlsf,      // the same ranges, found by two levels of bitmaps
-};
+enum class PoolKind : std::uint8_t { none, classes, best_fit, tlsf };
+
+template <>
+inline constexpr auto name_table<PoolKind> = std::to_array<Named<PoolKind>>({
+    {PoolKind::none, "none", "no pool: every array comes from the resource and goes back to it"},
+    {PoolKind::classes, "classes", "idle blocks by size class, kept by threads, depots and a common store"},
+    {PoolKind::best_fit, "best_fit", "ranges cut from chunks: the smallest that fits; neighbours coalesce"},
+    {PoolKind::tlsf, "tlsf", "the same ranges, found in constant time by two levels of bitmaps"},
+});
 
 enum class ClassScheme : std::uint8_t {
-    quad,  // four per doubling
+    quad,
     pow2,
     exact,
     geometric,
     dotcompute_guide,
     dotcompute_arch,
-    dotcompute_code,
+    dotcompute_code
 };
 
+template <>
+inline constexpr auto name_table<ClassScheme> = std::to_array<Named<ClassScheme>>({
+    {ClassScheme::quad, "quad", "four classes per doubling, from 16 B: at most a quarter is wasted"},
+    {ClassScheme::pow2, "pow2", "powers of two, from 16 B"},
+    {ClassScheme::exact, "exact", "every size is a class of its own, 1,024 at most"},
+    {ClassScheme::geometric, "geometric", "each class is `factor` times the one before"},
+    {ClassScheme::dotcompute_guide, "dotcompute-guide", "doublings from 4 KiB to 512 MiB"},
+    {ClassScheme::dotcompute_arch, "dotcompute-arch", "21 doublings from 1 KiB to 1 GiB"},
+    {ClassScheme::dotcompute_code, "dotcompute-code",
+     "21 doublings from 256 B to 256 MiB; larger requests look in the last class, whose blocks are too short"},
+});
+
 enum class PoolTopology : std::uint8_t { tiered, striped };
+
+template <>
+inline constexpr auto name_table<PoolTopology> = std::to_array<Named<PoolTopology>>({
+    {PoolTopology::tiered, "tiered", "each thread's own cache, then a depot per class, then a common store"},
+    {PoolTopology::striped, "striped", "buckets by thread number: the own one first, then the others"},
+});
 
 // Which idle block goes when a pool is full, or is to shrink.
 enum class Eviction : std::uint8_t { returned, lru, lfu, fifo, largest };
 
+template <>
+inline constexpr auto name_table<Eviction> = std::to_array<Named<Eviction>>({
+    {Eviction::returned, "returned", "the block that comes back"},
+    {Eviction::lru, "lru", "the oldest block of the class that was used longest ago"},
+    {Eviction::lfu, "lfu", "the oldest block of the class with the fewest hits"},
+    {Eviction::fifo, "fifo", "the block that came first"},
+    {Eviction::largest, "largest", "the oldest of the largest blocks"},
+});
+
 // Where zeros come from when a block is reused.
 enum class ZeroRule : std::uint8_t { on_take, on_return, fresh };
+
+template <>
+inline constexpr auto name_table<ZeroRule> = std::to_array<Named<ZeroRule>>({
+    {ZeroRule::on_take, "on_take", "written when a reused block is to read as zeros"},
+    {ZeroRule::on_return, "on_return", "written whenever a block comes back"},
+    {ZeroRule::fresh, "fresh", "never written: who asks for zeros gets fresh memory"},
+});
 
 struct PoolSpec {
     PoolKind kind{PoolKind::none};
@@ -64,17 +101,6 @@ struct PoolSpec {
     std::uint64_t chunk_bytes{64U << 20U};  // best_fit, tlsf: asked of the resource at a time
     friend bool operator==(const PoolSpec&, const PoolSpec&) = default;
 };
-
-template <>
-std::span<const Named<PoolKind>> names<PoolKind>();
-template <>
-std::span<const Named<ClassScheme>> names<ClassScheme>();
-template <>
-std::span<const Named<PoolTopology>> names<PoolTopology>();
-template <>
-std::span<const Named<Eviction>> names<Eviction>();
-template <>
-std::span<const Named<ZeroRule>> names<ZeroRule>();
 
 // The sizes of a scheme up to the first that holds `largest`, without a pool's bounds; empty for exact.
 [[nodiscard]] std::vector<std::uint64_t> class_sizes(ClassScheme scheme, double factor, std::uint64_t largest);

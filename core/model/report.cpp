@@ -11,43 +11,6 @@
 
 namespace memsweep::model {
 
-template <>
-std::span<const Named<Status>> names<Status>()
-{
-    static constexpr std::array<Named<Status>, 5> table{{
-        {Status::ok, "ok", "measured"},
-        {Status::skipped, "skipped", "not tried: an unmet need, or above the memory budget"},
-        {Status::failed, "failed", "an assertion, wrong data or a limit"},
-        {Status::error, "error", "crashed or ran out of memory"},
-        {Status::timeout, "timeout", "killed after the time allowed to a repetition"},
-    }};
-    return table;
-}
-
-template <>
-std::span<const Named<OperationKind>> names<OperationKind>()
-{
-    static constexpr std::array<Named<OperationKind>, 2> table{{
-        {OperationKind::array, "array", "allocated in the timed steps"},
-        {OperationKind::call, "call", "timed one by one"},
-    }};
-    return table;
-}
-
-template <>
-std::span<const Named<DefectKind>> names<DefectKind>()
-{
-    static constexpr std::array<Named<DefectKind>, 6> table{{
-        {DefectKind::use_after_free, "use_after_free", "memory was used after it had been freed"},
-        {DefectKind::double_free, "double_free", "memory was freed by hand again"},
-        {DefectKind::aliased_free, "aliased_free", "a free was refused because other references exist"},
-        {DefectKind::stray_release, "stray_release", "a reference was released that nobody held"},
-        {DefectKind::overrun, "overrun", "memory was written past its end"},
-        {DefectKind::leak, "leak", "memory was dropped and nobody will free it"},
-    }};
-    return table;
-}
-
 std::string describe(const Defect& defect)
 {
     const std::string count = base::format_count(static_cast<double>(defect.count));

@@ -17,27 +17,28 @@
 #include "core/model/paging.hpp"
 #include "core/model/scalar.hpp"
 #include "core/model/settings.hpp"
-#include "core/model/tool_info.hpp"
 
 namespace memsweep::model {
 
-enum class Status : std::uint8_t {
-    ok,
-    skipped,  // an unmet need, or refused by the memory budget
-    failed,   // an assertion, wrong data or a limit
-    error,    // crashed or ran out of memory
-    timeout,
-};
+enum class Status : std::uint8_t { ok, skipped, failed, error, timeout };
+
 template <>
-std::span<const Named<Status>> names<Status>();
+inline constexpr auto name_table<Status> = std::to_array<Named<Status>>({
+    {Status::ok, "ok", "measured"},
+    {Status::skipped, "skipped", "not tried: an unmet need, or above the memory budget"},
+    {Status::failed, "failed", "an assertion, wrong data or a limit"},
+    {Status::error, "error", "crashed or ran out of memory"},
+    {Status::timeout, "timeout", "killed after the time allowed to a repetition"},
+});
 
 // What time_per_op and faults_per_op are per.
-enum class OperationKind : std::uint8_t {
-    array,  // allocated in the timed steps
-    call,   // of those that concat steps time
-};
+enum class OperationKind : std::uint8_t { array, call };
+
 template <>
-std::span<const Named<OperationKind>> names<OperationKind>();
+inline constexpr auto name_table<OperationKind> = std::to_array<Named<OperationKind>>({
+    {OperationKind::array, "array", "allocated in the timed steps"},
+    {OperationKind::call, "call", "timed one by one"},
+});
 
 // One named instant of a repetition. Empty fields were not measured there.
 struct Point {
@@ -81,8 +82,16 @@ struct Series {
 };
 
 enum class DefectKind : std::uint8_t { use_after_free, double_free, aliased_free, stray_release, overrun, leak };
+
 template <>
-std::span<const Named<DefectKind>> names<DefectKind>();
+inline constexpr auto name_table<DefectKind> = std::to_array<Named<DefectKind>>({
+    {DefectKind::use_after_free, "use_after_free", "memory was used after it had been freed"},
+    {DefectKind::double_free, "double_free", "memory was freed by hand again"},
+    {DefectKind::aliased_free, "aliased_free", "a free was refused because other references exist"},
+    {DefectKind::stray_release, "stray_release", "a reference was released that nobody held"},
+    {DefectKind::overrun, "overrun", "memory was written past its end"},
+    {DefectKind::leak, "leak", "memory was dropped and nobody will free it"},
+});
 
 // A mistake in the use of memory that a repetition met, by the name of the arrays.
 struct Defect {

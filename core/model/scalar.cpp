@@ -22,6 +22,12 @@ std::string to_text(const Scalar& value)
         value);
 }
 
+const Scalar* find_value(const std::vector<Param>& params, std::string_view name)
+{
+    const auto found = std::ranges::find(params, name, &Param::name);
+    return found == params.end() ? nullptr : &found->value;
+}
+
 std::optional<std::vector<std::vector<Param>>>
 expand(const std::vector<Axis>& axes, const std::vector<std::vector<Param>>& exclusions, std::size_t limit)
 {
@@ -62,9 +68,8 @@ std::string case_id(const std::string& scenario, const std::vector<Param>& sorte
 bool matches(const std::vector<Param>& params, const std::vector<Param>& pattern)
 {
     return std::ranges::all_of(pattern, [&](const Param& wanted) {
-        return std::ranges::any_of(params, [&](const Param& param) {
-            return param.name == wanted.name && to_text(param.value) == to_text(wanted.value);
-        });
+        const Scalar* value = find_value(params, wanted.name);
+        return value != nullptr && to_text(*value) == to_text(wanted.value);
     });
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct Param {
     Scalar value;
     friend bool operator==(const Param&, const Param&) = default;
 };
+
+// Null when none has this name.
+[[nodiscard]] const Scalar* find_value(const std::vector<Param>& params, std::string_view name);
 
 struct Axis {
     std::string name;

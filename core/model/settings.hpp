@@ -10,45 +10,52 @@
 
 namespace memsweep::model {
 
-enum class Order : std::uint8_t {
-    interleaved,  // repetition 1 of every case, then repetition 2 of every case, ...
-    sequential,   // all repetitions of a case, then the next case
-    shuffled,     // as interleaved, each round in a seeded random order
-};
+enum class Order : std::uint8_t { interleaved, sequential, shuffled };
 
-enum class Isolation : std::uint8_t {
-    process,  // a fresh worker process per repetition
-    none,     // every repetition of every case in one worker process, contaminating each other
-};
+template <>
+inline constexpr auto name_table<Order> = std::to_array<Named<Order>>({
+    {Order::interleaved, "interleaved", "repetitions go round-robin over the cases, so that drift hits all alike"},
+    {Order::sequential, "sequential", "all repetitions of a case, then the next case"},
+    {Order::shuffled, "shuffled", "round-robin, each round in a seeded random order"},
+});
+
+enum class Isolation : std::uint8_t { process, none };
+
+template <>
+inline constexpr auto name_table<Isolation> = std::to_array<Named<Isolation>>({
+    {Isolation::process, "process", "a fresh worker process per repetition"},
+    {Isolation::none, "none", "everything in one worker process: cases contaminate each other"},
+});
 
 // Which cases share a worker process, on the reserved axis `placement`.
-enum class Placement : std::uint8_t {
-    alone,  // a worker of its own for every repetition
-    sweep,  // all cases of a sweep in one worker, in the order of the file; each meets what those before it left
-    drain,  // as sweep, but what was left is collected and drained before the next case
-};
+enum class Placement : std::uint8_t { alone, sweep, drain };
 
 template <>
-std::span<const Named<Order>> names<Order>();
-template <>
-std::span<const Named<Placement>> names<Placement>();
-template <>
-std::span<const Named<Isolation>> names<Isolation>();
+inline constexpr auto name_table<Placement> = std::to_array<Named<Placement>>({
+    {Placement::alone, "alone", "a worker process of its own for every repetition of a case"},
+    {Placement::sweep, "sweep",
+     "all cases of a mode in one worker, in the order of the file: each meets what those before it left"},
+    {Placement::drain, "drain", "as sweep, but what was left is collected and drained before the next case"},
+});
 
 // What a replay writes into the blocks that it allocates.
-enum class ReplayTouch : std::uint8_t {
-    recorded,    // as the trace says; first_byte where it says nothing
-    none,        // nothing
-    first_byte,  // of the block and of each further page
-    all,         // every byte
-};
+enum class ReplayTouch : std::uint8_t { recorded, none, first_byte, all };
+
+template <>
+inline constexpr auto name_table<ReplayTouch> = std::to_array<Named<ReplayTouch>>({
+    {ReplayTouch::recorded, "recorded", "as first-byte: no trace says yet what was written"},
+    {ReplayTouch::none, "none", "nothing is written"},
+    {ReplayTouch::first_byte, "first-byte", "the first byte of the block and of each further page"},
+    {ReplayTouch::all, "all", "every byte"},
+});
 
 enum class ReplaySpeed : std::uint8_t { maximum, original };
 
 template <>
-std::span<const Named<ReplayTouch>> names<ReplayTouch>();
-template <>
-std::span<const Named<ReplaySpeed>> names<ReplaySpeed>();
+inline constexpr auto name_table<ReplaySpeed> = std::to_array<Named<ReplaySpeed>>({
+    {ReplaySpeed::maximum, "maximum", "one event after the other"},
+    {ReplaySpeed::original, "original", "no event before its time in the recording"},
+});
 
 struct SeriesSpec {
     std::chrono::nanoseconds interval{};  // 0: no series

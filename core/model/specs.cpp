@@ -1,141 +1,13 @@
 #include "core/model/specs.hpp"
 
-#include <array>
-
 #include <fmt/format.h>
 
 namespace memsweep::model {
-
-template <>
-std::span<const Named<ResourceKind>> names<ResourceKind>()
-{
-    static constexpr std::array<Named<ResourceKind>, 17> table{{
-        {ResourceKind::malloc, "malloc", "the process's malloc: what most runtimes use"},
-        {ResourceKind::aligned, "aligned", "the process's malloc, every allocation aligned as `alignment` says"},
-        {ResourceKind::pages, "pages", "a private anonymous mapping per allocation, straight from the kernel"},
-        {ResourceKind::memfd, "memfd", "a shared mapping per allocation that nobody else maps: what a soft trim needs"},
-        {ResourceKind::shm, "shm", "shared memory by name in /dev/shm, reserved before it is mapped"},
-        {ResourceKind::file, "file", "a mapping of a file of its own in the folder `path`, which has no name there"},
-        {ResourceKind::pmr_new_delete, "pmr_new_delete",
-         "the standard library's std::pmr::new_delete_resource: operator new"},
-        {ResourceKind::pmr_monotonic, "pmr_monotonic",
-         "std::pmr::monotonic_buffer_resource over it: nothing is freed before the end; one thread"},
-        {ResourceKind::pmr_unsync_pool, "pmr_unsync_pool",
-         "std::pmr::unsynchronized_pool_resource over it: small blocks are kept; one thread"},
-        {ResourceKind::pmr_sync_pool, "pmr_sync_pool", "std::pmr::synchronized_pool_resource over it"},
-        {ResourceKind::null, "null", "no memory at all: what the harness itself costs; arrays must not be touched"},
-        {ResourceKind::pinned, "pinned", "page-locked host memory of a device's driver, a call of it per allocation"},
-        {ResourceKind::write_combined, "write_combined", "the same, uncached by the processor: CUDA alone has it"},
-        {ResourceKind::mapped, "mapped", "host memory that kernels of the device reach; arrays must not be touched"},
-        {ResourceKind::managed, "managed", "one address for the processor and the device, moved on demand"},
-        {ResourceKind::device, "device", "the device's own memory; arrays must not be touched"},
-        {ResourceKind::stream_ordered, "stream_ordered",
-         "the same from the driver's own pool, in the order of a stream: CUDA alone has it; arrays must not be "
-         "touched"},
-    }};
-    return table;
-}
-
-template <>
-std::span<const Named<PageKind>> names<PageKind>()
-{
-    static constexpr std::array<Named<PageKind>, 5> table{{
-        {PageKind::system, "system", "as the machine's transparent-huge-page setting decides"},
-        {PageKind::small, "4k", "base pages only (MADV_NOHUGEPAGE)"},
-        {PageKind::thp, "thp", "transparent huge pages asked for (MADV_HUGEPAGE)"},
-        {PageKind::huge_2m, "2MiB", "huge pages of 2 MiB that the machine has reserved (MAP_HUGETLB)"},
-        {PageKind::huge_1g, "1GiB", "the same of 1 GiB"},
-    }};
-    return table;
-}
-
-template <>
-std::span<const Named<NumaPolicy>> names<NumaPolicy>()
-{
-    static constexpr std::array<Named<NumaPolicy>, 5> table{{
-        {NumaPolicy::none, "none", "as the process's own policy has it: where the first touch comes from"},
-        {NumaPolicy::bind, "bind", "on these nodes only"},
-        {NumaPolicy::preferred, "preferred", "on the first of these nodes as long as it has room"},
-        {NumaPolicy::interleave, "interleave", "page by page over these nodes"},
-        {NumaPolicy::weighted, "weighted", "interleaved by the kernel's weights (Linux 6.9)"},
-    }};
-    return table;
-}
 
 bool maps_pages(ResourceKind resource)
 {
     return resource == ResourceKind::pages || resource == ResourceKind::memfd || resource == ResourceKind::shm ||
            resource == ResourceKind::file;
-}
-
-template <>
-std::span<const Named<ReleaseMode>> names<ReleaseMode>()
-{
-    static constexpr std::array<Named<ReleaseMode>, 20> table{{
-        {ReleaseMode::immediate, "immediate", "freed at the drop; no handle is counted atomically"},
-        {ReleaseMode::refcount, "refcount", "freed by whoever drops the last reference, at once (CPython)"},
-        {ReleaseMode::cycle, "cycle", "caught in reference cycles: freed by a count-triggered collection (CPython)"},
-        {ReleaseMode::finalizer, "finalizer",
-         "found unreachable by a collection, freed later by a finalizer thread (.NET, Mono)"},
-        {ReleaseMode::cleaner, "cleaner",
-         "found by a collection, freed by a reference handler; allocations wait at a cap (JVM direct buffers)"},
-        {ReleaseMode::sweep, "sweep", "freed inside a stop-the-world sweep, by the allocating thread (Julia)"},
-        {ReleaseMode::explicit_free, "explicit", "freed by the program; what it forgets is lost"},
-        {ReleaseMode::must_free, "must_free", "freed by the program; an error while other handles exist"},
-        {ReleaseMode::unsafe_free, "unsafe_free",
-         "freed early by the program, best effort; a collector frees the rest"},
-        {ReleaseMode::finalize_now, "finalize_now", "the finalizer run by the program, at once"},
-        {ReleaseMode::arena, "arena", "bumped from slabs, all freed when the scope ends (Bumper.jl)"},
-        {ReleaseMode::arena_autoscale, "arena_autoscale",
-         "bumped from one buffer that grows to what the last scopes used (AllocArrays.jl)"},
-        {ReleaseMode::arena_checked, "arena_checked", "as arena, and every access asks whether its scope still lives"},
-        {ReleaseMode::pool, "pool", "returned to a pool of power-of-two classes, reused from there"},
-        {ReleaseMode::preallocated, "preallocated", "kept for ever and handed out again for the same size"},
-        {ReleaseMode::tls_cache, "tls_cache", "returned to a bounded cache of the thread, by exact size"},
-        {ReleaseMode::forward, "forward", "the last buffer dropped is the next one made, if its size fits exactly"},
-        {ReleaseMode::deferred_batch, "deferred_batch", "freed in batches of N drops, by the dropping thread"},
-        {ReleaseMode::stack, "stack", "bumped from a stack and popped at the drop: the floor"},
-        {ReleaseMode::leak, "leak", "never freed: the upper bound"},
-    }};
-    return table;
-}
-
-template <>
-std::span<const Named<Fallback>> names<Fallback>()
-{
-    static constexpr std::array<Named<Fallback>, 5> table{{
-        {Fallback::none, "none", "nobody: it is lost"},
-        {Fallback::finalizer, "finalizer", "a collection and a finalizer thread"},
-        {Fallback::cleaner, "cleaner", "a collection and a reference handler"},
-        {Fallback::sweep, "sweep", "the sweep of a collection"},
-        {Fallback::cycle, "cycle", "a count-triggered collection"},
-    }};
-    return table;
-}
-
-template <>
-std::span<const Named<PressureRule>> names<PressureRule>()
-{
-    static constexpr std::array<Named<PressureRule>, 3> table{{
-        {PressureRule::none, "none", "native memory triggers nothing (Mono)"},
-        {PressureRule::coreclr, "coreclr",
-         "gross additions against a budget, at a bounded duty (GC.AddMemoryPressure)"},
-        {PressureRule::cuda, "cuda", "live bytes against the device's capacity, at a bounded share of time (CUDA.jl)"},
-    }};
-    return table;
-}
-
-template <>
-std::span<const Named<Detection>> names<Detection>()
-{
-    static constexpr std::array<Named<Detection>, 5> table{{
-        {Detection::off, "off", "a use after free goes where it goes"},
-        {Detection::null, "null", "a manual free clears the name's pointer"},
-        {Detection::flag, "flag", "every access looks whether its buffer is freed"},
-        {Detection::quarantine, "quarantine", "freed memory is poisoned and held back; broken poison is a write"},
-        {Detection::unmap, "unmap", "freed memory becomes inaccessible; a use traps"},
-    }};
-    return table;
 }
 
 bool is_single_threaded(ResourceKind resource)
@@ -156,8 +28,8 @@ std::string parallel_objection(const MemorySpec& memory, const ReleaseSpec& rele
     if (is_single_threaded(memory.resource)) {
         return fmt::format("resource \"{}\" may be used by one thread only", name_of(memory.resource));
     }
-    const bool scoped = release.mode == ReleaseMode::arena || release.mode == ReleaseMode::arena_autoscale ||
-                        release.mode == ReleaseMode::arena_checked || release.mode == ReleaseMode::stack;
+    const ModeFamily family = family_of(release.mode);
+    const bool scoped = family == ModeFamily::arena || family == ModeFamily::stack;
     if (scoped || frees_manually(release)) {
         return fmt::format("mode \"{}\" {}: it has one thread only", name_of(release.mode),
                            scoped ? "ends memory with a block of the program" : "keeps account of frees by hand");
@@ -169,62 +41,146 @@ std::string parallel_objection(const MemorySpec& memory, const ReleaseSpec& rele
 
 bool frees_manually(const ReleaseSpec& release)
 {
-    switch (release.mode) {
-    case ReleaseMode::explicit_free:
-    case ReleaseMode::must_free:
-    case ReleaseMode::unsafe_free:
-    case ReleaseMode::finalize_now:
+    return family_of(release.mode) == ModeFamily::manual ||
+           (release.mode == ReleaseMode::refcount && release.fallback != Fallback::none);
+}
+
+bool is_collected(const ReleaseSpec& release)
+{
+    return family_of(release.mode) == ModeFamily::collected ||
+           (frees_manually(release) && (release.fallback != Fallback::none || release.safety.ignore_manual_free));
+}
+
+bool is_from_driver(ResourceKind resource)
+{
+    switch (resource) {
+    case ResourceKind::pinned:
+    case ResourceKind::write_combined:
+    case ResourceKind::mapped:
+    case ResourceKind::managed:
+    case ResourceKind::device:
+    case ResourceKind::stream_ordered:
         return true;
-    case ReleaseMode::refcount:
-        return release.fallback != Fallback::none;
-    case ReleaseMode::immediate:
-    case ReleaseMode::cycle:
-    case ReleaseMode::finalizer:
-    case ReleaseMode::cleaner:
-    case ReleaseMode::sweep:
-    case ReleaseMode::arena:
-    case ReleaseMode::arena_autoscale:
-    case ReleaseMode::arena_checked:
-    case ReleaseMode::pool:
-    case ReleaseMode::preallocated:
-    case ReleaseMode::tls_cache:
-    case ReleaseMode::forward:
-    case ReleaseMode::deferred_batch:
-    case ReleaseMode::stack:
-    case ReleaseMode::leak:
+    case ResourceKind::malloc:
+    case ResourceKind::aligned:
+    case ResourceKind::pages:
+    case ResourceKind::memfd:
+    case ResourceKind::shm:
+    case ResourceKind::file:
+    case ResourceKind::pmr_new_delete:
+    case ResourceKind::pmr_monotonic:
+    case ResourceKind::pmr_unsync_pool:
+    case ResourceKind::pmr_sync_pool:
+    case ResourceKind::null:
         break;
     }
     return false;
 }
 
-bool is_collected(const ReleaseSpec& release)
+bool is_on_device(ResourceKind resource)
 {
-    switch (release.mode) {
-    case ReleaseMode::cycle:
-    case ReleaseMode::finalizer:
-    case ReleaseMode::cleaner:
-    case ReleaseMode::sweep:
-        return true;
-    case ReleaseMode::refcount:
-    case ReleaseMode::explicit_free:
-    case ReleaseMode::must_free:
-    case ReleaseMode::unsafe_free:
-    case ReleaseMode::finalize_now:
-        return frees_manually(release) && (release.fallback != Fallback::none || release.safety.ignore_manual_free);
-    case ReleaseMode::immediate:
-    case ReleaseMode::arena:
-    case ReleaseMode::arena_autoscale:
-    case ReleaseMode::arena_checked:
-    case ReleaseMode::pool:
-    case ReleaseMode::preallocated:
-    case ReleaseMode::tls_cache:
-    case ReleaseMode::forward:
-    case ReleaseMode::deferred_batch:
-    case ReleaseMode::stack:
-    case ReleaseMode::leak:
-        break;
+    return resource == ResourceKind::device || resource == ResourceKind::stream_ordered;
+}
+
+bool is_beyond_reach(ResourceKind resource)
+{
+    return resource == ResourceKind::mapped || is_on_device(resource);
+}
+
+std::string touch_objection(ResourceKind resource)
+{
+    if (resource == ResourceKind::null) {
+        return "resource \"null\" gives no memory: its arrays can be neither read nor written";
     }
-    return false;
+    if (is_beyond_reach(resource)) {
+        return fmt::format("resource \"{}\" is memory that the processor does not reach: its arrays can be made with "
+                           "\"touch\": \"none\" and dropped, and \"managed\" or \"pinned\" can be touched",
+                           name_of(resource));
+    }
+    return {};
+}
+
+std::string zeros_objection(const MemorySpec& memory, const ReleaseSpec& release)
+{
+    if (!is_beyond_reach(memory.resource)) {
+        return touch_objection(memory.resource);
+    }
+    const bool pool_clears = memory.pool.kind != PoolKind::none &&
+                             !(memory.pool.kind == PoolKind::classes && memory.pool.zeros == ZeroRule::fresh);
+    if (pool_clears) {
+        return fmt::format("this pool clears what it hands out again, and the processor does not reach resource "
+                           "\"{}\": it needs \"fill\": \"none\", or a pool of classes with \"zeros\": \"fresh\"",
+                           name_of(memory.resource));
+    }
+    const ModeFamily family = family_of(release.mode);
+    if (family == ModeFamily::cache || family == ModeFamily::arena || family == ModeFamily::stack) {
+        return fmt::format("mode \"{}\" clears what it hands out again, and the processor does not reach resource "
+                           "\"{}\": it needs \"fill\": \"none\"",
+                           name_of(release.mode), name_of(memory.resource));
+    }
+    return {};
+}
+
+std::string advice_objection(ResourceKind resource)
+{
+    if (!is_from_driver(resource)) {
+        return {};
+    }
+    return fmt::format("advises the kernel on pages of the process; resource \"{}\" is a driver's, and a step "
+                       "\"transfer\" moves such memory",
+                       name_of(resource));
+}
+
+std::string driver_objection(const MemorySpec& memory, const SafetySpec& safety)
+{
+    if (!is_from_driver(memory.resource)) {
+        return {};
+    }
+    if (safety.guard_pages || safety.detect == Detection::unmap) {
+        return fmt::format("guard pages and detection by unmapping make mappings of their own, and resource \"{}\" is "
+                           "a driver's",
+                           name_of(memory.resource));
+    }
+    if (!is_beyond_reach(memory.resource)) {
+        return {};
+    }
+    if (safety.detect == Detection::quarantine) {
+        return fmt::format("detection by quarantine writes into freed memory, and the processor does not reach "
+                           "resource \"{}\": \"null\" and \"flag\" can detect there",
+                           name_of(memory.resource));
+    }
+    if (memory.pool.kind != PoolKind::none && memory.pool.zeros == ZeroRule::on_return) {
+        return fmt::format("a pool with \"zeros\": \"on_return\" clears what comes back, and the processor does not "
+                           "reach resource \"{}\": \"on_take\" and \"fresh\" leave it alone",
+                           name_of(memory.resource));
+    }
+    return {};
+}
+
+std::string trim_objection(TrimHow how, const MemorySpec& memory, const SafetySpec& safety)
+{
+    if (memory.resource == ResourceKind::null) {
+        return "resource \"null\" gives no memory: there is nothing to trim";
+    }
+    if (is_from_driver(memory.resource)) {
+        return fmt::format("trims take pages of the process's own mappings: resource \"{}\" is a driver's",
+                           name_of(memory.resource));
+    }
+    const bool fenced = safety.guard_pages || safety.detect == Detection::unmap;
+    const bool shared = memory.resource == ResourceKind::memfd && !fenced;
+    if (how == TrimHow::soft && !shared) {
+        return fenced ? "trim \"soft\" keeps the contents of a shared mapping only; guard pages and detection by "
+                        "unmapping make private ones"
+                      : fmt::format("trim \"soft\" keeps the contents of a shared mapping only: it needs memory "
+                                    "resource \"memfd\", not \"{}\"",
+                                    name_of(memory.resource));
+    }
+    if ((how == TrimHow::dontneed || how == TrimHow::free) && shared) {
+        return fmt::format("trim \"{}\" takes private anonymous memory only: resource \"memfd\" is a shared mapping, "
+                           "whose twin of it is trim \"soft\"",
+                           name_of(how));
+    }
+    return {};
 }
 
 }  // namespace memsweep::model

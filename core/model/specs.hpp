@@ -1,6 +1,10 @@
-// What a case asks of memory and of release: plain values, so that they travel to a worker process as bytes.
+// What a case asks of memory and of release: plain values, so that they travel to a worker process as bytes; and what
+// each allows, as far as it is known before a device is looked for.
 //
 // Units    every scalar's name carries its unit; 0 in a limit means "none".
+// Sources  a driver's kinds are device::MemoryKind's. Which of them the processor reaches is what the runtimes promise
+//          for all of their devices: mapped memory has an address only while it is mapped.
+// Errors   objections say what is wrong and what would do instead; empty: nothing is wrong.
 #pragma once
 
 #include <array>
@@ -33,15 +37,53 @@ enum class ResourceKind : std::uint8_t {
     stream_ordered,
 };
 
-enum class PageKind : std::uint8_t {
-    system,   // whatever the machine's THP setting gives
-    small,    // 4 KiB only: MADV_NOHUGEPAGE
-    thp,      // transparent huge pages asked for: MADV_HUGEPAGE
-    huge_2m,  // reserved huge pages of 2 MiB: MAP_HUGETLB
-    huge_1g,
-};
+template <>
+inline constexpr auto name_table<ResourceKind> = std::to_array<Named<ResourceKind>>({
+    {ResourceKind::malloc, "malloc", "the process's malloc: what most runtimes use"},
+    {ResourceKind::aligned, "aligned", "the process's malloc, every allocation aligned as `alignment` says"},
+    {ResourceKind::pages, "pages", "a private anonymous mapping per allocation, straight from the kernel"},
+    {ResourceKind::memfd, "memfd", "a shared mapping per allocation that nobody else maps: what a soft trim needs"},
+    {ResourceKind::shm, "shm", "shared memory by name in /dev/shm, reserved before it is mapped"},
+    {ResourceKind::file, "file", "a mapping of a file of its own in the folder `path`, which has no name there"},
+    {ResourceKind::pmr_new_delete, "pmr_new_delete",
+     "the standard library's std::pmr::new_delete_resource: operator new"},
+    {ResourceKind::pmr_monotonic, "pmr_monotonic",
+     "std::pmr::monotonic_buffer_resource over it: nothing is freed before the end; one thread"},
+    {ResourceKind::pmr_unsync_pool, "pmr_unsync_pool",
+     "std::pmr::unsynchronized_pool_resource over it: small blocks are kept; one thread"},
+    {ResourceKind::pmr_sync_pool, "pmr_sync_pool", "std::pmr::synchronized_pool_resource over it"},
+    {ResourceKind::null, "null", "no memory at all: what the harness itself costs; arrays must not be touched"},
+    {ResourceKind::pinned, "pinned", "page-locked host memory of a device's driver, a call of it per allocation"},
+    {ResourceKind::write_combined, "write_combined", "the same, uncached by the processor: CUDA alone has it"},
+    {ResourceKind::mapped, "mapped", "host memory that kernels of the device reach; arrays must not be touched"},
+    {ResourceKind::managed, "managed", "one address for the processor and the device, moved on demand"},
+    {ResourceKind::device, "device", "the device's own memory; arrays must not be touched"},
+    {ResourceKind::stream_ordered, "stream_ordered",
+     "the same from the driver's own pool, in the order of a stream: CUDA alone has it; arrays must not be "
+     "touched"},
+});
+
+enum class PageKind : std::uint8_t { system, small, thp, huge_2m, huge_1g };
+
+template <>
+inline constexpr auto name_table<PageKind> = std::to_array<Named<PageKind>>({
+    {PageKind::system, "system", "as the machine's transparent-huge-page setting decides"},
+    {PageKind::small, "4k", "base pages only (MADV_NOHUGEPAGE)"},
+    {PageKind::thp, "thp", "transparent huge pages asked for (MADV_HUGEPAGE)"},
+    {PageKind::huge_2m, "2MiB", "huge pages of 2 MiB that the machine has reserved (MAP_HUGETLB)"},
+    {PageKind::huge_1g, "1GiB", "the same of 1 GiB"},
+});
 
 enum class NumaPolicy : std::uint8_t { none, bind, preferred, interleave, weighted };
+
+template <>
+inline constexpr auto name_table<NumaPolicy> = std::to_array<Named<NumaPolicy>>({
+    {NumaPolicy::none, "none", "as the process's own policy has it: where the first touch comes from"},
+    {NumaPolicy::bind, "bind", "on these nodes only"},
+    {NumaPolicy::preferred, "preferred", "on the first of these nodes as long as it has room"},
+    {NumaPolicy::interleave, "interleave", "page by page over these nodes"},
+    {NumaPolicy::weighted, "weighted", "interleaved by the kernel's weights (Linux 6.9)"},
+});
 
 struct NumaSpec {
     NumaPolicy policy{NumaPolicy::none};
@@ -89,19 +131,104 @@ enum class ReleaseMode : std::uint8_t {
     leak,
 };
 
+template <>
+inline constexpr auto name_table<ReleaseMode> = std::to_array<Named<ReleaseMode>>({
+    {ReleaseMode::immediate, "immediate", "freed at the drop; no handle is counted atomically"},
+    {ReleaseMode::refcount, "refcount", "freed by whoever drops the last reference, at once (CPython)"},
+    {ReleaseMode::cycle, "cycle", "caught in reference cycles: freed by a count-triggered collection (CPython)"},
+    {ReleaseMode::finalizer, "finalizer",
+     "found unreachable by a collection, freed later by a finalizer thread (.NET, Mono)"},
+    {ReleaseMode::cleaner, "cleaner",
+     "found by a collection, freed by a reference handler; allocations wait at a cap (JVM direct buffers)"},
+    {ReleaseMode::sweep, "sweep", "freed inside a stop-the-world sweep, by the allocating thread (Julia)"},
+    {ReleaseMode::explicit_free, "explicit", "freed by the program; what it forgets is lost"},
+    {ReleaseMode::must_free, "must_free", "freed by the program; an error while other handles exist"},
+    {ReleaseMode::unsafe_free, "unsafe_free", "freed early by the program, best effort; a collector frees the rest"},
+    {ReleaseMode::finalize_now, "finalize_now", "the finalizer run by the program, at once"},
+    {ReleaseMode::arena, "arena", "bumped from slabs, all freed when the scope ends (Bumper.jl)"},
+    {ReleaseMode::arena_autoscale, "arena_autoscale",
+     "bumped from one buffer that grows to what the last scopes used (AllocArrays.jl)"},
+    {ReleaseMode::arena_checked, "arena_checked", "as arena, and every access asks whether its scope still lives"},
+    {ReleaseMode::pool, "pool", "returned to a pool of power-of-two classes, reused from there"},
+    {ReleaseMode::preallocated, "preallocated", "kept for ever and handed out again for the same size"},
+    {ReleaseMode::tls_cache, "tls_cache", "returned to a bounded cache of the thread, by exact size"},
+    {ReleaseMode::forward, "forward", "the last buffer dropped is the next one made, if its size fits exactly"},
+    {ReleaseMode::deferred_batch, "deferred_batch", "freed in batches of N drops, by the dropping thread"},
+    {ReleaseMode::stack, "stack", "bumped from a stack and popped at the drop: the floor"},
+    {ReleaseMode::leak, "leak", "never freed: the upper bound"},
+});
+
+// Modes that free alike.
+enum class ModeFamily : std::uint8_t { immediate, counted, collected, manual, arena, cache, batch, stack, leak };
+
+[[nodiscard]] constexpr ModeFamily family_of(ReleaseMode mode)
+{
+    switch (mode) {
+    case ReleaseMode::immediate:
+        return ModeFamily::immediate;
+    case ReleaseMode::refcount:
+        return ModeFamily::counted;
+    case ReleaseMode::cycle:
+    case ReleaseMode::finalizer:
+    case ReleaseMode::cleaner:
+    case ReleaseMode::sweep:
+        return ModeFamily::collected;
+    case ReleaseMode::explicit_free:
+    case ReleaseMode::must_free:
+    case ReleaseMode::unsafe_free:
+    case ReleaseMode::finalize_now:
+        return ModeFamily::manual;
+    case ReleaseMode::arena:
+    case ReleaseMode::arena_autoscale:
+    case ReleaseMode::arena_checked:
+        return ModeFamily::arena;
+    case ReleaseMode::pool:
+    case ReleaseMode::preallocated:
+    case ReleaseMode::tls_cache:
+    case ReleaseMode::forward:
+        return ModeFamily::cache;
+    case ReleaseMode::deferred_batch:
+        return ModeFamily::batch;
+    case ReleaseMode::stack:
+        return ModeFamily::stack;
+    case ReleaseMode::leak:
+        break;
+    }
+    return ModeFamily::leak;
+}
+
 // What frees the arrays that a manual release missed.
 enum class Fallback : std::uint8_t { none, finalizer, cleaner, sweep, cycle };
 
+template <>
+inline constexpr auto name_table<Fallback> = std::to_array<Named<Fallback>>({
+    {Fallback::none, "none", "nobody: it is lost"},
+    {Fallback::finalizer, "finalizer", "a collection and a finalizer thread"},
+    {Fallback::cleaner, "cleaner", "a collection and a reference handler"},
+    {Fallback::sweep, "sweep", "the sweep of a collection"},
+    {Fallback::cycle, "cycle", "a count-triggered collection"},
+});
+
 enum class PressureRule : std::uint8_t { none, coreclr, cuda };
 
+template <>
+inline constexpr auto name_table<PressureRule> = std::to_array<Named<PressureRule>>({
+    {PressureRule::none, "none", "native memory triggers nothing (Mono)"},
+    {PressureRule::coreclr, "coreclr", "gross additions against a budget, at a bounded duty (GC.AddMemoryPressure)"},
+    {PressureRule::cuda, "cuda", "live bytes against the device's capacity, at a bounded share of time (CUDA.jl)"},
+});
+
 // How a use of freed memory is noticed.
-enum class Detection : std::uint8_t {
-    off,
-    null,        // the name's pointer is cleared by a manual free
-    flag,        // every access looks at the once-flag of the buffer
-    quarantine,  // freed memory is poisoned and held back; the poison is checked
-    unmap,       // freed memory is made inaccessible: a use traps
-};
+enum class Detection : std::uint8_t { off, null, flag, quarantine, unmap };
+
+template <>
+inline constexpr auto name_table<Detection> = std::to_array<Named<Detection>>({
+    {Detection::off, "off", "a use after free goes where it goes"},
+    {Detection::null, "null", "a manual free clears the name's pointer"},
+    {Detection::flag, "flag", "every access looks whether its buffer is freed"},
+    {Detection::quarantine, "quarantine", "freed memory is poisoned and held back; broken poison is a write"},
+    {Detection::unmap, "unmap", "freed memory becomes inaccessible; a use traps"},
+});
 
 // A collector's own allocation budgets: the managed bytes that a program allocates beside each native buffer.
 struct ManagedBudget {
@@ -243,19 +370,27 @@ struct ReleaseSpec {
 // Whether a collection frees what was dropped: a drop alone does not.
 [[nodiscard]] bool is_collected(const ReleaseSpec& release);
 
-template <>
-std::span<const Named<ResourceKind>> names<ResourceKind>();
-template <>
-std::span<const Named<PageKind>> names<PageKind>();
-template <>
-std::span<const Named<NumaPolicy>> names<NumaPolicy>();
-template <>
-std::span<const Named<ReleaseMode>> names<ReleaseMode>();
-template <>
-std::span<const Named<Fallback>> names<Fallback>();
-template <>
-std::span<const Named<PressureRule>> names<PressureRule>();
-template <>
-std::span<const Named<Detection>> names<Detection>();
+[[nodiscard]] bool is_from_driver(ResourceKind resource);
+
+// The device's own memory; of some devices that is the host's.
+[[nodiscard]] bool is_on_device(ResourceKind resource);
+
+// A driver's memory whose arrays the processor can neither read nor write: their addresses lead nowhere.
+[[nodiscard]] bool is_beyond_reach(ResourceKind resource);
+
+// Why arrays of this resource cannot be read and written by a step.
+[[nodiscard]] std::string touch_objection(ResourceKind resource);
+
+// Why arrays cannot be made as zeros. Out of the processor's reach the driver alone clears, and only what is new.
+[[nodiscard]] std::string zeros_objection(const MemorySpec& memory, const ReleaseSpec& release);
+
+// Why the kernel's advice on pages is not for this resource.
+[[nodiscard]] std::string advice_objection(ResourceKind resource);
+
+// Why this memory cannot stand below the pool, or be looked after as `safety` asks.
+[[nodiscard]] std::string driver_objection(const MemorySpec& memory, const SafetySpec& safety);
+
+// Why memory of this kind cannot be trimmed so.
+[[nodiscard]] std::string trim_objection(TrimHow how, const MemorySpec& memory, const SafetySpec& safety);
 
 }  // namespace memsweep::model

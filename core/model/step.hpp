@@ -18,7 +18,7 @@
 #include "core/model/elements.hpp"
 #include "core/model/paging.hpp"
 #include "core/model/settings.hpp"
-#include "core/model/transfer_step.hpp"
+#include "core/model/transfer.hpp"
 
 namespace memsweep::model {
 
@@ -335,5 +335,9 @@ struct Nested {
 
 // Bytes of one array of this step; empty when the product overflows 64 bits.
 [[nodiscard]] std::optional<std::uint64_t> array_bytes(const AllocStep& step);
+
+// Host memory that transfers take while they run: ends, slots, and what the program reads. Devices that are processors
+// hold theirs there too, so it counts.
+[[nodiscard]] std::uint64_t host_bytes(const TransferStep& step);
 
 }  // namespace memsweep::model

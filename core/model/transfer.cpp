@@ -10,24 +10,6 @@
 
 namespace memsweep::model {
 
-template <>
-std::span<const Named<HostKind>> names<HostKind>()
-{
-    static constexpr std::array<Named<HostKind>, 10> table{{
-        {HostKind::ordinary, "ordinary", "memory as a program gets it, on huge pages where there are any"},
-        {HostKind::pinned, "pinned", "locked: it never leaves, and beside a device its driver may read it directly"},
-        {HostKind::small, "4k", "base pages alone"},
-        {HostKind::thp, "thp", "transparent huge pages"},
-        {HostKind::hugetlb_2m, "hugetlb_2m", "reserved huge pages of 2 MiB"},
-        {HostKind::hugetlb_1g, "hugetlb_1g", "reserved huge pages of 1 GiB"},
-        {HostKind::registered, "registered", "a program's own memory, made known to a device's driver afterwards"},
-        {HostKind::write_combined, "write_combined", "pinned and not cached: written straight on, slow to read"},
-        {HostKind::mapped, "mapped", "pinned and seen by the device at an address of its own"},
-        {HostKind::managed, "managed", "moved between host and device by the driver, page by page, on demand"},
-    }};
-    return table;
-}
-
 namespace {
 
 using base::Expected;

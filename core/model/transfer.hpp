@@ -1,5 +1,7 @@
-// A transfer in words: from where, by whom, to where. "host:pinned@node0 -> cpu -> host@node1"
+// A transfer in words: from where, by whom, to where. "host:pinned@node0 -> cpu -> host@node1"; and how a step carries
+// transfers out: how often, and by which of the ways that are open to them.
 //
+// Units    bytes, counts; durations as named.
 // Grammar  end "->" executor "->" end; end = "null" | ["rank" N ":"] ("host" [":" KIND] ["@nodeN"] | "gpuN");
 //          KIND = a name of HostKind; executor = "cpu" [N] | "gpuN.ce" [K] | "gpuN.sm". N of a device may be *: each
 //          device that there is; where both ends are, every pair of two; of an executor, the source's, if that is one
@@ -11,6 +13,8 @@
 // Errors   invalid_input: which word is wrong, at which character of the text, and what it could be.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,10 +36,22 @@ enum class HostKind : std::uint8_t {
     registered,
     write_combined,
     mapped,
-    managed,
+    managed
 };
+
 template <>
-std::span<const Named<HostKind>> names<HostKind>();
+inline constexpr auto name_table<HostKind> = std::to_array<Named<HostKind>>({
+    {HostKind::ordinary, "ordinary", "memory as a program gets it, on huge pages where there are any"},
+    {HostKind::pinned, "pinned", "locked: it never leaves, and beside a device its driver may read it directly"},
+    {HostKind::small, "4k", "base pages alone"},
+    {HostKind::thp, "thp", "transparent huge pages"},
+    {HostKind::hugetlb_2m, "hugetlb_2m", "reserved huge pages of 2 MiB"},
+    {HostKind::hugetlb_1g, "hugetlb_1g", "reserved huge pages of 1 GiB"},
+    {HostKind::registered, "registered", "a program's own memory, made known to a device's driver afterwards"},
+    {HostKind::write_combined, "write_combined", "pinned and not cached: written straight on, slow to read"},
+    {HostKind::mapped, "mapped", "pinned and seen by the device at an address of its own"},
+    {HostKind::managed, "managed", "moved between host and device by the driver, page by page, on demand"},
+});
 
 // Where bytes come from, or go to.
 struct TransferEnd {
@@ -93,5 +109,57 @@ struct RankNeed {
 // "gpu*" at either end, and what it means where there are so many devices: no device sends to itself.
 [[nodiscard]] bool names_each_device(const TransferSpec& spec);
 [[nodiscard]] std::vector<TransferSpec> for_each_device(const TransferSpec& spec, std::uint32_t devices);
+
+// The way that bytes take.
+enum class Strategy : std::uint8_t { automatic, host, local, p2p, pinned, staged, registered, direct };
+
+template <>
+inline constexpr auto name_table<Strategy> = std::to_array<Named<Strategy>>({
+    {Strategy::automatic, "auto", "the first of the following that both ends allow; the report says which, and why"},
+    {Strategy::host, "host", "a processor copies between host memory and host memory"},
+    {Strategy::local, "local", "a copy within one device"},
+    {Strategy::p2p, "p2p", "one copy between two devices that reach each other's memory; staged where they do not"},
+    {Strategy::pinned, "pinned", "one copy between a device and host memory that its driver reads directly"},
+    {Strategy::staged, "staged", "chunk by chunk through a ring of pinned slots on the host"},
+    {Strategy::registered, "registered",
+     "ordinary host memory made known to the driver before each copy, and given back after it"},
+    {Strategy::direct, "direct", "one copy, whatever memory it is from or to: what staging is measured against"},
+});
+
+struct TransferJob {
+    TransferSpec spec;
+    std::uint64_t bytes{64U << 20U};
+    std::uint32_t priority{5};  // 0 to 10: higher ones begin first
+    bool optional{};            // of each device: left out where this machine lacks its device
+    friend bool operator==(const TransferJob&, const TransferJob&) = default;
+};
+
+// Devices that "gpu*" stands for at most, and transfers of one step.
+inline constexpr std::uint32_t max_each_devices = 8;
+inline constexpr std::size_t max_transfers_at_once = 64;
+
+// Every extra can be switched off, so that what it is worth can be measured.
+struct TransferOptions {
+    Strategy strategy{Strategy::automatic};
+    std::uint64_t times{1};   // all of them, one turn after the other
+    std::uint64_t pieces{1};  // copies that each transfer is cut into
+    bool batch{};             // pieces are gathered in pinned memory and moved by one copy
+    bool sync_each{};         // the program waits for each piece before it asks for the next
+    std::uint64_t chunk_bytes{4U << 20U};
+    std::uint32_t slots{2};        // of a staging ring, a chunk each
+    bool pipeline{true};           // a slot is filled while another is on its way
+    bool adaptive{};               // chunks grow and shrink with the rate that is seen
+    std::uint32_t concurrency{};   // transfers under way at a time; 0: all
+    std::uint64_t offset_bytes{};  // both ends begin so far into their memory
+    std::uint32_t retries{3};
+    std::chrono::nanoseconds retry_delay{std::chrono::milliseconds{1}};  // doubles from one to the next
+    std::uint64_t pinned_budget_bytes{};                                 // 0: a quarter of the available memory
+    bool fresh{};                                                        // memory is made and given back in every turn
+    std::uint64_t chain{};                                               // kernels that the device runs on what arrived
+    bool keep{true};             // between them it stays on the device; else it goes back and forth
+    std::uint64_t work_bytes{};  // that the program reads itself in every turn
+    bool blocking{};             // after it has waited; else while the bytes are under way
+    friend bool operator==(const TransferOptions&, const TransferOptions&) = default;
+};
 
 }  // namespace memsweep::model

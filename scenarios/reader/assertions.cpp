@@ -4,9 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "core/model/step.hpp"
+#include "scenarios/reader/foreign_text.hpp"
 #include "scenarios/reader/limits.hpp"
 #include "scenarios/reader/option_tables.hpp"
-#include "scenarios/reader/quote.hpp"
 
 namespace memsweep::scenarios {
 namespace {
@@ -35,27 +36,6 @@ void check_ratio(const model::Expression& expression, const Place& place, const 
     }
 }
 
-void read_expression(const Fields& fields, const Axes& axes, const std::set<std::string>& points,
-                     const Reading& reading, model::Assertion& assertion)
-{
-    if (!fields.read("expr", assertion.text)) {
-        return;
-    }
-    if (assertion.text.size() > max_expression_bytes) {
-        fields.complain(fields.place("expr"), fmt::format("an expression has at most {} bytes", max_expression_bytes));
-        return;
-    }
-    auto expression = model::parse_expression(assertion.text);
-    const Place& place = fields.place("expr");
-    if (!expression) {
-        fields.complain(place, std::move(expression.error().message));
-        return;
-    }
-    check_point(*expression, place, points, reading);
-    check_ratio(*expression, place, axes, reading);
-    assertion.expression = std::move(*expression);
-}
-
 model::Assertion read_assertion(const Node& node, const Axes& axes, const std::set<std::string>& points,
                                 const Reading& reading)
 {
@@ -67,11 +47,32 @@ model::Assertion read_assertion(const Node& node, const Axes& axes, const std::s
         assertion.where = read_pattern(*where, "\"where\"", axes, reading);
     }
     fields.read(assert_table(), assertion);
-    read_expression(fields, axes, points, reading, assertion);
+    if (read_expression(fields, assertion)) {
+        check_point(assertion.expression, fields.place("expr"), points, reading);
+        check_ratio(assertion.expression, fields.place("expr"), axes, reading);
+    }
     return assertion;
 }
 
 }  // namespace
+
+bool read_expression(const Fields& fields, model::Assertion& assertion)
+{
+    if (!fields.read("expr", assertion.text)) {
+        return false;
+    }
+    if (assertion.text.size() > max_expression_bytes) {
+        fields.complain(fields.place("expr"), fmt::format("an expression has at most {} bytes", max_expression_bytes));
+        return false;
+    }
+    auto expression = model::parse_expression(assertion.text);
+    if (!expression) {
+        fields.complain(fields.place("expr"), std::move(expression.error().message));
+        return false;
+    }
+    assertion.expression = *std::move(expression);
+    return true;
+}
 
 void collect_points(const std::vector<model::Step>& steps, std::set<std::string>& points)
 {

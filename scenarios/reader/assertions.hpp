@@ -7,10 +7,17 @@
 #include <string>
 #include <vector>
 
-#include "core/model/plan.hpp"
+#include "core/model/assertion.hpp"
 #include "scenarios/reader/axes.hpp"
 
+namespace memsweep::model {
+struct Step;
+}
+
 namespace memsweep::scenarios {
+
+// Reads the text of "expr" and parses it. False when either failed, which is reported.
+[[nodiscard]] bool read_expression(const Fields& fields, model::Assertion& assertion);
 
 // The names of all points that these steps take.
 void collect_points(const std::vector<model::Step>& steps, std::set<std::string>& points);

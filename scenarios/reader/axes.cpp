@@ -6,13 +6,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/suggest.hpp"
+#include "core/model/allocator.hpp"
 #include "core/model/plan.hpp"
-#include "scenarios/reader/allocator_reader.hpp"
-#include "scenarios/reader/axis_values.hpp"
+#include "scenarios/reader/fields.hpp"
+#include "scenarios/reader/foreign_text.hpp"
 #include "scenarios/reader/limits.hpp"
-#include "scenarios/reader/quote.hpp"
-#include "scenarios/reader/text_check.hpp"
-#include "scenarios/reader/values.hpp"
 
 namespace memsweep::scenarios {
 namespace {
@@ -32,6 +31,17 @@ bool check_axis_name(const Member& member, const Reading& reading)
                                         "and _, at most {}",
                                         in_quotes(member.key), max_name_bytes));
     return false;
+}
+
+// Why no worker can run under an allocator of this name; empty when one can, if its library is there.
+std::string allocator_mistake(std::string_view name)
+{
+    if (model::find_allocator(name) != nullptr || model::is_library_path(name)) {
+        return {};
+    }
+    const auto known = model::allocator_names();
+    return fmt::format("{} is no allocator: one of {}, or the absolute path of a library{}", in_quotes(name),
+                       fmt::join(known, ", "), base::suggestion(name, known));
 }
 
 std::string placement_mistake(const std::string& text)

@@ -4,15 +4,21 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "core/base/expected.hpp"
 #include "core/model/scalar.hpp"
+#include "scenarios/reader/fields.hpp"
 #include "scenarios/reader/settings.hpp"
 
 namespace memsweep::scenarios {
+
+inline constexpr std::string_view allocator_axis = "allocator";  // reserved, as model::placement_axis
 
 struct Axes {
     std::vector<model::Axis> declared;                                 // as the file says
@@ -37,5 +43,18 @@ struct AxisMismatch {
     bool is_name{};  // the name is wrong, not the value
 };
 [[nodiscard]] AxisMismatch find_mismatch(const Axes& axes, std::string_view name, std::string_view value);
+
+// The values of one axis: a list or a range in the file, or the command line's text. They become case ids and table
+// cells, so they are short, printable and differ as text.
+using AxisValues = std::optional<std::vector<model::Scalar>>;
+
+[[nodiscard]] AxisValues read_axis_values(const Node& node, const Reading& reading);
+[[nodiscard]] AxisValues read_axis_text(const std::string& text, const Place& flag, const Reading& reading);
+
+// What follows "NAME=". Items are JSON scalars where they are ones, else text.
+[[nodiscard]] base::Expected<std::vector<model::Scalar>> parse_axis_values(std::string_view text);
+
+// "NAME=VALUE" of -a and --set, split at the first '='.
+[[nodiscard]] base::Expected<std::pair<std::string, std::string>> split_assignment(std::string_view text);
 
 }  // namespace memsweep::scenarios

@@ -1,4 +1,4 @@
-#include "scenarios/reader/axis_values.hpp"
+#include "scenarios/reader/axes.hpp"
 
 #include <limits>
 #include <map>
@@ -9,20 +9,14 @@
 
 #include "core/base/checked.hpp"
 #include "core/base/quantity.hpp"
+#include "scenarios/reader/fields.hpp"
+#include "scenarios/reader/foreign_text.hpp"
 #include "scenarios/reader/limits.hpp"
 #include "scenarios/reader/option_tables.hpp"
-#include "scenarios/reader/quote.hpp"
 #include "scenarios/reader/substitution.hpp"
-#include "scenarios/reader/text_check.hpp"
-#include "scenarios/reader/values.hpp"
 
 namespace memsweep::scenarios {
 namespace {
-
-tl::unexpected<base::Error> invalid(std::string message)
-{
-    return base::fail(base::ErrorCode::invalid_input, std::move(message));
-}
 
 bool is_text(const model::Scalar& value)
 {
@@ -43,6 +37,15 @@ base::Expected<std::uint64_t> whole(const model::Scalar& value, std::string_view
     }
     return static_cast<std::uint64_t>(*number);
 }
+
+// {"from","to","factor"}, {"from","to","step"}, [4KiB:1GiB:*4], [1:10:+1]: integers, or sizes when `from`, `to` or `by`
+// carries a unit; sizes come out as their shortest exact text.
+struct AxisRange {
+    model::Scalar from;
+    model::Scalar to;
+    model::Scalar by;
+    bool multiply{};  // by is a factor; else a step
+};
 
 struct Bounds {
     std::uint64_t from{}, to{}, by{};
@@ -83,8 +86,7 @@ base::Expected<Bounds> checked_bounds(const AxisRange& range)
     return bounds;
 }
 
-}  // namespace
-
+// Errors: an end or step that is neither, a range that is empty, endless or longer than max_axis_values.
 base::Expected<std::vector<model::Scalar>> range_values(const AxisRange& range)
 {
     const auto bounds = checked_bounds(range);
@@ -105,8 +107,6 @@ base::Expected<std::vector<model::Scalar>> range_values(const AxisRange& range)
     }
     return values;
 }
-
-namespace {
 
 std::vector<std::string_view> split(std::string_view text, char separator)
 {

@@ -1,11 +1,15 @@
-// The memory and safety blocks of one case.
+// The memory, safety and release blocks of one case.
+#include "scenarios/reader/case_reader.hpp"
+
 #include <algorithm>
 #include <bit>
+#include <filesystem>
 #include <string>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "scenarios/reader/case_reader.hpp"
+#include "scenarios/reader/foreign_text.hpp"
 #include "scenarios/reader/option_tables.hpp"
 
 namespace memsweep::scenarios {
@@ -18,24 +22,10 @@ void expect_power_of_two(const Fields& fields, std::string_view key, std::uint64
     }
 }
 
-// Reads the object of `key`, where there is one.
-template <typename Object>
-void read_object(const Fields& fields, std::string_view key, const OptionTable<Object>& table, const Reading& reading,
-                 Object& into)
-{
-    if (const Node* node = fields.raw(key)) {
-        Fields object{*node, fmt::format("\"{}\"", key), reading};
-        object.check(table.options());
-        object.read(table, into);
-    }
-}
-
 model::PoolSpec read_pool(const Node& node, const Reading& reading)
 {
-    Fields fields{node, "\"pool\"", reading};
-    fields.check(pool_table().options());
     model::PoolSpec pool;
-    fields.read(pool_table(), pool);
+    const Fields fields = read_object(node, "pool", pool_table(), reading, pool);
     const bool rules =
         pool.trim_to < 1 || pool.lifetime_ns != 0 || pool.decay_ns != 0 || pool.pressure > 0 || pool.cgroup_share > 0;
     if (rules && pool.trim_interval_ns == 0) {
@@ -110,10 +100,8 @@ void check_memory(const Fields& fields, const model::MemorySpec& memory)
 
 model::MemorySpec read_memory(const Node& node, const Reading& reading)
 {
-    Fields fields{node, "\"memory\"", reading};
-    fields.check(memory_table().options());
     model::MemorySpec memory;
-    fields.read(memory_table(), memory);
+    const Fields fields = read_object(node, "memory", memory_table(), reading, memory);
     expect_power_of_two(fields, "alignment", memory.alignment);
     read_path(fields, memory);
     read_object(fields, "numa", numa_table(), reading, memory.numa);
@@ -131,13 +119,114 @@ model::MemorySpec read_memory(const Node& node, const Reading& reading)
     return memory;
 }
 
-model::SafetySpec read_safety(const Node& node, const Reading& reading)
+namespace {
+
+namespace fs = std::filesystem;
+
+// "; there are a, b", or nothing.
+std::string names_in(const std::string& folder)
 {
-    Fields fields{node, "\"safety\"", reading};
-    fields.check(safety_table().options());
-    model::SafetySpec safety;
-    fields.read(safety_table(), safety);
-    return safety;
+    std::vector<std::string> names;
+    std::error_code problem;
+    for (auto entry = fs::directory_iterator{folder, problem}; !problem && entry != fs::directory_iterator{};
+         entry.increment(problem)) {
+        if (entry->path().extension() == ".json") {
+            names.push_back(entry->path().stem().string());
+        }
+    }
+    std::sort(names.begin(), names.end());
+    return names.empty() ? "" : fmt::format("; there are {}", fmt::join(names, ", "));
+}
+
+bool is_path(const std::string& name)
+{
+    return name.find('/') != std::string::npos || name.ends_with(".json");
+}
+
+}  // namespace
+
+void ReleaseReader::read(const Node& node, const Reading& reading, model::Case& plan_case)
+{
+    Fields fields{node, "\"release\"", reading};
+    fields.check(release_table().options());
+    if (std::string profile; fields.read("profile", profile)) {
+        read_profile(profile, fields.place("profile"), reading, plan_case);
+    }
+    // Keys of a mode that is not selected are read and checked all the same: an axis over modes shares one block.
+    fields.read(release_table(), plan_case.release);
+}
+
+void ReleaseReader::read_profile(const std::string& name, const Place& place, const Reading& reading,
+                                 model::Case& plan_case)
+{
+    plan_case.profile = name;
+    plan_case.release.modelled = true;
+    apply_profile(name, place, reading, plan_case);
+}
+
+void ReleaseReader::apply_profile(const std::string& name, const Place& place, const Reading& reading,
+                                  model::Case& plan_case)
+{
+    const Node* root = open(name, place, reading);
+    if (root == nullptr) {
+        return;
+    }
+    if (std::find(chain_.begin(), chain_.end(), name) != chain_.end()) {
+        reading.diagnostics.add(place, fmt::format("profile {} inherits from itself", in_quotes(name)));
+        return;
+    }
+    // A profile's values are its own: no variable or axis of the scenario reaches into it.
+    const Scope bare{reading.scope.surroundings};
+    const Reading own{bare, reading.diagnostics};
+    Fields profile{*root, "a profile", own};
+    profile.check(profile_table().options());
+    Profile head;
+    profile.read(profile_table(), head);
+    std::string inherited;
+    if (profile.read("inherits", inherited)) {
+        chain_.push_back(name);
+        apply_profile(inherited, profile.place("inherits"), own, plan_case);
+        chain_.pop_back();
+    }
+    plan_case.release.unverified = !head.verified;
+    if (const Node* keys = profile.raw("release")) {
+        Fields fields{*keys, "a profile's \"release\"", own};
+        fields.check(release_table().options());
+        if (const Node* nested = fields.raw("profile")) {
+            reading.diagnostics.add(nested->place, "a profile names another by \"inherits\"");
+        }
+        fields.read(release_table(), plan_case.release);
+    }
+}
+
+const Node* ReleaseReader::open(const std::string& name, const Place& place, const Reading& reading)
+{
+    if (name.empty() || name.size() > 4096 || find_bad_byte(name)) {
+        reading.diagnostics.add(place, "\"profile\" must be the name of a profile or a path");
+        return nullptr;
+    }
+    const std::string path = path_of(name, place, reading);
+    const auto known = opened_.find(path);
+    if (known != opened_.end()) {
+        return known->second;
+    }
+    const auto text = reading.scope.surroundings.read_file(path);
+    if (!text) {
+        const std::string hint = is_path(name) ? "" : names_in(reading.scope.surroundings.profile_folder);
+        reading.diagnostics.add(place, fmt::format("no profile {}: cannot read {}: {}{}", in_quotes(name),
+                                                   in_quotes(path), text.error().message, hint));
+    }
+    const Node* root = text ? sources_.add(path, *text) : nullptr;
+    opened_[path] = root;
+    return root;
+}
+
+std::string ReleaseReader::path_of(const std::string& name, const Place& place, const Reading& reading)
+{
+    if (is_path(name)) {
+        return beside(place, name);
+    }
+    return (fs::path{reading.scope.surroundings.profile_folder} / (name + ".json")).string();
 }
 
 }  // namespace memsweep::scenarios

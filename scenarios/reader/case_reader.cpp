@@ -6,10 +6,9 @@
 #include <fmt/format.h>
 
 #include "core/base/checked.hpp"
-#include "core/model/driver_memory.hpp"
-#include "scenarios/reader/allocator_reader.hpp"
+#include "core/model/specs.hpp"
 #include "scenarios/reader/limits.hpp"
-#include "scenarios/reader/release_reader.hpp"
+#include "scenarios/reader/option_tables.hpp"
 #include "scenarios/reader/step_reader.hpp"
 
 namespace memsweep::scenarios {
@@ -87,10 +86,9 @@ Combinations combine(const CaseParts& parts, const Axes& axes, const Reading& re
 
 model::Placement placement_of(const std::vector<model::Param>& params)
 {
-    const auto found = std::ranges::find(params, model::placement_axis, &model::Param::name);
-    return found == params.end()
-               ? model::Placement::alone
-               : model::value_of<model::Placement>(model::to_text(found->value)).value_or(model::Placement::alone);
+    const model::Scalar* value = model::find_value(params, model::placement_axis);
+    const std::string name = value == nullptr ? std::string{} : model::to_text(*value);
+    return model::value_of<model::Placement>(name).value_or(model::Placement::alone);
 }
 
 model::Case read_case(const std::string& scenario, std::vector<model::Param> params, const CaseParts& parts,
@@ -110,7 +108,7 @@ model::Case read_case(const std::string& scenario, std::vector<model::Param> par
         releases.read(*parts.release, reading, plan_case);
     }
     if (parts.safety != nullptr) {
-        plan_case.release.safety = read_safety(*parts.safety, reading);
+        read_object(*parts.safety, "safety", safety_table(), reading, plan_case.release.safety);
     }
     plan_case.allocator = read_allocator(parts.allocators, plan_case.params, reading);
     for (std::string& why : memory_objections(plan_case.memory, plan_case.release)) {
@@ -144,7 +142,12 @@ std::vector<model::Case> read_cases(const std::string& scenario, const CaseParts
                                     const model::SeriesSpec& series, Sources& sources, const Reading& reading)
 {
     ReleaseReader releases{sources};
-    check_allocators(parts.allocators, axes.used, reading);
+    if (parts.allocators != nullptr &&
+        std::ranges::find(axes.used, allocator_axis, &model::Axis::name) == axes.used.end()) {
+        reading.diagnostics.add(parts.allocators->place,
+                                "\"allocators\" has settings for the axis \"allocator\", which "
+                                "this scenario does not have");
+    }
     auto combinations = combine(parts, axes, reading);
     std::vector<model::Case> cases;
     cases.reserve(combinations.size());

@@ -5,14 +5,41 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/model/plan.hpp"
 #include "scenarios/reader/axes.hpp"
+#include "scenarios/reader/document.hpp"
+#include "scenarios/reader/fields.hpp"
 
 namespace memsweep::scenarios {
+
+// The release block of a case: the keys of its profile and of those that the profile inherits, then its own. A profile
+// is a file of `format: memsweep-profile`, named as in configs/runtimes or by a path relative to the scenario.
+//
+// Cost     each profile is read and parsed once per load.
+class ReleaseReader {
+  public:
+    explicit ReleaseReader(Sources& sources) : sources_{sources} {}
+
+    // Fills the case's release and profile.
+    void read(const Node& node, const Reading& reading, model::Case& plan_case);
+
+    // The keys of a profile alone; `place` is where its name stands.
+    void read_profile(const std::string& name, const Place& place, const Reading& reading, model::Case& plan_case);
+
+  private:
+    void apply_profile(const std::string& name, const Place& place, const Reading& reading, model::Case& plan_case);
+    const Node* open(const std::string& name, const Place& place, const Reading& reading);
+    [[nodiscard]] static std::string path_of(const std::string& name, const Place& place, const Reading& reading);
+
+    Sources& sources_;
+    std::map<std::string, const Node*> opened_;  // by path; null: unreadable, reported
+    std::vector<std::string> chain_;             // of profiles being applied
+};
 
 // The parts of the file that differ between cases; null where the file has none.
 struct CaseParts {
@@ -30,11 +57,15 @@ struct CaseParts {
 inline constexpr std::array<std::string_view, 5> rank_params{"from", "message", "part", "to", "transfer"};
 
 [[nodiscard]] model::MemorySpec read_memory(const Node& node, const Reading& reading);
-[[nodiscard]] model::SafetySpec read_safety(const Node& node, const Reading& reading);
 
 // Why memory of this kind cannot be used so under this release; empty when it can.
 [[nodiscard]] std::vector<std::string> memory_objections(const model::MemorySpec& memory,
                                                          const model::ReleaseSpec& release);
+
+// The allocator of a case: the value of the reserved axis, and its settings as the variables it reads. `node` is the
+// block "allocators", or null.
+[[nodiscard]] model::AllocatorSpec read_allocator(const Node* node, const std::vector<model::Param>& params,
+                                                  const Reading& reading);
 
 // `reading` is that of the scenario; each case gets its own scope with its axes' values.
 [[nodiscard]] std::vector<model::Case> read_cases(const std::string& scenario, const CaseParts& parts, const Axes& axes,

@@ -1,5 +1,7 @@
 #include "scenarios/reader/diagnostics.hpp"
 
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "scenarios/reader/limits.hpp"
@@ -9,6 +11,14 @@ namespace memsweep::scenarios {
 std::string to_text(const Place& place)
 {
     return place.line == 0 ? std::string{place.name} : fmt::format("{}:{}:{}", place.name, place.line, place.column);
+}
+
+std::string beside(const Place& place, const std::string& path)
+{
+    const std::filesystem::path wanted{path};
+    return wanted.is_absolute() || path == "-"
+               ? path
+               : (std::filesystem::path{std::string{place.name}}.parent_path() / wanted).lexically_normal().string();
 }
 
 void Diagnostics::add(const Place& place, std::string message)

@@ -1,9 +1,8 @@
 // What is wrong with a file, and where in it: everything is collected, so that one load tells it all.
 //
 // Units      lines and columns from 1; a column is a character (UTF-8 sequence), as editors count.
-// Cost       keeps at most max_errors_kept. Whoever walks a long list stops when it is full(): messages with
-// suggestions
-//            are not free, and a broken file may hold 200,000 errors.
+// Cost       keeps at most max_errors_kept. Whoever walks a long list stops when it is full(): messages that suggest a
+//            word are not free, and a broken file may hold 200,000 errors.
 // Ownership  the file's name belongs to the loader and outlives every place in it.
 #pragma once
 
@@ -29,6 +28,9 @@ struct Place {
 };
 
 [[nodiscard]] std::string to_text(const Place& place);  // "file:line:col"
+
+// A relative path as seen from the folder of the file that `place` lies in.
+[[nodiscard]] std::string beside(const Place& place, const std::string& path);
 
 class Diagnostics {
   public:

@@ -1,250 +1,137 @@
 #include "scenarios/reader/document.hpp"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <map>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "scenarios/reader/files.hpp"
+#include "scenarios/reader/foreign_text.hpp"
 #include "scenarios/reader/limits.hpp"
-#include "scenarios/reader/locator.hpp"
-#include "scenarios/reader/quote.hpp"
-#include "scenarios/reader/text_check.hpp"
+#include "scenarios/reader/surroundings.hpp"
 
 namespace memsweep::scenarios {
+namespace {
 
-struct SyntaxError {
-    Token token;
-    std::string message;
+struct Token {
+    std::size_t begin{};  // offset in the text
+    std::size_t end{};
+    std::uint32_t line{1};
+    std::uint32_t column{1};
 };
 
-// `what` is the library's message, `position` its count of bytes read, `locator` stands behind the last good token.
-[[nodiscard]] SyntaxError explain_syntax_error(std::string_view text, Locator locator, std::size_t position,
-                                               std::string_view what);
+constexpr std::string_view blanks = " \t\r\n";
+constexpr std::string_view punctuation = "{}[],:";
 
-class DocumentBuilder {
+bool continues_character(char c)
+{
+    return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;  // UTF-8: 10xxxxxx
+}
+
+// Follows a JSON parser through the text and says where each token stands: nlohmann's SAX events carry values but no
+// places, and its own counter stands behind the token, sometimes one character further. It is asked only for tokens
+// that the parser accepted, and stays inside the text for any other.
+class Locator {
   public:
-    using json = nlohmann::json;  // NOLINT(readability-identifier-naming): the name nlohmann's SAX interface asks for
+    explicit Locator(std::string_view text) : text_{text}
+    {
+        constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+        offset_ = text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
+    }
 
-    DocumentBuilder(const Place& start, std::string_view text, Diagnostics& diagnostics);
+    // The next token: a string, number, literal or bracket; blanks, comments and, when `separators` is false, commas
+    // and colons are passed over.
+    Token next(bool separators = false)
+    {
+        skip_blanks();
+        while (!separators && offset_ < text_.size() && (text_[offset_] == ',' || text_[offset_] == ':')) {
+            advance_to(offset_ + 1);
+            skip_blanks();
+        }
+        const Token token{offset_, token_end(), line_, column_};
+        advance_to(token.end);
+        return token;
+    }
 
-    bool null();
-    bool boolean(bool value);
-    bool number_integer(json::number_integer_t value);
-    bool number_unsigned(json::number_unsigned_t value);
-    bool number_float(json::number_float_t value, const std::string& text);
-    bool string(std::string& value);
-    bool binary(json::binary_t& value);
-    bool start_object(std::size_t size);
-    bool key(std::string& name);
-    bool end_object();
-    bool start_array(std::size_t size);
-    bool end_array();
-    bool parse_error(std::size_t position, const std::string& token, const nlohmann::detail::exception& error);
-
-    // The finished tree; empty after an error that leaves a value unusable.
-    [[nodiscard]] std::optional<Node> take();
+    // The place of an offset that lies at or behind the last token.
+    [[nodiscard]] Token at(std::size_t offset) const
+    {
+        Locator there = *this;
+        there.advance_to(std::min(offset, text_.size()));
+        return {there.offset_, there.offset_, there.line_, there.column_};
+    }
 
   private:
-    struct Frame {
-        Node node;
-        std::map<std::string, std::uint32_t> lines;  // of an object's keys, to find duplicates
-        std::string key;                             // the member being read
-        Place key_place;
-        bool skip{};  // the member's key is free (x-) or a repetition: its value is dropped
-    };
+    void advance_to(std::size_t offset)
+    {
+        for (; offset_ < offset; ++offset_) {
+            if (text_[offset_] == '\n') {
+                ++line_;
+                column_ = 1;
+            } else if (!continues_character(text_[offset_])) {
+                ++column_;
+            }
+        }
+    }
 
-    Place next_place();
-    [[nodiscard]] Place place_of(const Token& token) const;
-    bool leaf(decltype(Node::value) value);
-    bool open(decltype(Node::value) empty);
-    bool close();
-    void attach(Node node);
-    bool count_value(const Place& place);
+    void skip_blanks()
+    {
+        do {
+            advance_to(std::min(text_.find_first_not_of(blanks, offset_), text_.size()));
+        } while (skip_comment());
+    }
 
-    Place start_;
+    bool skip_comment()
+    {
+        const std::string_view rest = text_.substr(offset_);
+        if (rest.starts_with("//")) {
+            advance_to(std::min(text_.find('\n', offset_), text_.size()));
+            return true;
+        }
+        if (rest.starts_with("/*")) {
+            const std::size_t end = text_.find("*/", offset_ + 2);
+            advance_to(end == std::string_view::npos ? text_.size() : end + 2);
+            return true;
+        }
+        return false;
+    }
+
+    [[nodiscard]] std::size_t token_end() const
+    {
+        if (offset_ >= text_.size()) {
+            return text_.size();
+        }
+        if (text_[offset_] == '"') {
+            return string_end();
+        }
+        if (punctuation.find(text_[offset_]) != std::string_view::npos) {
+            return offset_ + 1;
+        }
+        const std::size_t end = text_.find_first_of(" \t\r\n{}[],:\"/", offset_ + 1);
+        return std::min(end, text_.size());
+    }
+
+    [[nodiscard]] std::size_t string_end() const
+    {
+        for (std::size_t i = offset_ + 1; i < text_.size(); ++i) {
+            if (text_[i] == '\\') {
+                ++i;
+            } else if (text_[i] == '"') {
+                return i + 1;
+            } else if (text_[i] == '\n') {
+                return i;  // unterminated: a string ends with its line at the latest
+            }
+        }
+        return text_.size();
+    }
+
     std::string_view text_;
-    Diagnostics& diagnostics_;
-    Locator locator_;
-    std::vector<Frame> stack_;
-    std::optional<Node> root_;
-    std::size_t values_{};
-    bool unusable_{};
+    std::size_t offset_{};
+    std::uint32_t line_{1};
+    std::uint32_t column_{1};
 };
-
-DocumentBuilder::DocumentBuilder(const Place& start, std::string_view text, Diagnostics& diagnostics)
-    : start_{start}, text_{text}, diagnostics_{diagnostics}, locator_{text}
-{
-}
-
-bool DocumentBuilder::null()
-{
-    return leaf(std::monostate{});
-}
-
-bool DocumentBuilder::boolean(bool value)
-{
-    return leaf(value);
-}
-
-bool DocumentBuilder::number_integer(json::number_integer_t value)
-{
-    return leaf(value);
-}
-
-bool DocumentBuilder::number_unsigned(json::number_unsigned_t value)
-{
-    if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
-        return leaf(std::uint64_t{value});
-    }
-    return leaf(static_cast<std::int64_t>(value));
-}
-
-bool DocumentBuilder::number_float(json::number_float_t value, const std::string& text)
-{
-    // An integer too long for 64 bits arrives here, already rounded.
-    if (text.find_first_of(".eE") == std::string::npos) {
-        const Locator before = locator_;
-        diagnostics_.add(next_place(), "the integer does not fit 64 bits");
-        locator_ = before;
-        unusable_ = true;
-    }
-    return leaf(value);
-}
-
-bool DocumentBuilder::string(std::string& value)
-{
-    return leaf(std::move(value));
-}
-
-bool DocumentBuilder::binary(json::binary_t& /*value*/)
-{
-    return false;  // JSON text has none
-}
-
-bool DocumentBuilder::start_object(std::size_t /*size*/)
-{
-    return open(Object{});
-}
-
-bool DocumentBuilder::key(std::string& name)
-{
-    Frame& frame = stack_.back();
-    frame.key_place = next_place();
-    frame.key = std::move(name);
-    const auto [first, fresh] = frame.lines.try_emplace(frame.key, frame.key_place.line);
-    frame.skip = !fresh || frame.key.starts_with("x-");
-    if (!fresh) {
-        diagnostics_.add(frame.key_place,
-                         fmt::format("duplicate key {}, first at line {}", in_quotes(frame.key), first->second));
-    }
-    return true;
-}
-
-bool DocumentBuilder::end_object()
-{
-    return close();
-}
-
-bool DocumentBuilder::start_array(std::size_t /*size*/)
-{
-    return open(List{});
-}
-
-bool DocumentBuilder::end_array()
-{
-    return close();
-}
-
-bool DocumentBuilder::parse_error(std::size_t position, const std::string& /*token*/,
-                                  const nlohmann::detail::exception& error)
-{
-    SyntaxError syntax = explain_syntax_error(text_, locator_, position, error.what());
-    diagnostics_.add(place_of(syntax.token), std::move(syntax.message));
-    return false;
-}
-
-std::optional<Node> DocumentBuilder::take()
-{
-    return unusable_ ? std::nullopt : std::move(root_);
-}
-
-Place DocumentBuilder::next_place()
-{
-    return place_of(locator_.next());
-}
-
-Place DocumentBuilder::place_of(const Token& token) const
-{
-    return {start_.file, token.line, token.column, start_.name};
-}
-
-bool DocumentBuilder::leaf(decltype(Node::value) value)
-{
-    Node node{next_place(), std::move(value)};
-    if (!count_value(node.place)) {
-        return false;
-    }
-    attach(std::move(node));
-    return true;
-}
-
-bool DocumentBuilder::open(decltype(Node::value) empty)
-{
-    Node node{next_place(), std::move(empty)};
-    if (!count_value(node.place)) {
-        return false;
-    }
-    if (stack_.size() >= max_depth) {
-        diagnostics_.add(node.place, fmt::format("nested deeper than {} levels", max_depth));
-        return false;
-    }
-    stack_.push_back({std::move(node), {}, {}, {}, false});
-    return true;
-}
-
-bool DocumentBuilder::close()
-{
-    locator_.next();  // the closing bracket
-    Node node = std::move(stack_.back().node);
-    stack_.pop_back();
-    attach(std::move(node));
-    return true;
-}
-
-void DocumentBuilder::attach(Node node)
-{
-    if (stack_.empty()) {
-        root_ = std::move(node);
-        return;
-    }
-    Frame& parent = stack_.back();
-    if (List* list = std::get_if<List>(&parent.node.value)) {
-        list->push_back(std::move(node));
-    } else if (!parent.skip) {
-        std::get<Object>(parent.node.value).push_back({parent.key, parent.key_place, std::move(node)});
-    }
-}
-
-bool DocumentBuilder::count_value(const Place& place)
-{
-    if (++values_ <= max_values) {
-        return true;
-    }
-    diagnostics_.add(place, fmt::format("more than {} values in one file", max_values));
-    return false;
-}
-
-namespace {
 
 bool contains(std::string_view text, std::string_view part)
 {
@@ -270,8 +157,12 @@ std::string shorten(std::string_view what)
     return std::string{what.substr(0, read)} + (behind ? std::string{what.substr(expected)} : std::string{});
 }
 
-}  // namespace
+struct SyntaxError {
+    Token token;
+    std::string message;
+};
 
+// `what` is the library's message, `position` its count of bytes read, `locator` stands behind the last good token.
 SyntaxError explain_syntax_error(std::string_view text, Locator locator, std::size_t position, std::string_view what)
 {
     const bool in_string = contains(what, "invalid string") && !contains(what, "missing closing quote");
@@ -297,7 +188,161 @@ SyntaxError explain_syntax_error(std::string_view text, Locator locator, std::si
     return {token, shorten(what)};
 }
 
-namespace {
+class DocumentBuilder {
+  public:
+    using json = nlohmann::json;  // NOLINT(readability-identifier-naming): the name nlohmann's SAX interface asks for
+
+    DocumentBuilder(const Place& start, std::string_view text, Diagnostics& diagnostics)
+        : start_{start}, text_{text}, diagnostics_{diagnostics}, locator_{text}
+    {
+    }
+
+    bool null() { return leaf(std::monostate{}); }
+
+    bool boolean(bool value) { return leaf(value); }
+
+    bool number_integer(json::number_integer_t value) { return leaf(value); }
+
+    bool number_unsigned(json::number_unsigned_t value)
+    {
+        if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+            return leaf(std::uint64_t{value});
+        }
+        return leaf(static_cast<std::int64_t>(value));
+    }
+
+    bool number_float(json::number_float_t value, const std::string& text)
+    {
+        // An integer too long for 64 bits arrives here, already rounded.
+        if (text.find_first_of(".eE") == std::string::npos) {
+            const Locator before = locator_;
+            diagnostics_.add(next_place(), "the integer does not fit 64 bits");
+            locator_ = before;
+            unusable_ = true;
+        }
+        return leaf(value);
+    }
+
+    bool string(std::string& value) { return leaf(std::move(value)); }
+
+    bool binary(json::binary_t& /*value*/)
+    {
+        return false;  // JSON text has none
+    }
+
+    bool start_object(std::size_t /*size*/) { return open(Object{}); }
+
+    bool key(std::string& name)
+    {
+        Frame& frame = stack_.back();
+        frame.key_place = next_place();
+        frame.key = std::move(name);
+        const auto [first, fresh] = frame.lines.try_emplace(frame.key, frame.key_place.line);
+        frame.skip = !fresh || frame.key.starts_with("x-");
+        if (!fresh) {
+            diagnostics_.add(frame.key_place,
+                             fmt::format("duplicate key {}, first at line {}", in_quotes(frame.key), first->second));
+        }
+        return true;
+    }
+
+    bool end_object() { return close(); }
+
+    bool start_array(std::size_t /*size*/) { return open(List{}); }
+
+    bool end_array() { return close(); }
+
+    bool parse_error(std::size_t position, const std::string& /*token*/, const nlohmann::detail::exception& error)
+    {
+        SyntaxError syntax = explain_syntax_error(text_, locator_, position, error.what());
+        diagnostics_.add(place_of(syntax.token), std::move(syntax.message));
+        return false;
+    }
+
+    // The finished tree; empty after an error that leaves a value unusable.
+    [[nodiscard]] std::optional<Node> take() { return unusable_ ? std::nullopt : std::move(root_); }
+
+  private:
+    struct Frame {
+        Node node;
+        std::map<std::string, std::uint32_t> lines;  // of an object's keys, to find duplicates
+        std::string key;                             // the member being read
+        Place key_place;
+        bool skip{};  // the member's key is free (x-) or a repetition: its value is dropped
+    };
+
+    Place next_place() { return place_of(locator_.next()); }
+
+    [[nodiscard]] Place place_of(const Token& token) const
+    {
+        return {start_.file, token.line, token.column, start_.name};
+    }
+
+    bool leaf(decltype(Node::value) value)
+    {
+        Node node{next_place(), std::move(value)};
+        if (!count_value(node.place)) {
+            return false;
+        }
+        attach(std::move(node));
+        return true;
+    }
+
+    bool open(decltype(Node::value) empty)
+    {
+        Node node{next_place(), std::move(empty)};
+        if (!count_value(node.place)) {
+            return false;
+        }
+        if (stack_.size() >= max_depth) {
+            diagnostics_.add(node.place, fmt::format("nested deeper than {} levels", max_depth));
+            return false;
+        }
+        stack_.push_back({std::move(node), {}, {}, {}, false});
+        return true;
+    }
+
+    bool close()
+    {
+        locator_.next();  // the closing bracket
+        Node node = std::move(stack_.back().node);
+        stack_.pop_back();
+        attach(std::move(node));
+        return true;
+    }
+
+    void attach(Node node)
+    {
+        if (stack_.empty()) {
+            root_ = std::move(node);
+            return;
+        }
+        Frame& parent = stack_.back();
+        if (List* list = std::get_if<List>(&parent.node.value)) {
+            list->push_back(std::move(node));
+        } else if (!parent.skip) {
+            std::get<Object>(parent.node.value).push_back({parent.key, parent.key_place, std::move(node)});
+        }
+    }
+
+    bool count_value(const Place& place)
+    {
+        if (++values_ <= max_values) {
+            return true;
+        }
+        diagnostics_.add(place, fmt::format("more than {} values in one file", max_values));
+        return false;
+    }
+
+    Place start_;
+    std::string_view text_;
+    Diagnostics& diagnostics_;
+    Locator locator_;
+    std::vector<Frame> stack_;
+    std::optional<Node> root_;
+    std::size_t values_{};
+    bool unusable_{};
+};
 
 bool is_readable(const Place& start, std::string_view text, Diagnostics& diagnostics)
 {
@@ -351,6 +396,20 @@ std::optional<Node> parse_document(const Place& start, std::string_view text, Di
     const bool parsed =
         nlohmann::json::sax_parse(text.begin(), text.end(), &builder, nlohmann::json::input_format_t::json, true, true);
     return parsed ? builder.take() : std::nullopt;
+}
+
+const Node* Sources::add(const std::string& name, std::string_view text)
+{
+    names_.push_back(name);
+    ++files_;
+    auto root = parse_document(Place{files_, 1, 1, names_.back()}, text, diagnostics_);
+    return root ? &roots_.emplace_back(std::move(*root)) : nullptr;
+}
+
+Place Sources::flag(std::string text)
+{
+    names_.push_back(std::move(text));
+    return Place{0, 0, 0, names_.back()};
 }
 
 }  // namespace memsweep::scenarios

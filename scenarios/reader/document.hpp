@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,5 +49,26 @@ struct Member {
 // Empty when the text is too broken to look further; a duplicate key alone is not. `start` is the file's number and
 // name.
 [[nodiscard]] std::optional<Node> parse_document(const Place& start, std::string_view text, Diagnostics& diagnostics);
+
+// The files of one load: their names and trees, kept for as long as places and nodes point into them. It owns every
+// name and tree; its addresses stay put while files are added.
+class Sources {
+  public:
+    explicit Sources(Diagnostics& diagnostics) : diagnostics_{diagnostics} {}
+
+    // Null when the text is too broken to go on.
+    const Node* add(const std::string& name, std::string_view text);
+
+    // A place that stands for a command-line flag.
+    Place flag(std::string text);
+
+    [[nodiscard]] std::size_t files() const { return files_; }
+
+  private:
+    Diagnostics& diagnostics_;
+    std::deque<std::string> names_;
+    std::deque<Node> roots_;
+    std::uint32_t files_{};
+};
 
 }  // namespace memsweep::scenarios

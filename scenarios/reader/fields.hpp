@@ -10,11 +10,41 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include <fmt/format.h>
+
+#include "core/model/scalar.hpp"
+#include "scenarios/reader/document.hpp"
 #include "scenarios/reader/option_table.hpp"
-#include "scenarios/reader/values.hpp"
+#include "scenarios/reader/substitution.hpp"
 
 namespace memsweep::scenarios {
+
+// Where values come from and where complaints go.
+struct Reading {
+    const Scope& scope;
+    Diagnostics& diagnostics;
+};
+
+// The value, within the option's bounds and of the alternative that belongs to its kind. Empty when it was reported.
+// Not for objects, lists of objects and texts.
+[[nodiscard]] std::optional<Value> read_value(const Node& node, const OptionInfo& option, const Reading& reading);
+
+// The number of a device's name, as in gpu0; empty for anything else.
+[[nodiscard]] std::optional<std::uint32_t> device_number(std::string_view name);
+
+// What the bounds of the rows have against the values of an object that no file was read for.
+[[nodiscard]] std::vector<std::string> out_of_bounds(std::span<const OptionInfo> options, const void* object);
+
+// A scalar that fits model::Scalar, for axes and variables; `what` names it in messages.
+[[nodiscard]] std::optional<model::Scalar> read_scalar(const Node& node, std::string_view what, const Reading& reading);
+
+// The value of model::Scalar as a node that stands at `place`.
+[[nodiscard]] Node node_of(const model::Scalar& value, const Place& place);
+
+// An integer that is not negative; empty for anything else.
+[[nodiscard]] std::optional<std::uint64_t> whole_number(const Node& node);
 
 class Fields {
   public:
@@ -26,6 +56,9 @@ class Fields {
 
     [[nodiscard]] bool is_object() const { return object_ != nullptr; }
     [[nodiscard]] const Node* raw(std::string_view key) const;  // null when absent
+    // False, and said so in one message instead of one for each key, when "format" is another than this.
+    [[nodiscard]] bool has_format(std::string_view format) const;
+
     [[nodiscard]] bool has(std::string_view key) const { return raw(key) != nullptr; }
     [[nodiscard]] const Place& place(std::string_view key) const;  // the value's, else the object's
 
@@ -72,5 +105,26 @@ class Fields {
     std::span<const OptionInfo> table_;
     std::span<const OptionInfo> more_;
 };
+
+// Reads a whole object, named by its key in messages, by its table.
+template <typename Object>
+Fields read_object(const Node& node, std::string_view key, const OptionTable<Object>& table, const Reading& reading,
+                   Object& into)
+{
+    Fields fields{node, fmt::format("\"{}\"", key), reading};
+    fields.check(table.options());
+    fields.read(table, into);
+    return fields;
+}
+
+// The same of the object at `key` of another, where there is one.
+template <typename Object>
+void read_object(const Fields& outer, std::string_view key, const OptionTable<Object>& table, const Reading& reading,
+                 Object& into)
+{
+    if (const Node* node = outer.raw(key)) {
+        read_object(*node, key, table, reading, into);
+    }
+}
 
 }  // namespace memsweep::scenarios

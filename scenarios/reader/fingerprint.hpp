@@ -5,6 +5,7 @@
 // Cost     one JSON text per case; tens of milliseconds for 10,000 cases.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,8 @@ struct Plan;
 }
 
 namespace memsweep::scenarios {
+
+struct OptionInfo;
 
 inline constexpr std::string_view fingerprint_version = "memsweep-fingerprint-1";
 
@@ -23,5 +26,9 @@ inline constexpr std::string_view fingerprint_version = "memsweep-fingerprint-1"
 // and series, and the assertions. Neither repetitions, warm-up, timeout, seed, order and description nor the spelling
 // of the file changes it; a changed axis or variable does, through the cases it makes.
 [[nodiscard]] std::string fingerprint(const model::Plan& plan);
+
+// The canonical JSON of one object by its rows, of which fingerprints are taken: keys sorted, numbers instead of unit
+// strings. `plain` is default-constructed, and both have the type that the rows are bound to.
+[[nodiscard]] std::string canonical_object(std::span<const OptionInfo> options, const void* object, const void* plain);
 
 }  // namespace memsweep::scenarios

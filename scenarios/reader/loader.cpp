@@ -1,6 +1,7 @@
 #include "scenarios/reader/loader.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,7 +10,6 @@
 #include "scenarios/reader/assertions.hpp"
 #include "scenarios/reader/case_reader.hpp"
 #include "scenarios/reader/fingerprint.hpp"
-#include "scenarios/reader/include.hpp"
 #include "scenarios/reader/settings.hpp"
 
 namespace memsweep::scenarios {
@@ -65,11 +65,9 @@ class Loading {
         Fields top{root, "a scenario", reading};
         top.check(scenario_table().options());
         read_settings(top, reading, run);
-        override_settings(overrides_, run.settings, sources_, diagnostics_);
+        override_settings(overrides_, run, sources_, diagnostics_);
         plan_.settings = run.settings;
-        if (const Node* needs = top.raw("requires")) {
-            plan_.requirements = read_requirements(*needs, reading);
-        }
+        read_object(top, "requires", requires_table(), reading, plan_.requirements);
         plan_.requirements.ranks = read_ranks(top);
         read_cases_and_claims(top, run.series, reading);
     }
@@ -152,6 +150,61 @@ Loaded load_text(const std::string& name, std::string_view text, const Overrides
                  const Surroundings& surroundings)
 {
     return Loading{overrides, surroundings}.run(name, text);
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_scenario_file(const fs::path& path)
+{
+    return path.extension() == ".json" || path.extension() == ".jsonc";
+}
+
+base::Expected<std::vector<std::string>> files_in(const std::string& directory)
+{
+    std::error_code error;
+    std::vector<std::string> files;
+    auto entry = fs::directory_iterator{directory, error};
+    for (; !error && entry != fs::directory_iterator{}; entry.increment(error)) {
+        if (is_scenario_file(entry->path())) {
+            files.push_back(entry->path().string());
+        }
+    }
+    if (error) {
+        return base::fail(base::ErrorCode::io, fmt::format("cannot list: {}", error.message()), directory);
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+CatalogEntry read_entry(const std::string& path, const Surroundings& surroundings)
+{
+    CatalogEntry entry{path, fs::path{path}.stem().string(), {}, 0, {}};
+    auto plan = load(path, {}, surroundings);
+    if (!plan) {
+        entry.errors = std::move(plan.error());
+        return entry;
+    }
+    entry.name = std::move(plan->name);
+    entry.description = std::move(plan->description);
+    entry.cases = plan->cases.size();
+    return entry;
+}
+
+}  // namespace
+
+base::Expected<std::vector<CatalogEntry>> list_catalog(const std::string& directory, const Surroundings& surroundings)
+{
+    const auto files = files_in(directory);
+    if (!files) {
+        return base::fail(files.error());
+    }
+    std::vector<CatalogEntry> entries;
+    for (const std::string& path : *files) {
+        entries.push_back(read_entry(path, surroundings));
+    }
+    return entries;
 }
 
 }  // namespace memsweep::scenarios

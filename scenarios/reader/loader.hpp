@@ -9,6 +9,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,7 +20,7 @@
 #include <tl/expected.hpp>
 
 #include "core/base/error.hpp"
-#include "core/model/plan.hpp"
+#include "core/base/expected.hpp"
 #include "core/model/settings.hpp"
 #include "core/model/specs.hpp"
 #include "scenarios/reader/surroundings.hpp"
@@ -32,7 +33,7 @@ namespace memsweep::scenarios {
 
 // What the command line changes; an absent value leaves the scenario's.
 struct Overrides {
-    std::vector<std::pair<std::string, std::string>> axes;       // -a NAME=[...]: see axis_syntax.hpp
+    std::vector<std::pair<std::string, std::string>> axes;       // -a NAME=[...]: see axes.hpp
     std::vector<std::pair<std::string, std::string>> variables;  // --set NAME=VALUE: a JSON scalar, else text
     std::optional<std::uint32_t> repetitions;
     std::optional<std::uint32_t> warmup;
@@ -52,5 +53,19 @@ using Loaded = tl::expected<model::Plan, std::vector<base::Error>>;
 // The same for text already read; `name` stands for the path.
 [[nodiscard]] Loaded load_text(const std::string& name, std::string_view text, const Overrides& overrides,
                                const Surroundings& surroundings);
+
+// A scenario of a folder, for `memsweep list scenarios`.
+struct CatalogEntry {
+    std::string path;
+    std::string name;  // the file's stem when it does not load
+    std::string description;
+    std::size_t cases{};
+    std::vector<base::Error> errors;  // empty when it loads
+};
+
+// Loads every *.json and *.jsonc file directly in the folder, in the order of their paths. Errors: io: the folder
+// cannot be read. A file that does not load is listed with its errors.
+[[nodiscard]] base::Expected<std::vector<CatalogEntry>> list_catalog(const std::string& directory,
+                                                                     const Surroundings& surroundings);
 
 }  // namespace memsweep::scenarios

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/reader/quote.hpp"
+#include "scenarios/reader/foreign_text.hpp"
 
 namespace memsweep::scenarios {
 

@@ -10,15 +10,90 @@
 
 #include <chrono>
 #include <concepts>
+#include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "core/model/names.hpp"
-#include "scenarios/reader/option.hpp"
 
 namespace memsweep::scenarios {
+
+enum class OptionKind : std::uint8_t {
+    size,      // "4KiB", or a bare number of bytes
+    duration,  // "5ms", never bare
+    integer,   // a whole number
+    number,    // a decimal number
+    boolean,   // true or false
+    choice,    // one of a table of names
+    choices,   // a list of such names
+    name,      // ^[a-z][a-z0-9_]*$
+    text,      // any string
+    texts,     // a string or a list of strings
+    device,    // "gpu0"
+    shape,     // a list of extents
+    object,    // an object with its own table, or a map
+    list,      // a list of objects
+};
+
+// A value as it stands in a file, with its unit resolved: bytes, nanoseconds, the number of a device. Empty: there is
+// none, or no default.
+using Value = std::variant<std::monostate, bool, std::uint64_t, double, std::string, std::vector<std::uint64_t>,
+                           std::vector<std::string>>;
+
+// The member that a key is bound to. The pointers are to an object of the table's type; OptionTable hands them out.
+struct Binding {
+    Value (*get)(const void* object){};               // null: the key is bound to no member
+    void (*set)(void* object, const Value& value){};  // null: the reader takes the key by itself
+};
+
+// How a key counts in the canonical form that fingerprints are taken of.
+struct Canonical {
+    enum class Form : std::uint8_t {
+        unless_default,  // by name, where it differs from the default: a new key changes no fingerprint of before
+        always,          // by name
+        listed,          // in a list, by its position among the rows of that list
+        left_out,
+    };
+    std::optional<Form> form;              // empty: as the table says, else unless_default
+    std::string_view name;                 // of the member, or of the list as a JSON pointer; empty: the key's
+    std::optional<std::size_t> position;   // in the list, where it is not the next one
+    bool (*counts)(const void* object){};  // null: it always does
+    Value (*get)(const void* object){};    // null: the binding's
+};
+
+struct OptionInfo {
+    std::string_view name;
+    OptionKind kind{};
+    std::string_view help;
+    bool required{};
+    bool nullable{};      // null says that there is none
+    bool uses_arrays{};   // names arrays that earlier steps have made
+    std::uint64_t min{};  // of size, duration, integer, number; of each extent of a shape
+    std::uint64_t max{};
+    std::vector<std::string_view> (*choices)(){};  // of choice and choices
+    std::string default_text;                      // as written in a file, less the quotes; empty: no default
+    Binding binding;
+    Canonical canonical;
+};
+
+[[nodiscard]] std::string_view kind_name(OptionKind kind);  // "size", "duration", "integer", ...
+[[nodiscard]] std::string_view
+unit_of(OptionKind kind);  // of min, max: "B", "ns", "1"; empty where there are no bounds
+[[nodiscard]] bool has_bounds(OptionKind kind);
+[[nodiscard]] std::string format_bound(OptionKind kind,
+                                       std::uint64_t bound);   // as a file would say it: "8KiB", "24h", "1,000"
+[[nodiscard]] std::string accepted(const OptionInfo& option);  // "an integer from 1 to 1,000,000,000", for messages
+
+// A default as a file would say it, less the quotes: "256MiB", "60s", "0.5"; empty for none.
+[[nodiscard]] std::string format_default(OptionKind kind, const Value& value);
 
 inline constexpr std::uint64_t any_size = std::numeric_limits<std::int64_t>::max();  // no allocator gives more
 inline constexpr std::uint64_t any_integer = std::numeric_limits<std::uint64_t>::max();
@@ -34,7 +109,7 @@ template <typename Object>
 
 template <typename Object>
 struct Row {
-    OptionInfo option;
+    OptionInfo option;  // without a name: how the rows behind it count that do not say it themselves
     bool default_elsewhere{};
 
     [[nodiscard]] Row required() &&
@@ -48,6 +123,18 @@ struct Row {
     [[nodiscard]] Row of_arrays() &&
     {
         return with([](OptionInfo& row) { row.uses_arrays = true; });
+    }
+
+    [[nodiscard]] Row within(std::uint64_t min, std::uint64_t max) &&
+    {
+        option.min = min;
+        option.max = max;
+        return std::move(*this);
+    }
+    [[nodiscard]] Row one_of(std::vector<std::string_view> (*choices)()) &&
+    {
+        option.choices = choices;
+        return std::move(*this);
     }
 
     // Its default depends on other keys; the reader supplies it.
@@ -64,15 +151,20 @@ struct Row {
         return canonical(Canonical::Form::always, name, counts);
     }
     template <typename Counts = std::nullptr_t>
-    [[nodiscard]] Row unless_default(std::string_view name, Counts counts = {}) &&
+    [[nodiscard]] Row unless_default(std::string_view name = {}, Counts counts = {}) &&
     {
         return canonical(Canonical::Form::unless_default, name, counts);
     }
     template <typename Counts = std::nullptr_t>
-    [[nodiscard]] Row listed(std::string_view list, Counts counts = {}, std::optional<std::size_t> position = {}) &&
+    [[nodiscard]] Row listed(std::string_view list, Counts counts = {}) &&
     {
-        option.canonical.position = position;
-        return std::move(*this).canonical(Canonical::Form::listed, list, counts);
+        return canonical(Canonical::Form::listed, list, counts);
+    }
+
+    // In its list at this place, not behind the row before.
+    [[nodiscard]] Row at(std::size_t position) &&
+    {
+        return with([&](OptionInfo& row) { row.canonical.position = position; });
     }
     [[nodiscard]] Row left_out() && { return std::move(*this).canonical(Canonical::Form::left_out, {}, nullptr); }
 
@@ -111,19 +203,47 @@ class OptionTable {
   public:
     OptionTable(std::initializer_list<Row<Object>> rows)
     {
+        Canonical usual;
         for (const Row<Object>& row : rows) {
-            add(row);
+            if (row.option.name.empty()) {
+                usual = row.option.canonical;
+            } else {
+                add(row, usual);
+            }
         }
     }
 
-    // Adds a row behind the others. Its default is that of a default-constructed object.
-    void add(Row<Object> row)
+    // Adds a row behind the others. Its default is that of a default-constructed object; `usual`: how it counts where
+    // it does not say.
+    void add(Row<Object> row, const Canonical& usual = {})
     {
         OptionInfo& option = row.option;
         if (!option.required && !row.default_elsewhere && option.binding.get != nullptr) {
             option.default_text = format_default(option.kind, option.binding.get(&plain()));
         }
+        if (!option.canonical.form) {
+            option.canonical.form = usual.form;
+            option.canonical.name = usual.name;
+            option.canonical.counts = usual.counts;
+        }
         options_.push_back(std::move(option));
+    }
+
+    // The rows of another table behind these.
+    [[nodiscard]] OptionTable then(const OptionTable& others) &&
+    {
+        options_.insert(options_.end(), others.options_.begin(), others.options_.end());
+        return std::move(*this);
+    }
+
+    // The same, but rows that do not say how they count always stand in the canonical form.
+    [[nodiscard]] OptionTable always() const
+    {
+        OptionTable table = *this;
+        for (OptionInfo& option : table.options_) {
+            option.canonical.form = option.canonical.form.value_or(Canonical::Form::always);
+        }
+        return table;
     }
 
     [[nodiscard]] std::span<const OptionInfo> options() const { return options_; }
@@ -193,6 +313,13 @@ void assign(Member& member, const Value& value)
     }
 }
 
+// The rows behind it stand in this list of the canonical form, one behind the other; `counts`: in these objects only.
+template <typename Object, typename Counts = std::nullptr_t>
+Row<Object> listed_below(std::string_view list, Counts counts = {})
+{
+    return Row<Object>{}.listed(list, counts);
+}
+
 // A key that the reader takes by itself: it is bound to no member.
 template <typename Object>
 Row<Object> key(std::string_view name, OptionKind kind, std::string_view help)
@@ -209,10 +336,7 @@ Row<Object> key(std::string_view name, OptionKind kind, std::string_view help)
 template <typename Object>
 Row<Object> version_key()
 {
-    Row<Object> row = key<Object>("version", OptionKind::integer, "of the format").required();
-    row.option.min = 1;
-    row.option.max = 1;
-    return row;
+    return key<Object>("version", OptionKind::integer, "of the format").within(1, 1).required();
 }
 
 // A key whose value comes from and goes to the object by functions: Get(object), Set(object, value).
@@ -220,7 +344,7 @@ template <typename Object, typename Get, typename Set>
 Row<Object> bound(std::string_view name, OptionKind kind, std::string_view help, Get /*get*/, Set /*set*/)
 {
     Row<Object> row = key<Object>(name, kind, help);
-    row.option.canonical.form = Canonical::Form::unless_default;
+    row.option.canonical.form.reset();
     row.option.binding = {[](const void* object) { return Value{Get{}(as<Object>(object))}; },
                           [](void* object, const Value& value) { Set{}(*static_cast<Object*>(object), value); }};
     return row;
@@ -238,10 +362,7 @@ auto row(std::string_view name, OptionKind kind, std::string_view help)
 template <auto... member_path>
 auto bounded(std::string_view name, OptionKind kind, std::uint64_t min, std::uint64_t max, std::string_view help)
 {
-    auto made = row<member_path...>(name, kind, help);
-    made.option.min = min;
-    made.option.max = max;
-    return made;
+    return row<member_path...>(name, kind, help).within(min, max);
 }
 
 template <auto... member_path>
@@ -295,11 +416,10 @@ auto text(std::string_view key, std::string_view help)
 template <auto... member_path>
 auto choice(std::string_view name, std::string_view help)
 {
-    auto made = row<member_path...>(name, OptionKind::choice, help);
     using Enum = std::remove_cvref_t<decltype(member<member_path...>(std::declval<Object<member_path...>&>()))>;
-    made.option.choices = model::all_names<Enum>;
-    return made;
+    return row<member_path...>(name, OptionKind::choice, help).one_of(model::all_names<Enum>);
 }
 
 }  // namespace rows
+
 }  // namespace memsweep::scenarios

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "core/model/plan.hpp"
 #include "scenarios/reader/limits.hpp"
 
 namespace memsweep::scenarios {
@@ -17,51 +18,26 @@ Row<Object> schema_key()
 }
 
 // Shared by the scenario and the files it includes.
-Row<Run> description()
+OptionTable<Run> label_keys()
 {
-    return rows::key<Run>("description", OptionKind::text, "one sentence for lists and reports");
+    using enum OptionKind;
+    return {rows::key<Run>("description", text, "one sentence for lists and reports"),
+            rows::key<Run>(
+                "include", texts,
+                "files with settings, relative to this one; what this file says itself wins, then the later file")};
 }
 
-Row<Run> include()
+OptionTable<Run> run_keys()
 {
-    return rows::key<Run>(
-        "include", OptionKind::texts,
-        "files with settings, relative to this one; what this file says itself wins, then the later file");
-}
-
-Row<Run> repetitions()
-{
-    return rows::integer<&Run::settings, &model::Settings::repetitions>("repetitions", 1, 100'000,
-                                                                        "measured runs of each case");
-}
-
-Row<Run> warmup()
-{
-    return rows::integer<&Run::settings, &model::Settings::warmup>("warmup", 0, 1'000,
-                                                                   "runs before them that are not kept");
-}
-
-Row<Run> timeout()
-{
-    return rows::duration<&Run::settings, &model::Settings::timeout>("timeout", millisecond, 24 * hour,
-                                                                     "of one repetition");
-}
-
-Row<Run> order()
-{
-    return rows::choice<&Run::settings, &model::Settings::order>("order",
-                                                                 "how the repetitions of the cases follow each other");
-}
-
-Row<Run> seed()
-{
-    return rows::integer<&Run::settings, &model::Settings::seed>("seed", 0, any_integer, "of everything random");
-}
-
-Row<Run> isolation()
-{
-    return rows::choice<&Run::settings, &model::Settings::isolation>("isolation",
-                                                                     "whether repetitions share a process");
+    using S = model::Settings;
+    return {
+        rows::integer<&Run::settings, &S::repetitions>("repetitions", 1, 100'000, "measured runs of each case"),
+        rows::integer<&Run::settings, &S::warmup>("warmup", 0, 1'000, "runs before them that are not kept"),
+        rows::duration<&Run::settings, &S::timeout>("timeout", millisecond, 24 * hour, "of one repetition"),
+        rows::choice<&Run::settings, &S::order>("order", "how the repetitions of the cases follow each other"),
+        rows::integer<&Run::settings, &S::seed>("seed", 0, any_integer, "of everything random"),
+        rows::choice<&Run::settings, &S::isolation>("isolation", "whether repetitions share a process"),
+    };
 }
 
 Row<Run> series()
@@ -69,25 +45,7 @@ Row<Run> series()
     return rows::key<Run>("series", OptionKind::object, "what is recorded over time");
 }
 
-Row<Run> ranks()
-{
-    auto row = rows::key<Run>("ranks", OptionKind::integer,
-                              "MPI ranks that its transfers go between: so many, or \"2+\": as many or more");
-    row.option.min = 2;
-    row.option.max = max_ranks;
-    return row;
-}
-
 struct AxisRangeKeys {};
-
-Row<AxisRangeKeys> range_key(std::string_view name, OptionKind kind, std::uint64_t min, std::uint64_t max,
-                             std::string_view help)
-{
-    auto row = rows::key<AxisRangeKeys>(name, kind, help);
-    row.option.min = min;
-    row.option.max = max;
-    return row;
-}
 
 std::vector<std::string_view> series_metrics()
 {
@@ -105,39 +63,40 @@ std::vector<std::string> all_series_metrics()
 const OptionTable<RunSettings>& scenario_table()
 {
     using enum OptionKind;
-    static const OptionTable<Run> table{
-        schema_key<Run>(),
-        rows::key<Run>("format", text, "\"memsweep-scenario\"").required(),
-        rows::version_key<Run>(),
-        rows::key<Run>("name", name, "of the scenario; begins every case id").required(),
-        description(),
-        include(),
-        rows::key<Run>("variables", object, "names and values for ${NAME}; --set changes them"),
-        rows::key<Run>("requires", object, "what the machine must have"),
-        ranks(),
-        repetitions(),
-        warmup(),
-        timeout(),
-        order(),
-        seed(),
-        isolation(),
-        rows::key<Run>("axes", object, "names and values; every combination is a case; -a changes them"),
-        rows::key<Run>("exclude", list, "combinations to leave out: axis names and values"),
-        rows::key<Run>("memory", object, "what arrays are made of"),
-        rows::key<Run>("release", object, "when memory that was dropped is freed"),
-        rows::key<Run>("safety", object, "what looks for mistakes in the use of memory"),
-        rows::key<Run>("allocators", object, "settings of the allocators that the axis allocator names"),
-        rows::key<Run>("steps", list, "what one repetition does, in order").required(),
-        series(),
-        rows::key<Run>("assert", list, "what must hold"),
-    };
+    static const OptionTable<Run> table =
+        OptionTable<Run>{
+            schema_key<Run>(),
+            rows::key<Run>("format", text, "\"memsweep-scenario\"").required(),
+            rows::version_key<Run>(),
+            rows::key<Run>("name", name, "of the scenario; begins every case id").required(),
+        }
+            .then(label_keys())
+            .then({
+                rows::key<Run>("variables", object, "names and values for ${NAME}; --set changes them"),
+                rows::key<Run>("requires", object, "what the machine must have"),
+                rows::key<Run>("ranks", integer,
+                               "MPI ranks that its transfers go between: so many, or \"2+\": as many or more")
+                    .within(2, max_ranks),
+            })
+            .then(run_keys())
+            .then({
+                rows::key<Run>("axes", object, "names and values; every combination is a case; -a changes them"),
+                rows::key<Run>("exclude", list, "combinations to leave out: axis names and values"),
+                rows::key<Run>("memory", object, "what arrays are made of"),
+                rows::key<Run>("release", object, "when memory that was dropped is freed"),
+                rows::key<Run>("safety", object, "what looks for mistakes in the use of memory"),
+                rows::key<Run>("allocators", object, "settings of the allocators that the axis allocator names"),
+                rows::key<Run>("steps", list, "what one repetition does, in order").required(),
+                series(),
+                rows::key<Run>("assert", list, "what must hold"),
+            });
     return table;
 }
 
 const OptionTable<RunSettings>& settings_table()
 {
-    static const OptionTable<Run> table{schema_key<Run>(), description(), include(), repetitions(), warmup(),
-                                        timeout(),         order(),       seed(),    isolation(),   series()};
+    static const OptionTable<Run> table =
+        OptionTable<Run>{schema_key<Run>()}.then(label_keys()).then(run_keys()).then({series()});
     return table;
 }
 
@@ -161,15 +120,16 @@ const OptionTable<model::Requirements>& requires_table()
     return table;
 }
 
-// `from`, `to` and `step` are integers or sizes, alike; read by axis_range.hpp.
+// `from`, `to` and `step` are integers or sizes, alike; read by axis_values.cpp.
 std::span<const OptionInfo> axis_range_options()
 {
     using enum OptionKind;
-    static const OptionTable<AxisRangeKeys> table{
-        range_key("from", size, 0, any_size, "first value: an integer or a size").required(),
-        range_key("to", size, 0, any_size, "last value, itself included when it is hit").required(),
-        range_key("factor", integer, 2, thousand_million, "each value is this many times the one before"),
-        range_key("step", size, 1, any_size, "each value is this much more than the one before"),
+    using Keys = AxisRangeKeys;
+    static const OptionTable<Keys> table{
+        rows::key<Keys>("from", size, "first value: an integer or a size").within(0, any_size).required(),
+        rows::key<Keys>("to", size, "last value, itself included when it is hit").within(0, any_size).required(),
+        rows::key<Keys>("factor", integer, "each value is this many times the one before").within(2, thousand_million),
+        rows::key<Keys>("step", size, "each value is this much more than the one before").within(1, any_size),
     };
     return table.options();
 }
@@ -194,8 +154,11 @@ const OptionTable<Profile>& profile_table()
 const OptionTable<model::SeriesSpec>& series_table()
 {
     using S = model::SeriesSpec;
-    static const OptionTable<S> table = [] {
-        auto metrics = rows::bound<S>(
+    static const OptionTable<S> table{
+        rows::duration<&S::interval>("interval", millisecond, 60'000 * millisecond, "time between two samples")
+            .required()
+            .always("interval_ns"),
+        rows::bound<S>(
             "metrics", OptionKind::choices, "what is sampled", [](const S&) { return Value{all_series_metrics()}; },
             [](S& series, const Value& value) {
                 series.working_set = false;
@@ -203,14 +166,10 @@ const OptionTable<model::SeriesSpec>& series_table()
                 for (const std::string& metric : std::get<std::vector<std::string>>(value)) {
                     (metric == "working_set" ? series.working_set : series.live_bytes) = true;
                 }
-            });
-        metrics.option.choices = series_metrics;
-        return OptionTable<S>{
-            rows::duration<&S::interval>("interval", millisecond, 60'000 * millisecond, "time between two samples")
-                .required()
-                .always("interval_ns"),
-            std::move(metrics).left_out()};
-    }();
+            })
+            .one_of(series_metrics)
+            .left_out(),
+    };
     return table;
 }
 

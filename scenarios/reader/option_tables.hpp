@@ -6,8 +6,21 @@
 #include <string_view>
 #include <vector>
 
-#include "core/model/plan.hpp"
+#include "core/model/settings.hpp"
 #include "scenarios/reader/option_table.hpp"
+
+namespace memsweep::model {
+struct Assertion;
+struct MemorySpec;
+struct NumaSpec;
+struct PoolSpec;
+struct ReleaseSpec;
+struct Requirements;
+struct SafetySpec;
+struct Step;
+struct TransferJob;
+struct TrimPolicy;
+}  // namespace memsweep::model
 
 namespace memsweep::scenarios {
 

@@ -1,12 +1,49 @@
 // The keys of "memory" and of what stands in it, of "safety", and of pools.
-#include "core/model/driver_memory.hpp"
+#include "core/model/specs.hpp"
 #include "scenarios/reader/option_tables.hpp"
-#include "scenarios/reader/pool_presets.hpp"
 
 namespace memsweep::scenarios {
 namespace {
 
 constexpr std::uint64_t day = 24 * hour;
+
+constexpr std::uint64_t minute_ns = 60'000'000'000;
+
+// Pools by name: values that keys of the file then change. DotCompute's object pool: its default, high-frequency and
+// memory-constrained settings.
+struct Preset {
+    std::string_view name;
+    std::uint32_t thread_blocks, depot_blocks;
+    std::uint64_t lifetime_ns, trim_interval_ns;
+};
+
+constexpr std::array<Preset, 4> presets{{
+    {"default", 8, 100, 0, 0},
+    {"dotcompute", 8, 100, 30 * minute_ns, 5 * minute_ns},
+    {"high-frequency", 16, 500, 15 * minute_ns, 2 * minute_ns},
+    {"memory-constrained", 4, 25, 10 * minute_ns, minute_ns},
+}};
+
+std::vector<std::string_view> preset_names()
+{
+    std::vector<std::string_view> names;
+    for (const Preset& preset : presets) {
+        names.push_back(preset.name);
+    }
+    return names;
+}
+
+void apply_preset(std::string_view name, model::PoolSpec& pool)
+{
+    for (const Preset& preset : presets) {
+        if (preset.name == name) {
+            pool.thread_blocks = preset.thread_blocks;
+            pool.depot_blocks = preset.depot_blocks;
+            pool.lifetime_ns = preset.lifetime_ns;
+            pool.trim_interval_ns = preset.trim_interval_ns;
+        }
+    }
+}
 
 Value nodes_of(const model::NumaSpec& numa)
 {
@@ -74,11 +111,11 @@ const OptionTable<model::TrimPolicy>& memory_trim_table()
 {
     using T = model::TrimPolicy;
     static const OptionTable<T> table{
+        rows::listed_below<T>(""),
         rows::size<&T::above_bytes>("above", "resident set of the process beyond which arrays in use are trimmed; "
                                              "0: never")
-            .required()
-            .listed(""),
-        rows::choice<&T::how>("how", "by which mechanism").listed(""),
+            .required(),
+        rows::choice<&T::how>("how", "by which mechanism"),
     };
     return table;
 }
@@ -86,14 +123,15 @@ const OptionTable<model::TrimPolicy>& memory_trim_table()
 const OptionTable<model::NumaSpec>& numa_table()
 {
     using N = model::NumaSpec;
-    static const OptionTable<N> table = [] {
-        auto nodes = rows::bound<N>(
+    static const OptionTable<N> table{
+        rows::listed_below<N>(""),
+        rows::choice<&N::policy>("policy", "how nodes are chosen"),
+        rows::bound<N>(
             "nodes", OptionKind::shape, "their numbers", [](const N& numa) { return nodes_of(numa); },
-            [](N& numa, const Value& value) { set_nodes(numa, value); });
-        nodes.option.max = 63;
-        return OptionTable<N>{rows::choice<&N::policy>("policy", "how nodes are chosen").listed(""),
-                              std::move(nodes).listed("").by([](const N& numa) { return Value{numa.nodes}; })};
-    }();
+            [](N& numa, const Value& value) { set_nodes(numa, value); })
+            .within(0, 63)
+            .by([](const N& numa) { return Value{numa.nodes}; }),
+    };
     return table;
 }
 
@@ -101,16 +139,14 @@ const OptionTable<model::SafetySpec>& safety_table()
 {
     using S = model::SafetySpec;
     static const OptionTable<S> table{
-        rows::choice<&S::detect>("detect", "how a use of freed memory is noticed").listed(""),
+        rows::listed_below<S>(""),
+        rows::choice<&S::detect>("detect", "how a use of freed memory is noticed"),
         rows::size<&S::quarantine_bytes>("quarantine", 1, any_size,
-                                         "detect quarantine: how much freed memory is held back")
-            .listed(""),
+                                         "detect quarantine: how much freed memory is held back"),
         rows::flag<&S::guard_pages>("guard_pages",
-                                    "each array ends against an inaccessible page, so that an overrun traps")
-            .listed(""),
+                                    "each array ends against an inaccessible page, so that an overrun traps"),
         rows::flag<&S::ignore_manual_free>("ignore_manual_free",
-                                           "manual frees are disregarded: the results must not change")
-            .listed(""),
+                                           "manual frees are disregarded: the results must not change"),
     };
     return table;
 }
@@ -119,62 +155,51 @@ const OptionTable<model::PoolSpec>& pool_table()
 {
     using namespace rows;
     using P = model::PoolSpec;
-    static const OptionTable<P> table = [] {
-        auto preset = bound<P>(
+    static const OptionTable<P> table{
+        listed_below<P>(""),
+        choice<&P::kind>("kind", "how memory is kept"),
+        bound<P>(
             "preset", OptionKind::choice,
             "values to begin with: blocks, lifetimes and intervals; other keys change them",
             [](const P&) { return Value{std::string{preset_names().front()}}; },
-            [](P& pool, const Value& name) { apply_preset(std::get<std::string>(name), pool); });
-        preset.option.choices = preset_names;
-        return OptionTable<P>{
-            choice<&P::kind>("kind", "how memory is kept").listed(""),
-            std::move(preset).left_out(),
-            choice<&P::classes>("classes", "classes: their sizes").listed(""),
-            number<&P::factor>("factor", 1, 16, "geometric: from class to class; above 1").listed(""),
-            size<&P::smallest>("smallest", 1, any_size, "smaller requests bypass the pool").listed(""),
-            size<&P::largest>("largest", 1, any_size, "larger requests bypass the pool").listed(""),
-            size<&P::alignment>("alignment", 1, 4096,
-                                "of every block, a power of two; stricter requests bypass the pool")
-                .listed(""),
-            choice<&P::topology>("topology", "classes: how threads share it").listed(""),
-            integer<&P::thread_blocks>("thread_blocks", 0, 62, "tiered: of a class, kept by a thread").listed(""),
-            size<&P::thread_bytes>("thread_bytes", "tiered: the same in bytes").listed(""),
-            integer<&P::depot_blocks>("depot_blocks", 0, 100'000, "of a class, kept in its depot, or in a stripe")
-                .listed(""),
-            size<&P::depot_bytes>("depot_bytes", "the same in bytes").listed(""),
-            integer<&P::stripes>("stripes", 0, 1024, "striped: how many; 0: one per processor").listed(""),
-            integer<&P::per_class>("per_class", 0, 1'000'000, "blocks of a class in the common store; 0: any number")
-                .listed(""),
-            size<&P::class_bytes>("class_bytes", "the same in bytes; 0: any number").listed(""),
-            size<&P::limit_bytes>("limit", "idle in the common store, or in chunks that could go back").listed(""),
-            choice<&P::on_full>("on_full", "what goes when the common store is full, and first when it is trimmed")
-                .listed(""),
-            choice<&P::zeros>("zeros", "classes: where zeros come from in reused memory").listed(""),
-            duration<&P::trim_interval_ns>("trim_interval", 0, day,
-                                           "between the passes of the maintenance thread; 0: there is none")
-                .listed(""),
-            number<&P::trim_to>("trim_to", 0, 1, "share of the idle bytes that a pass leaves").listed(""),
-            duration<&P::lifetime_ns>("lifetime", 0, day,
-                                      "a pass gives back what lay in the common store for longer; 0: nothing")
-                .listed(""),
-            duration<&P::decay_ns>("decay", 0, day,
-                                   "idle bytes fade along a smooth curve over this time, as in jemalloc; 0: they do "
-                                   "not")
-                .listed(""),
-            number<&P::pressure>("pressure", 0, 100,
-                                 "percent of time stalled for memory (PSI) from which a pass empties the pool; 0: "
-                                 "never")
-                .listed(""),
-            number<&P::cgroup_share>("cgroup_share", 0, 1,
-                                     "used share of the control group's limit from which a pass empties the pool; 0: "
-                                     "never")
-                .listed(""),
-            flag<&P::per_node>("per_node", "classes: a pool for each NUMA node, in memory of that node; with "
-                                           "resources that map pages"),
-            size<&P::chunk_bytes>("chunk", 4096, any_size, "best_fit, tlsf: asked of the resource at a time")
-                .listed(""),
-        };
-    }();
+            [](P& pool, const Value& name) { apply_preset(std::get<std::string>(name), pool); })
+            .one_of(preset_names)
+            .left_out(),
+        choice<&P::classes>("classes", "classes: their sizes"),
+        number<&P::factor>("factor", 1, 16, "geometric: from class to class; above 1"),
+        size<&P::smallest>("smallest", 1, any_size, "smaller requests bypass the pool"),
+        size<&P::largest>("largest", 1, any_size, "larger requests bypass the pool"),
+        size<&P::alignment>("alignment", 1, 4096, "of every block, a power of two; stricter requests bypass the pool"),
+        choice<&P::topology>("topology", "classes: how threads share it"),
+        integer<&P::thread_blocks>("thread_blocks", 0, 62, "tiered: of a class, kept by a thread"),
+        size<&P::thread_bytes>("thread_bytes", "tiered: the same in bytes"),
+        integer<&P::depot_blocks>("depot_blocks", 0, 100'000, "of a class, kept in its depot, or in a stripe"),
+        size<&P::depot_bytes>("depot_bytes", "the same in bytes"),
+        integer<&P::stripes>("stripes", 0, 1024, "striped: how many; 0: one per processor"),
+        integer<&P::per_class>("per_class", 0, 1'000'000, "blocks of a class in the common store; 0: any number"),
+        size<&P::class_bytes>("class_bytes", "the same in bytes; 0: any number"),
+        size<&P::limit_bytes>("limit", "idle in the common store, or in chunks that could go back"),
+        choice<&P::on_full>("on_full", "what goes when the common store is full, and first when it is trimmed"),
+        choice<&P::zeros>("zeros", "classes: where zeros come from in reused memory"),
+        duration<&P::trim_interval_ns>("trim_interval", 0, day,
+                                       "between the passes of the maintenance thread; 0: there is none"),
+        number<&P::trim_to>("trim_to", 0, 1, "share of the idle bytes that a pass leaves"),
+        duration<&P::lifetime_ns>("lifetime", 0, day,
+                                  "a pass gives back what lay in the common store for longer; 0: nothing"),
+        duration<&P::decay_ns>("decay", 0, day,
+                               "idle bytes fade along a smooth curve over this time, as in jemalloc; 0: they do "
+                               "not"),
+        number<&P::pressure>("pressure", 0, 100,
+                             "percent of time stalled for memory (PSI) from which a pass empties the pool; 0: "
+                             "never"),
+        number<&P::cgroup_share>("cgroup_share", 0, 1,
+                                 "used share of the control group's limit from which a pass empties the pool; 0: "
+                                 "never"),
+        flag<&P::per_node>("per_node", "classes: a pool for each NUMA node, in memory of that node; with "
+                                       "resources that map pages")
+            .unless_default(),
+        size<&P::chunk_bytes>("chunk", 4096, any_size, "best_fit, tlsf: asked of the resource at a time"),
+    };
     return table;
 }
 

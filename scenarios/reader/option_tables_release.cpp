@@ -20,18 +20,13 @@ const OptionTable<model::ReleaseSpec>& release_table()
     using Arena = model::ArenaSpec;
     using Cache = model::CacheSpec;
     using Mode = model::ReleaseMode;
+    using Family = model::ModeFamily;
     static constexpr auto manual = [](const R& release) { return model::frees_manually(release); };
     static constexpr auto counted = [](const R& release) { return release.mode == Mode::refcount; };
     static constexpr auto batched = [](const R& release) { return release.mode == Mode::deferred_batch; };
     static constexpr auto on_stack = [](const R& release) { return release.mode == Mode::stack; };
-    static constexpr auto has_arena = [](const R& release) {
-        return release.mode == Mode::arena || release.mode == Mode::arena_autoscale ||
-               release.mode == Mode::arena_checked;
-    };
-    static constexpr auto has_cache = [](const R& release) {
-        return release.mode == Mode::pool || release.mode == Mode::preallocated || release.mode == Mode::tls_cache ||
-               release.mode == Mode::forward;
-    };
+    static constexpr auto has_arena = [](const R& release) { return family_of(release.mode) == Family::arena; };
+    static constexpr auto has_cache = [](const R& release) { return family_of(release.mode) == Family::cache; };
     static constexpr auto has_window = [](const R& release) {
         return release.mode == Mode::pool && (release.cache.from_bytes > 1 || release.cache.below_bytes != 0);
     };
@@ -46,169 +41,128 @@ const OptionTable<model::ReleaseSpec>& release_table()
         flag<&R::atomic>("atomic", "handles may be shared between threads: their count takes locked instructions")
             .unless_default({}, counted),
 
+        listed_below<R>("/triggers/gc", triggered),
         integer<&R::collect_every>(
             "collect_every", 0, thousand_million,
-            "collect before an allocation when this many were made since the last; 0: only by other triggers")
-            .listed("/triggers/gc", triggered),
-        flag<&R::gated>("gated", "finalizer: the allocation that triggers a collection waits until it is drained")
-            .listed("/triggers/gc", triggered),
-        duration<&R::gc_pause_ns>("gc_pause", 0, 10'000 * millisecond, "a collection stops the program for this long")
-            .listed("/triggers/gc", triggered),
-        duration<&R::gc_duration_ns>("gc_duration", 0, 10'000 * millisecond,
-                                     "finalizer: a collection that pressure asks for runs this long beside the program")
-            .listed("/triggers/gc", triggered),
+            "collect before an allocation when this many were made since the last; 0: only by other triggers"),
+        flag<&R::gated>("gated", "finalizer: the allocation that triggers a collection waits until it is drained"),
+        duration<&R::gc_pause_ns>("gc_pause", 0, 10'000 * millisecond, "a collection stops the program for this long"),
+        duration<&R::gc_duration_ns>(
+            "gc_duration", 0, 10'000 * millisecond,
+            "finalizer: a collection that pressure asks for runs this long beside the program"),
 
+        listed_below<R>("/triggers/managed", triggered),
         size<&R::managed, &Managed::bytes_per_array>(
-            "managed_bytes", "managed bytes of small objects that each array brings: wrappers, strings")
-            .listed("/triggers/managed", triggered),
-        size<&R::managed, &Managed::garbage>("garbage", "one managed object more per array, of this size")
-            .listed("/triggers/managed", triggered),
-        size<&R::managed, &Managed::header>("garbage_header", "of that object").listed("/triggers/managed", triggered),
+            "managed_bytes", "managed bytes of small objects that each array brings: wrappers, strings"),
+        size<&R::managed, &Managed::garbage>("garbage", "one managed object more per array, of this size"),
+        size<&R::managed, &Managed::header>("garbage_header", "of that object"),
         size<&R::managed, &Managed::steady>("nursery", "managed bytes between two collections; 0: they trigger none")
-            .listed("/triggers/managed", triggered, 5),
+            .at(5),
         size<&R::managed, &Managed::first>("nursery_first",
                                            "before the first collection, where it differs; 0: it does not")
-            .listed("/triggers/managed", triggered, 3),
+            .at(3),
         size<&R::managed, &Managed::second>("nursery_second", "before the second, where it differs; 0: it does not")
-            .listed("/triggers/managed", triggered, 4),
-        size<&R::managed, &Managed::used_at_start>("nursery_used", "used before the first array is made")
-            .listed("/triggers/managed", triggered),
+            .at(4),
+        size<&R::managed, &Managed::used_at_start>("nursery_used", "used before the first array is made"),
         size<&R::managed, &Managed::tlab>("tlab",
-                                          "an object larger than this wastes as much of the nursery; 0: none does")
-            .listed("/triggers/managed", triggered),
-        size<&R::managed, &Managed::region>("region", "objects do not cross regions of this size; 0: there are none")
-            .listed("/triggers/managed", triggered),
+                                          "an object larger than this wastes as much of the nursery; 0: none does"),
+        size<&R::managed, &Managed::region>("region", "objects do not cross regions of this size; 0: there are none"),
         size<&R::managed, &Managed::large_from>("large_from",
-                                                "objects from this size on are counted apart; 0: none are")
-            .listed("/triggers/managed", triggered),
+                                                "objects from this size on are counted apart; 0: none are"),
         size<&R::managed, &Managed::large>("large_budget",
-                                           "of these: a collection once it is passed; 0: they trigger none")
-            .listed("/triggers/managed", triggered),
+                                           "of these: a collection once it is passed; 0: they trigger none"),
         size<&R::managed, &Managed::promoted>(
-            "promoted", "survives the first collection of the nursery, and counts with the large objects")
-            .listed("/triggers/managed", triggered),
+            "promoted", "survives the first collection of the nursery, and counts with the large objects"),
 
-        choice<&R::pressure, &Pressure::rule>("pressure", "what native memory triggers")
-            .listed("/triggers/pressure", triggered),
-        size<&R::pressure, &Pressure::min_budget>("min_budget", "coreclr: gross additions that are always allowed")
-            .listed("/triggers/pressure", triggered),
+        listed_below<R>("/triggers/pressure", triggered),
+        choice<&R::pressure, &Pressure::rule>("pressure", "what native memory triggers"),
+        size<&R::pressure, &Pressure::min_budget>("min_budget", "coreclr: gross additions that are always allowed"),
         number<&R::pressure, &Pressure::max_ratio>(
-            "max_ratio", 0, 1000, "coreclr: additions over removals beyond which the budget grows no more")
-            .listed("/triggers/pressure", triggered),
+            "max_ratio", 0, 1000, "coreclr: additions over removals beyond which the budget grows no more"),
         size<&R::pressure, &Pressure::managed_heap>(
-            "managed_heap", "coreclr: size of the managed heap, of which a share is a budget too")
-            .listed("/triggers/pressure", triggered),
-        number<&R::pressure, &Pressure::heap_share>("heap_share", 0, 1, "coreclr: that share")
-            .listed("/triggers/pressure", triggered),
+            "managed_heap", "coreclr: size of the managed heap, of which a share is a budget too"),
+        number<&R::pressure, &Pressure::heap_share>("heap_share", 0, 1, "coreclr: that share"),
         number<&R::pressure, &Pressure::duty>("duty", 0, 1000,
-                                              "coreclr: collections lie this many times their duration apart")
-            .listed("/triggers/pressure", triggered),
+                                              "coreclr: collections lie this many times their duration apart"),
         flag<&R::pressure, &Pressure::counts_idle>(
             "pressure_on_idle", "pool: what is returned is registered again, as if it were live: a mistake")
-            .listed("/cache", has_cache, 2),
-        size<&R::pressure, &Pressure::capacity>("capacity", "cuda: memory of the device; 0: nothing triggers")
-            .listed("/triggers/pressure", triggered),
+            .listed("/cache", has_cache)
+            .at(2),
+        size<&R::pressure, &Pressure::capacity>("capacity", "cuda: memory of the device; 0: nothing triggers"),
         number<&R::pressure, &Pressure::threshold>("threshold", 0, 1,
-                                                   "cuda: live share of it from which collections come")
-            .listed("/triggers/pressure", triggered),
+                                                   "cuda: live share of it from which collections come"),
         number<&R::pressure, &Pressure::max_gc_share>("max_gc_share", 0, 1,
-                                                      "cuda: share of the time that they may take")
-            .listed("/triggers/pressure", triggered),
+                                                      "cuda: share of the time that they may take"),
 
-        size<&R::cap, &Cap::bytes>("cap", "cleaner: most bytes at once; an allocation above it waits; 0: no cap")
-            .listed("/triggers/cap", triggered),
-        flag<&R::cap, &Cap::explicit_gc>("explicit_gc", "cleaner: an allocation at the cap may ask for a collection")
-            .listed("/triggers/cap", triggered),
-        integer<&R::cap, &Cap::sleeps>("sleeps", 0, 20, "cleaner: sleeps at the cap before the allocation is refused")
-            .listed("/triggers/cap", triggered),
+        listed_below<R>("/triggers/cap", triggered),
+        size<&R::cap, &Cap::bytes>("cap", "cleaner: most bytes at once; an allocation above it waits; 0: no cap"),
+        flag<&R::cap, &Cap::explicit_gc>("explicit_gc", "cleaner: an allocation at the cap may ask for a collection"),
+        integer<&R::cap, &Cap::sleeps>("sleeps", 0, 20, "cleaner: sleeps at the cap before the allocation is refused"),
         duration<&R::cap, &Cap::first_sleep_ns>("first_sleep", 0, 10'000 * millisecond,
-                                                "cleaner: the first of them; each is twice the one before")
-            .listed("/triggers/cap", triggered),
+                                                "cleaner: the first of them; each is twice the one before"),
 
+        listed_below<R>("/triggers/target", triggered),
         size<&R::target, &Target::initial>("initial_target",
-                                           "sweep: heap at which the first collection comes; 0: no such trigger")
-            .listed("/triggers/target", triggered),
+                                           "sweep: heap at which the first collection comes; 0: no such trigger"),
         number<&R::target, &Target::min_growth>("min_growth", 0, 100,
-                                                "sweep: the next target lies at least this share of the heap higher")
-            .listed("/triggers/target", triggered),
-        size<&R::target, &Target::min_bytes>("min_bytes", "sweep: and at least so much")
-            .listed("/triggers/target", triggered),
-        number<&R::target, &Target::tuning>("tuning", 0, thousand_million, "sweep: factor of the square-root rule")
-            .listed("/triggers/target", triggered),
+                                                "sweep: the next target lies at least this share of the heap higher"),
+        size<&R::target, &Target::min_bytes>("min_bytes", "sweep: and at least so much"),
+        number<&R::target, &Target::tuning>("tuning", 0, thousand_million, "sweep: factor of the square-root rule"),
         number<&R::target, &Target::smooth_alloc>("smooth_alloc", 0, 1,
-                                                  "sweep: weight of the past in the allocation rate")
-            .listed("/triggers/target", triggered),
-        number<&R::target, &Target::smooth_gc>("smooth_gc", 0, 1, "sweep: weight of the past in the collection rate")
-            .listed("/triggers/target", triggered),
-        size<&R::target, &Target::max_heap>("max_heap", "sweep: bound of the target; 0: none")
-            .listed("/triggers/target", triggered),
+                                                  "sweep: weight of the past in the allocation rate"),
+        number<&R::target, &Target::smooth_gc>("smooth_gc", 0, 1, "sweep: weight of the past in the collection rate"),
+        size<&R::target, &Target::max_heap>("max_heap", "sweep: bound of the target; 0: none"),
         size<&R::target, &Target::counts_from>("counts_from",
-                                               "sweep: smaller arrays lie in the managed heap and are not counted")
-            .listed("/triggers/target", triggered),
+                                               "sweep: smaller arrays lie in the managed heap and are not counted"),
 
+        listed_below<R>("/triggers/cycle", triggered),
         integer<&R::cycle, &Cycle::generation0>(
             "threshold0", 0, thousand_million,
-            "cycle: containers allocated less those freed that trigger a collection; 0: no such trigger")
-            .listed("/triggers/cycle", triggered),
+            "cycle: containers allocated less those freed that trigger a collection; 0: no such trigger"),
         integer<&R::cycle, &Cycle::generation1>("threshold1", 0, thousand_million,
-                                                "cycle: collections before the second generation is looked at")
-            .listed("/triggers/cycle", triggered),
-        integer<&R::cycle, &Cycle::generation2>("threshold2", 0, thousand_million, "cycle: and before the oldest is")
-            .listed("/triggers/cycle", triggered),
+                                                "cycle: collections before the second generation is looked at"),
+        integer<&R::cycle, &Cycle::generation2>("threshold2", 0, thousand_million, "cycle: and before the oldest is"),
         integer<&R::cycle, &Cycle::containers_per_array>("containers", 0, thousand_million,
-                                                         "cycle: container objects per array")
-            .listed("/triggers/cycle", triggered),
+                                                         "cycle: container objects per array"),
         integer<&R::cycle, &Cycle::temporary_containers>("temporary_containers", 0, thousand_million,
-                                                         "cycle: more of them while an array is made")
-            .listed("/triggers/cycle", triggered),
+                                                         "cycle: more of them while an array is made"),
         integer<&R::cycle, &Cycle::containers_at_start>("containers_at_start", 0, thousand_million,
-                                                        "cycle: counted before the first array")
-            .listed("/triggers/cycle", triggered),
+                                                        "cycle: counted before the first array"),
         number<&R::cycle, &Cycle::cyclic_fraction>("cyclic_fraction", 0, 1,
-                                                   "cycle: share of the arrays that are caught in cycles")
-            .listed("/triggers/cycle", triggered),
+                                                   "cycle: share of the arrays that are caught in cycles"),
 
-        integer<&R::finalizer_threads>("finalizer_threads", 1, 64, "finalizer, cleaner: threads that free")
-            .listed("/triggers/finalizer", triggered),
-        integer<&R::finalizer_objects>("finalizer_objects", 1, 16, "finalizable objects per array")
-            .listed("/triggers/finalizer", triggered),
-        integer<&R::finalizer_nice>("finalizer_nice", 0, 19, "niceness of these threads")
-            .listed("/triggers/finalizer", triggered),
+        listed_below<R>("/triggers/finalizer", triggered),
+        integer<&R::finalizer_threads>("finalizer_threads", 1, 64, "finalizer, cleaner: threads that free"),
+        integer<&R::finalizer_objects>("finalizer_objects", 1, 16, "finalizable objects per array"),
+        integer<&R::finalizer_nice>("finalizer_nice", 0, 19, "niceness of these threads"),
         duration<&R::release_cost_ns>("release_cost", 0, 10'000 * millisecond,
-                                      "busy time added to each release, for finalizers that do more than free")
-            .listed("/triggers/finalizer", triggered),
+                                      "busy time added to each release, for finalizers that do more than free"),
         integer<&R::resurrect_every>("resurrect_every", 0, thousand_million,
-                                     "finalizer: every Nth array found is kept alive for one more collection; 0: none")
-            .listed("/triggers/finalizer", triggered),
+                                     "finalizer: every Nth array found is kept alive for one more collection; 0: none"),
 
         number<&R::free_fraction>("free_fraction", 0, 1, "manual modes: share of the manual frees that are carried out")
             .always({}, manual),
         integer<&R::batch>("batch", 1, thousand_million, "deferred_batch: free when this many drops wait")
             .always({}, batched),
 
-        size<&R::arena, &Arena::slab_bytes>("slab", 4096, any_size, "arena: size of a slab")
-            .listed("/arena", has_arena),
-        size<&R::arena, &Arena::alignment>("bump_alignment", 1, 4096, "arena: largest alignment that is kept")
-            .listed("/arena", has_arena),
+        listed_below<R>("/arena", has_arena),
+        size<&R::arena, &Arena::slab_bytes>("slab", 4096, any_size, "arena: size of a slab"),
+        size<&R::arena, &Arena::alignment>("bump_alignment", 1, 4096, "arena: largest alignment that is kept"),
         flag<&R::arena, &Arena::restore_on_throw>("restore_on_throw",
-                                                  "arena: an exception that leaves a scope restores it too")
-            .listed("/arena", has_arena),
-        size<&R::arena, &Arena::initial_bytes>("initial", 4096, any_size, "arena_autoscale: the main buffer")
-            .listed("/arena", has_arena),
-        integer<&R::arena, &Arena::history>("history", 1, 1000, "arena_autoscale: scopes that its size follows")
-            .listed("/arena", has_arena),
-        number<&R::arena, &Arena::headroom>("headroom", 0, 100, "arena_autoscale: how much more than they used")
-            .listed("/arena", has_arena),
+                                                  "arena: an exception that leaves a scope restores it too"),
+        size<&R::arena, &Arena::initial_bytes>("initial", 4096, any_size, "arena_autoscale: the main buffer"),
+        integer<&R::arena, &Arena::history>("history", 1, 1000, "arena_autoscale: scopes that its size follows"),
+        number<&R::arena, &Arena::headroom>("headroom", 0, 100, "arena_autoscale: how much more than they used"),
 
+        listed_below<R>("/cache", has_cache),
         integer<&R::cache, &Cache::per_size>("cache_per_size", 0, thousand_million,
                                              "pool, tls_cache: arrays kept of one size")
-            .listed("/cache", has_cache, 0),
-        size<&R::cache, &Cache::limit_bytes>("cache_limit", "pool, tls_cache: bytes kept in all")
-            .listed("/cache", has_cache, 1),
-        size<&R::cache, &Cache::from_bytes>("cache_from", 0, any_size, "pool: smaller arrays bypass it")
-            .listed("/window", has_window),
-        size<&R::cache, &Cache::below_bytes>("cache_below", "pool: and so do arrays of this size and more; 0: none do")
-            .listed("/window", has_window),
+            .at(0),
+        size<&R::cache, &Cache::limit_bytes>("cache_limit", "pool, tls_cache: bytes kept in all").at(1),
+
+        listed_below<R>("/window", has_window),
+        size<&R::cache, &Cache::from_bytes>("cache_from", 0, any_size, "pool: smaller arrays bypass it"),
+        size<&R::cache, &Cache::below_bytes>("cache_below", "pool: and so do arrays of this size and more; 0: none do"),
         size<&R::cache, &Cache::stack_bytes>("stack", 4096, any_size, "stack: the region")
             .always("stack_bytes", on_stack),
     };

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "scenarios/reader/option.hpp"
+#include "scenarios/reader/option_table.hpp"
 
 namespace memsweep::scenarios {
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/model/step.hpp"
 #include "scenarios/reader/limits.hpp"
 #include "scenarios/reader/option_tables.hpp"
 #include "scenarios/reader/schema.hpp"
@@ -115,30 +116,14 @@ ordered_json kind_schema(const OptionInfo& row)
     return {};
 }
 
+// As JSON where it is any: "256MiB" and the name of a choice are texts.
 ordered_json default_json(const OptionInfo& row)
 {
-    switch (row.kind) {
-    case OptionKind::size:
-    case OptionKind::integer:
-    case OptionKind::number:
-    case OptionKind::boolean:
-    case OptionKind::shape: {
-        auto value = ordered_json::parse(row.default_text, nullptr, false);
-        return value.is_discarded() ? ordered_json(row.default_text) : value;  // "256MiB" is no JSON
-    }
-    case OptionKind::choices:
+    if (row.kind == OptionKind::choices) {
         return row.choices();  // all of them
-    case OptionKind::duration:
-    case OptionKind::choice:
-    case OptionKind::name:
-    case OptionKind::text:
-    case OptionKind::texts:
-    case OptionKind::device:
-    case OptionKind::object:
-    case OptionKind::list:
-        break;
     }
-    return row.default_text;
+    auto value = ordered_json::parse(row.default_text, nullptr, false);
+    return row.kind == OptionKind::choice || value.is_discarded() ? ordered_json(row.default_text) : value;
 }
 
 std::string sentence(std::string_view help)

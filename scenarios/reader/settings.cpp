@@ -2,23 +2,21 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <limits>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "core/base/assert.hpp"
+#include "core/model/plan.hpp"
+#include "scenarios/reader/fields.hpp"
+#include "scenarios/reader/foreign_text.hpp"
 #include "scenarios/reader/limits.hpp"
 #include "scenarios/reader/option_tables.hpp"
-#include "scenarios/reader/quote.hpp"
-#include "scenarios/reader/text_check.hpp"
-#include "scenarios/reader/values.hpp"
 
 namespace memsweep::scenarios {
 namespace {
-
-constexpr std::string_view scenario_format = "memsweep-scenario";
 
 void check_text(const Fields& top, std::string_view key)
 {
@@ -32,11 +30,7 @@ void check_text(const Fields& top, std::string_view key)
 
 bool check_format(const Fields& top)
 {
-    const Node* format = top.raw("format");
-    const auto* name = format == nullptr ? nullptr : format->as<std::string>();
-    if (format != nullptr && (name == nullptr || *name != scenario_format)) {
-        top.complain(format->place,
-                     fmt::format("\"format\" must be \"{}\", not {}", scenario_format, describe(*format)));
+    if (!top.has_format("memsweep-scenario")) {
         return false;
     }
     const Node* version = top.raw("version");
@@ -76,19 +70,9 @@ void read_settings(const Fields& fields, const Reading& reading, RunSettings& ru
 {
     fields.read(settings_table(), run);
     if (const Node* series = fields.raw("series")) {
-        run.series = read_series(*series, reading);
+        run.series = {.working_set = true, .live_bytes = true};
+        read_object(*series, "series", series_table(), reading, run.series);
     }
-}
-
-model::SeriesSpec read_series(const Node& node, const Reading& reading)
-{
-    Fields fields{node, "\"series\"", reading};
-    fields.check(series_table().options());
-    model::SeriesSpec series;
-    series.working_set = true;
-    series.live_bytes = true;
-    fields.read(series_table(), series);
-    return series;
 }
 
 model::RankNeed read_ranks(const Fields& top)
@@ -113,59 +97,23 @@ model::RankNeed read_ranks(const Fields& top)
     return need;
 }
 
-model::Requirements read_requirements(const Node& node, const Reading& reading)
+void override_settings(const Overrides& overrides, RunSettings& run, Sources& sources, Diagnostics& diagnostics)
 {
-    Fields fields{node, "\"requires\"", reading};
-    fields.check(requires_table().options());
-    model::Requirements requirements;
-    fields.read(requires_table(), requirements);
-    return requirements;
-}
-
-namespace {
-
-class Bounds {
-  public:
-    Bounds(Sources& sources, Diagnostics& diagnostics) : sources_{sources}, diagnostics_{diagnostics} {}
-
-    void check(std::string_view key, std::uint64_t value)
-    {
-        const auto options = settings_table().options();
-        const auto option =
-            std::find_if(options.begin(), options.end(), [&](const auto& one) { return one.name == key; });
-        MEMSWEEP_ASSERT(option != options.end(), "every setting is in its option table");
-        if (value < option->min || value > option->max) {
-            const std::string shown =
-                option->kind == OptionKind::duration ? fmt::format("{}ns", value) : fmt::format("{}", value);
-            diagnostics_.add(sources_.flag(fmt::format("--{} {}", key, shown)),
-                             fmt::format("must be {}", accepted(*option)));
-        }
-    }
-
-  private:
-    Sources& sources_;
-    Diagnostics& diagnostics_;
-};
-
-}  // namespace
-
-void override_settings(const Overrides& overrides, model::Settings& settings, Sources& sources,
-                       Diagnostics& diagnostics)
-{
+    model::Settings& settings = run.settings;
     settings.repetitions = overrides.repetitions.value_or(settings.repetitions);
     settings.warmup = overrides.warmup.value_or(settings.warmup);
     settings.seed = overrides.seed.value_or(settings.seed);
     settings.isolation = overrides.isolation.value_or(settings.isolation);
     settings.timeout = overrides.timeout.value_or(settings.timeout);
-    Bounds bounds{sources, diagnostics};
-    if (overrides.repetitions) {
-        bounds.check("repetitions", *overrides.repetitions);
-    }
-    if (overrides.warmup) {
-        bounds.check("warmup", *overrides.warmup);
-    }
-    if (overrides.timeout) {
-        bounds.check("timeout", static_cast<std::uint64_t>(overrides.timeout->count()));
+    // What a file says is within bounds: whatever is not comes from a flag.
+    for (const OptionInfo& option : settings_table().options()) {
+        const Value value = option.binding.get == nullptr ? Value{} : option.binding.get(&run);
+        const auto* number = std::get_if<std::uint64_t>(&value);
+        if (number != nullptr && (*number < option.min || *number > option.max)) {
+            const std::string_view unit = option.kind == OptionKind::duration ? "ns" : "";
+            diagnostics.add(sources.flag(fmt::format("--{} {}{}", option.name, *number, unit)),
+                            fmt::format("must be {}", accepted(option)));
+        }
     }
 }
 
@@ -183,8 +131,8 @@ namespace {
 
 bool is_reserved(std::string_view name)
 {
-    const auto& words = reserved_words();
-    return std::find(words.begin(), words.end(), name) != words.end();
+    const auto words = reserved_words();
+    return std::ranges::find(words, name) != words.end();
 }
 
 void read_member(const Member& member, const Reading& reading, Variables& variables)
@@ -236,6 +184,85 @@ Variables read_variables(const Node* node, const Assignments& overrides, Sources
         override_one(assignment, sources, reading, variables);
     }
     return variables;
+}
+
+namespace {
+
+class Includer {
+  public:
+    Includer(Sources& sources, const Reading& reading) : sources_{sources}, reading_{reading} {}
+
+    void follow(const Node& file, const std::string& path)
+    {
+        const Object* object = file.as<Object>();
+        const Node* include = object == nullptr ? nullptr : find(*object, "include");
+        if (include == nullptr) {
+            return;
+        }
+        chain_.push_back(path);
+        if (const List* list = include->as<List>()) {
+            std::for_each(list->begin(), list->end(), [&](const Node& item) { add(item, path); });
+        } else {
+            add(*include, path);
+        }
+        chain_.pop_back();
+    }
+
+    std::vector<const Node*> layers;
+
+  private:
+    void add(const Node& item, const std::string& includer)
+    {
+        const auto* relative = item.as<std::string>();
+        if (relative == nullptr || relative->empty() || relative->size() > 4096 || find_bad_byte(*relative)) {
+            complain(item, fmt::format("\"include\" must be a path or a list of paths, not {}", describe(item)));
+            return;
+        }
+        const std::filesystem::path wanted{*relative};
+        if (wanted.is_absolute()) {
+            complain(item, fmt::format("{} must be relative to this file", in_quotes(*relative)));
+            return;
+        }
+        open(item, (std::filesystem::path{includer}.parent_path() / wanted).lexically_normal().string());
+    }
+
+    void open(const Node& item, const std::string& path)
+    {
+        if (std::find(chain_.begin(), chain_.end(), path) != chain_.end()) {
+            complain(item, fmt::format("{} includes itself", in_quotes(path)));
+            return;
+        }
+        if (chain_.size() > max_include_depth || sources_.files() >= max_files) {
+            complain(item,
+                     fmt::format("includes deeper than {} levels or more than {} files", max_include_depth, max_files));
+            return;
+        }
+        const auto text = reading_.scope.surroundings.read_file(path);
+        if (!text) {
+            complain(item, fmt::format("cannot include {}: {}", in_quotes(path), text.error().message));
+            return;
+        }
+        if (const Node* file = sources_.add(path, *text)) {
+            follow(*file, path);
+            layers.push_back(file);
+        }
+    }
+
+    void complain(const Node& item, std::string message) { reading_.diagnostics.add(item.place, std::move(message)); }
+
+    Sources& sources_;
+    Reading reading_;
+    std::vector<std::string> chain_;
+};
+
+}  // namespace
+
+std::vector<const Node*> included_settings(const Node& top, const std::string& path, Sources& sources,
+                                           const Reading& reading)
+{
+    Includer includer{sources, reading};
+    includer.follow(top, std::filesystem::path{path}.lexically_normal().string());
+    return std::move(includer.layers);
 }
 
 }  // namespace memsweep::scenarios

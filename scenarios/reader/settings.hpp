@@ -9,21 +9,24 @@
 #include <utility>
 #include <vector>
 
-#include "core/model/plan.hpp"
+#include "core/model/transfer.hpp"
+#include "scenarios/reader/document.hpp"
 #include "scenarios/reader/fields.hpp"
 #include "scenarios/reader/loader.hpp"
 #include "scenarios/reader/option_tables.hpp"
-#include "scenarios/reader/sources.hpp"
+
+namespace memsweep::model {
+struct Case;
+struct Plan;
+}  // namespace memsweep::model
 
 namespace memsweep::scenarios {
 
 // Reads what `fields` (a scenario or a settings file) says on top of what `run` holds.
 void read_settings(const Fields& fields, const Reading& reading, RunSettings& run);
 
-[[nodiscard]] model::SeriesSpec read_series(const Node& node, const Reading& reading);
 // 2, or "2+".
 [[nodiscard]] model::RankNeed read_ranks(const Fields& top);
-[[nodiscard]] model::Requirements read_requirements(const Node& node, const Reading& reading);
 
 using Assignments = std::vector<std::pair<std::string, std::string>>;  // NAME, VALUE as on the command line
 
@@ -39,9 +42,12 @@ void check_texts(const Fields& top);
 
 void read_labels(const Fields& top, model::Plan& plan);
 
-void override_settings(const Overrides& overrides, model::Settings& settings, Sources& sources,
-                       Diagnostics& diagnostics);
+void override_settings(const Overrides& overrides, RunSettings& run, Sources& sources, Diagnostics& diagnostics);
 
 void override_safety(const Overrides& overrides, std::vector<model::Case>& cases);
+
+// The top levels of all included files, the weakest first; the including file itself is not among them.
+[[nodiscard]] std::vector<const Node*> included_settings(const Node& top, const std::string& path, Sources& sources,
+                                                         const Reading& reading);
 
 }  // namespace memsweep::scenarios

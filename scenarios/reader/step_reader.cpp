@@ -8,9 +8,9 @@
 #include <fmt/ranges.h>
 
 #include "core/base/checked.hpp"
+#include "scenarios/reader/fields.hpp"
+#include "scenarios/reader/foreign_text.hpp"
 #include "scenarios/reader/limits.hpp"
-#include "scenarios/reader/quote.hpp"
-#include "scenarios/reader/values.hpp"
 
 namespace memsweep::scenarios {
 namespace {

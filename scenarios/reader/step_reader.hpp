@@ -14,7 +14,7 @@
 #include "scenarios/reader/fields.hpp"
 #include "scenarios/reader/name_flow.hpp"
 #include "scenarios/reader/option_tables.hpp"
-#include "scenarios/reader/trace_facts.hpp"
+#include "scenarios/reader/surroundings.hpp"
 
 namespace memsweep::scenarios {
 
@@ -77,7 +77,9 @@ class StepReader {
     const Arrays* use(const Fields& fields, std::string_view key, const std::string& name);
     void check_between_ranks(const Fields& fields, const model::TransferStep& step);
     void read_transfers(const Fields& fields, model::TransferStep& step);
-    [[nodiscard]] bool enter_nested(const Node& steps);
+    // What `walk` makes of the nested steps, where there are any and not too deep.
+    template <typename Walk>
+    std::vector<model::Step> read_nested(const Fields& fields, const Walk& walk);
     static void check_in_parallel(const Fields& fields, std::string_view name, const model::Step& step);
 
     static void read_extents(const Fields& fields, model::AllocStep& step);

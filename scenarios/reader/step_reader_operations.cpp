@@ -6,9 +6,9 @@
 
 #include "core/base/checked.hpp"
 #include "core/model/concat_case.hpp"
-#include "core/model/driver_memory.hpp"
+#include "core/model/specs.hpp"
+#include "scenarios/reader/foreign_text.hpp"
 #include "scenarios/reader/limits.hpp"
-#include "scenarios/reader/quote.hpp"
 #include "scenarios/reader/step_reader.hpp"
 
 namespace memsweep::scenarios {
@@ -174,40 +174,52 @@ void StepReader::check(const Fields& fields, model::ReplayStep& step)
     }
 }
 
-void StepReader::check(const Fields& fields, model::RepeatStep& step)
+template <typename Walk>
+std::vector<model::Step> StepReader::read_nested(const Fields& fields, const Walk& walk)
 {
     const Node* nested = fields.raw("steps");
     if (nested == nullptr) {
-        return;
+        return {};
     }
-    if (!enter_nested(*nested)) {
-        return;
+    if (depth_ == max_repeat_depth) {
+        fields.complain(nested->place, fmt::format("steps nested deeper than {} levels", max_repeat_depth));
+        flow_->lose_track();
+        return {};
     }
-    const std::uint64_t outer = passes_;
-    passes_ = base::saturating_mul(passes_, step.times);
-    if (passes_ > max_loop_passes && outer <= max_loop_passes) {
-        fields.complain(fields.place("times"),
-                        fmt::format("more than {} passes, nested \"times\" multiplied", max_loop_passes));
-    }
-    flow_->enter_loop();
-    step.steps = read(*nested);
-    flow_->leave_loop(step.times > 1);
+    ++depth_;
+    auto steps = walk(*nested);
     --depth_;
-    passes_ = outer;
+    return steps;
+}
+
+void StepReader::check(const Fields& fields, model::RepeatStep& step)
+{
+    const std::uint64_t outer = passes_;
+    const std::uint64_t passes = base::saturating_mul(passes_, step.times);
+    step.steps = read_nested(fields, [&](const Node& nested) {
+        if (passes > max_loop_passes && outer <= max_loop_passes) {
+            fields.complain(fields.place("times"),
+                            fmt::format("more than {} passes, nested \"times\" multiplied", max_loop_passes));
+        }
+        passes_ = passes;
+        flow_->enter_loop();
+        auto steps = read(nested);
+        flow_->leave_loop(step.times > 1);
+        passes_ = outer;
+        return steps;
+    });
 }
 
 void StepReader::check(const Fields& fields, model::ScopeStep& step)
 {
-    const Node* nested = fields.raw("steps");
-    if (nested == nullptr || !enter_nested(*nested)) {
-        return;
-    }
-    ++scopes_;
-    flow_->enter_scope();
-    step.steps = read(*nested);
-    flow_->leave_scope(nested->place);
-    --scopes_;
-    --depth_;
+    step.steps = read_nested(fields, [&](const Node& nested) {
+        ++scopes_;
+        flow_->enter_scope();
+        auto steps = read(nested);
+        flow_->leave_scope(nested.place);
+        --scopes_;
+        return steps;
+    });
 }
 
 // The names of a block are its own: each thread has arrays of its own under them.
@@ -216,17 +228,15 @@ void StepReader::check(const Fields& fields, model::ParallelStep& step)
     if (std::string why = model::parallel_objection(memory_, release_); !why.empty()) {
         fields.complain(fields.place("op"), "\"parallel\" needs memory that several threads may use: " + why);
     }
-    const Node* nested = fields.raw("steps");
-    if (nested == nullptr || !enter_nested(*nested)) {
-        return;
-    }
-    NameFlow own{reading_.diagnostics};
-    NameFlow* const outer = std::exchange(flow_, &own);
-    ++parallel_;
-    step.steps = read(*nested);
-    --parallel_;
-    flow_ = outer;
-    --depth_;
+    step.steps = read_nested(fields, [&](const Node& nested) {
+        NameFlow own{reading_.diagnostics};
+        NameFlow* const outer = std::exchange(flow_, &own);
+        ++parallel_;
+        auto steps = read(nested);
+        --parallel_;
+        flow_ = outer;
+        return steps;
+    });
 }
 
 void StepReader::check(const Fields& fields, model::PassStep& /*step*/)
@@ -242,17 +252,6 @@ void StepReader::check(const Fields& fields, model::ThrowStep& /*step*/)
     if (scopes_ == 0) {
         fields.complain(fields.place("op"), "\"throw\" leaves a scope: it stands among the steps of one");
     }
-}
-
-bool StepReader::enter_nested(const Node& steps)
-{
-    if (depth_ == max_repeat_depth) {
-        reading_.diagnostics.add(steps.place, fmt::format("steps nested deeper than {} levels", max_repeat_depth));
-        flow_->lose_track();
-        return false;
-    }
-    ++depth_;
-    return true;
 }
 
 // Either dtype and shape, or bytes.

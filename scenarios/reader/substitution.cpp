@@ -1,47 +1,36 @@
 #include "scenarios/reader/substitution.hpp"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "scenarios/reader/foreign_text.hpp"
 #include "scenarios/reader/limits.hpp"
-#include "scenarios/reader/quote.hpp"
-#include "scenarios/reader/text_check.hpp"
 
 namespace memsweep::scenarios {
 namespace {
 
 using Substituted = base::Expected<model::Scalar>;
 
-tl::unexpected<base::Error> invalid(std::string message)
-{
-    return base::fail(base::ErrorCode::invalid_input, std::move(message));
-}
-
 Substituted known(const std::optional<model::Scalar>& value)
 {
     return value ? Substituted{*value} : invalid({});
 }
 
-std::optional<std::uint64_t> reserved_value(std::string_view name, const Surroundings& surroundings)
-{
-    if (name == "ncpus") {
-        return surroundings.ncpus;
-    }
-    if (name == "page_size") {
-        return surroundings.page_size_bytes;
-    }
-    if (name == "memory") {
-        return surroundings.memory_bytes;
-    }
-    if (name == "numa_nodes") {
-        return surroundings.numa_nodes;
-    }
-    return name == "devices" ? std::optional{surroundings.devices} : std::nullopt;
-}
+struct ReservedWord {
+    std::string_view name;
+    std::uint64_t Surroundings::*value;
+};
+constexpr std::array<ReservedWord, 5> reserved{{{"ncpus", &Surroundings::ncpus},
+                                                {"page_size", &Surroundings::page_size_bytes},
+                                                {"memory", &Surroundings::memory_bytes},
+                                                {"numa_nodes", &Surroundings::numa_nodes},
+                                                {"devices", &Surroundings::devices}}};
 
 bool is_environment_name(std::string_view name)
 {
@@ -120,8 +109,8 @@ Substituted unknown_name(std::string_view name, const Scope& scope)
 
 Substituted named_value(std::string_view name, const Scope& scope)
 {
-    if (const auto reserved = reserved_value(name, scope.surroundings)) {
-        return model::Scalar{static_cast<std::int64_t>(*reserved)};
+    if (const auto* const word = std::ranges::find(reserved, name, &ReservedWord::name); word != reserved.end()) {
+        return model::Scalar{static_cast<std::int64_t>(scope.surroundings.*(word->value))};
     }
     if (name.starts_with("axis.")) {
         return axis_value(name.substr(5), scope);
@@ -176,6 +165,11 @@ Substituted substitute_parts(std::string_view text, const Scope& scope)
 
 }  // namespace
 
+tl::unexpected<base::Error> invalid(std::string message)
+{
+    return base::fail(base::ErrorCode::invalid_input, std::move(message));
+}
+
 bool has_placeholder(std::string_view text)
 {
     return text.find("${") != std::string_view::npos;
@@ -207,9 +201,10 @@ const Node* resolve(const Node& node, Node& storage, const Scope& scope, Diagnos
     return &storage;
 }
 
-const std::vector<std::string_view>& reserved_words()
+std::vector<std::string_view> reserved_words()
 {
-    static const std::vector<std::string_view> words{"ncpus", "page_size", "memory", "numa_nodes", "devices"};
+    std::vector<std::string_view> words;
+    std::ranges::transform(reserved, std::back_inserter(words), &ReservedWord::name);
     return words;
 }
 

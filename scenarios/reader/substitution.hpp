@@ -30,6 +30,9 @@ struct Scope {
     const std::vector<std::string>* broken_axes{};  // reported already
 };
 
+// An error with code invalid_input.
+[[nodiscard]] tl::unexpected<base::Error> invalid(std::string message);
+
 [[nodiscard]] bool has_placeholder(std::string_view text);
 
 [[nodiscard]] base::Expected<model::Scalar> substitute(std::string_view text, const Scope& scope);
@@ -41,6 +44,6 @@ struct Scope {
 // true, 4096, 0.5 and "quoted" as JSON reads them; anything else is text. Never null.
 [[nodiscard]] model::Scalar scalar_of_text(std::string_view text);
 
-[[nodiscard]] const std::vector<std::string_view>& reserved_words();
+[[nodiscard]] std::vector<std::string_view> reserved_words();
 
 }  // namespace memsweep::scenarios

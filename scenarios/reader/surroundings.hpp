@@ -1,7 +1,13 @@
-// What a scenario may ask of the machine that loads it: the reserved words, the environment, and included files.
+// What a scenario may ask of the machine that loads it: files, the environment, the reserved words, and what a trace
+// will hold before it is replayed.
 //
 // Units    bytes and counts as named; 0 where the machine was not asked.
 // Sources  the command line fills it from core/sys; tests and the fuzzer pass their own, so that a load is repeatable.
+// Cost     trace_facts(): a pass over the trace, 50 ns an event: a driver that loads several scenarios keeps what it
+// was
+//          told.
+// Errors   io: a file cannot be opened or read; invalid_input: it is larger than a scenario may be. trace_facts(): as
+//          TraceReader::open.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +16,33 @@
 #include <string>
 
 #include "core/base/expected.hpp"
-#include "scenarios/reader/files.hpp"
-#include "scenarios/reader/trace_facts.hpp"
+#include "core/model/settings.hpp"
 
 namespace memsweep::scenarios {
+
+inline constexpr std::uint64_t max_file_bytes = 8U << 20U;
+
+// The bytes of a file; "-" is the standard input. Stops reading at the limit, so that /dev/zero is an error and not a
+// hang.
+[[nodiscard]] base::Expected<std::string> read_text_file(const std::string& path);
+
+[[nodiscard]] std::optional<std::string> process_environment(const std::string& name);
+
+struct TraceFacts {
+    std::string path;
+    std::string content;  // digest of its totals, sizes and lifetimes: equal for equal traces, wherever they lie
+    std::uint64_t events{};
+    std::uint64_t threads{};
+    std::uint64_t peak_live_bytes{};
+    std::uint64_t bytes_allocated{};
+    std::uint64_t largest_block_bytes{};
+    model::ReplayTouch touch{model::ReplayTouch::first_byte};  // what ReplayTouch::recorded means
+    bool copies{};                                             // it resizes or transfers
+};
+
+inline constexpr const char* touch_fact = "touch";  // of a trace: a name of ReplayTouch
+
+[[nodiscard]] base::Expected<TraceFacts> trace_facts(const std::string& path);
 
 struct Surroundings {
     std::uint64_t ncpus{1};                          // ${ncpus}: processors this process may run on

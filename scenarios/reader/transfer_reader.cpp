@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "core/model/transfer_step.hpp"
-#include "scenarios/reader/quote.hpp"
+#include "core/model/transfer.hpp"
+#include "scenarios/reader/foreign_text.hpp"
 #include "scenarios/reader/step_reader.hpp"
 
 namespace memsweep::scenarios {

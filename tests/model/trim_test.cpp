@@ -1,6 +1,5 @@
 #include "core/model/paging.hpp"
 
-#include "core/model/driver_memory.hpp"
 #include "core/model/plan.hpp"
 #include "core/model/specs.hpp"
 #include "tests/support/catch.hpp"

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "scenarios/reader/axis_values.hpp"
+#include "scenarios/reader/axes.hpp"
 #include "tests/scenarios/support.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,5 +1,5 @@
 // What `memsweep list scenarios` is told.
-#include "scenarios/reader/catalog.hpp"
+#include "scenarios/reader/loader.hpp"
 #include "tests/scenarios/support.hpp"
 #include "tests/support/catch.hpp"
 

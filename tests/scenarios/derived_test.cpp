@@ -11,12 +11,12 @@
 
 #include "core/model/assertion.hpp"
 #include "core/model/plan.hpp"
-#include "scenarios/reader/canonical.hpp"
+#include "scenarios/reader/document.hpp"
 #include "scenarios/reader/fields.hpp"
-#include "scenarios/reader/files.hpp"
+#include "scenarios/reader/fingerprint.hpp"
 #include "scenarios/reader/option_tables.hpp"
 #include "scenarios/reader/schema.hpp"
-#include "scenarios/reader/sources.hpp"
+#include "scenarios/reader/surroundings.hpp"
 #include "tests/scenarios/support.hpp"
 #include "tests/support/catch.hpp"
 
@@ -167,11 +167,14 @@ TEST_CASE("a row is all that a key needs", "[unit]")
     read(R"({"plantet": true})");
     CHECK_THAT(complaint(), Catch::Contains("unknown key \"plantet\"") && Catch::Contains("planted"));
 
+    const auto canonical = [](const scenarios::OptionTable<Release>& keys, const Release& object) {
+        return scenarios::canonical_object(keys.options(), &object, &keys.plain());
+    };
     Release release;
-    const std::string before = scenarios::canonical_object(scenarios::release_table(), release);
-    CHECK(scenarios::canonical_object(planted, release) == before);
+    const std::string before = canonical(scenarios::release_table(), release);
+    CHECK(canonical(planted, release) == before);
     release.modelled = true;
-    CHECK(scenarios::canonical_object(planted, release) == R"({"mode":"refcount","planted":true})");
+    CHECK(canonical(planted, release) == R"({"mode":"refcount","planted":true})");
 
     CHECK_THAT(scenarios::object_schema_text("release", planted.options()),
                Catch::Contains("\"planted\": {") && Catch::Contains("What the planted key is for."));

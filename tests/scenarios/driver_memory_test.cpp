@@ -1,5 +1,5 @@
 // Memory of a device's driver in scenario files: what is read, and what is refused, at its place, with what would do.
-#include "core/model/driver_memory.hpp"
+#include "core/model/specs.hpp"
 #include "tests/scenarios/support.hpp"
 #include "tests/support/catch.hpp"
 

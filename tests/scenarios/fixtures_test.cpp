@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/model/plan.hpp"
-#include "scenarios/reader/files.hpp"
+#include "scenarios/reader/surroundings.hpp"
 #include "tests/scenarios/schema_check.hpp"
 #include "tests/scenarios/support.hpp"
 #include "tests/support/catch.hpp"

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "scenarios/reader/files.hpp"
 #include "scenarios/reader/option_tables.hpp"
+#include "scenarios/reader/surroundings.hpp"
 #include "tests/scenarios/support.hpp"
 #include "tests/support/catch.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/reader/files.hpp"
+#include "scenarios/reader/surroundings.hpp"
 #include "tests/scenarios/support.hpp"
 #include "tests/support/catch.hpp"
 

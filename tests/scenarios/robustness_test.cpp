@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "core/base/rng.hpp"
-#include "scenarios/reader/files.hpp"
+#include "scenarios/reader/surroundings.hpp"
 #include "tests/scenarios/support.hpp"
 #include "tests/support/catch.hpp"
 

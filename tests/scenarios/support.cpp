@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "scenarios/reader/files.hpp"
+#include "scenarios/reader/surroundings.hpp"
 #include "tests/support/catch.hpp"
 
 namespace memsweep::test {

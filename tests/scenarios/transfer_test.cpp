@@ -46,7 +46,6 @@ TEST_CASE("transfers and what they may be told are read", "[unit]")
     expected.retry_delay = std::chrono::milliseconds{2};
     expected.offset_bytes = 123;
     CHECK(step.options == expected);
-    CHECK(model::device_need(step).highest == 1);
 }
 
 TEST_CASE("a step that says nothing of it has the defaults of the model", "[unit]")
@@ -54,7 +53,6 @@ TEST_CASE("a step that says nothing of it has the defaults of the model", "[unit
     const auto plan = plan_of(transfer(one("host", "cpu", "host")));
     const auto& step = std::get<model::TransferStep>(plan.cases.front().steps.front().operation);
     CHECK(step.options == model::TransferOptions{});
-    CHECK_FALSE(model::device_need(step).any);
 }
 
 TEST_CASE("gpu* makes a transfer of each device, which this machine may lack", "[unit]")

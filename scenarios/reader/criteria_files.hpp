@@ -1,5 +1,8 @@
-// Limits that a probe is held against, so that it becomes a health check: `memsweep probe --limits FILE`.
-// `format: memsweep-limits`, version 1; docs/probe.md describes it.
+// Files that say what results are judged by, so that a team agrees on it once.
+//
+// A gate: what a comparison judges, and by how much it may change (`format: memsweep-gate`, version 1;
+// docs/measurement.md). Limits that a probe is held against, so that it becomes a health check: `memsweep probe
+// --limits FILE` (`format: memsweep-limits`, version 1; docs/probe.md).
 //
 // Errors   as the loader's: all of them at once, `where` = "file:line:col"; an unreadable file is one error with code
 //          io.
@@ -12,9 +15,12 @@
 #include <tl/expected.hpp>
 
 #include "core/base/error.hpp"
+#include "core/measure/comparison.hpp"
 #include "core/model/assertion.hpp"
 
 namespace memsweep::scenarios {
+
+using LoadedGate = tl::expected<measure::Criteria, std::vector<base::Error>>;
 
 struct ProbeLimit {
     std::string scenario;  // "probe_bandwidth": only its cases; empty: all
@@ -24,9 +30,11 @@ struct ProbeLimit {
 
 using LoadedLimits = tl::expected<std::vector<ProbeLimit>, std::vector<base::Error>>;
 
+[[nodiscard]] LoadedGate load_gate(const std::string& path);
 [[nodiscard]] LoadedLimits load_limits(const std::string& path);
 
 // The same for text already read; `name` stands for the path.
+[[nodiscard]] LoadedGate load_gate_text(const std::string& name, std::string_view text);
 [[nodiscard]] LoadedLimits load_limits_text(const std::string& name, std::string_view text);
 
 }  // namespace memsweep::scenarios

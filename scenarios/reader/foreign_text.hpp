@@ -1,10 +1,14 @@
+// Text of unknown origin: checked before it is taken, and quoted inside messages.
+//
 // What no JSON parser may be trusted with: nlohmann takes a NUL byte for the end of the text and does not look at
 // the bytes of comments.
 #pragma once
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace memsweep::scenarios {
 
@@ -19,5 +23,13 @@ struct BadByte {
 
 // ^[a-z][a-z0-9_]*$ and at most max_name_bytes long: what names of scenarios, variables, axes, arrays and points are.
 [[nodiscard]] bool is_name(std::string_view text);
+
+[[nodiscard]] std::string in_quotes(std::string_view text);
+
+// NAME=VALUE for a flag's place: unquoted, but printable and short.
+[[nodiscard]] std::string printable_assignment(std::string_view name, std::string_view value);
+
+// base::suggestion over any list of names: "; did you mean ...?", else the known ones when there are few.
+[[nodiscard]] std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& known);
 
 }  // namespace memsweep::scenarios

@@ -1,4 +1,4 @@
-#include "scenarios/reader/option.hpp"
+#include "scenarios/reader/option_table.hpp"
 
 #include <array>
 
@@ -45,65 +45,46 @@ std::string default_number(OptionKind kind, std::uint64_t number)
     return kind == OptionKind::device ? fmt::format("gpu{}", number) : fmt::format("{}", number);
 }
 
+struct KindInfo {
+    std::string_view name;
+    std::string_view unit;
+    std::string_view accepted;  // what bounds or choices follow, where the kind has any
+};
+
+// In the order of OptionKind.
+constexpr std::array<KindInfo, 14> kinds{{
+    {"size", "B", "a size from"},
+    {"duration", "ns", "a duration from"},
+    {"integer", "1", "an integer from"},
+    {"number", "1", "a number from"},
+    {"boolean", "", "true or false"},
+    {"choice", "", "one of"},
+    {"list of choices", "", "a list of"},
+    {"name", "", "a lower-case letter, then letters, digits and _ (at most 64)"},
+    {"text", "", "a string"},
+    {"text or list of texts", "", "a string or a list of strings"},
+    {"text", "", "a string"},
+    {"list of integers", "1", "a list of integers from"},
+    {"object", "", "an object"},
+    {"list of objects", "", "a list of objects"},
+}};
+static_assert(kinds.size() == static_cast<std::size_t>(OptionKind::list) + 1);
+
+const KindInfo& info_of(OptionKind kind)
+{
+    return kinds.at(static_cast<std::size_t>(kind));
+}
+
 }  // namespace
 
 std::string_view kind_name(OptionKind kind)
 {
-    switch (kind) {
-    case OptionKind::size:
-        return "size";
-    case OptionKind::duration:
-        return "duration";
-    case OptionKind::integer:
-        return "integer";
-    case OptionKind::number:
-        return "number";
-    case OptionKind::boolean:
-        return "boolean";
-    case OptionKind::choice:
-        return "choice";
-    case OptionKind::choices:
-        return "list of choices";
-    case OptionKind::name:
-        return "name";
-    case OptionKind::text:
-    case OptionKind::device:
-        return "text";
-    case OptionKind::texts:
-        return "text or list of texts";
-    case OptionKind::shape:
-        return "list of integers";
-    case OptionKind::object:
-        return "object";
-    case OptionKind::list:
-        return "list of objects";
-    }
-    return "?";
+    return info_of(kind).name;
 }
 
 std::string_view unit_of(OptionKind kind)
 {
-    switch (kind) {
-    case OptionKind::size:
-        return "B";
-    case OptionKind::duration:
-        return "ns";
-    case OptionKind::integer:
-    case OptionKind::number:
-    case OptionKind::shape:
-        return "1";
-    case OptionKind::boolean:
-    case OptionKind::choice:
-    case OptionKind::choices:
-    case OptionKind::name:
-    case OptionKind::text:
-    case OptionKind::texts:
-    case OptionKind::device:
-    case OptionKind::object:
-    case OptionKind::list:
-        break;
-    }
-    return {};
+    return info_of(kind).unit;
 }
 
 bool has_bounds(OptionKind kind)
@@ -121,39 +102,13 @@ std::string format_bound(OptionKind kind, std::uint64_t bound)
 
 std::string accepted(const OptionInfo& option)
 {
-    const auto bounds = [&] {
-        return fmt::format("{} to {}", format_bound(option.kind, option.min), format_bound(option.kind, option.max));
-    };
-    switch (option.kind) {
-    case OptionKind::size:
-        return fmt::format("a size from {}", bounds());
-    case OptionKind::duration:
-        return fmt::format("a duration from {}", bounds());
-    case OptionKind::integer:
-        return fmt::format("an integer from {}", bounds());
-    case OptionKind::number:
-        return fmt::format("a number from {}", bounds());
-    case OptionKind::shape:
-        return fmt::format("a list of integers from {}", bounds());
-    case OptionKind::boolean:
-        return "true or false";
-    case OptionKind::choice:
-        return fmt::format("one of {}", fmt::join(option.choices(), ", "));
-    case OptionKind::choices:
-        return fmt::format("a list of {}", fmt::join(option.choices(), ", "));
-    case OptionKind::name:
-        return "a lower-case letter, then letters, digits and _ (at most 64)";
-    case OptionKind::text:
-    case OptionKind::device:
-        return "a string";
-    case OptionKind::texts:
-        return "a string or a list of strings";
-    case OptionKind::object:
-        return "an object";
-    case OptionKind::list:
-        return "a list of objects";
+    const std::string_view what = info_of(option.kind).accepted;
+    if (has_bounds(option.kind)) {
+        return fmt::format("{} {} to {}", what, format_bound(option.kind, option.min),
+                           format_bound(option.kind, option.max));
     }
-    return "?";
+    return option.choices == nullptr ? std::string{what}
+                                     : fmt::format("{} {}", what, fmt::join(option.choices(), ", "));
 }
 
 std::string format_default(OptionKind kind, const Value& value)

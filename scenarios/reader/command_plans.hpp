@@ -1,4 +1,7 @@
-// The plan of `memsweep replay`: one trace on every allocator, pool and release mode that was asked for. Each case is
+// What commands make of their options: the plan of `memsweep replay`, and the scenario that `memsweep probe` writes of
+// a transfer in words, to be kept, varied and gated.
+//
+// The plan of replay has one trace on every allocator, pool and release mode that was asked for. Each case is
 // what a scenario file with one replay step would say, and meets the same bounds and objections.
 //
 // Errors   as the loader; invalid_input where a name of --on or --release is unknown, or fits no case.
@@ -8,17 +11,18 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "core/model/settings.hpp"
+#include "core/model/transfer.hpp"
 #include "scenarios/reader/loader.hpp"
 
 namespace memsweep::scenarios {
 
 struct ReplayRequest {
     std::string trace;
-    std::vector<std::string> on;         // see replay_targets(); or the path of a library; or POOL@KIND, KIND@gpuN of a
-                                         // device's memory
+    std::vector<std::string> on;  // an allocator, pool or resource; or the path of a library; or POOL@KIND, KIND@gpuN
+                                  // of a device's memory
     std::vector<std::string> release;    // modes, also MODE:PROFILE
     std::vector<std::uint32_t> threads;  // 0: as recorded
     model::ReplayTouch touch{model::ReplayTouch::recorded};
@@ -31,9 +35,10 @@ struct ReplayRequest {
     std::chrono::nanoseconds timeout{std::chrono::minutes{10}};
 };
 
-// What --on knows, and what it stands for.
-[[nodiscard]] std::vector<std::pair<std::string_view, std::string_view>> replay_targets();
-
 [[nodiscard]] Loaded replay_plan(const ReplayRequest& request, const Surroundings& surroundings);
+
+// The file that carries these transfers out, `bytes` each, with a line end; `repetitions` is at least 1.
+[[nodiscard]] std::string transfer_scenario(const std::vector<model::TransferSpec>& transfers, std::uint64_t bytes,
+                                            std::uint32_t repetitions);
 
 }  // namespace memsweep::scenarios

@@ -1,4 +1,4 @@
-#include "scenarios/reader/replay_plan.hpp"
+#include "scenarios/reader/command_plans.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,15 +6,17 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
+#include "core/base/quantity.hpp"
 #include "core/model/allocator.hpp"
-#include "core/model/driver_memory.hpp"
 #include "core/model/plan.hpp"
+#include "core/model/specs.hpp"
 #include "scenarios/reader/case_reader.hpp"
 #include "scenarios/reader/fingerprint.hpp"
+#include "scenarios/reader/foreign_text.hpp"
 #include "scenarios/reader/option_tables.hpp"
-#include "scenarios/reader/quote.hpp"
-#include "scenarios/reader/release_reader.hpp"
 #include "scenarios/reader/step_reader.hpp"
 
 namespace memsweep::scenarios {
@@ -29,45 +31,26 @@ constexpr std::string_view arena = "arena";
 struct PoolTarget {
     std::string_view name;
     model::MemorySpec memory;
-    std::string_view meaning;
 };
 
 using model::ClassScheme;
 using model::PoolKind;
-using model::PoolTopology;
+using model::ResourceKind;
 
-constexpr model::MemorySpec from(model::ResourceKind resource)
-{
-    model::MemorySpec memory;
-    memory.resource = resource;
-    return memory;
-}
-
-constexpr model::MemorySpec through(PoolKind kind, ClassScheme classes = ClassScheme::quad,
-                                    PoolTopology topology = PoolTopology::tiered)
-{
-    model::MemorySpec memory;
-    memory.pool.kind = kind;
-    memory.pool.classes = classes;
-    memory.pool.topology = topology;
-    return memory;
-}
-
-constexpr std::array pool_targets{
-    PoolTarget{"null", from(model::ResourceKind::null), "no memory at all: what the replay itself costs"},
-    PoolTarget{"pool", through(PoolKind::classes), "the class pool: four classes per doubling, thread caches"},
-    PoolTarget{"pool:tls", through(PoolKind::classes), "the same by another name"},
-    PoolTarget{"pool:pow2", through(PoolKind::classes, ClassScheme::pow2), "classes at powers of two"},
-    PoolTarget{"pool:quad", through(PoolKind::classes, ClassScheme::quad), "four classes per doubling"},
-    PoolTarget{"pool:exact", through(PoolKind::classes, ClassScheme::exact), "a class per size"},
-    PoolTarget{"pool:striped", through(PoolKind::classes, ClassScheme::quad, PoolTopology::striped),
-               "stripes instead of caches"},
-    PoolTarget{"best_fit", through(PoolKind::best_fit), "chunks, the smallest range that fits, coalesced"},
-    PoolTarget{"tlsf", through(PoolKind::tlsf), "chunks, two levels of bitmaps, coalesced"},
-    PoolTarget{arena, {}, "bumped, and freed as a whole at the end"},
-    PoolTarget{"pages", from(model::ResourceKind::pages), "a mapping of its own for every block"},
-    PoolTarget{"memfd", from(model::ResourceKind::memfd), "the same of shared memory"},
-};
+constexpr auto pool_targets = std::to_array<PoolTarget>({
+    {"null", {.resource = ResourceKind::null}},
+    {"pool", {.pool = {.kind = PoolKind::classes}}},
+    {"pool:tls", {.pool = {.kind = PoolKind::classes}}},  // the same by another name
+    {"pool:pow2", {.pool = {.kind = PoolKind::classes, .classes = ClassScheme::pow2}}},
+    {"pool:quad", {.pool = {.kind = PoolKind::classes, .classes = ClassScheme::quad}}},
+    {"pool:exact", {.pool = {.kind = PoolKind::classes, .classes = ClassScheme::exact}}},
+    {"pool:striped", {.pool = {.kind = PoolKind::classes, .topology = model::PoolTopology::striped}}},
+    {"best_fit", {.pool = {.kind = PoolKind::best_fit}}},
+    {"tlsf", {.pool = {.kind = PoolKind::tlsf}}},
+    {arena, {}},
+    {"pages", {.resource = ResourceKind::pages}},
+    {"memfd", {.resource = ResourceKind::memfd}},
+});
 
 const PoolTarget* find_pool(std::string_view name)
 {
@@ -92,7 +75,7 @@ std::optional<model::MemorySpec> driver_memory(std::string_view name)
         memory = pool->memory;
         name = name.substr(at + 1);
     }
-    const auto kind = model::value_of<model::ResourceKind>(name);
+    const auto kind = model::value_of<ResourceKind>(name);
     if (!kind || !model::is_from_driver(*kind)) {
         return std::nullopt;
     }
@@ -183,7 +166,7 @@ std::vector<base::Error> unknown_names(const ReplayRequest& request)
         } else if (!is_known(name)) {
             std::vector<std::string_view> known = model::allocator_names();
             std::ranges::transform(pool_targets, std::back_inserter(known), &PoolTarget::name);
-            std::ranges::copy_if(model::all_names<model::ResourceKind>(), std::back_inserter(known),
+            std::ranges::copy_if(model::all_names<ResourceKind>(), std::back_inserter(known),
                                  [](std::string_view kind) { return driver_memory(kind).has_value(); });
             errors.push_back({base::ErrorCode::invalid_input,
                               fmt::format("{} is no allocator, pool, library or memory of a device{}", in_quotes(name),
@@ -356,29 +339,37 @@ class PlanMaker {
 
 }  // namespace
 
-std::vector<std::pair<std::string_view, std::string_view>> replay_targets()
-{
-    std::vector<std::pair<std::string_view, std::string_view>> targets;
-    for (const model::KnownAllocator& allocator : model::allocators()) {
-        targets.emplace_back(allocator.name, allocator.meaning);
-    }
-    for (const PoolTarget& pool : pool_targets) {
-        targets.emplace_back(pool.name, pool.meaning);
-    }
-    for (const auto& kind : model::names<model::ResourceKind>()) {
-        if (model::is_from_driver(kind.value)) {
-            targets.emplace_back(kind.name, kind.meaning);
-        }
-    }
-    return targets;
-}
-
 Loaded replay_plan(const ReplayRequest& request, const Surroundings& surroundings)
 {
     if (auto errors = unknown_names(request); !errors.empty()) {
         return tl::unexpected{std::move(errors)};
     }
     return PlanMaker{request, surroundings}.make();
+}
+
+std::string transfer_scenario(const std::vector<model::TransferSpec>& transfers, std::uint64_t bytes,
+                              std::uint32_t repetitions)
+{
+    using nlohmann::ordered_json;
+    ordered_json list = ordered_json::array();
+    std::vector<std::string> words;
+    for (const model::TransferSpec& one : transfers) {
+        words.push_back(model::to_text(one));
+        list.push_back({{"src", model::to_text(one.src)},
+                        {"exe", model::to_text(one.exe)},
+                        {"dst", model::to_text(one.dst)},
+                        {"bytes", base::exact_size(bytes)}});
+    }
+    const ordered_json step{{"op", "transfer"}, {"transfers", std::move(list)}, {"times", 5}};
+    const ordered_json scenario{
+        {"format", "memsweep-scenario"},
+        {"version", 1},
+        {"name", "probe_transfer"},
+        {"description", fmt::format("At once: {}.", fmt::join(words, "; "))},
+        {"repetitions", repetitions},
+        {"steps", ordered_json::array({step})},
+        {"assert", ordered_json::array({ordered_json{{"expr", "transfer_wrong_bytes.max == 0B"}}})}};
+    return scenario.dump(2) + "\n";
 }
 
 }  // namespace memsweep::scenarios
