@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "reporters/text/utf8.hpp"
+#include "reporters/text/escaping.hpp"
 
 namespace memsweep::reporters {
 

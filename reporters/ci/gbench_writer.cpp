@@ -1,5 +1,3 @@
-#include "reporters/ci/gbench_writer.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,8 +5,9 @@
 #include <optional>
 
 #include "reporters/ci/benchmark_names.hpp"
+#include "reporters/ci/ci_formats.hpp"
 #include "reporters/text/json.hpp"
-#include "reporters/text/utc_time.hpp"
+#include "reporters/text/number_text.hpp"
 
 namespace memsweep::reporters {
 namespace {

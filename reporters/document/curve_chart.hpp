@@ -5,10 +5,13 @@
 //          min and max of every stretch are kept.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 
+#include "core/model/report.hpp"
+#include "reporters/document/case_keys.hpp"
 #include "reporters/document/chart.hpp"
-#include "reporters/document/chart_groups.hpp"
 
 namespace memsweep::reporters {
 
@@ -23,5 +26,12 @@ struct CurveDetail {
 
 // Empty when nothing was sampled.
 [[nodiscard]] std::optional<Chart> curve_chart(const ChartGroup& group, const CurveDetail& detail);
+
+// The repetition whose curves stand for a case: the first that was sampled; 0 when none was.
+[[nodiscard]] inline std::uint32_t first_repetition(const model::CaseReport& report)
+{
+    return report.series.empty() ? 0
+                                 : std::ranges::min_element(report.series, {}, &model::Series::repetition)->repetition;
+}
 
 }  // namespace memsweep::reporters

@@ -5,12 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "reporters/document/charts.hpp"
-#include "reporters/document/figure_tables.hpp"
-#include "reporters/document/placement_table.hpp"
 #include "reporters/document/replay_report.hpp"
-#include "reporters/document/report_tables.hpp"
-#include "reporters/document/value_text.hpp"
+#include "reporters/document/run_charts.hpp"
+#include "reporters/document/run_facts.hpp"
+#include "reporters/document/run_tables.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -240,7 +238,7 @@ class Run {
     [[nodiscard]] std::optional<Table> not_ok_table() const
     {
         Table table{.title = "Cases that are not ok",
-                    .columns = {{.title = "case"}, {.title = "status"}, {.title = "reason"}}};
+                    .columns = {Column::text("case"), Column::text("status"), Column::text("reason")}};
         for (const model::CaseReport& one : report_.cases) {
             if (one.status != model::Status::ok) {
                 const Tone tone = one.status == model::Status::skipped ? Tone::plain : Tone::bad;

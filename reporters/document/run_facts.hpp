@@ -1,22 +1,25 @@
-// Where and how a result came about, as lines of a name and a text.
+// A run as a whole: did it run, did everything hold, where and how did it come about, and what it warns of.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "core/model/report.hpp"
+#include "reporters/document/document.hpp"
 
 namespace memsweep::reporters {
 
-struct Fact {
-    std::string name;
-    std::string text;
-};
+[[nodiscard]] Headline headline(const model::RunReport& report);
 
 [[nodiscard]] std::vector<Fact> run_facts(const model::RunReport& report);      // scenario, command, times, seed, tool
 [[nodiscard]] std::string harness_line(const model::Calibration& calibration);  // empty when it was not measured
 [[nodiscard]] std::vector<Fact> machine_facts(const model::Machine& machine);   // what the figures depend on
+[[nodiscard]] std::string machine_line(const model::Machine& machine);          // the same in one sentence
 
-[[nodiscard]] std::string machine_line(const model::Machine& machine);  // the same in one sentence
+// By code and hint, in order of appearance; they refer to the report.
+[[nodiscard]] std::vector<WarningGroup> warning_groups(const model::RunReport& report);
+
+// Arguments as a shell would read them back.
+[[nodiscard]] std::string command_line(const std::vector<std::string>& arguments);
 
 }  // namespace memsweep::reporters
