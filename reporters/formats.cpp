@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/base/suggest.hpp"
+#include "reporters/ci/benchmark_trackers.hpp"
 #include "reporters/ci/ci_formats.hpp"
 #include "reporters/ci/junit.hpp"
 #include "reporters/ci/prom_writer.hpp"

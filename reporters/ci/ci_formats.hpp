@@ -1,5 +1,5 @@
-// What is written for other programs: continuous integration, trackers of benchmarks, monitoring, spreadsheets.
-// prom_writer.hpp, junit.hpp and trace_writer.hpp have those formats that are made in several steps.
+// What is written for other programs: spreadsheets, node health, NVIDIA's bandwidth tests.
+// benchmark_trackers.hpp, prom_writer.hpp, junit.hpp and trace_writer.hpp have the others.
 //
 // Units    the metric's, unless a format says otherwise.
 // Memory   one row, repetition or case, besides what the sink holds.
@@ -51,35 +51,6 @@ void write_health(const model::RunReport& report, TextSink& sink);
 
 // The hosts that are not well, as NDJSON: {"host","healthy":false,"evidence":[...]}, a line per bad or missing host.
 void write_health(const FleetReport& report, TextSink& sink);
-
-// Google Benchmark's own JSON, for its compare.py and for the many tools that read it: one entry per repetition and no
-// aggregates, which compare.py makes itself and trackers would draw as more times.
-//
-// Units    real_time is `wall_time` and cpu_time is `cpu_time`, in ns and rounded to 0.001 ns; every other metric of a
-//          repetition is a counter under its own name, in its own unit.
-// Sources  google/benchmark docs/user_guide.md, json_schema_version 1; read by its tools/compare.py 1.7.1.
-// Errors   none: what has no time is not an entry but in context.memsweep_skipped, since every reader would take the 0
-//          in its place for a time.
-void write_gbench(const model::RunReport& report, TextSink& sink);
-
-// For github-action-benchmark: medians as an array of {name, unit, value, range, extra}. The direction is not part of
-// an entry but of the file: one is read by the tool customSmallerIsBetter, the other by customBiggerIsBetter.
-//
-// Units    the metric's; `range` is half the width of the median's 95 % interval, "± 0.0012", in the same.
-// Sources  benchmark-action/github-action-benchmark, src/extract.ts and src/extractRangeInfo.ts: only this form of a
-//          range is scaled together with its value.
-void write_gha_smaller(const model::RunReport& report, TextSink& sink);  // metrics of which less is better
-void write_gha_bigger(const model::RunReport& report, TextSink& sink);   // metrics of which more is better
-
-// Whether the first of the two has everything.
-[[nodiscard]] bool gha_fits_one_file(const model::RunReport& report);
-
-// Bencher Metric Format: per case, per measure, the median between the bounds of its 95 % interval.
-//
-// Units    the metric's; the format has no place for them: they belong to the measure, as set up at Bencher.
-// Sources  bencher.dev/docs/reference/bencher-metric-format. A measure is a slug ("wall-time"), a benchmark has a name
-//          of at most 1,024 bytes: a longer one is cut.
-void write_bmf(const model::RunReport& report, TextSink& sink);
 
 // nvbandwidth's JSON (NVIDIA, `nvbandwidth --json`), so that what reads its files reads a probe's.
 //

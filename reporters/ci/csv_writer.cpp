@@ -8,7 +8,7 @@
 
 #include "core/measure/place_matrix.hpp"
 #include "reporters/ci/ci_formats.hpp"
-#include "reporters/json/json_parts.hpp"
+#include "reporters/json/json_members.hpp"
 #include "reporters/text/escaping.hpp"
 #include "reporters/text/number_text.hpp"
 

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "reporters/document/case_keys.hpp"
-#include "reporters/document/run_facts.hpp"
+#include "reporters/document/run_document.hpp"
 #include "reporters/text/escaping.hpp"
 #include "reporters/text/number_text.hpp"
 

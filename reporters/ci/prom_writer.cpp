@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "reporters/ci/benchmark_names.hpp"
+#include "reporters/ci/benchmark_trackers.hpp"
 #include "reporters/text/escaping.hpp"
 #include "reporters/text/number_text.hpp"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <tuple>
 
-#include "reporters/document/run_facts.hpp"
+#include "reporters/document/run_document.hpp"
 #include "reporters/text/json.hpp"
 #include "reporters/text/number_text.hpp"
 

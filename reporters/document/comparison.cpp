@@ -130,12 +130,12 @@ class Part {
                 document_.add(Heading{title});
                 document_.add(TableBlock{.table = std::move(one.table)});
             } else {  // the summary line still names it
-                document_.add(folded(title + ": nothing changed", {.table = std::move(one.table)}));
+                document_.add(folded({.table = std::move(one.table)}, title + ": nothing changed"));
             }
         }
         add_whole_cases();
         if (Items why = explanations(); report_.explain && !why.items.empty()) {
-            document_.add(explanation_fold(std::move(why)));
+            document_.add(folded("Why", Fold::Kind::plain, std::move(why)));
         }
     }
 
@@ -204,13 +204,6 @@ class Part {
         return items;
     }
 
-    static Fold explanation_fold(Items items)
-    {
-        Fold fold{.summary = "Why", .blocks = {}, .kind = Fold::Kind::plain};
-        fold.blocks.push_back({std::move(items)});
-        return fold;
-    }
-
     Blocks case_blocks(CaseTable one, const CurveDetail& detail)
     {
         Blocks blocks;
@@ -224,7 +217,7 @@ class Part {
                     items.items.push_back(explanation(*metric, metric->metric));
                 }
             }
-            blocks.push_back({explanation_fold(std::move(items))});
+            blocks.push_back({folded("Why", Fold::Kind::plain, std::move(items))});
         }
         return blocks;
     }

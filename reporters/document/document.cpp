@@ -58,11 +58,10 @@ Cell verdict_cell(const model::AssertionResult& assertion)
     return {.text = fails ? "FAILED" : "warned", .tone = fails ? Tone::bad : Tone::caution};
 }
 
-Fold folded(std::string summary, TableBlock table)
+Fold folded(TableBlock table, std::string summary)
 {
-    Fold fold{.summary = std::move(summary), .blocks = {}};
-    fold.blocks.push_back({std::move(table)});
-    return fold;
+    summary = summary.empty() ? table.table.title : std::move(summary);
+    return folded(std::move(summary), Fold::Kind::data, std::move(table));
 }
 
 }  // namespace memsweep::reporters

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -144,7 +145,15 @@ struct Document {
 [[nodiscard]] Cell verdict_cell(measure::Verdict verdict, std::string why = {});  // its word in its tone
 [[nodiscard]] Cell verdict_cell(const model::AssertionResult& assertion);         // FAILED, warned, held, not evaluated
 
-// A fold of one table.
-[[nodiscard]] Fold folded(std::string summary, TableBlock table);
+template <typename... Parts>
+[[nodiscard]] Fold folded(std::string summary, Fold::Kind kind, Parts... parts)
+{
+    Fold fold{.summary = std::move(summary), .blocks = {}, .kind = kind};
+    (fold.blocks.push_back({std::move(parts)}), ...);
+    return fold;
+}
+
+// Of one table, under its title unless there is another summary.
+[[nodiscard]] Fold folded(TableBlock table, std::string summary = {});
 
 }  // namespace memsweep::reporters

@@ -10,7 +10,7 @@
 #include "core/measure/format.hpp"
 #include "reporters/document/case_keys.hpp"
 #include "reporters/document/fleet_tables.hpp"
-#include "reporters/document/run_facts.hpp"
+#include "reporters/document/run_document.hpp"
 #include "reporters/text/escaping.hpp"
 #include "reporters/text/json_parse.hpp"
 
@@ -107,13 +107,10 @@ Fold host_fold(const FleetReport& report, std::size_t index)
     for (const model::FleetProblem& problem : host.problems) {
         problems.items.push_back({fmt::format("{}: {}", problem.case_id, problem.reason), Tone::bad});
     }
-    Fold fold{.summary = host.name + (is_bad(report, index) ? ": not like the others" : ""),
-              .blocks = {},
-              .kind = Fold::Kind::section,
-              .id = fmt::format("host-{}", index)};
-    fold.blocks.push_back({std::move(problems)});
-    fold.blocks.push_back({Facts{facts_of(host)}});
-    fold.blocks.push_back({TableBlock{.table = figures_of_host(report, index), .is_tall = true, .is_sortable = true}});
+    Fold fold = folded(host.name + (is_bad(report, index) ? ": not like the others" : ""), Fold::Kind::section,
+                       std::move(problems), Facts{facts_of(host)},
+                       TableBlock{.table = figures_of_host(report, index), .is_tall = true, .is_sortable = true});
+    fold.id = fmt::format("host-{}", index);
     return fold;
 }
 
@@ -147,7 +144,7 @@ void add_hosts(Document& document, const FleetReport& report)
         hosts.note = fmt::format("the first {} of {}; the CSV has all", max_hosts_listed, hosts.rows.size());
         hosts.rows.resize(max_hosts_listed);
     }
-    document.add(folded("All hosts", {.table = std::move(hosts), .is_tall = true, .is_sortable = true}));
+    document.add(folded({.table = std::move(hosts), .is_tall = true, .is_sortable = true}, "All hosts"));
 }
 
 void add_sortable(Document& document, Table table)
@@ -305,8 +302,8 @@ Document document(const FleetReport& report, const Audience& audience)
         add_hosts(document, report);
     }
     Table spreads = spreads_table(report, is_page || audience.verbose);
-    std::string title = audience.medium == Medium::markdown ? "Over the hosts" : spreads.title;
-    document.add(folded(std::move(title), {.table = std::move(spreads), .is_tall = true, .is_sortable = true}));
+    document.add(folded({.table = std::move(spreads), .is_tall = true, .is_sortable = true},
+                        audience.medium == Medium::markdown ? "Over the hosts" : ""));
     return document;
 }
 

@@ -129,7 +129,7 @@ Document document(const FleetTrendReport& report, const Audience& audience)
         add_table(document, outlying_table(trend));
         add_table(document, fleet_changes_table(trend, report.only_changed || is_brief));
         if (audience.medium == Medium::markdown && !report.only_changed) {
-            document.add(folded("All quantities", {.table = fleet_changes_table(trend, false)}));
+            document.add(folded({.table = fleet_changes_table(trend, false)}, "All quantities"));
         }
     }
     if (!report.trends.empty()) {

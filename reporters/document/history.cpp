@@ -231,9 +231,7 @@ void add_history(Document& document, const History& history, bool is_one_of_seve
     if (is_page) {
         document.add(Charts{history_sections(history)});
     }
-    Table trends = trends_table(history, is_page || audience.verbose);
-    std::string title = trends.title;
-    document.add(folded(std::move(title), {.table = std::move(trends), .is_sortable = true}));
+    document.add(folded({.table = trends_table(history, is_page || audience.verbose), .is_sortable = true}));
 }
 
 void add_left_out(Document& document, const std::vector<std::string>& left_out, Medium medium)

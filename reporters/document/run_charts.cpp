@@ -11,7 +11,6 @@
 
 #include "reporters/document/replay_report.hpp"
 #include "reporters/document/run_tables.hpp"
-#include "reporters/document/sweep_chart.hpp"
 #include "reporters/text/escaping.hpp"
 #include "reporters/text/json_parse.hpp"
 

@@ -7,7 +7,6 @@
 
 #include "reporters/document/replay_report.hpp"
 #include "reporters/document/run_charts.hpp"
-#include "reporters/document/run_facts.hpp"
 #include "reporters/document/run_tables.hpp"
 
 namespace memsweep::reporters {
@@ -61,10 +60,11 @@ class Run {
             add_folded(phases_table(group.cases));
         }
         if (!report_.warnings.empty()) {
-            add_section(fmt::format("Warnings ({})", report_.warnings.size()), Warnings{warning_groups(report_)});
+            document_.add(folded(fmt::format("Warnings ({})", report_.warnings.size()), Fold::Kind::section,
+                                 Warnings{warning_groups(report_)}));
         }
-        add_section("Run", Facts{run_facts(report_)});
-        add_section("Machine", Facts{machine_facts(report_.machine)});
+        document_.add(folded("Run", Fold::Kind::section, Facts{run_facts(report_)}));
+        document_.add(folded("Machine", Fold::Kind::section, Facts{machine_facts(report_.machine)}));
         return std::move(document_);
     }
 
@@ -104,17 +104,8 @@ class Run {
     void add_folded(std::optional<Table> table)
     {
         if (table) {
-            std::string title = table->title;
-            document_.add(folded(std::move(title), {.table = *std::move(table)}));
+            document_.add(folded({.table = *std::move(table)}));
         }
-    }
-
-    template <typename Part>
-    void add_section(std::string title, Part part)
-    {
-        Fold fold{.summary = std::move(title), .blocks = {}, .kind = Fold::Kind::section};
-        fold.blocks.push_back({std::move(part)});
-        document_.add(std::move(fold));
     }
 
     void add_terminal_tables(const ScenarioCases& group)
@@ -168,10 +159,8 @@ class Run {
         };
         const auto add_data = [&](std::optional<Table> table, std::string_view what) {
             if (table) {
-                std::string title = table->title;
                 document_.add(
-                    folded(std::move(title),
-                           {.table = *std::move(table), .id = fmt::format("{}{}", id, what), .is_sortable = true}));
+                    folded({.table = *std::move(table), .id = fmt::format("{}{}", id, what), .is_sortable = true}));
             }
         };
         document_.add(Heading{group.scenario == report_.run.scenario_name ? "Results" : group.scenario});

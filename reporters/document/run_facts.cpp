@@ -1,4 +1,4 @@
-#include "reporters/document/run_facts.hpp"
+#include "reporters/document/run_document.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,6 +1,6 @@
 // What single commands find: `cliffs`, `doctor`, `fit` and `info`.
 
-#include "reporters/json/json_parts.hpp"
+#include "reporters/json/json_members.hpp"
 #include "reporters/json/subject_json.hpp"
 
 namespace memsweep::reporters {

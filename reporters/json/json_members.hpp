@@ -1,11 +1,10 @@
-// The parts of a document as lists of their members, each under its key: written and read by the same list.
+// What documents are made of: values, and parts as lists of their members, each under its key, which are written and
+// read by the same list.
 //
-// members(io, part) calls io(key, member, rule) for each of them, in the order of the document; MemberWriter and
-// MemberReader are its two kinds of `io`.
-//
-// Errors   of reading: json_node.hpp says how the first problem is kept.
+// Errors   of reading: json_node.hpp says how the first problem is kept; of writing none.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <map>
 #include <optional>
@@ -15,10 +14,40 @@
 #include <utility>
 #include <vector>
 
+#include "core/measure/verdict.hpp"
+#include "core/model/report.hpp"
 #include "reporters/json/json_node.hpp"
-#include "reporters/json/json_parts.hpp"
+#include "reporters/text/escaping.hpp"
+#include "reporters/text/json.hpp"
 
 namespace memsweep::reporters {
+
+[[nodiscard]] Json json_params(const std::vector<model::Param>& params);
+[[nodiscard]] Json json_texts(const std::vector<std::string>& texts);
+[[nodiscard]] Json json_interval(const std::optional<std::array<double, 2>>& interval);  // null without one
+
+template <typename Items, typename Part>  // part(item) -> Json
+[[nodiscard]] Json json_list(const Items& items, Part part)
+{
+    Json json = Json::array();
+    for (const auto& item : items) {
+        json.push_back(part(item));
+    }
+    return json;
+}
+
+template <typename Texts>  // pairs of a name and a text
+[[nodiscard]] Json json_texts_by_name(const Texts& texts)
+{
+    Json json = Json::object();
+    for (const auto& [name, text] : texts) {
+        json[repaired_utf8(name)] = json_text(text);
+    }
+    return json;
+}
+
+// members(io, part) calls io(key, member, rule) for each of them, in the order of the document; MemberWriter and
+// MemberReader are its two kinds of `io`.
 
 // How a member departs from one that is always there and of its own type.
 struct MemberRule {

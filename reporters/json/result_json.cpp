@@ -40,10 +40,6 @@ Json trim_json(model::TrimHow how)
 void write_metrics(const std::vector<model::Metric>& metrics, JsonStream& out)
 {
     out.key("metrics");
-    if (metrics.empty()) {
-        out.add(Json::object());
-        return;
-    }
     out.open_object();
     for (const model::Metric& metric : metrics) {
         out.add(metric.name, json_value(metric));
@@ -89,10 +85,6 @@ void write_case(const model::CaseReport& report, JsonStream& out)
 void write_cases(const std::vector<model::CaseReport>& cases, JsonStream& out)
 {
     out.key("cases");
-    if (cases.empty()) {
-        out.add(Json::array());
-        return;
-    }
     out.open_list();
     for (const model::CaseReport& one : cases) {
         write_case(one, out);

@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "reporters/document/curve_chart.hpp"
+#include "reporters/document/run_charts.hpp"
 #include "reporters/text/display_text.hpp"
 #include "reporters/text/escaping.hpp"
 

@@ -370,9 +370,12 @@ void JsonStream::open(char bracket, bool is_list)
 
 void JsonStream::close()
 {
-    const bool is_list = levels_.back().is_list;
+    const Level level = levels_.back();
     levels_.pop_back();
-    sink_->print("\n{:{}}{}", "", levels_.size(), is_list ? ']' : '}');
+    if (!level.is_empty) {
+        sink_->print("\n{:{}}", "", levels_.size());
+    }
+    sink_->print("{}", level.is_list ? ']' : '}');
 }
 
 void JsonStream::key(std::string_view key)

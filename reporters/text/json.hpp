@@ -174,10 +174,6 @@ template <typename Items, typename Part>
 void JsonStream::add_list(std::string_view key_text, const Items& items, Part part)
 {
     key(key_text);
-    if (items.empty()) {
-        add(Json::array());
-        return;
-    }
     open_list();
     for (const auto& item : items) {
         add(part(item));

@@ -5,7 +5,6 @@
 
 #include "reporters/document/chart.hpp"
 #include "reporters/document/run_charts.hpp"
-#include "reporters/document/sweep_chart.hpp"
 #include "reporters/html/chart_writers.hpp"
 #include "tests/reporters/sample_report.hpp"
 #include "tests/support/catch.hpp"

@@ -1,4 +1,4 @@
-#include "reporters/json/json_parts.hpp"
+#include "reporters/json/json_members.hpp"
 
 #include <cmath>
 #include <type_traits>
