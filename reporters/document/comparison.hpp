@@ -19,6 +19,8 @@ struct ComparisonReport {
 
 [[nodiscard]] Document document(const ComparisonReport& report, const Audience& audience);
 
+[[nodiscard]] Headline headline(const measure::Comparison& comparison);
+
 // The metrics and cases that the report shows, in their order.
 [[nodiscard]] std::vector<const measure::MetricComparison*> shown(const ComparisonReport& report,
                                                                   const measure::Comparison& comparison);

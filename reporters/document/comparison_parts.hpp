@@ -1,4 +1,4 @@
-// What the document of a comparison is made of: its headline, a table per pair of cases, and a chart of what changed.
+// What the document of a comparison is made of: a table per pair of cases, and a chart of what changed.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,6 @@
 #include "reporters/document/comparison.hpp"
 
 namespace memsweep::reporters {
-
-[[nodiscard]] Headline headline(const measure::Comparison& comparison);
 
 // What both cases measured and what that comes to.
 struct CaseTable {

@@ -26,7 +26,4 @@ namespace memsweep::reporters {
 // By code and hint, in order of appearance; they refer to the report.
 [[nodiscard]] std::vector<WarningGroup> warning_groups(const model::RunReport& report);
 
-// Arguments as a shell would read them back.
-[[nodiscard]] std::string command_line(const std::vector<std::string>& arguments);
-
 }  // namespace memsweep::reporters

@@ -105,19 +105,6 @@ Tone run_tone(const model::RunReport& report, const model::Counts& counts)
     return doubtful ? Tone::caution : Tone::good;
 }
 
-std::string shell_word(const std::string& argument)
-{
-    constexpr std::string_view safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%^";
-    if (!argument.empty() && argument.find_first_not_of(safe) == std::string::npos) {
-        return argument;
-    }
-    std::string quoted = "'";
-    for (const char c : argument) {
-        quoted += c == '\'' ? "'\\''" : std::string(1, c);
-    }
-    return quoted + "'";
-}
-
 }  // namespace
 
 std::vector<Fact> run_facts(const model::RunReport& report)
@@ -199,15 +186,6 @@ std::vector<WarningGroup> warning_groups(const model::RunReport& report)
         group->warnings.push_back(&warning);
     }
     return groups;
-}
-
-std::string command_line(const std::vector<std::string>& arguments)
-{
-    std::string line;
-    for (const std::string& argument : arguments) {
-        line += (line.empty() ? "" : " ") + shell_word(argument);
-    }
-    return line;
 }
 
 }  // namespace memsweep::reporters

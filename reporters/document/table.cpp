@@ -13,6 +13,22 @@
 #include "reporters/text/number_text.hpp"
 
 namespace memsweep::reporters {
+namespace {
+
+std::string shell_word(const std::string& argument)
+{
+    constexpr std::string_view safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%^";
+    if (!argument.empty() && argument.find_first_not_of(safe) == std::string::npos) {
+        return argument;
+    }
+    std::string quoted = "'";
+    for (const char c : argument) {
+        quoted += c == '\'' ? "'\\''" : std::string(1, c);
+    }
+    return quoted + "'";
+}
+
+}  // namespace
 
 void Table::add_numbers(std::initializer_list<const char*> titles)
 {
@@ -69,6 +85,15 @@ std::string plural(std::uint64_t count, std::string_view noun)
 std::string listed(const std::vector<std::string>& texts, std::string_view between)
 {
     return fmt::format("{}", fmt::join(texts, between));
+}
+
+std::string command_line(const std::vector<std::string>& arguments)
+{
+    std::string line;
+    for (const std::string& argument : arguments) {
+        line += (line.empty() ? "" : " ") + shell_word(argument);
+    }
+    return line;
 }
 
 std::optional<double> median_of(std::vector<double> values)

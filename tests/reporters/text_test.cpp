@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "reporters/document/chart.hpp"
-#include "reporters/document/run_document.hpp"
 #include "reporters/document/table.hpp"
 #include "reporters/text/display_text.hpp"
 #include "reporters/text/escaping.hpp"
