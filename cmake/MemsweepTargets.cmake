@@ -3,10 +3,7 @@
 # Names of two files that clash in an unnamed namespace are refused: what has the same name there is one thing in one place.
 # MEMSWEEP_APART names the files in which some name still clashes; they are compiled by themselves until it is mended.
 set(MEMSWEEP_APART
-  curve_chart.cpp fault_chart.cpp fleet_chart.cpp fleet_json.cpp history_chart.cpp history_json.cpp history_report.cpp
-  html_page.cpp html_writer.cpp json_reader.cpp json_reader_run.cpp json_writer.cpp link_test.cpp markdown_text.cpp
-  markdown_writer.cpp nvbandwidth_writer.cpp replay_report.cpp sweep_chart.cpp table_layout.cpp terminal_table.cpp
-  terminal_writer.cpp trace_test.cpp trace_timeline.cpp tracker_formats_test.cpp)
+  link_test.cpp trace_test.cpp)
 function(memsweep_unity target)
   if(NOT MEMSWEEP_UNITY)
     return()

@@ -14,10 +14,10 @@
 
 #include "core/base/expected.hpp"
 #include "core/model/report.hpp"
-#include "reporters/document/comparison_report.hpp"
-#include "reporters/document/fleet_report.hpp"
+#include "reporters/document/comparison.hpp"
+#include "reporters/document/fleet.hpp"
 #include "reporters/document/fleet_trend.hpp"
-#include "reporters/document/history_report.hpp"
+#include "reporters/document/history.hpp"
 #include "reporters/text/text_sink.hpp"
 
 namespace memsweep::reporters {

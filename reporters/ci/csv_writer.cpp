@@ -1,40 +1,64 @@
-#include "reporters/ci/csv_writer.hpp"
-
 #include <algorithm>
+#include <cmath>
+#include <concepts>
 #include <optional>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "core/measure/place_matrix.hpp"
-#include "reporters/json/json_parts.hpp"
-#include "reporters/text/csv_text.hpp"
+#include "reporters/ci/ci_formats.hpp"
+#include "reporters/json/json_members.hpp"
+#include "reporters/text/escaping.hpp"
+#include "reporters/text/number_text.hpp"
 
 namespace memsweep::reporters {
 namespace {
 
-// The columns that every row of a case begins with.
-std::string case_fields(const model::RunInfo& run, const std::string& host, const model::CaseReport& report)
+std::string csv(std::string_view text)
 {
-    return fmt::format("{},{},{},{},{},{}", csv_field(run.id), csv_field(run.started), csv_field(host),
-                       csv_field(report.scenario), csv_field(report.id),
-                       csv_field(compact(json_params(report.params))));
+    return csv_field(text);
+}
+
+std::string csv(std::optional<double> value)
+{
+    return value ? number_text(*value) : std::string{};
+}
+
+std::string csv(std::integral auto count)
+{
+    return fmt::format("{}", count);
+}
+
+// Fields of a row, beside each other. What is the same in many rows is written once and copied.
+template <typename First, typename... Rest>
+std::string fields(const First& first, const Rest&... rest)
+{
+    std::string text = csv(first);
+    (text.append(",").append(csv(rest)), ...);
+    return text;
+}
+
+// The columns that every row of a case begins with.
+std::string case_fields(const model::RunReport& report, const model::CaseReport& one)
+{
+    return fields(report.run.id, report.run.started, report.machine.host, one.scenario, one.id,
+                  compact(json_params(one.params)));
 }
 
 std::string metric_fields(const model::Metric& metric)
 {
-    return fmt::format("{},{},{}", csv_field(metric.name), csv_field(model::name_of(metric.unit)),
-                       csv_field(model::name_of(metric.better)));
+    return fields(metric.name, model::name_of(metric.unit), model::name_of(metric.better));
 }
 
-// What is the same in many rows is written once and copied.
 void write_values(TextSink& sink, const std::string& case_part, const model::CaseReport& report)
 {
-    const std::string status = csv_field(model::name_of(report.status));
+    const std::string status = csv(model::name_of(report.status));
     bool has_rows = false;
     for (const model::Metric& metric : report.metrics) {
         const std::string metric_part = fmt::format("{},{},", case_part, metric_fields(metric));
         for (std::size_t repetition = 0; repetition < metric.values.size(); ++repetition) {
-            sink.print("{}{},{},{}\r\n", metric_part, repetition, csv_number(metric.values[repetition]), status);
+            sink.print("{}{},{},{}\r\n", metric_part, repetition, csv(metric.values[repetition]), status);
             has_rows = true;
         }
     }
@@ -43,22 +67,21 @@ void write_values(TextSink& sink, const std::string& case_part, const model::Cas
     }
 }
 
+// Both ends of an interval, or two empty fields.
+std::string interval_fields(const std::optional<std::array<double, 2>>& interval)
+{
+    return interval ? fields((*interval)[0], (*interval)[1]) : ",";
+}
+
 std::string summary_fields(const model::Summary& summary)
 {
-    std::optional<double> low;
-    std::optional<double> high;
-    if (summary.ci95) {
-        low = (*summary.ci95)[0];
-        high = (*summary.ci95)[1];
-    }
-    return fmt::format("{},{},{},{},{},{},{},{}", summary.n, csv_number(summary.min), csv_number(summary.median),
-                       csv_number(summary.mad), csv_number(low), csv_number(high), csv_number(summary.mdape),
-                       summary.outliers);
+    return fmt::format("{},{},{}", fields(summary.n, summary.min, summary.median, summary.mad),
+                       interval_fields(summary.ci95), fields(summary.mdape, summary.outliers));
 }
 
 void write_summaries(TextSink& sink, const std::string& case_part, const model::CaseReport& report)
 {
-    const std::string status = csv_field(model::name_of(report.status));
+    const std::string status = csv(model::name_of(report.status));
     for (const model::Metric& metric : report.metrics) {
         const std::string summary = metric.summary ? summary_fields(*metric.summary) : "0,,,,,,,0";
         sink.print("{},{},{},{}\r\n", case_part, metric_fields(metric), summary, status);
@@ -68,14 +91,22 @@ void write_summaries(TextSink& sink, const std::string& case_part, const model::
     }
 }
 
-void write_samples(TextSink& sink, const std::string& run_part, const model::CaseReport& report)
+std::string_view change_at(const measure::Trend& trend, std::size_t run)
 {
-    const std::string case_part = csv_field(report.id);
-    for (const model::Series& series : report.series) {
-        const std::string before =
-            fmt::format("{},{},{},{},", run_part, case_part, series.repetition, csv_field(series.name));
-        for (std::size_t i = 0; i < std::min(series.t.size(), series.v.size()); ++i) {
-            sink.print("{}{},{}\r\n", before, csv_number(series.t[i]), csv_number(series.v[i]));
+    const auto found = std::ranges::find(trend.changes, run, &measure::Change::run);
+    return found == trend.changes.end() ? std::string_view{} : model::name_of(found->verdict);
+}
+
+void write_trend(const measure::History& history, const measure::Trend& trend, TextSink& sink)
+{
+    const std::string before = fields(history.scenario, history.scenario_fingerprint, history.machine_fingerprint);
+    const std::string about =
+        fields(trend.case_id, trend.metric, model::name_of(trend.unit), model::name_of(trend.better));
+    for (std::size_t run = 0; run < trend.points.size(); ++run) {
+        if (const auto& point = trend.points[run]) {
+            const measure::HistoryRun& of = history.runs[run];
+            sink.print("{},{},{},{},{},{}\r\n", before, fields(run + 1, of.id, of.started, of.version), about,
+                       fields(point->n, point->median), interval_fields(point->ci95), change_at(trend, run));
         }
     }
 }
@@ -86,7 +117,7 @@ void write_csv(const model::RunReport& report, TextSink& sink)
 {
     sink.add("run_id,started,host,scenario,case,params,metric,unit,better,repetition,value,status\r\n");
     for (const model::CaseReport& one : report.cases) {
-        write_values(sink, case_fields(report.run, report.machine.host, one), one);
+        write_values(sink, case_fields(report, one), one);
     }
 }
 
@@ -95,16 +126,20 @@ void write_csv_summary(const model::RunReport& report, TextSink& sink)
     sink.add("run_id,started,host,scenario,case,params,metric,unit,better,n,min,median,mad,ci_lo,ci_hi,mdape,"
              "outliers,status\r\n");
     for (const model::CaseReport& one : report.cases) {
-        write_summaries(sink, case_fields(report.run, report.machine.host, one), one);
+        write_summaries(sink, case_fields(report, one), one);
     }
 }
 
 void write_csv_series(const model::RunReport& report, TextSink& sink)
 {
     sink.add("run_id,case,repetition,series,t,value\r\n");
-    const std::string run_part = csv_field(report.run.id);
     for (const model::CaseReport& one : report.cases) {
-        write_samples(sink, run_part, one);
+        for (const model::Series& series : one.series) {
+            const std::string before = fields(report.run.id, one.id, series.repetition, series.name);
+            for (std::size_t i = 0; i < std::min(series.t.size(), series.v.size()); ++i) {
+                sink.print("{},{}\r\n", before, fields(series.t[i], series.v[i]));
+            }
+        }
     }
 }
 
@@ -114,10 +149,48 @@ void write_csv_matrix(const model::RunReport& report, TextSink& sink)
     for (const measure::PlaceMatrix& matrix : measure::place_matrices(report.cases)) {
         for (std::size_t row = 0; row < matrix.rows.size(); ++row) {
             for (std::size_t col = 0; col < matrix.cols.size(); ++col) {
-                sink.print("{},{},{},{},{}\r\n", csv_field(matrix.name), csv_field(matrix.rows[row]),
-                           csv_field(matrix.cols[col]), csv_number(matrix.cells[row][col].value),
-                           csv_field(model::name_of(matrix.unit)));
+                sink.print("{}\r\n", fields(matrix.name, matrix.rows[row], matrix.cols[col],
+                                            matrix.cells[row][col].value, model::name_of(matrix.unit)));
             }
+        }
+    }
+}
+
+void write_csv(const HistoryReport& report, TextSink& sink)
+{
+    sink.add(
+        "scenario,scenario_fingerprint,machine_fingerprint,run,run_id,started,version,case,metric,unit,better,n,median,"
+        "ci_lo,ci_hi,change\r\n");
+    for (const measure::History& history : report.histories.histories) {
+        for (const measure::Trend& trend : history.trends) {
+            write_trend(history, trend, sink);
+        }
+    }
+}
+
+void write_csv(const FleetReport& report, TextSink& sink)
+{
+    const model::Fleet& fleet = *report.fleet;
+    std::unordered_map<std::size_t, const measure::Outlier*> outliers;  // by metric and host
+    for (const measure::Outlier& outlier : report.judgement.outliers) {
+        outliers.emplace(outlier.metric * fleet.hosts.size() + outlier.host, &outlier);
+    }
+    sink.add("host,scenario,case,metric,unit,better,n,median,mad,z,q,verdict\r\n");
+    for (std::size_t i = 0; i < fleet.metrics.size(); ++i) {
+        const model::FleetMetric& metric = fleet.metrics[i];
+        const std::string about = fields(metric.scenario, metric.case_id, metric.name, model::name_of(metric.unit),
+                                         model::name_of(metric.better));
+        for (std::size_t host = 0; host < fleet.hosts.size(); ++host) {
+            if (metric.n[host] == 0) {
+                continue;
+            }
+            const auto found = outliers.find(i * fleet.hosts.size() + host);
+            const measure::Outlier* outlier = found == outliers.end() ? nullptr : found->second;
+            sink.print("{},{},{},{}\r\n", csv(fleet.hosts[host].name), about,
+                       fields(metric.n[host], metric.median[host], metric.mad[host]),
+                       outlier == nullptr
+                           ? ",,"
+                           : fields(outlier->z, outlier->q, std::string_view{outlier->is_worse ? "worse" : "better"}));
         }
     }
 }

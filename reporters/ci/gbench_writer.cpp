@@ -1,14 +1,12 @@
-#include "reporters/ci/gbench_writer.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
 #include <optional>
 
-#include "reporters/ci/benchmark_names.hpp"
+#include "reporters/ci/benchmark_trackers.hpp"
 #include "reporters/text/json.hpp"
-#include "reporters/text/utc_time.hpp"
+#include "reporters/text/number_text.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -54,29 +52,29 @@ double nanoseconds(double seconds)
 // A counter is a key of the entry itself: it must not pass for one that the format knows.
 std::string counter_key(const model::Metric& metric)
 {
-    constexpr std::array<std::string_view, 23> known{"aggregate_name",
-                                                     "aggregate_unit",
-                                                     "big_o",
-                                                     "cpu_coefficient",
-                                                     "cpu_time",
-                                                     "error_message",
-                                                     "error_occurred",
-                                                     "family_index",
-                                                     "iterations",
-                                                     "label",
-                                                     "name",
-                                                     "per_family_instance_index",
-                                                     "real_coefficient",
-                                                     "real_time",
-                                                     "repetition_index",
-                                                     "repetitions",
-                                                     "rms",
-                                                     "run_name",
-                                                     "run_type",
-                                                     "skip_message",
-                                                     "skipped",
-                                                     "threads",
-                                                     "time_unit"};
+    static constexpr auto known = std::to_array<std::string_view>({"aggregate_name",
+                                                                   "aggregate_unit",
+                                                                   "big_o",
+                                                                   "cpu_coefficient",
+                                                                   "cpu_time",
+                                                                   "error_message",
+                                                                   "error_occurred",
+                                                                   "family_index",
+                                                                   "iterations",
+                                                                   "label",
+                                                                   "name",
+                                                                   "per_family_instance_index",
+                                                                   "real_coefficient",
+                                                                   "real_time",
+                                                                   "repetition_index",
+                                                                   "repetitions",
+                                                                   "rms",
+                                                                   "run_name",
+                                                                   "run_type",
+                                                                   "skip_message",
+                                                                   "skipped",
+                                                                   "threads",
+                                                                   "time_unit"});
     if (metric.name == "bandwidth" && metric.unit == model::Unit::bytes_per_second) {
         return "bytes_per_second";
     }

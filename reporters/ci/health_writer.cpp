@@ -1,32 +1,73 @@
-#include "reporters/ci/health_writer.hpp"
-
-#include <algorithm>
-
-#include <fmt/format.h>
+#include <span>
 
 #include "core/measure/fleet.hpp"
+#include "reporters/ci/ci_formats.hpp"
 #include "reporters/text/json.hpp"
 
 namespace memsweep::reporters {
+namespace {
 
-void write_health(const model::RunReport& report, TextSink& sink)
+Json outlier_evidence(const FleetReport& report, const measure::Outlier& outlier)
+{
+    const model::FleetMetric& metric = report.fleet->metrics[outlier.metric];
+    return {{"kind", "outlier"},
+            {"case", json_text(metric.case_id)},
+            {"metric", json_text(metric.name)},
+            {"unit", json_text(model::name_of(metric.unit))},
+            {"value", json_number(outlier.value)},
+            {"usual", json_number(outlier.median)},
+            {"z", json_number(outlier.z)},
+            {"q", json_number(outlier.q)},
+            {"text", json_text(measure::outlier_text(*report.fleet, outlier))}};
+}
+
+Json run_evidence(bool interrupted, std::span<const model::FleetProblem> problems)
 {
     Json evidence = Json::array();
-    if (report.run.interrupted) {
+    if (interrupted) {
         evidence.push_back({{"kind", "unfinished"}, {"text", "its run did not finish"}});
     }
-    for (const model::FleetProblem& problem : measure::problems_of(report)) {
+    for (const model::FleetProblem& problem : problems) {
         evidence.push_back({{"kind", "case"},
                             {"case", json_text_or_null(problem.case_id)},
                             {"status", json_text(model::name_of(problem.status))},
                             {"text", json_text(problem.reason)}});
     }
+    return evidence;
+}
+
+void write_bad_host(const std::string& host, Json evidence, TextSink& sink)
+{
+    const Json line{{"host", json_text(host)}, {"healthy", false}, {"evidence", std::move(evidence)}};
+    sink.add(compact(line) + "\n");
+}
+
+}  // namespace
+
+void write_health(const model::RunReport& report, TextSink& sink)
+{
+    Json evidence = run_evidence(report.run.interrupted, measure::problems_of(report));
     if (!evidence.empty()) {
         const Json line{{"host", json_text(measure::host_name(report))},
                         {"healthy", false},
                         {"run_id", json_text(report.run.id)},
                         {"evidence", std::move(evidence)}};
         sink.add(compact(line) + "\n");
+    }
+}
+
+void write_health(const FleetReport& report, TextSink& sink)
+{
+    for (const std::string& name : report.fleet->missing) {
+        write_bad_host(name, Json::array({{{"kind", "missing"}, {"text", "no result of it came"}}}), sink);
+    }
+    for (const measure::BadHost& bad : report.judgement.bad) {
+        const model::FleetHost& host = report.fleet->hosts[bad.host];
+        Json evidence = run_evidence(host.interrupted, host.problems);
+        for (const std::size_t index : bad.outliers) {
+            evidence.push_back(outlier_evidence(report, report.judgement.outliers[index]));
+        }
+        write_bad_host(host.name, std::move(evidence), sink);
     }
 }
 

@@ -2,12 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <map>
+#include <set>
 #include <span>
 #include <string_view>
 
 #include <fmt/format.h>
 
-#include "reporters/text/html_text.hpp"
+#include "reporters/document/case_keys.hpp"
+#include "reporters/document/run_document.hpp"
+#include "reporters/text/escaping.hpp"
+#include "reporters/text/number_text.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -108,6 +114,195 @@ std::string totals_text(const Totals& of, bool is_timed)
                        of.errors, of.skipped, seconds_text(of.seconds, is_timed));
 }
 
+using CasesById = std::map<std::string_view, const model::CaseReport*>;
+
+double wall_seconds(const model::CaseReport& report)
+{
+    const model::Metric* metric = model::find_metric(report, "wall_time");
+    double seconds = 0;
+    if (metric != nullptr) {
+        for (const std::optional<double>& value : metric->values) {
+            seconds += value && std::isfinite(*value) ? *value : 0;
+        }
+    }
+    return seconds;
+}
+
+// "churn.mode=refcount" of a case "churn/mode=refcount".
+std::string class_name(const model::CaseReport& report)
+{
+    const std::string axes = short_id(report.id, report.scenario);
+    return axes == report.id ? axes : fmt::format("{}.{}", report.scenario, axes);
+}
+
+// Of the metric that an assertion begins with, when it is one of the whole repetition.
+std::string median_interval_text(const model::AssertionResult& result, const model::CaseReport* report)
+{
+    const std::string name = result.expression.substr(0, result.expression.find('.'));
+    const model::Metric* metric = report == nullptr ? nullptr : model::find_metric(*report, name);
+    if (metric == nullptr || !metric->summary || !metric->summary->ci95) {
+        return {};
+    }
+    return "; 95 % interval of the median: " + exact_interval_text(metric->summary->ci95, metric->unit);
+}
+
+std::string actual_text(const model::AssertionResult& result)
+{
+    if (result.actual) {
+        return "actual " + value_text(*result.actual, result.unit);
+    }
+    return result.reason.empty() ? "nothing to judge" : "nothing to judge: " + result.reason;
+}
+
+std::string detail_text(const model::AssertionResult& result, const model::CaseReport* report)
+{
+    const std::string actual = result.actual ? exact_text(*result.actual, result.unit) : "none";
+    return fmt::format("expected: {}; actual: {}{}", result.expression, actual, median_interval_text(result, report));
+}
+
+TestCase assertion_test(const model::AssertionResult& result, const model::CaseReport* report,
+                        const std::string& scenario)
+{
+    TestCase test{.class_name = report == nullptr ? scenario : class_name(*report), .name = result.expression};
+    test.seconds = report == nullptr ? 0 : wall_seconds(*report);
+    if (result.outcome == model::AssertionOutcome::passed) {
+        return test;
+    }
+    if (result.outcome == model::AssertionOutcome::not_evaluated) {
+        test.outcome = TestOutcome::skipped;
+        test.message = result.reason;
+        return test;
+    }
+    if (result.severity == model::Severity::warn) {
+        test.output = fmt::format("warned: {}", detail_text(result, report));
+        return test;
+    }
+    test.outcome = TestOutcome::failure;
+    test.type = "assertion";
+    test.message = fmt::format("{}: {}", result.expression, actual_text(result));
+    test.detail = detail_text(result, report);
+    return test;
+}
+
+// Of a case for which no assertion speaks.
+TestCase case_test(const model::CaseReport& report)
+{
+    TestCase test{.class_name = class_name(report), .name = "runs"};
+    test.seconds = wall_seconds(report);
+    test.message = report.reason.empty() ? "no reason was recorded" : report.reason;
+    switch (report.status) {
+    case model::Status::skipped:
+        test.outcome = TestOutcome::skipped;
+        break;
+    case model::Status::failed:
+        test.outcome = TestOutcome::failure;
+        test.type = "case";
+        break;
+    case model::Status::error:
+    case model::Status::timeout:
+        test.outcome = TestOutcome::error;
+        test.type = report.status == model::Status::timeout ? "timeout" : "crash";
+        break;
+    case model::Status::ok:
+        break;
+    }
+    return test;
+}
+
+std::vector<TestSuite> suites_of_cases(const model::RunReport& report)
+{
+    std::set<std::string_view> asserted;
+    for (const model::AssertionResult& result : report.assertions) {
+        if (result.outcome == model::AssertionOutcome::failed) {
+            asserted.insert(result.case_id);
+        }
+    }
+    std::vector<TestSuite> suites;
+    for (const ScenarioCases& group : cases_by_scenario(report)) {
+        TestSuite& suite = suites.emplace_back(TestSuite{.name = group.scenario});
+        for (const model::CaseReport* one : group.cases) {
+            suite.seconds += wall_seconds(*one);
+            const bool is_told = one->status == model::Status::failed && asserted.contains(one->id);
+            if (one->status != model::Status::ok && !is_told) {
+                suite.tests.push_back(case_test(*one));
+            }
+        }
+    }
+    return suites;
+}
+
+TestSuite& suite_named(std::vector<TestSuite>& suites, const std::string& name)
+{
+    const auto found = std::ranges::find(suites, name, &TestSuite::name);
+    return found == suites.end() ? suites.emplace_back(TestSuite{.name = name}) : *found;
+}
+
+std::vector<TestSuite> test_suites(const model::RunReport& report)
+{
+    CasesById cases;
+    for (const model::CaseReport& one : report.cases) {
+        cases.emplace(one.id, &one);
+    }
+    std::vector<TestSuite> suites = suites_of_cases(report);
+    for (const model::AssertionResult& result : report.assertions) {
+        const auto found = cases.find(result.case_id);
+        const model::CaseReport* of_case = found == cases.end() ? nullptr : found->second;
+        const std::string& scenario = of_case == nullptr ? report.run.scenario_name : of_case->scenario;
+        suite_named(suites, scenario).tests.push_back(assertion_test(result, of_case, scenario));
+    }
+    if (suites.empty()) {
+        suites.push_back({.name = report.run.scenario_name});
+    }
+    return suites;
+}
+
+using measure::Comparison;
+using measure::MetricComparison;
+using measure::Verdict;
+
+bool is_unjudged(Verdict verdict)
+{
+    return verdict == Verdict::insufficient || verdict == Verdict::added || verdict == Verdict::missing ||
+           verdict == Verdict::not_comparable;
+}
+
+std::string class_name(const Comparison& comparison, const measure::ComparedCase& one)
+{
+    const std::string rest = short_id(one.candidate_id.empty() ? one.base_id : one.candidate_id, one.scenario);
+    const std::string name = rest == one.scenario ? one.scenario : fmt::format("{}.{}", one.scenario, rest);
+    return comparison.is_between ? fmt::format("{} against {}", name, comparison.base.name) : name;
+}
+
+TestCase test_of(const ComparisonReport& report, const Comparison& comparison, const MetricComparison& metric)
+{
+    TestCase test{.class_name = class_name(comparison, comparison.cases[metric.pair]),
+                  .name = metric.metric.empty() ? "the case" : metric.metric};
+    const std::string said = fmt::format("{}: {}", model::name_of(metric.verdict), metric.why);
+    if (report.gate && measure::gates(metric.verdict)) {
+        test.outcome = TestOutcome::failure;
+        test.type = std::string{model::name_of(metric.verdict)};
+        test.message = metric.why;
+        test.detail = listed(measure::explanation(metric, comparison.noisy_metrics), "; ");
+    } else if (is_unjudged(metric.verdict)) {
+        test.outcome = TestOutcome::skipped;
+        test.message = said;
+    } else {
+        test.output = said;
+    }
+    return test;
+}
+
+std::vector<Fact> properties_of(const Comparison& comparison)
+{
+    std::vector<Fact> facts{{"base", side_text(comparison.base)},
+                            {"candidate", side_text(comparison.candidate)},
+                            {"noisy_metrics", fmt::format("{}", comparison.noisy_metrics)}};
+    for (const std::string& difference : comparison.overruled) {
+        facts.push_back({"overruled", difference});
+    }
+    return facts;
+}
+
 }  // namespace
 
 void write_junit(const TestReport& tests, TextSink& sink)
@@ -122,6 +317,41 @@ void write_junit(const TestReport& tests, TextSink& sink)
         sink.add(" </testsuite>\n");
     }
     sink.add("</testsuites>\n");
+}
+
+TestReport test_report(const model::RunReport& report)
+{
+    TestReport tests{
+        .name = "memsweep", .timestamp = seconds_part(report.run.started).value_or(""), .suites = test_suites(report)};
+    std::vector<Fact> properties = run_facts(report);
+    std::ranges::move(machine_facts(report.machine), std::back_inserter(properties));
+    for (TestSuite& suite : tests.suites) {
+        suite.properties = properties;
+    }
+    for (const model::Warning& warning : report.warnings) {  // they are about the whole run
+        tests.suites.front().output.push_back(
+            fmt::format("warning {}: {} {}", warning.code, warning.message, warning.hint));
+    }
+    return tests;
+}
+
+TestReport test_report(const ComparisonReport& report)
+{
+    TestReport tests{.name = "memsweep compare", .is_timed = false};
+    for (const Comparison& comparison : report.comparisons) {
+        std::map<std::string, TestSuite> suites;
+        for (const MetricComparison* metric : shown(report, comparison)) {
+            if (metric->verdict != Verdict::informational) {
+                suites[comparison.cases[metric->pair].scenario].tests.push_back(test_of(report, comparison, *metric));
+            }
+        }
+        for (auto& [scenario, suite] : suites) {
+            suite.name = fmt::format("{}: {} against {}", scenario, comparison.candidate.name, comparison.base.name);
+            suite.properties = properties_of(comparison);
+            tests.suites.push_back(std::move(suite));
+        }
+    }
+    return tests;
 }
 
 }  // namespace memsweep::reporters

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/model/report.hpp"
-#include "reporters/document/comparison_report.hpp"
-#include "reporters/document/run_facts.hpp"
+#include "reporters/document/comparison.hpp"
+#include "reporters/document/document.hpp"
 #include "reporters/text/text_sink.hpp"
 
 namespace memsweep::reporters {

@@ -1,13 +1,14 @@
-#include "reporters/ci/nvbandwidth_writer.hpp"
-
 #include <algorithm>
 #include <array>
 #include <limits>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "core/measure/cases.hpp"
 #include "core/measure/place_matrix.hpp"
+#include "reporters/ci/ci_formats.hpp"
+#include "reporters/document/table.hpp"
+#include "reporters/json/json_members.hpp"
 #include "reporters/text/json.hpp"
 
 namespace memsweep::reporters {
@@ -15,12 +16,17 @@ namespace {
 
 using Values = std::vector<std::vector<std::optional<double>>>;
 
+bool is_of_devices(const model::CaseReport& report)
+{
+    return report.scenario == "probe_device";
+}
+
 // The word of nvbandwidth, or "probe_bandwidth/kernel=copy/..." as a word.
 std::string test_name(const model::CaseReport& report)
 {
-    const auto transfer = std::ranges::find(report.params, "transfer", &model::Param::name);
-    if (report.scenario == "probe_device" && transfer != report.params.end()) {
-        return model::to_text(transfer->value);
+    const std::optional<std::string> transfer = measure::value_on(report, "transfer");
+    if (is_of_devices(report) && transfer) {
+        return *transfer;
     }
     constexpr std::string_view prefix = "probe_";
     std::string name = report.scenario.starts_with(prefix) ? report.scenario.substr(prefix.size()) : report.scenario;
@@ -126,17 +132,6 @@ Json matrix_json(const measure::PlaceMatrix& matrix)
     return test;
 }
 
-std::string param_text(const model::CaseReport& report, std::string_view name)
-{
-    const auto found = std::ranges::find(report.params, name, &model::Param::name);
-    return found == report.params.end() ? std::string{} : model::to_text(found->value);
-}
-
-bool is_of_devices(const model::CaseReport& report)
-{
-    return report.scenario == "probe_device";
-}
-
 std::size_t place_in(std::vector<std::string>& names, const std::string& name)
 {
     const auto found = std::ranges::find(names, name);
@@ -155,9 +150,10 @@ Json device_json(const std::vector<const model::CaseReport*>& cases)
     Values values;
     const model::Metric* last = nullptr;
     for (const model::CaseReport* const one : cases) {
-        const std::string to = param_text(*one, "to");
-        const std::size_t row = place_in(rows, to.empty() ? std::string{} : param_text(*one, "device"));
-        const std::size_t column = place_in(columns, to.empty() ? param_text(*one, "device") : to);
+        const std::string to = measure::value_on(*one, "to").value_or("");
+        const std::string device = measure::value_on(*one, "device").value_or("");
+        const std::size_t row = place_in(rows, to.empty() ? std::string{} : device);
+        const std::size_t column = place_in(columns, to.empty() ? device : to);
         values.resize(std::max(values.size(), row + 1));
         for (auto& line : values) {
             line.resize(columns.size());
@@ -176,16 +172,14 @@ Json device_json(const std::vector<const model::CaseReport*>& cases)
     Json test{{"name", json_text(test_name(*cases.front()))}};
     set_matrix(test,
                fmt::format("{} {}(row), {}(column) {}", test_name(*cases.front()),
-                           rows.front().empty() ? "all" : fmt::format("{}", fmt::join(rows, ", ")),
-                           fmt::join(columns, ", "), unit_words(last->unit)),
+                           rows.front().empty() ? "all" : listed(rows), listed(columns), unit_words(last->unit)),
                values);
     return test;
 }
 
 bool is_of_a_matrix(const model::CaseReport& report)
 {
-    return std::ranges::find(report.params, measure::cpu_node_param, &model::Param::name) != report.params.end() &&
-           std::ranges::find(report.params, measure::mem_node_param, &model::Param::name) != report.params.end();
+    return measure::value_on(report, measure::cpu_node_param) && measure::value_on(report, measure::mem_node_param);
 }
 
 }  // namespace
@@ -214,15 +208,11 @@ void write_nvbandwidth(const model::RunReport& report, TextSink& sink)
     for (const auto& cases : by_way) {
         tests.push_back(device_json(cases));
     }
-    Json devices = Json::array();
-    for (const std::string& device : report.machine.devices) {
-        devices.push_back(json_text(device));
-    }
     Json content{{"version", json_text(fmt::format("{} {}", report.tool.name, report.tool.version))},
                  {"git_version", json_text(report.tool.commit)},
                  {"CUDA Runtime Version", 0},
                  {"Driver Version", "none"},
-                 {"GPU Device list", std::move(devices)},
+                 {"GPU Device list", json_texts(report.machine.devices)},
                  {"testcases", std::move(tests)}};
     if (!report.warnings.empty()) {
         content["warning"] = json_text(report.warnings.front().message);

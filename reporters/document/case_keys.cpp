@@ -1,28 +1,119 @@
 #include "reporters/document/case_keys.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
+#include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "core/measure/cases.hpp"
+#include "reporters/text/escaping.hpp"
+
 namespace memsweep::reporters {
 namespace {
 
-const model::Param* find_param(const model::CaseReport& report, const std::string& name)
+bool modes_vary(const Cases& cases)
 {
-    const auto found = std::ranges::find(report.params, name, &model::Param::name);
-    return found == report.params.end() ? nullptr : &*found;
+    std::set<std::optional<std::string>> modes;
+    std::ranges::for_each(cases, [&](const auto* one) { modes.insert(measure::mode_of(*one)); });
+    return modes.size() > 1;
 }
 
-// The id without its scenario, which the section is named after.
-std::string short_id(const model::CaseReport& report)
+// "name=value" of the parameters that not all cases have alike.
+std::set<std::string> varying_params(const Cases& cases)
 {
-    const std::string prefix = report.scenario + "/";
-    return report.id.starts_with(prefix) ? report.id.substr(prefix.size()) : report.id;
+    std::map<std::string, std::size_t> counts;
+    for (const model::CaseReport* one : cases) {
+        for (std::string& text : measure::params_without(*one, std::array{measure::mode_axis})) {
+            ++counts[std::move(text)];
+        }
+    }
+    std::set<std::string> varying;
+    for (const auto& [text, count] : counts) {
+        if (count < cases.size()) {
+            varying.insert(text);
+        }
+    }
+    return varying;
+}
+
+std::string group_title(const model::CaseReport& report, const std::set<std::string>& varying)
+{
+    std::vector<std::string> parts = measure::params_without(report, std::array{measure::mode_axis});
+    std::erase_if(parts, [&](const std::string& part) { return !varying.contains(part); });
+    return listed(parts);
+}
+
+struct Sorted {
+    std::string title;
+    Cases cases;
+};
+
+std::vector<Sorted> by_title(const Cases& cases)
+{
+    const std::set<std::string> varying = varying_params(cases);
+    std::vector<Sorted> groups;
+    for (const model::CaseReport* one : cases) {
+        std::string title = group_title(*one, varying);
+        auto group = std::ranges::find(groups, title, &Sorted::title);
+        if (group == groups.end()) {
+            group = groups.insert(groups.end(), {std::move(title), {}});
+        }
+        group->cases.push_back(one);
+    }
+    return groups;
+}
+
+std::vector<std::string> labels_of(const Cases& cases, bool by_mode)
+{
+    const CaseKeys keys{cases};
+    std::vector<std::string> labels;
+    for (const model::CaseReport* one : cases) {
+        labels.push_back(by_mode ? measure::mode_of(*one).value_or(one->id) : keys.name(*one, ", "));
+    }
+    make_distinct(labels);
+    return labels;
+}
+
+void append_parts(const Sorted& sorted, bool by_mode, std::size_t max_cases, std::vector<ChartGroup>& groups)
+{
+    const std::vector<std::string> labels = labels_of(sorted.cases, by_mode);
+    const std::size_t parts = (labels.size() + max_cases - 1) / max_cases;
+    for (std::size_t part = 0; part < parts; ++part) {
+        const std::string number = parts > 1 ? fmt::format("part {} of {}", part + 1, parts) : std::string{};
+        const std::string_view between = sorted.title.empty() || number.empty() ? "" : ", ";
+        ChartGroup group{fmt::format("{}{}{}", sorted.title, between, number), {}};
+        for (std::size_t i = part * max_cases; i < std::min((part + 1) * max_cases, labels.size()); ++i) {
+            group.cases.push_back({labels[i], sorted.cases[i]});
+        }
+        groups.push_back(std::move(group));
+    }
 }
 
 }  // namespace
+
+std::vector<ScenarioCases> cases_by_scenario(const model::RunReport& report)
+{
+    std::vector<ScenarioCases> all;
+    for (const model::CaseReport& one : report.cases) {
+        auto group = std::ranges::find(all, one.scenario, &ScenarioCases::scenario);
+        if (group == all.end()) {
+            all.push_back({one.scenario, {}});
+            group = std::prev(all.end());
+        }
+        group->cases.push_back(&one);
+    }
+    return all;
+}
+
+std::string short_id(const std::string& id, std::string_view scenario)
+{
+    const bool has_prefix = id.size() > scenario.size() && id.starts_with(scenario) && id[scenario.size()] == '/';
+    return has_prefix ? id.substr(scenario.size() + 1) : id;
+}
 
 CaseKeys::CaseKeys(const Cases& cases)
 {
@@ -58,7 +149,7 @@ std::vector<Column> CaseKeys::columns() const
         columns.push_back({.title = axis.name, .is_key = true, .is_number = axis.is_number});
     }
     if (columns.empty()) {
-        columns.push_back({.title = "case", .is_key = true, .is_number = false});
+        columns.push_back(Column::key("case"));
     }
     return columns;
 }
@@ -67,22 +158,54 @@ std::vector<Cell> CaseKeys::cells(const model::CaseReport& report) const
 {
     std::vector<Cell> cells;
     for (const Axis& axis : varying_) {
-        const model::Param* param = find_param(report, axis.name);
-        cells.push_back({.text = param == nullptr ? std::string{} : model::to_text(param->value)});
+        cells.push_back({.text = measure::value_on(report, axis.name).value_or("")});
     }
     if (cells.empty()) {
-        cells.push_back({.text = short_id(report)});
+        cells.push_back({.text = short_id(report.id, report.scenario)});
     }
     return cells;
 }
 
+std::string CaseKeys::name(const model::CaseReport& report, std::string_view between) const
+{
+    std::vector<std::string> texts;
+    for (Cell& cell : cells(report)) {
+        if (!cell.text.empty()) {
+            texts.push_back(std::move(cell.text));
+        }
+    }
+    return listed(texts, between);
+}
+
 std::string CaseKeys::constants() const
 {
-    std::string text;
+    std::vector<std::string> texts;
     for (const Axis& axis : constant_) {
-        text += fmt::format("{}{}={}", text.empty() ? "" : ", ", axis.name, axis.values.front());
+        texts.push_back(fmt::format("{}={}", axis.name, axis.values.front()));
     }
-    return text;
+    return listed(texts);
+}
+
+std::vector<ChartGroup> chart_groups(const Cases& cases, std::size_t max_cases)
+{
+    const bool by_mode = modes_vary(cases);
+    std::vector<ChartGroup> groups;
+    for (const Sorted& sorted : by_mode ? by_title(cases) : std::vector{Sorted{{}, cases}}) {
+        append_parts(sorted, by_mode, max_cases, groups);
+    }
+    return groups;
+}
+
+void make_distinct(std::vector<std::string>& labels)
+{
+    std::set<std::string> taken;
+    for (std::string& label : labels) {
+        const std::string plain = label.empty() ? "–" : inert_text(label);
+        label = plain;
+        for (std::size_t number = 2; !taken.insert(label).second; ++number) {
+            label = fmt::format("{} #{}", plain, number);
+        }
+    }
 }
 
 }  // namespace memsweep::reporters

@@ -1,7 +1,11 @@
-// How the rows of a table name their cases: by the axes that vary among them, since the others say nothing.
+// How cases are named and grouped: in a table by the axes that vary among them, since the others say nothing; in a
+// chart with those that differ only in their release mode, a few at a time.
+//
+// Ownership  all of it points into the report.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/model/report.hpp"
@@ -11,12 +15,24 @@ namespace memsweep::reporters {
 
 using Cases = std::vector<const model::CaseReport*>;
 
+struct ScenarioCases {
+    std::string scenario;
+    Cases cases;
+};
+
+// In order of appearance.
+[[nodiscard]] std::vector<ScenarioCases> cases_by_scenario(const model::RunReport& report);
+
+// The id of a case without its scenario, after which a section is named.
+[[nodiscard]] std::string short_id(const std::string& id, std::string_view scenario);
+
 class CaseKeys {
   public:
     explicit CaseKeys(const Cases& cases);
 
     [[nodiscard]] std::vector<Column> columns() const;
     [[nodiscard]] std::vector<Cell> cells(const model::CaseReport& report) const;
+    [[nodiscard]] std::string name(const model::CaseReport& report, std::string_view between) const;  // of its cells
     [[nodiscard]] std::string constants() const;  // "allocator=glibc, threads=1" of the axes that do not vary; or empty
 
   private:
@@ -31,5 +47,21 @@ class CaseKeys {
     std::vector<Axis> varying_;
     std::vector<Axis> constant_;
 };
+
+struct ChartCase {
+    std::string label;  // unique in its group, inert: the mode, or the axes that vary
+    const model::CaseReport* report{};
+};
+
+struct ChartGroup {
+    std::string title;  // "collect_every=20" of what its cases share and others do not; may be empty
+    std::vector<ChartCase> cases;
+};
+
+// At most `max_cases` each, in their order.
+[[nodiscard]] std::vector<ChartGroup> chart_groups(const Cases& cases, std::size_t max_cases);
+
+// Labels made inert and told apart.
+void make_distinct(std::vector<std::string>& labels);
 
 }  // namespace memsweep::reporters

@@ -1,9 +1,13 @@
 // One chart: what it shows in words, the Vega-Lite spec that draws it, and its figures as tables.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "core/model/metric.hpp"
 #include "reporters/document/table.hpp"
 #include "reporters/text/json.hpp"
 
@@ -22,5 +26,28 @@ struct ChartSection {
     std::string title;  // what its cases share and others do not, inert; may be empty
     std::vector<Chart> charts;
 };
+
+// Figures as charts want them: in one unit that suits them all, and no longer than a pixel can show.
+
+struct ChartUnit {
+    std::string_view name;  // "MiB", "ms"
+    double factor{1};       // of the metric's own unit
+};
+
+// The one in which `largest` has one to four digits before its point.
+[[nodiscard]] ChartUnit chart_unit(model::Unit unit, double largest);
+
+// Six significant digits; null when it is not finite.
+[[nodiscard]] Json chart_number(double value);
+
+// A Vega expression that writes an axis value of this unit: "4 KiB", "1.2 ms", "13 GB/s".
+[[nodiscard]] std::string_view axis_label(model::Unit unit);
+
+// Long curves made short without losing their extremes.
+
+// The indices of at most `limit` (at least 4) values, in ascending order: the first, the last, and the lowest and the
+// highest of every stretch between. All of them when they are few; values that are not finite are left out of long
+// ones.
+[[nodiscard]] std::vector<std::size_t> thinned(std::span<const double> values, std::size_t limit);
 
 }  // namespace memsweep::reporters

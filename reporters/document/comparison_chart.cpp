@@ -1,4 +1,4 @@
-#include "reporters/document/comparison_chart.hpp"
+#include "reporters/document/comparison_parts.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,12 +7,9 @@
 #include <fmt/format.h>
 
 #include "core/measure/format.hpp"
-#include "reporters/document/chart_groups.hpp"
-#include "reporters/document/chart_numbers.hpp"
-#include "reporters/document/comparison_tables.hpp"
-#include "reporters/document/value_text.hpp"
+#include "reporters/document/case_keys.hpp"
+#include "reporters/text/escaping.hpp"
 #include "reporters/text/json_parse.hpp"
-#include "reporters/text/utf8.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -103,8 +100,7 @@ std::vector<const MetricComparison*> drawn(const Comparison& comparison)
 std::string row_name(const Comparison& comparison, const MetricComparison& metric, bool one_case)
 {
     const measure::ComparedCase& one = comparison.cases[metric.pair];
-    const std::string prefix = one.scenario + "/";
-    const std::string name = one.label.starts_with(prefix) ? one.label.substr(prefix.size()) : one.label;
+    const std::string name = short_id(one.label, one.scenario);
     return one_case || name.empty() ? metric.metric : fmt::format("{} · {}", name, metric.metric);
 }
 
@@ -118,16 +114,12 @@ std::vector<std::string> row_names(const Comparison& comparison, const std::vect
     return names;
 }
 
-std::string interval_text(const MetricComparison& metric)
+std::string ratio_interval_text(const MetricComparison& metric)
 {
-    if (!metric.shift->interval) {
-        return {};
-    }
-    return fmt::format("{} to {}", shift_text(metric, (*metric.shift->interval)[0]),
-                       shift_text(metric, (*metric.shift->interval)[1]));
+    return interval_text(metric.shift->interval, " to ", [&](double end) { return shift_text(metric, end); });
 }
 
-Json record(const MetricComparison& metric, const std::string& name)
+Json comparison_record(const MetricComparison& metric, const std::string& name)
 {
     const measure::Shift& shift = *metric.shift;
     Json values{{"row", name},
@@ -140,7 +132,7 @@ Json record(const MetricComparison& metric, const std::string& name)
     if (shift.interval && (*shift.interval)[0] > 0) {
         values["low"] = chart_number((*shift.interval)[0]);
         values["high"] = chart_number((*shift.interval)[1]);
-        values["interval"] = interval_text(metric);
+        values["interval"] = ratio_interval_text(metric);
     }
     return values;
 }
@@ -161,19 +153,17 @@ Json domain(const std::vector<const MetricComparison*>& metrics)
 Table data_table(const std::vector<const MetricComparison*>& metrics, const std::vector<std::string>& names)
 {
     Table table{.title = "Ratios", .note = "candidate / base"};
-    table.columns = {{.title = "metric", .is_key = true},       {.title = "base", .is_number = true},
-                     {.title = "candidate", .is_number = true}, {.title = "ratio", .is_number = true},
-                     {.title = "interval", .is_number = true},  {.title = "verdict"}};
+    table.columns = {Column::key("metric")};
+    table.add_numbers({"base", "candidate", "ratio", "interval"});
+    table.columns.push_back(Column::text("verdict"));
     for (std::size_t i = 0; i < metrics.size(); ++i) {
         const MetricComparison& metric = *metrics[i];
-        Cell verdict{.text = std::string{model::name_of(metric.verdict)}};
-        verdict.tone = tone_of(metric.verdict);
         table.rows.push_back({{.text = names[i]},
                               value_cell(metric.base_median, metric.unit),
                               value_cell(metric.candidate_median, metric.unit),
                               {.text = shift_text(metric, metric.shift->estimate)},
-                              {.text = interval_text(metric)},
-                              std::move(verdict)});
+                              {.text = ratio_interval_text(metric)},
+                              verdict_cell(metric.verdict)});
     }
     return table;
 }
@@ -190,7 +180,7 @@ std::optional<Chart> comparison_chart(const Comparison& comparison)
     const bool changed = measure::is_change(metrics.front()->verdict);
     Json spec = json_of(comparison_spec);
     for (std::size_t i = 0; i < metrics.size(); ++i) {
-        spec["data"]["values"].push_back(record(*metrics[i], names[i]));
+        spec["data"]["values"].push_back(comparison_record(*metrics[i], names[i]));
     }
     spec["layer"][2]["encoding"]["x"]["scale"]["domain"] = domain(metrics);
     const MetricComparison& most = *metrics.front();

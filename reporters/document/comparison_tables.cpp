@@ -1,11 +1,14 @@
-#include "reporters/document/comparison_tables.hpp"
+#include "reporters/document/comparison_parts.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "core/measure/format.hpp"
-#include "reporters/document/value_text.hpp"
 #include "reporters/text/number_text.hpp"
 
 namespace memsweep::reporters {
@@ -14,6 +17,49 @@ namespace {
 using measure::Comparison;
 using measure::MetricComparison;
 using measure::Verdict;
+
+// "30 the same, 2 inconclusive": every verdict but the one that the sentence began with.
+std::string rest(const Comparison& comparison, Verdict told)
+{
+    static constexpr std::array<std::pair<Verdict, std::string_view>, 9> words{
+        {{Verdict::improved, "improved"},
+         {Verdict::same, "the same"},
+         {Verdict::inconclusive, "inconclusive"},
+         {Verdict::insufficient, "with too few repetitions"},
+         {Verdict::added, "added"},
+         {Verdict::missing, "missing"},
+         {Verdict::fixed, "fixed"},
+         {Verdict::not_comparable, "not comparable"},
+         {Verdict::informational, "informational"}}};
+    std::vector<std::string> parts;
+    for (const auto& [verdict, word] : words) {
+        const std::size_t found = measure::count(comparison, verdict);
+        if (found > 0 && verdict != told) {
+            parts.push_back(fmt::format("{} {}", found, word));
+        }
+    }
+    return parts.empty() ? std::string{"."} : fmt::format("; {}.", listed(parts));
+}
+
+// Of metrics: verdicts on whole cases are not among them.
+std::size_t metric_count(const Comparison& comparison)
+{
+    return static_cast<std::size_t>(std::ranges::count_if(
+        comparison.metrics, [](const MetricComparison& metric) { return !metric.metric.empty(); }));
+}
+
+std::string regression_text(const Comparison& comparison)
+{
+    const std::size_t regressed = measure::count(comparison, Verdict::regressed);
+    const std::size_t failing = measure::count(comparison, Verdict::newly_failing);
+    std::string text = regressed > 0
+                           ? fmt::format("{} of {} regressed", regressed, plural(metric_count(comparison), "metric"))
+                           : std::string{};
+    if (failing > 0) {
+        text += fmt::format("{}{} newly failing", text.empty() ? "" : ", and ", plural(failing, "case"));
+    }
+    return text;
+}
 
 // Fine enough to show a change of one page in a gigabyte, short where the factor is large.
 std::string factor_text(double factor)
@@ -27,15 +73,14 @@ std::string factor_text(double factor)
 
 Cell interval_cell(const MetricComparison& metric)
 {
-    if (!metric.shift || !metric.shift->interval) {
+    if (!metric.shift) {
         return {};
     }
-    const auto& [low, high] = *metric.shift->interval;
-    if (metric.shift->is_ratio) {
-        return {.text = fmt::format("{}..{}", factor_text(low), factor_text(high)),
-                .exact = fmt::format("{} .. {}", number_text(low), number_text(high))};
+    const Interval& ends = metric.shift->interval;
+    if (!metric.shift->is_ratio) {
+        return {.text = interval_text(ends, "..", [&](double end) { return shift_text(metric, end); })};
     }
-    return {.text = fmt::format("{}..{}", shift_text(metric, low), shift_text(metric, high))};
+    return {.text = interval_text(ends, "..", factor_text), .exact = interval_text(ends, " .. ", number_text)};
 }
 
 Cell effect_cell(const MetricComparison& metric)
@@ -55,26 +100,37 @@ std::vector<Cell> row_of(const MetricComparison& metric)
             value_cell(metric.candidate_median, metric.unit),
             effect_cell(metric),
             interval_cell(metric),
-            {.text = std::string{model::name_of(metric.verdict)},
-             .exact = {},
-             .share = {},
-             .tone = tone_of(metric.verdict)}};
+            verdict_cell(metric.verdict)};
 }
 
 Table empty_table(std::string title)
 {
-    Table table;
-    table.title = std::move(title);
-    table.columns = {{.title = "metric", .is_key = true, .is_word = true},
-                     {.title = "base", .is_number = true},
-                     {.title = "candidate", .is_number = true},
-                     {.title = "ratio", .is_number = true},
-                     {.title = "95 % interval", .is_number = true},
-                     {.title = "verdict"}};
-    return table;
+    return {.title = std::move(title),
+            .columns = {Column::word_key("metric"), Column::number("base"), Column::number("candidate"),
+                        Column::number("ratio"), Column::number("95 % interval"), Column::text("verdict")}};
 }
 
 }  // namespace
+
+Headline headline(const Comparison& comparison)
+{
+    switch (measure::outcome(comparison)) {
+    case measure::Outcome::regressed:
+        return {regression_text(comparison) + rest(comparison, Verdict::regressed), Tone::bad};
+    case measure::Outcome::no_verdict: {
+        const std::size_t few = measure::count(comparison, Verdict::insufficient);
+        const std::string text = few == 0 ? std::string{"No verdict: nothing could be judged"}
+                                          : fmt::format("No verdict on {} of {}: too few repetitions", few,
+                                                        plural(metric_count(comparison), "metric"));
+        return {text + rest(comparison, Verdict::insufficient), Tone::caution};
+    }
+    case measure::Outcome::passed:
+        break;
+    }
+    return {fmt::format("No regression in {}{}", plural(metric_count(comparison), "metric"),
+                        rest(comparison, Verdict::regressed)),
+            Tone::good};
+}
 
 std::string shift_text(const MetricComparison& metric, double value)
 {
@@ -82,29 +138,6 @@ std::string shift_text(const MetricComparison& metric, double value)
         return factor_text(value) + "x";
     }
     return (value > 0 ? "+" : "") + value_text(value, metric.unit);
-}
-
-Tone tone_of(Verdict verdict)
-{
-    switch (verdict) {
-    case Verdict::regressed:
-    case Verdict::newly_failing:
-        return Tone::bad;
-    case Verdict::improved:
-    case Verdict::fixed:
-        return Tone::good;
-    case Verdict::insufficient:
-    case Verdict::missing:
-    case Verdict::not_comparable:
-        return Tone::caution;
-    case Verdict::informational:
-        return Tone::muted;
-    case Verdict::same:
-    case Verdict::inconclusive:
-    case Verdict::added:
-        break;
-    }
-    return Tone::plain;
 }
 
 std::string case_title(const Comparison& comparison, const measure::ComparedCase& one)

@@ -1,4 +1,4 @@
-#include "reporters/document/curve_chart.hpp"
+#include "reporters/document/run_charts.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,17 +6,12 @@
 #include <iterator>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "core/measure/cases.hpp"
 #include "core/measure/format.hpp"
 #include "core/measure/mode_contrast.hpp"
-#include "reporters/document/chart_numbers.hpp"
-#include "reporters/document/first_repetition.hpp"
-#include "reporters/document/value_text.hpp"
+#include "reporters/text/escaping.hpp"
 #include "reporters/text/json_parse.hpp"
-#include "reporters/text/thinning.hpp"
-#include "reporters/text/utf8.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -122,7 +117,7 @@ std::string strip_title(const ChartCase& one, const model::CaseReport& base)
         parts.push_back(measure::held_part(base, *mode, *one.report));
     }
     std::erase(parts, std::string{});
-    return inert_text(parts.empty() ? one.label : fmt::format("{}: {}", one.label, fmt::join(parts, "; ")));
+    return inert_text(parts.empty() ? one.label : fmt::format("{}: {}", one.label, listed(parts, "; ")));
 }
 
 // A name that Vega takes for nothing but a name, whatever the curve is called.
@@ -275,7 +270,7 @@ Table series_table(const ChartCase& one, const Curve& curve, std::size_t most_ro
         .note = kept.size() == size_of(series)
                     ? plural(size_of(series), "sample")
                     : fmt::format("{} of {} samples: each stretch's lowest and highest", kept.size(), size_of(series))};
-    table.columns = {{.title = "time", .is_key = true, .is_number = true}, {.title = curve.name, .is_number = true}};
+    table.columns = {Column::number_key("time"), Column::number(curve.name)};
     for (const std::size_t i : kept) {
         table.rows.push_back({value_cell(series.t[i], model::Unit::seconds), value_cell(series.v[i], series.unit)});
     }
@@ -322,8 +317,7 @@ std::optional<Chart> curve_chart(const ChartGroup& group, const CurveDetail& det
     Chart chart{.title = "Working set over time",
                 .about = "The first measured repetition, one strip for each on one time axis. What falls in live bytes "
                          "was released; what falls in the working set went back to the system.",
-                .spoken =
-                    fmt::format("Curves of {}. {}.", fmt::join(curve_names(sampled), " and "), fmt::join(strips, ". ")),
+                .spoken = fmt::format("Curves of {}. {}.", listed(curve_names(sampled), " and "), listed(strips, ". ")),
                 .spec = spec_of(sampled, strips, detail),
                 .long_data = true};
     for (const ChartCase& one : sampled.cases) {

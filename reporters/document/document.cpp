@@ -4,11 +4,64 @@
 
 namespace memsweep::reporters {
 
-Fold folded(std::string summary, TableBlock table)
+Tone tone_of(measure::Importance importance)
 {
-    Fold fold{.summary = std::move(summary), .blocks = {}};
-    fold.blocks.push_back({std::move(table)});
-    return fold;
+    switch (importance) {
+    case measure::Importance::failure:
+        return Tone::bad;
+    case measure::Importance::warning:
+        return Tone::caution;
+    case measure::Importance::note:
+        return Tone::plain;
+    }
+    return Tone::plain;
+}
+
+Tone tone_of(measure::Verdict verdict)
+{
+    using measure::Verdict;
+    switch (verdict) {
+    case Verdict::regressed:
+    case Verdict::newly_failing:
+        return Tone::bad;
+    case Verdict::improved:
+    case Verdict::fixed:
+        return Tone::good;
+    case Verdict::insufficient:
+    case Verdict::missing:
+    case Verdict::not_comparable:
+        return Tone::caution;
+    case Verdict::informational:
+        return Tone::muted;
+    case Verdict::same:
+    case Verdict::inconclusive:
+    case Verdict::added:
+        break;
+    }
+    return Tone::plain;
+}
+
+Cell verdict_cell(measure::Verdict verdict, std::string why)
+{
+    return {.text = std::string{model::name_of(verdict)}, .exact = std::move(why), .tone = tone_of(verdict)};
+}
+
+Cell verdict_cell(const model::AssertionResult& assertion)
+{
+    if (assertion.outcome == model::AssertionOutcome::passed) {
+        return {.text = "held", .tone = Tone::good};
+    }
+    if (assertion.outcome == model::AssertionOutcome::not_evaluated) {
+        return {.text = "not evaluated", .tone = Tone::caution};
+    }
+    const bool fails = assertion.severity == model::Severity::fail;
+    return {.text = fails ? "FAILED" : "warned", .tone = fails ? Tone::bad : Tone::caution};
+}
+
+Fold folded(TableBlock table, std::string summary)
+{
+    summary = summary.empty() ? table.table.title : std::move(summary);
+    return folded(std::move(summary), Fold::Kind::data, std::move(table));
 }
 
 }  // namespace memsweep::reporters

@@ -5,16 +5,15 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "core/measure/findings.hpp"
+#include "core/measure/verdict.hpp"
 #include "reporters/document/case_keys.hpp"
 #include "reporters/document/chart.hpp"
-#include "reporters/document/headline.hpp"
-#include "reporters/document/run_facts.hpp"
 #include "reporters/document/table.hpp"
-#include "reporters/document/warning_groups.hpp"
 
 namespace memsweep::reporters {
 
@@ -24,6 +23,12 @@ enum class Medium { terminal, markdown, page };
 struct Audience {
     Medium medium{};
     bool verbose{};  // of a terminal: every case in every table
+};
+
+// What a reader wants to know first.
+struct Headline {
+    std::string text;  // one or two sentences
+    Tone tone{Tone::plain};
 };
 
 struct Block;
@@ -94,10 +99,21 @@ struct Curves {
     Cases cases;  // drawn in a terminal
 };
 
+// Where and how something came about.
+struct Fact {
+    std::string name;
+    std::string text;
+};
 struct Facts {
     std::vector<Fact> facts;
 };
 
+// Warnings that differ only in the case they name, brought together: a sweep of 400 cases may warn 400 times.
+struct WarningGroup {
+    std::string code;
+    std::string hint;
+    std::vector<const model::Warning*> warnings;  // at least one, in their order
+};
 struct Warnings {
     std::vector<WarningGroup> groups;
 };
@@ -123,7 +139,21 @@ struct Document {
     }
 };
 
-// A fold of one table.
-[[nodiscard]] Fold folded(std::string summary, TableBlock table);
+[[nodiscard]] Tone tone_of(measure::Importance importance);
+[[nodiscard]] Tone tone_of(measure::Verdict verdict);
+
+[[nodiscard]] Cell verdict_cell(measure::Verdict verdict, std::string why = {});  // its word in its tone
+[[nodiscard]] Cell verdict_cell(const model::AssertionResult& assertion);         // FAILED, warned, held, not evaluated
+
+template <typename... Parts>
+[[nodiscard]] Fold folded(std::string summary, Fold::Kind kind, Parts... parts)
+{
+    Fold fold{.summary = std::move(summary), .blocks = {}, .kind = kind};
+    (fold.blocks.push_back({std::move(parts)}), ...);
+    return fold;
+}
+
+// Of one table, under its title unless there is another summary.
+[[nodiscard]] Fold folded(TableBlock table, std::string summary = {});
 
 }  // namespace memsweep::reporters

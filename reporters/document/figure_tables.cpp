@@ -1,12 +1,10 @@
-#include "reporters/document/figure_tables.hpp"
-
+// The tables of a probe.
 #include <algorithm>
 #include <array>
-#include <string_view>
 
 #include <fmt/format.h>
 
-#include "reporters/document/value_text.hpp"
+#include "reporters/document/run_tables.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -52,12 +50,11 @@ Cell figure_cell(const model::CaseReport& report, const Figure& figure)
 Cell interval_cell(const model::CaseReport& report, const Figure& figure)
 {
     const model::Metric* const metric = summarised(report, figure.metric);
-    if (metric == nullptr || !metric->summary->ci95) {
+    if (metric == nullptr) {
         return {};
     }
-    const auto& [low, high] = *metric->summary->ci95;
-    return {.text = fmt::format("{} to {}", value_text(low, metric->unit), value_text(high, metric->unit)),
-            .exact = fmt::format("{} to {}", exact_text(low, metric->unit), exact_text(high, metric->unit))};
+    return {.text = interval_text(metric->summary->ci95, metric->unit),
+            .exact = exact_interval_text(metric->summary->ci95, metric->unit)};
 }
 
 // A fact that all measured cases share is said once.
@@ -83,7 +80,7 @@ Table facts_table(const Cases& cases)
     const CaseKeys keys{cases};
     Table table{.title = "Facts", .note = keys.constants(), .columns = keys.columns()};
     for (const char* title : {"fact", "value", "status"}) {
-        table.columns.push_back({.title = title});
+        table.columns.push_back(Column::text(title));
     }
     for (const model::CaseReport* report : cases) {
         for (const model::Param& fact : report->facts) {
@@ -135,12 +132,12 @@ Table figures_table(const Cases& cases)
     }
     Table table{.title = "Figures", .note = joined(keys.constants(), common_facts(cases)), .columns = keys.columns()};
     for (const Figure& figure : shown) {
-        table.columns.push_back({.title = std::string{figure.title}, .is_number = true});
+        table.columns.push_back(Column::number(std::string{figure.title}));
         if (figure.has_interval) {
-            table.columns.push_back({.title = "95 % of the median", .is_number = true});
+            table.columns.push_back(Column::number("95 % of the median"));
         }
     }
-    table.columns.push_back({.title = "status"});
+    table.columns.push_back(Column::text("status"));
     for (const model::CaseReport* report : cases) {
         std::vector<Cell> row = keys.cells(*report);
         for (const Figure& figure : shown) {
@@ -159,9 +156,9 @@ Table matrix_table(const measure::PlaceMatrix& matrix)
 {
     Table table{.title = "Matrix " + matrix.name,
                 .note = fmt::format("rows: {}; columns: {}", matrix.row_role, matrix.col_role),
-                .columns = {{.title = matrix.row_role, .is_key = true}}};
+                .columns = {Column::key(matrix.row_role)}};
     for (const std::string& col : matrix.cols) {
-        table.columns.push_back({.title = col, .is_number = true});
+        table.columns.push_back(Column::number(col));
     }
     for (std::size_t row = 0; row < matrix.rows.size(); ++row) {
         std::vector<Cell> cells{{.text = matrix.rows[row]}};

@@ -7,10 +7,8 @@
 #include <fmt/format.h>
 
 #include "core/base/quantity.hpp"
-#include "reporters/document/chart_numbers.hpp"
-#include "reporters/document/value_text.hpp"
+#include "reporters/text/escaping.hpp"
 #include "reporters/text/json_parse.hpp"
-#include "reporters/text/utf8.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -20,7 +18,7 @@ Cell size_cell(std::uint64_t bytes)
     return {.text = base::format_size(static_cast<double>(bytes)), .exact = base::exact_size(bytes)};
 }
 
-Cell count_cell(std::uint64_t count)
+Cell grouped_cell(std::uint64_t count)
 {
     return {.text = base::format_count(static_cast<double>(count))};
 }
@@ -30,7 +28,7 @@ std::vector<Cell> row_of(const trace::PolicyFit& fit)
     std::vector<Cell> row{{std::string{fit.policy}}, size_cell(fit.capacity), {fmt::format("{:.3f}", fit.ratio)}};
     if (fit.first_failure) {
         for (const Cell& cell :
-             {count_cell(fit.first_failure->event), size_cell(fit.first_failure->size),
+             {grouped_cell(fit.first_failure->event), size_cell(fit.first_failure->size),
               size_cell(fit.first_failure->live_bytes), size_cell(fit.first_failure->largest_hole)}) {
             row.push_back(cell);
         }
@@ -50,16 +48,9 @@ std::string failure_note(const FitReport& report)
 
 Table capacity_table(const FitReport& report)
 {
-    Table table{.title = "Capacity",
-                .note = failure_note(report),
-                .columns = {{.title = "policy", .is_key = true},
-                            {.title = "smallest capacity", .is_number = true},
-                            {.title = "of live peak", .is_number = true},
-                            {.title = "fails first: event", .is_number = true},
-                            {.title = "its size", .is_number = true},
-                            {.title = "live bytes", .is_number = true},
-                            {.title = "largest hole", .is_number = true}},
-                .rows = {}};
+    Table table{.title = "Capacity", .note = failure_note(report), .columns = {Column::key("policy")}};
+    table.add_numbers(
+        {"smallest capacity", "of live peak", "fails first: event", "its size", "live bytes", "largest hole"});
     for (const trace::PolicyFit& fit : report.policies) {
         table.rows.push_back(row_of(fit));
     }
@@ -166,11 +157,9 @@ Chart picture_chart(const PolicyPicture& one)
     spec["layer"][0]["encoding"]["x"]["scale"]["domain"] = {0, picture.operations};
     spec["layer"][1]["data"]["values"] = lines_of(picture, unit);
     const std::uint64_t live = *std::ranges::max_element(picture.live);
-    Table table{.title = "Address space over time",
-                .columns = {{.title = "operation", .is_key = true, .is_number = true},
-                            {.title = "live bytes", .is_number = true},
-                            {.title = "needed so far", .is_number = true}},
-                .rows = {}};
+    Table table{
+        .title = "Address space over time",
+        .columns = {Column::number_key("operation"), Column::number("live bytes"), Column::number("needed so far")}};
     for (std::size_t column = 0; column < picture.columns; ++column) {
         const std::uint64_t x = part_of(picture.operations, column, picture.columns);
         table.rows.push_back({{.text = base::format_count(static_cast<double>(x))},
@@ -204,10 +193,7 @@ std::vector<Chart> growth_charts(const FitReport& report)
     const ChartUnit unit = chart_unit(model::Unit::bytes, static_cast<double>(largest));
     Json spec = json_of(growth_text);
     Table table{.title = "Growth from run to run",
-                .columns = {{.title = "policy", .is_key = true},
-                            {.title = "run", .is_number = true},
-                            {.title = "capacity", .is_number = true}},
-                .rows = {}};
+                .columns = {Column::key("policy"), Column::number("run"), Column::number("capacity")}};
     Json values = Json::array();
     for (const trace::PolicyFit& fit : report.policies) {
         for (std::size_t run = 0; run < fit.needed_after_run.size(); ++run) {
@@ -216,9 +202,8 @@ std::vector<Chart> growth_charts(const FitReport& report)
                               {"run", run + 1},
                               {"capacity", chart_number(static_cast<double>(capacity) / unit.factor)},
                               {"text", base::format_size(capacity)}});
-            table.rows.push_back({{.text = std::string{fit.policy}},
-                                  {.text = std::to_string(run + 1)},
-                                  {.text = base::format_size(capacity), .exact = base::exact_size(capacity)}});
+            table.rows.push_back(
+                {{.text = std::string{fit.policy}}, {.text = std::to_string(run + 1)}, size_cell(capacity)});
         }
     }
     spec["data"]["values"] = std::move(values);

@@ -4,11 +4,8 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "core/measure/format.hpp"
-#include "reporters/document/comparison_tables.hpp"
-#include "reporters/document/value_text.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -27,23 +24,22 @@ Headline trend_headline(const FleetTrend& trend)
         fmt::format("{} against {}, {} in both", trend.candidate_name, trend.base_name, plural(trend.hosts, "host"));
     const bool bad = worse > 0 || !trend.newly_bad.empty();
     return {fmt::format("{}: {} of the fleet regressed, {} improved; {} newly bad, {} no longer.", hosts,
-                        plural(worse, "quantity").ends_with('s') ? fmt::format("{} quantities", worse) : "1 quantity",
-                        better, plural(trend.newly_bad.size(), "host"), trend.recovered.size()),
+                        worse == 1 ? "1 quantity" : fmt::format("{} quantities", worse), better,
+                        plural(trend.newly_bad.size(), "host"), trend.recovered.size()),
             bad ? Tone::bad : Tone::good};
 }
 
 std::vector<measure::Finding> trend_findings(const FleetTrend& trend)
 {
-    constexpr std::size_t max_named = 8;
+    constexpr std::ptrdiff_t max_named = 8;
     std::vector<measure::Finding> found;
     const auto name = [&](Importance importance, std::string_view what, const std::vector<std::string>& hosts) {
         if (!hosts.empty()) {
-            const std::size_t shown = std::min(hosts.size(), max_named);
-            found.push_back(
-                {importance,
-                 fmt::format("{}: {}{}", what,
-                             fmt::join(hosts.begin(), hosts.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-                             shown < hosts.size() ? fmt::format(" and {} more", hosts.size() - shown) : "")});
+            const std::vector<std::string> shown{hosts.begin(), hosts.begin() + std::min(std::ssize(hosts), max_named)};
+            found.push_back({importance, fmt::format("{}: {}{}", what, listed(shown),
+                                                     shown.size() < hosts.size()
+                                                         ? fmt::format(" and {} more", hosts.size() - shown.size())
+                                                         : "")});
         }
     };
     name(Importance::failure, "newly bad", trend.newly_bad);
@@ -51,7 +47,7 @@ std::vector<measure::Finding> trend_findings(const FleetTrend& trend)
     name(Importance::note, "no longer bad", trend.recovered);
     name(Importance::warning, "not in the later run", trend.gone);
     name(Importance::note, "only in the later run", trend.added);
-    std::size_t told = 0;
+    std::ptrdiff_t told = 0;
     for (const HostChange& one : trend.outlying) {
         if (one.is_worse && told++ < max_named) {
             found.push_back(
@@ -64,11 +60,6 @@ std::vector<measure::Finding> trend_findings(const FleetTrend& trend)
     return found;
 }
 
-std::string effect(const FleetChange& change, double value)
-{
-    return change.shift.is_ratio ? measure::format_factor(value) + "x" : value_text(value, change.unit);
-}
-
 bool is_change(const FleetChange& change)
 {
     return change.verdict == Verdict::regressed || change.verdict == Verdict::improved;
@@ -78,31 +69,23 @@ Table fleet_changes_table(const FleetTrend& trend, bool only_changed)
 {
     Table table{.title = "The fleet as a whole",
                 .note = "medians of the hosts that both runs have; each host against itself"};
-    table.columns = {{.title = "case", .is_key = true},
-                     {.title = "metric", .is_key = true, .is_word = true},
-                     {.title = "verdict"},
-                     {.title = "hosts", .is_number = true},
-                     {.title = "before", .is_number = true},
-                     {.title = "after", .is_number = true},
-                     {.title = "change", .is_number = true},
-                     {.title = "95 % interval", .is_number = true}};
+    table.columns = {Column::key("case"), Column::word_key("metric"), Column::text("verdict")};
+    table.add_numbers({"hosts", "before", "after", "change", "95 % interval"});
     for (const FleetChange& change : trend.changes) {
         if (only_changed && !is_change(change)) {
             continue;
         }
-        Cell verdict{.text = std::string{model::name_of(change.verdict)}, .exact = change.why};
-        verdict.tone = tone_of(change.verdict);
-        const auto& interval = change.shift.interval;
-        table.rows.push_back(
-            {{.text = change.case_id},
-             {.text = change.metric},
-             std::move(verdict),
-             {.text = fmt::format("{}", change.hosts)},
-             value_cell(change.base, change.unit),
-             value_cell(change.candidate, change.unit),
-             {.text = effect(change, change.shift.estimate)},
-             {.text = interval ? fmt::format("{}..{}", effect(change, (*interval)[0]), effect(change, (*interval)[1]))
-                               : ""}});
+        const auto effect = [&](double value) {
+            return change.shift.is_ratio ? measure::format_factor(value) + "x" : value_text(value, change.unit);
+        };
+        table.rows.push_back({{.text = change.case_id},
+                              {.text = change.metric},
+                              verdict_cell(change.verdict, change.why),
+                              count_cell(change.hosts),
+                              value_cell(change.base, change.unit),
+                              value_cell(change.candidate, change.unit),
+                              {.text = effect(change.shift.estimate)},
+                              {.text = interval_text(change.shift.interval, "..", effect)}});
     }
     return table;
 }
@@ -110,14 +93,8 @@ Table fleet_changes_table(const FleetTrend& trend, bool only_changed)
 Table outlying_table(const FleetTrend& trend)
 {
     Table table{.title = "Hosts that changed unlike the others", .note = "z among the changes of all hosts"};
-    table.columns = {{.title = "host", .is_key = true, .is_word = true},
-                     {.title = "case"},
-                     {.title = "metric", .is_word = true},
-                     {.title = "before", .is_number = true},
-                     {.title = "after", .is_number = true},
-                     {.title = "change", .is_number = true},
-                     {.title = "others", .is_number = true},
-                     {.title = "z", .is_number = true}};
+    table.columns = {Column::word_key("host"), Column::text("case"), Column::word("metric")};
+    table.add_numbers({"before", "after", "change", "others", "z"});
     for (const HostChange& one : trend.outlying) {
         Cell after = value_cell(one.candidate, one.unit);
         after.tone = one.is_worse ? Tone::bad : Tone::good;
@@ -152,7 +129,7 @@ Document document(const FleetTrendReport& report, const Audience& audience)
         add_table(document, outlying_table(trend));
         add_table(document, fleet_changes_table(trend, report.only_changed || is_brief));
         if (audience.medium == Medium::markdown && !report.only_changed) {
-            document.add(folded("All quantities", {.table = fleet_changes_table(trend, false)}));
+            document.add(folded({.table = fleet_changes_table(trend, false)}, "All quantities"));
         }
     }
     if (!report.trends.empty()) {

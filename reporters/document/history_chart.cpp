@@ -5,12 +5,11 @@
 #include <fmt/format.h>
 
 #include "core/measure/format.hpp"
-#include "core/measure/history.hpp"
 #include "core/measure/summary.hpp"
-#include "reporters/document/chart_numbers.hpp"
-#include "reporters/document/value_text.hpp"
+#include "reporters/document/case_keys.hpp"
+#include "reporters/document/document.hpp"
+#include "reporters/text/escaping.hpp"
 #include "reporters/text/json_parse.hpp"
-#include "reporters/text/utf8.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -54,12 +53,6 @@ constexpr std::string_view history_spec = R"json({
      {"field": "interval", "type": "nominal", "title": "95 % interval"}]}}
 ]})json";
 
-std::string interval_text(const measure::TrendPoint& point, model::Unit unit)
-{
-    return point.ci95 ? fmt::format("{} to {}", value_text((*point.ci95)[0], unit), value_text((*point.ci95)[1], unit))
-                      : std::string{};
-}
-
 void add_runs(const History& history, const Trend& trend, Json& values)
 {
     for (std::size_t run = 0; run < trend.points.size(); ++run) {
@@ -78,7 +71,7 @@ void add_runs(const History& history, const Trend& trend, Json& values)
         if (point->ci95) {
             record["low"] = chart_number((*point->ci95)[0]);
             record["high"] = chart_number((*point->ci95)[1]);
-            record["interval"] = interval_text(*point, trend.unit);
+            record["interval"] = interval_text(point->ci95, trend.unit);
         }
         values.push_back(std::move(record));
     }
@@ -121,28 +114,19 @@ void add_levels(const Trend& trend, Json& values)
 Table data_table(const History& history, const Trend& trend, const std::string& title)
 {
     Table table{.title = title, .note = "interval: 95 % of the median, from 6 repetitions"};
-    table.columns = {{.title = "run", .is_key = true, .is_number = true},
-                     {.title = "started"},
-                     {.title = "version"},
-                     {.title = "result"},
-                     {.title = "median", .is_number = true},
-                     {.title = "95 % interval", .is_number = true},
-                     {.title = "change"}};
+    table.columns = {Column::number_key("run"), Column::text("started"),  Column::text("version"),
+                     Column::text("result"),    Column::number("median"), Column::number("95 % interval"),
+                     Column::text("change")};
     for (std::size_t run = 0; run < trend.points.size(); ++run) {
         if (const auto& point = trend.points[run]) {
             const auto change = std::ranges::find(trend.changes, run, &Change::run);
-            Cell mark;
-            if (change != trend.changes.end()) {
-                mark.text = std::string{model::name_of(change->verdict)};
-                mark.tone = tone_of_change(change->verdict);
-            }
-            table.rows.push_back({{.text = fmt::format("{}", run + 1)},
+            table.rows.push_back({count_cell(run + 1),
                                   {.text = history.runs[run].started},
                                   {.text = history.runs[run].version},
                                   {.text = history.runs[run].name},
                                   value_cell(point->median, trend.unit),
-                                  {.text = interval_text(*point, trend.unit)},
-                                  std::move(mark)});
+                                  {.text = interval_text(point->ci95, trend.unit)},
+                                  change == trend.changes.end() ? Cell{} : change_cell(change->verdict)});
         }
     }
     return table;
@@ -166,7 +150,7 @@ std::string changes_sentence(const History& history, const Trend& trend)
 
 Chart history_chart(const History& history, const Trend& trend)
 {
-    const std::string name = case_name(history, trend);
+    const std::string name = short_id(trend.case_id, history.scenario);
     const std::string title = inert_text(fmt::format("{}: {}", name, measure::spoken(trend.metric)));
     Json spec = json_of(history_spec);
     add_levels(trend, spec["data"]["values"]);
@@ -180,6 +164,13 @@ Chart history_chart(const History& history, const Trend& trend)
             .spoken = inert_text(fmt::format("Line over {}: {}", plural(history.runs.size(), "run"), sentence)),
             .spec = std::move(spec),
             .data = {data_table(history, trend, title)}};
+}
+
+Cell change_cell(Verdict verdict)
+{
+    Cell cell = verdict_cell(verdict);
+    cell.tone = verdict == Verdict::informational ? Tone::caution : cell.tone;
+    return cell;
 }
 
 }  // namespace memsweep::reporters

@@ -6,12 +6,11 @@
 #include <numeric>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include "reporters/document/chart_numbers.hpp"
-#include "reporters/document/value_text.hpp"
+#include "core/measure/cases.hpp"
+#include "reporters/document/run_tables.hpp"
+#include "reporters/text/escaping.hpp"
 #include "reporters/text/json_parse.hpp"
-#include "reporters/text/utf8.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -27,37 +26,17 @@ struct Replayed {
     bool on_front{};
 };
 
-std::optional<double> median(const model::CaseReport& report, std::string_view name)
+std::optional<double> median_in(const model::CaseReport& report, std::string_view name)
 {
-    const model::Metric* metric = model::find_metric(report, name);
-    return metric != nullptr && metric->summary ? std::optional{metric->summary->median} : std::nullopt;
-}
-
-std::string param(const model::CaseReport& report, std::string_view name)
-{
-    const auto found = std::ranges::find(report.params, name, &model::Param::name);
-    return found == report.params.end() ? std::string{} : model::to_text(found->value);
-}
-
-// "jemalloc", "jemalloc finalizer", "jemalloc finalizer 2": what differs among them.
-std::string name_of(const CaseKeys& keys, const model::CaseReport& report)
-{
-    std::string name;
-    for (const Cell& cell : keys.cells(report)) {
-        name += cell.text.empty() ? "" : (name.empty() ? "" : " ") + cell.text;
-    }
-    return name.empty() ? report.id : name;
-}
-
-bool replays(const model::CaseReport& report)
-{
-    return median(report, "time_per_event").has_value();
+    const model::Metric* metric = summarised(report, name);
+    return metric == nullptr ? std::nullopt : std::optional{metric->summary->median};
 }
 
 Cases replays_of(const Cases& cases)
 {
     Cases found;
-    std::ranges::copy_if(cases, std::back_inserter(found), [](const auto* one) { return replays(*one); });
+    std::ranges::copy_if(cases, std::back_inserter(found),
+                         [](const auto* one) { return summarised(*one, "time_per_event") != nullptr; });
     return found;
 }
 
@@ -73,15 +52,16 @@ std::vector<Replayed> replayed(const Cases& cases)
     const CaseKeys keys{found};
     std::vector<Replayed> all;
     for (const model::CaseReport* report : found) {
-        const auto bytes = median(*report, "working_set_peak_delta");
+        const auto bytes = median_in(*report, "working_set_peak_delta");
         if (report->status != model::Status::ok || !bytes) {
             continue;
         }
-        const model::Summary& time = *model::find_metric(*report, "time_per_event")->summary;
+        const model::Summary& time = *summarised(*report, "time_per_event")->summary;
+        const std::string name = keys.name(*report, " ");  // "jemalloc finalizer 2": what differs among them
         all.push_back({.report = report,
-                       .name = name_of(keys, *report),
-                       .threads = param(*report, "threads"),
-                       .is_null = param(*report, "on") == "null",
+                       .name = name.empty() ? report->id : name,
+                       .threads = measure::value_on(*report, "threads").value_or(""),
+                       .is_null = measure::value_on(*report, "on") == "null",
                        .seconds = time.median,
                        .interval = time.ci95.value_or(std::array{time.min, time.max}),
                        .bytes = std::max(*bytes, 1.0)});
@@ -148,7 +128,7 @@ std::vector<std::string> advice_among(const std::vector<Replayed>& all, const st
     std::string first = fmt::format("{}{} is fastest: {} per event, {} with {}.", where, fastest.name,
                                     time_text(fastest.seconds), time_text(slowest.seconds), slowest.name);
     if (!equals.empty()) {
-        first += fmt::format(" These measurements do not tell it apart from {}.", fmt::join(equals, ", "));
+        first += fmt::format(" These measurements do not tell it apart from {}.", listed(equals));
     }
     said.push_back(std::move(first));
     said.push_back(fmt::format("{} holds least: {} above the baseline at the peak, {} with {}.", smallest.name,
@@ -192,7 +172,7 @@ constexpr std::string_view replay_spec = R"json({
    "encoding": {"text": {"field": "case", "type": "nominal"}}}
 ]})json";
 
-Json record(const Replayed& one, const ChartUnit& time, const ChartUnit& memory)
+Json replay_record(const Replayed& one, const ChartUnit& time, const ChartUnit& memory)
 {
     return {{"case", inert_text(one.name)},
             {"threads", one.threads},
@@ -233,14 +213,14 @@ std::optional<Table> replay_table(const Cases& cases)
                 .columns = keys.columns(),
                 .rows = {}};
     for (const Shown& one : shown) {
-        table.columns.push_back({.title = one.title, .is_number = true});
+        table.columns.push_back(Column::number(one.title));
     }
-    table.columns.push_back({.title = "front", .is_word = true});
+    table.columns.push_back(Column::word("front"));
     const auto weighed = replayed(cases);
     for (const model::CaseReport* report : found) {
         std::vector<Cell> row = keys.cells(*report);
         for (const Shown& one : shown) {
-            row.push_back(value_cell(median(*report, one.metric), one.unit));
+            row.push_back(value_cell(median_in(*report, one.metric), one.unit));
         }
         const auto at = std::ranges::find(weighed, report, &Replayed::report);
         const bool on_front = at != weighed.end() && at->on_front;
@@ -262,11 +242,9 @@ std::optional<Table> call_times_table(const Cases& cases)
                 .note = "of all repetitions, to a quarter of a doubling; two readings of a clock are in each",
                 .columns = keys.columns(),
                 .rows = {}};
-    table.columns.push_back({.title = "call", .is_key = true});
-    table.columns.push_back({.title = "up to", .is_key = true, .is_number = true});
-    for (const char* title : {"calls", "median", "p99", "slowest"}) {
-        table.columns.push_back({.title = title, .is_number = true});
-    }
+    table.columns.push_back(Column::key("call"));
+    table.columns.push_back(Column::number_key("up to"));
+    table.add_numbers({"calls", "median", "p99", "slowest"});
     for (const model::CaseReport* report : timed) {
         for (const model::CallTimes& times : report->call_times) {
             std::vector<Cell> row = keys.cells(*report);
@@ -312,12 +290,12 @@ std::optional<Chart> replay_chart(const Cases& cases)
     Json spec = json_of(replay_spec);
     Json records = Json::array();
     for (const Replayed& one : all) {
-        records.push_back(record(one, time, memory));
+        records.push_back(replay_record(one, time, memory));
     }
     spec["data"]["values"] = std::move(records);
     spec["encoding"]["x"]["title"] = fmt::format("time per event ({})", time.name);
     spec["encoding"]["y"]["title"] = fmt::format("resident at the peak, above the baseline ({})", memory.name);
-    const std::string advice = fmt::format("{}", fmt::join(replay_advice(cases), " "));
+    const std::string advice = listed(replay_advice(cases), " ");
     std::optional<Table> table = replay_table(cases);
     return Chart{.title = "Time against memory",
                  .about = inert_text(fmt::format(

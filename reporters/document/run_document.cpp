@@ -5,12 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "reporters/document/charts.hpp"
-#include "reporters/document/figure_tables.hpp"
-#include "reporters/document/placement_table.hpp"
 #include "reporters/document/replay_report.hpp"
-#include "reporters/document/report_tables.hpp"
-#include "reporters/document/value_text.hpp"
+#include "reporters/document/run_charts.hpp"
+#include "reporters/document/run_tables.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -63,10 +60,11 @@ class Run {
             add_folded(phases_table(group.cases));
         }
         if (!report_.warnings.empty()) {
-            add_section(fmt::format("Warnings ({})", report_.warnings.size()), Warnings{warning_groups(report_)});
+            document_.add(folded(fmt::format("Warnings ({})", report_.warnings.size()), Fold::Kind::section,
+                                 Warnings{warning_groups(report_)}));
         }
-        add_section("Run", Facts{run_facts(report_)});
-        add_section("Machine", Facts{machine_facts(report_.machine)});
+        document_.add(folded("Run", Fold::Kind::section, Facts{run_facts(report_)}));
+        document_.add(folded("Machine", Fold::Kind::section, Facts{machine_facts(report_.machine)}));
         return std::move(document_);
     }
 
@@ -106,17 +104,8 @@ class Run {
     void add_folded(std::optional<Table> table)
     {
         if (table) {
-            std::string title = table->title;
-            document_.add(folded(std::move(title), {.table = *std::move(table)}));
+            document_.add(folded({.table = *std::move(table)}));
         }
-    }
-
-    template <typename Part>
-    void add_section(std::string title, Part part)
-    {
-        Fold fold{.summary = std::move(title), .blocks = {}, .kind = Fold::Kind::section};
-        fold.blocks.push_back({std::move(part)});
-        document_.add(std::move(fold));
     }
 
     void add_terminal_tables(const ScenarioCases& group)
@@ -170,10 +159,8 @@ class Run {
         };
         const auto add_data = [&](std::optional<Table> table, std::string_view what) {
             if (table) {
-                std::string title = table->title;
                 document_.add(
-                    folded(std::move(title),
-                           {.table = *std::move(table), .id = fmt::format("{}{}", id, what), .is_sortable = true}));
+                    folded({.table = *std::move(table), .id = fmt::format("{}{}", id, what), .is_sortable = true}));
             }
         };
         document_.add(Heading{group.scenario == report_.run.scenario_name ? "Results" : group.scenario});
@@ -240,7 +227,7 @@ class Run {
     [[nodiscard]] std::optional<Table> not_ok_table() const
     {
         Table table{.title = "Cases that are not ok",
-                    .columns = {{.title = "case"}, {.title = "status"}, {.title = "reason"}}};
+                    .columns = {Column::text("case"), Column::text("status"), Column::text("reason")}};
         for (const model::CaseReport& one : report_.cases) {
             if (one.status != model::Status::ok) {
                 const Tone tone = one.status == model::Status::skipped ? Tone::plain : Tone::bad;

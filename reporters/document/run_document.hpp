@@ -4,6 +4,9 @@
 //          repetitions unless its heading says otherwise.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "core/model/report.hpp"
 #include "reporters/document/document.hpp"
 
@@ -11,5 +14,16 @@ namespace memsweep::reporters {
 
 // The document points into the report.
 [[nodiscard]] Document document(const model::RunReport& report, const Audience& audience);
+
+// The run as a whole: did it run, did everything hold, where and how did it come about, and what it warns of.
+[[nodiscard]] Headline headline(const model::RunReport& report);
+
+[[nodiscard]] std::vector<Fact> run_facts(const model::RunReport& report);      // scenario, command, times, seed, tool
+[[nodiscard]] std::string harness_line(const model::Calibration& calibration);  // empty when it was not measured
+[[nodiscard]] std::vector<Fact> machine_facts(const model::Machine& machine);   // what the figures depend on
+[[nodiscard]] std::string machine_line(const model::Machine& machine);          // the same in one sentence
+
+// By code and hint, in order of appearance; they refer to the report.
+[[nodiscard]] std::vector<WarningGroup> warning_groups(const model::RunReport& report);
 
 }  // namespace memsweep::reporters

@@ -1,11 +1,14 @@
-#include "reporters/document/run_facts.hpp"
+#include "reporters/document/run_document.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "core/base/quantity.hpp"
-#include "reporters/document/value_text.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -22,11 +25,11 @@ std::string size(std::uint64_t bytes)
 
 std::string pairs(const std::map<std::string, std::string>& map)
 {
-    std::string text;
+    std::vector<std::string> texts;
     for (const auto& [key, value] : map) {
-        text += fmt::format("{}{}={}", text.empty() ? "" : ", ", key, value);
+        texts.push_back(fmt::format("{}={}", key, value));
     }
-    return text;
+    return listed(texts);
 }
 
 std::string cgroup_limit(const model::Machine& machine)
@@ -34,15 +37,6 @@ std::string cgroup_limit(const model::Machine& machine)
     const std::string version =
         machine.cgroup_version.empty() ? "" : fmt::format(" (cgroup {})", machine.cgroup_version);
     return (machine.cgroup_memory_max ? size(*machine.cgroup_memory_max) : "none") + version;
-}
-
-std::string devices(const model::Machine& machine)
-{
-    std::string text;
-    for (const std::string& device : machine.devices) {
-        text += (text.empty() ? "" : ", ") + device;
-    }
-    return text.empty() ? "none" : text;
 }
 
 std::string tool_text(const model::ToolInfo& tool)
@@ -57,6 +51,58 @@ void add_if_there(std::vector<Fact>& facts, std::string_view name, const std::st
     if (!text.empty()) {
         facts.push_back({std::string{name}, text});
     }
+}
+
+// "3 of 4 cases were measured; 1 was skipped."
+std::string cases_sentence(const model::Counts& counts)
+{
+    if (counts.cases == 0) {
+        return "No case was measured.";
+    }
+    if (counts.ok == counts.cases) {
+        return counts.cases == 1 ? "The case was measured." : fmt::format("All {} cases were measured.", counts.cases);
+    }
+    std::vector<std::string> rest;
+    const auto add = [&](std::uint64_t count, std::string_view what) {
+        if (count > 0) {
+            rest.push_back(fmt::format("{} {}", count, what));
+        }
+    };
+    add(counts.skipped, "skipped");
+    add(counts.failed, "failed");
+    add(counts.errors, "ended in an error");
+    add(counts.timeouts, "timed out");
+    return fmt::format("{} of {} ok; {}.", counts.ok, plural(counts.cases, "case"), listed(rest));
+}
+
+std::string assertions_sentence(const model::RunReport& report, const model::Counts& counts)
+{
+    const std::uint64_t all = report.assertions.size();
+    if (all == 0) {
+        return "Nothing was asserted.";
+    }
+    const std::uint64_t unknown = counts.assertions_not_evaluated;
+    const std::string rest = unknown == 0 ? "." : fmt::format("; {} could not be evaluated.", unknown);
+    if (counts.assertions_failed > 0 || counts.assertions_warned > 0) {
+        std::string text = fmt::format("{} of {} failed", counts.assertions_failed, plural(all, "assertion"));
+        text += counts.assertions_warned > 0 ? fmt::format(", {} warned", counts.assertions_warned) : std::string{};
+        return text + rest;
+    }
+    if (unknown > 0) {
+        return fmt::format("{} of {} hold{}", all - unknown, plural(all, "assertion"), rest);
+    }
+    return all == 1 ? "The assertion holds." : fmt::format("All {} assertions hold.", all);
+}
+
+Tone run_tone(const model::RunReport& report, const model::Counts& counts)
+{
+    if (counts.assertions_failed + counts.failed + counts.errors + counts.timeouts > 0) {
+        return Tone::bad;
+    }
+    const bool doubtful = report.run.interrupted ||
+                          counts.assertions_warned + counts.assertions_not_evaluated + counts.skipped > 0 ||
+                          counts.ok == 0;
+    return doubtful ? Tone::caution : Tone::good;
 }
 
 }  // namespace
@@ -95,7 +141,7 @@ std::vector<Fact> machine_facts(const model::Machine& machine)
             {"Address randomisation", known(machine.aslr)},
             {"Virtualisation", known(machine.virtualisation)},
             {"DAMON", known(machine.damon)},
-            {"Devices", devices(machine)},
+            {"Devices", machine.devices.empty() ? "none" : listed(machine.devices)},
             {"Machine fingerprint", machine.fingerprint}};
 }
 
@@ -117,6 +163,29 @@ std::string machine_line(const model::Machine& machine)
     return fmt::format("{}: {}, {}, {} of memory, THP {}, kernel {}", known(machine.host), known(machine.cpu),
                        plural(machine.cores, "core"), size(machine.memory_bytes), known(machine.thp),
                        known(machine.kernel));
+}
+
+Headline headline(const model::RunReport& report)
+{
+    const model::Counts counts = model::count(report);
+    std::string text = report.run.interrupted ? "The run did not finish: these results are partial. " : "";
+    text += cases_sentence(counts) + " " + assertions_sentence(report, counts);
+    return {std::move(text), run_tone(report, counts)};
+}
+
+std::vector<WarningGroup> warning_groups(const model::RunReport& report)
+{
+    std::vector<WarningGroup> groups;
+    for (const model::Warning& warning : report.warnings) {
+        auto group = std::ranges::find_if(
+            groups, [&](const WarningGroup& one) { return one.code == warning.code && one.hint == warning.hint; });
+        if (group == groups.end()) {
+            groups.push_back({warning.code, warning.hint, {}});
+            group = std::prev(groups.end());
+        }
+        group->warnings.push_back(&warning);
+    }
+    return groups;
 }
 
 }  // namespace memsweep::reporters

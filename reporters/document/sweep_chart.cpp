@@ -1,28 +1,63 @@
-#include "reporters/document/sweep_chart.hpp"
+#include "reporters/document/run_charts.hpp"
 
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <map>
 #include <set>
 #include <string_view>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "core/base/quantity.hpp"
 #include "core/measure/cases.hpp"
 #include "core/measure/format.hpp"
-#include "reporters/document/chart_groups.hpp"
-#include "reporters/document/chart_numbers.hpp"
-#include "reporters/document/sweep_axis.hpp"
-#include "reporters/document/value_text.hpp"
+#include "reporters/document/run_tables.hpp"
+#include "reporters/text/escaping.hpp"
 #include "reporters/text/json_parse.hpp"
-#include "reporters/text/utf8.hpp"
 
 namespace memsweep::reporters {
 namespace {
 
-constexpr std::size_t most_lines = 8;
-constexpr std::array<std::string_view, 4> metrics{"bandwidth", "latency", "time_per_op", "wall_time"};
+struct Place {
+    double value{};
+    bool is_size{};  // written with a unit
+};
+
+std::optional<Place> place_of(const model::Scalar& value)
+{
+    if (const auto* count = std::get_if<std::int64_t>(&value)) {
+        return Place{static_cast<double>(*count), false};
+    }
+    if (const auto* number = std::get_if<double>(&value)) {
+        return Place{*number, false};
+    }
+    if (const auto* text = std::get_if<std::string>(&value)) {
+        if (const auto size = base::parse_size(*text)) {
+            return Place{static_cast<double>(*size), true};
+        }
+    }
+    return std::nullopt;
+}
+
+bool speaks_of_size(std::string_view name)
+{
+    return name.find("size") != std::string_view::npos || name.find("bytes") != std::string_view::npos;
+}
+
+struct Candidate {
+    std::set<double> values;
+    bool is_size{};
+};
+
+bool is_swept(const Candidate& candidate)
+{
+    return candidate.values.size() >= 3 && *candidate.values.begin() > 0 &&
+           *candidate.values.rbegin() >= 4 * *candidate.values.begin();
+}
+
+constexpr std::size_t max_lines = 8;
+constexpr std::array<std::string_view, 4> swept_metrics{"bandwidth", "latency", "time_per_op", "wall_time"};
 
 constexpr std::string_view sweep_spec = R"json({
 "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
@@ -53,13 +88,13 @@ struct Measured {
 
 const model::Metric* positive(const model::CaseReport& report, std::string_view name)
 {
-    const model::Metric* metric = model::find_metric(report, name);
-    return metric != nullptr && metric->summary && metric->summary->median > 0 ? metric : nullptr;
+    const model::Metric* metric = summarised(report, name);
+    return metric != nullptr && metric->summary->median > 0 ? metric : nullptr;
 }
 
 std::string_view metric_of(const Cases& cases)
 {
-    for (const std::string_view name : metrics) {
+    for (const std::string_view name : swept_metrics) {
         if (std::ranges::any_of(cases, [&](const auto* one) { return positive(*one, name) != nullptr; })) {
             return name;
         }
@@ -83,8 +118,7 @@ std::vector<std::string> line_names(const Cases& cases, const std::string& axis)
     std::vector<std::string> names;
     for (std::vector<std::string>& params : all) {
         std::erase_if(params, [&](const std::string& param) { return !varying.contains(param); });
-        names.push_back(params.size() == 1 ? params.front().substr(params.front().find('=') + 1)
-                                           : fmt::format("{}", fmt::join(params, ", ")));
+        names.push_back(params.size() == 1 ? params.front().substr(params.front().find('=') + 1) : listed(params));
     }
     return names;
 }
@@ -120,7 +154,7 @@ Lines lines_of(const Cases& cases, const SweepAxis& axis, std::string_view metri
     return lines;
 }
 
-Json record(const Measured& one, const std::string& label, const SweepAxis& axis)
+Json sweep_record(const Measured& one, const std::string& label, const SweepAxis& axis)
 {
     const auto& summary = *one.metric->summary;
     Json values{{"line", label},
@@ -131,19 +165,18 @@ Json record(const Measured& one, const std::string& label, const SweepAxis& axis
     if (summary.ci95 && (*summary.ci95)[0] > 0) {
         values["low"] = chart_number((*summary.ci95)[0]);
         values["high"] = chart_number((*summary.ci95)[1]);
-        values["interval"] = fmt::format("{} to {}", value_text((*summary.ci95)[0], one.metric->unit),
-                                         value_text((*summary.ci95)[1], one.metric->unit));
+        values["interval"] = interval_text(summary.ci95, one.metric->unit);
     }
     return values;
 }
 
 // Every place that was measured, as far as there is room.
-Json axis_values(const std::vector<Measured>& values)
+Json places_shown(const std::vector<Measured>& values)
 {
-    constexpr std::size_t most_labels = 9;
+    constexpr std::size_t max_labels = 9;
     std::set<double> places;
     std::ranges::transform(values, std::inserter(places, places.end()), &Measured::place);
-    const std::size_t step = (places.size() + most_labels - 1) / most_labels;
+    const std::size_t step = (places.size() + max_labels - 1) / max_labels;
     Json shown = Json::array();
     std::size_t index = 0;
     for (const double place : places) {
@@ -161,13 +194,13 @@ Json spec_of(const std::vector<Measured>& values, const Lines& lines, const Swee
     Json spec = json_of(sweep_spec);
     std::set<std::size_t> shown;
     for (const Measured& one : values) {
-        spec["data"]["values"].push_back(record(one, lines.labels[one.line], axis));
+        spec["data"]["values"].push_back(sweep_record(one, lines.labels[one.line], axis));
         shown.insert(one.line);
     }
     Json domain = Json::array();
     std::ranges::for_each(shown, [&](std::size_t line) { domain.push_back(lines.labels[line]); });
     spec["encoding"]["x"]["title"] = x_title;
-    spec["encoding"]["x"]["axis"] = {{"values", axis_values(values)}, {"labelExpr", axis_label(axis.unit)}};
+    spec["encoding"]["x"]["axis"] = {{"values", places_shown(values)}, {"labelExpr", axis_label(axis.unit)}};
     spec["encoding"]["color"]["scale"] = {{"domain", domain}};
     spec["layer"][2]["encoding"]["shape"]["scale"] = {{"domain", domain}};
     for (Json& layer : spec["layer"].elements()) {
@@ -189,11 +222,8 @@ Table data_table(const std::vector<Measured>& values, const Lines& lines, const 
                  const std::string& title)
 {
     Table table{.title = title, .note = "interval: 95 % of the median, from 6 repetitions"};
-    table.columns = {{.title = "case", .is_key = true},
-                     {.title = axis.name, .is_key = true, .is_number = true},
-                     {.title = "median", .is_number = true},
-                     {.title = "interval from", .is_number = true},
-                     {.title = "interval to", .is_number = true}};
+    table.columns = {Column::key("case"), Column::number_key(axis.name)};
+    table.add_numbers({"median", "interval from", "interval to"});
     for (const Measured& one : values) {
         const auto& summary = *one.metric->summary;
         table.rows.push_back(
@@ -228,6 +258,36 @@ Chart chart_of(const std::vector<Measured>& values, const Lines& lines, const Sw
 
 }  // namespace
 
+std::optional<SweepAxis> sweep_axis(const Cases& cases)
+{
+    std::map<std::string, Candidate> candidates;
+    for (const model::CaseReport* report : cases) {
+        for (const model::Param& param : report->params) {
+            if (const auto place = place_of(param.value)) {
+                candidates[param.name].values.insert(place->value);
+                candidates[param.name].is_size = candidates[param.name].is_size || place->is_size;
+            }
+        }
+    }
+    std::optional<SweepAxis> found;
+    bool found_size = false;
+    for (const auto& [name, candidate] : candidates) {
+        const bool is_size = candidate.is_size || speaks_of_size(name);
+        if (is_swept(candidate) && (!found || (is_size && !found_size))) {
+            found = SweepAxis{name, is_size ? model::Unit::bytes : model::Unit::one};
+            found_size = is_size;
+        }
+    }
+    return found;
+}
+
+std::optional<double> place_on(const SweepAxis& axis, const model::CaseReport& report)
+{
+    const auto param = std::ranges::find(report.params, axis.name, &model::Param::name);
+    const auto place = param == report.params.end() ? std::nullopt : place_of(param->value);
+    return place && place->value > 0 ? std::optional{place->value} : std::nullopt;
+}
+
 std::vector<Chart> sweep_charts(const Cases& cases)
 {
     const auto axis = sweep_axis(cases);
@@ -237,10 +297,10 @@ std::vector<Chart> sweep_charts(const Cases& cases)
     }
     const Lines lines = lines_of(cases, *axis, metric);
     std::vector<Chart> charts;
-    for (std::size_t first = 0; first < lines.labels.size(); first += most_lines) {
+    for (std::size_t first = 0; first < lines.labels.size(); first += max_lines) {
         std::vector<Measured> values;
         std::ranges::copy_if(lines.values, std::back_inserter(values),
-                             [&](const Measured& one) { return one.line >= first && one.line < first + most_lines; });
+                             [&](const Measured& one) { return one.line >= first && one.line < first + max_lines; });
         charts.push_back(chart_of(values, lines, *axis, metric));
     }
     return charts;

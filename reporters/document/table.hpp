@@ -1,9 +1,15 @@
-// A table of figures, before anyone decides how it looks: what the terminal and the HTML writer share.
+// A table of figures, before anyone decides how it looks, and figures as people read them.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "core/model/metric.hpp"
 
 namespace memsweep::reporters {
 
@@ -21,6 +27,16 @@ struct Column {
     bool is_key{};     // names what a row is about; repeated when a table is split
     bool is_number{};  // aligned to the right, never shortened
     bool is_word{};    // one that has to be read in full: shortened only when it is unusually long
+
+    static Column key(std::string title) { return {.title = std::move(title), .is_key = true}; }
+    static Column word_key(std::string title) { return {.title = std::move(title), .is_key = true, .is_word = true}; }
+    static Column number_key(std::string title)
+    {
+        return {.title = std::move(title), .is_key = true, .is_number = true};
+    }
+    static Column number(std::string title) { return {.title = std::move(title), .is_number = true}; }
+    static Column word(std::string title) { return {.title = std::move(title), .is_word = true}; }
+    static Column text(std::string title) { return {.title = std::move(title)}; }
 };
 
 struct Table {
@@ -28,6 +44,38 @@ struct Table {
     std::string note{};  // what holds for the whole table
     std::vector<Column> columns{};
     std::vector<std::vector<Cell>> rows{};  // as many cells in each as there are columns; an empty text is "no value"
+
+    void add_numbers(std::initializer_list<const char*> titles);  // columns
 };
+
+// Three digits and a unit: "762.9 MiB", "1.25 ms", "195,313". A value that is not finite is empty.
+[[nodiscard]] std::string value_text(double value, model::Unit unit);
+// Every digit, with the metric's unit: "800,000,000 B", "0.00125 s", "195,313".
+[[nodiscard]] std::string exact_text(double value, model::Unit unit);
+[[nodiscard]] std::string percent_text(double fraction);  // "0.4%"
+
+using Interval = std::optional<std::array<double, 2>>;
+template <typename TextOf>  // text_of(double) -> std::string
+[[nodiscard]] std::string interval_text(const Interval& ends, std::string_view between, TextOf text_of);
+[[nodiscard]] std::string interval_text(const Interval& ends, model::Unit unit);        // "1 ms to 2 ms"; empty: none
+[[nodiscard]] std::string exact_interval_text(const Interval& ends, model::Unit unit);  // as exact_text()
+
+[[nodiscard]] Cell value_cell(std::optional<double> value, model::Unit unit);
+[[nodiscard]] Cell count_cell(std::uint64_t count, Tone tone = Tone::plain);  // all digits, without separators
+
+[[nodiscard]] std::string plural(std::uint64_t count, std::string_view noun);                              // "2 cores"
+[[nodiscard]] std::string listed(const std::vector<std::string>& texts, std::string_view between = ", ");  // "a, b"
+
+// Arguments as a shell would read them back.
+[[nodiscard]] std::string command_line(const std::vector<std::string>& arguments);
+
+// Of the values that are there and finite; empty when there is none.
+[[nodiscard]] std::optional<double> median_of(std::vector<double> values);
+
+template <typename TextOf>
+std::string interval_text(const Interval& ends, std::string_view between, TextOf text_of)
+{
+    return ends ? text_of((*ends)[0]).append(between).append(text_of((*ends)[1])) : std::string{};
+}
 
 }  // namespace memsweep::reporters

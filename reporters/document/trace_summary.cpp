@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "core/base/quantity.hpp"
-#include "reporters/document/value_text.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -22,8 +21,7 @@ std::string count_text(std::uint64_t count)
 Table totals_table(const TraceSummary& summary)
 {
     const trace::Totals& totals = summary.totals;
-    Table table{.title = "Totals",
-                .columns = {{.title = "what", .is_key = true}, {.title = "value", .is_number = true}}};
+    Table table{.title = "Totals", .columns = {Column::key("what"), Column::number("value")}};
     const auto row = [&](const char* name, const std::string& value) { table.rows.push_back({{name}, {value}}); };
     row("events", count_text(totals.events));
     row("processes", count_text(totals.processes));
@@ -62,9 +60,7 @@ Table histogram_table(const std::string& title, const std::string& note, const H
 {
     Table table{.title = title,
                 .note = note,
-                .columns = {{.title = "up to", .is_key = true},
-                            {.title = "blocks", .is_number = true},
-                            {.title = "share", .is_number = true}}};
+                .columns = {Column::key("up to"), Column::number("blocks"), Column::number("share")}};
     std::uint64_t all = 0;
     for (const std::uint64_t count : counts) {
         all += count;
@@ -85,9 +81,7 @@ Table histogram_table(const std::string& title, const std::string& note, const H
 
 Table spaces_table(const TraceSummary& summary)
 {
-    Table table{
-        .title = "Memories",
-        .columns = {{.title = "name", .is_key = true}, {.title = "kind"}, {.title = "device", .is_number = true}}};
+    Table table{.title = "Memories", .columns = {Column::key("name"), Column::text("kind"), Column::number("device")}};
     for (const auto& [index, space] : summary.spaces) {
         table.rows.push_back({{space.name}, {std::string{name_of(space.kind)}}, {count_text(space.device)}});
     }
@@ -98,21 +92,20 @@ Table spaces_table(const TraceSummary& summary)
 
 std::string damage_text(const trace::Damage& damage)
 {
-    std::string text;
-    const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
+    std::vector<std::string> parts;
     if (damage.corrupted_chunks != 0) {
-        add(plural(damage.corrupted_chunks, "chunk") + " damaged and left out");
+        parts.push_back(plural(damage.corrupted_chunks, "chunk") + " damaged and left out");
     }
     if (damage.missing_chunks != 0) {
-        add(plural(damage.missing_chunks, "chunk") + " missing");
+        parts.push_back(plural(damage.missing_chunks, "chunk") + " missing");
     }
     if (damage.skipped_bytes != 0) {
-        add(fmt::format("{} skipped", plural(damage.skipped_bytes, "byte")));
+        parts.push_back(fmt::format("{} skipped", plural(damage.skipped_bytes, "byte")));
     }
     if (damage.truncated) {
-        add("the file ends within a chunk");
+        parts.push_back("the file ends within a chunk");
     }
-    return text;
+    return listed(parts, "; ");
 }
 
 Document document(const trace::TraceSummary& summary, const Audience& /*all of them read the same*/)

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "reporters/text/html_text.hpp"
+#include "reporters/text/escaping.hpp"
 #include "reporters/text/number_text.hpp"
 
 namespace memsweep::reporters {

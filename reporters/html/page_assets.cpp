@@ -66,4 +66,91 @@ std::string script_hash(std::string_view script)
     return "sha256-" + base64(digest);
 }
 
+std::string_view style_sheet()
+{
+    return R"css(
+:root { color-scheme: light; --page: #f4f6f8; --surface: #ffffff; --text: #1a2129; --muted: #55606d; --line: #d8dee6;
+  --bar: #7aa7d9; --good: #17653a; --caution: #805200; --bad: #ae1f17; --focus: #0b5fad;
+  --phase: #f1f4f8; --series-1: #1f5fa8; --series-2: #b3541e; --series-3: #2a7a4b; --series-4: #8a3fa0; --series-5: #a3324f;
+  --series-6: #4d5b68; --series-7: #7a6a00; --series-8: #00757a; }
+@media screen and (prefers-color-scheme: dark) { :root { color-scheme: dark; --page: #11151a; --surface: #191f27;
+  --text: #e5e9ee; --muted: #a4afbb; --line: #343e4a; --bar: #4f7fb5; --good: #74d096; --caution: #e6b65e; --bad: #ff968c;
+  --focus: #86bdf3; --phase: #1f262f; --series-1: #6fb1f0; --series-2: #f0a068; --series-3: #6fd09a; --series-4: #cf9be6;
+  --series-5: #f08ca6; --series-6: #b5c0cb; --series-7: #d8c65a; --series-8: #5fcfd4; } }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--page); color: var(--text);
+  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
+header, main, footer { max-width: 76rem; margin: 0 auto; padding: 0 1.25rem; }
+header { padding-top: 2rem; }
+header p { margin: 0; color: var(--muted); overflow-wrap: anywhere; }
+h1 { margin: 0.1rem 0 0.25rem; font-size: 1.9rem; line-height: 1.2; overflow-wrap: anywhere; }
+h2 { margin: 2.25rem 0 0.75rem; font-size: 1.25rem; overflow-wrap: anywhere; }
+section.verdict { margin: 1.25rem 0; padding: 0.9rem 1.25rem; background: var(--surface); border: 1px solid var(--line);
+  border-left: 5px solid var(--muted); border-radius: 6px; }
+section.verdict h2 { margin: 0; font-size: 1.1rem; } section.verdict details { margin: 0.5rem 0 0; }
+section.verdict ul { margin: 0.5rem 0 0; padding-left: 1.2rem; }
+section.verdict li { margin: 0.2rem 0; overflow-wrap: anywhere; font-weight: 400; }
+section.verdict.good { border-left-color: var(--good); }
+section.verdict.caution { border-left-color: var(--caution); }
+section.verdict.bad { border-left-color: var(--bad); }
+.good { color: var(--good); } .caution { color: var(--caution); } .bad { color: var(--bad); font-weight: 600; }
+section.verdict.good, section.verdict.caution, section.verdict.bad { color: var(--text); font-weight: inherit; }
+.muted { color: var(--muted); } p.muted { overflow-wrap: anywhere; }
+.scroll { overflow-x: auto; margin: 0 0 1.25rem; background: var(--surface); border: 1px solid var(--line);
+  border-radius: 6px; }
+.scroll.tall { max-height: 24rem; overflow-y: auto; }
+.scroll:focus-visible, summary:focus-visible { outline: 2px solid var(--focus); outline-offset: 2px; }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+caption { padding: 0.7rem 0.9rem 0.5rem; text-align: left; font-weight: 600; }
+caption span { display: block; color: var(--muted); font-weight: 400; font-size: 0.87rem; }
+th, td { padding: 0.35rem 0.9rem; text-align: left; vertical-align: top; border-top: 1px solid var(--line); }
+thead th { color: var(--muted); font-size: 0.87rem; font-weight: 600; vertical-align: bottom; }
+tbody th { font-weight: 600; }
+th.num, td.num { text-align: right; }
+tbody th, td.num { white-space: nowrap; }
+td.wide { min-width: 14rem; }
+td.bar { background: linear-gradient(var(--bar), var(--bar)) 0.9rem calc(100% - 1px) / calc((100% - 1.8rem) * var(--share)) 3px no-repeat; }
+details { margin: 0 0 1rem; }
+summary { cursor: pointer; padding: 0.25rem 0; font-weight: 600; overflow-wrap: anywhere; }
+.pair { display: flex; flex-wrap: wrap; gap: 1rem; align-items: flex-start; }
+.pair .scroll { flex: 0 1 22rem; }
+figure { margin: 0 0 1.25rem; padding: 0.7rem 0.9rem; background: var(--surface); border: 1px solid var(--line);
+  border-radius: 6px; }
+figcaption { margin-bottom: 0.6rem; overflow-wrap: anywhere; }
+figcaption h3 { margin: 0; font-size: 1rem; } figcaption p { margin: 0; font-size: 0.87rem; }
+figure .pair { margin-top: 0.5rem; } figure details { margin: 0.4rem 0 0; }
+p.group { margin: 1.25rem 0 0.5rem; font-weight: 600; overflow-wrap: anywhere; }
+.plot { overflow-x: auto; } .plot:empty { display: none; }
+.plot svg { display: block; max-width: 100%; height: auto; touch-action: pan-y; }
+.tip { position: fixed; z-index: 1; max-width: 22rem; padding: 0.35rem 0.6rem; background: var(--text); color: var(--page);
+  border-radius: 4px; font-size: 0.87rem; pointer-events: none; overflow-wrap: anywhere; }
+.tip[hidden] { display: none; } .tip span { opacity: 0.8; }
+.zoom { margin: 0.3rem 0 0; color: var(--muted); font-size: 0.87rem; }
+.zoom button { margin-right: 0.35rem; padding: 0.1rem 0.6rem; border: 1px solid var(--line); border-radius: 4px;
+  background: var(--page); }
+button { color: inherit; font: inherit; cursor: pointer; }
+th button { padding: 0; border: 0; background: none; text-align: inherit; font-weight: inherit; }
+th button::after { content: "\2195"; margin-left: 0.25em; opacity: 0.45; }
+th[aria-sort] button::after { opacity: 1; content: "\2191"; } th[aria-sort="descending"] button::after { content: "\2193"; }
+button:focus-visible { outline: 2px solid var(--focus); outline-offset: 2px; }
+ul.plain { margin: 0; padding: 0; list-style: none; }
+ul.plain li { padding: 0.6rem 0.9rem; background: var(--surface); border: 1px solid var(--line); border-radius: 6px;
+  margin-bottom: 0.5rem; overflow-wrap: anywhere; }
+ul.plain li p { margin: 0.15rem 0 0; }
+ul.plain details { margin: 0.25rem 0 0; } ul.plain summary { font-weight: 400; }
+dl { display: grid; grid-template-columns: minmax(9rem, max-content) 1fr; gap: 0.3rem 1.25rem; margin: 0; padding: 0.9rem;
+  background: var(--surface); border: 1px solid var(--line); border-radius: 6px; }
+dt { color: var(--muted); } dd { margin: 0; overflow-wrap: anywhere; }
+code { font: 0.93em/1.5 ui-monospace, "Cascadia Mono", "DejaVu Sans Mono", Menlo, monospace; }
+footer { padding-top: 1.5rem; padding-bottom: 2rem; color: var(--muted); font-size: 0.87rem; }
+@media (max-width: 40rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: 0.5rem; } }
+@media print { body { background: #fff; font-size: 10pt; } table { font-size: 8pt; }
+  th, td { padding: 0.2rem 0.4rem; } tbody th, td.num { white-space: normal; } th, td { overflow-wrap: anywhere; }
+  .scroll { overflow: visible; max-height: none; border: 0; }
+  header, main, footer { max-width: none; padding-left: 0; padding-right: 0; } tr, li { break-inside: avoid; }
+  thead { display: table-header-group; } figure { border: 0; padding: 0; break-inside: avoid; }
+  .zoom, .tip, th button::after, details.long { display: none; } td.bar { print-color-adjust: exact; } }
+)css";
+}
+
 }  // namespace memsweep::reporters

@@ -1,6 +1,6 @@
 #include "reporters/json/events.hpp"
 
-#include "reporters/json/json_parts.hpp"
+#include "reporters/json/result_members.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -59,12 +59,12 @@ std::string case_end_event(const EventStamp& stamp, const CaseEndEvent& event)
 
 std::string warning_event(const EventStamp& stamp, const model::Warning& warning)
 {
-    return line("warning", stamp, json_warning(warning));
+    return line("warning", stamp, json_value(warning));
 }
 
 std::string assertion_event(const EventStamp& stamp, const model::AssertionResult& assertion)
 {
-    return line("assertion", stamp, json_assertion(assertion));
+    return line("assertion", stamp, json_value(assertion));
 }
 
 std::string run_end_event(const EventStamp& stamp, int exit_code)

@@ -5,75 +5,88 @@
 #include <fmt/format.h>
 
 #include "core/measure/fleet_judgement.hpp"
-#include "reporters/json/json_parts.hpp"
-#include "reporters/text/json_stream.hpp"
+#include "reporters/json/json_document.hpp"
+#include "reporters/json/result_members.hpp"
 
 namespace memsweep::reporters {
+
+template <typename Io>
+void members(Io& io, PartOf<Io, model::FleetProblem>& problem)
+{
+    io("case", problem.case_id, member::nullable);
+    io("status", problem.status);
+    io("reason", problem.reason);
+}
+
+template <typename Io>
+void members(Io& io, PartOf<Io, model::FleetHost>& host)
+{
+    io("name", host.name);
+    io("sources", host.sources);
+    io("run_ids", host.run_ids);
+    io("started", host.started);
+    io("ended", host.ended, member::nullable);
+    io("version", host.version);
+    io("exit_code", host.exit_code);
+    io("interrupted", host.interrupted);
+    io("machine", host.machine);
+    io("tags", host.tags);
+    io("summary", host.counts);
+    io("problems", host.problems);
+}
+
+template <typename Io>
+void members(Io& io, PartOf<Io, model::FleetMetric>& metric)
+{
+    io("scenario", metric.scenario);
+    io("case", metric.case_id);
+    io("metric", metric.name);
+    io("unit", metric.unit);
+    io("better", metric.better);
+    io("class", metric.metric_class);
+    io("n", metric.n);
+    io("median", metric.median);
+    io("mad", metric.mad);
+    io.with_default("low", metric.low, [&] { return metric.median; });
+    io.with_default("high", metric.high, [&] { return metric.median; });
+}
+
+template <typename Io>
+void members(Io& io, PartOf<Io, model::FleetMatrix>& matrix)
+{
+    io("name", matrix.name);
+    io("unit", matrix.unit);
+    io("better", matrix.better);
+    io("hosts", matrix.hosts);
+    io("values", matrix.values);
+}
+
 namespace {
 
 using measure::FleetJudgement;
 using model::Fleet;
 
-constexpr int fleet_version = 1;
+constexpr std::uint64_t fleet_version = 1;
 
-Json json_problem(const model::FleetProblem& problem)
+// Of the run; the parts of a fleet stand beside it.
+template <typename Io>
+void run_members(Io& io, PartOf<Io, Fleet>& fleet)
 {
-    return {{"case", json_text_or_null(problem.case_id)},
-            {"status", json_text(model::name_of(problem.status))},
-            {"reason", json_text(problem.reason)}};
+    io("id", fleet.id);
+    io("started", fleet.started);
+    io("ended", fleet.ended, member::nullable);
+    io("argv", fleet.argv);
+    io("exit_code", fleet.exit_code);
+    io("scenario", fleet.scenario);
+    io("description", fleet.description, MemberRule{.may_be_null = true});
+    io("fingerprint", fleet.scenario_fingerprint);
 }
 
-Json json_host(const model::FleetHost& host)
+Json run_json(const Fleet& fleet)
 {
-    return {{"name", json_text(host.name)},
-            {"sources", json_texts(host.sources)},
-            {"run_ids", json_texts(host.run_ids)},
-            {"started", json_text(host.started)},
-            {"ended", json_text_or_null(host.ended)},
-            {"version", json_text(host.version)},
-            {"exit_code", host.exit_code},
-            {"interrupted", host.interrupted},
-            {"machine", json_machine(host.machine)},
-            {"tags", json_map(host.tags)},
-            {"summary", json_counts(host.counts)},
-            {"problems", json_list(host.problems, json_problem)}};
-}
-
-Json json_column(const std::vector<double>& column)
-{
-    Json json = Json::array();
-    for (const double value : column) {
-        json.push_back(json_number(value));
-    }
-    return json;
-}
-
-Json json_metric(const model::FleetMetric& metric)
-{
-    return {{"scenario", json_text(metric.scenario)},
-            {"case", json_text(metric.case_id)},
-            {"metric", json_text(metric.name)},
-            {"unit", json_text(model::name_of(metric.unit))},
-            {"better", json_text(model::name_of(metric.better))},
-            {"class", json_text(model::name_of(metric.metric_class))},
-            {"n", Json(metric.n)},
-            {"median", json_column(metric.median)},
-            {"mad", json_column(metric.mad)},
-            {"low", json_column(metric.low)},
-            {"high", json_column(metric.high)}};
-}
-
-Json json_matrix(const model::FleetMatrix& matrix)
-{
-    Json values = Json::array();
-    for (const std::vector<double>& row : matrix.values) {
-        values.push_back(json_column(row));
-    }
-    return {{"name", json_text(matrix.name)},
-            {"unit", json_text(model::name_of(matrix.unit))},
-            {"better", json_text(model::name_of(matrix.better))},
-            {"hosts", json_texts(matrix.hosts)},
-            {"values", std::move(values)}};
+    MemberWriter run;
+    run_members(run, fleet);
+    return run.take();
 }
 
 std::string_view rule_name(measure::PeerRule rule)
@@ -81,13 +94,13 @@ std::string_view rule_name(measure::PeerRule rule)
     return rule == measure::PeerRule::test ? "test" : rule == measure::PeerRule::few ? "few" : "counter";
 }
 
-Json json_outlier(const Fleet& fleet, const measure::Outlier& outlier)
+Json outlier_json(const Fleet& fleet, const measure::Outlier& outlier)
 {
     const model::FleetMetric& metric = fleet.metrics[outlier.metric];
     return {{"host", json_text(fleet.hosts[outlier.host].name)},
             {"case", json_text(metric.case_id)},
             {"metric", json_text(metric.name)},
-            {"unit", json_text(model::name_of(metric.unit))},
+            {"unit", json_value(metric.unit)},
             {"value", json_number(outlier.value)},
             {"median", json_number(outlier.median)},
             {"rule", rule_name(outlier.rule)},
@@ -106,7 +119,7 @@ void write_judgement(const Fleet& fleet, const FleetJudgement& judgement, JsonSt
     out.add_list("bad_hosts", judgement.bad,
                  [&](const measure::BadHost& bad) { return json_text(fleet.hosts[bad.host].name); });
     out.add_list("outliers", judgement.outliers,
-                 [&](const measure::Outlier& outlier) { return json_outlier(fleet, outlier); });
+                 [&](const measure::Outlier& outlier) { return outlier_json(fleet, outlier); });
     out.add_list("shared_tags", judgement.shared, [](const measure::SharedTag& tag) {
         return Json{{"tag", json_text(tag.name)},
                     {"value", json_text(tag.value)},
@@ -125,6 +138,67 @@ void write_judgement(const Fleet& fleet, const FleetJudgement& judgement, JsonSt
     out.close();
 }
 
+void check_column(const Node& node, std::vector<double>& column, std::size_t hosts)
+{
+    if (column.size() != hosts) {
+        node.report(fmt::format("{} values for {} hosts", column.size(), hosts));
+        column.resize(hosts);
+    }
+}
+
+model::FleetMetric read_fleet_metric(const Node& node, std::size_t hosts)
+{
+    auto metric = read_value<model::FleetMetric>(node);
+    if (metric.n.size() != hosts) {
+        node.report(fmt::format("{} counts for {} hosts", metric.n.size(), hosts));
+        metric.n.resize(hosts);
+    }
+    check_column(node.at("median"), metric.median, hosts);
+    check_column(node.at("mad"), metric.mad, hosts);
+    check_column(node.at(node.has("low") ? "low" : "median"), metric.low, hosts);
+    check_column(node.at(node.has("high") ? "high" : "median"), metric.high, hosts);
+    return metric;
+}
+
+model::FleetMatrix read_fleet_matrix(const Node& node)
+{
+    auto matrix = read_value<model::FleetMatrix>(node);
+    auto row = matrix.values.begin();
+    node.at("values").for_each_element([&](const Node& values) { check_column(values, *row++, matrix.hosts.size()); });
+    if (matrix.values.size() != matrix.hosts.size()) {
+        node.report("a matrix has a row for every host");
+        matrix.values.resize(matrix.hosts.size());
+    }
+    return matrix;
+}
+
+Fleet read_fleet_parts(const Node& root)
+{
+    Fleet fleet;
+    if (const auto version = root.at("format_version").integer<std::uint64_t>();
+        version < 1 || version > fleet_version) {
+        root.report(
+            fmt::format("the fleet has format_version {}; this memsweep reads version {}", version, fleet_version));
+        return fleet;
+    }
+    const MemberReader io{root};
+    io("tool", fleet.tool);
+    io.object("run", [&](auto& run) { run_members(run, fleet); });
+    io("expected", fleet.expected);
+    io("missing", fleet.missing);
+    io("warnings", fleet.warnings);
+    io("hosts", fleet.hosts);
+    root.at("metrics").for_each_element(
+        [&](const Node& metric) { fleet.metrics.push_back(read_fleet_metric(metric, fleet.hosts.size())); });
+    root.at("matrices").for_each_element([&](const Node& matrix) {
+        fleet.matrices.push_back(read_fleet_matrix(matrix));
+    });
+    if (fleet.hosts.empty()) {
+        root.report("a fleet has hosts");
+    }
+    return fleet;
+}
+
 }  // namespace
 
 bool is_fleet(std::string_view text)
@@ -137,28 +211,37 @@ bool is_fleet(std::string_view text)
 
 void write_fleet_json(const Fleet& fleet, TextSink& sink)
 {
+    const auto part = [](const auto& item) { return json_value(item); };
     JsonStream out{sink};
     out.open_object();
     out.add("format", "memsweep-fleet");
     out.add("format_version", fleet_version);
-    out.add("tool", json_tool(fleet.tool));
-    out.add("run", {{"id", json_text(fleet.id)},
-                    {"started", json_text(fleet.started)},
-                    {"ended", json_text_or_null(fleet.ended)},
-                    {"argv", json_texts(fleet.argv)},
-                    {"exit_code", fleet.exit_code},
-                    {"scenario", json_text(fleet.scenario)},
-                    {"description", json_text(fleet.description)},
-                    {"fingerprint", json_text(fleet.scenario_fingerprint)}});
-    out.add("expected", fleet.expected ? Json(*fleet.expected) : Json(nullptr));
+    out.add("tool", json_value(fleet.tool));
+    out.add("run", run_json(fleet));
+    out.add("expected", json_value(fleet.expected));
     out.add("missing", json_texts(fleet.missing));
-    out.add("warnings", json_list(fleet.warnings, json_warning));
-    out.add_list("hosts", fleet.hosts, json_host);
-    out.add_list("metrics", fleet.metrics, json_metric);
-    out.add_list("matrices", fleet.matrices, json_matrix);
+    out.add("warnings", json_value(fleet.warnings));
+    out.add_list("hosts", fleet.hosts, part);
+    out.add_list("metrics", fleet.metrics, part);
+    out.add_list("matrices", fleet.matrices, part);
     write_judgement(fleet, measure::judge_fleet(fleet), out);
     out.close();
     sink.add("\n");
+}
+
+base::Expected<Fleet> read_fleet(std::string_view text, const std::string& where)
+{
+    auto document = parse_result(text, where);
+    if (!document) {
+        return base::fail(document.error());
+    }
+    Problem problem;
+    Fleet fleet = read_fleet_parts(Node{document->rest, problem});
+    problem = problem ? problem : document->problem;
+    if (problem) {
+        return base::fail(base::ErrorCode::invalid_input, *problem, where);
+    }
+    return fleet;
 }
 
 }  // namespace memsweep::reporters

@@ -3,7 +3,7 @@
 // What a quantity is on every host stands in columns, one entry per host in the order of `hosts`; null: the host has no
 // value. What is concluded from them (`judgement`) is written beside them for readers that do not want to compute it,
 // and never read back.
-// Errors   of reading: invalid_input, as json_reader.hpp says.
+// Errors   of reading: invalid_input, as result_json.hpp says.
 // Memory   of writing: one quantity at a time; of reading: the document and the fleet.
 #pragma once
 

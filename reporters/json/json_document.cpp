@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "reporters/json/json_reader_parts.hpp"
+#include "reporters/json/result_members.hpp"
 #include "reporters/text/json_parse.hpp"
 
 namespace memsweep::reporters {
@@ -60,7 +60,36 @@ constexpr std::array<NamedList, 7> lists{{{List::cases, "points", true, List::po
                                           {List::series, "v", true, List::samples},
                                           {List::metrics, "values", true, List::values}}};
 
-class Reader : public JsonEvents {
+// `report` has the case's metrics, points, phases and series as far as they have been taken out of `node` before.
+void read_case(const Node& node, model::CaseReport& report)
+{
+    const MemberReader io{node};
+    io("id", report.id);
+    io("scenario", report.scenario);
+    io("params", report.params);
+    io("status", report.status);
+    io("reason", report.reason, member::nullable);
+    io("repetitions", report.repetitions);
+    io.with_default("planned_repetitions", report.planned_repetitions, [&] { return report.repetitions; });
+    node.at("metrics").for_each_member([](const std::string& /*name*/, const Node& metric) {
+        static_cast<void>(read_value<model::Metric>(metric));  // what has not been taken out is no metric
+    });
+    io.taken_out("points", report.points);
+    io.taken_out("phases", report.phases);
+    io.taken_out("series", report.series);
+    io("release", report.release, member::added);
+    io("allocator", report.allocator, member::added);
+    io("facts", report.facts, member::added);
+    io("defects", report.defects, member::added);
+    io("call_times", report.call_times, member::added);
+    io("operation", report.operation, member::added);
+    if (node.has("trims")) {
+        node.at("trims").for_each_element(
+            [&](const Node& trim) { report.trims.push_back(trim.at("how").named<model::TrimHow>()); });
+    }
+}
+
+class ResultReader : public JsonEvents {
   public:
     void open(Json empty_container) override
     {
@@ -140,16 +169,16 @@ class Reader : public JsonEvents {
         case List::none:
             return false;
         case List::cases:
-            document_.cases.push_back(read_case(node(value, place()), std::exchange(parts_, {})));
+            read_case(node(value, place()), document_.cases.emplace_back(std::exchange(parts_, {})));
             return true;
         case List::points:
-            parts_.points.push_back(read_point(node(value, place())));
+            parts_.points.push_back(read_value<model::Point>(node(value, place())));
             return true;
         case List::phases:
-            parts_.phases.push_back(read_phase(node(value, place())));
+            parts_.phases.push_back(read_value<model::Phase>(node(value, place())));
             return true;
         case List::series:
-            parts_.series.push_back(read_series(node(value, place()), std::exchange(series_, {})));
+            MemberReader::read(node(value, place()), parts_.series.emplace_back(std::exchange(series_, {})), {});
             return true;
         case List::metrics:
             return take_metric(level.key, value);
@@ -171,7 +200,10 @@ class Reader : public JsonEvents {
         if (!value.is_object()) {
             return false;
         }
-        parts_.metrics.push_back(read_metric(name, node(value, place()), std::exchange(values_, {})));
+        model::Metric& metric = parts_.metrics.emplace_back();
+        metric.name = name;
+        metric.values = std::exchange(values_, {});
+        MemberReader::read(node(value, place()), metric, {});
         return true;
     }
 
@@ -215,7 +247,7 @@ base::Expected<ResultDocument> parse_result(std::string_view text, const std::st
                           fmt::format("nested deeper than {} levels; this is no memsweep result", deepest_nesting),
                           where);
     }
-    Reader reader;
+    ResultReader reader;
     const std::optional<JsonFailure> failure = parse_json(text, reader);
     if (!failure) {
         return reader.finish();

@@ -63,6 +63,20 @@ std::optional<double> Node::optional_number() const
     return number;
 }
 
+std::optional<std::array<double, 2>> Node::interval() const
+{
+    if (is_null()) {
+        return std::nullopt;
+    }
+    std::vector<double> ends;
+    for_each_element([&](const Node& end) { ends.push_back(end.number()); });
+    if (ends.size() != 2) {
+        report("an interval has two ends");
+        return std::nullopt;
+    }
+    return std::array{ends[0], ends[1]};
+}
+
 model::Scalar Node::scalar() const
 {
     if (const bool* flag = value_->boolean()) {

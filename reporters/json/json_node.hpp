@@ -5,6 +5,7 @@
 // Ownership  a Node refers to the document, to its Problem, and to its parent Node or place; all of them outlive it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -40,6 +41,7 @@ class Node {
     [[nodiscard]] bool flag() const;
     [[nodiscard]] double number() const;  // null is NaN, which is written as null again
     [[nodiscard]] std::optional<double> optional_number() const;
+    [[nodiscard]] std::optional<std::array<double, 2>> interval() const;
     [[nodiscard]] model::Scalar scalar() const;
 
     template <typename Integer>

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "reporters/document/document.hpp"
 
@@ -18,5 +19,9 @@ template <typename Report>
 {
     return to_markdown(document(report, Audience{.medium = Medium::markdown}));
 }
+
+// Text inside such a document: on one line, and shown as it is: what Markdown, HTML or GitHub's own links (@name, #1,
+// addresses) would make of it is taken away. For paragraphs, list items and table cells alike.
+[[nodiscard]] std::string markdown_text(std::string_view text);
 
 }  // namespace memsweep::reporters

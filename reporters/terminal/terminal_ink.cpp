@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "reporters/text/display_text.hpp"
-#include "reporters/text/utf8.hpp"
+#include "reporters/text/escaping.hpp"
 
 namespace memsweep::reporters {
 namespace {

@@ -1,13 +1,18 @@
-// Colour and paragraphs for the terminal writer.
+// How text for a terminal looks: width, colour, paragraphs.
 #pragma once
 
 #include <string>
 #include <string_view>
 
 #include "reporters/document/table.hpp"
-#include "reporters/terminal/terminal_writer.hpp"
 
 namespace memsweep::reporters {
+
+struct TerminalStyle {
+    int width{80};   // no line is longer, down to a width of 40; names are elided in the middle, numbers never
+    bool color{};    // ANSI colours, as meaning beside the words, never instead of them
+    bool verbose{};  // every case in every table, warm-up facts, intervals and the machine in full
+};
 
 // The text itself when the style has no colour.
 [[nodiscard]] std::string painted(const std::string& text, Tone tone, const TerminalStyle& style);

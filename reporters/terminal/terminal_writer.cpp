@@ -5,10 +5,9 @@
 #include <fmt/format.h>
 
 #include "reporters/terminal/terminal_curves.hpp"
-#include "reporters/terminal/terminal_ink.hpp"
 #include "reporters/terminal/terminal_table.hpp"
 #include "reporters/text/display_text.hpp"
-#include "reporters/text/utf8.hpp"
+#include "reporters/text/escaping.hpp"
 
 namespace memsweep::reporters {
 namespace {

@@ -6,14 +6,9 @@
 #include <string>
 
 #include "reporters/document/document.hpp"
+#include "reporters/terminal/terminal_ink.hpp"
 
 namespace memsweep::reporters {
-
-struct TerminalStyle {
-    int width{80};   // no line is longer, down to a width of 40; names are elided in the middle, numbers never
-    bool color{};    // ANSI colours, as meaning beside the words, never instead of them
-    bool verbose{};  // every case in every table, warm-up facts, intervals and the machine in full
-};
 
 [[nodiscard]] std::string to_terminal(const Document& content, const TerminalStyle& style);
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "reporters/text/utf8.hpp"
+#include "reporters/text/escaping.hpp"
 
 namespace memsweep::reporters {
 namespace {

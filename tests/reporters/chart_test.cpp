@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "reporters/document/chart_numbers.hpp"
-#include "reporters/document/charts.hpp"
-#include "reporters/document/sweep_axis.hpp"
-#include "reporters/document/sweep_chart.hpp"
-#include "reporters/html/vega_writer.hpp"
+#include "reporters/document/chart.hpp"
+#include "reporters/document/run_charts.hpp"
+#include "reporters/html/chart_writers.hpp"
 #include "tests/reporters/sample_report.hpp"
 #include "tests/support/catch.hpp"
 

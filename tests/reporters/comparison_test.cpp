@@ -1,4 +1,4 @@
-#include "reporters/document/comparison_document.hpp"
+#include "reporters/document/comparison.hpp"
 #include "reporters/formats.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "reporters/ci/csv_writer.hpp"
-#include "reporters/text/utf8.hpp"
+#include "reporters/ci/ci_formats.hpp"
+#include "reporters/text/escaping.hpp"
 #include "tests/reporters/sample_report.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "reporters/json/doctor_json.hpp"
+#include "reporters/json/subject_json.hpp"
 #include "reporters/terminal/terminal_writer.hpp"
 
 #include <nlohmann/json.hpp>

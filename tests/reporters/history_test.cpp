@@ -1,4 +1,4 @@
-#include "reporters/document/history_document.hpp"
+#include "reporters/document/history.hpp"
 #include "reporters/formats.hpp"
 
 #include <fmt/format.h>
@@ -7,7 +7,7 @@
 #include "core/measure/summary.hpp"
 #include "reporters/terminal/terminal_writer.hpp"
 #include "reporters/text/display_text.hpp"
-#include "reporters/text/utf8.hpp"
+#include "reporters/text/escaping.hpp"
 #include "tests/reporters/sample_report.hpp"
 #include "tests/support/catch.hpp"
 

@@ -9,8 +9,7 @@
 #include "reporters/document/run_document.hpp"
 #include "reporters/html/html_writer.hpp"
 #include "reporters/html/page_assets.hpp"
-#include "reporters/text/html_text.hpp"
-#include "reporters/text/utf8.hpp"
+#include "reporters/text/escaping.hpp"
 #include "tests/reporters/sample_report.hpp"
 #include "tests/support/catch.hpp"
 

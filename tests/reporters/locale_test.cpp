@@ -2,8 +2,7 @@
 #include <locale>
 
 #include "reporters/formats.hpp"
-#include "reporters/json/json_reader.hpp"
-#include "reporters/json/json_writer.hpp"
+#include "reporters/json/result_json.hpp"
 #include "tests/reporters/sample_report.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "reporters/document/run_document.hpp"
-#include "reporters/markdown/markdown_text.hpp"
 #include "reporters/markdown/markdown_writer.hpp"
 #include "tests/reporters/sample_report.hpp"
 #include "tests/support/catch.hpp"

@@ -2,7 +2,6 @@
 #include <set>
 #include <sstream>
 
-#include "reporters/ci/prom_names.hpp"
 #include "reporters/ci/prom_writer.hpp"
 #include "tests/reporters/sample_report.hpp"
 #include "tests/support/catch.hpp"

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "reporters/json/json_writer.hpp"
+#include "reporters/json/result_json.hpp"
 #include "tests/reporters/golden.hpp"
 #include "tests/reporters/sample_report.hpp"
 #include "tests/support/catch.hpp"

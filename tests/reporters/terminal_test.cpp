@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "reporters/document/run_document.hpp"
-#include "reporters/terminal/sparkline.hpp"
-#include "reporters/terminal/table_layout.hpp"
+#include "reporters/terminal/terminal_curves.hpp"
+#include "reporters/terminal/terminal_table.hpp"
 #include "reporters/terminal/terminal_writer.hpp"
 #include "reporters/text/display_text.hpp"
 #include "tests/reporters/sample_report.hpp"

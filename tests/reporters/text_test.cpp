@@ -4,13 +4,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "reporters/document/value_text.hpp"
+#include "reporters/document/chart.hpp"
+#include "reporters/document/table.hpp"
 #include "reporters/text/display_text.hpp"
+#include "reporters/text/escaping.hpp"
 #include "reporters/text/json.hpp"
 #include "reporters/text/json_parse.hpp"
 #include "reporters/text/number_text.hpp"
-#include "reporters/text/thinning.hpp"
-#include "reporters/text/utf8.hpp"
 #include "tests/support/catch.hpp"
 
 namespace memsweep::reporters {

@@ -3,7 +3,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "reporters/ci/trace_timeline.hpp"
 #include "reporters/ci/trace_writer.hpp"
 #include "tests/reporters/sample_report.hpp"
 #include "tests/support/catch.hpp"

@@ -3,10 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "reporters/ci/benchmark_names.hpp"
-#include "reporters/ci/bmf_writer.hpp"
-#include "reporters/ci/gbench_writer.hpp"
-#include "reporters/ci/gha_writer.hpp"
+#include "reporters/ci/benchmark_trackers.hpp"
 #include "reporters/formats.hpp"
 #include "tests/reporters/sample_report.hpp"
 #include "tests/support/catch.hpp"

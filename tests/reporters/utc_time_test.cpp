@@ -1,4 +1,4 @@
-#include "reporters/text/utc_time.hpp"
+#include "reporters/text/number_text.hpp"
 #include "tests/support/catch.hpp"
 
 namespace memsweep::reporters {

@@ -1,0 +1,31 @@
+// What `compare` says: every candidate against its base, the verdict, what changed, then a table per pair of cases.
+#pragma once
+
+#include <vector>
+
+#include "core/measure/comparison.hpp"
+#include "core/model/tool_info.hpp"
+#include "reporters/document/document.hpp"
+
+namespace memsweep::reporters {
+
+struct ComparisonReport {
+    model::ToolInfo tool;
+    std::vector<measure::Comparison> comparisons;
+    bool gate{true};      // false: a regression is shown and fails nothing
+    bool only_changed{};  // leaves out what is the same, cannot be told or is not judged
+    bool explain{};
+};
+
+[[nodiscard]] Document document(const ComparisonReport& report, const Audience& audience);
+
+[[nodiscard]] Headline headline(const measure::Comparison& comparison);
+
+// The metrics and cases that the report shows, in their order.
+[[nodiscard]] std::vector<const measure::MetricComparison*> shown(const ComparisonReport& report,
+                                                                  const measure::Comparison& comparison);
+
+// "base.json (run 2026-..., host)"; without what is unknown.
+[[nodiscard]] std::string side_text(const measure::Side& side);
+
+}  // namespace memsweep::reporters

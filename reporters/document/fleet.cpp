@@ -1,0 +1,310 @@
+#include "reporters/document/fleet.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/measure/format.hpp"
+#include "reporters/document/case_keys.hpp"
+#include "reporters/document/fleet_tables.hpp"
+#include "reporters/document/run_document.hpp"
+#include "reporters/text/escaping.hpp"
+#include "reporters/text/json_parse.hpp"
+
+namespace memsweep::reporters {
+namespace {
+
+Headline fleet_headline(const FleetReport& report)
+{
+    const model::Fleet& fleet = *report.fleet;
+    constexpr std::size_t max_names = 4;
+    const std::string hosts = fmt::format("{} of {}", plural(fleet.hosts.size(), "host"), fleet.scenario);
+    std::vector<std::string> parts;
+    if (const std::size_t missing = model::count_missing(fleet); missing > 0) {
+        parts.push_back(fmt::format(
+            "{} missing{}", missing,
+            fleet.missing.empty() ? "" : fmt::format(" ({}{})", fleet.missing.front(), missing > 1 ? ", ..." : "")));
+    }
+    if (!report.judgement.bad.empty()) {
+        std::vector<std::string> names;
+        for (const measure::BadHost& bad : report.judgement.bad) {
+            if (names.size() < max_names) {
+                names.push_back(fleet.hosts[bad.host].name);
+            }
+        }
+        parts.push_back(fmt::format("{} bad: {}{}", report.judgement.bad.size(), listed(names),
+                                    report.judgement.bad.size() > max_names ? ", ..." : ""));
+    }
+    if (parts.empty()) {
+        const bool any_judged = std::ranges::any_of(
+            report.judgement.spreads, [](const measure::Spread& spread) { return spread.judgement.hosts >= 3; });
+        return {
+            fmt::format("{}: {}", hosts,
+                        any_judged ? "none is unlike the others." : "too few of a kind to tell any from the others."),
+            any_judged ? Tone::good : Tone::caution};
+    }
+    return {fmt::format("{}: {}.", hosts, listed(parts, "; ")), Tone::bad};
+}
+
+// "4 hosts, from ... to ..."
+std::string fleet_span(const model::Fleet& fleet)
+{
+    const std::string came = fleet.expected ? fmt::format("{} of {} hosts", fleet.hosts.size(), *fleet.expected)
+                                            : plural(fleet.hosts.size(), "host");
+    return fmt::format("{}, from {} to {}", came, fleet.started, fleet.ended.empty() ? "?" : fleet.ended);
+}
+
+constexpr std::size_t max_charts = 16;
+constexpr std::size_t small_fleet = 32;      // every host of it has a part of its own
+constexpr std::size_t max_drill_downs = 64;  // of a larger one the worst hosts
+constexpr std::size_t max_open_rows = 24;
+constexpr std::size_t max_hosts_listed = 2000;
+constexpr std::size_t max_terminal_rows = 40;
+constexpr std::size_t max_markdown_rows = 50;
+
+// Those with outliers first, then what a reader looks for; at most a few.
+std::vector<const measure::Spread*> drawn_spreads(const FleetReport& report)
+{
+    constexpr std::array<std::string_view, 4> usual{"bandwidth", "latency", "time_per_op", "wall_time"};
+    std::vector<std::pair<std::size_t, const measure::Spread*>> ranked;
+    for (const measure::Spread& spread : report.judgement.spreads) {
+        const std::size_t outliers = count_outliers(report, spread);
+        const bool is_usual = std::ranges::find(usual, report.fleet->metrics[spread.metric].name) != usual.end();
+        if (outliers > 0 || (is_usual && spread.judgement.hosts > 1)) {
+            ranked.emplace_back(outliers, &spread);
+        }
+    }
+    std::ranges::stable_sort(ranked, std::ranges::greater{}, [](const auto& entry) { return entry.first; });
+    std::vector<const measure::Spread*> chosen;
+    for (std::size_t i = 0; i < std::min(ranked.size(), max_charts); ++i) {
+        chosen.push_back(ranked[i].second);
+    }
+    return chosen;
+}
+
+std::vector<Fact> facts_of(const model::FleetHost& host)
+{
+    std::vector<Fact> facts{{"result", listed(host.sources)},
+                            {"run", listed(host.run_ids)},
+                            {"started", host.started},
+                            {"exit code", fmt::format("{}", host.exit_code)},
+                            {"memsweep", host.version}};
+    for (const auto& [name, value] : host.tags) {
+        facts.push_back({name, value});
+    }
+    const std::vector<Fact> machine = machine_facts(host.machine);
+    facts.insert(facts.end(), machine.begin(), machine.end());
+    return facts;
+}
+
+Fold host_fold(const FleetReport& report, std::size_t index)
+{
+    const model::FleetHost& host = report.fleet->hosts[index];
+    Items problems;
+    for (const model::FleetProblem& problem : host.problems) {
+        problems.items.push_back({fmt::format("{}: {}", problem.case_id, problem.reason), Tone::bad});
+    }
+    Fold fold = folded(host.name + (is_bad(report, index) ? ": not like the others" : ""), Fold::Kind::section,
+                       std::move(problems), Facts{facts_of(host)},
+                       TableBlock{.table = figures_of_host(report, index), .is_tall = true, .is_sortable = true});
+    fold.id = fmt::format("host-{}", index);
+    return fold;
+}
+
+std::vector<std::size_t> hosts_in_detail(const FleetReport& report)
+{
+    const std::size_t count = report.fleet->hosts.size();
+    std::vector<std::size_t> chosen;
+    for (const measure::BadHost& bad : report.judgement.bad) {
+        chosen.push_back(bad.host);
+    }
+    for (std::size_t host = 0; host < count && count <= small_fleet; ++host) {
+        if (std::ranges::find(chosen, host) == chosen.end()) {
+            chosen.push_back(host);
+        }
+    }
+    chosen.resize(std::min(chosen.size(), max_drill_downs));
+    return chosen;
+}
+
+void add_hosts(Document& document, const FleetReport& report)
+{
+    const std::vector<std::size_t> chosen = hosts_in_detail(report);
+    if (!chosen.empty()) {
+        document.add(Heading{"Host by host"});
+    }
+    for (const std::size_t host : chosen) {
+        document.add(host_fold(report, host));
+    }
+    Table hosts = hosts_table(report);
+    if (hosts.rows.size() > max_hosts_listed) {
+        hosts.note = fmt::format("the first {} of {}; the CSV has all", max_hosts_listed, hosts.rows.size());
+        hosts.rows.resize(max_hosts_listed);
+    }
+    document.add(folded({.table = std::move(hosts), .is_tall = true, .is_sortable = true}, "All hosts"));
+}
+
+void add_sortable(Document& document, Table table)
+{
+    if (!table.rows.empty()) {
+        const bool is_tall = table.rows.size() > max_open_rows;
+        document.add(TableBlock{.table = std::move(table), .is_tall = is_tall, .is_sortable = true, .is_titled = true});
+    }
+}
+
+void add_bad_hosts(Document& document, const FleetReport& report, Medium medium)
+{
+    Table bad = bad_hosts_table(report);
+    if (medium == Medium::terminal && bad.rows.size() > max_terminal_rows) {
+        bad.note = fmt::format("the first {} of {}", max_terminal_rows, bad.rows.size());
+        bad.rows.resize(max_terminal_rows);
+    }
+    if (medium == Medium::markdown) {
+        bad.rows.resize(std::min(bad.rows.size(), max_markdown_rows));
+    }
+    if (!bad.rows.empty()) {
+        const bool is_tall = bad.rows.size() > max_open_rows;
+        document.add(TableBlock{.table = std::move(bad), .is_tall = is_tall, .is_sortable = true});
+    }
+}
+
+bool has_room(const Table& matrix, Medium medium)
+{
+    return medium == Medium::page || (medium == Medium::terminal ? matrix.columns.size() <= max_terminal_rows
+                                                                 : matrix.rows.size() <= max_markdown_rows);
+}
+
+constexpr std::size_t max_marks = 400;
+
+constexpr std::string_view fleet_spec = R"json({
+"$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+"width": 640, "height": 70,
+"usermeta": {"room": 90},
+"data": {"values": []},
+"encoding": {"x": {"field": "x", "type": "quantitative", "scale": {"zero": false, "padding": 24}}},
+"layer": [
+  {"transform": [{"filter": "datum.is === 'half'"}],
+   "mark": {"type": "rule", "style": "curve-area", "strokeWidth": 14, "opacity": 0.3},
+   "encoding": {"x2": {"field": "end"}, "y": {"value": 35}}},
+  {"transform": [{"filter": "datum.is === 'host'"}],
+   "mark": {"type": "tick", "thickness": 1.5, "height": 22, "opacity": 0.7},
+   "encoding": {"y": {"value": 35}, "tooltip": [{"field": "name", "type": "nominal", "title": "host"}, {"field": "value", "type": "nominal", "title": "median"}]}},
+  {"transform": [{"filter": "datum.is === 'outlier'"}],
+   "mark": {"type": "point", "filled": true, "size": 60, "style": "bad", "opacity": 1},
+   "encoding": {"y": {"value": 35}, "tooltip": [{"field": "name", "type": "nominal", "title": "host"}, {"field": "value", "type": "nominal", "title": "median"},
+     {"field": "why", "type": "nominal", "title": "evidence"}]}},
+  {"transform": [{"filter": "datum.is === 'outlier'"}],
+   "mark": {"type": "text", "style": "bad", "dy": -16, "baseline": "bottom"},
+   "encoding": {"y": {"value": 35}, "text": {"field": "name", "type": "nominal"}}}
+]})json";
+
+struct HostPlace {
+    std::size_t host;
+    double value;
+};
+
+std::vector<HostPlace> places(const FleetReport& report, const measure::Spread& spread)
+{
+    const model::FleetMetric& metric = report.fleet->metrics[spread.metric];
+    std::vector<HostPlace> hosts;
+    for (std::size_t host = 0; host < metric.median.size(); ++host) {
+        if (report.judgement.kind[host] == spread.kind && std::isfinite(metric.median[host])) {
+            hosts.push_back({host, metric.median[host]});
+        }
+    }
+    std::ranges::stable_sort(hosts, {}, &HostPlace::value);
+    return hosts;
+}
+
+// How a quantity is spread over the hosts: a mark for every host, the outliers named. Of more than 400 hosts those that
+// are no outliers are thinned, both ends kept.
+Chart fleet_chart(const FleetReport& report, const measure::Spread& spread)
+{
+    const model::Fleet& fleet = *report.fleet;
+    const model::FleetMetric& metric = fleet.metrics[spread.metric];
+    const std::vector<HostPlace> hosts = places(report, spread);
+    const std::size_t step = hosts.size() / max_marks + 1;
+    const std::string title =
+        inert_text(fmt::format("{}: {}", short_id(metric.case_id, fleet.scenario), measure::spoken(metric.name)));
+    Json spec = json_of(fleet_spec);
+    Json& values = spec["data"]["values"];
+    values.push_back(
+        {{"is", "half"}, {"x", chart_number(spread.judgement.low)}, {"end", chart_number(spread.judgement.high)}});
+    Table table{.title = title, .note = "the outliers, and the hosts drawn"};
+    table.columns = {Column::key("host"), Column::number("median"), Column::text("evidence")};
+    std::vector<std::string> named;
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+        const measure::Outlier* outlier = outlier_at(report, spread.metric, hosts[i].host);
+        if (outlier == nullptr && i % step != 0 && i + 1 != hosts.size()) {
+            continue;
+        }
+        const std::string& name = fleet.hosts[hosts[i].host].name;
+        const std::string why = outlier == nullptr ? "" : measure::outlier_text(fleet, *outlier);
+        values.push_back({{"is", outlier == nullptr ? "host" : "outlier"},
+                          {"x", chart_number(hosts[i].value)},
+                          {"name", inert_text(name)},
+                          {"value", value_text(hosts[i].value, metric.unit)},
+                          {"why", inert_text(why)}});
+        table.rows.push_back({{.text = name},
+                              value_cell(hosts[i].value, metric.unit),
+                              {.text = why, .tone = outlier == nullptr ? Tone::plain : Tone::bad}});
+        if (outlier != nullptr) {
+            named.push_back(name);
+        }
+    }
+    spec["encoding"]["x"]["title"] = inert_text(measure::spoken(metric.name));
+    spec["encoding"]["x"]["axis"] = {{"labelExpr", axis_label(metric.unit)}, {"tickCount", 6}};
+    const std::string about = fmt::format(
+        "{}: median {}, half of them between {} and {}{}. {}", plural(spread.judgement.hosts, "host"),
+        value_text(spread.judgement.median, metric.unit), value_text(spread.judgement.low, metric.unit),
+        value_text(spread.judgement.high, metric.unit), " (the band)",
+        named.empty() ? "No outlier." : fmt::format("{}: {}.", plural(named.size(), "outlier"), listed(named)));
+    return {.title = title,
+            .about = inert_text(about),
+            .spoken = inert_text(about),
+            .spec = std::move(spec),
+            .data = {std::move(table)},
+            .long_data = true};
+}
+
+void add_charts(Document& document, const FleetReport& report)
+{
+    ChartSection section;
+    for (const measure::Spread* spread : drawn_spreads(report)) {
+        section.charts.push_back(fleet_chart(report, *spread));
+    }
+    if (!section.charts.empty()) {
+        document.add(Heading{"Over the hosts"});
+        document.add(Charts{{std::move(section)}});
+    }
+}
+
+}  // namespace
+
+Document document(const FleetReport& report, const Audience& audience)
+{
+    const model::Fleet& fleet = *report.fleet;
+    const bool is_page = audience.medium == Medium::page;
+    Document document{.kicker = "memsweep fleet", .title = fleet.scenario, .description = fleet.description};
+    document.add(Opening{fleet_headline(report), measure::fleet_findings(fleet, report.judgement), fleet_span(fleet)});
+    add_bad_hosts(document, report, audience.medium);
+    for (Table& matrix : matrix_tables(fleet)) {
+        if (has_room(matrix, audience.medium)) {
+            add_sortable(document, std::move(matrix));
+        }
+    }
+    if (is_page) {
+        add_charts(document, report);
+        add_sortable(document, outliers_table(report));
+        add_hosts(document, report);
+    }
+    Table spreads = spreads_table(report, is_page || audience.verbose);
+    document.add(folded({.table = std::move(spreads), .is_tall = true, .is_sortable = true},
+                        audience.medium == Medium::markdown ? "Over the hosts" : ""));
+    return document;
+}
+
+}  // namespace memsweep::reporters

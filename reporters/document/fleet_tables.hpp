@@ -1,0 +1,34 @@
+// The tables of a fleet.
+#pragma once
+
+#include <vector>
+
+#include "reporters/document/fleet.hpp"
+
+namespace memsweep::reporters {
+
+// A row per bad host with its weightiest evidence; hosts that are missing have a row each.
+[[nodiscard]] Table bad_hosts_table(const FleetReport& report);
+
+// A row per outlier, the furthest out first.
+[[nodiscard]] Table outliers_table(const FleetReport& report);
+
+// A row per quantity and kind of host: its distribution, and who lies at its ends. `all`: else only times of
+// operations, bandwidths, latencies, and what has outliers.
+[[nodiscard]] Table spreads_table(const FleetReport& report, bool all);
+
+// A row per host: what it is, and how its run went.
+[[nodiscard]] Table hosts_table(const FleetReport& report);
+
+// What a host measured beside what is usual for its kind.
+[[nodiscard]] Table figures_of_host(const FleetReport& report, std::size_t host);
+
+// From each host (rows) to each other.
+[[nodiscard]] std::vector<Table> matrix_tables(const model::Fleet& fleet);
+
+[[nodiscard]] bool is_bad(const FleetReport& report, std::size_t host);
+[[nodiscard]] std::size_t count_outliers(const FleetReport& report, const measure::Spread& spread);  // for the worse
+// For the worse; nullptr: the host is none in this quantity.
+[[nodiscard]] const measure::Outlier* outlier_at(const FleetReport& report, std::size_t metric, std::size_t host);
+
+}  // namespace memsweep::reporters

@@ -1,0 +1,193 @@
+#include "reporters/document/run_charts.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "reporters/document/replay_report.hpp"
+#include "reporters/document/run_tables.hpp"
+#include "reporters/text/escaping.hpp"
+#include "reporters/text/json_parse.hpp"
+
+namespace memsweep::reporters {
+namespace {
+
+// Symlog, since most phases have no faults at all and a logarithm has no place for them.
+constexpr std::string_view fault_spec = R"json({
+"$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+"data": {"values": []},
+"facet": {"row": {"field": "phase", "type": "nominal", "title": null, "header": {
+  "labelOrient": "top", "labelAnchor": "start", "labelAngle": 0, "labelLimit": 600, "labelPadding": 0}}},
+"spacing": 20,
+"usermeta": {"room": 150},
+"spec": {"width": 640, "height": {"step": 19},
+  "encoding": {
+    "x": {"field": "faults", "type": "quantitative", "title": "page faults (symmetric logarithm)",
+      "scale": {"type": "symlog", "constant": 1, "nice": false}, "axis": {"format": ",d"}},
+    "y": {"field": "case", "type": "nominal", "title": null, "axis": {"labelLimit": 150, "grid": true}},
+    "tooltip": [{"field": "phase", "title": "phase"}, {"field": "case", "title": "case"},
+      {"field": "minor", "type": "nominal", "title": "minor faults"},
+      {"field": "major", "type": "nominal", "title": "major faults"}]},
+  "layer": [
+    {"mark": {"type": "point", "filled": true, "size": 70, "opacity": 1},
+     "encoding": {"color": {"field": "case", "type": "nominal", "legend": null},
+       "shape": {"field": "case", "type": "nominal", "legend": null}}},
+    {"mark": {"type": "text", "style": "value", "align": "left", "dx": 9},
+     "encoding": {"text": {"field": "minor", "type": "nominal"}}},
+    {"transform": [{"filter": "datum.bad"}],
+     "mark": {"type": "text", "style": "bad", "align": "left", "dx": 9, "dy": -11},
+     "encoding": {"text": {"field": "bad", "type": "nominal"}}}
+  ]}})json";
+
+Json decades(double largest)
+{
+    Json values = Json::array({0});
+    for (double decade = 1; decade < largest * 10; decade *= 10) {
+        values.push_back(decade);
+    }
+    return values;
+}
+
+Json fault_record(const ChartCase& one, const std::string& phase, double minor, double major)
+{
+    Json values{{"phase", inert_text(phase)},
+                {"case", one.label},
+                {"faults", chart_number(minor)},
+                {"minor", value_text(minor, model::Unit::one)},
+                {"major", value_text(major, model::Unit::one)}};
+    if (major > 0) {
+        values["bad"] = fmt::format("and {} major", value_text(major, model::Unit::one));
+    }
+    return values;
+}
+
+std::vector<std::string> labels_of(const ChartGroup& group)
+{
+    std::vector<std::string> labels;
+    std::ranges::transform(group.cases, std::back_inserter(labels), &ChartCase::label);
+    return labels;
+}
+
+struct Faults {
+    std::vector<std::string> phases;   // with any
+    std::vector<std::string> without;  // the others
+    Json records = Json::array();
+    double largest{};
+    bool any_major{};
+    std::string most;  // in words
+    Table table{.title = "Page faults by phase",
+                .note = "medians",
+                .columns = {Column::key("phase"), Column::key("case"), Column::number("minor faults"),
+                            Column::number("major faults")}};
+};
+
+void add_phase(const ChartGroup& group, const std::string& phase, Faults& faults)
+{
+    Json records = Json::array();
+    bool any = false;
+    for (const ChartCase& one : group.cases) {
+        const auto minor = phase_median(*one.report, phase, &model::Phase::minor_faults);
+        const double major = phase_median(*one.report, phase, &model::Phase::major_faults).value_or(0);
+        if (!minor) {
+            continue;
+        }
+        records.push_back(fault_record(one, phase, *minor, major));
+        faults.table.rows.push_back({{.text = phase},
+                                     {.text = one.label},
+                                     value_cell(minor, model::Unit::one),
+                                     value_cell(major, model::Unit::one)});
+        any = any || *minor > 0 || major > 0;
+        faults.any_major = faults.any_major || major > 0;
+        if (*minor > faults.largest) {
+            faults.largest = *minor;
+            faults.most = fmt::format("{} of {} in {}", value_text(*minor, model::Unit::one), one.label, phase);
+        }
+    }
+    (any ? faults.phases : faults.without).push_back(inert_text(phase));
+    if (any) {
+        std::ranges::move(records.elements(), std::back_inserter(faults.records.elements()));
+    }
+}
+
+Faults faults_of(const ChartGroup& group)
+{
+    Cases cases;
+    std::ranges::transform(group.cases, std::back_inserter(cases), &ChartCase::report);
+    Faults faults;
+    for (const std::string& phase : names_in_order(cases, &model::CaseReport::phases)) {
+        add_phase(group, phase, faults);
+    }
+    return faults;
+}
+
+Json spec_of(const ChartGroup& group, const Faults& faults)
+{
+    Json spec = json_of(fault_spec);
+    spec["data"]["values"] = faults.records;
+    spec["facet"]["row"]["sort"] = faults.phases;
+    Json& encoding = spec["spec"]["encoding"];
+    encoding["x"]["axis"]["values"] = decades(faults.largest);
+    encoding["x"]["scale"]["domain"] = {0, chart_number(std::max(faults.largest, 1.0) * 3)};
+    encoding["y"]["scale"] = {{"domain", labels_of(group)}};
+    for (const char* channel : {"color", "shape"}) {
+        spec["spec"]["layer"][0]["encoding"][channel]["scale"] = {{"domain", labels_of(group)}};
+    }
+    return spec;
+}
+
+// Empty when no phase of the group had a fault.
+std::optional<Chart> fault_chart(const ChartGroup& group)
+{
+    const Faults faults = faults_of(group);
+    if (faults.phases.empty()) {
+        return std::nullopt;
+    }
+    const std::string_view major =
+        faults.any_major ? "Major faults, served with I/O, stand above them in words." : "There were no major faults.";
+    const std::string none =
+        faults.without.empty() ? std::string{} : fmt::format(" No page faults in {}.", listed(faults.without));
+    return Chart{.title = "Page faults by phase",
+                 .about = inert_text(fmt::format(
+                     "Medians of minor faults; each mark of the axis is ten times the last. {}{}", major, none)),
+                 .spoken = inert_text(
+                     fmt::format("Dots: page faults of each phase and case; the most are {}.{}", faults.most, none)),
+                 .spec = spec_of(group, faults),
+                 .data = {faults.table}};
+}
+
+}  // namespace
+
+ChartSection memory_charts(const ChartGroup& group, const CurveDetail& detail)
+{
+    ChartSection section{inert_text(group.title), {}};
+    for (std::optional<Chart> chart : {curve_chart(group, detail), fault_chart(group)}) {
+        if (chart) {
+            section.charts.push_back(std::move(*chart));
+        }
+    }
+    return section;
+}
+
+std::vector<ChartSection> chart_sections(const Cases& cases, const CurveDetail& detail)
+{
+    constexpr std::size_t most_strips = 6;
+    Cases measured;
+    std::ranges::copy_if(cases, std::back_inserter(measured),
+                         [](const auto* one) { return !one->series.empty() || !one->phases.empty(); });
+    std::vector<ChartSection> sections{{{}, sweep_charts(cases)}};
+    if (auto replays = replay_chart(cases)) {
+        sections.front().charts.insert(sections.front().charts.begin(), *std::move(replays));
+    }
+    for (const ChartGroup& group : chart_groups(measured, most_strips)) {
+        sections.push_back(memory_charts(group, detail));
+    }
+    std::erase_if(sections, [](const ChartSection& section) { return section.charts.empty(); });
+    return sections;
+}
+
+}  // namespace memsweep::reporters

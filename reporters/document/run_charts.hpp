@@ -1,0 +1,65 @@
+// The charts of a result, in the order in which a reader wants them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/model/metric.hpp"
+#include "core/model/report.hpp"
+#include "reporters/document/case_keys.hpp"
+#include "reporters/document/chart.hpp"
+
+namespace memsweep::reporters {
+
+// Memory over time: a strip per case on one time axis, its phases behind it.
+//
+// Sources  the first measured repetition of each case.
+// Memory   all curves of a report together stay below some 40,000 samples and 6,000 table rows, each below 2,000:
+//          min and max of every stretch are kept.
+
+// How much of each curve is kept; the more there are, the less.
+struct CurveDetail {
+    std::size_t samples{};  // drawn
+    std::size_t slices{};   // of a strip that show their values under the pointer
+    std::size_t rows{};     // in its table
+};
+[[nodiscard]] CurveDetail curve_detail(const Cases& cases);
+[[nodiscard]] CurveDetail curve_detail(const model::RunReport& report);
+
+// Empty when nothing was sampled.
+[[nodiscard]] std::optional<Chart> curve_chart(const ChartGroup& group, const CurveDetail& detail);
+
+// The repetition whose curves stand for a case: the first that was sampled; 0 when none was.
+[[nodiscard]] inline std::uint32_t first_repetition(const model::CaseReport& report)
+{
+    return report.series.empty() ? 0
+                                 : std::ranges::min_element(report.series, {}, &model::Series::repetition)->repetition;
+}
+
+// Time or bandwidth along an axis that is swept, such as size: lines with interval bands on logarithmic axes. Empty
+// when no axis has three positive numbers that span a factor of four. Lines beyond eight make another chart.
+[[nodiscard]] std::vector<Chart> sweep_charts(const Cases& cases);
+
+// The numeric axis that a scenario sweeps.
+struct SweepAxis {
+    std::string name;
+    model::Unit unit{};  // bytes, or a plain number
+};
+
+// One with at least three positive numbers that span a factor of four; of several one that speaks of a size.
+[[nodiscard]] std::optional<SweepAxis> sweep_axis(const Cases& cases);
+
+// A case's place on it; "4KiB" counts as the number it is. Empty when it has none.
+[[nodiscard]] std::optional<double> place_on(const SweepAxis& axis, const model::CaseReport& report);
+
+// Of one scenario's cases: what is swept, then memory and page faults of each few cases. No section is empty.
+[[nodiscard]] std::vector<ChartSection> chart_sections(const Cases& cases, const CurveDetail& detail);
+
+// Memory over time, and the page faults of each phase as a dot per case on a logarithmic axis with its number beside
+// it; without the charts that would be empty.
+[[nodiscard]] ChartSection memory_charts(const ChartGroup& group, const CurveDetail& detail);
+
+}  // namespace memsweep::reporters

@@ -1,0 +1,81 @@
+// The tables a reader of a result wants, scenario by scenario.
+//
+// Units    figures are medians over the repetitions, rounded to three digits; each cell carries its exact value too.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/measure/place_matrix.hpp"
+#include "core/model/report.hpp"
+#include "reporters/document/case_keys.hpp"
+#include "reporters/document/table.hpp"
+
+namespace memsweep::reporters {
+
+// One row per case: time, working set, faults, status; of a probe what figures_table() shows.
+[[nodiscard]] Table overview_table(const Cases& cases);
+[[nodiscard]] Table metrics_table(const Cases& cases);  // one row per case and metric, with spread and interval
+
+// Working set and live bytes at the named points, and time and page faults of each phase; empty when there are none.
+[[nodiscard]] std::optional<Table> points_table(const Cases& cases);
+[[nodiscard]] std::optional<Table> phases_table(const Cases& cases);
+
+// Every assertion, the failed ones first; empty when there are none.
+[[nodiscard]] std::optional<Table> assertions_table(const model::RunReport& report);
+
+// What sharing a worker costs: one row per case of a sweep that has its like placed alone, with both times, their
+// ratio, faults, time per fault. Empty when there is none.
+[[nodiscard]] std::optional<Table> placement_table(const Cases& cases);
+
+// Whether these are a probe's cases: they tell facts, and nothing of a working set.
+[[nodiscard]] bool are_figures(const Cases& cases);
+
+// Of a probe: a row per thing measured with its figure, interval and share of the best, or, without any figure, a row
+// per fact that was found out; and a quantity between every two places.
+[[nodiscard]] Table figures_table(const Cases& cases);
+[[nodiscard]] Table matrix_table(const measure::PlaceMatrix& matrix);
+
+// A metric of the case that has a summary; nullptr without one.
+[[nodiscard]] const model::Metric* summarised(const model::CaseReport& report, std::string_view name);
+// The status as a word, in the tone that suits it; its reason is the exact text.
+[[nodiscard]] Cell status_cell(const model::CaseReport& report);
+[[nodiscard]] std::string joined(const std::string& left, const std::string& right);  // "left; right"
+
+// Over the repetitions; a phase that appears several times in one counts as their sum.
+template <typename Field>
+[[nodiscard]] std::optional<double> phase_median(const model::CaseReport& report, const std::string& name,
+                                                 Field model::Phase::*field)
+{
+    std::map<std::uint32_t, double> sums;
+    for (const model::Phase& phase : report.phases) {
+        if (phase.name == name) {
+            sums[phase.repetition] += static_cast<double>(phase.*field);
+        }
+    }
+    std::vector<double> values;
+    std::ranges::transform(sums, std::back_inserter(values), [](const auto& entry) { return entry.second; });
+    return median_of(std::move(values));
+}
+
+// Of points or phases, in the order in which they first appear.
+template <typename Named>
+[[nodiscard]] std::vector<std::string> names_in_order(const Cases& cases,
+                                                      const std::vector<Named> model::CaseReport::*list)
+{
+    std::vector<std::string> names;
+    for (const model::CaseReport* report : cases) {
+        for (const Named& item : report->*list) {
+            if (std::ranges::find(names, item.name) == names.end()) {
+                names.push_back(item.name);
+            }
+        }
+    }
+    return names;
+}
+
+}  // namespace memsweep::reporters

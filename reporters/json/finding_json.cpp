@@ -1,0 +1,180 @@
+// What single commands find: `cliffs`, `doctor`, `fit` and `info`.
+
+#include "reporters/json/json_members.hpp"
+#include "reporters/json/subject_json.hpp"
+
+namespace memsweep::reporters {
+namespace {
+
+using measure::Cliff;
+using measure::CliffKind;
+using measure::SizeCost;
+using model::Fitness;
+using model::MachineCheck;
+
+constexpr double seconds_per_ns = 1e-9;
+
+std::string_view effect_name(SettingEffect effect)
+{
+    switch (effect) {
+    case SettingEffect::removed:
+        return "removed";
+    case SettingEffect::moved:
+        return "moved";
+    case SettingEffect::eased:
+        return "eased";
+    case SettingEffect::none:
+        return "none";
+    case SettingEffect::failed:
+        return "failed";
+    }
+    return "?";
+}
+
+Json cost_json(const SizeCost& cost)
+{
+    return {
+        {"bytes", cost.bytes}, {"faults_per_op", cost.faults_per_op}, {"time_per_op", cost.ns_per_op * seconds_per_ns}};
+}
+
+Json tried_json(const TriedSetting& tried)
+{
+    return {{"setting", json_text(tried.text)},
+            {"effect", effect_name(tried.effect)},
+            {"last_cheap", tried.effect == SettingEffect::moved ? Json(tried.last_cheap) : Json(nullptr)},
+            {"reason", json_text_or_null(tried.reason)},
+            {"first_dear_before", tried.beyond ? cost_json(*tried.beyond) : Json(nullptr)}};
+}
+
+Json cliff_json(const ExplainedCliff& explained)
+{
+    const Cliff& cliff = explained.cliff;
+    return {{"metric", cliff.kind == CliffKind::faults ? "faults_per_op" : "time_per_op"},
+            {"last_cheap", cliff.cheap.bytes},
+            {"cheap", cost_json(cliff.cheap)},
+            {"dear", cost_json(cliff.dear)},
+            {"cause", json_text_or_null(explained.cause)},
+            {"without_setting", json_text_or_null(explained.without)},
+            {"tried", json_list(explained.tried, tried_json)}};
+}
+
+Json allocator_json(const AllocatorCliffs& one)
+{
+    return {{"name", json_text(one.name)},
+            {"library", json_text_or_null(one.library)},
+            {"status", one.skipped.empty() ? "ok" : "skipped"},
+            {"reason", json_text_or_null(one.skipped)},
+            {"sizes", json_list(one.sizes, cost_json)},
+            {"cliffs", json_list(one.cliffs, cliff_json)}};
+}
+
+Json json_check(const MachineCheck& check)
+{
+    Json figures = Json::object();
+    for (const model::Figure& figure : check.figures) {
+        figures[figure.name] = {{"unit", json_text(model::name_of(figure.unit))}, {"value", json_number(figure.value)}};
+    }
+    return {{"name", json_text(check.name)},
+            {"status", json_text(model::name_of(check.status))},
+            {"value", json_text_or_null(check.value)},
+            {"why", json_text(check.why)},
+            {"command", json_text_or_null(check.command)},
+            {"figures", std::move(figures)}};
+}
+
+Json json_failure(const std::optional<trace::FitFailure>& failure)
+{
+    if (!failure) {
+        return nullptr;
+    }
+    return {{"event", failure->event},
+            {"size", failure->size},
+            {"live_bytes", failure->live_bytes},
+            {"largest_hole", failure->largest_hole},
+            {"run", failure->run}};
+}
+
+Json json_policy(const trace::PolicyFit& fit)
+{
+    return {{"policy", fit.policy},
+            {"capacity", fit.capacity},
+            {"ratio", json_number(fit.ratio)},
+            {"largest_hole", fit.first_failure ? Json(fit.first_failure->largest_hole) : Json(nullptr)},
+            {"first_failure", json_failure(fit.first_failure)},
+            {"capacity_after_run", fit.needed_after_run}};
+}
+
+}  // namespace
+
+std::string to_json(const CliffsReport& report)
+{
+    const Json json{{"format", "memsweep-cliffs"},
+                    {"format_version", 1},
+                    {"tool", {{"version", json_text(report.tool.version)}, {"git", json_text(report.tool.commit)}}},
+                    {"machine",
+                     {{"host", json_text(report.machine.host)},
+                      {"cpu", json_text(report.machine.cpu)},
+                      {"kernel", json_text(report.machine.kernel)}}},
+                    {"taken", report.taken},
+                    {"from", report.range.from},
+                    {"to", report.range.to},
+                    {"allocators", json_list(report.allocators, allocator_json)}};
+    return indented(json) + "\n";
+}
+
+std::string to_json(const Checkup& checkup)
+{
+    Json summary = Json::object();
+    for (const auto& status : model::names<Fitness>()) {
+        summary[std::string{status.name}] = count(checkup, status.value);
+    }
+    const Json document = {
+        {"format", "memsweep-doctor"},
+        {"format_version", 1},
+        {"tool", {{"name", json_text(checkup.tool.name)}, {"version", json_text(checkup.tool.version)}}},
+        {"taken", json_text(checkup.taken)},
+        {"machine",
+         {{"host", json_text(checkup.machine.host)},
+          {"kernel", json_text(checkup.machine.kernel)},
+          {"cpu", json_text(checkup.machine.cpu)},
+          {"fingerprint", json_text(checkup.machine.fingerprint)}}},
+        {"fit", count(checkup, Fitness::spoils) == 0},
+        {"checks", json_list(checkup.checks, json_check)},
+        {"summary", std::move(summary)}};
+    return pretty(document) + "\n";
+}
+
+std::string to_json(const FitReport& report)
+{
+    const Json document = {{"live_peak", report.live_peak},
+                           {"capacity", report.options.capacity ? Json(*report.options.capacity) : Json(nullptr)},
+                           {"alignment", report.options.alignment},
+                           {"runs", report.options.runs},
+                           {"policies", json_list(report.policies, json_policy)}};
+    return pretty(document) + "\n";
+}
+
+std::string to_json(const trace::TraceSummary& summary)
+{
+    const trace::Totals& totals = summary.totals;
+    Json document = {{"events", totals.events},
+                     {"allocations", totals.allocations},
+                     {"frees", totals.frees},
+                     {"reallocations", totals.reallocations},
+                     {"threads", totals.threads},
+                     {"peak_live_bytes", totals.peak_live_bytes},
+                     {"end_live_bytes", totals.end_live_bytes},
+                     {"peak_live_blocks", totals.peak_live_blocks},
+                     {"bytes_allocated", totals.bytes_allocated},
+                     {"max_size", totals.max_size},
+                     {"unknown_frees", totals.unknown_frees},
+                     {"duplicate_allocations", totals.duplicate_allocations},
+                     {"failures", totals.failures},
+                     {"bad_lines", summary.bad_lines}};
+    for (const auto& [kind, count] : summary.by_kind) {
+        document["by_kind"][std::string{trace::name_of(kind)}] = count;
+    }
+    return pretty(document) + "\n";
+}
+
+}  // namespace memsweep::reporters

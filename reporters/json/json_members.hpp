@@ -1,0 +1,249 @@
+// What documents are made of: values, and parts as lists of their members, each under its key, which are written and
+// read by the same list.
+//
+// Errors   of reading: json_node.hpp says how the first problem is kept; of writing none.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/measure/verdict.hpp"
+#include "core/model/report.hpp"
+#include "reporters/json/json_node.hpp"
+#include "reporters/text/escaping.hpp"
+#include "reporters/text/json.hpp"
+
+namespace memsweep::reporters {
+
+[[nodiscard]] Json json_params(const std::vector<model::Param>& params);
+[[nodiscard]] Json json_texts(const std::vector<std::string>& texts);
+[[nodiscard]] Json json_interval(const std::optional<std::array<double, 2>>& interval);  // null without one
+
+template <typename Items, typename Part>  // part(item) -> Json
+[[nodiscard]] Json json_list(const Items& items, Part part)
+{
+    Json json = Json::array();
+    for (const auto& item : items) {
+        json.push_back(part(item));
+    }
+    return json;
+}
+
+template <typename Texts>  // pairs of a name and a text
+[[nodiscard]] Json json_texts_by_name(const Texts& texts)
+{
+    Json json = Json::object();
+    for (const auto& [name, text] : texts) {
+        json[repaired_utf8(name)] = json_text(text);
+    }
+    return json;
+}
+
+// members(io, part) calls io(key, member, rule) for each of them, in the order of the document; MemberWriter and
+// MemberReader are its two kinds of `io`.
+
+// How a member departs from one that is always there and of its own type.
+struct MemberRule {
+    bool is_null_if_empty{};  // a text: written so
+    bool may_be_null{};       // a text: read as empty
+    bool may_be_missing{};    // read as what the member is before: an earlier version did not write it
+    bool is_left_out{};       // where it is empty: nothing is written
+};
+namespace member {
+inline constexpr MemberRule nullable{.is_null_if_empty = true, .may_be_null = true};
+inline constexpr MemberRule added{.may_be_null = true, .may_be_missing = true};
+inline constexpr MemberRule added_nullable{.is_null_if_empty = true, .may_be_null = true, .may_be_missing = true};
+inline constexpr MemberRule left_out{.may_be_missing = true, .is_left_out = true};
+}  // namespace member
+
+template <typename Io, typename Part>  // what members() takes: a part to fill, or one to write
+using PartOf = std::conditional_t<Io::is_reading, Part, const Part>;
+
+template <typename Value>
+inline constexpr bool is_optional_v = false;
+template <typename Value>
+inline constexpr bool is_optional_v<std::optional<Value>> = true;
+template <typename Value>
+inline constexpr bool is_list_v = false;
+template <typename Value>
+inline constexpr bool is_list_v<std::vector<Value>> = true;
+template <typename Value>
+inline constexpr bool is_texts_by_name_v =
+    std::same_as<Value, std::map<std::string, std::string>> || std::same_as<Value, model::Variables>;
+
+template <typename Value>
+[[nodiscard]] Json json_value(const Value& value, MemberRule rule = {});
+
+class MemberWriter {
+  public:
+    static constexpr bool is_reading = false;
+
+    template <typename Value>
+    void operator()(std::string_view key, const Value& value, MemberRule rule = {})
+    {
+        if constexpr (is_optional_v<Value>) {
+            if (rule.is_left_out && !value) {
+                return;
+            }
+        }
+        put(key, json_value(value, rule));
+    }
+    template <typename Value, typename Default>
+    void with_default(std::string_view key, const Value& value, Default /*of reading*/)
+    {
+        (*this)(key, value);
+    }
+    template <typename Members>  // members(io) of an object inside
+    void object(std::string_view key, Members members)
+    {
+        MemberWriter inner;
+        members(inner);
+        put(key, inner.take());
+    }
+    template <typename Value>  // of which the reader's document has been emptied before
+    void taken_out(std::string_view key, const std::vector<Value>& values)
+    {
+        (*this)(key, values);
+    }
+    void put(std::string_view key, Json value) { json_.members().push_back({std::string{key}, std::move(value)}); }
+
+    [[nodiscard]] Json take() { return std::move(json_); }
+
+  private:
+    Json json_ = Json::object();
+};
+
+class MemberReader {
+  public:
+    static constexpr bool is_reading = true;
+
+    explicit MemberReader(const Node& node) : node_{&node} {}
+
+    template <typename Value>
+    void operator()(std::string_view key, Value& value, MemberRule rule = {}) const
+    {
+        if (!rule.may_be_missing || node_->has(key)) {
+            read(node_->at(key), value, rule);
+        }
+    }
+    template <typename Value, typename Default>  // default_value() where it is missing
+    void with_default(std::string_view key, Value& value, Default default_value) const
+    {
+        if (node_->has(key)) {
+            read(node_->at(key), value, {});
+        } else {
+            value = default_value();
+        }
+    }
+    template <typename Members>
+    void object(std::string_view key, Members members) const
+    {
+        const Node inner = node_->at(key);
+        MemberReader reader{inner};
+        members(reader);
+    }
+    template <typename Value>  // there is nothing left of the list but itself
+    void taken_out(std::string_view key, const std::vector<Value>& /*filled before*/) const
+    {
+        node_->at(key).for_each_element([](const Node& /*element*/) {});
+    }
+    [[nodiscard]] const Node& node() const { return *node_; }
+
+    template <typename Value>
+    static void read(const Node& node, Value& value, MemberRule rule);
+
+  private:
+    template <typename Value>
+    static void read_optional(const Node& node, std::optional<Value>& value, MemberRule rule);
+
+    const Node* node_;
+};
+
+template <typename Value>
+[[nodiscard]] Value read_value(const Node& node)
+{
+    Value value{};
+    MemberReader::read(node, value, {});
+    return value;
+}
+
+template <typename Value>
+Json json_value(const Value& value, MemberRule rule)
+{
+    if constexpr (std::same_as<Value, std::string>) {
+        return rule.is_null_if_empty ? json_text_or_null(value) : json_text(value);
+    } else if constexpr (std::same_as<Value, double> || std::same_as<Value, std::optional<double>>) {
+        return json_number(value);
+    } else if constexpr (std::is_arithmetic_v<Value>) {
+        return value;
+    } else if constexpr (std::is_enum_v<Value>) {
+        return json_text(model::name_of(value));
+    } else if constexpr (std::same_as<Value, std::vector<model::Param>>) {
+        return json_params(value);
+    } else if constexpr (std::same_as<Value, std::optional<std::array<double, 2>>>) {
+        return json_interval(value);
+    } else if constexpr (is_texts_by_name_v<Value>) {
+        return json_texts_by_name(value);
+    } else if constexpr (is_optional_v<Value>) {
+        return value ? json_value(*value) : Json(nullptr);
+    } else if constexpr (is_list_v<Value>) {
+        return json_list(value, [](const auto& item) { return json_value(item); });
+    } else {
+        MemberWriter writer;
+        members(writer, value);
+        return writer.take();
+    }
+}
+
+template <typename Value>
+void MemberReader::read_optional(const Node& node, std::optional<Value>& value, MemberRule rule)
+{
+    const bool has_value = !node.is_null() || (std::is_class_v<Value> && rule.is_left_out);  // a part has no null
+    value = has_value ? std::optional{read_value<Value>(node)} : std::nullopt;
+}
+
+template <typename Value>
+void MemberReader::read(const Node& node, Value& value, MemberRule rule)
+{
+    if constexpr (std::same_as<Value, std::string>) {
+        value = rule.may_be_null ? node.text_or_empty() : node.text();
+    } else if constexpr (std::same_as<Value, bool>) {
+        value = node.flag();
+    } else if constexpr (std::same_as<Value, double>) {
+        value = node.number();
+    } else if constexpr (std::same_as<Value, std::optional<double>>) {
+        value = node.optional_number();
+    } else if constexpr (std::integral<Value>) {
+        value = node.integer<Value>();
+    } else if constexpr (std::is_enum_v<Value>) {
+        value = node.named<Value>();
+    } else if constexpr (std::same_as<Value, std::vector<model::Param>>) {
+        value.clear();
+        node.for_each_member([&](const std::string& name, const Node& param) {
+            value.push_back({name, param.scalar()});
+        });
+    } else if constexpr (is_texts_by_name_v<Value>) {
+        node.for_each_member([&](const std::string& name, const Node& text) {
+            value.insert(value.end(), typename Value::value_type{name, text.text()});
+        });
+    } else if constexpr (std::same_as<Value, std::optional<std::array<double, 2>>>) {
+        value = node.interval();
+    } else if constexpr (is_optional_v<Value>) {
+        read_optional(node, value, rule);
+    } else if constexpr (is_list_v<Value>) {
+        value.clear();
+        node.for_each_element([&](const Node& item) { value.push_back(read_value<typename Value::value_type>(item)); });
+    } else {
+        MemberReader reader{node};
+        members(reader, value);
+    }
+}
+
+}  // namespace memsweep::reporters

@@ -1,0 +1,33 @@
+// A result as JSON, written and read: `format: memsweep-result`, version 1, as docs/result-format.md describes it.
+//
+// Units    as in the model: bytes, seconds, counts; the unit of a metric and of a series is written beside it.
+//          Numbers are the shortest text that reads back to the same double; seeds keep all 64 bits. A null where a
+//          number belongs is read as "not a number" and written as null again.
+// Cost     linear in the text.
+// Memory   of writing: one metric or one curve at a time, besides what the sink holds; of reading: the report, and one
+//          case without its lists.
+// Errors   of writing: none; text that is not UTF-8 is repaired with U+FFFD, and a number that is not finite becomes
+//          null (with a reason where the format has a place for one).
+//          of reading: invalid_input, with `where` and the place in the document ("cases[3].params.mode: ..."): no
+//          JSON, another format, a format_version newer than this tool knows, a missing key, a value of the wrong type,
+//          or nesting deeper than any result needs. Unknown keys are skipped: a newer tool may have added them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/base/expected.hpp"
+#include "core/model/report.hpp"
+#include "reporters/text/text_sink.hpp"
+
+namespace memsweep::reporters {
+
+// One document ending in a newline. The same report gives the same bytes, on every machine and in every locale.
+void write_json(const model::RunReport& report, TextSink& sink);
+[[nodiscard]] std::string to_json(const model::RunReport& report);
+
+// `where` names the source in messages: a path, or "stdin". For text that this version wrote,
+// to_json(*read_json(text, where)) == text.
+[[nodiscard]] base::Expected<model::RunReport> read_json(std::string_view text, const std::string& where);
+
+}  // namespace memsweep::reporters

@@ -1,0 +1,288 @@
+// The members of a result's parts, in the order in which the format memsweep-result has them.
+#pragma once
+
+#include "core/model/report.hpp"
+#include "reporters/json/json_members.hpp"
+
+namespace memsweep::reporters {
+
+template <typename Io>
+void members(Io& io, PartOf<Io, model::Warning>& warning)
+{
+    io("code", warning.code);
+    io("message", warning.message);
+    io("hint", warning.hint, member::nullable);
+}
+
+template <typename Io>
+void members(Io& io, PartOf<Io, model::ToolInfo>& tool)
+{
+    constexpr std::string_view sanitizer = "sanitizer:";
+    std::vector<std::string> features;
+    if (!tool.sanitizer.empty()) {
+        features.push_back(std::string{sanitizer} + tool.sanitizer);
+    }
+    io("name", tool.name);
+    io("version", tool.version);
+    io("git", tool.commit);
+    io("build_type", tool.build_type);
+    io("compiler", tool.compiler);
+    io("features", features);
+    if constexpr (Io::is_reading) {
+        for (const std::string& feature : features) {
+            tool.sanitizer = feature.starts_with(sanitizer) ? feature.substr(sanitizer.size()) : tool.sanitizer;
+        }
+    }
+}
+
+template <typename Io>
+void members(Io& io, PartOf<Io, model::Machine>& machine)
+{
+    io("host", machine.host);
+    io("kernel", machine.kernel);
+    io("cpu", machine.cpu);
+    io("cores", machine.cores);
+    io("numa_nodes", machine.numa_nodes);
+    io("page_size", machine.page_size);
+    io("thp", machine.thp);
+    io("overcommit", machine.overcommit);
+    io("memory", machine.memory_bytes);
+    io("cgroup_memory_max", machine.cgroup_memory_max);
+    io("cgroup_version", machine.cgroup_version, member::added);
+    io("governor", machine.governor, member::nullable);
+    io("aslr", machine.aslr);
+    io("swap", machine.swap_bytes);
+    io("virtualisation", machine.virtualisation, member::added);
+    io("damon", machine.damon, member::added);
+    io("devices", machine.devices);
+    io("fingerprint", machine.fingerprint);
+}
+
+template <typename Io>
+void members(Io& io, PartOf<Io, model::LaunchPlace>& place)
+{
+    io("node", place.node);
+    io("launcher", place.launcher, member::added_nullable);
+    io("job", place.job, member::added_nullable);
+    io("nodes", place.nodes, member::added_nullable);
+    io("partition", place.partition, member::added_nullable);
+    io("rank", place.rank, member::added);
+    io("ranks", place.ranks, member::added);
+    io("local_rank", place.local_rank, member::added);
+    io("local_ranks", place.local_ranks, member::added);
+    io("cpus", place.cpus, member::added_nullable);
+    io("memory_nodes", place.memory_nodes, member::added_nullable);
+}
+
+template <typename Io>
+void members(Io& io, PartOf<Io, model::RunInfo>& run)
+{
+    io("id", run.id);
+    io("started", run.started);
+    io("ended", run.ended, member::nullable);
+    io("argv", run.argv);
+    io("exit_code", run.exit_code);
+    io("order", run.order);
+    io("seed", run.seed);
+    io.with_default("isolation", run.isolation, [] { return model::Isolation::process; });
+    io("interrupted", run.interrupted);
+    io.object("scenario", [&](auto& scenario) {
+        scenario("name", run.scenario_name);
+        scenario("path", run.scenario_path);
+        scenario("sha256", run.scenario_sha256);
+        scenario("fingerprint", run.scenario_fingerprint);
+        scenario("description", run.scenario_description, member::added);
+    });
+    io("overrides", run.overrides);
+    io("tags", run.tags);
+    io("placement", run.placement, member::left_out);
+}
+
+template <typename Io>
+void members(Io& io, PartOf<Io, model::Calibration>& calibration)
+{
+    io("harness_time_per_op", calibration.harness_seconds_per_op);
+    io("clock_read_time", calibration.clock_read_seconds);
+}
+
+template <typename Io>
+void members(Io& io, PartOf<Io, model::Counts>& counts)
+{
+    io("cases", counts.cases);
+    io("ok", counts.ok);
+    io("skipped", counts.skipped);
+    io("failed", counts.failed);
+    io("errors", counts.errors);
+    io("timeouts", counts.timeouts);
+    io("assertions_failed", counts.assertions_failed);
+    io("assertions_warned", counts.assertions_warned);
+    io("assertions_not_evaluated", counts.assertions_not_evaluated);
+}
+
+template <typename Io>
+void members(Io& io, PartOf<Io, model::Summary>& summary)
+{
+    io("n", summary.n);
+    io("min", summary.min);
+    io("max", summary.max);
+    io("mean", summary.mean);
+    io("median", summary.median);
+    io("mad", summary.mad);
+    io("mdape", summary.mdape);
+    io("stddev", summary.stddev);
+    io("ci95", summary.ci95);
+    io("p05", summary.p05);
+    io("p95", summary.p95);
+    io("outliers", summary.outliers);
+}
+
+// Why values are absent; a number that cannot be written has no other reason than that.
+[[nodiscard]] Json absence_reason(const model::Metric& metric);
+
+// Without its name, which is its key.
+template <typename Io>
+void members(Io& io, PartOf<Io, model::Metric>& metric)
+{
+    io("unit", metric.unit);
+    io("better", metric.better);
+    io("class", metric.metric_class);
+    io("provenance", metric.provenance);
+    io.taken_out("values", metric.values);
+    if constexpr (Io::is_reading) {
+        io("reason", metric.reason, member::added_nullable);
+    } else {
+        io.put("reason", absence_reason(metric));
+    }
+    io("summary", metric.summary);
+}
+
+// Of a point only its place is required: what was not measured there may be null or missing.
+template <typename Io>
+void members(Io& io, PartOf<Io, model::Point>& point)
+{
+    io("repetition", point.repetition);
+    io("name", point.name);
+    io("t", point.t);
+    io("live_bytes", point.live_bytes, member::added);
+    io("floating_bytes", point.floating_bytes, member::added);
+    io("working_set", point.working_set, member::added);
+    io("working_set_delta", point.working_set_delta, member::added);
+    io("minor_faults", point.minor_faults, member::added);
+    io("major_faults", point.major_faults, member::added);
+    io("queue_depth", point.queue_depth, member::added);
+    io("pool_idle_bytes", point.pool_idle_bytes, member::added);
+    io("huge_page_bytes", point.huge_page_bytes, member::added);
+}
+
+template <typename Io>
+void members(Io& io, PartOf<Io, model::Phase>& phase)
+{
+    io("repetition", phase.repetition);
+    io("name", phase.name);
+    io("start", phase.start);
+    io("end", phase.end);
+    io.with_default("time", phase.time, [&] { return phase.end - phase.start; });
+    io.with_default("entered", phase.entered, [] { return 1U; });
+    io("minor_faults", phase.minor_faults);
+    io("major_faults", phase.major_faults);
+    io("fault_time", phase.fault_time, member::left_out);
+    io("allocator_time", phase.allocator_time, member::left_out);
+    io("collector_wait_time", phase.collector_wait_time, member::left_out);
+}
+
+template <typename Io>
+void members(Io& io, PartOf<Io, model::Series>& series)
+{
+    io("name", series.name);
+    io("unit", series.unit);
+    io("repetition", series.repetition);
+    io.taken_out("t", series.t);
+    io.taken_out("v", series.v);
+    if constexpr (Io::is_reading) {
+        if (series.t.size() != series.v.size()) {
+            io.node().report(fmt::format("{} times but {} values", series.t.size(), series.v.size()));
+        }
+    }
+}
+
+template <typename Io>
+void members(Io& io, PartOf<Io, model::ReleaseInfo>& release)
+{
+    io("mode", release.mode);
+    io("profile", release.profile, member::nullable);
+    io("modelled", release.modelled);
+    io("verified", release.verified);
+}
+
+template <typename Io>
+void members(Io& io, PartOf<Io, model::AllocatorInfo>& allocator)
+{
+    io("name", allocator.name);
+    io("library", allocator.library, member::nullable);
+    io("environment", allocator.environment);
+    const auto statistics = [&](auto& inner) {
+        inner("format", allocator.format);
+        inner("text", allocator.statistics);
+    };
+    if constexpr (Io::is_reading) {
+        if (!io.node().at("statistics").is_null()) {
+            io.object("statistics", statistics);
+        }
+    } else if (allocator.format.empty()) {
+        io.put("statistics", nullptr);
+    } else {
+        io.object("statistics", statistics);
+    }
+}
+
+template <typename Io>
+void members(Io& io, PartOf<Io, model::Defect>& defect)
+{
+    io("kind", defect.kind);
+    io("target", defect.target);
+    io("repetition", defect.repetition);
+    io("count", defect.count);
+    io("bytes", defect.bytes);
+    io("oldest", defect.oldest_seconds);
+}
+
+template <typename Io>
+void members(Io& io, PartOf<Io, model::CallTimes>& times)
+{
+    io("call", times.call);
+    io("from", times.from_bytes);
+    io("to", times.to_bytes);
+    if constexpr (!Io::is_reading) {
+        io("unit", model::Unit::seconds);
+    }
+    io("t", times.seconds);
+    io("n", times.counts);
+    if constexpr (Io::is_reading) {
+        if (times.seconds.size() != times.counts.size()) {
+            io.node().report(fmt::format("{} times but {} counts", times.seconds.size(), times.counts.size()));
+        }
+    }
+}
+
+template <typename Io>
+void members(Io& io, PartOf<Io, model::AssertionResult>& assertion)
+{
+    using enum model::AssertionOutcome;
+    io("case", assertion.case_id, member::nullable);
+    io("expr", assertion.expression);
+    io("where", assertion.where, member::added);
+    io("actual", assertion.actual);
+    io("unit", assertion.unit);
+    std::optional<bool> is_passed;
+    if (assertion.outcome != not_evaluated) {
+        is_passed = assertion.outcome == passed;
+    }
+    io("passed", is_passed);
+    if constexpr (Io::is_reading) {
+        assertion.outcome = !is_passed ? not_evaluated : *is_passed ? passed : failed;
+    }
+    io("severity", assertion.severity);
+    io("reason", assertion.reason, member::added_nullable);
+}
+
+}  // namespace memsweep::reporters

@@ -1,0 +1,28 @@
+// What is found beside results, as JSON; docs/result-format.md describes each format. fleet_json.hpp has fleets, which
+// are read back.
+//
+// Errors   none: text from outside is repaired to UTF-8, a number that is not finite becomes null.
+#pragma once
+
+#include <string>
+
+#include "core/trace/summary.hpp"
+#include "reporters/document/cliffs.hpp"
+#include "reporters/document/comparison.hpp"
+#include "reporters/document/doctor.hpp"
+#include "reporters/document/fit.hpp"
+#include "reporters/document/fleet_trend.hpp"
+#include "reporters/document/history.hpp"
+
+namespace memsweep::reporters {
+
+// One document ending in a newline; the same report gives the same bytes.
+[[nodiscard]] std::string to_json(const ComparisonReport& report);      // format memsweep-comparison, version 1
+[[nodiscard]] std::string to_json(const HistoryReport& report);         // format memsweep-history, version 1
+[[nodiscard]] std::string to_json(const FleetTrendReport& report);      // format memsweep-fleet-trend, version 1
+[[nodiscard]] std::string to_json(const Checkup& checkup);              // format memsweep-doctor, version 1
+[[nodiscard]] std::string to_json(const CliffsReport& report);          // format memsweep-cliffs, version 1
+[[nodiscard]] std::string to_json(const FitReport& report);             // what capacity a trace needs
+[[nodiscard]] std::string to_json(const trace::TraceSummary& summary);  // what a trace holds
+
+}  // namespace memsweep::reporters

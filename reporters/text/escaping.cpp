@@ -1,0 +1,154 @@
+#include "reporters/text/escaping.hpp"
+
+namespace memsweep::reporters {
+namespace {
+
+constexpr char32_t replacement = 0xFFFD;
+
+struct Lead {
+    std::size_t length{};  // 0: no lead byte
+    char32_t bits{};
+    char32_t least{};  // a smaller value would be an overlong form
+};
+
+Lead read_lead(unsigned char byte)
+{
+    if (byte < 0x80) {
+        return {1, byte, 0};
+    }
+    if (byte >= 0xC2 && byte < 0xE0) {
+        return {2, byte & 0x1FU, 0x80};
+    }
+    if (byte >= 0xE0 && byte < 0xF0) {
+        return {3, byte & 0x0FU, 0x800};
+    }
+    if (byte >= 0xF0 && byte < 0xF5) {
+        return {4, byte & 0x07U, 0x10000};
+    }
+    return {};
+}
+
+bool is_scalar_value(char32_t value)
+{
+    return value <= 0x10FFFF && (value < 0xD800 || value > 0xDFFF);
+}
+
+bool turns_direction(char32_t value)
+{
+    return (value >= 0x202A && value <= 0x202E) || (value >= 0x2066 && value <= 0x2069);
+}
+
+bool is_control(char32_t value)
+{
+    return value < 0x20 || (value >= 0x7F && value < 0xA0) || value == 0x2028 || value == 0x2029;
+}
+
+char32_t inert(char32_t value)
+{
+    if (value == '\n' || value == '\r' || value == '\t') {
+        return ' ';
+    }
+    return is_control(value) || turns_direction(value) ? replacement : value;
+}
+
+std::string_view entity_of(char c)
+{
+    switch (c) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&#39;";
+    default:
+        return {};
+    }
+}
+
+}  // namespace
+
+CodePoint first_code_point(std::string_view text)
+{
+    const Lead lead = read_lead(static_cast<unsigned char>(text.front()));
+    if (lead.length == 0 || lead.length > text.size()) {
+        return {replacement, 1};
+    }
+    char32_t value = lead.bits;
+    for (std::size_t i = 1; i < lead.length; ++i) {
+        const auto byte = static_cast<unsigned char>(text[i]);
+        if ((byte & 0xC0U) != 0x80U) {
+            return {replacement, 1};
+        }
+        value = (value << 6U) | (byte & 0x3FU);
+    }
+    return value >= lead.least && is_scalar_value(value) ? CodePoint{value, lead.length} : CodePoint{replacement, 1};
+}
+
+void append_utf8(std::string& out, char32_t code_point)
+{
+    const auto byte = [](char32_t bits) { return static_cast<char>(static_cast<unsigned char>(bits)); };
+    if (code_point < 0x80) {
+        out += byte(code_point);
+    } else if (code_point < 0x800) {
+        out += byte(0xC0U | (code_point >> 6U));
+        out += byte(0x80U | (code_point & 0x3FU));
+    } else if (code_point < 0x10000) {
+        out += byte(0xE0U | (code_point >> 12U));
+        out += byte(0x80U | ((code_point >> 6U) & 0x3FU));
+        out += byte(0x80U | (code_point & 0x3FU));
+    } else {
+        out += byte(0xF0U | (code_point >> 18U));
+        out += byte(0x80U | ((code_point >> 12U) & 0x3FU));
+        out += byte(0x80U | ((code_point >> 6U) & 0x3FU));
+        out += byte(0x80U | (code_point & 0x3FU));
+    }
+}
+
+std::string repaired_utf8(std::string_view text)
+{
+    std::string out;
+    out.reserve(text.size());
+    for (; !text.empty(); text.remove_prefix(first_code_point(text).length)) {
+        append_utf8(out, first_code_point(text).value);
+    }
+    return out;
+}
+
+std::string inert_text(std::string_view text)
+{
+    std::string out;
+    out.reserve(text.size());
+    for (; !text.empty(); text.remove_prefix(first_code_point(text).length)) {
+        append_utf8(out, inert(first_code_point(text).value));
+    }
+    return out;
+}
+
+std::string escaped(std::string_view text)
+{
+    std::string out;
+    for (const char c : inert_text(text)) {
+        const std::string_view entity = entity_of(c);
+        out += entity.empty() ? std::string_view{&c, 1} : entity;
+    }
+    return out;
+}
+
+std::string csv_field(std::string_view text)
+{
+    std::string repaired = repaired_utf8(text);
+    if (repaired.find_first_of(",\"\r\n") == std::string::npos) {
+        return repaired;
+    }
+    std::string quoted = "\"";
+    for (const char c : repaired) {
+        quoted += c == '"' ? "\"\"" : std::string(1, c);
+    }
+    return quoted + '"';
+}
+
+}  // namespace memsweep::reporters

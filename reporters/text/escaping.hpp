@@ -1,0 +1,34 @@
+// Text from outside (names, paths, arguments) made safe to put into a document: UTF-8, a page, a field of CSV.
+//
+// Errors   none: a byte that is not part of well-formed UTF-8 is read as U+FFFD.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace memsweep::reporters {
+
+struct CodePoint {
+    char32_t value{};
+    std::size_t length{};  // bytes it took, at least 1
+};
+
+// The first code point of text that must not be empty.
+[[nodiscard]] CodePoint first_code_point(std::string_view text);
+void append_utf8(std::string& out, char32_t code_point);
+
+// Well-formed UTF-8; unchanged when it was already.
+[[nodiscard]] std::string repaired_utf8(std::string_view text);
+
+// As above, on one line and inert: line breaks and tabs become blanks; other control characters, and those that turn
+// the writing direction, become U+FFFD. What a terminal or a page may show without being steered by it.
+[[nodiscard]] std::string inert_text(std::string_view text);
+
+// For element content and for attributes in double quotes alike: inert, and with & < > " ' written as entities.
+[[nodiscard]] std::string escaped(std::string_view text);
+
+// A field of CSV by RFC 4180: in quotes where it has to be.
+[[nodiscard]] std::string csv_field(std::string_view text);
+
+}  // namespace memsweep::reporters
