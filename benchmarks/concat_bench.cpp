@@ -4,8 +4,8 @@
 #include <string>
 
 #include "core/array/concat_call.hpp"
-#include "core/memory/malloc_resource.hpp"
-#include "core/memory/placement_adaptor.hpp"
+#include "core/memory/adaptors.hpp"
+#include "core/memory/allocator_resources.hpp"
 
 namespace {
 

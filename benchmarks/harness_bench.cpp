@@ -2,7 +2,7 @@
 // resource.
 #include <benchmark/benchmark.h>
 
-#include "core/engine/in_process_executor.hpp"
+#include "core/engine/worker.hpp"
 
 namespace {
 

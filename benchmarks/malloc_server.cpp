@@ -11,15 +11,14 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include "core/memory/allocator_resources.hpp"
 #include "core/memory/barrier.hpp"
 #include "core/memory/class_pool.hpp"
-#include "core/memory/malloc_resource.hpp"
 #include "core/model/allocator.hpp"
 #include "core/sys/allocator_library.hpp"
 #include "core/sys/child_process.hpp"
+#include "core/sys/interprocess.hpp"
 #include "core/sys/page_ops.hpp"
-#include "core/sys/preload.hpp"
-#include "core/sys/shared_region.hpp"
 
 namespace memsweep::benchmarks {
 namespace {

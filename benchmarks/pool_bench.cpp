@@ -6,8 +6,8 @@
 
 #include <benchmark/benchmark.h>
 
+#include "core/memory/allocator_resources.hpp"
 #include "core/memory/class_pool.hpp"
-#include "core/memory/malloc_resource.hpp"
 
 namespace memsweep {
 namespace {

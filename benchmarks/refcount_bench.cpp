@@ -9,8 +9,8 @@
 
 #include "core/array/array.hpp"
 #include "core/lifetime/heap.hpp"
-#include "core/memory/malloc_resource.hpp"
-#include "core/sys/idle_thread.hpp"
+#include "core/memory/allocator_resources.hpp"
+#include "core/sys/threads.hpp"
 
 namespace memsweep {
 namespace {

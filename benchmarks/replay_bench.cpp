@@ -17,7 +17,7 @@
 #include <fmt/format.h>
 
 #include "core/base/rng.hpp"
-#include "core/sys/idle_thread.hpp"
+#include "core/sys/threads.hpp"
 #include "core/trace/replay/replayer.hpp"
 #include "core/trace/trace_writer.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/suggest.hpp"
+#include "core/base/text.hpp"
 #include "reporters/ci/benchmark_trackers.hpp"
 #include "reporters/ci/ci_formats.hpp"
 #include "reporters/ci/junit.hpp"

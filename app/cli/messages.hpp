@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "core/base/error.hpp"
+#include "core/base/expected.hpp"
 
 namespace memsweep::app {
 

@@ -15,13 +15,13 @@
 #include "app/commands/result_io.hpp"
 #include "app/commands/this_machine.hpp"
 #include "core/base/quantity.hpp"
-#include "core/base/suggest.hpp"
+#include "core/base/text.hpp"
 #include "core/engine/runner.hpp"
 #include "core/measure/cliffs.hpp"
 #include "core/sys/allocator_library.hpp"
 #include "core/sys/clock.hpp"
 #include "core/sys/page_ops.hpp"
-#include "reporters/json/cliffs_json.hpp"
+#include "reporters/json/subject_json.hpp"
 #include "reporters/terminal/terminal_writer.hpp"
 
 namespace memsweep::app {

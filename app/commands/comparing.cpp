@@ -12,9 +12,9 @@
 #include "app/commands/result_io.hpp"
 #include "app/commands/shipped.hpp"
 #include "core/measure/likeness.hpp"
-#include "reporters/document/comparison_document.hpp"
+#include "reporters/document/comparison.hpp"
 #include "reporters/terminal/terminal_writer.hpp"
-#include "scenarios/reader/gate_file.hpp"
+#include "scenarios/reader/criteria_files.hpp"
 
 namespace memsweep::app {
 namespace {

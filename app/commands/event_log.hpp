@@ -9,7 +9,7 @@
 #include <string>
 
 #include "core/base/expected.hpp"
-#include "core/engine/observer.hpp"
+#include "core/engine/executor.hpp"
 
 namespace memsweep::app {
 

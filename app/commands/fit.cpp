@@ -16,7 +16,7 @@
 #include "reporters/document/fit.hpp"
 #include "reporters/document/trace_summary.hpp"
 #include "reporters/html/html_writer.hpp"
-#include "reporters/json/fit_json.hpp"
+#include "reporters/json/subject_json.hpp"
 #include "reporters/terminal/terminal_writer.hpp"
 
 namespace memsweep::app {

@@ -12,8 +12,7 @@
 #include "core/memory/malloc_cost.hpp"
 #include "core/sys/allocator_library.hpp"
 #include "core/sys/child_process.hpp"
-#include "core/sys/preload.hpp"
-#include "core/sys/shared_region.hpp"
+#include "core/sys/interprocess.hpp"
 
 namespace memsweep::app {
 namespace {

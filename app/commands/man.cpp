@@ -4,7 +4,7 @@
 #include "app/cli/messages.hpp"
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
-#include "core/model/tool_info.hpp"
+#include "core/model/machine.hpp"
 
 namespace memsweep::app {
 

@@ -19,7 +19,7 @@
 #include "core/model/allocator.hpp"
 #include "core/model/plan.hpp"
 #include "reporters/formats.hpp"
-#include "scenarios/reader/replay_plan.hpp"
+#include "scenarios/reader/command_plans.hpp"
 
 namespace memsweep::app {
 namespace {

@@ -13,10 +13,9 @@
 #include "app/commands/commands.hpp"
 #include "app/commands/result_io.hpp"
 #include "core/measure/fleet.hpp"
-#include "core/measure/fleet_judgement.hpp"
-#include "core/sys/atomic_file.hpp"
-#include "reporters/document/fleet_document.hpp"
-#include "reporters/document/history_document.hpp"
+#include "core/sys/output_file.hpp"
+#include "reporters/document/fleet.hpp"
+#include "reporters/document/history.hpp"
 #include "reporters/formats.hpp"
 #include "reporters/terminal/terminal_writer.hpp"
 

@@ -8,9 +8,8 @@
 #include <fmt/format.h>
 
 #include "app/cli/messages.hpp"
-#include "core/sys/atomic_file.hpp"
-#include "core/sys/output_target.hpp"
-#include "reporters/json/json_writer.hpp"
+#include "core/sys/output_file.hpp"
+#include "reporters/json/result_json.hpp"
 
 namespace memsweep::app {
 namespace {

@@ -12,7 +12,7 @@
 #include <optional>
 #include <string>
 
-#include "core/engine/observer.hpp"
+#include "core/engine/executor.hpp"
 #include "core/sys/clock.hpp"
 
 namespace memsweep::app {

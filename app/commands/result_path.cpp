@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "core/sys/proc_text.hpp"
+#include "core/sys/file_text.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -25,7 +25,7 @@ std::string first_text(std::initializer_list<const char*> variables, std::string
 
 std::optional<std::uint32_t> first_number(std::initializer_list<const char*> variables)
 {
-    const auto number = sys::parse_count(first_text(variables));
+    const auto number = base::parse_number(first_text(variables));
     return number && *number <= UINT32_MAX ? std::optional{static_cast<std::uint32_t>(*number)} : std::nullopt;
 }
 
@@ -33,7 +33,7 @@ std::optional<std::uint32_t> first_number(std::initializer_list<const char*> var
 std::optional<std::uint32_t> tasks_on_every_node(const std::string& text)
 {
     const std::string_view first{text.data(), std::min(text.find('('), text.size())};
-    const auto number = text.find(',') == std::string::npos ? sys::parse_count(first) : std::nullopt;
+    const auto number = text.find(',') == std::string::npos ? base::parse_number(first) : std::nullopt;
     return number && *number <= UINT32_MAX ? std::optional{static_cast<std::uint32_t>(*number)} : std::nullopt;
 }
 

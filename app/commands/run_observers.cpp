@@ -12,7 +12,7 @@
 
 #include "core/base/quantity.hpp"
 #include "reporters/text/display_text.hpp"
-#include "reporters/text/utf8.hpp"
+#include "reporters/text/escaping.hpp"
 
 namespace memsweep::app {
 namespace {

@@ -11,7 +11,7 @@
 #include "app/commands/event_log.hpp"
 #include "app/commands/result_file.hpp"
 #include "app/commands/run_session.hpp"
-#include "core/engine/observer.hpp"
+#include "core/engine/executor.hpp"
 #include "core/sys/clock.hpp"
 
 namespace memsweep::app {

@@ -14,9 +14,9 @@
 #include "app/commands/result_path.hpp"
 #include "app/commands/run_observers.hpp"
 #include "core/engine/worker_executor.hpp"
-#include "core/measure/warnings.hpp"
-#include "core/sys/atomic_file.hpp"
+#include "core/measure/findings.hpp"
 #include "core/sys/machine_facts.hpp"
+#include "core/sys/output_file.hpp"
 #include "core/sys/page_ops.hpp"
 
 namespace memsweep::app {

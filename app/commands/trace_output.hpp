@@ -6,8 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "core/sys/atomic_file.hpp"
-#include "core/sys/output_target.hpp"
+#include "core/sys/output_file.hpp"
 #include "core/trace/trace_writer.hpp"
 
 namespace memsweep::app {

@@ -11,7 +11,7 @@
 #include "app/commands/shipped.hpp"
 #include "app/commands/this_machine.hpp"
 #include "core/model/plan.hpp"
-#include "reporters/document/value_text.hpp"
+#include "reporters/document/table.hpp"
 #include "scenarios/reader/loader.hpp"
 
 namespace memsweep::app {

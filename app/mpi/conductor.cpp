@@ -13,12 +13,12 @@
 #include "app/commands/probing.hpp"
 #include "app/mpi/link_plan.hpp"
 #include "core/measure/fleet.hpp"
-#include "core/sys/atomic_file.hpp"
 #include "core/sys/clock.hpp"
+#include "core/sys/output_file.hpp"
 #include "core/sys/signals.hpp"
 #include "core/sys/topology.hpp"
 #include "reporters/json/fleet_json.hpp"
-#include "reporters/json/json_reader.hpp"
+#include "reporters/json/result_json.hpp"
 #include "scenarios/reader/fingerprint.hpp"
 
 namespace memsweep::mpi {

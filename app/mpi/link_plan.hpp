@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/error.hpp"
+#include "core/base/expected.hpp"
 #include "core/model/plan.hpp"
 #include "core/model/transfer.hpp"
 

@@ -18,8 +18,8 @@
 #include "app/cli/messages.hpp"
 #include "app/cli/option_values.hpp"
 #include "app/mpi/link_plan.hpp"
-#include "core/model/tool_info.hpp"
-#include "core/model/transfer_step.hpp"
+#include "core/model/machine.hpp"
+#include "core/model/transfer.hpp"
 #include "scenarios/reader/limits.hpp"
 
 namespace memsweep::mpi {

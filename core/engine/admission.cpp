@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/quantity.hpp"
-#include "core/model/driver_memory.hpp"
+#include "core/model/specs.hpp"
 
 namespace memsweep::engine {
 namespace {

@@ -14,7 +14,7 @@
 #include "core/engine/thread_pool.hpp"
 #include "core/engine/transfers.hpp"
 #include "core/engine/worker.hpp"
-#include "core/model/driver_memory.hpp"
+#include "core/model/specs.hpp"
 #include "core/sys/page_ops.hpp"
 
 namespace memsweep::engine {

@@ -14,8 +14,8 @@
 #include "core/engine/environment.hpp"
 #include "core/engine/run_region.hpp"
 #include "core/memory/adaptors.hpp"
-#include "core/sys/fault_trap.hpp"
 #include "core/sys/page_ops.hpp"
+#include "core/sys/signals.hpp"
 
 namespace memsweep::engine {
 

@@ -9,7 +9,7 @@
 
 #include "core/base/checked.hpp"
 #include "core/model/concat_case.hpp"
-#include "core/model/driver_memory.hpp"
+#include "core/model/specs.hpp"
 #include "core/trace/replay/replay_program.hpp"
 #include "core/trace/trace_reader.hpp"
 

@@ -22,7 +22,7 @@
 #include "core/base/expected.hpp"
 #include "core/engine/records.hpp"
 #include "core/model/plan.hpp"
-#include "core/sys/shared_region.hpp"
+#include "core/sys/interprocess.hpp"
 
 namespace memsweep::engine {
 

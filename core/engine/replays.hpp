@@ -17,10 +17,10 @@
 
 #include "core/engine/environment.hpp"
 #include "core/engine/run_region.hpp"
-#include "core/model/driver_memory.hpp"
+#include "core/model/specs.hpp"
 #include "core/sys/clock.hpp"
-#include "core/sys/shared_region.hpp"
-#include "core/sys/unique_fd.hpp"
+#include "core/sys/descriptor.hpp"
+#include "core/sys/interprocess.hpp"
 #include "core/trace/replay/replayer.hpp"
 
 namespace memsweep::engine {

@@ -18,7 +18,7 @@
 #include "core/engine/program.hpp"
 #include "core/engine/records.hpp"
 #include "core/memory/counters.hpp"
-#include "core/sys/shared_region.hpp"
+#include "core/sys/interprocess.hpp"
 #include "core/trace/replay/call_times.hpp"
 
 namespace memsweep::engine {

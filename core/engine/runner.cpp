@@ -10,7 +10,7 @@
 #include "core/base/rng.hpp"
 #include "core/engine/case_metrics.hpp"
 #include "core/measure/assertions.hpp"
-#include "core/model/driver_memory.hpp"
+#include "core/model/specs.hpp"
 
 namespace memsweep::engine {
 namespace {

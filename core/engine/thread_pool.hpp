@@ -22,9 +22,9 @@
 #include "core/engine/named_arrays.hpp"
 #include "core/engine/run_region.hpp"
 #include "core/memory/paging.hpp"
-#include "core/sys/affinity.hpp"
 #include "core/sys/page_ops.hpp"
-#include "core/sys/pinned_threads.hpp"
+#include "core/sys/processors.hpp"
+#include "core/sys/threads.hpp"
 
 namespace memsweep::engine {
 

@@ -11,11 +11,11 @@
 
 #include "core/base/quantity.hpp"
 #include "core/engine/interpreter.hpp"
-#include "core/model/driver_memory.hpp"
+#include "core/model/specs.hpp"
 #include "core/sys/allocator_library.hpp"
-#include "core/sys/channel.hpp"
-#include "core/sys/fault_cost.hpp"
-#include "core/sys/idle_thread.hpp"
+#include "core/sys/interprocess.hpp"
+#include "core/sys/machine_measures.hpp"
+#include "core/sys/threads.hpp"
 
 namespace memsweep::engine {
 namespace {

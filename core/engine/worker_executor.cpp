@@ -10,8 +10,7 @@
 #include "core/base/quantity.hpp"
 #include "core/memory/page_resources.hpp"
 #include "core/sys/allocator_library.hpp"
-#include "core/sys/preload.hpp"
-#include "core/sys/process_watch.hpp"
+#include "core/sys/process_probe.hpp"
 
 namespace memsweep::engine {
 namespace {

@@ -14,9 +14,9 @@
 
 #include "core/engine/executor.hpp"
 #include "core/engine/run_region.hpp"
-#include "core/sys/channel.hpp"
 #include "core/sys/child_process.hpp"
 #include "core/sys/clock.hpp"
+#include "core/sys/interprocess.hpp"
 #include "core/sys/signals.hpp"
 
 namespace memsweep::engine {

@@ -7,7 +7,6 @@
 
 #include "core/model/machine.hpp"
 #include "core/model/metric.hpp"
-#include "core/model/tool_info.hpp"
 
 namespace memsweep::measure {
 

@@ -12,8 +12,7 @@
 #include <vector>
 
 #include "core/model/machine.hpp"
-#include "core/sys/canary.hpp"
-#include "core/sys/fault_cost.hpp"
+#include "core/sys/machine_measures.hpp"
 
 namespace memsweep::measure {
 

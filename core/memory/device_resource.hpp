@@ -17,7 +17,7 @@
 #include <optional>
 #include <string>
 
-#include "core/device/handles.hpp"
+#include "core/device/runtime.hpp"
 #include "core/memory/resource.hpp"
 
 namespace memsweep::memory {

@@ -16,8 +16,8 @@
 
 #include "core/base/assert.hpp"
 #include "core/memory/alignment.hpp"
+#include "core/sys/descriptor.hpp"
 #include "core/sys/page_ops.hpp"
-#include "core/sys/unique_fd.hpp"
 
 namespace memsweep::memory {
 namespace {

@@ -11,7 +11,7 @@
 #include "core/memory/node_pools.hpp"
 #include "core/memory/page_resources.hpp"
 #include "core/memory/range_pool.hpp"
-#include "core/model/driver_memory.hpp"
+#include "core/model/specs.hpp"
 #include "core/sys/numa.hpp"
 
 namespace memsweep::memory {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/base/quantity.hpp"
-#include "core/base/suggest.hpp"
+#include "core/base/text.hpp"
 
 namespace memsweep::model {
 

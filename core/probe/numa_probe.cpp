@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "core/measure/place_matrix.hpp"
+#include "core/measure/cases.hpp"
 #include "core/probe/chase.hpp"
 #include "core/probe/kernel.hpp"
 #include "core/probe/probe_case.hpp"

@@ -16,9 +16,8 @@
 #include <zstd.h>
 
 #include "core/base/text.hpp"
-#include "core/sys/atomic_file.hpp"
-#include "core/sys/output_target.hpp"
-#include "core/sys/unique_fd.hpp"
+#include "core/sys/descriptor.hpp"
+#include "core/sys/output_file.hpp"
 #include "core/trace/format/crc32c.hpp"
 
 namespace memsweep::trace {

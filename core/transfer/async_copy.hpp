@@ -18,7 +18,7 @@
 
 #include "core/base/expected.hpp"
 #include "core/device/runtime.hpp"
-#include "core/model/transfer_step.hpp"
+#include "core/model/transfer.hpp"
 #include "core/sys/clock.hpp"
 #include "core/transfer/end_memory.hpp"
 #include "core/transfer/route.hpp"

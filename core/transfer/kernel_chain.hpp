@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "core/base/expected.hpp"
-#include "core/model/transfer_step.hpp"
+#include "core/model/transfer.hpp"
 #include "core/sys/clock.hpp"
 #include "core/transfer/transfer_statistics.hpp"
 #include "core/transfer/unified_buffer.hpp"

@@ -14,7 +14,7 @@
 
 #include "core/base/expected.hpp"
 #include "core/device/runtime.hpp"
-#include "core/model/transfer_step.hpp"
+#include "core/model/transfer.hpp"
 #include "core/transfer/transfer_statistics.hpp"
 
 namespace memsweep::transfer {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "core/measure/place_matrix.hpp"
+#include "core/measure/cases.hpp"
 #include "reporters/ci/ci_formats.hpp"
 #include "reporters/json/json_members.hpp"
 #include "reporters/text/escaping.hpp"

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "core/measure/cases.hpp"
-#include "core/measure/place_matrix.hpp"
 #include "reporters/ci/ci_formats.hpp"
 #include "reporters/document/table.hpp"
 #include "reporters/json/json_members.hpp"

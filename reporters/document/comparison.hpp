@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/measure/comparison.hpp"
-#include "core/model/tool_info.hpp"
+#include "core/model/machine.hpp"
 #include "reporters/document/document.hpp"
 
 namespace memsweep::reporters {

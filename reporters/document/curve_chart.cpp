@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "core/measure/cases.hpp"
+#include "core/measure/contrasts.hpp"
 #include "core/measure/format.hpp"
-#include "core/measure/mode_contrast.hpp"
 #include "reporters/text/escaping.hpp"
 #include "reporters/text/json_parse.hpp"
 

@@ -2,7 +2,7 @@
 // quantity is spread over them; a page has a part for each host that is bad, or for every host of a small fleet.
 #pragma once
 
-#include "core/measure/fleet_judgement.hpp"
+#include "core/measure/fleet.hpp"
 #include "core/model/fleet.hpp"
 #include "reporters/document/document.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/measure/fleet_trend.hpp"
+#include "core/measure/fleet.hpp"
 #include "reporters/document/document.hpp"
 
 namespace memsweep::reporters {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/measure/history.hpp"
-#include "core/model/tool_info.hpp"
+#include "core/model/machine.hpp"
 #include "reporters/document/document.hpp"
 
 namespace memsweep::reporters {

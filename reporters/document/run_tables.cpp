@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "core/measure/cases.hpp"
+#include "core/measure/contrasts.hpp"
 #include "core/measure/format.hpp"
-#include "core/measure/placement_contrast.hpp"
 #include "reporters/document/document.hpp"
 
 namespace memsweep::reporters {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/measure/place_matrix.hpp"
+#include "core/measure/cases.hpp"
 #include "core/model/report.hpp"
 #include "reporters/document/case_keys.hpp"
 #include "reporters/document/table.hpp"

@@ -1,6 +1,6 @@
 // What is compared: two results, many results of one scenario, two runs of a fleet.
 
-#include "core/model/tool_info.hpp"
+#include "core/model/machine.hpp"
 #include "reporters/json/result_members.hpp"
 #include "reporters/json/subject_json.hpp"
 

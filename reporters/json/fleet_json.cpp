@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "core/measure/fleet_judgement.hpp"
+#include "core/measure/fleet.hpp"
 #include "reporters/json/json_document.hpp"
 #include "reporters/json/result_members.hpp"
 

@@ -15,7 +15,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/suggest.hpp"
+#include "core/base/text.hpp"
 #include "core/model/names.hpp"
 #include "core/model/scalar.hpp"
 #include "reporters/text/json.hpp"

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "core/measure/mode_contrast.hpp"
-#include "core/measure/place_matrix.hpp"
+#include "core/measure/cases.hpp"
+#include "core/measure/contrasts.hpp"
 #include "reporters/json/json_document.hpp"
 #include "reporters/json/result_members.hpp"
 

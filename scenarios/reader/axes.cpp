@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/base/suggest.hpp"
+#include "core/base/text.hpp"
 #include "core/model/allocator.hpp"
 #include "core/model/plan.hpp"
 #include "scenarios/reader/fields.hpp"

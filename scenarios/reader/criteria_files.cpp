@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "core/measure/thresholds.hpp"
+#include "core/measure/verdict.hpp"
 #include "core/model/metric.hpp"
 #include "scenarios/reader/assertions.hpp"
 #include "scenarios/reader/fields.hpp"

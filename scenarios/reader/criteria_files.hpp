@@ -14,7 +14,7 @@
 
 #include <tl/expected.hpp>
 
-#include "core/base/error.hpp"
+#include "core/base/expected.hpp"
 #include "core/measure/comparison.hpp"
 #include "core/model/assertion.hpp"
 

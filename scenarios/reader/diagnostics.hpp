@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/error.hpp"
+#include "core/base/expected.hpp"
 
 namespace memsweep::scenarios {
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/suggest.hpp"
+#include "core/base/text.hpp"
 #include "scenarios/reader/limits.hpp"
 
 namespace memsweep::scenarios {

@@ -19,7 +19,6 @@
 
 #include <tl/expected.hpp>
 
-#include "core/base/error.hpp"
 #include "core/base/expected.hpp"
 #include "core/model/settings.hpp"
 #include "core/model/specs.hpp"

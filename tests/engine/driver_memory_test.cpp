@@ -4,7 +4,7 @@
 #include <iostream>
 
 #include "core/device/open.hpp"
-#include "core/model/driver_memory.hpp"
+#include "core/model/specs.hpp"
 #include "tests/engine/steps.hpp"
 #include "tests/support/fake_runtime.hpp"
 

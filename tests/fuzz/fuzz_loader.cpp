@@ -9,7 +9,7 @@
 #include "core/base/assert.hpp"
 #include "core/model/assertion.hpp"
 #include "core/model/plan.hpp"
-#include "scenarios/reader/axis_values.hpp"
+#include "scenarios/reader/axes.hpp"
 #include "scenarios/reader/loader.hpp"
 
 namespace {

@@ -11,7 +11,7 @@
 
 #include "core/memory/page_resources.hpp"
 #include "core/memory/paging.hpp"
-#include "core/sys/unique_fd.hpp"
+#include "core/sys/descriptor.hpp"
 #include "tests/memory/residency.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/sanitized.hpp"

@@ -8,7 +8,7 @@
 #include "core/memory/allocator_resources.hpp"
 #include "core/memory/page_resources.hpp"
 #include "core/memory/stack.hpp"
-#include "core/sys/fault_trap.hpp"
+#include "core/sys/signals.hpp"
 #include "tests/lifetime/threads.hpp"
 #include "tests/memory/residency.hpp"
 #include "tests/support/catch.hpp"

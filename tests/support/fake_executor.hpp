@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/engine/executor.hpp"
-#include "core/engine/observer.hpp"
 #include "core/engine/program.hpp"
 
 namespace memsweep::tests {

@@ -4,7 +4,7 @@
 
 #include <csignal>
 
-#include "core/sys/fault_trap.hpp"
+#include "core/sys/signals.hpp"
 
 namespace memsweep::tests {
 

@@ -6,8 +6,8 @@
 
 #include "core/base/rng.hpp"
 #include "core/memory/adaptors.hpp"
+#include "core/memory/allocator_resources.hpp"
 #include "core/memory/counters.hpp"
-#include "core/memory/malloc_resource.hpp"
 #include "core/trace/replay/replayer.hpp"
 #include "tests/trace/trace_bytes.hpp"
 

@@ -10,8 +10,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "core/sys/output_target.hpp"
-#include "core/sys/unique_fd.hpp"
+#include "core/sys/descriptor.hpp"
+#include "core/sys/output_file.hpp"
 
 namespace memsweep::trace {
 namespace {
