@@ -1,13 +1,12 @@
+#include <algorithm>
 #include <array>
 #include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "app/cli/messages.hpp"
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
 #include "app/commands/shipped.hpp"
@@ -61,7 +60,7 @@ Expected<Listing> list_scenarios(const ListCommand& command)
 Expected<Listing> list_cases(const ListCommand& command)
 {
     if (command.files.empty()) {
-        return base::fail(base::ErrorCode::invalid_input, "name the scenario files whose cases to list", "list cases");
+        return refuse("name the scenario files whose cases to list", "list cases");
     }
     const scenarios::Surroundings around = surroundings(this_machine());
     Listing listing{{"case", "peak_bytes"}, {}};
@@ -117,10 +116,19 @@ Listing list_options(const std::function<bool(std::string_view section)>& wanted
 }
 
 template <typename Enum>
-void add_names(Listing& listing)
+void add_values(Listing& listing, std::string_view key)
 {
     for (const auto& how : model::names<Enum>()) {
-        listing.rows.push_back({fmt::format("  how: {}", how.name), text(how.meaning)});
+        listing.rows.push_back({text(key), text(how.name), text("value"), false, text(""), text(""), text(""), text(""),
+                                text(""), text(how.meaning)});
+    }
+}
+
+template <typename Enum>
+void add_names(Listing& listing, std::string_view before = "")
+{
+    for (const auto& entry : model::names<Enum>()) {
+        listing.rows.push_back({fmt::format("{}{}", before, entry.name), text(entry.meaning)});
     }
 }
 
@@ -128,48 +136,42 @@ Expected<Listing> list_ops(const ListCommand& command)
 {
     if (command.json) {
         Listing listing = list_options([](std::string_view section) { return section.starts_with("step"); });
-        for (const auto& how : model::names<model::TrimHow>()) {
-            listing.rows.push_back({text("step.trim.how"), text(how.name), text("value"), false, text(""), text(""),
-                                    text(""), text(""), text(""), text(how.meaning)});
-        }
-        for (const auto& how : model::names<model::PrefetchHow>()) {
-            listing.rows.push_back({text("step.prefetch.how"), text(how.name), text("value"), false, text(""), text(""),
-                                    text(""), text(""), text(""), text(how.meaning)});
-        }
+        add_values<model::TrimHow>(listing, "step.trim.how");
+        add_values<model::PrefetchHow>(listing, "step.prefetch.how");
         return listing;
     }
     Listing listing{{"op", "meaning"}, {}};
     for (const model::OperationInfo& info : model::operations()) {
         listing.rows.push_back({text(info.name), text(info.meaning)});
         if (info.name == "trim") {
-            add_names<model::TrimHow>(listing);
+            add_names<model::TrimHow>(listing, "  how: ");
         } else if (info.name == "prefetch") {
-            add_names<model::PrefetchHow>(listing);
+            add_names<model::PrefetchHow>(listing, "  how: ");
         }
     }
     return listing;
 }
 
+// The words of an enumeration; as JSON the keys of its section.
 template <typename Enum>
-Listing list_names(std::string_view column)
+Listing list_names(const ListCommand& command, std::string_view column, std::string_view section)
 {
-    Listing listing{{text(column), "meaning"}, {}};
-    for (const auto& entry : model::names<Enum>()) {
-        listing.rows.push_back({text(entry.name), text(entry.meaning)});
+    if (command.json) {
+        return list_options([&](std::string_view name) { return name == section; });
     }
+    Listing listing{{text(column), "meaning"}, {}};
+    add_names<Enum>(listing);
     return listing;
 }
 
 Expected<Listing> list_resources(const ListCommand& command)
 {
-    return command.json ? list_options([](std::string_view section) { return section == "memory"; })
-                        : list_names<model::ResourceKind>("resource");
+    return list_names<model::ResourceKind>(command, "resource", "memory");
 }
 
 Expected<Listing> list_disciplines(const ListCommand& command)
 {
-    return command.json ? list_options([](std::string_view section) { return section == "release"; })
-                        : list_names<model::ReleaseMode>("discipline");
+    return list_names<model::ReleaseMode>(command, "discipline", "release");
 }
 
 // The keys of "allocators" that set it.
@@ -224,38 +226,27 @@ constexpr std::array<Subject, 8> subjects{{
     {"formats", list_formats},
 }};
 
-ExitCode execute(const ListCommand& command, const GlobalOptions& /*global*/)
+Expected<ExitCode> execute(const ListCommand& command, const GlobalOptions& /*global*/)
 {
-    for (const Subject& subject : subjects) {
-        if (subject.name != command.what) {
-            continue;
-        }
-        const auto listing = subject.make(command);
-        if (!listing) {
-            print_error(listing.error());
-            return ExitCode::bad_input;
-        }
-        const std::string output = command.json ? reporters::listing_json(*listing) : reporters::listing_text(*listing);
-        return print_data(output) ? ExitCode::done : ExitCode::bad_input;
-    }
-    return ExitCode::bad_input;
+    return std::ranges::find(subjects, command.what, &Subject::name)->make(command).map([&](const Listing& listing) {
+        return print_text(command.json ? reporters::listing_json(listing) : reporters::listing_text(listing));
+    });
 }
 
 }  // namespace
 
 void add_list(Command& program, const GlobalOptions& global)
 {
-    const auto list = std::make_shared<ListCommand>();
     Command& command =
         program.command("list", "List scenarios, cases, metrics, ops, resources, disciplines, allocators or formats");
+    auto& list = arguments_of<ListCommand>(command, global, execute);
     command
-        .positional("what WHAT", value::word(list->what, value::names_in(subjects)),
+        .positional("what WHAT", value::word(list.what, value::names_in(subjects)),
                     "scenarios, cases, metrics, ops, resources, disciplines, allocators, formats")
         .required = true;
-    command.positional("file FILE", value::texts(list->files),
+    command.positional("file FILE", value::texts(list.files),
                        "Scenario files of `list cases`; the folder of `list scenarios`");
-    command.flag("--json", list->json, "As JSON, with every key's type, unit, default and bounds");
-    command.run = [list, &global] { return execute(*list, global); };
+    command.flag("--json", list.json, "As JSON, with every key's type, unit, default and bounds");
 }
 
 }  // namespace memsweep::app

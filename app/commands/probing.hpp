@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/global_options.hpp"
+#include "app/cli/console.hpp"
 #include "core/base/expected.hpp"
 #include "core/model/report.hpp"
 #include "core/model/transfer.hpp"

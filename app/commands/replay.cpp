@@ -1,21 +1,18 @@
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "app/cli/messages.hpp"
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
-#include "app/commands/dry_run.hpp"
 #include "app/commands/run_session.hpp"
 #include "app/commands/this_machine.hpp"
-#include "core/engine/runner.hpp"
 #include "core/model/allocator.hpp"
 #include "core/model/plan.hpp"
 #include "reporters/formats.hpp"
@@ -55,15 +52,12 @@ void add_cases(Command& command, scenarios::ReplayRequest& request)
     command.option("--release MODE,...", value::comma_texts(request.release),
                    "Release modes, with commas (memsweep list disciplines), or MODE:PROFILE; immediate (the default) "
                    "makes the recorded calls and nothing else");
-    OptionValue threads = value::each(
-        [&request](const std::string& text) {
-            return value::whole_number(text, 0, 1024).map([&](std::uint64_t number) {
-                request.threads.push_back(static_cast<std::uint32_t>(number));
-            });
-        },
-        Arity::each_time);
-    threads.commas = true;
-    command.option("--threads N,...", std::move(threads),
+    const auto add_threads = [&request](const std::string& text) {
+        return value::whole_number(text, 0, 1024).map([&](std::uint64_t number) {
+            request.threads.push_back(static_cast<std::uint32_t>(number));
+        });
+    };
+    command.option("--threads N,...", value::each_of_list(add_threads),
                    "With commas: the recorded threads are dealt out to so many; 0 (the default): as recorded");
     command.option("--touch WHAT", value::choice(request.touch, touches),
                    "What is written into each block: recorded (first-byte: no trace says yet), none, first-byte (and "
@@ -130,6 +124,8 @@ RunCommand as_run(const ReplayCommand& command)
     run.scenarios = {command.request.trace};
     run.reports = command.reports;
     run.overrides.repetitions = command.request.repetitions;
+    run.max_memory_bytes = command.max_memory_bytes;
+    run.dry_run = command.dry_run;
     run.out = command.out;
     if (command.format == "json") {
         run.out = command.out.empty() ? "-" : command.out;
@@ -140,7 +136,7 @@ RunCommand as_run(const ReplayCommand& command)
     return run;
 }
 
-ExitCode execute(const ReplayCommand& command, const GlobalOptions& global)
+base::Expected<ExitCode> execute(const ReplayCommand& command, const GlobalOptions& global)
 {
     const model::Machine machine = this_machine();
     scenarios::ReplayRequest request = completed(command);
@@ -149,37 +145,27 @@ ExitCode execute(const ReplayCommand& command, const GlobalOptions& global)
         const auto absolute = std::filesystem::absolute(request.trace, ignored);
         request.trace = ignored ? request.trace : absolute.lexically_normal().string();
     }
-    auto plan = scenarios::replay_plan(request, surroundings(machine));
+    const auto plan = scenarios::replay_plan(request, surroundings(machine));
     if (!plan) {
-        for (const base::Error& error : plan.error()) {
-            print_error(error);
-        }
+        std::ranges::for_each(plan.error(), print_error);
         return ExitCode::bad_input;
     }
-    const engine::Capabilities has = capabilities(machine);
-    const std::uint64_t budget = command.max_memory_bytes.value_or(has.memory_bytes / 5 * 4);
-    if (command.dry_run) {
-        return print_data(dry_run_text({*plan}, budget)) ? ExitCode::done : ExitCode::bad_input;
-    }
-    const RunCommand run = as_run(command);
-    RunSession session{run, global, machine, has, budget};
-    return session.run(*plan);
+    return run_plans(as_run(command), global, machine, {*plan});
 }
 
 }  // namespace
 
 void add_replay(Command& program, const GlobalOptions& global)
 {
-    const auto replay = std::make_shared<ReplayCommand>();
     Command& command = program.command("replay", "Replay a trace on allocators, pools and release modes");
-    command.positional("trace FILE", value::text(replay->request.trace), "A trace (.mst)").required = true;
-    add_cases(command, replay->request);
-    add_measuring(command, *replay);
-    add_output(command, *replay);
+    auto& replay = arguments_of<ReplayCommand>(command, global, execute);
+    command.positional("trace FILE", value::text(replay.request.trace), "A trace (.mst)").required = true;
+    add_cases(command, replay.request);
+    add_measuring(command, replay);
+    add_output(command, replay);
     command.footer =
         "Exit codes: 0 done; 2 unreadable or a wrong name; 3 a case crashed, timed out or ran out of memory; "
         "4 nothing was measured.";
-    command.run = [replay, &global] { return execute(*replay, global); };
 }
 
 }  // namespace memsweep::app

@@ -2,7 +2,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,10 +11,9 @@
 
 #include <fmt/format.h>
 
-#include "app/cli/messages.hpp"
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
-#include "app/commands/result_io.hpp"
+#include "app/commands/results.hpp"
 #include "app/commands/this_machine.hpp"
 #include "core/measure/summary.hpp"
 #include "core/model/report.hpp"
@@ -224,17 +222,16 @@ ExitCode put_out(const model::RunReport& report, const WatchCommand& command, co
     return write_text(text, command.out);
 }
 
-ExitCode execute(const WatchCommand& command, const GlobalOptions& global)
+base::Expected<ExitCode> execute(const WatchCommand& command, const GlobalOptions& global)
 {
-    if (const ExitCode usable = check_target({command.format, command.out}); usable != ExitCode::done) {
-        return usable;
+    if (const auto usable = check_target({command.format, command.out}); !usable) {
+        return base::fail(usable.error());
     }
     sys::adopt_orphans();
     Watching watching{command.command};
     auto running = sys::ForegroundCommand::start(command.command, {});
     if (!running) {
-        print_error(running.error());
-        return ExitCode::bad_input;
+        return base::fail(running.error());
     }
     watching.begin();
     const sys::ExitStatus status = running->wait(command.interval, [&] { watching.sample(); });
@@ -248,28 +245,27 @@ ExitCode execute(const WatchCommand& command, const GlobalOptions& global)
 
 void add_watch(Command& program, const GlobalOptions& global)
 {
-    const auto watch = std::make_shared<WatchCommand>();
     Command& command = program.command("watch", "Working set, faults and memory pressure of a program over time");
-    command.positional("command CMD", value::texts(watch->command), "The program and its arguments, behind --")
+    auto& watch = arguments_of<WatchCommand>(command, global, execute);
+    command.positional("command CMD", value::texts(watch.command), "The program and its arguments, behind --")
         .required = true;
-    command.option("-i,--interval DUR", value::duration(watch->interval), "From sample to sample").value.fallback =
+    command.option("-i,--interval DUR", value::duration(watch.interval), "From sample to sample").value.fallback =
         "50ms";
     command
-        .option("-f,--format FMT", value::text(watch->format),
+        .option("-f,--format FMT", value::text(watch.format),
                 "text, or any format of a result: see memsweep list formats")
         .words = value::names_in(reporters::formats());
-    command.option("-o,--out FILE", value::text(watch->out),
+    command.option("-o,--out FILE", value::text(watch.out),
                    "Where to write (default: text to stderr, beside what the program prints; else stdout)");
     command.footer =
         "Exits with the status of the program (128+N when signal N killed it), or 2: it cannot be run, or the "
         "output cannot be written.";
-    command.check = [watch]() -> base::Expected<void> {
-        if (watch->interval <= std::chrono::nanoseconds::zero()) {
-            return base::fail(base::ErrorCode::invalid_input, "must be above 0", "--interval");
+    command.check = [&watch]() -> base::Expected<void> {
+        if (watch.interval <= std::chrono::nanoseconds::zero()) {
+            return refuse("must be above 0", "--interval");
         }
         return {};
     };
-    command.run = [watch, &global] { return execute(*watch, global); };
 }
 
 }  // namespace memsweep::app

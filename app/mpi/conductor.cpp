@@ -1,7 +1,7 @@
 #include "app/mpi/conductor.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -9,11 +9,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/cli/messages.hpp"
+#include "app/cli/console.hpp"
 #include "app/commands/probing.hpp"
+#include "app/commands/results.hpp"
 #include "app/mpi/link_plan.hpp"
 #include "core/measure/fleet.hpp"
-#include "core/sys/atomic_file.hpp"
 #include "core/sys/clock.hpp"
 #include "core/sys/signals.hpp"
 #include "core/sys/topology.hpp"
@@ -33,10 +33,8 @@ constexpr std::chrono::seconds grace{2};
 // Wrong data, memory elsewhere than bound, or a scenario's assertion.
 bool has_finding(const model::RunReport& report)
 {
-    return std::ranges::any_of(report.cases, [](const auto& one) { return one.status == model::Status::failed; }) ||
-           std::ranges::any_of(report.assertions, [](const model::AssertionResult& one) {
-               return one.outcome == model::AssertionOutcome::failed && one.severity == model::Severity::fail;
-           });
+    const model::Counts counts = model::count(report);
+    return counts.failed + counts.assertions_failed != 0;
 }
 
 std::vector<LinkTest> whole_plan(const MpiOptions& options, int ranks)
@@ -69,17 +67,13 @@ void measure_own(const MpiOptions& options, Journal& journal)
     } else {
         app::print_error(report.error());
     }
-    static_cast<void>(journal.write(false));
+    journal.write(false);
 }
 
-std::set<int> ranks_in(const std::string& text)
+std::set<int> numbers_in(const std::string& text)
 {
-    std::set<int> ranks;
     std::istringstream words{text};
-    for (int rank = 0; words >> rank;) {
-        ranks.insert(rank);
-    }
-    return ranks;
+    return {std::istream_iterator<int>{words}, std::istream_iterator<int>{}};
 }
 
 // The test without what lost ranks would have to do.
@@ -95,7 +89,7 @@ void measure_link(const MpiOptions& options, const Comm& comm, const LinkTest& t
     LinkSettings settings = options.link;
     settings.patience = patience_with(options, test);
     journal.add_links(test, run_link_test(comm, test, number, settings));
-    static_cast<void>(journal.write(false));
+    journal.write(false);
 }
 
 std::set<int> members_of(const LinkTest& test)
@@ -122,7 +116,7 @@ class Conductor {
         for (int rank = 1; rank < comm_.size(); ++rank) {
             ask(rank, lost_.empty() ? "end" : "end, somebody is lost");
         }
-        static_cast<void>(journal_.write(true));
+        journal_.write(true);
         for (int rank = 1; rank < comm_.size(); ++rank) {
             gather(rank, within(grace + options_.link.patience));
         }
@@ -153,7 +147,7 @@ class Conductor {
         }
     }
 
-    // Each rank says what it holds already: "own", and the numbers of the tests of which it has sent its part.
+    // Each rank says of which tests it holds its part already, by their numbers.
     void greet()
     {
         for (int rank = 1; rank < comm_.size(); ++rank) {
@@ -162,16 +156,9 @@ class Conductor {
                 lose(rank, "starting");
                 continue;
             }
-            held_[rank] = ranks_in(*answer);
+            held_[rank] = numbers_in(*answer);
         }
-        for (int i = 0; i < static_cast<int>(plan_.size()); ++i) {
-            const LinkTest& test = plan_[static_cast<std::size_t>(i)];
-            const bool all = std::ranges::all_of(
-                test.flows, [&](const Flow& flow) { return flow.from != 0 || journal_.has(test, flow); });
-            if (all) {
-                held_[0].insert(i);
-            }
-        }
+        held_[0] = journal_.held(plan_);
     }
 
     void gather(int rank, Deadline deadline)
@@ -256,23 +243,12 @@ class Conductor {
             }
             ids += report.run.id + "\n";
         }
-        measure::Expectation expectation;
-        std::istringstream names{comm_.hosts()};
-        for (std::string name; std::getline(names, name, ',');) {
-            expectation.names.push_back(name);
-        }
-        model::Fleet fleet = builder.finish(expectation, {});
+        model::Fleet fleet = builder.finish({.names = comm_.hosts()}, {});
         fleet.id = fmt::format("{}-{:.8}", fleet.started, scenarios::sha256(ids));
         fleet.argv = options_.global.argv;
         fleet.exit_code = static_cast<int>(exit_code());
-        const auto written = sys::write_file_atomically(options_.gather, [&](const sys::PieceTaker& take) {
-            reporters::TextSink sink{take};
-            reporters::write_fleet_json(fleet, sink);
-            static_cast<void>(sink.finish());
-        });
-        if (!written) {
-            app::print_error(written.error());
-        }
+        static_cast<void>(app::settled(app::write_file(
+            options_.gather, [&](reporters::TextSink& sink) { reporters::write_fleet_json(fleet, sink); })));
     }
 
     [[nodiscard]] app::ExitCode exit_code() const
@@ -293,19 +269,6 @@ class Conductor {
     std::map<int, model::RunReport> reports_;
 };
 
-std::string what_is_held(const Comm& comm, const Journal& journal, const std::vector<LinkTest>& plan)
-{
-    std::vector<std::size_t> held;
-    for (std::size_t i = 0; i < plan.size(); ++i) {
-        const bool all = std::ranges::all_of(
-            plan[i].flows, [&](const Flow& flow) { return flow.from != comm.rank() || journal.has(plan[i], flow); });
-        if (all) {
-            held.push_back(i);
-        }
-    }
-    return fmt::format("{}", fmt::join(held, " "));
-}
-
 }  // namespace
 
 app::ExitCode conduct(const MpiOptions& options, const Comm& comm, Journal& journal)
@@ -319,10 +282,10 @@ app::ExitCode follow(const MpiOptions& options, const Comm& comm, Journal& journ
     const auto lost_leader = [&] {
         app::print_error({base::ErrorCode::os, "no answer; this rank ends with its own cases", comm.name(0)});
         measure_own(options, journal);
-        static_cast<void>(journal.write(false));
+        journal.write(false);
         return app::ExitCode::case_failed;
     };
-    if (!comm.send(what_is_held(comm, journal, plan), 0, answer_tag, within(start_patience))) {
+    if (!comm.send(fmt::format("{}", fmt::join(journal.held(plan), " ")), 0, answer_tag, within(start_patience))) {
         return lost_leader();
     }
     const auto all_own = options.own_patience * comm.size() + start_patience;
@@ -340,7 +303,7 @@ app::ExitCode follow(const MpiOptions& options, const Comm& comm, Journal& journ
             measure_own(options, journal);
             answer = journal.text();
         } else if (order->starts_with("end")) {
-            static_cast<void>(journal.write(true));
+            journal.write(true);
             answer = journal.text();
         } else {
             std::istringstream words{*order};
@@ -350,7 +313,7 @@ app::ExitCode follow(const MpiOptions& options, const Comm& comm, Journal& journ
             std::string lost;
             std::getline(words, lost);
             if (number < plan.size()) {
-                measure_link(options, comm, without(plan[number], ranks_in(lost)), static_cast<int>(number) + 1,
+                measure_link(options, comm, without(plan[number], numbers_in(lost)), static_cast<int>(number) + 1,
                              journal);
             }
             answer = "done";

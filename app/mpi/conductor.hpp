@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/exit_code.hpp"
+#include "app/cli/command_line.hpp"
 #include "app/mpi/comm.hpp"
 #include "app/mpi/journal.hpp"
 #include "app/mpi/link_plan.hpp"

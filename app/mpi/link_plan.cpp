@@ -1,14 +1,9 @@
 #include "app/mpi/link_plan.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
-
-#include "app/commands/shipped.hpp"
-#include "app/commands/this_machine.hpp"
-#include "scenarios/reader/loader.hpp"
 
 namespace memsweep::mpi {
 namespace {
@@ -67,24 +62,6 @@ std::vector<LinkTest> link_plan(const std::vector<Pattern>& wanted, int ranks)
         }
     }
     return plan;
-}
-
-RankPlans load_plans(const std::vector<std::string>& files)
-{
-    RankPlans loaded;
-    const scenarios::Surroundings around = app::surroundings(app::this_machine());
-    for (const std::string& name : files) {
-        scenarios::Loaded plan = scenarios::load(app::scenario_path(name), {}, around);
-        if (!plan) {
-            std::ranges::move(plan.error(), std::back_inserter(loaded.errors));
-        } else if (plan->requirements.ranks.count == 0) {
-            loaded.errors.push_back({base::ErrorCode::invalid_input,
-                                     "has no \"ranks\": it is for one process; run it with memsweep run", name});
-        } else {
-            loaded.plans.push_back(*std::move(plan));
-        }
-    }
-    return loaded;
 }
 
 model::Plan plan_of(const std::vector<model::TransferSpec>& transfers, std::uint64_t bytes, std::uint32_t samples)
