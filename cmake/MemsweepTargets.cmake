@@ -5,7 +5,7 @@
 set(MEMSWEEP_APART
   class_pool_trim.cpp curve_chart.cpp fault_chart.cpp fleet_chart.cpp fleet_json.cpp foreground_command.cpp
   gate_file_test.cpp history_chart.cpp history_json.cpp history_report.cpp html_page.cpp html_writer.cpp
-  json_reader.cpp json_reader_run.cpp json_writer.cpp limits_file_test.cpp link_test.cpp machine_facts.cpp
+  json_reader.cpp json_reader_run.cpp json_writer.cpp limits_file_test.cpp machine_facts.cpp
   markdown_text.cpp markdown_writer.cpp metric_table.cpp node_pools.cpp node_pools_test.cpp nvbandwidth_writer.cpp
   page_ops_test.cpp pool_maintenance.cpp pool_maintenance_test.cpp prefetch_test.cpp process_probe_test.cpp range_pool.cpp
   range_pool_test.cpp replay_report.cpp shared_resource.cpp size_classes_test.cpp sweep_chart.cpp table_layout.cpp
