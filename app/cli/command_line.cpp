@@ -160,7 +160,21 @@ Option& Command::option(std::string_view declaration, OptionValue value, std::st
     return added;
 }
 
+Option& Command::required_option(std::string_view declaration, OptionValue value, std::string option_help)
+{
+    Option& added = option(declaration, std::move(value), std::move(option_help));
+    added.required = true;
+    return added;
+}
+
 Option& Command::positional(std::string_view declaration, OptionValue value, std::string option_help)
+{
+    Option& added = optional_positional(declaration, std::move(value), std::move(option_help));
+    added.required = true;
+    return added;
+}
+
+Option& Command::optional_positional(std::string_view declaration, OptionValue value, std::string option_help)
 {
     return positionals.emplace_back(declared(declaration, std::move(value), std::move(option_help)));
 }

@@ -60,6 +60,7 @@ struct OptionValue {
     Arity arity{Arity::one};
     bool commas{};                     // a comma separates texts too
     std::vector<std::string> choices;  // the only texts that are accepted; empty: `take` decides
+    std::vector<std::string> words;    // offered by completions in place of `choices`, and not checked
     std::string fallback;              // what holds where the option is not given; empty: nothing to show
 };
 
@@ -70,14 +71,16 @@ struct Option {
     std::string placeholder;         // what follows, as --help calls it: "FILE"; empty for a flag
     std::string help;
     OptionValue value;
-    std::string group;               // the heading that it stands under; empty: "Options"
-    std::string variable;            // of the environment, used where the option is not given
-    std::vector<std::string> words;  // offered by completions beside `value.choices`, and not checked
+    std::string group;     // the heading that it stands under; empty: "Options"
+    std::string variable;  // of the environment, used where the option is not given
     bool required{};
     bool takes_scenarios{};  // files, or names of the catalog
 
     [[nodiscard]] bool is_repeatable() const { return value.arity > Arity::one; }
-    [[nodiscard]] const std::vector<std::string>& offered() const { return words.empty() ? value.choices : words; }
+    [[nodiscard]] const std::vector<std::string>& offered() const
+    {
+        return value.words.empty() ? value.choices : value.words;
+    }
     [[nodiscard]] Completes completes() const;
 };
 
@@ -86,7 +89,9 @@ struct Command {
 
     // `declaration`: the names and, behind a blank, the placeholder: "-o,--out FILE", "trace FILE".
     Option& option(std::string_view declaration, OptionValue value, std::string option_help);
-    Option& positional(std::string_view declaration, OptionValue value, std::string option_help);
+    Option& required_option(std::string_view declaration, OptionValue value, std::string option_help);
+    Option& positional(std::string_view declaration, OptionValue value, std::string option_help);  // required
+    Option& optional_positional(std::string_view declaration, OptionValue value, std::string option_help);
     Option& flag(std::string_view declaration, bool& target, std::string option_help);
     // Known to the parser, and to no help, completion or manual page.
     Option& hidden_option(std::string_view declaration, OptionValue value);

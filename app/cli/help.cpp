@@ -54,7 +54,7 @@ std::string explained(const Option& option)
     if (!std::ranges::all_of(choices, [&](const std::string& word) { return help.find(word) != help.npos; })) {
         help += fmt::format(" ({})", fmt::join(choices, ", "));
     }
-    if (!option.value.fallback.empty()) {
+    if (!option.value.fallback.empty() && !option.required) {
         help += fmt::format(" [{}]", option.value.fallback);
     }
     if (!option.variable.empty()) {
@@ -258,7 +258,7 @@ std::string option_entry(const Option& option)
     if (!option.offered().empty()) {
         extra += fmt::format("One of {}. ", fmt::join(option.offered(), ", "));
     }
-    if (!option.value.fallback.empty()) {
+    if (!option.value.fallback.empty() && !option.required) {
         extra += fmt::format("Default: {}. ", option.value.fallback);
     }
     if (!option.variable.empty()) {

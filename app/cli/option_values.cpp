@@ -74,6 +74,18 @@ OptionValue words(std::vector<std::string>& target, std::vector<std::string> cho
     return value;
 }
 
+OptionValue offering(OptionValue value, std::vector<std::string> offered)
+{
+    value.words = std::move(offered);
+    return value;
+}
+
+OptionValue defaulting(OptionValue value, std::string fallback)
+{
+    value.fallback = std::move(fallback);
+    return value;
+}
+
 base::Expected<Pair> split_pair(const std::string& text, const std::string& shape)
 {
     const std::size_t at = text.find('=');

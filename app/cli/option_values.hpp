@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,10 @@ using ReadText = std::function<base::Expected<void>(const std::string& text)>;
 [[nodiscard]] OptionValue word(std::string& target, std::vector<std::string> choices);
 [[nodiscard]] OptionValue words(std::vector<std::string>& target, std::vector<std::string> choices);
 
+// With words that completions offer and that nothing checks; with what holds where the option is not given.
+[[nodiscard]] OptionValue offering(OptionValue value, std::vector<std::string> offered);
+[[nodiscard]] OptionValue defaulting(OptionValue value, std::string fallback);
+
 // What `parse` makes of the text; the target may be an optional.
 template <typename Target, typename Parse>
 [[nodiscard]] OptionValue parsed(Target& target, Parse parse)
@@ -63,14 +68,18 @@ template <typename Target>
 [[nodiscard]] base::Expected<std::uint64_t> whole_number(const std::string& digits, std::uint64_t min,
                                                          std::uint64_t max);
 
-// `max` fits the target, which may be an optional.
+// `max` fits the target, which may be an optional; where it is none, its value is the default that help shows.
 template <typename Target>
 [[nodiscard]] OptionValue number(Target& target, std::uint64_t min, std::uint64_t max)
 {
     using Number = typename decltype(std::optional{target})::value_type;
-    return parsed(target, [min, max](const std::string& digits) {
-        return whole_number(digits, min, max).map([](std::uint64_t value) { return static_cast<Number>(value); });
+    OptionValue value = parsed(target, [min, max](const std::string& digits) {
+        return whole_number(digits, min, max).map([](std::uint64_t number) { return static_cast<Number>(number); });
     });
+    if constexpr (std::is_integral_v<Target>) {
+        value.fallback = std::to_string(target);
+    }
+    return value;
 }
 
 // "NAME=VALUE"; `shape` is how the error calls it.

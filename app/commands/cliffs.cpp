@@ -237,10 +237,9 @@ void add_cliffs(Command& program, const GlobalOptions& global)
     Command& command =
         program.command("cliffs", "Find the sizes where an allocator's cost jumps, why, and what moves them");
     auto& cliffs = arguments_of<CliffsCommand>(command, global, execute);
-    Option& on = command.option("--on A,B", value::comma_texts(cliffs.allocators),
-                                "Allocators, with commas: glibc, jemalloc, mimalloc, tcmalloc, or paths of libraries");
-    on.required = true;
-    on.words = value::names_in(model::allocators());
+    command.required_option(
+        "--on A,B", value::offering(value::comma_texts(cliffs.allocators), value::names_in(model::allocators())),
+        "Allocators, with commas: glibc, jemalloc, mimalloc, tcmalloc, or paths of libraries");
     command.option("--from SIZE", value::size(cliffs.range.from), "Smallest size (default 64B)");
     command.option("--to SIZE", value::size(cliffs.range.to), "Largest size (default 64MiB)");
     command.flag("--no-verify", cliffs.no_verify, "Name the settings that should move a cliff without trying them");
@@ -266,8 +265,8 @@ void add_malloc_cost(Command& program, const GlobalOptions& /*global*/)
     };
     const auto asked = std::make_shared<Asked>();
     Command& command = program.hidden_command("malloc-cost");
-    command.positional("fd FD", value::number(asked->fd, 0, INT_MAX), "").required = true;
-    command.positional("bytes BYTES", value::number(asked->bytes, 0, UINT64_MAX), "").required = true;
+    command.positional("fd FD", value::number(asked->fd, 0, INT_MAX), "");
+    command.positional("bytes BYTES", value::number(asked->bytes, 0, UINT64_MAX), "");
     command.run = [asked] { return answer_on(asked->fd, asked->bytes); };
 }
 

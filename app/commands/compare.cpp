@@ -18,7 +18,6 @@
 #include "core/measure/thresholds.hpp"
 #include "reporters/document/comparison_document.hpp"
 #include "reporters/formats.hpp"
-#include "reporters/terminal/terminal_writer.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -278,15 +277,13 @@ base::Expected<ExitCode> execute(const CompareCommand& command, const GlobalOpti
 
 void add_judging(Command& command, CompareCommand& compare)
 {
-    Option& metrics = command.option("--metric METRIC", value::texts(compare.metrics, Arity::each_time),
-                                     "Only this metric (repeatable; memsweep list metrics)");
-    metrics.words = value::names_in(model::metric_catalog());
+    OptionValue metrics = value::texts(compare.metrics, Arity::each_time);
+    command.option("--metric METRIC", value::offering(std::move(metrics), value::names_in(model::metric_catalog())),
+                   "Only this metric (repeatable; memsweep list metrics)");
     command.option("--threshold METRIC=PERCENT[,ABS]", value::pairs(compare.thresholds, "NAME=VALUE", Arity::each_time),
                    "How much a metric may change: wall_time=5%, working_set_peak=2%,1MiB (repeatable)");
-    command
-        .option("--gate FILE", value::text(compare.gate),
-                "Take thresholds from a gate file, or one that ships (memory)")
-        .words = shipped_gates();
+    command.option("--gate FILE", value::offering(value::text(compare.gate), shipped_gates()),
+                   "Take thresholds from a gate file, or one that ships (memory)");
     command.flag("--points", compare.points, "Also compare what named points measured, as POINT.METRIC");
     command.flag("--no-gate", compare.no_gate, "Show regressions, but exit with 0");
     command.flag("--only-changed", compare.only_changed, "Leave out what is the same or cannot be told");
@@ -311,17 +308,15 @@ void add_compare(Command& program, const GlobalOptions& global)
 {
     Command& command = program.command("compare", "Compare results, or two case families of one");
     auto& compare = arguments_of<CompareCommand>(command, global, execute);
-    command
-        .positional("result RESULT", value::texts(compare.results),
-                    "The base, then its candidates; with --between one result; - is stdin")
-        .required = true;
+    command.positional("result RESULT", value::texts(compare.results),
+                       "The base, then its candidates; with --between one result; - is stdin");
     command.option("--between AXIS=VALUE AXIS=VALUE", value::pairs(compare.between, "NAME=VALUE", Arity::two),
                    "Compare two case families of one result: mode=refcount mode=finalizer; the first is the base; two "
                    "phases of each case too: phase=warm phase=cold");
     add_judging(command, compare);
     const auto formats = reporters::format_names(reporters::Subject::comparison);
-    command.option("-f,--format FMT", value::text(compare.format), "text, md, json, junit or html")
-        .words.assign(formats.begin(), formats.end());
+    command.option("-f,--format FMT", value::offering(value::text(compare.format), {formats.begin(), formats.end()}),
+                   "text, md, json, junit or html");
     command.option("-o,--out FILE", value::text(compare.out), "Where to write (default stdout)");
     command.footer = "Exit codes: 0 no regression; 1 a metric regressed or a case began to fail; 2 unreadable, or not "
                      "comparable; 5 no verdict: too few repetitions.";

@@ -4,8 +4,6 @@
 
 #include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "app/cli/console.hpp"
 #include "core/base/expected.hpp"

@@ -45,10 +45,9 @@ void add_export(Command& program, const GlobalOptions& global)
 {
     Command& command = program.command("export", "Write a trace as another tool's log");
     auto& to_export = arguments_of<ExportCommand>(command, global, execute);
-    command.positional("trace FILE", value::text(to_export.trace), "A trace (.mst); - is stdin").required = true;
-    command
-        .option("-f,--format FMT", value::word(to_export.format, {"rmm", "umpire"}), "rmm (CSV) or umpire (JSON lines)")
-        .required = true;
+    command.positional("trace FILE", value::text(to_export.trace), "A trace (.mst); - is stdin");
+    command.required_option("-f,--format FMT", value::word(to_export.format, {"rmm", "umpire"}),
+                            "rmm (CSV) or umpire (JSON lines)");
     command.option("-o,--out FILE", value::text(to_export.out), "Where to write (default stdout)");
     command.footer = "Exit codes: 0 written; 1 parts of the trace were damaged and left out; 2 unreadable.";
 }

@@ -96,15 +96,14 @@ void add_fit(Command& program, const GlobalOptions& global)
 {
     Command& command = program.command("fit", "Smallest capacity a trace needs per placement policy; needs no GPU");
     auto& fit = arguments_of<FitCommand>(command, global, execute);
-    command.positional("trace FILE", value::text(fit.trace), "A trace (.mst); - is stdin").required = true;
+    command.positional("trace FILE", value::text(fit.trace), "A trace (.mst); - is stdin");
     command.option("--capacity SIZE", value::size(fit.capacity_bytes),
                    "Also say what fails first at this capacity, as in 80GiB");
     command.option("--policy POLICY", value::words(fit.policies, value::names_in(trace::placement_policies())),
                    "Only this policy (repeatable)");
     command.option("--alignment SIZE", value::size(fit.alignment_bytes),
                    "Sizes are rounded up to it (default 16B, and 256B where there are devices)");
-    command.option("--runs N", value::number(fit.runs, 1, 1000), "The same run so often: what the last one needs")
-        .value.fallback = "1";
+    command.option("--runs N", value::number(fit.runs, 1, 1000), "The same run so often: what the last one needs");
     command.option("-f,--format FMT", value::word(fit.format, {"text", "json", "html"}),
                    "text, json, or html with pictures of the address space");
     command.option("-o,--out FILE", value::text(fit.out), "Where to write (default stdout)");

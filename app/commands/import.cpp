@@ -102,9 +102,8 @@ void add_import(Command& program, const GlobalOptions& global)
         {{"lifo", trace::FreeOrder::lifo}, {"fifo", trace::FreeOrder::fifo}, {"random", trace::FreeOrder::random}}};
     Command& command = program.command("import", "Turn another tool's log into a trace");
     auto& import = arguments_of<ImportCommand>(command, global, execute);
-    command.positional("log FILE", value::text(import.log), "A log, also compressed by gzip or zstd; - is stdin")
-        .required = true;
-    command.option("-o,--out FILE", value::text(import.out), "The trace to write (.mst); - is stdout").required = true;
+    command.positional("log FILE", value::text(import.log), "A log, also compressed by gzip or zstd; - is stdin");
+    command.required_option("-o,--out FILE", value::text(import.out), "The trace to write (.mst); - is stdout");
     command.option("--format FMT", value::word(import.format, value::names_in(trace::import_formats())),
                    "What the log is, where its first bytes do not tell");
     command.option("--heaptrack-order ORDER", value::choice(import.free_order, free_orders),

@@ -3,9 +3,11 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
@@ -33,12 +35,25 @@ struct ListCommand {
 };
 
 using base::Expected;
-using model::Scalar;
 using reporters::Listing;
 
-std::string text(std::string_view view)
+// A text, a yes or no, or a count.
+template <typename Value>
+model::Scalar cell(const Value& value)
 {
-    return std::string{view};
+    if constexpr (std::is_convertible_v<const Value&, std::string_view>) {
+        return std::string{std::string_view{value}};
+    } else if constexpr (std::is_same_v<Value, bool>) {
+        return value;
+    } else {
+        return static_cast<std::int64_t>(value);
+    }
+}
+
+template <typename... Cells>
+void add_row(Listing& listing, const Cells&... cells)
+{
+    listing.rows.push_back({cell(cells)...});
 }
 
 Expected<Listing> list_scenarios(const ListCommand& command)
@@ -52,7 +67,7 @@ Expected<Listing> list_scenarios(const ListCommand& command)
     for (const scenarios::CatalogEntry& entry : *entries) {
         const std::string description =
             entry.errors.empty() ? entry.description : "invalid: " + base::describe(entry.errors.front());
-        listing.rows.push_back({entry.name, static_cast<std::int64_t>(entry.cases), entry.path, description});
+        add_row(listing, entry.name, entry.cases, entry.path, description);
     }
     return listing;
 }
@@ -70,7 +85,7 @@ Expected<Listing> list_cases(const ListCommand& command)
             return base::fail(plan.error().front());
         }
         for (const model::Case& one : plan->cases) {
-            listing.rows.push_back({one.id, static_cast<std::int64_t>(model::estimated_peak_bytes(one))});
+            add_row(listing, one.id, model::estimated_peak_bytes(one));
         }
     }
     return listing;
@@ -81,9 +96,8 @@ Expected<Listing> list_metrics(const ListCommand& /*command*/)
     Listing listing{{"name", "of", "unit", "better", "class", "provenance", "meaning"}, {}};
     const auto add = [&listing](std::string_view of, std::span<const model::MetricInfo> catalog) {
         for (const model::MetricInfo& info : catalog) {
-            listing.rows.push_back({text(info.name), text(of), text(name_of(info.unit)), text(name_of(info.better)),
-                                    text(name_of(info.metric_class)), text(name_of(info.provenance)),
-                                    text(info.meaning)});
+            add_row(listing, info.name, of, name_of(info.unit), name_of(info.better), name_of(info.metric_class),
+                    name_of(info.provenance), info.meaning);
         }
     };
     add("repetition", model::metric_catalog());
@@ -100,16 +114,11 @@ Listing list_options(const std::function<bool(std::string_view section)>& wanted
             continue;
         }
         for (const scenarios::OptionInfo& option : section.options) {
-            std::string choices;
-            for (const std::string_view choice :
-                 option.choices != nullptr ? option.choices() : std::vector<std::string_view>{}) {
-                choices += (choices.empty() ? "" : "|") + text(choice);
-            }
+            const auto choices = option.choices != nullptr ? option.choices() : std::vector<std::string_view>{};
             const bool bounded = scenarios::has_bounds(option.kind);
-            listing.rows.push_back({section.name, text(option.name), text(kind_name(option.kind)), option.required,
-                                    text(option.default_text), bounded ? fmt::format("{}", option.min) : "",
-                                    bounded ? fmt::format("{}", option.max) : "", text(unit_of(option.kind)), choices,
-                                    text(option.help)});
+            add_row(listing, section.name, option.name, kind_name(option.kind), option.required, option.default_text,
+                    bounded ? fmt::format("{}", option.min) : "", bounded ? fmt::format("{}", option.max) : "",
+                    unit_of(option.kind), fmt::format("{}", fmt::join(choices, "|")), option.help);
         }
     }
     return listing;
@@ -119,8 +128,7 @@ template <typename Enum>
 void add_values(Listing& listing, std::string_view key)
 {
     for (const auto& how : model::names<Enum>()) {
-        listing.rows.push_back({text(key), text(how.name), text("value"), false, text(""), text(""), text(""), text(""),
-                                text(""), text(how.meaning)});
+        add_row(listing, key, how.name, "value", false, "", "", "", "", "", how.meaning);
     }
 }
 
@@ -128,7 +136,7 @@ template <typename Enum>
 void add_names(Listing& listing, std::string_view before = "")
 {
     for (const auto& entry : model::names<Enum>()) {
-        listing.rows.push_back({fmt::format("{}{}", before, entry.name), text(entry.meaning)});
+        add_row(listing, fmt::format("{}{}", before, entry.name), entry.meaning);
     }
 }
 
@@ -142,7 +150,7 @@ Expected<Listing> list_ops(const ListCommand& command)
     }
     Listing listing{{"op", "meaning"}, {}};
     for (const model::OperationInfo& info : model::operations()) {
-        listing.rows.push_back({text(info.name), text(info.meaning)});
+        add_row(listing, info.name, info.meaning);
         if (info.name == "trim") {
             add_names<model::TrimHow>(listing, "  how: ");
         } else if (info.name == "prefetch") {
@@ -159,7 +167,7 @@ Listing list_names(const ListCommand& command, std::string_view column, std::str
     if (command.json) {
         return list_options([&](std::string_view name) { return name == section; });
     }
-    Listing listing{{text(column), "meaning"}, {}};
+    Listing listing{{std::string{column}, "meaning"}, {}};
     add_names<Enum>(listing);
     return listing;
 }
@@ -174,16 +182,6 @@ Expected<Listing> list_disciplines(const ListCommand& command)
     return list_names<model::ReleaseMode>(command, "discipline", "release");
 }
 
-// The keys of "allocators" that set it.
-std::string settings_of(std::string_view allocator)
-{
-    std::string keys;
-    for (const scenarios::OptionInfo& option : scenarios::allocator_options(allocator)) {
-        keys += (keys.empty() ? "" : " ") + text(option.name);
-    }
-    return keys;
-}
-
 Expected<Listing> list_allocators(const ListCommand& command)
 {
     Listing listing{{"allocator", "installed", "library", "package", "meaning"}, {}};
@@ -193,9 +191,10 @@ Expected<Listing> list_allocators(const ListCommand& command)
     for (const model::KnownAllocator& known : model::allocators()) {
         const auto library = sys::find_allocator_library(std::string{known.name});
         const std::string path = library ? (library->empty() ? sys::c_library() : *library) : std::string{};
-        listing.rows.push_back({text(known.name), library.has_value(), path, text(known.package), text(known.meaning)});
-        if (command.json) {
-            listing.rows.back().emplace_back(settings_of(known.name));
+        add_row(listing, known.name, library.has_value(), path, known.package, known.meaning);
+        if (command.json) {  // the keys of "allocators" that set it
+            const auto settings = value::names_in(scenarios::allocator_options(known.name));
+            listing.rows.back().emplace_back(fmt::format("{}", fmt::join(settings, " ")));
         }
     }
     return listing;
@@ -205,7 +204,7 @@ Expected<Listing> list_formats(const ListCommand& /*command*/)
 {
     Listing listing{{"format", "extension", "meaning"}, {}};
     for (const reporters::Format& format : reporters::formats()) {
-        listing.rows.push_back({text(format.name), text(format.extension), text(format.description)});
+        add_row(listing, format.name, format.extension, format.description);
     }
     return listing;
 }
@@ -240,12 +239,10 @@ void add_list(Command& program, const GlobalOptions& global)
     Command& command =
         program.command("list", "List scenarios, cases, metrics, ops, resources, disciplines, allocators or formats");
     auto& list = arguments_of<ListCommand>(command, global, execute);
-    command
-        .positional("what WHAT", value::word(list.what, value::names_in(subjects)),
-                    "scenarios, cases, metrics, ops, resources, disciplines, allocators, formats")
-        .required = true;
-    command.positional("file FILE", value::texts(list.files),
-                       "Scenario files of `list cases`; the folder of `list scenarios`");
+    command.positional("what WHAT", value::word(list.what, value::names_in(subjects)),
+                       "scenarios, cases, metrics, ops, resources, disciplines, allocators, formats");
+    command.optional_positional("file FILE", value::texts(list.files),
+                                "Scenario files of `list cases`; the folder of `list scenarios`");
     command.flag("--json", list.json, "As JSON, with every key's type, unit, default and bounds");
 }
 

@@ -281,12 +281,9 @@ void add_merge(Command& program, const GlobalOptions& global)
     Command& command =
         program.command("merge", "Join results of one scenario into one, or those of many hosts into a fleet");
     auto& merge = arguments_of<MergeCommand>(command, global, execute);
-    command
-        .positional("result RESULT", value::texts(merge.results),
-                    "Results of one scenario on one kind of machine, or on many hosts; - is stdin")
-        .required = true;
-    command.option("-o,--out FILE", value::text(merge.out), "Where to write the merged result; - is stdout").required =
-        true;
+    command.positional("result RESULT", value::texts(merge.results),
+                       "Results of one scenario on one kind of machine, or on many hosts; - is stdin");
+    command.required_option("-o,--out FILE", value::text(merge.out), "Where to write the merged result; - is stdout");
     command.option(
         "--expect HOSTS", value::text(merge.expect),
         "How many hosts should be there, or which: 128, or n[001-128]; who is missing is named: exit code 3");

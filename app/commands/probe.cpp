@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -83,14 +82,11 @@ void add_output(Command& command, ProbeArguments& asked)
     command.option("--svg FILE", value::text(probe.svg), "Draw the machine into this file, as lstopo does");
     command.option("--xml FILE", value::text(probe.xml),
                    "Describe the machine in this file, for lstopo and whatever else uses hwloc");
-    command
-        .option("-f,--format FMT", value::text(probe.format),
-                "text, json, csv, html and the others of `memsweep list formats` (default text; json for -o)")
-        .words = value::names_in(reporters::formats());
-    command
-        .option("--export FMT", value::text(asked.export_format),
-                "The same as --format: nvbandwidth for what reads its JSON")
-        .words = value::names_in(reporters::formats());
+    const std::vector<std::string> formats = value::names_in(reporters::formats());
+    command.option("-f,--format FMT", value::offering(value::text(probe.format), formats),
+                   "text, json, csv, html and the others of `memsweep list formats` (default text; json for -o)");
+    command.option("--export FMT", value::offering(value::text(asked.export_format), formats),
+                   "The same as --format: nvbandwidth for what reads its JSON");
     command.option("-o,--out FILE", value::text(probe.out),
                    "Write the format to this file; %h host, %r rank, %s what is probed, %t UTC; - is stdout");
     command.option("--tag KEY=VALUE", value::pairs(probe.tags, "KEY=VALUE", Arity::each_time),
@@ -280,11 +276,10 @@ void add_probe(Command& program, const GlobalOptions& global)
 {
     Command& command = program.command("probe", "Measure this machine: topology, bandwidth, latency, faults, devices");
     auto& asked = arguments_of<ProbeArguments>(command, global, execute);
-    command
-        .positional("what WHAT", value::texts(asked.words),
-                    "topology, bandwidth, latency, faults, device or all (default all); or transfers, as in "
-                    "'host:pinned@node0 -> cpu -> host@node0', measured at once")
-        .words = {probe_words.begin(), probe_words.end()};
+    command.optional_positional(
+        "what WHAT", value::offering(value::texts(asked.words), {probe_words.begin(), probe_words.end()}),
+        "topology, bandwidth, latency, faults, device or all (default all); or transfers, as in "
+        "'host:pinned@node0 -> cpu -> host@node0', measured at once");
     add_cases(command, asked.probe);
     add_measuring(command, asked.probe);
     add_output(command, asked);

@@ -270,14 +270,13 @@ void add_record(Command& program, const GlobalOptions& global)
     constexpr std::uint64_t largest_sample = 1'000'000;
     Command& command = program.command("record", "Record the allocations of a program and its children");
     auto& record = arguments_of<RecordCommand>(command, global, execute);
-    command.positional("command CMD", value::texts(record.command), "The program and its arguments, behind --");
-    command.option("-o,--out FILE", value::text(record.out), "The trace to write (.mst)").required = true;
+    command.optional_positional("command CMD", value::texts(record.command),
+                                "The program and its arguments, behind --");
+    command.required_option("-o,--out FILE", value::text(record.out), "The trace to write (.mst)");
     command.option("--min-size SIZE", value::size(record.choice.min_size_bytes),
                    "Only blocks for which the allocator gave at least so much, as in 4KiB");
-    command
-        .option("--sample N", value::number(record.choice.sample, 1, largest_sample),
-                "One block of so many, chosen by address")
-        .value.fallback = "1";
+    command.option("--sample N", value::number(record.choice.sample, 1, largest_sample),
+                   "One block of so many, chosen by address");
     command.flag("--no-children", record.choice.no_children,
                  "Only the program itself, not the processes that it starts");
     command.option("--recover DIR", value::text(record.recover),

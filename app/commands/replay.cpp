@@ -14,7 +14,6 @@
 #include "app/commands/run_session.hpp"
 #include "app/commands/this_machine.hpp"
 #include "core/model/allocator.hpp"
-#include "core/model/plan.hpp"
 #include "reporters/formats.hpp"
 #include "scenarios/reader/replay_plan.hpp"
 
@@ -42,13 +41,11 @@ constexpr std::array<std::pair<std::string_view, model::ReplaySpeed>, 2> speeds{
 void add_cases(Command& command, scenarios::ReplayRequest& request)
 {
     command.group = "Cases";
-    Option& on = command.option(
-        "--on A,B", value::comma_texts(request.on),
+    command.required_option(
+        "--on A,B", value::offering(value::comma_texts(request.on), value::names_in(model::allocators())),
         "With commas: glibc, jemalloc, mimalloc, tcmalloc, a library's path, null, pool:tls, pool:pow2, best_fit, "
         "tlsf, arena, pages; memory of a device: pinned, managed, device, below a pool too (pool@device), of another "
         "one (device@gpu1)");
-    on.required = true;
-    on.words = value::names_in(model::allocators());
     command.option("--release MODE,...", value::comma_texts(request.release),
                    "Release modes, with commas (memsweep list disciplines), or MODE:PROFILE; immediate (the default) "
                    "makes the recorded calls and nothing else");
@@ -64,26 +61,19 @@ void add_cases(Command& command, scenarios::ReplayRequest& request)
                    "one of each further page), all");
     command.option("--speed SPEED", value::choice(request.speed, speeds),
                    "maximum (the default) or original: no event before its recorded time");
-    command
-        .option("--collect-every N", value::number(request.collect_every, 1, 1'000'000'000),
-                "Of release modes that collect and have no profile: allocations between two collections")
-        .value.fallback = std::to_string(request.collect_every);
+    command.option("--collect-every N", value::number(request.collect_every, 1, 1'000'000'000),
+                   "Of release modes that collect and have no profile: allocations between two collections");
 }
 
 void add_measuring(Command& command, ReplayCommand& replay)
 {
     scenarios::ReplayRequest& request = replay.request;
     command.group = "Measuring";
-    command
-        .option("-n,--repetitions N", value::number(request.repetitions, 1, 1'000'000),
-                "Measured repetitions of each case")
-        .value.fallback = std::to_string(request.repetitions);
-    command.option("--warmup N", value::number(request.warmup, 0, 1'000'000), "Rounds run and discarded first")
-        .value.fallback = std::to_string(request.warmup);
-    command
-        .option("--settle DURATION", value::duration(request.settle),
-                "How long what stays resident after the end is watched, up to 5s")
-        .value.fallback = "5s";
+    command.option("-n,--repetitions N", value::number(request.repetitions, 1, 1'000'000),
+                   "Measured repetitions of each case");
+    command.option("--warmup N", value::number(request.warmup, 0, 1'000'000), "Rounds run and discarded first");
+    command.option("--settle DURATION", value::defaulting(value::duration(request.settle), "5s"),
+                   "How long what stays resident after the end is watched, up to 5s");
     command.flag("--no-latency", replay.no_latency, "Leave out the last replay, which times every call");
     command.option("--timeout DURATION", value::duration(request.timeout),
                    "Time allowed to one repetition (default 10m)");
@@ -159,7 +149,7 @@ void add_replay(Command& program, const GlobalOptions& global)
 {
     Command& command = program.command("replay", "Replay a trace on allocators, pools and release modes");
     auto& replay = arguments_of<ReplayCommand>(command, global, execute);
-    command.positional("trace FILE", value::text(replay.request.trace), "A trace (.mst)").required = true;
+    command.positional("trace FILE", value::text(replay.request.trace), "A trace (.mst)");
     add_cases(command, replay.request);
     add_measuring(command, replay);
     add_output(command, replay);

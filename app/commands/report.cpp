@@ -1,5 +1,4 @@
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,7 +12,6 @@
 #include "reporters/document/fleet_document.hpp"
 #include "reporters/document/history_document.hpp"
 #include "reporters/formats.hpp"
-#include "reporters/terminal/terminal_writer.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -97,15 +95,11 @@ void add_report(Command& program, const GlobalOptions& global)
 {
     Command& command = program.command("report", "Convert a result to another format");
     auto& report = arguments_of<ReportCommand>(command, global, execute);
-    command
-        .positional("result RESULT", value::texts(report.results),
-                    "A result; or several, whose trends are shown; - is stdin")
-        .required = true;
+    command.positional("result RESULT", value::texts(report.results),
+                       "A result; or several, whose trends are shown; - is stdin");
     const std::vector<std::string> formats = value::names_in(reporters::formats());
-    command
-        .option("-f,--format FMT", value::text(report.format),
-                fmt::format("{} (memsweep list formats explains them)", fmt::join(formats, ", ")))
-        .words = formats;
+    command.option("-f,--format FMT", value::offering(value::text(report.format), formats),
+                   fmt::format("{} (memsweep list formats explains them)", fmt::join(formats, ", ")));
     command.option("-o,--out FILE", value::text(report.out),
                    "Where to write (default stdout); csv and gha write a file per part beside it");
     command.flag("--check", report.check,

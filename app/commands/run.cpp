@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -26,18 +25,15 @@ void add_output(Command& command, RunCommand& run)
     command.option(
         "-o,--out FILE", value::text(run.out),
         "Result file (default results/<scenario>-<UTC>.json); %h host, %r rank, %s scenario, %t UTC; - is stdout");
-    command
-        .option("-r,--report FMT[=FILE]", report_targets(run.reports),
-                "Also write this format (memsweep list formats), to FILE or stdout (repeatable)")
-        .words = value::names_in(reporters::formats());
+    command.option("-r,--report FMT[=FILE]",
+                   value::offering(report_targets(run.reports), value::names_in(reporters::formats())),
+                   "Also write this format (memsweep list formats), to FILE or stdout (repeatable)");
     command.option("--tag KEY=VALUE", value::pairs(run.tags, "NAME=VALUE"), "Record a tag in the result (repeatable)");
     command.option("--events FILE", value::text(run.events), "Write events as NDJSON while they happen; - is stdout");
     command.option("--baseline RESULT", value::text(run.baseline),
                    "Compare with this result of the same scenario and machine; a regression is exit code 1");
-    command
-        .option("--gate FILE", value::text(run.gate),
-                "Judge the comparison by this gate file, or one that ships (memory)")
-        .words = shipped_gates();
+    command.option("--gate FILE", value::offering(value::text(run.gate), shipped_gates()),
+                   "Judge the comparison by this gate file, or one that ships (memory)");
     command.flag("--resume", run.resume, "Go on with the result that -o names; its scenario must be the same");
 }
 
@@ -167,10 +163,10 @@ void add_run(Command& program, const GlobalOptions& global)
 {
     Command& command = program.command("run", "Run scenario files, print the report, write the result");
     auto& run = arguments_of<RunCommand>(command, global, execute);
-    Option& scenarios =
-        command.positional("scenario FILE", value::texts(run.scenarios),
-                           "Scenario files, or names of the catalog (memsweep list scenarios); - is stdin");
-    scenarios.required = scenarios.takes_scenarios = true;
+    command
+        .positional("scenario FILE", value::texts(run.scenarios),
+                    "Scenario files, or names of the catalog (memsweep list scenarios); - is stdin")
+        .takes_scenarios = true;
     add_output(command, run);
     add_cases(command, run);
     add_measuring(command, run);

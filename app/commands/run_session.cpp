@@ -385,7 +385,7 @@ void add_worker(Command& program, const GlobalOptions& /*global*/)
 {
     const auto channel_fd = std::make_shared<int>();
     Command& command = program.hidden_command("worker");
-    command.positional("fd FD", value::number(*channel_fd, 0, INT_MAX), "").required = true;
+    command.positional("fd FD", value::number(*channel_fd, 0, INT_MAX), "");
     command.run = [channel_fd] { return static_cast<ExitCode>(engine::worker_main(*channel_fd)); };
 }
 

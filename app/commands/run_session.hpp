@@ -9,7 +9,6 @@
 
 #include "app/commands/results.hpp"
 #include "core/model/plan.hpp"
-#include "core/model/report.hpp"
 #include "scenarios/reader/loader.hpp"
 
 namespace memsweep::app {

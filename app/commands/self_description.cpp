@@ -56,10 +56,8 @@ void add_schema(Command& program, const GlobalOptions& /*global*/)
 {
     const auto which = std::make_shared<std::string>();
     Command& command = program.command("schema", "Print a JSON Schema, for editors and for readers");
-    command
-        .positional("which WHICH", value::word(*which, value::names_in(scenarios::schemas)),
-                    "scenario, result, gates, comparison, history, limits, fleet or fleet-trend")
-        .required = true;
+    command.positional("which WHICH", value::word(*which, value::names_in(scenarios::schemas)),
+                       "scenario, result, gates, comparison, history, limits, fleet or fleet-trend");
     command.run = [which] {
         return print_text(std::ranges::find(scenarios::schemas, *which, &scenarios::NamedSchema::name)->text());
     };
@@ -69,7 +67,7 @@ void add_completion(Command& program, const GlobalOptions& /*global*/)
 {
     const auto shell = std::make_shared<std::string>();
     Command& command = program.command("completion", "Print the completion script of a shell");
-    command.positional("shell SHELL", shell_name(*shell), "bash, zsh or fish").required = true;
+    command.positional("shell SHELL", shell_name(*shell), "bash, zsh or fish");
     command.footer = "In bash: source <(memsweep completion bash). Installed packages bring the scripts along.";
     command.run = [shell, &program] { return print_text(completion_script(program, *shell)); };
 }
@@ -78,7 +76,7 @@ void add_man(Command& program, const GlobalOptions& /*global*/)
 {
     const auto date = std::make_shared<std::string>();
     Command& command = program.hidden_command("man");
-    command.option("--date DATE", value::text(*date), "Of the page's footer, as in 2026-01-31").required = true;
+    command.required_option("--date DATE", value::text(*date), "Of the page's footer, as in 2026-01-31");
     command.run = [date, &program] { return print_text(manual_page(program, model::this_tool().version, *date)); };
 }
 

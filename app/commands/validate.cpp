@@ -7,7 +7,6 @@
 #include "app/commands/commands.hpp"
 #include "app/commands/shipped.hpp"
 #include "app/commands/this_machine.hpp"
-#include "core/model/plan.hpp"
 #include "reporters/document/value_text.hpp"
 #include "scenarios/reader/loader.hpp"
 
@@ -43,8 +42,7 @@ void add_validate(Command& program, const GlobalOptions& global)
 {
     Command& command = program.command("validate", "Check scenario files and print every error with its place");
     auto& validate = arguments_of<ValidateCommand>(command, global, execute);
-    Option& files = command.positional("file FILE", value::texts(validate.files), "Scenario files; - is stdin");
-    files.required = files.takes_scenarios = true;
+    command.positional("file FILE", value::texts(validate.files), "Scenario files; - is stdin").takes_scenarios = true;
 }
 
 }  // namespace memsweep::app

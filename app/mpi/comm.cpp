@@ -4,7 +4,6 @@
 #include <array>
 #include <ctime>
 #include <limits>
-#include <unistd.h>
 #include <utility>
 
 #if __has_include(<mpi-ext.h>)

@@ -5,14 +5,9 @@
 // same and ends.
 #pragma once
 
-#include <set>
-#include <string>
-#include <vector>
-
 #include "app/cli/command_line.hpp"
 #include "app/mpi/comm.hpp"
 #include "app/mpi/journal.hpp"
-#include "app/mpi/link_plan.hpp"
 #include "app/mpi/mpi_options.hpp"
 
 namespace memsweep::mpi {

@@ -12,7 +12,6 @@
 #include "app/mpi/comm.hpp"
 #include "app/mpi/conductor.hpp"
 #include "app/mpi/journal.hpp"
-#include "app/mpi/link_plan.hpp"
 #include "app/mpi/mpi_options.hpp"
 #include "core/sys/machine_facts.hpp"
 

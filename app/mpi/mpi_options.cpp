@@ -122,28 +122,25 @@ struct Arguments {
 OptionValue word_list(std::vector<std::string>& target, std::vector<std::string> known, std::string refusal)
 {
     known.emplace_back("none");
-    return value::each_of_list([&target, known, refusal](const std::string& word) -> base::Expected<void> {
+    OptionValue list = value::each_of_list([&target, known, refusal](const std::string& word) -> base::Expected<void> {
         if (std::ranges::find(known, word) == known.end()) {
             return refuse(fmt::format("\"{}\" is {}", word, refusal));
         }
         target.push_back(word);
         return {};
     });
+    return value::offering(std::move(list), std::move(known));
 }
 
 void add_own(Command& program, MpiOptions& options, Arguments& asked)
 {
     program.group = "Memory of each rank";
-    program
-        .option("--own LIST",
-                word_list(asked.own, {"bandwidth", "latency", "faults"}, "not bandwidth, latency, faults or none"),
-                "What each rank measures of its own memory, as memsweep probe: bandwidth, latency, "
-                "faults, with commas; or none (default bandwidth,latency)")
-        .words = {"bandwidth", "latency", "faults", "none"};
-    program
-        .option("--at-once WHO", value::choice(options.together, at_once),
-                "How many ranks measure their own memory at the same time: one, pairs or all")
-        .value.fallback = "one";
+    program.option("--own LIST",
+                   word_list(asked.own, {"bandwidth", "latency", "faults"}, "not bandwidth, latency, faults or none"),
+                   "What each rank measures of its own memory, as memsweep probe: bandwidth, latency, "
+                   "faults, with commas; or none (default bandwidth,latency)");
+    program.option("--at-once WHO", value::defaulting(value::choice(options.together, at_once), "one"),
+                   "How many ranks measure their own memory at the same time: one, pairs or all");
     program.option("-k,--filter REGEX", value::text(options.own.filter),
                    "Only own cases whose id matches this regular expression");
     program.option("--size SIZE", value::size(options.own.array_bytes),
@@ -157,15 +154,13 @@ void add_own(Command& program, MpiOptions& options, Arguments& asked)
 void add_links(Command& program, MpiOptions& options, Arguments& asked)
 {
     program.group = "Links";
-    program
-        .option("--links LIST",
-                word_list(asked.patterns, value::names_in(patterns),
-                          "no pattern; there are latency, uni, bidirectional, all-to-one, one-to-all, ring and none"),
-                "What is measured between the ranks, with commas; or none (default all)")
-        .words = {"latency", "uni", "bidirectional", "all-to-one", "one-to-all", "ring", "none"};
+    program.option(
+        "--links LIST",
+        word_list(asked.patterns, value::names_in(patterns),
+                  "no pattern; there are latency, uni, bidirectional, all-to-one, one-to-all, ring and none"),
+        "What is measured between the ranks, with commas; or none (default all)");
     program.option("--link-time DURATION", value::duration(asked.link_time), "Of each sample of a link (default 5ms)");
-    program.option("-n,--samples N", value::number(options.link.samples, 1, 10'000), "Of each case").value.fallback =
-        std::to_string(options.link.samples);
+    program.option("-n,--samples N", value::number(options.link.samples, 1, 10'000), "Of each case");
     program.option("--message SIZE", value::size(options.link.bytes), "Size of a message (default 4MiB)");
     program.option("--patience DURATION", value::duration(options.link.patience),
                    "With a rank that does not answer in a link test (default 10s)");
@@ -186,9 +181,9 @@ void add_output(Command& program, MpiOptions& options)
 void add_options(Command& program, MpiOptions& options, Arguments& asked)
 {
     program
-        .positional("scenario FILE", value::texts(asked.what),
-                    "Scenario files that say \"ranks\", or transfers in words, all at once: 'rank0:host -> "
-                    "rank1:host:pinned@node0'. Then --own and --links are none unless they are given")
+        .optional_positional("scenario FILE", value::texts(asked.what),
+                             "Scenario files that say \"ranks\", or transfers in words, all at once: 'rank0:host -> "
+                             "rank1:host:pinned@node0'. Then --own and --links are none unless they are given")
         .takes_scenarios = true;
     program.flag("-V,--version", asked.version, "Print the version and exit");
     program.flag("-q,--quiet", options.global.quiet, "No progress");
