@@ -1,8 +1,5 @@
 #include "app/cli/command_line.hpp"
 
-#include <algorithm>
-#include <utility>
-
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>

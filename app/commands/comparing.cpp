@@ -10,8 +10,6 @@
 #include "app/commands/results.hpp"
 #include "app/commands/shipped.hpp"
 #include "core/measure/likeness.hpp"
-#include "reporters/document/comparison_document.hpp"
-#include "reporters/terminal/terminal_writer.hpp"
 #include "scenarios/reader/gate_file.hpp"
 
 namespace memsweep::app {
@@ -91,18 +89,6 @@ base::Expected<Baseline> Baseline::open(const std::string& path, const model::Ru
 base::Expected<measure::Comparison> Baseline::compare(const model::RunReport& report) const
 {
     return compare_named({path, &result}, {"this run", &report}, criteria, false);
-}
-
-std::string baseline_text(const measure::Comparison& comparison, bool gate, const GlobalOptions& global)
-{
-    return reporters::to_terminal(
-        reporters::ComparisonReport{.comparisons = {comparison}, .gate = gate, .only_changed = !global.verbose},
-        terminal_style(global));
-}
-
-std::string baseline_line(const measure::Comparison& comparison)
-{
-    return reporters::headline(comparison).text;
 }
 
 }  // namespace memsweep::app

@@ -44,10 +44,4 @@ struct Baseline {
     [[nodiscard]] base::Expected<measure::Comparison> compare(const model::RunReport& report) const;
 };
 
-// The comparison as text for the terminal.
-[[nodiscard]] std::string baseline_text(const measure::Comparison& comparison, bool gate, const GlobalOptions& global);
-
-// The same in one sentence, for where stdout is taken.
-[[nodiscard]] std::string baseline_line(const measure::Comparison& comparison);
-
 }  // namespace memsweep::app

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "app/cli/option_values.hpp"
@@ -32,9 +32,13 @@ struct FitCommand {
 constexpr std::uint64_t host_alignment_bytes = 16;     // malloc's
 constexpr std::uint64_t device_alignment_bytes = 256;  // cudaMalloc's
 
-bool is_wanted(const FitCommand& command, std::string_view policy)
+std::vector<trace::PlacementPolicy> wanted_policies(const FitCommand& command)
 {
-    return command.policies.empty() || std::ranges::find(command.policies, policy) != command.policies.end();
+    std::vector<trace::PlacementPolicy> wanted;
+    std::ranges::copy_if(trace::placement_policies(), std::back_inserter(wanted), [&](const auto& policy) {
+        return command.policies.empty() || std::ranges::find(command.policies, policy.name) != command.policies.end();
+    });
+    return wanted;
 }
 
 // Of the policies that have one arena.
@@ -44,11 +48,9 @@ std::vector<reporters::PolicyPicture> pictures_of(const FitCommand& command, con
     constexpr std::size_t columns = 96;
     constexpr std::size_t rows = 64;
     std::vector<reporters::PolicyPicture> pictures;
-    for (const trace::PlacementPolicy& policy : trace::placement_policies()) {
-        if (is_wanted(command, policy.name)) {
-            if (auto picture = trace::picture_addresses(ops, policy, options, columns, rows)) {
-                pictures.push_back({std::string{policy.name}, *std::move(picture)});
-            }
+    for (const trace::PlacementPolicy& policy : wanted_policies(command)) {
+        if (auto picture = trace::picture_addresses(ops, policy, options, columns, rows)) {
+            pictures.push_back({std::string{policy.name}, *std::move(picture)});
         }
     }
     return pictures;
@@ -80,12 +82,10 @@ base::Expected<ExitCode> execute(const FitCommand& command, const GlobalOptions&
         .capacity = command.capacity_bytes, .alignment = command.alignment_bytes.value_or(usual), .runs = command.runs};
     reporters::FitReport report{
         .trace_name = command.trace, .live_peak = ops.live_peak, .options = options, .policies = {}, .pictures = {}};
-    for (const trace::PlacementPolicy& policy : trace::placement_policies()) {
-        if (is_wanted(command, policy.name)) {
-            report.policies.push_back(trace::fit(ops, policy, options));
-            const bool fails = command.capacity_bytes && report.policies.back().first_failure;
-            code = fails ? ExitCode::finding : code;
-        }
+    for (const trace::PlacementPolicy& policy : wanted_policies(command)) {
+        report.policies.push_back(trace::fit(ops, policy, options));
+        const bool fails = command.capacity_bytes && report.policies.back().first_failure;
+        code = fails ? ExitCode::finding : code;
     }
     return worse(code, write_text(text_of(command, report, ops, global), command.out));
 }

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/cli/console.hpp"
 #include "app/commands/plans.hpp"
 #include "app/commands/this_machine.hpp"
 #include "core/base/quantity.hpp"
@@ -271,10 +270,8 @@ base::Expected<model::RunReport> probe(const ProbeCommand& command, const Global
 {
     if (!topology.is_this_machine &&
         (!command.transfers.empty() || command.what != std::vector<std::string>{"topology"})) {
-        return base::fail(
-            base::ErrorCode::invalid_input,
-            "HWLOC_XMLFILE or HWLOC_SYNTHETIC describes another machine, of which only the topology can be "
-            "told; HWLOC_THISSYSTEM=1 says that it is this one");
+        return refuse("HWLOC_XMLFILE or HWLOC_SYNTHETIC describes another machine, of which only the topology can be "
+                      "told; HWLOC_THISSYSTEM=1 says that it is this one");
     }
     const auto wants = id_matcher(command.filter);
     if (!wants) {

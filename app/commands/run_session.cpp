@@ -25,6 +25,7 @@
 #include "core/sys/machine_facts.hpp"
 #include "core/sys/page_ops.hpp"
 #include "core/sys/signals.hpp"
+#include "reporters/document/comparison_document.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -343,10 +344,12 @@ class RunSession {
                                             const std::vector<ReportTarget>& targets, const std::string& path) const
     {
         if (is_stdout_taken(targets, path) || global_.quiet) {
-            print_note(fmt::format("against {}: {}", comparison.base.name, baseline_line(comparison)));
+            print_note(fmt::format("against {}: {}", comparison.base.name, reporters::headline(comparison).text));
             return ExitCode::done;
         }
-        return print_text("\nAgainst the baseline\n" + baseline_text(comparison, !command_.quick, global_));
+        const reporters::ComparisonReport report{
+            .comparisons = {comparison}, .gate = !command_.quick, .only_changed = !global_.verbose};
+        return print_text("\nAgainst the baseline\n" + reporters::to_terminal(report, terminal_style(global_)));
     }
 
     const RunCommand& command_;

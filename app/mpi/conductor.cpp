@@ -36,43 +36,11 @@ bool has_finding(const model::RunReport& report)
     return counts.failed + counts.assertions_failed != 0;
 }
 
-std::vector<LinkTest> whole_plan(const MpiOptions& options, int ranks)
-{
-    std::vector<LinkTest> tests = link_plan(options.patterns, ranks);
-    for (const model::Plan& plan : options.plans) {
-        add_tests(plan, ranks, tests);
-    }
-    return tests;
-}
-
-std::chrono::nanoseconds patience_with(const MpiOptions& options, const LinkTest& test)
-{
-    return std::max(options.link.patience, test.timeout);
-}
-
-void measure_own(const MpiOptions& options, Journal& journal)
-{
-    if (options.own.what.empty() || journal.has_own()) {
-        return;
-    }
-    app::GlobalOptions global = options.global;
-    global.quiet = true;
-    const sys::StopSignals signals;
-    const sys::SystemClock clock;
-    const auto report = sys::load_topology().and_then(
-        [&](const sys::Topology& topology) { return app::probe(options.own, global, topology, clock, signals); });
-    if (report) {
-        journal.add_own(*report);
-    } else {
-        app::print_error(report.error());
-    }
-    journal.write(false);
-}
-
-std::set<int> numbers_in(const std::string& text)
+template <typename Number>
+std::set<Number> numbers_in(const std::string& text)
 {
     std::istringstream words{text};
-    return {std::istream_iterator<int>{words}, std::istream_iterator<int>{}};
+    return {std::istream_iterator<Number>{words}, std::istream_iterator<Number>{}};
 }
 
 // The test without what lost ranks would have to do.
@@ -81,14 +49,6 @@ LinkTest without(const LinkTest& test, const std::set<int>& lost)
     LinkTest left = test;
     std::erase_if(left.flows, [&](const Flow& flow) { return lost.contains(flow.from) || lost.contains(flow.to); });
     return left;
-}
-
-void measure_link(const MpiOptions& options, const Comm& comm, const LinkTest& test, int number, Journal& journal)
-{
-    LinkSettings settings = options.link;
-    settings.patience = patience_with(options, test);
-    journal.add_links(test, run_link_test(comm, test, number, settings));
-    journal.write(false);
 }
 
 std::set<int> members_of(const LinkTest& test)
@@ -100,12 +60,60 @@ std::set<int> members_of(const LinkTest& test)
     return members;
 }
 
-class Conductor {
+// What every rank does by itself.
+class Rank {
   public:
-    Conductor(const MpiOptions& options, const Comm& comm, Journal& journal)
-        : options_{options}, comm_{comm}, journal_{journal}, plan_{whole_plan(options, comm.size())}
+    Rank(const MpiOptions& options, const Comm& comm, Journal& journal)
+        : options_{options}, comm_{comm}, journal_{journal}, plan_{link_plan(options.patterns, comm.size())}
     {
+        for (const model::Plan& plan : options.plans) {
+            add_tests(plan, comm.size(), plan_);
+        }
     }
+
+  protected:
+    [[nodiscard]] std::chrono::nanoseconds patience_with(const LinkTest& test) const
+    {
+        return std::max(options_.link.patience, test.timeout);
+    }
+
+    void measure_own()
+    {
+        if (options_.own.what.empty() || journal_.has_own()) {
+            return;
+        }
+        app::GlobalOptions global = options_.global;
+        global.quiet = true;
+        const sys::StopSignals signals;
+        const sys::SystemClock clock;
+        const auto report = sys::load_topology().and_then(
+            [&](const sys::Topology& topology) { return app::probe(options_.own, global, topology, clock, signals); });
+        if (report) {
+            journal_.add_own(*report);
+        } else {
+            app::print_error(report.error());
+        }
+        journal_.write(false);
+    }
+
+    // `number`: of the test, from 0.
+    void measure_link(const LinkTest& test, std::size_t number)
+    {
+        LinkSettings settings = options_.link;
+        settings.patience = patience_with(test);
+        journal_.add_links(test, run_link_test(comm_, test, static_cast<int>(number) + 1, settings));
+        journal_.write(false);
+    }
+
+    const MpiOptions& options_;
+    const Comm& comm_;
+    Journal& journal_;
+    std::vector<LinkTest> plan_;
+};
+
+class Conductor : Rank {
+  public:
+    using Rank::Rank;
 
     app::ExitCode conduct()
     {
@@ -155,7 +163,7 @@ class Conductor {
                 lose(rank, "starting");
                 continue;
             }
-            held_[rank] = numbers_in(*answer);
+            held_[rank] = numbers_in<std::size_t>(*answer);
         }
         held_[0] = journal_.held(plan_);
     }
@@ -186,7 +194,7 @@ class Conductor {
             }
             tell(fmt::format("own cases: {} of {} ranks", end, comm_.size()));
             if (first == 0) {
-                measure_own(options_, journal_);
+                measure_own();
             }
             const Deadline deadline = within(options_.own_patience);
             for (int rank = std::max(first, 1); rank < end; ++rank) {
@@ -198,8 +206,8 @@ class Conductor {
 
     void links()
     {
-        for (int i = 0; i < static_cast<int>(plan_.size()); ++i) {
-            const LinkTest test = without(plan_[static_cast<std::size_t>(i)], lost_);
+        for (std::size_t i = 0; i < plan_.size(); ++i) {
+            const LinkTest test = without(plan_[i], lost_);
             if (!test.unmet.empty()) {
                 tell(fmt::format("{}: {}", test.scenario, test.unmet));
                 journal_.add_unmet(test);
@@ -219,9 +227,9 @@ class Conductor {
             }
             tell(fmt::format("links: {} of {}", i + 1, plan_.size()));
             if (members.contains(0)) {
-                measure_link(options_, comm_, test, i + 1, journal_);
+                measure_link(test, i);
             }
-            const Deadline deadline = within(patience_with(options_, test) + grace);
+            const Deadline deadline = within(patience_with(test) + grace);
             for (const int rank : members) {
                 if (rank != 0 && !lost_.contains(rank) && !comm_.receive(rank, answer_tag, deadline)) {
                     lose(rank, "a link was measured");
@@ -259,74 +267,90 @@ class Conductor {
         return code;
     }
 
-    const MpiOptions& options_;
-    const Comm& comm_;
-    Journal& journal_;
-    std::vector<LinkTest> plan_;
     std::set<int> lost_;
-    std::map<int, std::set<int>> held_;  // by rank: numbers of tests
+    std::map<int, std::set<std::size_t>> held_;  // by rank: numbers of tests
     std::map<int, model::RunReport> reports_;
+};
+
+class Follower : Rank {
+  public:
+    using Rank::Rank;
+
+    app::ExitCode follow()
+    {
+        if (!answer(fmt::format("{}", fmt::join(journal_.held(plan_), " ")))) {
+            return end_alone();
+        }
+        while (true) {
+            const auto order = comm_.receive(0, order_tag, within(all_there_is()));
+            if (!order) {
+                return end_alone();
+            }
+            const bool ends = order->starts_with("end");
+            if (ends) {
+                journal_.write(true);
+            } else if (*order == "own") {
+                measure_own();
+            } else {
+                take_part(*order);
+            }
+            if (!answer(ends || *order == "own" ? journal_.text() : "done")) {
+                return end_alone();
+            }
+            if (ends && *order != "end") {
+                return app::ExitCode::case_failed;  // and MPI is left as it is: its end would wait for who is lost
+            }
+            if (ends) {
+                return has_finding(journal_.report()) ? app::ExitCode::finding : app::ExitCode::done;
+            }
+        }
+    }
+
+  private:
+    [[nodiscard]] bool answer(const std::string& text) const
+    {
+        return comm_.send(text, 0, answer_tag, within(start_patience));
+    }
+
+    // How long an order may take, at most.
+    [[nodiscard]] std::chrono::nanoseconds all_there_is() const
+    {
+        std::chrono::nanoseconds time = options_.own_patience * comm_.size() + start_patience;
+        time += options_.link.patience + grace;
+        for (const LinkTest& test : plan_) {
+            time += patience_with(test) + grace;
+        }
+        return time;
+    }
+
+    // "link NUMBER LOST ...": a test, and who is no longer there.
+    void take_part(const std::string& order)
+    {
+        std::istringstream words{order};
+        std::string word;
+        std::size_t number = 0;
+        words >> word >> number;
+        std::string lost;
+        std::getline(words, lost);
+        if (number < plan_.size()) {
+            measure_link(without(plan_[number], numbers_in<int>(lost)), number);
+        }
+    }
+
+    app::ExitCode end_alone()
+    {
+        app::print_error({base::ErrorCode::os, "no answer; this rank ends with its own cases", comm_.name(0)});
+        measure_own();
+        journal_.write(false);
+        return app::ExitCode::case_failed;
+    }
 };
 
 }  // namespace
 
 app::ExitCode conduct(const MpiOptions& options, const Comm& comm, Journal& journal)
 {
-    return Conductor{options, comm, journal}.conduct();
-}
-
-app::ExitCode follow(const MpiOptions& options, const Comm& comm, Journal& journal)
-{
-    const std::vector<LinkTest> plan = whole_plan(options, comm.size());
-    const auto lost_leader = [&] {
-        app::print_error({base::ErrorCode::os, "no answer; this rank ends with its own cases", comm.name(0)});
-        measure_own(options, journal);
-        journal.write(false);
-        return app::ExitCode::case_failed;
-    };
-    if (!comm.send(fmt::format("{}", fmt::join(journal.held(plan), " ")), 0, answer_tag, within(start_patience))) {
-        return lost_leader();
-    }
-    const auto all_own = options.own_patience * comm.size() + start_patience;
-    auto all_links = options.link.patience + grace;
-    for (const LinkTest& test : plan) {
-        all_links += patience_with(options, test) + grace;
-    }
-    while (true) {
-        const auto order = comm.receive(0, order_tag, within(all_own + all_links));
-        if (!order) {
-            return lost_leader();
-        }
-        std::string answer;
-        if (*order == "own") {
-            measure_own(options, journal);
-            answer = journal.text();
-        } else if (order->starts_with("end")) {
-            journal.write(true);
-            answer = journal.text();
-        } else {
-            std::istringstream words{*order};
-            std::string word;
-            std::size_t number = 0;
-            words >> word >> number;
-            std::string lost;
-            std::getline(words, lost);
-            if (number < plan.size()) {
-                measure_link(options, comm, without(plan[number], numbers_in(lost)), static_cast<int>(number) + 1,
-                             journal);
-            }
-            answer = "done";
-        }
-        if (!comm.send(answer, 0, answer_tag, within(start_patience))) {
-            return lost_leader();
-        }
-        if (order->starts_with("end")) {
-            if (*order != "end") {
-                return app::ExitCode::case_failed;  // and MPI is left as it is: its end would wait for who is lost
-            }
-            return has_finding(journal.report()) ? app::ExitCode::finding : app::ExitCode::done;
-        }
-    }
+    return comm.rank() == 0 ? Conductor{options, comm, journal}.conduct() : Follower{options, comm, journal}.follow();
 }
 
 }  // namespace memsweep::mpi

@@ -12,7 +12,7 @@
 
 namespace memsweep::mpi {
 
-[[nodiscard]] app::ExitCode conduct(const MpiOptions& options, const Comm& comm, Journal& journal);  // rank 0
-[[nodiscard]] app::ExitCode follow(const MpiOptions& options, const Comm& comm, Journal& journal);   // the others
+// The part of this rank.
+[[nodiscard]] app::ExitCode conduct(const MpiOptions& options, const Comm& comm, Journal& journal);
 
 }  // namespace memsweep::mpi

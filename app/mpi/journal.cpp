@@ -135,24 +135,22 @@ model::CaseReport Journal::link_case(const LinkTest& test, const Flow& flow) con
     std::vector<model::Param> params = test.params;
     params.push_back({std::string{measure::from_host_param}, host_of(*comm_, flow.from)});
     params.push_back({std::string{measure::to_host_param}, host_of(*comm_, flow.to)});
-    if (test.scenario.empty()) {
-        params.push_back({"message", message_text(*options_, test.pattern)});
+    const bool is_pattern = test.scenario.empty();
+    params.push_back({"message", is_pattern ? message_text(*options_, test.pattern) : base::exact_size(flow.bytes)});
+    if (is_pattern) {
         params.push_back({"pattern", std::string{name_of(test.pattern)}});
-        model::CaseReport one = probe::new_case(std::string{scenario}, std::move(params));
-        one.planned_repetitions = options_->link.samples;
-        return one;
+    } else {
+        params.push_back({"transfer", fmt::format("{} -> {}", model::to_text(flow.src), model::to_text(flow.dst))});
     }
-    params.push_back({"message", base::exact_size(flow.bytes)});
-    params.push_back({"transfer", fmt::format("{} -> {}", model::to_text(flow.src), model::to_text(flow.dst))});
     if (!flow.part.empty()) {
         params.push_back({"part", flow.part});
     }
-    model::CaseReport one = probe::new_case(test.scenario, std::move(params));
-    one.planned_repetitions = test.samples;
+    model::CaseReport one = probe::new_case(is_pattern ? std::string{scenario} : test.scenario, std::move(params));
+    one.planned_repetitions = is_pattern ? options_->link.samples : test.samples;
     return one;
 }
 
-std::set<int> Journal::held(const std::vector<LinkTest>& plan) const
+std::set<std::size_t> Journal::held(const std::vector<LinkTest>& plan) const
 {
     std::set<std::string> measured;
     for (const model::CaseReport& one : report_.cases) {
@@ -160,13 +158,13 @@ std::set<int> Journal::held(const std::vector<LinkTest>& plan) const
             measured.insert(one.id);
         }
     }
-    std::set<int> numbers;
+    std::set<std::size_t> numbers;
     for (std::size_t i = 0; i < plan.size(); ++i) {
         const bool all = std::ranges::all_of(plan[i].flows, [&](const Flow& flow) {
             return flow.from != comm_->rank() || measured.contains(link_case(plan[i], flow).id);
         });
         if (all) {
-            numbers.insert(static_cast<int>(i));
+            numbers.insert(i);
         }
     }
     return numbers;

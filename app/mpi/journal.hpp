@@ -27,7 +27,7 @@ class Journal {
 
     [[nodiscard]] bool has_own() const { return has_own_; }
     // The numbers of the tests of which this rank has sent its part.
-    [[nodiscard]] std::set<int> held(const std::vector<LinkTest>& plan) const;
+    [[nodiscard]] std::set<std::size_t> held(const std::vector<LinkTest>& plan) const;
 
     void add_own(const model::RunReport& measured);
     void add_links(const LinkTest& test, const std::vector<FlowOutcome>& outcomes);

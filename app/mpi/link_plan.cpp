@@ -89,10 +89,14 @@ void add_tests(const model::Plan& plan, int ranks, std::vector<LinkTest>& tests)
                                   ? std::string{}
                                   : fmt::format("needs {}; this run has {}", model::to_text(need), ranks);
     for (const model::Case& plan_case : plan.cases) {
-        const std::size_t first = tests.size();
-        std::size_t flows = 0;
-        for (std::size_t number = 0; number < plan_case.steps.size(); ++number) {
-            const auto& step = std::get<model::TransferStep>(plan_case.steps[number].operation);
+        std::vector<model::TransferStep> steps;
+        std::size_t jobs = 0;
+        for (const model::Step& step : plan_case.steps) {
+            steps.push_back(std::get<model::TransferStep>(step.operation));
+            jobs += steps.back().jobs.size();
+        }
+        for (std::size_t number = 0; number < steps.size(); ++number) {
+            const model::TransferStep& step = steps[number];
             LinkTest test{.pattern = Pattern::uni,
                           .scenario = plan.name,
                           .params = plan_case.params,
@@ -107,13 +111,9 @@ void add_tests(const model::Plan& plan, int ranks, std::vector<LinkTest>& tests)
                                       .src = job.spec.src,
                                       .dst = job.spec.dst,
                                       .bytes = job.bytes,
-                                      .part = fmt::format("{}.{}", number + 1, i + 1)});
-                ++flows;
+                                      .part = jobs == 1 ? "" : fmt::format("{}.{}", number + 1, i + 1)});
             }
             tests.push_back(std::move(test));
-        }
-        for (std::size_t i = first; i < tests.size() && flows == 1; ++i) {
-            tests[i].flows.front().part.clear();
         }
     }
 }

@@ -38,7 +38,7 @@ bool load_scenarios(mpi::MpiOptions& options, const mpi::Comm& comm)
 base::Expected<app::ExitCode> run(const mpi::MpiOptions& options, const mpi::Comm& comm)
 {
     return mpi::Journal::open(options, comm).map([&](mpi::Journal journal) {
-        return comm.rank() == 0 ? mpi::conduct(options, comm, journal) : mpi::follow(options, comm, journal);
+        return mpi::conduct(options, comm, journal);
     });
 }
 

@@ -11,10 +11,8 @@
 #include <fmt/format.h>
 
 #include "app/cli/completion.hpp"
-#include "app/cli/console.hpp"
 #include "app/cli/help.hpp"
 #include "app/cli/option_values.hpp"
-#include "app/mpi/link_plan.hpp"
 #include "core/model/tool_info.hpp"
 #include "core/model/transfer_step.hpp"
 #include "scenarios/reader/limits.hpp"
