@@ -6,9 +6,7 @@
 #include <exception>
 
 #include "app/cli/command_line.hpp"
-#include "app/cli/global_options.hpp"
-#include "app/cli/help_text.hpp"
-#include "app/cli/messages.hpp"
+#include "app/cli/help.hpp"
 #include "app/commands/commands.hpp"
 
 namespace {
@@ -44,14 +42,13 @@ ExitCode run(int argc, const char* const* argv)
     }
     const auto& [command, help] = *request;
     if (help) {
-        return print_data(help_text(*command, program, terminal_width(STDOUT_FILENO))) ? ExitCode::done
-                                                                                       : ExitCode::bad_input;
+        return print_text(help_text(*command, program, terminal_width(STDOUT_FILENO)));
     }
     if (const auto printed = print_version()) {
         return *printed;
     }
     if (command->run) {
-        return command->run();
+        return settled(command->run());
     }
     std::fputs(help_text(program, program, terminal_width(STDERR_FILENO)).c_str(), stderr);
     return ExitCode::bad_input;

@@ -3,7 +3,7 @@
 # Names of two files that clash in an unnamed namespace are refused: what has the same name there is one thing in one place.
 # MEMSWEEP_APART names the files in which some name still clashes; they are compiled by themselves until it is mended.
 set(MEMSWEEP_APART
-  link_test.cpp trace_test.cpp)
+  trace_test.cpp)
 function(memsweep_unity target)
   if(NOT MEMSWEEP_UNITY)
     return()

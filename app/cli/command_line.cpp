@@ -1,14 +1,11 @@
 #include "app/cli/command_line.hpp"
 
-#include <algorithm>
-#include <utility>
-
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "app/cli/option_values.hpp"
-#include "core/base/text.hpp"
+#include "core/base/suggest.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -71,19 +68,13 @@ Bound bind(CLI::App& app, const Command& command)
     return bound;
 }
 
-base::Error wrong(std::string message, std::string where)
-{
-    return {base::ErrorCode::invalid_input, std::move(message), std::move(where)};
-}
-
 // --flag, or --flag=yes and --flag=no in CLI11's words for them.
 base::Expected<bool> is_set(const CLI::Option& flag)
 {
     try {
         return flag.as<bool>();
     } catch (const CLI::ConversionError&) {
-        return base::fail(
-            wrong(fmt::format("\"{}\" is neither true nor false", fmt::join(flag.results(), " ")), flag.get_name()));
+        return refuse(fmt::format("\"{}\" is neither true nor false", fmt::join(flag.results(), " ")), flag.get_name());
     }
 }
 
@@ -106,19 +97,19 @@ base::Expected<void> take(const Bound& bound)
             const std::vector<std::string>& choices = option->value.choices;
             if (!choices.empty() && std::ranges::find(choices, text) == choices.end()) {
                 const std::vector<std::string_view> known{choices.begin(), choices.end()};
-                return base::fail(wrong(fmt::format("\"{}\" is not accepted{}", text, base::suggestion(text, known)),
-                                        given->get_name()));
+                return refuse(fmt::format("\"{}\" is not accepted{}", text, base::suggestion(text, known)),
+                              given->get_name());
             }
         }
         if (auto taken = option->value.take(given->results()); !taken) {
-            return base::fail(wrong(taken.error().message, given->get_name()));
+            return refuse(taken.error().message, given->get_name());
         }
     }
     return {};
 }
 
 // What CLI11 says of a wrong command line, in one line; a word that is no command at all is what is wrong.
-base::Error usage_error(const Command& program, std::string message, int argc, const char* const* argv)
+auto usage_error(const Command& program, std::string message, int argc, const char* const* argv)
 {
     std::vector<std::string_view> known;
     for (const Command& command : program.commands) {
@@ -126,12 +117,11 @@ base::Error usage_error(const Command& program, std::string message, int argc, c
     }
     const bool command_given = !known.empty() && argc > 1 && argv[1][0] != '-';
     if (command_given && std::ranges::find(known, std::string_view{argv[1]}) == known.end()) {
-        return wrong(fmt::format("unknown command \"{}\"{}", argv[1], base::suggestion(argv[1], known)), "");
+        return refuse(fmt::format("unknown command \"{}\"{}", argv[1], base::suggestion(argv[1], known)));
     }
     std::ranges::replace(message, '\n', ' ');
-    return wrong(
-        fmt::format("{}; see {} {}--help", message, program.name, command_given ? fmt::format("{} ", argv[1]) : ""),
-        "");
+    return refuse(
+        fmt::format("{}; see {} {}--help", message, program.name, command_given ? fmt::format("{} ", argv[1]) : ""));
 }
 
 // One command as CLI11 knows it.
@@ -167,7 +157,21 @@ Option& Command::option(std::string_view declaration, OptionValue value, std::st
     return added;
 }
 
+Option& Command::required_option(std::string_view declaration, OptionValue value, std::string option_help)
+{
+    Option& added = option(declaration, std::move(value), std::move(option_help));
+    added.required = true;
+    return added;
+}
+
 Option& Command::positional(std::string_view declaration, OptionValue value, std::string option_help)
+{
+    Option& added = optional_positional(declaration, std::move(value), std::move(option_help));
+    added.required = true;
+    return added;
+}
+
+Option& Command::optional_positional(std::string_view declaration, OptionValue value, std::string option_help)
 {
     return positionals.emplace_back(declared(declaration, std::move(value), std::move(option_help)));
 }
@@ -214,7 +218,7 @@ base::Expected<Request> parse(const Command& program, int argc, const char* cons
     } catch (const CLI::CallForHelp&) {
         return Request{given().command, true};
     } catch (const CLI::ParseError& error) {
-        return base::fail(usage_error(program, error.what(), argc, argv));
+        return usage_error(program, error.what(), argc, argv);
     }
     const BoundCommand& asked = given();
     auto taken = take(bound.front().options);
@@ -225,7 +229,7 @@ base::Expected<Request> parse(const Command& program, int argc, const char* cons
         taken = asked.command->check();
     }
     if (!taken) {
-        return base::fail(usage_error(program, base::describe(taken.error()), argc, argv));
+        return usage_error(program, base::describe(taken.error()), argc, argv);
     }
     return Request{asked.command, false};
 }

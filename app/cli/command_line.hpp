@@ -4,16 +4,46 @@
 // CLI11 splits the arguments. Only command_line.cpp includes it, because its header takes seconds to compile.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <deque>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "app/cli/exit_code.hpp"
 #include "core/base/expected.hpp"
 
 namespace memsweep::app {
+
+// What the process says to the shell.
+enum class ExitCode : int {
+    done = 0,
+    finding = 1,      // an assertion failed, a regression
+    bad_input = 2,    // usage, unreadable or invalid input, output that cannot be written, not comparable
+    case_failed = 3,  // a case crashed, timed out or ran out of memory
+    nothing_measured = 4,
+    no_verdict = 5,  // too few repetitions
+    internal = 70,
+    interrupted = 130,  // SIGINT, SIGHUP
+    terminated = 143,   // SIGTERM
+};
+
+// Of several that apply, the first in this order wins: 130, 143, 70, 2, 3, 1, 5, 4.
+[[nodiscard]] inline ExitCode worse(ExitCode a, ExitCode b)
+{
+    static constexpr std::array order{ExitCode::interrupted, ExitCode::terminated,       ExitCode::internal,
+                                      ExitCode::bad_input,   ExitCode::case_failed,      ExitCode::finding,
+                                      ExitCode::no_verdict,  ExitCode::nothing_measured, ExitCode::done};
+    return std::min(std::ranges::find(order, a), std::ranges::find(order, b))[0];
+}
+
+// An input or an argument is wrong; `where` names the file, the place in it or the flag.
+[[nodiscard]] inline auto refuse(std::string message, std::string where = {})
+{
+    return base::fail(base::ErrorCode::invalid_input, std::move(message), std::move(where));
+}
 
 enum class Arity {
     flag,
@@ -30,6 +60,7 @@ struct OptionValue {
     Arity arity{Arity::one};
     bool commas{};                     // a comma separates texts too
     std::vector<std::string> choices;  // the only texts that are accepted; empty: `take` decides
+    std::vector<std::string> words;    // offered by completions in place of `choices`, and not checked
     std::string fallback;              // what holds where the option is not given; empty: nothing to show
 };
 
@@ -40,14 +71,16 @@ struct Option {
     std::string placeholder;         // what follows, as --help calls it: "FILE"; empty for a flag
     std::string help;
     OptionValue value;
-    std::string group;               // the heading that it stands under; empty: "Options"
-    std::string variable;            // of the environment, used where the option is not given
-    std::vector<std::string> words;  // offered by completions beside `value.choices`, and not checked
+    std::string group;     // the heading that it stands under; empty: "Options"
+    std::string variable;  // of the environment, used where the option is not given
     bool required{};
     bool takes_scenarios{};  // files, or names of the catalog
 
     [[nodiscard]] bool is_repeatable() const { return value.arity > Arity::one; }
-    [[nodiscard]] const std::vector<std::string>& offered() const { return words.empty() ? value.choices : words; }
+    [[nodiscard]] const std::vector<std::string>& offered() const
+    {
+        return value.words.empty() ? value.choices : value.words;
+    }
     [[nodiscard]] Completes completes() const;
 };
 
@@ -56,7 +89,9 @@ struct Command {
 
     // `declaration`: the names and, behind a blank, the placeholder: "-o,--out FILE", "trace FILE".
     Option& option(std::string_view declaration, OptionValue value, std::string option_help);
-    Option& positional(std::string_view declaration, OptionValue value, std::string option_help);
+    Option& required_option(std::string_view declaration, OptionValue value, std::string option_help);
+    Option& positional(std::string_view declaration, OptionValue value, std::string option_help);  // required
+    Option& optional_positional(std::string_view declaration, OptionValue value, std::string option_help);
     Option& flag(std::string_view declaration, bool& target, std::string option_help);
     // Known to the parser, and to no help, completion or manual page.
     Option& hidden_option(std::string_view declaration, OptionValue value);
@@ -74,7 +109,7 @@ struct Command {
     std::deque<Command> hidden_commands;
     // Called when every option is read: what one option cannot tell by itself. The error's `where` names the option.
     std::function<base::Expected<void>()> check;
-    std::function<ExitCode()> run;
+    std::function<base::Expected<ExitCode>()> run;  // an error is to be printed, and is bad_input
 };
 
 // What the arguments ask for: to run a command, or to print its help.

@@ -4,26 +4,16 @@
 // A program with commands prints its script by the command `completion`, one without by the option --completion.
 #pragma once
 
-#include <array>
 #include <string>
-#include <string_view>
 
 #include "app/cli/command_line.hpp"
 
 namespace memsweep::app {
 
-inline constexpr std::array<const char*, 3> completion_shells{"bash", "zsh", "fish"};
+// The value of an argument SHELL.
+[[nodiscard]] OptionValue shell_name(std::string& target);
 
-// `shell` is one of completion_shells.
-[[nodiscard]] std::string completion_script(const Command& tree, std::string_view shell);
-
-// "_memsweep_mpi": the function that completes a program of this name.
-[[nodiscard]] std::string completion_function(const Command& tree);
-// "memsweep completion bash": what prints its script.
-[[nodiscard]] std::string completion_source(const Command& tree, std::string_view shell);
-
-[[nodiscard]] std::string bash_completion(const Command& tree);
-[[nodiscard]] std::string zsh_completion(const Command& tree);
-[[nodiscard]] std::string fish_completion(const Command& tree);
+// `shell` is one that shell_name takes.
+[[nodiscard]] std::string completion_script(const Command& program, const std::string& shell);
 
 }  // namespace memsweep::app

@@ -5,18 +5,18 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "app/cli/command_line.hpp"
 #include "core/base/expected.hpp"
+#include "core/base/quantity.hpp"
 #include "core/model/names.hpp"
 
 namespace memsweep::app::value {
@@ -24,6 +24,10 @@ namespace memsweep::app::value {
 // Passes each text on to `read`, whose error's message says what is wrong with it.
 using ReadText = std::function<base::Expected<void>(const std::string& text)>;
 [[nodiscard]] OptionValue each(ReadText read, Arity arity = Arity::one);
+// The same, with commas between the texts too.
+[[nodiscard]] OptionValue each_of_list(ReadText read);
+// Of a function that takes every text.
+[[nodiscard]] OptionValue any(std::function<void(const std::string& text)> take, Arity arity = Arity::one);
 
 [[nodiscard]] OptionValue flag(bool& target);
 
@@ -35,47 +39,72 @@ using ReadText = std::function<base::Expected<void>(const std::string& text)>;
 [[nodiscard]] OptionValue word(std::string& target, std::vector<std::string> choices);
 [[nodiscard]] OptionValue words(std::vector<std::string>& target, std::vector<std::string> choices);
 
-// "64KiB"; "20ms".
-[[nodiscard]] OptionValue size(std::uint64_t& target);
-[[nodiscard]] OptionValue size(std::optional<std::uint64_t>& target);
-[[nodiscard]] OptionValue duration(std::chrono::nanoseconds& target);
-[[nodiscard]] OptionValue duration(std::optional<std::chrono::nanoseconds>& target);
+// With words that completions offer and that nothing checks; with what holds where the option is not given.
+[[nodiscard]] OptionValue offering(OptionValue value, std::vector<std::string> offered);
+[[nodiscard]] OptionValue defaulting(OptionValue value, std::string fallback);
 
-// "NAME=VALUE"; `shape` is how the error calls it.
-[[nodiscard]] OptionValue pairs(std::vector<std::pair<std::string, std::string>>& target, std::string shape,
-                                Arity arity = Arity::many);
-[[nodiscard]] OptionValue pairs(std::map<std::string, std::string>& target, std::string shape,
-                                Arity arity = Arity::many);
+// What `parse` makes of the text; the target may be an optional.
+template <typename Target, typename Parse>
+[[nodiscard]] OptionValue parsed(Target& target, Parse parse)
+{
+    return each([&target, parse](const std::string& given) {
+        return parse(given).map([&](auto value) { target = std::move(value); });
+    });
+}
+
+// "64KiB"; "20ms".
+template <typename Target>
+[[nodiscard]] OptionValue size(Target& target)
+{
+    return parsed(target, base::parse_size);
+}
+template <typename Target>
+[[nodiscard]] OptionValue duration(Target& target)
+{
+    return parsed(target, base::parse_duration);
+}
 
 // A whole number, in decimal digits alone: neither a sign nor more than `max` becomes another number unseen.
 [[nodiscard]] base::Expected<std::uint64_t> whole_number(const std::string& digits, std::uint64_t min,
                                                          std::uint64_t max);
 
-template <typename T>
-[[nodiscard]] OptionValue number(T& target, std::uint64_t min, std::uint64_t max)
+// `max` fits the target, which may be an optional; where it is none, its value is the default that help shows.
+template <typename Target>
+[[nodiscard]] OptionValue number(Target& target, std::uint64_t min, std::uint64_t max)
 {
-    return each([&target, min, max](const std::string& digits) {
-        return whole_number(digits, min, max).map([&](std::uint64_t value) { target = static_cast<T>(value); });
+    using Number = typename decltype(std::optional{target})::value_type;
+    OptionValue value = parsed(target, [min, max](const std::string& digits) {
+        return whole_number(digits, min, max).map([](std::uint64_t number) { return static_cast<Number>(number); });
     });
+    if constexpr (std::is_integral_v<Target>) {
+        value.fallback = std::to_string(target);
+    }
+    return value;
 }
 
-template <typename T>
-[[nodiscard]] OptionValue number(std::optional<T>& target, std::uint64_t min, std::uint64_t max)
+// "NAME=VALUE"; `shape` is how the error calls it.
+using Pair = std::pair<std::string, std::string>;
+[[nodiscard]] base::Expected<Pair> split_pair(const std::string& text, const std::string& shape);
+
+// A map, or the pairs in their order.
+template <typename Target>
+[[nodiscard]] OptionValue pairs(Target& target, std::string shape, Arity arity = Arity::many)
 {
-    return each([&target, min, max](const std::string& digits) {
-        return whole_number(digits, min, max).map([&](std::uint64_t value) { target = static_cast<T>(value); });
-    });
+    return each(
+        [&target, shape = std::move(shape)](const std::string& given) {
+            return split_pair(given, shape).map([&](Pair pair) { target.insert(target.end(), std::move(pair)); });
+        },
+        arity);
 }
 
 // One of the words of an enumeration: each with its enumerator, or those that the model gives it.
 template <typename Enum, std::size_t count>
 [[nodiscard]] OptionValue choice(Enum& target, const std::array<std::pair<std::string_view, Enum>, count>& names)
 {
-    OptionValue value = each([&target, names](const std::string& given) -> base::Expected<void> {
+    OptionValue value = any([&target, names](const std::string& given) {
         for (const auto& [name, enumerator] : names) {
             target = name == given ? enumerator : target;
         }
-        return {};
     });
     for (const auto& [name, enumerator] : names) {
         value.choices.emplace_back(name);
@@ -86,10 +115,7 @@ template <typename Enum, std::size_t count>
 template <typename Enum>
 [[nodiscard]] OptionValue choice(std::optional<Enum>& target)
 {
-    OptionValue value = each([&target](const std::string& given) -> base::Expected<void> {
-        target = model::value_of<Enum>(given);
-        return {};
-    });
+    OptionValue value = any([&target](const std::string& given) { target = model::value_of<Enum>(given); });
     for (const std::string_view name : model::all_names<Enum>()) {
         value.choices.emplace_back(name);
     }

@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <climits>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -7,21 +10,22 @@
 
 #include <fmt/format.h>
 
-#include "app/cli/global_options.hpp"
-#include "app/cli/messages.hpp"
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
-#include "app/commands/malloc_cost.hpp"
-#include "app/commands/result_io.hpp"
+#include "app/commands/results.hpp"
 #include "app/commands/this_machine.hpp"
 #include "core/base/quantity.hpp"
-#include "core/base/text.hpp"
+#include "core/base/suggest.hpp"
 #include "core/engine/runner.hpp"
 #include "core/measure/cliffs.hpp"
+#include "core/memory/malloc_cost.hpp"
 #include "core/sys/allocator_library.hpp"
+#include "core/sys/child_process.hpp"
 #include "core/sys/clock.hpp"
 #include "core/sys/page_ops.hpp"
-#include "reporters/json/subject_json.hpp"
+#include "core/sys/preload.hpp"
+#include "core/sys/shared_region.hpp"
+#include "reporters/json/cliffs_json.hpp"
 #include "reporters/terminal/terminal_writer.hpp"
 
 namespace memsweep::app {
@@ -40,6 +44,64 @@ using measure::CliffCause;
 using measure::SizeRange;
 using reporters::SettingEffect;
 using reporters::TriedSetting;
+
+constexpr int answer_fd = 3;
+constexpr std::chrono::seconds cost_patience{120};
+
+// What a process says of the malloc that it runs under.
+struct CostAnswer {
+    std::array<char, 512> library{};
+    memory::MallocCost cost{};
+    std::uint64_t given{};  // 1 when all of it is written
+};
+
+ExitCode answer_on(int fd, std::uint64_t bytes)
+{
+    auto region = sys::SharedRegion::map(sys::UniqueFd{fd}, sizeof(CostAnswer));
+    if (!region) {
+        return ExitCode::internal;
+    }
+    auto& answer = *region->data<CostAnswer>();
+    answer.cost = memory::measure_malloc_cost(sys::SystemClock{}, bytes);
+    sys::serving_library().copy(answer.library.data(), answer.library.size() - 1);
+    answer.given = 1;
+    return ExitCode::done;
+}
+
+// What malloc and free cost by size under an allocator, measured in a fresh process of ours, which ran nothing else
+// before, under that malloc.
+//
+// Errors   os: no process could be started; invalid_input: it ran under another malloc, refused the size or died.
+base::Expected<measure::SizeCost> cost_under(const model::AllocatorSpec& allocator, std::uint64_t bytes)
+{
+    auto region = sys::SharedRegion::create(sizeof(CostAnswer), "memsweep-cost");
+    if (!region) {
+        return base::fail(region.error());
+    }
+    sys::SpawnOptions spawn{.argv = {"/proc/self/exe", "malloc-cost", std::to_string(answer_fd), std::to_string(bytes)},
+                            .inherit = {{region->fd(), answer_fd}}};
+    sys::put_under(allocator, spawn);
+    auto process = sys::ChildProcess::spawn(spawn);
+    if (!process) {
+        return base::fail(process.error());
+    }
+    const auto status = process->wait_for(cost_patience);
+    const CostAnswer& answer = *region->data<CostAnswer>();
+    if (!status || answer.given != 1) {
+        return refuse(fmt::format("measuring blocks of {} B ended with {}", bytes,
+                                  status ? status->describe() : "no answer in time"),
+                      allocator.name);
+    }
+    if (!sys::is_same_file(answer.library.data(), sys::expected_library(allocator))) {
+        return refuse(
+            fmt::format("malloc came from {}, not from {}", answer.library.data(), sys::expected_library(allocator)),
+            allocator.name);
+    }
+    if (answer.cost.ns_per_op < 0) {
+        return refuse(fmt::format("it refuses a block of {} B", bytes), allocator.name);
+    }
+    return measure::SizeCost{bytes, answer.cost.faults_per_op, answer.cost.ns_per_op};
+}
 
 measure::CostOfSize costs(const model::AllocatorSpec& allocator)
 {
@@ -135,18 +197,12 @@ base::Expected<reporters::AllocatorCliffs> look_at(const std::string& name, cons
     return found;
 }
 
-std::string unknown(const std::string& name)
-{
-    const auto known = model::allocator_names();
-    return fmt::format("\"{}\" is no allocator{}", name, base::suggestion(name, known));
-}
-
-ExitCode execute(const CliffsCommand& command, const GlobalOptions& global)
+base::Expected<ExitCode> execute(const CliffsCommand& command, const GlobalOptions& global)
 {
     for (const std::string& name : command.allocators) {
         if (model::find_allocator(name) == nullptr && !model::is_library_path(name)) {
-            print_error({base::ErrorCode::invalid_input, unknown(name), "--on"});
-            return ExitCode::bad_input;
+            const auto known = model::allocator_names();
+            return refuse(fmt::format("\"{}\" is no allocator{}", name, base::suggestion(name, known)), "--on");
         }
     }
     reporters::CliffsReport report{
@@ -178,28 +234,40 @@ ExitCode execute(const CliffsCommand& command, const GlobalOptions& global)
 
 void add_cliffs(Command& program, const GlobalOptions& global)
 {
-    const auto cliffs = std::make_shared<CliffsCommand>();
     Command& command =
         program.command("cliffs", "Find the sizes where an allocator's cost jumps, why, and what moves them");
-    Option& on = command.option("--on A,B", value::comma_texts(cliffs->allocators),
-                                "Allocators, with commas: glibc, jemalloc, mimalloc, tcmalloc, or paths of libraries");
-    on.required = true;
-    on.words = value::names_in(model::allocators());
-    command.option("--from SIZE", value::size(cliffs->range.from), "Smallest size (default 64B)");
-    command.option("--to SIZE", value::size(cliffs->range.to), "Largest size (default 64MiB)");
-    command.flag("--no-verify", cliffs->no_verify, "Name the settings that should move a cliff without trying them");
-    command.option("-f,--format FMT", value::word(cliffs->format, {"text", "json"}), "text or json");
-    command.option("-o,--out FILE", value::text(cliffs->out), "Where to write (default stdout)");
+    auto& cliffs = arguments_of<CliffsCommand>(command, global, execute);
+    command.required_option(
+        "--on A,B", value::offering(value::comma_texts(cliffs.allocators), value::names_in(model::allocators())),
+        "Allocators, with commas: glibc, jemalloc, mimalloc, tcmalloc, or paths of libraries");
+    command.option("--from SIZE", value::size(cliffs.range.from), "Smallest size (default 64B)");
+    command.option("--to SIZE", value::size(cliffs.range.to), "Largest size (default 64MiB)");
+    command.flag("--no-verify", cliffs.no_verify, "Name the settings that should move a cliff without trying them");
+    command.option("-f,--format FMT", value::word(cliffs.format, {"text", "json"}), "text or json");
+    command.option("-o,--out FILE", value::text(cliffs.out), "Where to write (default stdout)");
     command.footer =
         "Each size is measured in a fresh process. Exit codes: 0 done; 2 an unknown allocator; 3 a measurement "
         "failed; 4 none of the allocators is installed.";
-    command.check = [cliffs]() -> base::Expected<void> {
-        if (cliffs->range.from == 0 || cliffs->range.from >= cliffs->range.to) {
-            return base::fail(base::ErrorCode::invalid_input, "must be above 0 and below --to", "--from");
+    command.check = [&cliffs]() -> base::Expected<void> {
+        if (cliffs.range.from == 0 || cliffs.range.from >= cliffs.range.to) {
+            return refuse("must be above 0 and below --to", "--from");
         }
         return {};
     };
-    command.run = [cliffs, &global] { return execute(*cliffs, global); };
+}
+
+// Measures one size in a process of its own; cost_under starts it.
+void add_malloc_cost(Command& program, const GlobalOptions& /*global*/)
+{
+    struct Asked {
+        int fd{};
+        std::uint64_t bytes{};
+    };
+    const auto asked = std::make_shared<Asked>();
+    Command& command = program.hidden_command("malloc-cost");
+    command.positional("fd FD", value::number(asked->fd, 0, INT_MAX), "");
+    command.positional("bytes BYTES", value::number(asked->bytes, 0, UINT64_MAX), "");
+    command.run = [asked] { return answer_on(asked->fd, asked->bytes); };
 }
 
 }  // namespace memsweep::app

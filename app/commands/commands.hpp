@@ -1,16 +1,27 @@
-// The commands of memsweep, one file each: add_<command> declares what the command takes, and what runs it.
+// The commands of memsweep: add_<command> declares what the command takes, and what runs it.
 //
 // The declarations refer to `global`, which must outlive the program's.
 #pragma once
 
 #include <array>
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "app/cli/command_line.hpp"
-#include "app/cli/global_options.hpp"
+#include "app/cli/console.hpp"
 
 namespace memsweep::app {
+
+// `execute` runs the command. Returns what it gets, which the options fill in: it lives as long as the declaration.
+template <typename Arguments>
+[[nodiscard]] Arguments& arguments_of(Command& command, const GlobalOptions& global,
+                                      base::Expected<ExitCode> (*execute)(const Arguments&, const GlobalOptions&))
+{
+    const auto arguments = std::make_shared<Arguments>();
+    command.run = [arguments, execute, &global] { return execute(*arguments, global); };
+    return *arguments;
+}
 
 void add_run(Command& program, const GlobalOptions& global);
 void add_compare(Command& program, const GlobalOptions& global);

@@ -1,25 +1,23 @@
 #include <algorithm>
+#include <iterator>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
 
-#include "app/cli/global_options.hpp"
-#include "app/cli/messages.hpp"
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
 #include "app/commands/comparing.hpp"
-#include "app/commands/result_io.hpp"
+#include "app/commands/results.hpp"
 #include "app/commands/shipped.hpp"
-#include "core/base/text.hpp"
+#include "core/base/suggest.hpp"
 #include "core/measure/cases.hpp"
-#include "core/measure/fleet.hpp"
-#include "core/measure/verdict.hpp"
-#include "reporters/document/comparison.hpp"
+#include "core/measure/fleet_trend.hpp"
+#include "core/measure/phase_cases.hpp"
+#include "core/measure/thresholds.hpp"
+#include "reporters/document/comparison_document.hpp"
 #include "reporters/formats.hpp"
-#include "reporters/terminal/terminal_writer.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -67,18 +65,16 @@ Units known_metrics(const std::vector<model::RunReport>& results)
     return units;
 }
 
-void print_unknown(const std::string& name, const Units& units, std::string_view flag)
+void print_unknown(const std::string& name, const Units& units, std::string flag)
 {
     std::vector<std::string_view> known;
-    for (const auto& [metric, unit] : units) {
-        known.push_back(metric);
-    }
+    std::ranges::transform(units, std::back_inserter(known), &Units::value_type::first);
     const std::string_view near = base::nearest(name, known);
     print_error(
         {base::ErrorCode::invalid_input,
          fmt::format("unknown metric \"{}\"; {}", name,
                      near.empty() ? "memsweep list metrics names them" : fmt::format("did you mean \"{}\"?", near)),
-         std::string{flag}});
+         std::move(flag)});
 }
 
 bool add_threshold(const std::string& name, const std::string& text, const Units& units, measure::Criteria& criteria)
@@ -112,13 +108,10 @@ std::optional<measure::Criteria> comparison_criteria(const CompareCommand& comma
     for (const auto& [name, text] : command.thresholds) {
         valid = add_threshold(name, text, units, *criteria) && valid;
     }
-    const bool names_a_point =
-        std::ranges::any_of(command.metrics, [](const std::string& name) { return name.find('.') != name.npos; });
-    criteria->points = command.points || names_a_point;
-    if (!command.metrics.empty()) {
-        criteria->only = {command.metrics.begin(), command.metrics.end()};
-    }
+    criteria->points = command.points;
     for (const std::string& name : command.metrics) {
+        criteria->points = criteria->points || name.find('.') != std::string::npos;
+        criteria->only.insert(name);
         if (!units.contains(name)) {
             print_unknown(name, units, "--metric");
             valid = false;
@@ -156,24 +149,6 @@ std::optional<Inputs> read_all(const std::vector<std::string>& paths)
                                                                         : std::nullopt;
 }
 
-bool can_write(const CompareCommand& command)
-{
-    if (const auto format = reporters::find_format(command.format, reporters::Subject::comparison); !format) {
-        print_error(format.error());
-        return false;
-    }
-    if (std::ranges::count(command.results, "-") > 1) {
-        print_error({base::ErrorCode::invalid_input, "the standard input holds one result only", "-"});
-        return false;
-    }
-    return true;
-}
-
-model::RatioOf family(const std::pair<std::string, std::string>& text)
-{
-    return {text.first, text.second};
-}
-
 bool is_between_phases(const CompareCommand& command)
 {
     const auto is_phase = [](const auto& one) { return one.first == measure::phase_axis; };
@@ -194,6 +169,7 @@ std::vector<measure::Comparison> comparisons_of(const CompareCommand& command,
         }
     };
     if (!command.between.empty()) {
+        const auto family = [](const value::Pair& axis) { return model::RatioOf{axis.first, axis.second}; };
         keep(measure::compare_families(results.front(), family(command.between[0]), family(command.between[1]),
                                        criteria));
         return comparisons;
@@ -203,16 +179,6 @@ std::vector<measure::Comparison> comparisons_of(const CompareCommand& command,
         keep(compare_named(base, {command.results[i], &results[i]}, criteria, command.force));
     }
     return comparisons;
-}
-
-template <typename Report>
-std::string rendered(const Report& report, reporters::Subject subject, const CompareCommand& command,
-                     const GlobalOptions& global)
-{
-    if (command.format == "text" && (command.out.empty() || command.out == "-")) {
-        return reporters::to_terminal(report, terminal_style(global));
-    }
-    return reporters::text_in(*reporters::find_format(command.format, subject), report);
 }
 
 // What fleets cannot be asked; empty: nothing of it was.
@@ -240,11 +206,11 @@ ExitCode fleet_exit_code(const measure::FleetTrend& trend, bool gate)
     return untold == trend.changes.size() ? ExitCode::no_verdict : ExitCode::done;
 }
 
-ExitCode compare_fleets(const CompareCommand& command, const Inputs& inputs, const GlobalOptions& global)
+base::Expected<ExitCode> compare_fleets(const CompareCommand& command, const Inputs& inputs,
+                                        const GlobalOptions& global)
 {
     if (const std::string problem = not_of_fleets(command, inputs); !problem.empty()) {
-        print_error({base::ErrorCode::invalid_input, problem, "compare"});
-        return ExitCode::bad_input;
+        return refuse(problem, "compare");
     }
     const auto criteria = comparison_criteria(command, {});
     if (!criteria) {
@@ -267,56 +233,57 @@ ExitCode compare_fleets(const CompareCommand& command, const Inputs& inputs, con
     if (report.trends.empty()) {
         return ExitCode::bad_input;
     }
-    return worse(code, write_text(rendered(report, reporters::Subject::fleet_trend, command, global), command.out));
+    const auto format = reporters::find_format(command.format, reporters::Subject::fleet_trend);
+    return worse(code, write_in(*format, report, command.out, global));
 }
 
-ExitCode execute(const CompareCommand& command, const GlobalOptions& global)
+base::Expected<ExitCode> execute(const CompareCommand& command, const GlobalOptions& global)
 {
-    if (!can_write(command)) {
-        return ExitCode::bad_input;
+    const auto format = reporters::find_format(command.format, reporters::Subject::comparison);
+    if (!format) {
+        return base::fail(format.error());
+    }
+    if (const auto readable = check_one_stdin(command.results); !readable) {
+        return base::fail(readable.error());
     }
     auto read = read_all(command.results);
     if (read && !read->fleets.empty()) {
         return compare_fleets(command, *read, global);
     }
-    auto* results = read ? &read->results : nullptr;
-    const auto criteria = results ? comparison_criteria(command, *results) : std::nullopt;
+    const auto criteria = read ? comparison_criteria(command, read->results) : std::nullopt;
     if (!criteria) {
         return ExitCode::bad_input;
     }
-    if (is_between_phases(command) && !measure::has_phase_axis(results->front())) {
-        results->front() = measure::by_phase(results->front());
+    model::RunReport& first = read->results.front();
+    if (is_between_phases(command) && !measure::has_phase_axis(first)) {
+        first = measure::by_phase(first);
     }
     reporters::ComparisonReport report{.tool = model::this_tool(),
-                                       .comparisons = comparisons_of(command, *results, *criteria),
+                                       .comparisons = comparisons_of(command, read->results, *criteria),
                                        .gate = !command.no_gate,
                                        .only_changed = command.only_changed,
                                        .explain = command.explain};
     if (report.comparisons.empty()) {
         return ExitCode::bad_input;
     }
-    const std::size_t wanted = command.between.empty() ? results->size() - 1 : 1;
+    const std::size_t wanted = command.between.empty() ? read->results.size() - 1 : 1;
     ExitCode code = report.comparisons.size() == wanted ? ExitCode::done : ExitCode::bad_input;
     for (const measure::Comparison& comparison : report.comparisons) {
         code = worse(code, exit_code_of(comparison, report.gate));
     }
     const bool silent = global.quiet && command.format == "text" && command.out.empty();
-    return silent ? code
-                  : worse(code,
-                          write_text(rendered(report, reporters::Subject::comparison, command, global), command.out));
+    return silent ? code : worse(code, write_in(*format, report, command.out, global));
 }
 
 void add_judging(Command& command, CompareCommand& compare)
 {
-    Option& metrics = command.option("--metric METRIC", value::texts(compare.metrics, Arity::each_time),
-                                     "Only this metric (repeatable; memsweep list metrics)");
-    metrics.words = value::names_in(model::metric_catalog());
+    OptionValue metrics = value::texts(compare.metrics, Arity::each_time);
+    command.option("--metric METRIC", value::offering(std::move(metrics), value::names_in(model::metric_catalog())),
+                   "Only this metric (repeatable; memsweep list metrics)");
     command.option("--threshold METRIC=PERCENT[,ABS]", value::pairs(compare.thresholds, "NAME=VALUE", Arity::each_time),
                    "How much a metric may change: wall_time=5%, working_set_peak=2%,1MiB (repeatable)");
-    command
-        .option("--gate FILE", value::text(compare.gate),
-                "Take thresholds from a gate file, or one that ships (memory)")
-        .words = shipped_gates();
+    command.option("--gate FILE", value::offering(value::text(compare.gate), shipped_gates()),
+                   "Take thresholds from a gate file, or one that ships (memory)");
     command.flag("--points", compare.points, "Also compare what named points measured, as POINT.METRIC");
     command.flag("--no-gate", compare.no_gate, "Show regressions, but exit with 0");
     command.flag("--only-changed", compare.only_changed, "Leave out what is the same or cannot be told");
@@ -327,12 +294,10 @@ void add_judging(Command& command, CompareCommand& compare)
 base::Expected<void> check(const CompareCommand& compare)
 {
     if (!compare.between.empty() && compare.results.size() != 1) {
-        return base::fail(base::ErrorCode::invalid_input, "compares the cases of one result; name exactly one",
-                          "--between");
+        return refuse("compares the cases of one result; name exactly one", "--between");
     }
     if (compare.between.empty() && compare.results.size() < 2) {
-        return base::fail(base::ErrorCode::invalid_input,
-                          "name a base and at least one candidate, or one result and --between", "RESULT");
+        return refuse("name a base and at least one candidate, or one result and --between", "RESULT");
     }
     return {};
 }
@@ -341,24 +306,21 @@ base::Expected<void> check(const CompareCommand& compare)
 
 void add_compare(Command& program, const GlobalOptions& global)
 {
-    const auto compare = std::make_shared<CompareCommand>();
     Command& command = program.command("compare", "Compare results, or two case families of one");
-    command
-        .positional("result RESULT", value::texts(compare->results),
-                    "The base, then its candidates; with --between one result; - is stdin")
-        .required = true;
-    command.option("--between AXIS=VALUE AXIS=VALUE", value::pairs(compare->between, "NAME=VALUE", Arity::two),
+    auto& compare = arguments_of<CompareCommand>(command, global, execute);
+    command.positional("result RESULT", value::texts(compare.results),
+                       "The base, then its candidates; with --between one result; - is stdin");
+    command.option("--between AXIS=VALUE AXIS=VALUE", value::pairs(compare.between, "NAME=VALUE", Arity::two),
                    "Compare two case families of one result: mode=refcount mode=finalizer; the first is the base; two "
                    "phases of each case too: phase=warm phase=cold");
-    add_judging(command, *compare);
+    add_judging(command, compare);
     const auto formats = reporters::format_names(reporters::Subject::comparison);
-    command.option("-f,--format FMT", value::text(compare->format), "text, md, json, junit or html")
-        .words.assign(formats.begin(), formats.end());
-    command.option("-o,--out FILE", value::text(compare->out), "Where to write (default stdout)");
+    command.option("-f,--format FMT", value::offering(value::text(compare.format), {formats.begin(), formats.end()}),
+                   "text, md, json, junit or html");
+    command.option("-o,--out FILE", value::text(compare.out), "Where to write (default stdout)");
     command.footer = "Exit codes: 0 no regression; 1 a metric regressed or a case began to fail; 2 unreadable, or not "
                      "comparable; 5 no verdict: too few repetitions.";
-    command.check = [compare] { return check(*compare); };
-    command.run = [compare, &global] { return execute(*compare, global); };
+    command.check = [&compare] { return check(compare); };
 }
 
 }  // namespace memsweep::app

@@ -1,20 +1,16 @@
 #include "app/commands/comparing.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/cli/messages.hpp"
-#include "app/commands/result_io.hpp"
+#include "app/commands/results.hpp"
 #include "app/commands/shipped.hpp"
 #include "core/measure/likeness.hpp"
-#include "reporters/document/comparison.hpp"
-#include "reporters/terminal/terminal_writer.hpp"
-#include "scenarios/reader/criteria_files.hpp"
+#include "scenarios/reader/gate_file.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -28,6 +24,7 @@ measure::ScenarioFacts facts_of(const model::RunReport& run, const model::Plan& 
 }
 
 }  // namespace
+
 std::optional<measure::Criteria> gate_criteria(const std::string& gate)
 {
     if (gate.empty()) {
@@ -37,9 +34,7 @@ std::optional<measure::Criteria> gate_criteria(const std::string& gate)
     if (loaded) {
         return *std::move(loaded);
     }
-    for (const base::Error& error : loaded.error()) {
-        std::fprintf(stderr, "%s\n", base::describe(error).c_str());
-    }
+    print_places(loaded.error());
     return std::nullopt;
 }
 
@@ -48,10 +43,9 @@ base::Expected<measure::Comparison> compare_named(const NamedResult& base, const
 {
     std::vector<std::string> unlike = measure::differences(*base.report, *candidate.report);
     if (!unlike.empty() && !force) {
-        return base::fail(base::ErrorCode::invalid_input,
-                          fmt::format("not comparable with {}: {}; --force compares them all the same", base.name,
-                                      fmt::join(unlike, "; ")),
-                          candidate.name);
+        return refuse(fmt::format("not comparable with {}: {}; --force compares them all the same", base.name,
+                                  fmt::join(unlike, "; ")),
+                      candidate.name);
     }
     auto comparison = measure::compare_reports(*base.report, *candidate.report, criteria);
     if (!comparison) {
@@ -87,33 +81,14 @@ base::Expected<Baseline> Baseline::open(const std::string& path, const model::Ru
                                     measure::machine_difference(result->machine, run.machine)};
     std::erase(unlike, std::string{});
     if (!unlike.empty()) {
-        return base::fail(base::ErrorCode::invalid_input,
-                          fmt::format("not comparable with this run: {}", fmt::join(unlike, "; ")), path);
+        return refuse(fmt::format("not comparable with this run: {}", fmt::join(unlike, "; ")), path);
     }
-    Baseline baseline;
-    baseline.path_ = path;
-    baseline.result_ = *std::move(result);
-    baseline.criteria_ = std::move(criteria);
-    return baseline;
+    return Baseline{path, *std::move(result), std::move(criteria)};
 }
 
 base::Expected<measure::Comparison> Baseline::compare(const model::RunReport& report) const
 {
-    return compare_named({path_, &result_}, {"this run", &report}, criteria_, false);
-}
-
-std::string baseline_text(const measure::Comparison& comparison, bool gate, const GlobalOptions& global)
-{
-    reporters::ComparisonReport report;
-    report.comparisons = {comparison};
-    report.gate = gate;
-    report.only_changed = !global.verbose;
-    return reporters::to_terminal(report, terminal_style(global));
-}
-
-std::string baseline_line(const measure::Comparison& comparison)
-{
-    return reporters::headline(comparison).text;
+    return compare_named({path, &result}, {"this run", &report}, criteria, false);
 }
 
 }  // namespace memsweep::app

@@ -4,10 +4,8 @@
 
 #include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
-#include "app/cli/global_options.hpp"
+#include "app/cli/console.hpp"
 #include "core/base/expected.hpp"
 #include "core/measure/comparison.hpp"
 #include "core/model/plan.hpp"
@@ -32,8 +30,11 @@ struct NamedResult {
 [[nodiscard]] ExitCode exit_code_of(const measure::Comparison& comparison, bool gate);
 
 // `run --baseline`: the earlier result that a run is compared with, found unfit before anything is measured.
-class Baseline {
-  public:
+struct Baseline {
+    std::string path;
+    model::RunReport result;
+    measure::Criteria criteria;
+
     // `run` is the report of `plan` before it has cases.
     //
     // Errors   io, invalid_input: unreadable, or of another scenario or machine, with what differs.
@@ -41,17 +42,6 @@ class Baseline {
                                                        const model::Plan& plan, measure::Criteria criteria);
 
     [[nodiscard]] base::Expected<measure::Comparison> compare(const model::RunReport& report) const;
-
-  private:
-    std::string path_;
-    model::RunReport result_;
-    measure::Criteria criteria_;
 };
-
-// The comparison as text for the terminal.
-[[nodiscard]] std::string baseline_text(const measure::Comparison& comparison, bool gate, const GlobalOptions& global);
-
-// The same in one sentence, for where stdout is taken.
-[[nodiscard]] std::string baseline_line(const measure::Comparison& comparison);
 
 }  // namespace memsweep::app

@@ -1,19 +1,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "app/cli/global_options.hpp"
-#include "app/cli/messages.hpp"
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
 #include "app/commands/this_machine.hpp"
 #include "core/measure/measured_checks.hpp"
 #include "core/sys/machine_facts.hpp"
 #include "core/sys/setting_checks.hpp"
-#include "reporters/json/subject_json.hpp"
+#include "reporters/json/doctor_json.hpp"
 #include "reporters/terminal/terminal_writer.hpp"
 
 namespace memsweep::app {
@@ -35,7 +32,7 @@ model::MachineCheck cold_memory(const sys::Clock& clock)
 }
 
 // Settings first: what is measured loads the machine, and its pressure would be our own.
-ExitCode execute(const DoctorCommand& command, const GlobalOptions& global)
+base::Expected<ExitCode> execute(const DoctorCommand& command, const GlobalOptions& global)
 {
     const sys::SystemClock clock;
     reporters::Checkup checkup{.tool = model::this_tool(), .machine = this_machine(), .taken = sys::utc_now()};
@@ -51,19 +48,18 @@ ExitCode execute(const DoctorCommand& command, const GlobalOptions& global)
     }
     const std::string text =
         command.json ? reporters::to_json(checkup) : reporters::to_terminal(checkup, terminal_style(global));
-    return print_data(text) ? code : worse(code, ExitCode::bad_input);
+    return worse(code, print_text(text));
 }
 
 }  // namespace
 
 void add_doctor(Command& program, const GlobalOptions& global)
 {
-    const auto doctor = std::make_shared<DoctorCommand>();
     Command& command = program.command("doctor", "Is this machine fit to measure on? What spoils numbers here");
-    command.flag("--json", doctor->json, "As JSON: every check with its status, value, reason and command");
+    auto& doctor = arguments_of<DoctorCommand>(command, global, execute);
+    command.flag("--json", doctor.json, "As JSON: every check with its status, value, reason and command");
     command.footer =
         "Exit codes: 0 nothing would spoil numbers; 1 something would, and the command that changes it is shown.";
-    command.run = [doctor, &global] { return execute(*doctor, global); };
 }
 
 }  // namespace memsweep::app

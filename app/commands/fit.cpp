@@ -1,22 +1,19 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <memory>
+#include <iterator>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "app/cli/global_options.hpp"
-#include "app/cli/messages.hpp"
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
-#include "app/commands/result_io.hpp"
+#include "app/commands/results.hpp"
+#include "app/commands/traces.hpp"
 #include "core/trace/fit.hpp"
 #include "reporters/document/fit.hpp"
-#include "reporters/document/trace_summary.hpp"
 #include "reporters/html/html_writer.hpp"
-#include "reporters/json/subject_json.hpp"
+#include "reporters/json/fit_json.hpp"
 #include "reporters/terminal/terminal_writer.hpp"
 
 namespace memsweep::app {
@@ -35,9 +32,13 @@ struct FitCommand {
 constexpr std::uint64_t host_alignment_bytes = 16;     // malloc's
 constexpr std::uint64_t device_alignment_bytes = 256;  // cudaMalloc's
 
-bool is_wanted(const FitCommand& command, std::string_view policy)
+std::vector<trace::PlacementPolicy> wanted_policies(const FitCommand& command)
 {
-    return command.policies.empty() || std::ranges::find(command.policies, policy) != command.policies.end();
+    std::vector<trace::PlacementPolicy> wanted;
+    std::ranges::copy_if(trace::placement_policies(), std::back_inserter(wanted), [&](const auto& policy) {
+        return command.policies.empty() || std::ranges::find(command.policies, policy.name) != command.policies.end();
+    });
+    return wanted;
 }
 
 // Of the policies that have one arena.
@@ -47,11 +48,9 @@ std::vector<reporters::PolicyPicture> pictures_of(const FitCommand& command, con
     constexpr std::size_t columns = 96;
     constexpr std::size_t rows = 64;
     std::vector<reporters::PolicyPicture> pictures;
-    for (const trace::PlacementPolicy& policy : trace::placement_policies()) {
-        if (is_wanted(command, policy.name)) {
-            if (auto picture = trace::picture_addresses(ops, policy, options, columns, rows)) {
-                pictures.push_back({std::string{policy.name}, *std::move(picture)});
-            }
+    for (const trace::PlacementPolicy& policy : wanted_policies(command)) {
+        if (auto picture = trace::picture_addresses(ops, policy, options, columns, rows)) {
+            pictures.push_back({std::string{policy.name}, *std::move(picture)});
         }
     }
     return pictures;
@@ -70,30 +69,23 @@ std::string text_of(const FitCommand& command, reporters::FitReport& report, con
     return reporters::to_terminal(report, terminal_style(global));
 }
 
-ExitCode execute(const FitCommand& command, const GlobalOptions& global)
+base::Expected<ExitCode> execute(const FitCommand& command, const GlobalOptions& global)
 {
     auto reader = trace::TraceReader::open(command.trace);
     if (!reader) {
-        print_error(reader.error());
-        return ExitCode::bad_input;
+        return base::fail(reader.error());
     }
     const trace::PlacementOps ops = trace::placement_ops(*reader);
-    ExitCode code = ExitCode::done;
-    if (const std::string note = reporters::damage_text(reader->damage()); !note.empty()) {
-        print_note(command.trace + ": " + note);
-        code = ExitCode::finding;
-    }
+    ExitCode code = note_damage(command.trace, reader->damage());
     const std::uint64_t usual = ops.on_device ? device_alignment_bytes : host_alignment_bytes;
     const trace::FitOptions options{
         .capacity = command.capacity_bytes, .alignment = command.alignment_bytes.value_or(usual), .runs = command.runs};
     reporters::FitReport report{
         .trace_name = command.trace, .live_peak = ops.live_peak, .options = options, .policies = {}, .pictures = {}};
-    for (const trace::PlacementPolicy& policy : trace::placement_policies()) {
-        if (is_wanted(command, policy.name)) {
-            report.policies.push_back(trace::fit(ops, policy, options));
-            const bool fails = command.capacity_bytes && report.policies.back().first_failure;
-            code = fails ? ExitCode::finding : code;
-        }
+    for (const trace::PlacementPolicy& policy : wanted_policies(command)) {
+        report.policies.push_back(trace::fit(ops, policy, options));
+        const bool fails = command.capacity_bytes && report.policies.back().first_failure;
+        code = fails ? ExitCode::finding : code;
     }
     return worse(code, write_text(text_of(command, report, ops, global), command.out));
 }
@@ -102,30 +94,28 @@ ExitCode execute(const FitCommand& command, const GlobalOptions& global)
 
 void add_fit(Command& program, const GlobalOptions& global)
 {
-    const auto fit = std::make_shared<FitCommand>();
     Command& command = program.command("fit", "Smallest capacity a trace needs per placement policy; needs no GPU");
-    command.positional("trace FILE", value::text(fit->trace), "A trace (.mst); - is stdin").required = true;
-    command.option("--capacity SIZE", value::size(fit->capacity_bytes),
+    auto& fit = arguments_of<FitCommand>(command, global, execute);
+    command.positional("trace FILE", value::text(fit.trace), "A trace (.mst); - is stdin");
+    command.option("--capacity SIZE", value::size(fit.capacity_bytes),
                    "Also say what fails first at this capacity, as in 80GiB");
-    command.option("--policy POLICY", value::words(fit->policies, value::names_in(trace::placement_policies())),
+    command.option("--policy POLICY", value::words(fit.policies, value::names_in(trace::placement_policies())),
                    "Only this policy (repeatable)");
-    command.option("--alignment SIZE", value::size(fit->alignment_bytes),
+    command.option("--alignment SIZE", value::size(fit.alignment_bytes),
                    "Sizes are rounded up to it (default 16B, and 256B where there are devices)");
-    command.option("--runs N", value::number(fit->runs, 1, 1000), "The same run so often: what the last one needs")
-        .value.fallback = "1";
-    command.option("-f,--format FMT", value::word(fit->format, {"text", "json", "html"}),
+    command.option("--runs N", value::number(fit.runs, 1, 1000), "The same run so often: what the last one needs");
+    command.option("-f,--format FMT", value::word(fit.format, {"text", "json", "html"}),
                    "text, json, or html with pictures of the address space");
-    command.option("-o,--out FILE", value::text(fit->out), "Where to write (default stdout)");
+    command.option("-o,--out FILE", value::text(fit.out), "Where to write (default stdout)");
     command.footer =
         "Exit codes: 0 done; 1 --capacity is too small for a policy, or parts of the trace were damaged and left "
         "out; 2 unreadable.";
-    command.check = [fit]() -> base::Expected<void> {
-        if (fit->alignment_bytes && !std::has_single_bit(*fit->alignment_bytes)) {
-            return base::fail(base::ErrorCode::invalid_input, "not a power of two", "--alignment");
+    command.check = [&fit]() -> base::Expected<void> {
+        if (fit.alignment_bytes && !std::has_single_bit(*fit.alignment_bytes)) {
+            return refuse("not a power of two", "--alignment");
         }
         return {};
     };
-    command.run = [fit, &global] { return execute(*fit, global); };
 }
 
 }  // namespace memsweep::app

@@ -1,6 +1,5 @@
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,15 +7,13 @@
 
 #include <fmt/format.h>
 
-#include "app/cli/global_options.hpp"
-#include "app/cli/messages.hpp"
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
-#include "app/commands/trace_output.hpp"
+#include "app/commands/traces.hpp"
 #include "core/trace/import/import.hpp"
 #include "core/trace/summary.hpp"
 #include "reporters/document/trace_summary.hpp"
-#include "reporters/json/subject_json.hpp"
+#include "reporters/json/trace_summary_json.hpp"
 #include "reporters/terminal/terminal_writer.hpp"
 
 namespace memsweep::app {
@@ -54,7 +51,7 @@ trace::TraceSummary summary_of(const trace::ImportSink& sink, const trace::Impor
             .bad_lines = sink.bad_lines()};
 }
 
-base::Expected<ExitCode> import(const ImportCommand& command, const GlobalOptions& global)
+base::Expected<ExitCode> execute(const ImportCommand& command, const GlobalOptions& global)
 {
     auto source = trace::open_log(command.log);
     if (!source) {
@@ -79,7 +76,7 @@ base::Expected<ExitCode> import(const ImportCommand& command, const GlobalOption
     if (sink.bad_lines() != 0) {
         print_note(command.log + ": " + bad_lines_text(sink));
         if (command.strict) {
-            return base::fail(base::ErrorCode::invalid_input, "refused for its bad lines (--strict)", command.log);
+            return refuse("refused for its bad lines (--strict)", command.log);
         }
     }
     const trace::Facts facts{{"source", std::string{(*format)->name}},
@@ -94,17 +91,7 @@ base::Expected<ExitCode> import(const ImportCommand& command, const GlobalOption
     const trace::TraceSummary summary = summary_of(sink, **format, facts);
     const std::string text =
         command.json ? reporters::to_json(summary) : reporters::to_terminal(summary, terminal_style(global));
-    return print_data(text) ? ExitCode::done : ExitCode::bad_input;
-}
-
-ExitCode execute(const ImportCommand& command, const GlobalOptions& global)
-{
-    const auto code = import(command, global);
-    if (!code) {
-        print_error(code.error());
-        return ExitCode::bad_input;
-    }
-    return *code;
+    return print_text(text);
 }
 
 }  // namespace
@@ -113,21 +100,19 @@ void add_import(Command& program, const GlobalOptions& global)
 {
     constexpr std::array<std::pair<std::string_view, trace::FreeOrder>, 3> free_orders{
         {{"lifo", trace::FreeOrder::lifo}, {"fifo", trace::FreeOrder::fifo}, {"random", trace::FreeOrder::random}}};
-    const auto import = std::make_shared<ImportCommand>();
     Command& command = program.command("import", "Turn another tool's log into a trace");
-    command.positional("log FILE", value::text(import->log), "A log, also compressed by gzip or zstd; - is stdin")
-        .required = true;
-    command.option("-o,--out FILE", value::text(import->out), "The trace to write (.mst); - is stdout").required = true;
-    command.option("--format FMT", value::word(import->format, value::names_in(trace::import_formats())),
+    auto& import = arguments_of<ImportCommand>(command, global, execute);
+    command.positional("log FILE", value::text(import.log), "A log, also compressed by gzip or zstd; - is stdin");
+    command.required_option("-o,--out FILE", value::text(import.out), "The trace to write (.mst); - is stdout");
+    command.option("--format FMT", value::word(import.format, value::names_in(trace::import_formats())),
                    "What the log is, where its first bytes do not tell");
-    command.option("--heaptrack-order ORDER", value::choice(import->free_order, free_orders),
+    command.option("--heaptrack-order ORDER", value::choice(import.free_order, free_orders),
                    "Which block of a class heaptrack means: lifo, fifo, random");
-    command.option("--uid UID", value::number(import->uid, 0, UINT64_MAX),
+    command.option("--uid UID", value::number(import.uid, 0, UINT64_MAX),
                    "Umpire 4 and before: only the events of this process");
-    command.flag("--strict", import->strict, "Refuse a log with bad lines, which otherwise are counted and left out");
-    command.flag("--json", import->json, "The totals as JSON");
+    command.flag("--strict", import.strict, "Refuse a log with bad lines, which otherwise are counted and left out");
+    command.flag("--json", import.json, "The totals as JSON");
     command.footer = "Exit codes: 0 imported; 2 unreadable, of an unknown format, or --strict and a line is bad.";
-    command.run = [import, &global] { return execute(*import, global); };
 }
 
 }  // namespace memsweep::app

@@ -1,13 +1,14 @@
+#include <algorithm>
 #include <array>
 #include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "app/cli/messages.hpp"
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
 #include "app/commands/shipped.hpp"
@@ -20,6 +21,7 @@
 #include "core/sys/allocator_library.hpp"
 #include "reporters/formats.hpp"
 #include "reporters/json/listing.hpp"
+#include "scenarios/reader/catalog.hpp"
 #include "scenarios/reader/loader.hpp"
 #include "scenarios/reader/option_tables.hpp"
 
@@ -33,12 +35,25 @@ struct ListCommand {
 };
 
 using base::Expected;
-using model::Scalar;
 using reporters::Listing;
 
-std::string text(std::string_view view)
+// A text, a yes or no, or a count.
+template <typename Value>
+model::Scalar cell(const Value& value)
 {
-    return std::string{view};
+    if constexpr (std::is_convertible_v<const Value&, std::string_view>) {
+        return std::string{std::string_view{value}};
+    } else if constexpr (std::is_same_v<Value, bool>) {
+        return value;
+    } else {
+        return static_cast<std::int64_t>(value);
+    }
+}
+
+template <typename... Cells>
+void add_row(Listing& listing, const Cells&... cells)
+{
+    listing.rows.push_back({cell(cells)...});
 }
 
 Expected<Listing> list_scenarios(const ListCommand& command)
@@ -52,7 +67,7 @@ Expected<Listing> list_scenarios(const ListCommand& command)
     for (const scenarios::CatalogEntry& entry : *entries) {
         const std::string description =
             entry.errors.empty() ? entry.description : "invalid: " + base::describe(entry.errors.front());
-        listing.rows.push_back({entry.name, static_cast<std::int64_t>(entry.cases), entry.path, description});
+        add_row(listing, entry.name, entry.cases, entry.path, description);
     }
     return listing;
 }
@@ -60,7 +75,7 @@ Expected<Listing> list_scenarios(const ListCommand& command)
 Expected<Listing> list_cases(const ListCommand& command)
 {
     if (command.files.empty()) {
-        return base::fail(base::ErrorCode::invalid_input, "name the scenario files whose cases to list", "list cases");
+        return refuse("name the scenario files whose cases to list", "list cases");
     }
     const scenarios::Surroundings around = surroundings(this_machine());
     Listing listing{{"case", "peak_bytes"}, {}};
@@ -70,7 +85,7 @@ Expected<Listing> list_cases(const ListCommand& command)
             return base::fail(plan.error().front());
         }
         for (const model::Case& one : plan->cases) {
-            listing.rows.push_back({one.id, static_cast<std::int64_t>(model::estimated_peak_bytes(one))});
+            add_row(listing, one.id, model::estimated_peak_bytes(one));
         }
     }
     return listing;
@@ -81,9 +96,8 @@ Expected<Listing> list_metrics(const ListCommand& /*command*/)
     Listing listing{{"name", "of", "unit", "better", "class", "provenance", "meaning"}, {}};
     const auto add = [&listing](std::string_view of, std::span<const model::MetricInfo> catalog) {
         for (const model::MetricInfo& info : catalog) {
-            listing.rows.push_back({text(info.name), text(of), text(name_of(info.unit)), text(name_of(info.better)),
-                                    text(name_of(info.metric_class)), text(name_of(info.provenance)),
-                                    text(info.meaning)});
+            add_row(listing, info.name, of, name_of(info.unit), name_of(info.better), name_of(info.metric_class),
+                    name_of(info.provenance), info.meaning);
         }
     };
     add("repetition", model::metric_catalog());
@@ -100,26 +114,29 @@ Listing list_options(const std::function<bool(std::string_view section)>& wanted
             continue;
         }
         for (const scenarios::OptionInfo& option : section.options) {
-            std::string choices;
-            for (const std::string_view choice :
-                 option.choices != nullptr ? option.choices() : std::vector<std::string_view>{}) {
-                choices += (choices.empty() ? "" : "|") + text(choice);
-            }
+            const auto choices = option.choices != nullptr ? option.choices() : std::vector<std::string_view>{};
             const bool bounded = scenarios::has_bounds(option.kind);
-            listing.rows.push_back({section.name, text(option.name), text(kind_name(option.kind)), option.required,
-                                    text(option.default_text), bounded ? fmt::format("{}", option.min) : "",
-                                    bounded ? fmt::format("{}", option.max) : "", text(unit_of(option.kind)), choices,
-                                    text(option.help)});
+            add_row(listing, section.name, option.name, kind_name(option.kind), option.required, option.default_text,
+                    bounded ? fmt::format("{}", option.min) : "", bounded ? fmt::format("{}", option.max) : "",
+                    unit_of(option.kind), fmt::format("{}", fmt::join(choices, "|")), option.help);
         }
     }
     return listing;
 }
 
 template <typename Enum>
-void add_names(Listing& listing)
+void add_values(Listing& listing, std::string_view key)
 {
     for (const auto& how : model::names<Enum>()) {
-        listing.rows.push_back({fmt::format("  how: {}", how.name), text(how.meaning)});
+        add_row(listing, key, how.name, "value", false, "", "", "", "", "", how.meaning);
+    }
+}
+
+template <typename Enum>
+void add_names(Listing& listing, std::string_view before = "")
+{
+    for (const auto& entry : model::names<Enum>()) {
+        add_row(listing, fmt::format("{}{}", before, entry.name), entry.meaning);
     }
 }
 
@@ -127,58 +144,42 @@ Expected<Listing> list_ops(const ListCommand& command)
 {
     if (command.json) {
         Listing listing = list_options([](std::string_view section) { return section.starts_with("step"); });
-        for (const auto& how : model::names<model::TrimHow>()) {
-            listing.rows.push_back({text("step.trim.how"), text(how.name), text("value"), false, text(""), text(""),
-                                    text(""), text(""), text(""), text(how.meaning)});
-        }
-        for (const auto& how : model::names<model::PrefetchHow>()) {
-            listing.rows.push_back({text("step.prefetch.how"), text(how.name), text("value"), false, text(""), text(""),
-                                    text(""), text(""), text(""), text(how.meaning)});
-        }
+        add_values<model::TrimHow>(listing, "step.trim.how");
+        add_values<model::PrefetchHow>(listing, "step.prefetch.how");
         return listing;
     }
     Listing listing{{"op", "meaning"}, {}};
     for (const model::OperationInfo& info : model::operations()) {
-        listing.rows.push_back({text(info.name), text(info.meaning)});
+        add_row(listing, info.name, info.meaning);
         if (info.name == "trim") {
-            add_names<model::TrimHow>(listing);
+            add_names<model::TrimHow>(listing, "  how: ");
         } else if (info.name == "prefetch") {
-            add_names<model::PrefetchHow>(listing);
+            add_names<model::PrefetchHow>(listing, "  how: ");
         }
     }
     return listing;
 }
 
+// The words of an enumeration; as JSON the keys of its section.
 template <typename Enum>
-Listing list_names(std::string_view column)
+Listing list_names(const ListCommand& command, std::string_view column, std::string_view section)
 {
-    Listing listing{{text(column), "meaning"}, {}};
-    for (const auto& entry : model::names<Enum>()) {
-        listing.rows.push_back({text(entry.name), text(entry.meaning)});
+    if (command.json) {
+        return list_options([&](std::string_view name) { return name == section; });
     }
+    Listing listing{{std::string{column}, "meaning"}, {}};
+    add_names<Enum>(listing);
     return listing;
 }
 
 Expected<Listing> list_resources(const ListCommand& command)
 {
-    return command.json ? list_options([](std::string_view section) { return section == "memory"; })
-                        : list_names<model::ResourceKind>("resource");
+    return list_names<model::ResourceKind>(command, "resource", "memory");
 }
 
 Expected<Listing> list_disciplines(const ListCommand& command)
 {
-    return command.json ? list_options([](std::string_view section) { return section == "release"; })
-                        : list_names<model::ReleaseMode>("discipline");
-}
-
-// The keys of "allocators" that set it.
-std::string settings_of(std::string_view allocator)
-{
-    std::string keys;
-    for (const scenarios::OptionInfo& option : scenarios::allocator_options(allocator)) {
-        keys += (keys.empty() ? "" : " ") + text(option.name);
-    }
-    return keys;
+    return list_names<model::ReleaseMode>(command, "discipline", "release");
 }
 
 Expected<Listing> list_allocators(const ListCommand& command)
@@ -190,9 +191,10 @@ Expected<Listing> list_allocators(const ListCommand& command)
     for (const model::KnownAllocator& known : model::allocators()) {
         const auto library = sys::find_allocator_library(std::string{known.name});
         const std::string path = library ? (library->empty() ? sys::c_library() : *library) : std::string{};
-        listing.rows.push_back({text(known.name), library.has_value(), path, text(known.package), text(known.meaning)});
-        if (command.json) {
-            listing.rows.back().emplace_back(settings_of(known.name));
+        add_row(listing, known.name, library.has_value(), path, known.package, known.meaning);
+        if (command.json) {  // the keys of "allocators" that set it
+            const auto settings = value::names_in(scenarios::allocator_options(known.name));
+            listing.rows.back().emplace_back(fmt::format("{}", fmt::join(settings, " ")));
         }
     }
     return listing;
@@ -202,7 +204,7 @@ Expected<Listing> list_formats(const ListCommand& /*command*/)
 {
     Listing listing{{"format", "extension", "meaning"}, {}};
     for (const reporters::Format& format : reporters::formats()) {
-        listing.rows.push_back({text(format.name), text(format.extension), text(format.description)});
+        add_row(listing, format.name, format.extension, format.description);
     }
     return listing;
 }
@@ -223,38 +225,25 @@ constexpr std::array<Subject, 8> subjects{{
     {"formats", list_formats},
 }};
 
-ExitCode execute(const ListCommand& command, const GlobalOptions& /*global*/)
+Expected<ExitCode> execute(const ListCommand& command, const GlobalOptions& /*global*/)
 {
-    for (const Subject& subject : subjects) {
-        if (subject.name != command.what) {
-            continue;
-        }
-        const auto listing = subject.make(command);
-        if (!listing) {
-            print_error(listing.error());
-            return ExitCode::bad_input;
-        }
-        const std::string output = command.json ? reporters::listing_json(*listing) : reporters::listing_text(*listing);
-        return print_data(output) ? ExitCode::done : ExitCode::bad_input;
-    }
-    return ExitCode::bad_input;
+    return std::ranges::find(subjects, command.what, &Subject::name)->make(command).map([&](const Listing& listing) {
+        return print_text(command.json ? reporters::listing_json(listing) : reporters::listing_text(listing));
+    });
 }
 
 }  // namespace
 
 void add_list(Command& program, const GlobalOptions& global)
 {
-    const auto list = std::make_shared<ListCommand>();
     Command& command =
         program.command("list", "List scenarios, cases, metrics, ops, resources, disciplines, allocators or formats");
-    command
-        .positional("what WHAT", value::word(list->what, value::names_in(subjects)),
-                    "scenarios, cases, metrics, ops, resources, disciplines, allocators, formats")
-        .required = true;
-    command.positional("file FILE", value::texts(list->files),
-                       "Scenario files of `list cases`; the folder of `list scenarios`");
-    command.flag("--json", list->json, "As JSON, with every key's type, unit, default and bounds");
-    command.run = [list, &global] { return execute(*list, global); };
+    auto& list = arguments_of<ListCommand>(command, global, execute);
+    command.positional("what WHAT", value::word(list.what, value::names_in(subjects)),
+                       "scenarios, cases, metrics, ops, resources, disciplines, allocators, formats");
+    command.optional_positional("file FILE", value::texts(list.files),
+                                "Scenario files of `list cases`; the folder of `list scenarios`");
+    command.flag("--json", list.json, "As JSON, with every key's type, unit, default and bounds");
 }
 
 }  // namespace memsweep::app

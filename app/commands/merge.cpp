@@ -2,7 +2,6 @@
 #include <atomic>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -11,26 +10,26 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/cli/messages.hpp"
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
-#include "app/commands/result_io.hpp"
+#include "app/commands/results.hpp"
 #include "core/base/expected.hpp"
 #include "core/base/host_list.hpp"
 #include "core/measure/fleet.hpp"
 #include "core/measure/merge.hpp"
 #include "core/model/report.hpp"
-#include "core/sys/file_text.hpp"
-#include "core/sys/output_file.hpp"
+#include "core/sys/proc_text.hpp"
+#include "core/sys/read_file.hpp"
 #include "reporters/json/fleet_json.hpp"
-#include "reporters/json/result_json.hpp"
+#include "reporters/json/json_writer.hpp"
 #include "scenarios/reader/fingerprint.hpp"
 
 namespace memsweep::app {
 namespace {
 
-// Called with each result, in the order of their paths; false ends the reading.
-using TakeResult = std::function<bool(const std::string& path, base::Expected<model::RunReport> result)>;
+// Called with each result, in the order of their paths; an error ends the reading.
+using TakeResult =
+    std::function<base::Expected<void>(const std::string& path, base::Expected<model::RunReport> result)>;
 // Tags of hosts by name, from a table whose first line names its columns: "host,rack,switch".
 using HostTags = std::map<std::string, std::map<std::string, std::string>>;
 
@@ -51,7 +50,7 @@ std::vector<std::string> fields_of(std::string_view line)
 }
 
 // Reads results on all processors and passes them on; a few per processor are in memory at a time.
-void read_results(const std::vector<std::string>& paths, const TakeResult& take)
+base::Expected<void> read_results(const std::vector<std::string>& paths, const TakeResult& take)
 {
     const std::size_t processors = std::max(1U, std::thread::hardware_concurrency());
     const std::size_t batch = processors * results_per_processor;
@@ -72,11 +71,12 @@ void read_results(const std::vector<std::string>& paths, const TakeResult& take)
             work();
         }
         for (std::size_t i = 0; i < count; ++i) {
-            if (!take(paths[first + i], *std::exchange(results[i], std::nullopt))) {
-                return;
+            if (auto taken = take(paths[first + i], *std::exchange(results[i], std::nullopt)); !taken) {
+                return taken;
             }
         }
     }
+    return {};
 }
 
 base::Expected<HostTags> read_host_tags(const std::string& path)
@@ -88,9 +88,8 @@ base::Expected<HostTags> read_host_tags(const std::string& path)
     std::string_view rest = *text;
     const std::vector<std::string> names = fields_of(sys::take_line(rest));
     if (names.size() < 2 || names.front() != "host") {
-        return base::fail(base::ErrorCode::invalid_input,
-                          "the first line must name the columns, the first of them \"host\": host,rack,switch",
-                          path + ":1");
+        return refuse("the first line must name the columns, the first of them \"host\": host,rack,switch",
+                      path + ":1");
     }
     HostTags tags;
     for (std::size_t number = 2; !rest.empty(); ++number) {
@@ -100,9 +99,8 @@ base::Expected<HostTags> read_host_tags(const std::string& path)
         }
         const std::vector<std::string> fields = fields_of(line);
         if (fields.size() != names.size() || fields.front().empty()) {
-            return base::fail(base::ErrorCode::invalid_input,
-                              fmt::format("{} fields where the first line names {}", fields.size(), names.size()),
-                              fmt::format("{}:{}", path, number));
+            return refuse(fmt::format("{} fields where the first line names {}", fields.size(), names.size()),
+                          fmt::format("{}:{}", path, number));
         }
         for (std::size_t i = 1; i < fields.size(); ++i) {
             if (!fields[i].empty()) {
@@ -121,17 +119,16 @@ base::Expected<measure::Expectation> parse_expectation(const std::string& text)
         return expectation;
     }
     if (text.find_first_not_of("0123456789") == std::string::npos) {
-        const auto count = base::parse_number(text);
+        const auto count = sys::parse_count(text);
         if (!count || *count == 0) {
-            return base::fail(base::ErrorCode::invalid_input, fmt::format("\"{}\" is no number of hosts", text),
-                              "--expect");
+            return refuse(fmt::format("\"{}\" is no number of hosts", text), "--expect");
         }
         expectation.hosts = *count;
         return expectation;
     }
     auto names = base::expand_host_list(text);
     if (!names) {
-        return base::fail(base::ErrorCode::invalid_input, names.error().message, "--expect");
+        return refuse(names.error().message, "--expect");
     }
     expectation.names = *std::move(names);
     return expectation;
@@ -152,78 +149,44 @@ struct Part {
 };
 
 // Results of one host are kept whole, to be merged into one; those of several become a fleet as they are read.
-class Collected {
-  public:
-    Collected(const MergeCommand& command, bool as_fleet)
-        : command_{command}, is_fleet_{as_fleet}, fleet_{command.force}
-    {
-    }
+struct Collected {
+    const MergeCommand& command;
+    bool is_fleet{};
+    bool unreadable{};
+    ExitCode worst{ExitCode::done};
+    std::vector<Part> parts{};
+    std::string ids{};  // of the runs of a fleet
+    measure::FleetBuilder fleet{command.force};
 
-    // False: reading on is of no use.
-    bool take(const std::string& path, base::Expected<model::RunReport> result)
+    base::Expected<void> take(const std::string& path, base::Expected<model::RunReport> result)
     {
         if (!result) {
             print_error(result.error());
-            unreadable_ = true;
-            return true;
+            unreadable = true;
+            return {};
         }
         if (result->run.interrupted) {
             print_note(fmt::format("{}: its run did not finish; what it measured is merged", path));
         }
-        code_ = worse(code_, static_cast<ExitCode>(result->run.exit_code));
+        worst = worse(worst, static_cast<ExitCode>(result->run.exit_code));
         const bool other_host =
-            !parts_.empty() && measure::host_name(*result) != measure::host_name(parts_.front().report);
-        if (other_host && !command_.one_machine && !is_fleet_) {
-            is_fleet_ = true;
-        }
-        if (!is_fleet_) {
-            parts_.push_back({path, *std::move(result)});
-            return true;
-        }
-        return become_fleet() && add(path, *result);
+            !parts.empty() && measure::host_name(*result) != measure::host_name(parts.front().report);
+        is_fleet = is_fleet || (other_host && !command.one_machine);
+        parts.push_back({path, *std::move(result)});
+        return is_fleet ? move_to_fleet() : base::Expected<void>{};
     }
 
-    // What was read before it was known to be a fleet.
-    bool become_fleet()
+    base::Expected<void> move_to_fleet()
     {
-        for (const Part& part : parts_) {
-            if (!add(part.path, part.report)) {
-                return false;
+        for (const Part& part : parts) {
+            if (auto added = fleet.add(part.path, part.report); !added) {
+                return added;
             }
+            ids += part.report.run.id + "\n";
         }
-        parts_.clear();
-        return true;
+        parts.clear();
+        return {};
     }
-
-    [[nodiscard]] bool is_fleet() const { return is_fleet_; }
-    [[nodiscard]] bool unreadable() const { return unreadable_; }
-    [[nodiscard]] bool failed() const { return failed_; }
-    [[nodiscard]] bool empty() const { return parts_.empty() && ids_.empty(); }
-    [[nodiscard]] ExitCode worst() const { return code_; }
-    [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
-    [[nodiscard]] const std::string& ids() const { return ids_; }
-    measure::FleetBuilder& fleet() { return fleet_; }
-
-  private:
-    bool add(const std::string& path, const model::RunReport& report)
-    {
-        if (auto added = fleet_.add(path, report); !added) {
-            print_error(added.error());
-            failed_ = true;
-            return false;
-        }
-        ids_ += report.run.id + "\n";
-        return true;
-    }
-
-    const MergeCommand& command_;
-    bool is_fleet_;
-    bool unreadable_{};
-    bool failed_{};
-    ExitCode code_{ExitCode::done};
-    std::vector<Part> parts_;
-    std::string ids_;
-    measure::FleetBuilder fleet_;
 };
 
 // The same parts make the same id: merging twice writes the same bytes twice.
@@ -232,40 +195,21 @@ std::string id_of(const std::string& started, const std::string& parts)
     return fmt::format("{}-{:.8}", started, scenarios::sha256(parts));
 }
 
-ExitCode write_merged(const Collected& collected, const MergeCommand& command, const GlobalOptions& global)
+base::Expected<ExitCode> write_merged(const Collected& collected, const MergeCommand& command,
+                                      const GlobalOptions& global)
 {
     std::vector<measure::MergePart> parts;
-    for (const Part& part : collected.parts()) {
+    for (const Part& part : collected.parts) {
         parts.push_back({part.path, &part.report});
     }
     auto merged = measure::merge(parts, command.force);
     if (!merged) {
-        print_error(merged.error());
-        return ExitCode::bad_input;
+        return base::fail(merged.error());
     }
     merged->run.id = id_of(merged->run.started, merged->run.tags.at(measure::merged_from_tag));
     merged->run.argv = global.argv;
-    merged->run.exit_code = static_cast<int>(collected.worst());
+    merged->run.exit_code = static_cast<int>(collected.worst);
     return write_text(reporters::to_json(*merged), command.out);
-}
-
-ExitCode write_fleet(const model::Fleet& fleet, const std::string& path)
-{
-    const auto write = [&](const sys::PieceTaker& take) {
-        reporters::TextSink sink{take};
-        reporters::write_fleet_json(fleet, sink);
-        return sink.finish();
-    };
-    if (path == "-") {
-        return write(print_data) ? ExitCode::done : ExitCode::bad_input;
-    }
-    const auto written =
-        sys::write_file_atomically(path, [&](const sys::PieceTaker& take) { static_cast<void>(write(take)); });
-    if (!written) {
-        print_error(written.error());
-        return ExitCode::bad_input;
-    }
-    return ExitCode::done;
 }
 
 void report_missing(const model::Fleet& fleet)
@@ -283,75 +227,75 @@ void report_missing(const model::Fleet& fleet)
                  "merge"});
 }
 
-ExitCode merge_fleet(Collected& collected, const measure::Expectation& expectation, const HostTags& tags,
+ExitCode write_fleet(Collected& collected, const measure::Expectation& expectation, const HostTags& tags,
                      const MergeCommand& command, const GlobalOptions& global)
 {
-    if (!collected.become_fleet()) {
-        return ExitCode::bad_input;
-    }
-    model::Fleet fleet = collected.fleet().finish(expectation, tags);
-    fleet.id = id_of(fleet.started, collected.ids());
+    model::Fleet fleet = collected.fleet.finish(expectation, tags);
+    fleet.id = id_of(fleet.started, collected.ids);
     fleet.argv = global.argv;
-    fleet.exit_code = static_cast<int>(collected.worst());
-    const ExitCode written = write_fleet(fleet, command.out);
-    if (model::count_missing(fleet) > 0) {
-        report_missing(fleet);
-        return worse(written, ExitCode::case_failed);
+    fleet.exit_code = static_cast<int>(collected.worst);
+    const ExitCode written =
+        write_text([&](reporters::TextSink& sink) { reporters::write_fleet_json(fleet, sink); }, command.out);
+    if (model::count_missing(fleet) == 0) {
+        return written;
     }
-    return written;
+    report_missing(fleet);
+    return worse(written, ExitCode::case_failed);
 }
 
-ExitCode execute(const MergeCommand& command, const GlobalOptions& global)
+base::Expected<ExitCode> execute(const MergeCommand& command, const GlobalOptions& global)
 {
-    if (std::ranges::count(command.results, "-") > 1) {
-        print_error({base::ErrorCode::invalid_input, "the standard input holds one result only", "-"});
-        return ExitCode::bad_input;
+    if (const auto readable = check_one_stdin(command.results); !readable) {
+        return base::fail(readable.error());
     }
     const auto expectation = parse_expectation(command.expect);
+    if (!expectation) {
+        return base::fail(expectation.error());
+    }
     const auto tags = command.tags.empty() ? base::Expected<HostTags>{HostTags{}} : read_host_tags(command.tags);
-    if (!expectation || !tags) {
-        print_error(expectation ? tags.error() : expectation.error());
-        return ExitCode::bad_input;
+    if (!tags) {
+        return base::fail(tags.error());
     }
     // With hosts to expect, a result that cannot be read is that of a host that did not come through.
     const bool expects = !command.expect.empty();
-    Collected collected{command, expects || !command.tags.empty()};
-    read_results(command.results, [&](const std::string& path, base::Expected<model::RunReport> result) {
-        return collected.take(path, std::move(result));
-    });
-    if (collected.failed() || collected.empty() || (collected.unreadable() && !expects)) {
+    Collected collected{.command = command, .is_fleet = expects || !command.tags.empty()};
+    const auto taken =
+        read_results(command.results, [&](const std::string& path, base::Expected<model::RunReport> result) {
+            return collected.take(path, std::move(result));
+        });
+    if (!taken) {
+        return base::fail(taken.error());
+    }
+    const bool is_empty = collected.parts.empty() && collected.ids.empty();
+    if (is_empty || (collected.unreadable && !expects)) {
         return ExitCode::bad_input;
     }
-    return collected.is_fleet() ? merge_fleet(collected, *expectation, *tags, command, global)
-                                : write_merged(collected, command, global);
+    return collected.is_fleet ? write_fleet(collected, *expectation, *tags, command, global)
+                              : write_merged(collected, command, global);
 }
 
 }  // namespace
 
 void add_merge(Command& program, const GlobalOptions& global)
 {
-    const auto merge = std::make_shared<MergeCommand>();
     Command& command =
         program.command("merge", "Join results of one scenario into one, or those of many hosts into a fleet");
-    command
-        .positional("result RESULT", value::texts(merge->results),
-                    "Results of one scenario on one kind of machine, or on many hosts; - is stdin")
-        .required = true;
-    command.option("-o,--out FILE", value::text(merge->out), "Where to write the merged result; - is stdout").required =
-        true;
+    auto& merge = arguments_of<MergeCommand>(command, global, execute);
+    command.positional("result RESULT", value::texts(merge.results),
+                       "Results of one scenario on one kind of machine, or on many hosts; - is stdin");
+    command.required_option("-o,--out FILE", value::text(merge.out), "Where to write the merged result; - is stdout");
     command.option(
-        "--expect HOSTS", value::text(merge->expect),
+        "--expect HOSTS", value::text(merge.expect),
         "How many hosts should be there, or which: 128, or n[001-128]; who is missing is named: exit code 3");
-    command.option("--tags FILE", value::text(merge->tags),
+    command.option("--tags FILE", value::text(merge.tags),
                    "A table of the hosts' tags, its first line as in: host,rack,switch");
-    command.flag("--one-machine", merge->one_machine,
+    command.flag("--one-machine", merge.one_machine,
                  "Take different host names for one machine, as those of containers are");
-    command.flag("--force", merge->force, "Merge different scenarios or machines all the same");
+    command.flag("--force", merge.force, "Merge different scenarios or machines all the same");
     command.footer =
         "Results of several hosts make a fleet, which report and compare understand; what one host measured in "
         "parts makes one result. Exit codes: 0 merged; 2 unreadable, or not to be merged: other scenarios, "
         "machines or units, or a run that is given twice; 3 a host is missing.";
-    command.run = [merge, &global] { return execute(*merge, global); };
 }
 
 }  // namespace memsweep::app

@@ -1,29 +1,27 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <memory>
-#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/cli/messages.hpp"
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
 #include "app/commands/probing.hpp"
-#include "app/commands/result_io.hpp"
-#include "app/commands/result_path.hpp"
+#include "app/commands/results.hpp"
 #include "app/commands/shipped.hpp"
+#include "app/commands/this_machine.hpp"
 #include "core/base/quantity.hpp"
-#include "core/base/text.hpp"
-#include "core/sys/file_text.hpp"
+#include "core/base/suggest.hpp"
+#include "core/sys/atomic_file.hpp"
 #include "core/sys/machine_facts.hpp"
-#include "core/sys/output_file.hpp"
+#include "core/sys/proc_text.hpp"
 #include "core/sys/topology.hpp"
+#include "core/sys/topology_drawing.hpp"
 #include "reporters/formats.hpp"
-#include "scenarios/reader/command_plans.hpp"
-#include "scenarios/reader/surroundings.hpp"
+#include "scenarios/reader/files.hpp"
+#include "scenarios/reader/transfer_scenario.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -43,14 +41,12 @@ struct ProbeArguments {
 
 OptionValue number_list(std::vector<std::uint32_t>& target)
 {
-    return value::each([&target](const std::string& list) -> base::Expected<void> {
+    return value::parsed(target, [](const std::string& list) -> base::Expected<std::vector<std::uint32_t>> {
         auto numbers = sys::parse_list(list);
         if (!list.empty() && !numbers) {
-            return base::fail(base::ErrorCode::invalid_input,
-                              fmt::format("\"{}\" is no list of numbers such as 0,2-3", list));
+            return refuse(fmt::format("\"{}\" is no list of numbers such as 0,2-3", list));
         }
-        target = list.empty() ? std::vector<std::uint32_t>{} : *std::move(numbers);
-        return {};
+        return list.empty() ? std::vector<std::uint32_t>{} : *std::move(numbers);
     });
 }
 
@@ -86,14 +82,11 @@ void add_output(Command& command, ProbeArguments& asked)
     command.option("--svg FILE", value::text(probe.svg), "Draw the machine into this file, as lstopo does");
     command.option("--xml FILE", value::text(probe.xml),
                    "Describe the machine in this file, for lstopo and whatever else uses hwloc");
-    command
-        .option("-f,--format FMT", value::text(probe.format),
-                "text, json, csv, html and the others of `memsweep list formats` (default text; json for -o)")
-        .words = value::names_in(reporters::formats());
-    command
-        .option("--export FMT", value::text(asked.export_format),
-                "The same as --format: nvbandwidth for what reads its JSON")
-        .words = value::names_in(reporters::formats());
+    const std::vector<std::string> formats = value::names_in(reporters::formats());
+    command.option("-f,--format FMT", value::offering(value::text(probe.format), formats),
+                   "text, json, csv, html and the others of `memsweep list formats` (default text; json for -o)");
+    command.option("--export FMT", value::offering(value::text(asked.export_format), formats),
+                   "The same as --format: nvbandwidth for what reads its JSON");
     command.option("-o,--out FILE", value::text(probe.out),
                    "Write the format to this file; %h host, %r rank, %s what is probed, %t UTC; - is stdout");
     command.option("--tag KEY=VALUE", value::pairs(probe.tags, "KEY=VALUE", Arity::each_time),
@@ -101,11 +94,6 @@ void add_output(Command& command, ProbeArguments& asked)
     command.flag("--dump-scenario", probe.dump_scenario,
                  "Measure nothing: write the transfers, or a preset of the catalog such as h2d, numa or healthcheck, "
                  "as a scenario for `memsweep run` (to -o, or stdout)");
-}
-
-base::Expected<void> refuse(std::string message, std::string where)
-{
-    return base::fail(base::ErrorCode::invalid_input, std::move(message), std::move(where));
 }
 
 bool is_preset(const std::string& word)
@@ -213,23 +201,7 @@ ExitCode exit_code(const model::RunReport& report, const sys::StopSignals& signa
     return counts.failed + counts.assertions_failed != 0 ? worse(code, ExitCode::finding) : code;
 }
 
-// None where no file was named; nothing where it cannot be read, and every error is on stderr.
-std::optional<std::vector<scenarios::ProbeLimit>> limits_of(const ProbeCommand& command)
-{
-    if (command.limits.empty()) {
-        return std::vector<scenarios::ProbeLimit>{};
-    }
-    auto loaded = scenarios::load_limits(command.limits);
-    if (!loaded) {
-        for (const base::Error& error : loaded.error()) {
-            print_error(error);
-        }
-        return std::nullopt;
-    }
-    return *std::move(loaded);
-}
-
-ExitCode dump_scenario(const ProbeCommand& command)
+base::Expected<ExitCode> dump_scenario(const ProbeCommand& command)
 {
     constexpr std::uint64_t usual_bytes = 64U << 20U;
     constexpr std::uint32_t usual_repetitions = 7;
@@ -238,31 +210,7 @@ ExitCode dump_scenario(const ProbeCommand& command)
                                 command.transfers, command.array_bytes.value_or(usual_bytes),
                                 command.samples.value_or(usual_repetitions))}
                           : scenarios::read_text_file(shipped("scenarios/catalog/probe_" + command.preset + ".json"));
-    if (!made) {
-        print_error(made.error());
-        return ExitCode::bad_input;
-    }
-    const std::string& text = *made;
-    if (command.out.empty() || command.out == "-") {
-        return print_data(text) ? ExitCode::done : ExitCode::bad_input;
-    }
-    if (const auto written = sys::write_file_atomically(command.out, text); !written) {
-        print_error(written.error());
-        return ExitCode::bad_input;
-    }
-    return ExitCode::done;
-}
-
-bool write_file(const std::string& path, const std::string& text)
-{
-    if (path.empty()) {
-        return true;
-    }
-    const auto written = sys::write_file_atomically(path, text);
-    if (!written) {
-        print_error(written.error());
-    }
-    return written.has_value();
+    return made.map([&](const std::string& text) { return write_text(text, command.out); });
 }
 
 // The machine itself, as lstopo shows it: into the files that were named, and above a report on the terminal.
@@ -271,43 +219,44 @@ bool show_machine(const ProbeCommand& command, const sys::Topology& topology, co
     const bool drawn = asks_for(command, "topology") && std::ranges::any_of(targets, [](const ReportTarget& target) {
                            return target.format == "text" && target.path == "-";
                        });
-    return write_file(command.xml, topology.xml) && write_file(command.svg, sys::svg_of(topology)) &&
+    const auto written = [](const std::string& path, const std::string& text) {
+        return path.empty() || settled(sys::write_file_atomically(path, text)) == ExitCode::done;
+    };
+    return written(command.xml, topology.xml) && written(command.svg, sys::svg_of(topology)) &&
            (!drawn || print_data(sys::text_of(topology) + "\n"));
 }
 
-ExitCode execute(const ProbeCommand& given, const GlobalOptions& global)
+base::Expected<ExitCode> execute(const ProbeArguments& asked, const GlobalOptions& global)
 {
-    ProbeCommand command = given;
-    if (auto path = output_path(given)) {
-        command.out = *std::move(path);
-    } else {
-        print_error(path.error());
-        return ExitCode::bad_input;
+    ProbeCommand command = asked.probe;
+    auto path = output_path(command);
+    if (!path) {
+        return base::fail(path.error());
     }
+    command.out = *std::move(path);
     if (command.dump_scenario) {
         return dump_scenario(command);
     }
     const std::vector<ReportTarget> wanted = targets(command, global);
     for (const ReportTarget& target : wanted) {
-        if (check_target(target) != ExitCode::done) {
-            return ExitCode::bad_input;
+        if (const auto usable = check_target(target); !usable) {
+            return base::fail(usable.error());
         }
     }
-    const auto limits = limits_of(command);
+    const auto limits = command.limits.empty() ? scenarios::LoadedLimits{} : scenarios::load_limits(command.limits);
     if (!limits) {
+        std::ranges::for_each(limits.error(), print_error);
         return ExitCode::bad_input;
     }
     const auto topology = sys::load_topology();
     if (!topology) {
-        print_error(topology.error());
-        return ExitCode::bad_input;
+        return base::fail(topology.error());
     }
     const sys::StopSignals signals;
     const sys::SystemClock clock;
     auto report = probe(command, global, *topology, clock, signals);
     if (!report) {
-        print_error(report.error());
-        return ExitCode::bad_input;
+        return base::fail(report.error());
     }
     if (!show_machine(command, *topology, wanted)) {
         return ExitCode::bad_input;
@@ -325,22 +274,20 @@ ExitCode execute(const ProbeCommand& given, const GlobalOptions& global)
 
 void add_probe(Command& program, const GlobalOptions& global)
 {
-    const auto asked = std::make_shared<ProbeArguments>();
     Command& command = program.command("probe", "Measure this machine: topology, bandwidth, latency, faults, devices");
-    command
-        .positional("what WHAT", value::texts(asked->words),
-                    "topology, bandwidth, latency, faults, device or all (default all); or transfers, as in "
-                    "'host:pinned@node0 -> cpu -> host@node0', measured at once")
-        .words = {probe_words.begin(), probe_words.end()};
-    add_cases(command, asked->probe);
-    add_measuring(command, asked->probe);
-    add_output(command, *asked);
+    auto& asked = arguments_of<ProbeArguments>(command, global, execute);
+    command.optional_positional(
+        "what WHAT", value::offering(value::texts(asked.words), {probe_words.begin(), probe_words.end()}),
+        "topology, bandwidth, latency, faults, device or all (default all); or transfers, as in "
+        "'host:pinned@node0 -> cpu -> host@node0', measured at once");
+    add_cases(command, asked.probe);
+    add_measuring(command, asked.probe);
+    add_output(command, asked);
     command.footer =
         "What this machine lacks is listed as skipped, with its reason. Exit codes: 0 done; 1 wrong data, or a limit "
         "is violated; 2 wrong usage, or output that cannot be written; 3 the kernel refused something; 130/143 "
         "interrupted.";
-    command.check = [asked] { return check(*asked); };
-    command.run = [asked, &global] { return execute(asked->probe, global); };
+    command.check = [&asked] { return check(asked); };
 }
 
 }  // namespace memsweep::app

@@ -8,17 +8,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/cli/messages.hpp"
-#include "app/commands/case_filter.hpp"
-#include "app/commands/result_path.hpp"
+#include "app/commands/plans.hpp"
 #include "app/commands/this_machine.hpp"
 #include "core/base/quantity.hpp"
 #include "core/device/open.hpp"
 #include "core/measure/assertions.hpp"
-#include "core/measure/findings.hpp"
 #include "core/measure/format.hpp"
+#include "core/measure/warnings.hpp"
 #include "core/probe/probe.hpp"
-#include "core/probe/probe_case.hpp"
+#include "core/probe/transfer_probe.hpp"
+#include "core/probe/working_set.hpp"
 #include "core/sys/machine_facts.hpp"
 #include "scenarios/reader/fingerprint.hpp"
 
@@ -50,9 +49,8 @@ base::Expected<std::vector<sys::NumaNode>> chosen_nodes(const std::vector<std::u
         if (found == all.end()) {
             std::vector<std::uint32_t> known;
             std::ranges::transform(all, std::back_inserter(known), &sys::NumaNode::id);
-            return base::fail(base::ErrorCode::invalid_input,
-                              fmt::format("this machine has no node {}; there are: {}", id, fmt::join(known, ", ")),
-                              "--nodes");
+            return refuse(fmt::format("this machine has no node {}; there are: {}", id, fmt::join(known, ", ")),
+                          "--nodes");
         }
         chosen.push_back(*found);
     }
@@ -65,10 +63,9 @@ base::Expected<std::vector<std::uint32_t>> chosen_devices(const std::vector<std:
 {
     const std::set<std::uint32_t> chosen{asked.begin(), asked.end()};
     if (!chosen.empty() && !runtime.devices().empty() && *chosen.rbegin() >= runtime.devices().size()) {
-        return base::fail(base::ErrorCode::invalid_input,
-                          fmt::format("this machine has no device {}; there are {}, from 0 on", *chosen.rbegin(),
-                                      runtime.devices().size()),
-                          "--devices");
+        return refuse(fmt::format("this machine has no device {}; there are {}, from 0 on", *chosen.rbegin(),
+                                  runtime.devices().size()),
+                      "--devices");
     }
     return std::vector<std::uint32_t>{chosen.begin(), chosen.end()};
 }
@@ -173,18 +170,16 @@ std::string fingerprint(const model::RunReport& report)
 
 model::RunReport new_report(const ProbeCommand& command, const GlobalOptions& global)
 {
-    model::RunReport report = model::new_report(this_machine(), sys::utc_now(), global.argv);
+    model::RunReport report = app::new_report(this_machine(), global.argv, command.tags);
     report.run.order = model::Order::interleaved;
     report.run.isolation = model::Isolation::none;
     report.run.scenario_name = probe_name(command);
     report.run.scenario_description = "What this machine's memory does, measured by memsweep probe.";
     report.run.overrides = recorded_overrides(command);
-    report.run.tags = command.tags;
-    report.run.placement = this_placement(report.machine.host);
     return report;
 }
 
-void add_warnings(model::RunReport& report)
+void add_probe_warnings(model::RunReport& report)
 {
     if (auto warning = model::build_warning(report.tool)) {
         report.warnings.push_back(*std::move(warning));
@@ -275,10 +270,8 @@ base::Expected<model::RunReport> probe(const ProbeCommand& command, const Global
 {
     if (!topology.is_this_machine &&
         (!command.transfers.empty() || command.what != std::vector<std::string>{"topology"})) {
-        return base::fail(
-            base::ErrorCode::invalid_input,
-            "HWLOC_XMLFILE or HWLOC_SYNTHETIC describes another machine, of which only the topology can be "
-            "told; HWLOC_THISSYSTEM=1 says that it is this one");
+        return refuse("HWLOC_XMLFILE or HWLOC_SYNTHETIC describes another machine, of which only the topology can be "
+                      "told; HWLOC_THISSYSTEM=1 says that it is this one");
     }
     const auto wants = id_matcher(command.filter);
     if (!wants) {
@@ -328,7 +321,7 @@ base::Expected<model::RunReport> probe(const ProbeCommand& command, const Global
     std::erase_if(report.cases, [&](const model::CaseReport& one) { return !(*wants)(one.id); });
     report.run.scenario_fingerprint = fingerprint(report);
     report.run.scenario_sha256 = report.run.scenario_fingerprint;
-    add_warnings(report);
+    add_probe_warnings(report);
     report.run.ended = sys::utc_now();
     report.run.interrupted = stopped;
     return report;

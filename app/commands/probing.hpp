@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/global_options.hpp"
+#include "app/cli/console.hpp"
 #include "core/base/expected.hpp"
 #include "core/model/report.hpp"
 #include "core/model/transfer.hpp"
 #include "core/sys/clock.hpp"
 #include "core/sys/signals.hpp"
 #include "core/sys/topology.hpp"
-#include "scenarios/reader/criteria_files.hpp"
+#include "scenarios/reader/limits_file.hpp"
 
 namespace memsweep::app {
 

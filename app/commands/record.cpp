@@ -2,7 +2,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,17 +11,16 @@
 
 #include <fmt/format.h>
 
-#include "app/cli/messages.hpp"
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
-#include "app/commands/trace_output.hpp"
+#include "app/commands/traces.hpp"
 #include "core/base/expected.hpp"
-#include "core/sys/allocator_library.hpp"
-#include "core/sys/child_process.hpp"
-#include "core/sys/file_text.hpp"
-#include "core/sys/output_file.hpp"
+#include "core/sys/foreground_command.hpp"
+#include "core/sys/output_target.hpp"
+#include "core/sys/preload.hpp"
+#include "core/sys/proc_text.hpp"
 #include "core/trace/recording.hpp"
-#include "reporters/document/table.hpp"
+#include "reporters/document/value_text.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -92,7 +90,7 @@ base::Expected<std::vector<trace::RecordedImage>> images_in(const std::string& f
         }
     }
     if (images.empty()) {
-        return base::fail(base::ErrorCode::invalid_input, "nothing was recorded", folder);
+        return refuse("nothing was recorded", folder);
     }
     return images;
 }
@@ -256,22 +254,13 @@ base::Expected<ExitCode> record(const RecordCommand& command, const GlobalOption
         return base::fail(running.error());
     }
     const int status = sys::shell_status(running->wait());
-    const auto finished = finish(command, *folder, global);
-    if (!finished) {
-        print_error(finished.error());
-    }
-    const ExitCode code = finished ? *finished : ExitCode::bad_input;
+    const ExitCode code = settled(finish(command, *folder, global));
     return status != 0 ? static_cast<ExitCode>(status) : code;
 }
 
-ExitCode execute(const RecordCommand& command, const GlobalOptions& global)
+base::Expected<ExitCode> execute(const RecordCommand& command, const GlobalOptions& global)
 {
-    const auto code = command.recover.empty() ? record(command, global) : finish(command, command.recover, global);
-    if (!code) {
-        print_error(code.error());
-        return ExitCode::bad_input;
-    }
-    return *code;
+    return command.recover.empty() ? record(command, global) : finish(command, command.recover, global);
 }
 
 }  // namespace
@@ -279,37 +268,32 @@ ExitCode execute(const RecordCommand& command, const GlobalOptions& global)
 void add_record(Command& program, const GlobalOptions& global)
 {
     constexpr std::uint64_t largest_sample = 1'000'000;
-    const auto record = std::make_shared<RecordCommand>();
     Command& command = program.command("record", "Record the allocations of a program and its children");
-    command.positional("command CMD", value::texts(record->command), "The program and its arguments, behind --");
-    command.option("-o,--out FILE", value::text(record->out), "The trace to write (.mst)").required = true;
-    command.option("--min-size SIZE", value::size(record->choice.min_size_bytes),
+    auto& record = arguments_of<RecordCommand>(command, global, execute);
+    command.optional_positional("command CMD", value::texts(record.command),
+                                "The program and its arguments, behind --");
+    command.required_option("-o,--out FILE", value::text(record.out), "The trace to write (.mst)");
+    command.option("--min-size SIZE", value::size(record.choice.min_size_bytes),
                    "Only blocks for which the allocator gave at least so much, as in 4KiB");
-    command
-        .option("--sample N", value::number(record->choice.sample, 1, largest_sample),
-                "One block of so many, chosen by address")
-        .value.fallback = "1";
-    command.flag("--no-children", record->choice.no_children,
+    command.option("--sample N", value::number(record.choice.sample, 1, largest_sample),
+                   "One block of so many, chosen by address");
+    command.flag("--no-children", record.choice.no_children,
                  "Only the program itself, not the processes that it starts");
-    command.option("--recover DIR", value::text(record->recover),
+    command.option("--recover DIR", value::text(record.recover),
                    "Make a trace of a recording that was cut off, instead of recording");
     command.footer =
         "Exits with the status of the program (128+N when signal N killed it), or 2: it cannot be recorded, "
         "or the trace cannot be written whole.";
-    command.check = [record]() -> base::Expected<void> {
-        if (record->command.empty() == record->recover.empty()) {
-            return record->command.empty()
-                       ? base::fail(base::ErrorCode::invalid_input, "give the program to record behind --", "command")
-                       : base::fail(base::ErrorCode::invalid_input, "records nothing: leave the program out",
-                                    "--recover");
+    command.check = [&record]() -> base::Expected<void> {
+        if (record.command.empty() == record.recover.empty()) {
+            return record.command.empty() ? refuse("give the program to record behind --", "command")
+                                          : refuse("records nothing: leave the program out", "--recover");
         }
-        if (record->out == "-") {
-            return base::fail(base::ErrorCode::invalid_input, "the standard output belongs to the program: name a file",
-                              "--out");
+        if (record.out == "-") {
+            return refuse("the standard output belongs to the program: name a file", "--out");
         }
         return {};
     };
-    command.run = [record, &global] { return execute(*record, global); };
 }
 
 }  // namespace memsweep::app

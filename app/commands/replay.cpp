@@ -1,25 +1,21 @@
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "app/cli/messages.hpp"
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
-#include "app/commands/dry_run.hpp"
 #include "app/commands/run_session.hpp"
 #include "app/commands/this_machine.hpp"
-#include "core/engine/runner.hpp"
 #include "core/model/allocator.hpp"
-#include "core/model/plan.hpp"
 #include "reporters/formats.hpp"
-#include "scenarios/reader/command_plans.hpp"
+#include "scenarios/reader/replay_plan.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -45,51 +41,39 @@ constexpr std::array<std::pair<std::string_view, model::ReplaySpeed>, 2> speeds{
 void add_cases(Command& command, scenarios::ReplayRequest& request)
 {
     command.group = "Cases";
-    Option& on = command.option(
-        "--on A,B", value::comma_texts(request.on),
+    command.required_option(
+        "--on A,B", value::offering(value::comma_texts(request.on), value::names_in(model::allocators())),
         "With commas: glibc, jemalloc, mimalloc, tcmalloc, a library's path, null, pool:tls, pool:pow2, best_fit, "
         "tlsf, arena, pages; memory of a device: pinned, managed, device, below a pool too (pool@device), of another "
         "one (device@gpu1)");
-    on.required = true;
-    on.words = value::names_in(model::allocators());
     command.option("--release MODE,...", value::comma_texts(request.release),
                    "Release modes, with commas (memsweep list disciplines), or MODE:PROFILE; immediate (the default) "
                    "makes the recorded calls and nothing else");
-    OptionValue threads = value::each(
-        [&request](const std::string& text) {
-            return value::whole_number(text, 0, 1024).map([&](std::uint64_t number) {
-                request.threads.push_back(static_cast<std::uint32_t>(number));
-            });
-        },
-        Arity::each_time);
-    threads.commas = true;
-    command.option("--threads N,...", std::move(threads),
+    const auto add_threads = [&request](const std::string& text) {
+        return value::whole_number(text, 0, 1024).map([&](std::uint64_t number) {
+            request.threads.push_back(static_cast<std::uint32_t>(number));
+        });
+    };
+    command.option("--threads N,...", value::each_of_list(add_threads),
                    "With commas: the recorded threads are dealt out to so many; 0 (the default): as recorded");
     command.option("--touch WHAT", value::choice(request.touch, touches),
                    "What is written into each block: recorded (first-byte: no trace says yet), none, first-byte (and "
                    "one of each further page), all");
     command.option("--speed SPEED", value::choice(request.speed, speeds),
                    "maximum (the default) or original: no event before its recorded time");
-    command
-        .option("--collect-every N", value::number(request.collect_every, 1, 1'000'000'000),
-                "Of release modes that collect and have no profile: allocations between two collections")
-        .value.fallback = std::to_string(request.collect_every);
+    command.option("--collect-every N", value::number(request.collect_every, 1, 1'000'000'000),
+                   "Of release modes that collect and have no profile: allocations between two collections");
 }
 
 void add_measuring(Command& command, ReplayCommand& replay)
 {
     scenarios::ReplayRequest& request = replay.request;
     command.group = "Measuring";
-    command
-        .option("-n,--repetitions N", value::number(request.repetitions, 1, 1'000'000),
-                "Measured repetitions of each case")
-        .value.fallback = std::to_string(request.repetitions);
-    command.option("--warmup N", value::number(request.warmup, 0, 1'000'000), "Rounds run and discarded first")
-        .value.fallback = std::to_string(request.warmup);
-    command
-        .option("--settle DURATION", value::duration(request.settle),
-                "How long what stays resident after the end is watched, up to 5s")
-        .value.fallback = "5s";
+    command.option("-n,--repetitions N", value::number(request.repetitions, 1, 1'000'000),
+                   "Measured repetitions of each case");
+    command.option("--warmup N", value::number(request.warmup, 0, 1'000'000), "Rounds run and discarded first");
+    command.option("--settle DURATION", value::defaulting(value::duration(request.settle), "5s"),
+                   "How long what stays resident after the end is watched, up to 5s");
     command.flag("--no-latency", replay.no_latency, "Leave out the last replay, which times every call");
     command.option("--timeout DURATION", value::duration(request.timeout),
                    "Time allowed to one repetition (default 10m)");
@@ -130,6 +114,8 @@ RunCommand as_run(const ReplayCommand& command)
     run.scenarios = {command.request.trace};
     run.reports = command.reports;
     run.overrides.repetitions = command.request.repetitions;
+    run.max_memory_bytes = command.max_memory_bytes;
+    run.dry_run = command.dry_run;
     run.out = command.out;
     if (command.format == "json") {
         run.out = command.out.empty() ? "-" : command.out;
@@ -140,7 +126,7 @@ RunCommand as_run(const ReplayCommand& command)
     return run;
 }
 
-ExitCode execute(const ReplayCommand& command, const GlobalOptions& global)
+base::Expected<ExitCode> execute(const ReplayCommand& command, const GlobalOptions& global)
 {
     const model::Machine machine = this_machine();
     scenarios::ReplayRequest request = completed(command);
@@ -149,37 +135,27 @@ ExitCode execute(const ReplayCommand& command, const GlobalOptions& global)
         const auto absolute = std::filesystem::absolute(request.trace, ignored);
         request.trace = ignored ? request.trace : absolute.lexically_normal().string();
     }
-    auto plan = scenarios::replay_plan(request, surroundings(machine));
+    const auto plan = scenarios::replay_plan(request, surroundings(machine));
     if (!plan) {
-        for (const base::Error& error : plan.error()) {
-            print_error(error);
-        }
+        std::ranges::for_each(plan.error(), print_error);
         return ExitCode::bad_input;
     }
-    const engine::Capabilities has = capabilities(machine);
-    const std::uint64_t budget = command.max_memory_bytes.value_or(has.memory_bytes / 5 * 4);
-    if (command.dry_run) {
-        return print_data(dry_run_text({*plan}, budget)) ? ExitCode::done : ExitCode::bad_input;
-    }
-    const RunCommand run = as_run(command);
-    RunSession session{run, global, machine, has, budget};
-    return session.run(*plan);
+    return run_plans(as_run(command), global, machine, {*plan});
 }
 
 }  // namespace
 
 void add_replay(Command& program, const GlobalOptions& global)
 {
-    const auto replay = std::make_shared<ReplayCommand>();
     Command& command = program.command("replay", "Replay a trace on allocators, pools and release modes");
-    command.positional("trace FILE", value::text(replay->request.trace), "A trace (.mst)").required = true;
-    add_cases(command, replay->request);
-    add_measuring(command, *replay);
-    add_output(command, *replay);
+    auto& replay = arguments_of<ReplayCommand>(command, global, execute);
+    command.positional("trace FILE", value::text(replay.request.trace), "A trace (.mst)");
+    add_cases(command, replay.request);
+    add_measuring(command, replay);
+    add_output(command, replay);
     command.footer =
         "Exit codes: 0 done; 2 unreadable or a wrong name; 3 a case crashed, timed out or ran out of memory; "
         "4 nothing was measured.";
-    command.run = [replay, &global] { return execute(*replay, global); };
 }
 
 }  // namespace memsweep::app

@@ -1,8 +1,5 @@
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
-#include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -10,15 +7,12 @@
 
 #include <fmt/format.h>
 
-#include "app/cli/messages.hpp"
 #include "app/cli/option_values.hpp"
-#include "app/commands/case_filter.hpp"
 #include "app/commands/commands.hpp"
-#include "app/commands/dry_run.hpp"
+#include "app/commands/plans.hpp"
 #include "app/commands/run_session.hpp"
 #include "app/commands/shipped.hpp"
 #include "app/commands/this_machine.hpp"
-#include "core/engine/runner.hpp"
 #include "core/model/plan.hpp"
 #include "reporters/formats.hpp"
 
@@ -31,18 +25,15 @@ void add_output(Command& command, RunCommand& run)
     command.option(
         "-o,--out FILE", value::text(run.out),
         "Result file (default results/<scenario>-<UTC>.json); %h host, %r rank, %s scenario, %t UTC; - is stdout");
-    command
-        .option("-r,--report FMT[=FILE]", report_targets(run.reports),
-                "Also write this format (memsweep list formats), to FILE or stdout (repeatable)")
-        .words = value::names_in(reporters::formats());
+    command.option("-r,--report FMT[=FILE]",
+                   value::offering(report_targets(run.reports), value::names_in(reporters::formats())),
+                   "Also write this format (memsweep list formats), to FILE or stdout (repeatable)");
     command.option("--tag KEY=VALUE", value::pairs(run.tags, "NAME=VALUE"), "Record a tag in the result (repeatable)");
     command.option("--events FILE", value::text(run.events), "Write events as NDJSON while they happen; - is stdout");
     command.option("--baseline RESULT", value::text(run.baseline),
                    "Compare with this result of the same scenario and machine; a regression is exit code 1");
-    command
-        .option("--gate FILE", value::text(run.gate),
-                "Judge the comparison by this gate file, or one that ships (memory)")
-        .words = shipped_gates();
+    command.option("--gate FILE", value::offering(value::text(run.gate), shipped_gates()),
+                   "Judge the comparison by this gate file, or one that ships (memory)");
     command.flag("--resume", run.resume, "Go on with the result that -o names; its scenario must be the same");
 }
 
@@ -84,11 +75,10 @@ void add_measuring(Command& command, RunCommand& run)
 base::Expected<void> check(const RunCommand& run)
 {
     if (!run.gate.empty() && run.baseline.empty()) {
-        return base::fail(base::ErrorCode::invalid_input, "needs --baseline RESULT, the result to compare with",
-                          "--gate");
+        return refuse("needs --baseline RESULT, the result to compare with", "--gate");
     }
     if (run.resume && (run.out.empty() || run.out == "-")) {
-        return base::fail(base::ErrorCode::invalid_input, "needs -o FILE, the result to go on with", "--resume");
+        return refuse("needs -o FILE, the result to go on with", "--resume");
     }
     return {};
 }
@@ -105,26 +95,6 @@ scenarios::Overrides effective_overrides(const RunCommand& command)
     return overrides;
 }
 
-// Every plan, or every error of every file on stderr.
-std::optional<std::vector<model::Plan>> load_plans(const RunCommand& command, const model::Machine& machine)
-{
-    const scenarios::Surroundings around = surroundings(machine);
-    std::vector<model::Plan> plans;
-    bool failed = false;
-    for (const std::string& path : command.scenarios) {
-        scenarios::Loaded plan = scenarios::load(scenario_path(path), effective_overrides(command), around);
-        if (plan) {
-            plans.push_back(*std::move(plan));
-            continue;
-        }
-        failed = true;
-        for (const base::Error& error : plan.error()) {
-            std::fprintf(stderr, "%s\n", base::describe(error).c_str());
-        }
-    }
-    return failed ? std::nullopt : std::optional{std::move(plans)};
-}
-
 // Quick runs never gate: a single cold repetition may miss any threshold.
 void only_warn(std::vector<model::Plan>& plans)
 {
@@ -136,24 +106,9 @@ void only_warn(std::vector<model::Plan>& plans)
     }
 }
 
-// Results of one name would be written over each other.
-bool names_repeat(const std::vector<model::Plan>& plans)
-{
-    std::set<std::string_view> names;
-    for (const model::Plan& plan : plans) {
-        if (!names.insert(plan.name).second) {
-            print_error(
-                {base::ErrorCode::invalid_input,
-                 fmt::format("two scenarios are named \"{}\"; run them one by one, each with its own -o", plan.name),
-                 plan.path});
-            return true;
-        }
-    }
-    return false;
-}
-
-// What several scenarios would write one after another must carry the scenario's name.
-bool output_is_ambiguous(const RunCommand& command)
+// Results of one name would be written over each other. What several scenarios would write one after another must
+// carry the scenario's name.
+base::Expected<void> check_names(const RunCommand& command, const std::vector<model::Plan>& plans)
 {
     const auto names_one_file = [](const std::string& path) {
         return !path.empty() && path != "-" && path.find("%s") == std::string::npos;
@@ -163,61 +118,59 @@ bool output_is_ambiguous(const RunCommand& command)
         (names_one_file(command.baseline) || (!command.out.empty() && command.out.find("%s") == std::string::npos) ||
          std::ranges::any_of(command.reports, names_one_file, &ReportTarget::path));
     if (shared) {
-        print_error(
-            {base::ErrorCode::invalid_input,
-             "several scenarios need %s in the names of their results, reports and baselines, as in results/%s.json",
-             "--out, --report, --baseline"});
+        return refuse(
+            "several scenarios need %s in the names of their results, reports and baselines, as in results/%s.json",
+            "--out, --report, --baseline");
     }
-    return shared;
+    std::set<std::string_view> names;
+    for (const model::Plan& plan : plans) {
+        if (!names.insert(plan.name).second) {
+            return refuse(
+                fmt::format("two scenarios are named \"{}\"; run them one by one, each with its own -o", plan.name),
+                plan.path);
+        }
+    }
+    return {};
 }
 
-ExitCode execute(const RunCommand& command, const GlobalOptions& global)
+base::Expected<ExitCode> execute(const RunCommand& command, const GlobalOptions& global)
 {
     const model::Machine machine = this_machine();
-    auto plans = load_plans(command, machine);
-    if (!plans || output_is_ambiguous(command) || names_repeat(*plans)) {
+    LoadedPlans loaded = load_plans(command.scenarios, effective_overrides(command), machine);
+    if (!loaded.errors.empty()) {
+        print_places(loaded.errors);
         return ExitCode::bad_input;
     }
-    if (!command.filter.empty()) {
-        if (const auto kept = keep_matching(*plans, command.filter); !kept) {
-            print_error(kept.error());
-            return ExitCode::bad_input;
-        }
+    if (const auto named = check_names(command, loaded.plans); !named) {
+        return base::fail(named.error());
+    }
+    const auto wanted = id_matcher(command.filter);
+    if (!wanted) {
+        return base::fail(wanted.error());
+    }
+    for (model::Plan& plan : loaded.plans) {
+        std::erase_if(plan.cases, [&](const model::Case& one) { return !(*wanted)(one.id); });
     }
     if (command.quick) {
-        only_warn(*plans);
+        only_warn(loaded.plans);
     }
-    const engine::Capabilities has = capabilities(machine);
-    const std::uint64_t budget = command.max_memory_bytes.value_or(has.memory_bytes / 5 * 4);
-    if (command.dry_run) {
-        return print_data(dry_run_text(*plans, budget)) ? ExitCode::done : ExitCode::bad_input;
-    }
-    RunSession session{command, global, machine, has, budget};
-    ExitCode code = ExitCode::done;
-    for (const model::Plan& plan : *plans) {
-        code = worse(code, session.run(plan));
-        if (code == ExitCode::interrupted || code == ExitCode::terminated) {
-            break;
-        }
-    }
-    return code;
+    return run_plans(command, global, machine, loaded.plans);
 }
 
 }  // namespace
 
 void add_run(Command& program, const GlobalOptions& global)
 {
-    const auto run = std::make_shared<RunCommand>();
     Command& command = program.command("run", "Run scenario files, print the report, write the result");
-    Option& scenarios =
-        command.positional("scenario FILE", value::texts(run->scenarios),
-                           "Scenario files, or names of the catalog (memsweep list scenarios); - is stdin");
-    scenarios.required = scenarios.takes_scenarios = true;
-    add_output(command, *run);
-    add_cases(command, *run);
-    add_measuring(command, *run);
-    command.check = [run] { return check(*run); };
-    command.run = [run, &global] { return execute(*run, global); };
+    auto& run = arguments_of<RunCommand>(command, global, execute);
+    command
+        .positional("scenario FILE", value::texts(run.scenarios),
+                    "Scenario files, or names of the catalog (memsweep list scenarios); - is stdin")
+        .takes_scenarios = true;
+    add_output(command, run);
+    add_cases(command, run);
+    add_measuring(command, run);
+    command.check = [&run] { return check(run); };
 }
 
 }  // namespace memsweep::app

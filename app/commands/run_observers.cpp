@@ -1,8 +1,10 @@
 #include "app/commands/run_observers.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -10,9 +12,13 @@
 
 #include <fmt/format.h>
 
+#include "app/commands/results.hpp"
 #include "core/base/quantity.hpp"
+#include "core/sys/output_target.hpp"
+#include "reporters/json/events.hpp"
+#include "reporters/json/json_writer.hpp"
 #include "reporters/text/display_text.hpp"
-#include "reporters/text/escaping.hpp"
+#include "reporters/text/utf8.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -102,57 +108,252 @@ std::unique_ptr<engine::Observer> make_progress(ProgressMode mode, const sys::Cl
 {
     const char* term = std::getenv("TERM");
     const bool can_redraw = isatty(STDERR_FILENO) == 1 && (term == nullptr || std::string_view{term} != "dumb");
-    if (mode == ProgressMode::automatic) {
-        mode = can_redraw ? ProgressMode::bar : ProgressMode::plain;
-    }
-    switch (mode) {
-    case ProgressMode::bar:
+    if (mode == ProgressMode::bar || (mode == ProgressMode::automatic && can_redraw)) {
         return std::make_unique<StatusLine>(clock);
-    case ProgressMode::plain:
+    }
+    if (mode == ProgressMode::plain || mode == ProgressMode::automatic) {
         return std::make_unique<PlainProgress>();
-    case ProgressMode::automatic:
-    case ProgressMode::json:
-    case ProgressMode::none:
-        break;
     }
     return nullptr;
 }
 
 }  // namespace
 
-base::Expected<std::unique_ptr<RunObservers>> RunObservers::make(const RunCommand& command, const GlobalOptions& global,
-                                                                 const std::string& result_path, bool append_events,
-                                                                 const sys::Clock& clock)
+class RunObservers::ResultFile final : public engine::Observer {
+  public:
+    ResultFile(std::string path, const sys::Clock& clock) : path_{std::move(path)}, clock_{clock}
+    {
+        const auto target = sys::find_output_target(path_);
+        stream_ = path_ == "-" || (target && !target->replaceable());
+        replaces_earlier_ = !stream_ && target && target->existing;
+    }
+
+    void repetition_ended(const engine::RepetitionStart& start, const engine::Outcome& /*outcome*/,
+                          const model::RunReport& report) override
+    {
+        constexpr int largest_share = 5;
+        if (!stream_ && !start.warmup && clock_.now() - last_write_ >= write_cost_ * largest_share) {
+            static_cast<void>(save(report));
+        }
+    }
+
+    void case_ended(const model::CaseReport& ended, const model::RunReport& report) override
+    {
+        if (ended.status == model::Status::skipped) {
+            return;  // nothing was measured that an earlier result should make room for
+        }
+        replaces_earlier_ = false;
+        if (!stream_) {
+            static_cast<void>(save(report));
+        }
+    }
+
+    [[nodiscard]] std::optional<std::string> finish(const model::RunReport& report)
+    {
+        const auto write = [&](reporters::TextSink& sink) { reporters::write_json(report, sink); };
+        if (path_ == "-") {
+            return write_text(write, path_) == ExitCode::done ? std::optional{path_} : std::nullopt;
+        }
+        complained_ = false;
+        replaces_earlier_ = replaces_earlier_ && report.run.interrupted;
+        if (save(report)) {
+            return replaces_earlier_ ? partial_path(path_) : path_;
+        }
+        const char* folder = std::getenv("TMPDIR");
+        const std::string refuge =
+            fmt::format("{}/memsweep-{}.json", folder != nullptr ? folder : "/tmp", report.run.id);
+        if (write_file(refuge, write)) {
+            print_note(fmt::format("the result was saved as {} instead", refuge));
+        }
+        return std::nullopt;
+    }
+
+  private:
+    bool save(const model::RunReport& report)
+    {
+        const auto begin = clock_.now();
+        const auto written = write_file(replaces_earlier_ ? partial_path(path_) : path_,
+                                        [&](reporters::TextSink& sink) { reporters::write_json(report, sink); });
+        last_write_ = clock_.now();
+        write_cost_ = last_write_ - begin;
+        if (!written) {
+            if (!std::exchange(complained_, true)) {
+                print_error(written.error());
+            }
+            return false;
+        }
+        if (replaces_earlier_) {
+            partial_written_ = true;
+        } else if (std::exchange(partial_written_, false)) {
+            unlink(partial_path(path_).c_str());
+        }
+        return true;
+    }
+
+    std::string path_;
+    const sys::Clock& clock_;
+    bool stream_{};            // a pipe or a device: one document, written at the end
+    bool replaces_earlier_{};  // an earlier result still lies at path_
+    bool partial_written_{};
+    bool complained_{};
+    std::chrono::nanoseconds last_write_{};
+    std::chrono::nanoseconds write_cost_{};
+};
+
+class RunObservers::EventLog final : public engine::Observer {
+  public:
+    // Path "-" is stdout.
+    [[nodiscard]] static base::Expected<std::unique_ptr<EventLog>> open(const std::string& path, bool append)
+    {
+        std::FILE* const file = path == "-" ? stdout : std::fopen(path.c_str(), append ? "ae" : "we");
+        if (file == nullptr) {
+            return base::fail(base::os_error("cannot write events", errno, path));
+        }
+        return std::make_unique<EventLog>(file, path == "-" ? "stdout" : path);
+    }
+
+    EventLog(std::FILE* file, std::string name) : file_{file}, name_{std::move(name)} {}
+    EventLog(const EventLog&) = delete;
+    EventLog& operator=(const EventLog&) = delete;
+    ~EventLog() override
+    {
+        if (file_ != stdout && file_ != stderr) {
+            std::fclose(file_);
+        }
+    }
+
+    void run_started(const model::RunReport& report, std::uint64_t planned_repetitions) override
+    {
+        run_id_ = report.run.id;
+        write(reporters::run_start_event({run_id_, sys::utc_now()},
+                                         {report.run.scenario_name, report.cases.size(), planned_repetitions}));
+    }
+
+    // The first measured worker of a case is its start; the later ones are repetition starts, so that whoever counts
+    // cases counts right and whoever watches processes still learns every pid.
+    void repetition_started(const engine::RepetitionStart& start) override
+    {
+        if (start.warmup) {
+            return;
+        }
+        const reporters::CaseStartEvent event{start.case_id, start.pid, start.repetition};
+        const bool first = started_cases_.emplace(start.case_id).second;
+        write(first ? reporters::case_start_event({run_id_, sys::utc_now()}, event)
+                    : reporters::repetition_start_event({run_id_, sys::utc_now()}, event));
+    }
+
+    void repetition_ended(const engine::RepetitionStart& start, const engine::Outcome& outcome,
+                          const model::RunReport& /*report*/) override
+    {
+        if (start.warmup) {
+            return;
+        }
+        reporters::RepetitionEvent event{
+            .case_id = start.case_id, .repetition = start.repetition, .pid = outcome.pid, .reason = outcome.reason};
+        event.status = outcome.ending == engine::Ending::finished    ? model::Status::ok
+                       : outcome.ending == engine::Ending::timed_out ? model::Status::timeout
+                       : outcome.ending == engine::Ending::unmet     ? model::Status::skipped
+                                                                     : model::Status::error;
+        if (outcome.ending == engine::Ending::finished) {
+            event.wall_time_s = static_cast<double>(outcome.record.wall_ns) * 1e-9;
+        }
+        write(reporters::repetition_event({run_id_, sys::utc_now()}, event));
+    }
+
+    void case_ended(const model::CaseReport& ended, const model::RunReport& /*report*/) override
+    {
+        write(reporters::case_end_event({run_id_, sys::utc_now()}, {ended.id, ended.status, ended.reason}));
+    }
+
+    // Warnings, assertions and the end.
+    void finish(const model::RunReport& report)
+    {
+        for (const model::Warning& warning : report.warnings) {
+            write(reporters::warning_event({run_id_, sys::utc_now()}, warning));
+        }
+        for (const model::AssertionResult& assertion : report.assertions) {
+            write(reporters::assertion_event({run_id_, sys::utc_now()}, assertion));
+        }
+        write(reporters::run_end_event({run_id_, sys::utc_now()}, report.run.exit_code));
+    }
+
+  private:
+    void write(const std::string& line)
+    {
+        const bool written = std::fwrite(line.data(), 1, line.size(), file_) == line.size() && std::fflush(file_) == 0;
+        if (!written && !std::exchange(complained_, true)) {
+            print_error(base::os_error("cannot write events", errno, name_));
+        }
+    }
+
+    std::FILE* file_;
+    std::string name_;
+    std::string run_id_;
+    std::set<std::string, std::less<>> started_cases_;
+    bool complained_{};
+};
+
+RunObservers::RunObservers() = default;
+RunObservers::~RunObservers() = default;
+
+base::Expected<std::unique_ptr<RunObservers>> RunObservers::make(const std::string& result_path,
+                                                                 const std::string& events, bool append_events,
+                                                                 const GlobalOptions& global, const sys::Clock& clock)
 {
-    std::unique_ptr<RunObservers> observers{new RunObservers{result_path, clock}};
-    if (!command.events.empty()) {
-        auto log = EventLog::open(command.events, append_events);
+    std::unique_ptr<RunObservers> observers{new RunObservers};
+    observers->result_ = std::make_unique<ResultFile>(result_path, clock);
+    observers->all_.push_back(observers->result_.get());
+    if (!events.empty()) {
+        auto log = EventLog::open(events, append_events);
         if (!log) {
             return base::fail(log.error());
         }
-        observers->add_log(*std::move(log));
+        observers->logs_.push_back(*std::move(log));
     }
     if (global.progress == ProgressMode::json) {
-        observers->add_log(EventLog::on_stderr());
+        observers->logs_.push_back(std::make_unique<EventLog>(stderr, "stderr"));
+    }
+    for (const auto& log : observers->logs_) {
+        observers->all_.push_back(log.get());
     }
     if (!global.quiet) {
         observers->progress_ = make_progress(global.progress, clock);
     }
     if (observers->progress_) {
-        observers->fan_out_.add(*observers->progress_);
+        observers->all_.push_back(observers->progress_.get());
     }
     return observers;
 }
 
-void RunObservers::add_log(std::unique_ptr<EventLog> log)
+void RunObservers::run_started(const model::RunReport& report, std::uint64_t planned_repetitions)
 {
-    fan_out_.add(*log);
-    logs_.push_back(std::move(log));
+    std::ranges::for_each(all_, [&](engine::Observer* one) { one->run_started(report, planned_repetitions); });
+}
+
+void RunObservers::repetition_started(const engine::RepetitionStart& start)
+{
+    std::ranges::for_each(all_, [&](engine::Observer* one) { one->repetition_started(start); });
+}
+
+void RunObservers::repetition_ended(const engine::RepetitionStart& start, const engine::Outcome& outcome,
+                                    const model::RunReport& report)
+{
+    std::ranges::for_each(all_, [&](engine::Observer* one) { one->repetition_ended(start, outcome, report); });
+}
+
+void RunObservers::case_ended(const model::CaseReport& ended, const model::RunReport& report)
+{
+    std::ranges::for_each(all_, [&](engine::Observer* one) { one->case_ended(ended, report); });
+}
+
+void RunObservers::run_ended(const model::RunReport& report)
+{
+    std::ranges::for_each(all_, [&](engine::Observer* one) { one->run_ended(report); });
 }
 
 std::optional<std::string> RunObservers::finish(const model::RunReport& report)
 {
-    std::optional<std::string> saved = result_.finish(report);
+    std::optional<std::string> saved = result_->finish(report);
     for (const auto& log : logs_) {
         log->finish(report);
     }

@@ -1,91 +1,65 @@
 // Everyone who listens to a run, as the command line asks: the result file, the event streams, progress.
+//
+// The result is kept on disk while the run goes on, so that a kill at any moment loses nothing that was measured. Its
+// file is rewritten by temporary file and rename after every case, and after repetitions as long as writing stays below
+// a fifth of the time. An earlier result of that name is replaced only when the first case of this run has ended; until
+// then the new one grows beside it as FILE.partial.
+//
+// Events are lines of JSON (NDJSON), each written at once.
+//
+// Errors   a write that fails is reported once, and the run goes on; finish() tells whether the last write of the
+//          result succeeded, and saves it to the temporary directory when it did not.
 #pragma once
 
-#include <chrono>
-#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "app/cli/global_options.hpp"
-#include "app/commands/event_log.hpp"
-#include "app/commands/result_file.hpp"
-#include "app/commands/run_session.hpp"
-#include "core/engine/executor.hpp"
+#include "app/cli/console.hpp"
+#include "core/base/expected.hpp"
+#include "core/engine/observer.hpp"
 #include "core/sys/clock.hpp"
 
 namespace memsweep::app {
 
-// Passes every event on to several observers, in the order they were added.
-class FanOut final : public engine::Observer {
+// Passes every event on: to the result file first, to progress last.
+class RunObservers final : public engine::Observer {
   public:
-    void add(engine::Observer& observer) { observers_.push_back(&observer); }
-
-    void run_started(const model::RunReport& report, std::uint64_t planned_repetitions) override
-    {
-        for (engine::Observer* observer : observers_) {
-            observer->run_started(report, planned_repetitions);
-        }
-    }
-
-    void repetition_started(const engine::RepetitionStart& start) override
-    {
-        for (engine::Observer* observer : observers_) {
-            observer->repetition_started(start);
-        }
-    }
-
-    void repetition_ended(const engine::RepetitionStart& start, const engine::Outcome& outcome,
-                          const model::RunReport& report) override
-    {
-        for (engine::Observer* observer : observers_) {
-            observer->repetition_ended(start, outcome, report);
-        }
-    }
-
-    void case_ended(const model::CaseReport& ended, const model::RunReport& report) override
-    {
-        for (engine::Observer* observer : observers_) {
-            observer->case_ended(ended, report);
-        }
-    }
-
-    void run_ended(const model::RunReport& report) override
-    {
-        for (engine::Observer* observer : observers_) {
-            observer->run_ended(report);
-        }
-    }
-
-  private:
-    std::vector<engine::Observer*> observers_;
-};
-
-class RunObservers {
-  public:
-    // `append_events`: an earlier scenario of the same command has begun the event file.
+    // `events`: a file, "-" for stdout, or empty; `append_events`: an earlier scenario of the same command has begun
+    // it.
     //
     // Errors   the event file cannot be written.
     [[nodiscard]] static base::Expected<std::unique_ptr<RunObservers>>
-    make(const RunCommand& command, const GlobalOptions& global, const std::string& result_path, bool append_events,
+    make(const std::string& result_path, const std::string& events, bool append_events, const GlobalOptions& global,
          const sys::Clock& clock);
+    RunObservers(const RunObservers&) = delete;
+    RunObservers& operator=(const RunObservers&) = delete;
+    ~RunObservers() override;
 
-    [[nodiscard]] engine::Observer& all() { return fan_out_; }
+    void run_started(const model::RunReport& report, std::uint64_t planned_repetitions) override;
+    void repetition_started(const engine::RepetitionStart& start) override;
+    void repetition_ended(const engine::RepetitionStart& start, const engine::Outcome& outcome,
+                          const model::RunReport& report) override;
+    void case_ended(const model::CaseReport& ended, const model::RunReport& report) override;
+    void run_ended(const model::RunReport& report) override;
 
-    // The last write of the result, then the last event. Returns where the result is, as ResultFile::finish.
+    // The last write of the result, which replaces an earlier one unless this run was interrupted before its first case
+    // had ended; then the last events, once the exit code is known. Returns where the result now is; empty when it
+    // could not be saved where it was asked for.
     [[nodiscard]] std::optional<std::string> finish(const model::RunReport& report);
 
-  private:
-    RunObservers(const std::string& result_path, const sys::Clock& clock) : result_{result_path, clock}
-    {
-        fan_out_.add(result_);
-    }
-    void add_log(std::unique_ptr<EventLog> log);
+    [[nodiscard]] static std::string partial_path(const std::string& path) { return path + ".partial"; }
 
-    ResultFile result_;
+  private:
+    class ResultFile;
+    class EventLog;
+    RunObservers();
+
+    std::unique_ptr<ResultFile> result_;
     std::vector<std::unique_ptr<EventLog>> logs_;
     std::unique_ptr<engine::Observer> progress_;
-    FanOut fan_out_;
+    std::vector<engine::Observer*> all_;
 };
 
 }  // namespace memsweep::app

@@ -1,29 +1,80 @@
 #include "app/commands/run_session.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <climits>
 #include <csignal>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "app/cli/messages.hpp"
-#include "app/commands/calibration.hpp"
+#include "app/cli/option_values.hpp"
+#include "app/commands/commands.hpp"
 #include "app/commands/comparing.hpp"
-#include "app/commands/result_file.hpp"
-#include "app/commands/result_io.hpp"
-#include "app/commands/result_path.hpp"
+#include "app/commands/plans.hpp"
 #include "app/commands/run_observers.hpp"
+#include "app/commands/this_machine.hpp"
+#include "core/engine/program.hpp"
+#include "core/engine/runner.hpp"
+#include "core/engine/worker.hpp"
 #include "core/engine/worker_executor.hpp"
-#include "core/measure/findings.hpp"
+#include "core/measure/warnings.hpp"
+#include "core/sys/atomic_file.hpp"
+#include "core/sys/clock.hpp"
 #include "core/sys/machine_facts.hpp"
-#include "core/sys/output_file.hpp"
 #include "core/sys/page_ops.hpp"
+#include "core/sys/signals.hpp"
+#include "reporters/document/comparison_document.hpp"
 
 namespace memsweep::app {
 namespace {
 
 constexpr std::uint64_t typical_result_bytes = 1ULL << 20;
 constexpr std::uint64_t quick_array_limit_bytes = 64ULL << 20;
+constexpr std::uint64_t null_operations = 100'000;
+constexpr int clock_reads = 1000;
+
+model::Case null_case()
+{
+    model::Case one;
+    one.id = "harness/null";
+    one.memory.resource = model::ResourceKind::null;
+    model::AllocStep alloc;
+    alloc.as = "a";
+    alloc.shape = {1};
+    model::RepeatStep loop;
+    loop.times = null_operations;
+    loop.steps.push_back({.operation = alloc});
+    loop.steps.push_back({.operation = model::DropStep{"a"}});
+    one.steps.push_back({.operation = loop});
+    return one;
+}
+
+// An allocate and a drop of one array through the whole engine in a worker, on the null resource: what every operation
+// of a scenario is charged beyond the memory itself. Empty when the worker did not answer.
+std::optional<double> harness_seconds_per_op(engine::Executor& executor)
+{
+    const auto program = engine::compile(null_case());
+    if (!program) {
+        return std::nullopt;
+    }
+    const engine::Outcome outcome = executor.run(*program, {.timeout = std::chrono::seconds{30}}, [](int /*pid*/) {});
+    if (outcome.ending != engine::Ending::finished) {
+        return std::nullopt;
+    }
+    return static_cast<double>(outcome.record.wall_ns) * 1e-9 / static_cast<double>(null_operations);
+}
+
+double clock_read_seconds(const sys::Clock& clock)
+{
+    const auto begin = clock.now();
+    auto end = begin;
+    for (int i = 0; i < clock_reads; ++i) {
+        end = clock.now();
+    }
+    return std::chrono::duration<double>(end - begin).count() / clock_reads;
+}
 
 std::map<std::string, std::string> recorded_overrides(const scenarios::Overrides& overrides)
 {
@@ -53,59 +104,24 @@ void warm_memory(std::uint64_t bytes)
     static_cast<void>(sys::prefault_machine_memory(available == 0 ? bytes : std::min(bytes, available / 4 * 3)));
 }
 
-}  // namespace
-
-RunSession::RunSession(const RunCommand& command, const GlobalOptions& global, const model::Machine& machine,
-                       const engine::Capabilities& capabilities, std::uint64_t budget_bytes)
-    : command_{command}, global_{global}, machine_{machine}, capabilities_{capabilities}, budget_bytes_{budget_bytes}
+void add_warnings(model::RunReport& report)
 {
-}
-
-model::RunReport RunSession::new_report(const model::Plan& plan) const
-{
-    model::RunReport report = model::new_report(machine_, sys::utc_now(), global_.argv);
-    report.run.order = plan.settings.order;
-    report.run.seed = plan.settings.seed;
-    report.run.isolation = plan.settings.isolation;
-    report.run.scenario_name = plan.name;
-    report.run.scenario_description = plan.description;
-    report.run.scenario_path = plan.path;
-    report.run.scenario_sha256 = plan.sha256;
-    report.run.scenario_fingerprint = plan.fingerprint;
-    report.run.overrides = recorded_overrides(command_.overrides);
-    report.run.tags = command_.tags;
-    report.run.placement = this_placement(machine_.host);
-    return report;
-}
-
-base::Expected<std::string> RunSession::result_path(const model::RunReport& report) const
-{
-    const model::LaunchPlace placement = this_placement(machine_.host);
-    const bool among_ranks = placement.ranks.value_or(1) > 1;
-    const std::string usual = among_ranks ? "results/%s-%t-%h-%r.json" : "results/%s-%t.json";
-    const std::string pattern = command_.out.empty() ? usual : command_.out;
-    if (auto shared = shared_path(pattern, placement)) {
-        return base::fail(*std::move(shared));
+    if (auto warning = model::build_warning(report.tool)) {
+        report.warnings.push_back(*std::move(warning));
     }
-    auto path = pattern == "-" ? base::Expected<std::string>{pattern}
-                               : expand_path(pattern, {machine_.host, report.run.scenario_name, report.run.started});
-    if (!path || *path == "-") {
-        return path;
+    for (const model::CaseReport& one : report.cases) {
+        if (auto warning = measure::profile_warning(one)) {
+            report.warnings.push_back(*std::move(warning));
+        }
+        std::ranges::move(measure::noise_warnings(one), std::back_inserter(report.warnings));
     }
-    if (auto writable = sys::check_writable(*path, typical_result_bytes); !writable) {
-        base::Error error = writable.error();
-        error.message += command_.out.empty() ? "; -o FILE writes the result elsewhere" : "";
-        return base::fail(std::move(error));
-    }
-    return path;
 }
 
 // The earlier run's own file, or what a younger run that was cut off left beside it.
-base::Expected<void> RunSession::take_over_earlier(const std::string& path, const model::Plan& plan,
-                                                   model::RunReport& report) const
+base::Expected<void> take_over_earlier(const std::string& path, const model::Plan& plan, model::RunReport& report)
 {
     auto earlier = read_result(path);
-    auto partial = read_result(ResultFile::partial_path(path));
+    auto partial = read_result(RunObservers::partial_path(path));
     const bool partial_fits = partial && partial->run.scenario_fingerprint == plan.fingerprint;
     if (partial_fits && (!earlier || partial->run.started >= earlier->run.started)) {
         earlier = std::move(partial);
@@ -114,8 +130,7 @@ base::Expected<void> RunSession::take_over_earlier(const std::string& path, cons
         return base::fail(earlier.error());
     }
     if (earlier->run.scenario_fingerprint != plan.fingerprint) {
-        return base::fail(
-            base::ErrorCode::invalid_input,
+        return refuse(
             fmt::format(
                 "was measured with another scenario (fingerprint {:.12} there, {:.12} here); run without --resume, "
                 "or with another -o",
@@ -128,40 +143,12 @@ base::Expected<void> RunSession::take_over_earlier(const std::string& path, cons
     return {};
 }
 
-void RunSession::calibrate(engine::Executor& executor, model::RunReport& report) const
+ExitCode exit_code_of(const model::RunReport& report)
 {
-    report.calibration.clock_read_seconds = clock_read_seconds(clock_);
-    report.calibration.harness_seconds_per_op = harness_seconds_per_op(executor);
-}
-
-void RunSession::add_warnings(model::RunReport& report) const
-{
-    if (auto warning = model::build_warning(report.tool)) {
-        report.warnings.push_back(*std::move(warning));
-    }
-    for (const model::CaseReport& one : report.cases) {
-        if (auto warning = measure::profile_warning(one)) {
-            report.warnings.push_back(*std::move(warning));
-        }
-        for (model::Warning& warning : measure::noise_warnings(one)) {
-            report.warnings.push_back(std::move(warning));
-        }
-    }
-}
-
-ExitCode RunSession::exit_code(const model::RunReport& report, bool interrupted) const
-{
-    if (interrupted) {
-        return signals_.last() == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
-    }
     const model::Counts counts = model::count(report);
-    ExitCode code = ExitCode::done;
-    if (counts.errors + counts.timeouts != 0) {
-        code = worse(code, ExitCode::case_failed);
-    }
-    const bool defects =
-        std::ranges::any_of(report.cases, [](const model::CaseReport& one) { return !one.defects.empty(); });
-    if (counts.assertions_failed != 0 || defects) {
+    ExitCode code = counts.errors + counts.timeouts != 0 ? ExitCode::case_failed : ExitCode::done;
+    const auto has_defects = [](const model::CaseReport& one) { return !one.defects.empty(); };
+    if (counts.assertions_failed != 0 || std::ranges::any_of(report.cases, has_defects)) {
         code = worse(code, ExitCode::finding);
     }
     const bool measured =
@@ -169,145 +156,240 @@ ExitCode RunSession::exit_code(const model::RunReport& report, bool interrupted)
     return measured ? code : worse(code, ExitCode::nothing_measured);
 }
 
-// The reports asked for, their paths expanded as the result's, and each proven writable before anything is measured.
-std::optional<std::vector<ReportTarget>> RunSession::report_targets(const model::RunReport& report) const
-{
-    std::vector<ReportTarget> targets = command_.reports;
-    for (ReportTarget& target : targets) {
-        if (!to_stdout(target)) {
-            auto path = expand_path(target.path, {machine_.host, report.run.scenario_name, report.run.started});
-            if (!path) {
-                print_error(path.error());
-                return std::nullopt;
+// Stop signals are held for its life, so that an interruption between two cases is not lost.
+class RunSession {
+  public:
+    RunSession(const RunCommand& command, const GlobalOptions& global, const model::Machine& machine,
+               const engine::Capabilities& capabilities, std::uint64_t budget_bytes)
+        : command_{command}, global_{global}, machine_{machine}, capabilities_{capabilities},
+          budget_bytes_{budget_bytes}
+    {
+    }
+
+    base::Expected<ExitCode> run(const model::Plan& plan)
+    {
+        model::RunReport report = new_report(plan);
+        const auto targets = expanded_targets(report);
+        if (!targets) {
+            return base::fail(targets.error());
+        }
+        std::optional<Baseline> baseline;
+        if (!command_.baseline.empty()) {
+            auto criteria = gate_criteria(command_.gate);
+            if (!criteria) {
+                return ExitCode::bad_input;
             }
-            target.path = *std::move(path);
+            auto opened = expanded(command_.baseline, report).and_then([&](const std::string& path) {
+                return Baseline::open(path, report, plan, *std::move(criteria));
+            });
+            if (!opened) {
+                return base::fail(opened.error());
+            }
+            baseline = *std::move(opened);
         }
-        if (check_target(target) != ExitCode::done) {
-            return std::nullopt;
+        const auto path = result_path(report);
+        if (!path) {
+            return base::fail(path.error());
         }
-    }
-    return targets;
-}
-
-ExitCode RunSession::write_reports(const model::RunReport& report, const std::vector<ReportTarget>& targets,
-                                   const std::string& path) const
-{
-    ExitCode code = ExitCode::done;
-    bool stdout_taken = path == "-" || command_.events == "-";
-    for (const ReportTarget& target : targets) {
-        const ExitCode written = write_report(report, target, global_);
-        code = worse(code, written);
-        stdout_taken = stdout_taken || to_stdout(target);
-        if (written == ExitCode::done && !to_stdout(target)) {
-            print_note(fmt::format("{} report: {}", target.format, target.path));
+        if (command_.resume) {
+            if (const auto taken = take_over_earlier(*path, plan, report); !taken) {
+                return base::fail(taken.error());
+            }
         }
-    }
-    if (!stdout_taken && !global_.quiet) {
-        code = worse(code, write_report(report, {"text", "-"}, global_));
-    }
-    return code;
-}
+        const auto observers =
+            RunObservers::make(*path, command_.events, std::exchange(events_begun_, true), global_, clock_);
+        if (!observers) {
+            return base::fail(observers.error());
+        }
+        const bool interrupted = measure(plan, **observers, report);
 
-// True too when no baseline was asked for.
-bool RunSession::open_baseline(const model::Plan& plan, const model::RunReport& report)
-{
-    baseline_.reset();
-    comparison_.reset();
-    if (command_.baseline.empty()) {
-        return true;
+        std::optional<measure::Comparison> comparison;
+        ExitCode code = ExitCode::done;
+        if (interrupted) {
+            code = signals_.last() == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
+        } else {
+            code = worse(exit_code_of(report), baseline ? compare(*baseline, report, comparison) : ExitCode::done);
+        }
+        report.run.exit_code = static_cast<int>(code);
+        const std::optional<std::string> saved = (*observers)->finish(report);
+        if (!saved) {
+            code = worse(code, ExitCode::bad_input);
+        }
+        code = worse(code, write_reports(report, *targets, *path));
+        if (comparison) {
+            code = worse(code, write_comparison(*comparison, *targets, *path));
+        }
+        if (saved && *saved != "-") {
+            print_note(fmt::format("result: {}", *saved));
+        }
+        return code;
     }
-    auto criteria = gate_criteria(command_.gate);
-    if (!criteria) {
-        return false;
-    }
-    const auto path = expand_path(command_.baseline, {machine_.host, report.run.scenario_name, report.run.started});
-    auto opened = path ? Baseline::open(*path, report, plan, *std::move(criteria))
-                       : base::Expected<Baseline>{base::fail(path.error())};
-    if (!opened) {
-        print_error(opened.error());
-        return false;
-    }
-    baseline_ = *std::move(opened);
-    return true;
-}
 
-// A quick run is compared, but never gates.
-ExitCode RunSession::compare_with_baseline(const model::RunReport& report)
-{
-    if (!baseline_) {
-        return ExitCode::done;
+  private:
+    [[nodiscard]] model::RunReport new_report(const model::Plan& plan) const
+    {
+        model::RunReport report = app::new_report(machine_, global_.argv, command_.tags);
+        report.run.order = plan.settings.order;
+        report.run.seed = plan.settings.seed;
+        report.run.isolation = plan.settings.isolation;
+        report.run.scenario_name = plan.name;
+        report.run.scenario_description = plan.description;
+        report.run.scenario_path = plan.path;
+        report.run.scenario_sha256 = plan.sha256;
+        report.run.scenario_fingerprint = plan.fingerprint;
+        report.run.overrides = recorded_overrides(command_.overrides);
+        return report;
     }
-    auto comparison = baseline_->compare(report);
-    if (!comparison) {
-        print_error(comparison.error());
-        return ExitCode::bad_input;
-    }
-    comparison_ = *std::move(comparison);
-    return command_.quick ? ExitCode::done : exit_code_of(*comparison_, true);
-}
 
-// Beside the report, or as a line on stderr where stdout is taken or the command is quiet.
-ExitCode RunSession::write_comparison(const std::vector<ReportTarget>& targets, const std::string& path) const
-{
-    if (!comparison_) {
-        return ExitCode::done;
+    [[nodiscard]] base::Expected<std::string> expanded(const std::string& pattern, const model::RunReport& report) const
+    {
+        return expand_path(pattern, {machine_.host, report.run.scenario_name, report.run.started});
     }
-    const bool stdout_taken = path == "-" || command_.events == "-" || std::ranges::any_of(targets, to_stdout);
-    if (stdout_taken || global_.quiet) {
-        print_note(fmt::format("against {}: {}", comparison_->base.name, baseline_line(*comparison_)));
-        return ExitCode::done;
-    }
-    const std::string text = "\nAgainst the baseline\n" + baseline_text(*comparison_, !command_.quick, global_);
-    return print_data(text) ? ExitCode::done : ExitCode::bad_input;
-}
 
-ExitCode RunSession::run(const model::Plan& plan)
-{
-    model::RunReport report = new_report(plan);
-    const auto targets = report_targets(report);
-    if (!targets || !open_baseline(plan, report)) {
-        return ExitCode::bad_input;
+    [[nodiscard]] base::Expected<std::string> result_path(const model::RunReport& report) const
+    {
+        const model::LaunchPlace& placement = *report.run.placement;
+        const bool among_ranks = placement.ranks.value_or(1) > 1;
+        const std::string usual = among_ranks ? "results/%s-%t-%h-%r.json" : "results/%s-%t.json";
+        const std::string pattern = command_.out.empty() ? usual : command_.out;
+        if (auto shared = shared_path(pattern, placement)) {
+            return base::fail(*std::move(shared));
+        }
+        auto path = pattern == "-" ? base::Expected<std::string>{pattern} : expanded(pattern, report);
+        if (!path || *path == "-") {
+            return path;
+        }
+        if (auto writable = sys::check_writable(*path, typical_result_bytes); !writable) {
+            base::Error error = writable.error();
+            error.message += command_.out.empty() ? "; -o FILE writes the result elsewhere" : "";
+            return base::fail(std::move(error));
+        }
+        return path;
     }
-    const auto path = result_path(report);
-    if (!path) {
-        print_error(path.error());
-        return ExitCode::bad_input;
+
+    // The reports asked for, their paths expanded as the result's, and each proven writable before anything is
+    // measured.
+    [[nodiscard]] base::Expected<std::vector<ReportTarget>> expanded_targets(const model::RunReport& report) const
+    {
+        std::vector<ReportTarget> targets = command_.reports;
+        for (ReportTarget& target : targets) {
+            if (!is_stdout(target.path)) {
+                auto path = expanded(target.path, report);
+                if (!path) {
+                    return base::fail(path.error());
+                }
+                target.path = *std::move(path);
+            }
+            if (const auto usable = check_target(target); !usable) {
+                return base::fail(usable.error());
+            }
+        }
+        return targets;
     }
-    if (command_.resume) {
-        if (const auto taken = take_over_earlier(*path, plan, report); !taken) {
-            print_error(taken.error());
+
+    // Returns whether it was interrupted.
+    bool measure(const model::Plan& plan, RunObservers& observers, model::RunReport& report) const
+    {
+        engine::WorkerExecutor executor{{{"/proc/self/exe", "worker"}, plan.settings.isolation}, clock_, signals_};
+        report.calibration.clock_read_seconds = clock_read_seconds(clock_);
+        report.calibration.harness_seconds_per_op = harness_seconds_per_op(executor);
+        engine::RunOptions options{.memory_budget_bytes = budget_bytes_, .fail_fast = command_.fail_fast};
+        options.array_limit_bytes = command_.quick ? quick_array_limit_bytes : 0;
+        options.prefault = warm_memory;
+        engine::Runner runner{plan, executor, observers, clock_, capabilities_, options};
+        runner.run(report);
+        add_warnings(report);
+        report.run.ended = sys::utc_now();
+        report.run.interrupted = runner.interrupted();
+        return runner.interrupted();
+    }
+
+    // A quick run is compared, but never gates.
+    ExitCode compare(const Baseline& baseline, const model::RunReport& report,
+                     std::optional<measure::Comparison>& comparison) const
+    {
+        auto compared = baseline.compare(report);
+        if (!compared) {
+            print_error(compared.error());
             return ExitCode::bad_input;
         }
+        comparison = *std::move(compared);
+        return command_.quick ? ExitCode::done : app::exit_code_of(*comparison, true);
     }
-    const auto observers = RunObservers::make(command_, global_, *path, std::exchange(events_begun_, true), clock_);
-    if (!observers) {
-        print_error(observers.error());
-        return ExitCode::bad_input;
-    }
-    engine::WorkerExecutor executor{{{"/proc/self/exe", "worker"}, plan.settings.isolation}, clock_, signals_};
-    calibrate(executor, report);
-    engine::RunOptions options{.memory_budget_bytes = budget_bytes_, .fail_fast = command_.fail_fast};
-    options.array_limit_bytes = command_.quick ? quick_array_limit_bytes : 0;
-    options.prefault = warm_memory;
-    engine::Runner runner{plan, executor, (*observers)->all(), clock_, capabilities_, options};
-    runner.run(report);
 
-    add_warnings(report);
-    report.run.ended = sys::utc_now();
-    report.run.interrupted = runner.interrupted();
-    ExitCode code = exit_code(report, runner.interrupted());
-    code = runner.interrupted() ? code : worse(code, compare_with_baseline(report));
-    report.run.exit_code = static_cast<int>(code);
-    const std::optional<std::string> saved = (*observers)->finish(report);
-    if (!saved) {
-        code = worse(code, ExitCode::bad_input);
+    [[nodiscard]] bool is_stdout_taken(const std::vector<ReportTarget>& targets, const std::string& path) const
+    {
+        return path == "-" || command_.events == "-" || std::ranges::any_of(targets, is_stdout, &ReportTarget::path);
     }
-    code = worse(code, write_reports(report, *targets, *path));
-    code = worse(code, write_comparison(*targets, *path));
-    if (saved && *saved != "-") {
-        print_note(fmt::format("result: {}", *saved));
+
+    [[nodiscard]] ExitCode write_reports(const model::RunReport& report, const std::vector<ReportTarget>& targets,
+                                         const std::string& path) const
+    {
+        ExitCode code = ExitCode::done;
+        for (const ReportTarget& target : targets) {
+            const ExitCode written = write_report(report, target, global_);
+            code = worse(code, written);
+            if (written == ExitCode::done && !is_stdout(target.path)) {
+                print_note(fmt::format("{} report: {}", target.format, target.path));
+            }
+        }
+        if (!is_stdout_taken(targets, path) && !global_.quiet) {
+            code = worse(code, write_report(report, {"text", "-"}, global_));
+        }
+        return code;
+    }
+
+    // Beside the report, or as a line on stderr where stdout is taken or the command is quiet.
+    [[nodiscard]] ExitCode write_comparison(const measure::Comparison& comparison,
+                                            const std::vector<ReportTarget>& targets, const std::string& path) const
+    {
+        if (is_stdout_taken(targets, path) || global_.quiet) {
+            print_note(fmt::format("against {}: {}", comparison.base.name, reporters::headline(comparison).text));
+            return ExitCode::done;
+        }
+        const reporters::ComparisonReport report{
+            .comparisons = {comparison}, .gate = !command_.quick, .only_changed = !global_.verbose};
+        return print_text("\nAgainst the baseline\n" + reporters::to_terminal(report, terminal_style(global_)));
+    }
+
+    const RunCommand& command_;
+    const GlobalOptions& global_;
+    const model::Machine& machine_;
+    const engine::Capabilities& capabilities_;
+    std::uint64_t budget_bytes_;
+    sys::SystemClock clock_;
+    sys::StopSignals signals_;
+    bool events_begun_{};
+};
+
+}  // namespace
+
+ExitCode run_plans(const RunCommand& command, const GlobalOptions& global, const model::Machine& machine,
+                   const std::vector<model::Plan>& plans)
+{
+    const engine::Capabilities has = capabilities(machine);
+    const std::uint64_t budget = command.max_memory_bytes.value_or(has.memory_bytes / 5 * 4);
+    if (command.dry_run) {
+        return print_text(dry_run_text(plans, budget));
+    }
+    RunSession session{command, global, machine, has, budget};
+    ExitCode code = ExitCode::done;
+    for (const model::Plan& plan : plans) {
+        code = worse(code, settled(session.run(plan)));
+        if (code == ExitCode::interrupted || code == ExitCode::terminated) {
+            break;
+        }
     }
     return code;
+}
+
+// The process that cases run in.
+void add_worker(Command& program, const GlobalOptions& /*global*/)
+{
+    const auto channel_fd = std::make_shared<int>();
+    Command& command = program.hidden_command("worker");
+    command.positional("fd FD", value::number(*channel_fd, 0, INT_MAX), "");
+    command.run = [channel_fd] { return static_cast<ExitCode>(engine::worker_main(*channel_fd)); };
 }
 
 }  // namespace memsweep::app

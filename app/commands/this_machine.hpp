@@ -1,7 +1,9 @@
-// What this machine is, gathered once per command for the loader, the budget and the report.
+// What this process runs on, and where it stands among the others that were launched with it.
 #pragma once
 
+#include <map>
 #include <string>
+#include <vector>
 
 #include "core/model/report.hpp"
 #include "scenarios/reader/surroundings.hpp"
@@ -17,5 +19,18 @@ namespace memsweep::app {
 
 [[nodiscard]] scenarios::Surroundings surroundings(const model::Machine& machine);
 [[nodiscard]] engine::Capabilities capabilities(const model::Machine& machine);
+
+// Sources  the environment of srun(1) and sbatch(1), of Open MPI's mpirun(1) and of PMI; /proc/self/status for the
+//          processors and NUMA nodes that the process may use.
+[[nodiscard]] model::LaunchPlace this_placement(const std::string& host);
+
+// %h and %r of a path: the host, SLURMD_NODENAME where Slurm runs us; the rank, SLURM_PROCID, OMPI_COMM_WORLD_RANK or
+// PMI_RANK, else 0.
+[[nodiscard]] std::string launched_host(const std::string& host);
+[[nodiscard]] std::string launched_rank();
+
+// A result of this machine, before anything was measured.
+[[nodiscard]] model::RunReport new_report(const model::Machine& machine, const std::vector<std::string>& argv,
+                                          const std::map<std::string, std::string>& tags);
 
 }  // namespace memsweep::app

@@ -1,17 +1,13 @@
-#include <cstdio>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "app/cli/messages.hpp"
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
 #include "app/commands/shipped.hpp"
 #include "app/commands/this_machine.hpp"
-#include "core/model/plan.hpp"
-#include "reporters/document/table.hpp"
+#include "reporters/document/value_text.hpp"
 #include "scenarios/reader/loader.hpp"
 
 namespace memsweep::app {
@@ -21,7 +17,7 @@ struct ValidateCommand {
     std::vector<std::string> files;
 };
 
-ExitCode execute(const ValidateCommand& command, const GlobalOptions& global)
+base::Expected<ExitCode> execute(const ValidateCommand& command, const GlobalOptions& global)
 {
     const scenarios::Surroundings around = surroundings(this_machine());
     ExitCode code = ExitCode::done;
@@ -34,9 +30,7 @@ ExitCode execute(const ValidateCommand& command, const GlobalOptions& global)
             }
             continue;
         }
-        for (const base::Error& error : plan.error()) {
-            std::fprintf(stderr, "%s\n", base::describe(error).c_str());
-        }
+        print_places(plan.error());
         code = ExitCode::bad_input;
     }
     return code;
@@ -46,11 +40,9 @@ ExitCode execute(const ValidateCommand& command, const GlobalOptions& global)
 
 void add_validate(Command& program, const GlobalOptions& global)
 {
-    const auto validate = std::make_shared<ValidateCommand>();
     Command& command = program.command("validate", "Check scenario files and print every error with its place");
-    Option& files = command.positional("file FILE", value::texts(validate->files), "Scenario files; - is stdin");
-    files.required = files.takes_scenarios = true;
-    command.run = [validate, &global] { return execute(*validate, global); };
+    auto& validate = arguments_of<ValidateCommand>(command, global, execute);
+    command.positional("file FILE", value::texts(validate.files), "Scenario files; - is stdin").takes_scenarios = true;
 }
 
 }  // namespace memsweep::app

@@ -2,7 +2,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,52 +11,23 @@
 
 #include <fmt/format.h>
 
-#include "app/cli/messages.hpp"
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
-#include "app/commands/result_io.hpp"
+#include "app/commands/results.hpp"
 #include "app/commands/this_machine.hpp"
 #include "core/measure/summary.hpp"
 #include "core/model/report.hpp"
-#include "core/sys/child_process.hpp"
 #include "core/sys/clock.hpp"
-#include "core/sys/file_text.hpp"
-#include "core/sys/process_probe.hpp"
-#include "reporters/document/table.hpp"
+#include "core/sys/exit_status.hpp"
+#include "core/sys/foreground_command.hpp"
+#include "core/sys/proc_text.hpp"
+#include "core/sys/process_watch.hpp"
+#include "reporters/document/value_text.hpp"
 #include "reporters/formats.hpp"
-#include "reporters/terminal/terminal_curves.hpp"
+#include "reporters/terminal/sparkline.hpp"
 
 namespace memsweep::app {
 namespace {
-
-// A command's memory over time, sampled from outside, as a result with one case.
-//
-// Units    seconds since the command's start; bytes; faults and waiting time per interval.
-// Cost     of a sample: as process_tree.hpp, and one small file.
-class Watching {
-  public:
-    explicit Watching(std::vector<std::string> command);
-
-    void begin();
-    void sample();
-    // Totals are the kernel's own, of the command and of what it has waited for.
-    [[nodiscard]] model::RunReport finish(const sys::ExitStatus& status, model::Machine machine,
-                                          std::vector<std::string> argv);
-
-  private:
-    void add_metric(const char* name, std::optional<double> value, const char* reason = "");
-
-    std::vector<std::string> command_;
-    std::string started_;
-    std::chrono::steady_clock::time_point begun_;
-    sys::TreeSample last_;
-    std::optional<std::uint64_t> first_stall_us_;
-    std::optional<std::uint64_t> last_stall_us_;
-    double peak_bytes_{};
-    model::CaseReport watched_;
-};
-
-enum : std::size_t { working_set, processes, minor_faults, major_faults, memory_stall };
 
 constexpr const char* pressure_file = "/proc/pressure/memory";
 constexpr const char* from_outside = "memsweep watch looks from outside";
@@ -68,99 +38,117 @@ std::optional<std::uint64_t> stall_us()
     return text ? sys::memory_stall_us(*text) : std::nullopt;
 }
 
-void put(model::Series& series, double time, double value)
-{
-    series.t.push_back(time);
-    series.v.push_back(value);
-}
-
 double since(std::uint64_t before, std::uint64_t now)
 {
     return now > before ? static_cast<double>(now - before) : 0;
 }
 
-Watching::Watching(std::vector<std::string> command) : command_{std::move(command)}
-{
-    watched_.id = watched_.scenario = "watch";
-    watched_.repetitions = watched_.planned_repetitions = 1;
-    watched_.series = {{.name = "working_set", .unit = model::Unit::bytes},
-                       {.name = "processes", .unit = model::Unit::one},
-                       {.name = "minor_faults", .unit = model::Unit::one},
-                       {.name = "major_faults", .unit = model::Unit::one}};
-    if (stall_us()) {
-        watched_.series.push_back({.name = "memory_stall", .unit = model::Unit::seconds});
+// A command's memory over time, sampled from outside, as a result with one case.
+//
+// Units    seconds since the command's start; bytes; faults and waiting time per interval.
+// Cost     of a sample: as process_tree.hpp, and one small file.
+class Watching {
+  public:
+    Watching()
+    {
+        watched_.id = watched_.scenario = "watch";
+        watched_.repetitions = watched_.planned_repetitions = 1;
+        watched_.series = {{.name = "working_set", .unit = model::Unit::bytes},
+                           {.name = "processes", .unit = model::Unit::one},
+                           {.name = "minor_faults", .unit = model::Unit::one},
+                           {.name = "major_faults", .unit = model::Unit::one}};
+        if (stall_us()) {
+            watched_.series.push_back({.name = "memory_stall", .unit = model::Unit::seconds});
+        }
     }
-}
 
-void Watching::begin()
-{
-    started_ = sys::utc_now();
-    begun_ = std::chrono::steady_clock::now();
-    first_stall_us_ = last_stall_us_ = stall_us();
-    sample();
-}
-
-void Watching::sample()
-{
-    const double time = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
-    const sys::TreeSample now = sys::sample_descendants(::getpid());
-    if (now.processes == 0 || now.working_set_bytes == 0) {
-        return;  // it has ended, or not begun
+    void begin()
+    {
+        started_ = sys::utc_now();
+        begun_ = std::chrono::steady_clock::now();
+        first_stall_us_ = last_stall_us_ = stall_us();
+        sample();
     }
-    put(watched_.series[working_set], time, static_cast<double>(now.working_set_bytes));
-    put(watched_.series[processes], time, static_cast<double>(now.processes));
-    put(watched_.series[minor_faults], time, since(last_.minor_faults, now.minor_faults));
-    put(watched_.series[major_faults], time, since(last_.major_faults, now.major_faults));
-    if (const auto stall = stall_us(); stall && last_stall_us_) {
-        put(watched_.series[memory_stall], time, since(*last_stall_us_, *stall) * 1e-6);
-        last_stall_us_ = stall;
-    }
-    peak_bytes_ = std::max(peak_bytes_, static_cast<double>(now.working_set_bytes));
-    last_ = now;
-}
 
-void Watching::add_metric(const char* name, std::optional<double> value, const char* reason)
-{
-    const model::MetricInfo* const info = model::find_metric(model::metric_catalog(), name);
-    model::Metric metric{.name = name, .values = {value}, .reason = value ? "" : reason};
-    if (info != nullptr) {
-        metric.unit = info->unit;
-        metric.better = info->better;
-        metric.metric_class = info->metric_class;
-    } else {
-        metric.unit = model::Unit::seconds;
-        metric.metric_class = model::MetricClass::noisy;
+    void sample()
+    {
+        const double time = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
+        const sys::TreeSample now = sys::sample_descendants(::getpid());
+        if (now.processes == 0 || now.working_set_bytes == 0) {
+            return;  // it has ended, or not begun
+        }
+        const auto put = [&](std::size_t series, double value) {
+            watched_.series[series].t.push_back(time);
+            watched_.series[series].v.push_back(value);
+        };
+        put(working_set, static_cast<double>(now.working_set_bytes));
+        put(processes, static_cast<double>(now.processes));
+        put(minor_faults, since(last_.minor_faults, now.minor_faults));
+        put(major_faults, since(last_.major_faults, now.major_faults));
+        if (const auto stall = stall_us(); stall && last_stall_us_) {
+            put(memory_stall, since(*last_stall_us_, *stall) * 1e-6);
+            last_stall_us_ = stall;
+        }
+        peak_bytes_ = std::max(peak_bytes_, static_cast<double>(now.working_set_bytes));
+        last_ = now;
     }
-    metric.provenance = model::Provenance::measured;
-    metric.summary = measure::summarize(metric.values);
-    watched_.metrics.push_back(std::move(metric));
-}
 
-model::RunReport Watching::finish(const sys::ExitStatus& status, model::Machine machine, std::vector<std::string> argv)
-{
-    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begun_;
-    const std::chrono::duration<double> cpu = status.user_cpu + status.system_cpu;
-    add_metric("wall_time", wall.count());
-    add_metric("cpu_time", cpu.count());
-    add_metric("working_set_peak", std::max(peak_bytes_, static_cast<double>(status.max_rss_bytes)));
-    add_metric("residual_working_set", std::nullopt, "the command has ended");
-    add_metric("live_bytes_peak", std::nullopt, from_outside);
-    add_metric("floating_bytes_peak", std::nullopt, from_outside);
-    add_metric("minor_faults", static_cast<double>(status.minor_faults));
-    add_metric("major_faults", static_cast<double>(status.major_faults));
-    const auto stall = stall_us();
-    add_metric("memory_stall_time",
-               stall && first_stall_us_ ? std::optional{since(*first_stall_us_, *stall) * 1e-6} : std::nullopt,
-               "the kernel keeps no pressure figures");
-    model::RunReport report = model::new_report(std::move(machine), started_, std::move(argv));
-    report.run.ended = sys::utc_now();
-    report.run.exit_code = status.signal != 0 ? 128 + status.signal : status.code;
-    report.run.interrupted = false;
-    report.run.scenario_name = "watch";
-    report.run.scenario_description = reporters::command_line(command_);
-    report.cases.push_back(std::move(watched_));
-    return report;
-}
+    // Totals are the kernel's own, of the command and of what it has waited for.
+    [[nodiscard]] model::RunReport finish(const std::vector<std::string>& command, const sys::ExitStatus& status,
+                                          const std::vector<std::string>& argv)
+    {
+        const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begun_;
+        const std::chrono::duration<double> cpu = status.user_cpu + status.system_cpu;
+        add_metric("wall_time", wall.count());
+        add_metric("cpu_time", cpu.count());
+        add_metric("working_set_peak", std::max(peak_bytes_, static_cast<double>(status.max_rss_bytes)));
+        add_metric("residual_working_set", std::nullopt, "the command has ended");
+        add_metric("live_bytes_peak", std::nullopt, from_outside);
+        add_metric("floating_bytes_peak", std::nullopt, from_outside);
+        add_metric("minor_faults", static_cast<double>(status.minor_faults));
+        add_metric("major_faults", static_cast<double>(status.major_faults));
+        const auto stall = stall_us();
+        add_metric("memory_stall_time",
+                   stall && first_stall_us_ ? std::optional{since(*first_stall_us_, *stall) * 1e-6} : std::nullopt,
+                   "the kernel keeps no pressure figures");
+        model::RunReport report = model::new_report(this_machine(), started_, argv);
+        report.run.ended = sys::utc_now();
+        report.run.exit_code = sys::shell_status(status);
+        report.run.interrupted = false;
+        report.run.scenario_name = "watch";
+        report.run.scenario_description = reporters::command_line(command);
+        report.cases.push_back(std::move(watched_));
+        return report;
+    }
+
+  private:
+    enum : std::size_t { working_set, processes, minor_faults, major_faults, memory_stall };  // of the series
+
+    void add_metric(const char* name, std::optional<double> value, const char* reason = "")
+    {
+        const model::MetricInfo* const info = model::find_metric(model::metric_catalog(), name);
+        model::Metric metric{.name = name, .values = {value}, .reason = value ? "" : reason};
+        if (info != nullptr) {
+            metric.unit = info->unit;
+            metric.better = info->better;
+            metric.metric_class = info->metric_class;
+        } else {
+            metric.unit = model::Unit::seconds;
+            metric.metric_class = model::MetricClass::noisy;
+        }
+        metric.provenance = model::Provenance::measured;
+        metric.summary = measure::summarize(metric.values);
+        watched_.metrics.push_back(std::move(metric));
+    }
+
+    std::string started_;
+    std::chrono::steady_clock::time_point begun_;
+    sys::TreeSample last_;
+    std::optional<std::uint64_t> first_stall_us_;
+    std::optional<std::uint64_t> last_stall_us_;
+    double peak_bytes_{};
+    model::CaseReport watched_;
+};
 
 struct WatchCommand {
     std::vector<std::string> command;
@@ -186,25 +174,21 @@ std::string curve_line(const model::CaseReport& watched, std::string_view name, 
 std::string text_of(const model::RunReport& report, const WatchCommand& command, const sys::ExitStatus& status)
 {
     const model::CaseReport& watched = report.cases.front();
-    const auto value = [&](std::string_view name) {
-        const model::Metric* const metric = model::find_metric(watched, name);
-        return metric != nullptr ? metric->values.front().value_or(0) : 0;
-    };
-    const auto figure = [&](std::string_view name, model::Unit unit) {
-        return reporters::value_text(value(name), unit);
+    const auto figure = [&](std::string_view name) {
+        const model::Metric& metric = *model::find_metric(watched, name);
+        return reporters::value_text(metric.values.front().value_or(0), metric.unit);
     };
     std::string text = fmt::format("{}: {}\n", reporters::command_line(command.command), status.describe());
-    text += curve_line(watched, "working_set", "peak " + figure("working_set_peak", model::Unit::bytes));
-    text += curve_line(watched, "minor_faults", figure("minor_faults", model::Unit::one) + " in all");
-    text += curve_line(watched, "major_faults", figure("major_faults", model::Unit::one) + " in all");
-    const model::Metric* const stall = model::find_metric(watched, "memory_stall_time");
-    text += stall != nullptr && stall->values.front()
-                ? curve_line(watched, "memory_stall",
-                             reporters::value_text(*stall->values.front(), model::Unit::seconds) +
-                                 " of the time some task of this machine waited for memory")
-                : curve_line(watched, "memory_stall", "not known: the kernel keeps no pressure figures");
-    text += fmt::format("{} on the wall, {} of processors; {} samples\n", figure("wall_time", model::Unit::seconds),
-                        figure("cpu_time", model::Unit::seconds), watched.series.front().v.size());
+    text += curve_line(watched, "working_set", "peak " + figure("working_set_peak"));
+    text += curve_line(watched, "minor_faults", figure("minor_faults") + " in all");
+    text += curve_line(watched, "major_faults", figure("major_faults") + " in all");
+    const bool has_stall = model::find_metric(watched, "memory_stall_time")->values.front().has_value();
+    text +=
+        curve_line(watched, "memory_stall",
+                   has_stall ? figure("memory_stall_time") + " of the time some task of this machine waited for memory"
+                             : "not known: the kernel keeps no pressure figures");
+    text += fmt::format("{} on the wall, {} of processors; {} samples\n", figure("wall_time"), figure("cpu_time"),
+                        watched.series.front().v.size());
     return text;
 }
 
@@ -223,21 +207,20 @@ ExitCode put_out(const model::RunReport& report, const WatchCommand& command, co
     return write_text(text, command.out);
 }
 
-ExitCode execute(const WatchCommand& command, const GlobalOptions& global)
+base::Expected<ExitCode> execute(const WatchCommand& command, const GlobalOptions& global)
 {
-    if (const ExitCode usable = check_target({command.format, command.out}); usable != ExitCode::done) {
-        return usable;
+    if (const auto usable = check_target({command.format, command.out}); !usable) {
+        return base::fail(usable.error());
     }
     sys::adopt_orphans();
-    Watching watching{command.command};
+    Watching watching;
     auto running = sys::ForegroundCommand::start(command.command, {});
     if (!running) {
-        print_error(running.error());
-        return ExitCode::bad_input;
+        return base::fail(running.error());
     }
     watching.begin();
     const sys::ExitStatus status = running->wait(command.interval, [&] { watching.sample(); });
-    const model::RunReport report = watching.finish(status, this_machine(), global.argv);
+    const model::RunReport report = watching.finish(command.command, status, global.argv);
     const ExitCode written = put_out(report, command, status, global);
     const int code = sys::shell_status(status);
     return code != 0 ? static_cast<ExitCode>(code) : written;
@@ -247,28 +230,24 @@ ExitCode execute(const WatchCommand& command, const GlobalOptions& global)
 
 void add_watch(Command& program, const GlobalOptions& global)
 {
-    const auto watch = std::make_shared<WatchCommand>();
     Command& command = program.command("watch", "Working set, faults and memory pressure of a program over time");
-    command.positional("command CMD", value::texts(watch->command), "The program and its arguments, behind --")
-        .required = true;
-    command.option("-i,--interval DUR", value::duration(watch->interval), "From sample to sample").value.fallback =
-        "50ms";
-    command
-        .option("-f,--format FMT", value::text(watch->format),
-                "text, or any format of a result: see memsweep list formats")
-        .words = value::names_in(reporters::formats());
-    command.option("-o,--out FILE", value::text(watch->out),
+    auto& watch = arguments_of<WatchCommand>(command, global, execute);
+    command.positional("command CMD", value::texts(watch.command), "The program and its arguments, behind --");
+    command.option("-i,--interval DUR", value::defaulting(value::duration(watch.interval), "50ms"),
+                   "From sample to sample");
+    command.option("-f,--format FMT", value::offering(value::text(watch.format), value::names_in(reporters::formats())),
+                   "text, or any format of a result: see memsweep list formats");
+    command.option("-o,--out FILE", value::text(watch.out),
                    "Where to write (default: text to stderr, beside what the program prints; else stdout)");
     command.footer =
         "Exits with the status of the program (128+N when signal N killed it), or 2: it cannot be run, or the "
         "output cannot be written.";
-    command.check = [watch]() -> base::Expected<void> {
-        if (watch->interval <= std::chrono::nanoseconds::zero()) {
-            return base::fail(base::ErrorCode::invalid_input, "must be above 0", "--interval");
+    command.check = [&watch]() -> base::Expected<void> {
+        if (watch.interval <= std::chrono::nanoseconds::zero()) {
+            return refuse("must be above 0", "--interval");
         }
         return {};
     };
-    command.run = [watch, &global] { return execute(*watch, global); };
 }
 
 }  // namespace memsweep::app

@@ -4,16 +4,13 @@
 #include <array>
 #include <ctime>
 #include <limits>
-#include <unistd.h>
 #include <utility>
 
-#include <mpi.h>
 #if __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
 #endif
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "core/sys/machine_facts.hpp"
 
@@ -33,47 +30,37 @@ int count_of(std::size_t bytes)
     return static_cast<int>(std::min<std::size_t>(bytes, std::numeric_limits<int>::max()));
 }
 
-// What MPI may still write to after a wait was given up.
-std::vector<std::unique_ptr<std::string>>& abandoned()
+// False when it failed or the deadline passed before.
+bool wait_for(Transfer& transfer, Deadline deadline)
 {
-    static std::vector<std::unique_ptr<std::string>> texts;
-    return texts;
+    while (!transfer.done()) {
+        if (transfer.failed() || std::chrono::steady_clock::now() >= deadline) {
+            return false;
+        }
+        doze();
+    }
+    return true;
 }
 
 }  // namespace
 
-struct Transfer::Request {
-    MPI_Request request{MPI_REQUEST_NULL};
-    bool is_done{};
-    bool has_failed{};
-};
-
-Transfer::Transfer() = default;
-Transfer::Transfer(Transfer&&) noexcept = default;
-Transfer& Transfer::operator=(Transfer&&) noexcept = default;
-Transfer::~Transfer() = default;  // a request that is still under way is left to MPI
-
-bool Transfer::started() const
+void keep_for_mpi(std::shared_ptr<void> memory)
 {
-    return request_ != nullptr;
+    static std::vector<std::shared_ptr<void>> kept;
+    kept.push_back(std::move(memory));
 }
 
 bool Transfer::done()
 {
-    if (request_ == nullptr || request_->has_failed) {
-        return false;
-    }
-    if (!request_->is_done) {
+    if (state_ == State::under_way) {
         int flag = 0;
-        request_->has_failed = MPI_Test(&request_->request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS;
-        request_->is_done = flag != 0 && !request_->has_failed;
+        if (MPI_Test(&request_, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
+            state_ = State::failed;
+        } else if (flag != 0) {
+            state_ = State::done;
+        }
     }
-    return request_->is_done;
-}
-
-bool Transfer::failed() const
-{
-    return request_ != nullptr && request_->has_failed;
+    return state_ == State::done;
 }
 
 Comm::Comm(int& argc, char**& argv)
@@ -98,12 +85,12 @@ Comm::Comm(int& argc, char**& argv)
     }
 }
 
-std::string Comm::hosts() const
+std::vector<std::string> Comm::hosts() const
 {
     std::vector<std::string> once = host_names_;
     std::ranges::sort(once);
     once.erase(std::ranges::unique(once).begin(), once.end());
-    return fmt::format("{}", fmt::join(once, ","));
+    return once;
 }
 
 std::string Comm::no_device_memory()
@@ -118,33 +105,28 @@ std::string Comm::no_device_memory()
 Transfer Comm::begin_send(const void* data, std::size_t bytes, int to, int tag) const
 {
     Transfer transfer;
-    transfer.request_ = std::make_unique<Transfer::Request>();
-    transfer.request_->has_failed =
-        MPI_Isend(data, count_of(bytes), MPI_BYTE, to, tag, MPI_COMM_WORLD, &transfer.request_->request) != MPI_SUCCESS;
+    const int code = MPI_Isend(data, count_of(bytes), MPI_BYTE, to, tag, MPI_COMM_WORLD, &transfer.request_);
+    transfer.state_ = code == MPI_SUCCESS ? Transfer::State::under_way : Transfer::State::failed;
     return transfer;
 }
 
 Transfer Comm::begin_receive(void* data, std::size_t bytes, int from, int tag) const
 {
     Transfer transfer;
-    transfer.request_ = std::make_unique<Transfer::Request>();
-    transfer.request_->has_failed = MPI_Irecv(data, count_of(bytes), MPI_BYTE, from, tag, MPI_COMM_WORLD,
-                                              &transfer.request_->request) != MPI_SUCCESS;
+    const int code = MPI_Irecv(data, count_of(bytes), MPI_BYTE, from, tag, MPI_COMM_WORLD, &transfer.request_);
+    transfer.state_ = code == MPI_SUCCESS ? Transfer::State::under_way : Transfer::State::failed;
     return transfer;
 }
 
 bool Comm::send(const std::string& text, int to, int tag, Deadline deadline) const
 {
-    auto kept = std::make_unique<std::string>(text);
+    auto kept = std::make_shared<std::string>(text);
     Transfer transfer = begin_send(kept->data(), kept->size(), to, tag);
-    while (!transfer.done()) {
-        if (transfer.failed() || std::chrono::steady_clock::now() >= deadline) {
-            abandoned().push_back(std::move(kept));
-            return false;
-        }
-        doze();
+    const bool sent = wait_for(transfer, deadline);
+    if (!sent) {
+        keep_for_mpi(std::move(kept));
     }
-    return true;
+    return sent;
 }
 
 std::optional<std::string> Comm::receive(int from, int tag, Deadline deadline) const
@@ -163,14 +145,11 @@ std::optional<std::string> Comm::receive(int from, int tag, Deadline deadline) c
     }
     int bytes = 0;
     MPI_Get_count(&status, MPI_BYTE, &bytes);
-    auto text = std::make_unique<std::string>(static_cast<std::size_t>(bytes), '\0');
+    auto text = std::make_shared<std::string>(static_cast<std::size_t>(bytes), '\0');
     Transfer transfer = begin_receive(text->data(), text->size(), from, tag);
-    while (!transfer.done()) {
-        if (transfer.failed() || std::chrono::steady_clock::now() >= deadline) {
-            abandoned().push_back(std::move(text));
-            return std::nullopt;
-        }
-        doze();
+    if (!wait_for(transfer, deadline)) {
+        keep_for_mpi(std::move(text));
+        return std::nullopt;
     }
     return *std::move(text);
 }

@@ -14,9 +14,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
+
+#include <mpi.h>
 
 namespace memsweep::mpi {
 
@@ -26,26 +27,24 @@ using Deadline = std::chrono::steady_clock::time_point;
     return std::chrono::steady_clock::now() + time;
 }
 
-// One message under way; it may be given up at any time.
+// Memory that MPI may still write to after a wait was given up: it stays until the process ends.
+void keep_for_mpi(std::shared_ptr<void> memory);
+
+// One message under way; it may be given up at any time, and its request is then left to MPI.
 //
 // Ownership  the caller's memory must outlive the message, or, when that is given up, the process's use of MPI.
 class Transfer {
   public:
-    Transfer();
-    ~Transfer();
-    Transfer(Transfer&&) noexcept;
-    Transfer& operator=(Transfer&&) noexcept;
-    Transfer(const Transfer&) = delete;
-    Transfer& operator=(const Transfer&) = delete;
-
-    [[nodiscard]] bool started() const;
+    [[nodiscard]] bool started() const { return state_ != State::none; }
     [[nodiscard]] bool done();  // polls
-    [[nodiscard]] bool failed() const;
+    [[nodiscard]] bool failed() const { return state_ == State::failed; }
 
   private:
     friend class Comm;
-    struct Request;
-    std::unique_ptr<Request> request_;
+    enum class State : std::uint8_t { none, under_way, done, failed };
+
+    MPI_Request request_{MPI_REQUEST_NULL};
+    State state_{State::none};
 };
 
 class Comm {
@@ -59,7 +58,7 @@ class Comm {
     [[nodiscard]] int size() const { return static_cast<int>(names_.size()); }
     // The host of a rank, or HOST.rN where several ranks share a host.
     [[nodiscard]] const std::string& name(int rank) const { return names_.at(static_cast<std::size_t>(rank)); }
-    [[nodiscard]] std::string hosts() const;  // "a,b,c": all of them, once each
+    [[nodiscard]] std::vector<std::string> hosts() const;  // all of them, once each
     // Why this MPI sends nothing from the memory of a device. Empty: it does.
     [[nodiscard]] static std::string no_device_memory();
 

@@ -1,24 +1,23 @@
 #include "app/mpi/conductor.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <iterator>
 #include <map>
-#include <optional>
 #include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/cli/messages.hpp"
+#include "app/cli/console.hpp"
 #include "app/commands/probing.hpp"
+#include "app/commands/results.hpp"
 #include "app/mpi/link_plan.hpp"
 #include "core/measure/fleet.hpp"
 #include "core/sys/clock.hpp"
-#include "core/sys/output_file.hpp"
 #include "core/sys/signals.hpp"
 #include "core/sys/topology.hpp"
 #include "reporters/json/fleet_json.hpp"
-#include "reporters/json/result_json.hpp"
+#include "reporters/json/json_reader.hpp"
 #include "scenarios/reader/fingerprint.hpp"
 
 namespace memsweep::mpi {
@@ -33,53 +32,15 @@ constexpr std::chrono::seconds grace{2};
 // Wrong data, memory elsewhere than bound, or a scenario's assertion.
 bool has_finding(const model::RunReport& report)
 {
-    return std::ranges::any_of(report.cases, [](const auto& one) { return one.status == model::Status::failed; }) ||
-           std::ranges::any_of(report.assertions, [](const model::AssertionResult& one) {
-               return one.outcome == model::AssertionOutcome::failed && one.severity == model::Severity::fail;
-           });
+    const model::Counts counts = model::count(report);
+    return counts.failed + counts.assertions_failed != 0;
 }
 
-std::vector<LinkTest> whole_plan(const MpiOptions& options, int ranks)
+template <typename Number>
+std::set<Number> numbers_in(const std::string& text)
 {
-    std::vector<LinkTest> tests = link_plan(options.patterns, ranks);
-    for (const model::Plan& plan : options.plans) {
-        add_tests(plan, ranks, tests);
-    }
-    return tests;
-}
-
-std::chrono::nanoseconds patience_with(const MpiOptions& options, const LinkTest& test)
-{
-    return std::max(options.link.patience, test.timeout);
-}
-
-void measure_own(const MpiOptions& options, Journal& journal)
-{
-    if (options.own.what.empty() || journal.has_own()) {
-        return;
-    }
-    app::GlobalOptions global = options.global;
-    global.quiet = true;
-    const sys::StopSignals signals;
-    const sys::SystemClock clock;
-    const auto report = sys::load_topology().and_then(
-        [&](const sys::Topology& topology) { return app::probe(options.own, global, topology, clock, signals); });
-    if (report) {
-        journal.add_own(*report);
-    } else {
-        app::print_error(report.error());
-    }
-    static_cast<void>(journal.write(false));
-}
-
-std::set<int> ranks_in(const std::string& text)
-{
-    std::set<int> ranks;
     std::istringstream words{text};
-    for (int rank = 0; words >> rank;) {
-        ranks.insert(rank);
-    }
-    return ranks;
+    return {std::istream_iterator<Number>{words}, std::istream_iterator<Number>{}};
 }
 
 // The test without what lost ranks would have to do.
@@ -88,14 +49,6 @@ LinkTest without(const LinkTest& test, const std::set<int>& lost)
     LinkTest left = test;
     std::erase_if(left.flows, [&](const Flow& flow) { return lost.contains(flow.from) || lost.contains(flow.to); });
     return left;
-}
-
-void measure_link(const MpiOptions& options, const Comm& comm, const LinkTest& test, int number, Journal& journal)
-{
-    LinkSettings settings = options.link;
-    settings.patience = patience_with(options, test);
-    journal.add_links(test, run_link_test(comm, test, number, settings));
-    static_cast<void>(journal.write(false));
 }
 
 std::set<int> members_of(const LinkTest& test)
@@ -107,12 +60,60 @@ std::set<int> members_of(const LinkTest& test)
     return members;
 }
 
-class Conductor {
+// What every rank does by itself.
+class Rank {
   public:
-    Conductor(const MpiOptions& options, const Comm& comm, Journal& journal)
-        : options_{options}, comm_{comm}, journal_{journal}, plan_{whole_plan(options, comm.size())}
+    Rank(const MpiOptions& options, const Comm& comm, Journal& journal)
+        : options_{options}, comm_{comm}, journal_{journal}, plan_{link_plan(options.patterns, comm.size())}
     {
+        for (const model::Plan& plan : options.plans) {
+            add_tests(plan, comm.size(), plan_);
+        }
     }
+
+  protected:
+    [[nodiscard]] std::chrono::nanoseconds patience_with(const LinkTest& test) const
+    {
+        return std::max(options_.link.patience, test.timeout);
+    }
+
+    void measure_own()
+    {
+        if (options_.own.what.empty() || journal_.has_own()) {
+            return;
+        }
+        app::GlobalOptions global = options_.global;
+        global.quiet = true;
+        const sys::StopSignals signals;
+        const sys::SystemClock clock;
+        const auto report = sys::load_topology().and_then(
+            [&](const sys::Topology& topology) { return app::probe(options_.own, global, topology, clock, signals); });
+        if (report) {
+            journal_.add_own(*report);
+        } else {
+            app::print_error(report.error());
+        }
+        journal_.write(false);
+    }
+
+    // `number`: of the test, from 0.
+    void measure_link(const LinkTest& test, std::size_t number)
+    {
+        LinkSettings settings = options_.link;
+        settings.patience = patience_with(test);
+        journal_.add_links(test, run_link_test(comm_, test, static_cast<int>(number) + 1, settings));
+        journal_.write(false);
+    }
+
+    const MpiOptions& options_;
+    const Comm& comm_;
+    Journal& journal_;
+    std::vector<LinkTest> plan_;
+};
+
+class Conductor : Rank {
+  public:
+    using Rank::Rank;
 
     app::ExitCode conduct()
     {
@@ -122,7 +123,7 @@ class Conductor {
         for (int rank = 1; rank < comm_.size(); ++rank) {
             ask(rank, lost_.empty() ? "end" : "end, somebody is lost");
         }
-        static_cast<void>(journal_.write(true));
+        journal_.write(true);
         for (int rank = 1; rank < comm_.size(); ++rank) {
             gather(rank, within(grace + options_.link.patience));
         }
@@ -153,7 +154,7 @@ class Conductor {
         }
     }
 
-    // Each rank says what it holds already: "own", and the numbers of the tests of which it has sent its part.
+    // Each rank says of which tests it holds its part already, by their numbers.
     void greet()
     {
         for (int rank = 1; rank < comm_.size(); ++rank) {
@@ -162,16 +163,9 @@ class Conductor {
                 lose(rank, "starting");
                 continue;
             }
-            held_[rank] = ranks_in(*answer);
+            held_[rank] = numbers_in<std::size_t>(*answer);
         }
-        for (int i = 0; i < static_cast<int>(plan_.size()); ++i) {
-            const LinkTest& test = plan_[static_cast<std::size_t>(i)];
-            const bool all = std::ranges::all_of(
-                test.flows, [&](const Flow& flow) { return flow.from != 0 || journal_.has(test, flow); });
-            if (all) {
-                held_[0].insert(i);
-            }
-        }
+        held_[0] = journal_.held(plan_);
     }
 
     void gather(int rank, Deadline deadline)
@@ -200,7 +194,7 @@ class Conductor {
             }
             tell(fmt::format("own cases: {} of {} ranks", end, comm_.size()));
             if (first == 0) {
-                measure_own(options_, journal_);
+                measure_own();
             }
             const Deadline deadline = within(options_.own_patience);
             for (int rank = std::max(first, 1); rank < end; ++rank) {
@@ -212,8 +206,8 @@ class Conductor {
 
     void links()
     {
-        for (int i = 0; i < static_cast<int>(plan_.size()); ++i) {
-            const LinkTest test = without(plan_[static_cast<std::size_t>(i)], lost_);
+        for (std::size_t i = 0; i < plan_.size(); ++i) {
+            const LinkTest test = without(plan_[i], lost_);
             if (!test.unmet.empty()) {
                 tell(fmt::format("{}: {}", test.scenario, test.unmet));
                 journal_.add_unmet(test);
@@ -233,9 +227,9 @@ class Conductor {
             }
             tell(fmt::format("links: {} of {}", i + 1, plan_.size()));
             if (members.contains(0)) {
-                measure_link(options_, comm_, test, i + 1, journal_);
+                measure_link(test, i);
             }
-            const Deadline deadline = within(patience_with(options_, test) + grace);
+            const Deadline deadline = within(patience_with(test) + grace);
             for (const int rank : members) {
                 if (rank != 0 && !lost_.contains(rank) && !comm_.receive(rank, answer_tag, deadline)) {
                     lose(rank, "a link was measured");
@@ -256,23 +250,12 @@ class Conductor {
             }
             ids += report.run.id + "\n";
         }
-        measure::Expectation expectation;
-        std::istringstream names{comm_.hosts()};
-        for (std::string name; std::getline(names, name, ',');) {
-            expectation.names.push_back(name);
-        }
-        model::Fleet fleet = builder.finish(expectation, {});
+        model::Fleet fleet = builder.finish({.names = comm_.hosts()}, {});
         fleet.id = fmt::format("{}-{:.8}", fleet.started, scenarios::sha256(ids));
         fleet.argv = options_.global.argv;
         fleet.exit_code = static_cast<int>(exit_code());
-        const auto written = sys::write_file_atomically(options_.gather, [&](const sys::PieceTaker& take) {
-            reporters::TextSink sink{take};
-            reporters::write_fleet_json(fleet, sink);
-            static_cast<void>(sink.finish());
-        });
-        if (!written) {
-            app::print_error(written.error());
-        }
+        static_cast<void>(app::settled(app::write_file(
+            options_.gather, [&](reporters::TextSink& sink) { reporters::write_fleet_json(fleet, sink); })));
     }
 
     [[nodiscard]] app::ExitCode exit_code() const
@@ -284,87 +267,90 @@ class Conductor {
         return code;
     }
 
-    const MpiOptions& options_;
-    const Comm& comm_;
-    Journal& journal_;
-    std::vector<LinkTest> plan_;
     std::set<int> lost_;
-    std::map<int, std::set<int>> held_;  // by rank: numbers of tests
+    std::map<int, std::set<std::size_t>> held_;  // by rank: numbers of tests
     std::map<int, model::RunReport> reports_;
 };
 
-std::string what_is_held(const Comm& comm, const Journal& journal, const std::vector<LinkTest>& plan)
-{
-    std::vector<std::size_t> held;
-    for (std::size_t i = 0; i < plan.size(); ++i) {
-        const bool all = std::ranges::all_of(
-            plan[i].flows, [&](const Flow& flow) { return flow.from != comm.rank() || journal.has(plan[i], flow); });
-        if (all) {
-            held.push_back(i);
+class Follower : Rank {
+  public:
+    using Rank::Rank;
+
+    app::ExitCode follow()
+    {
+        if (!answer(fmt::format("{}", fmt::join(journal_.held(plan_), " ")))) {
+            return end_alone();
+        }
+        while (true) {
+            const auto order = comm_.receive(0, order_tag, within(all_there_is()));
+            if (!order) {
+                return end_alone();
+            }
+            const bool ends = order->starts_with("end");
+            if (ends) {
+                journal_.write(true);
+            } else if (*order == "own") {
+                measure_own();
+            } else {
+                take_part(*order);
+            }
+            if (!answer(ends || *order == "own" ? journal_.text() : "done")) {
+                return end_alone();
+            }
+            if (ends && *order != "end") {
+                return app::ExitCode::case_failed;  // and MPI is left as it is: its end would wait for who is lost
+            }
+            if (ends) {
+                return has_finding(journal_.report()) ? app::ExitCode::finding : app::ExitCode::done;
+            }
         }
     }
-    return fmt::format("{}", fmt::join(held, " "));
-}
+
+  private:
+    [[nodiscard]] bool answer(const std::string& text) const
+    {
+        return comm_.send(text, 0, answer_tag, within(start_patience));
+    }
+
+    // How long an order may take, at most.
+    [[nodiscard]] std::chrono::nanoseconds all_there_is() const
+    {
+        std::chrono::nanoseconds time = options_.own_patience * comm_.size() + start_patience;
+        time += options_.link.patience + grace;
+        for (const LinkTest& test : plan_) {
+            time += patience_with(test) + grace;
+        }
+        return time;
+    }
+
+    // "link NUMBER LOST ...": a test, and who is no longer there.
+    void take_part(const std::string& order)
+    {
+        std::istringstream words{order};
+        std::string word;
+        std::size_t number = 0;
+        words >> word >> number;
+        std::string lost;
+        std::getline(words, lost);
+        if (number < plan_.size()) {
+            measure_link(without(plan_[number], numbers_in<int>(lost)), number);
+        }
+    }
+
+    app::ExitCode end_alone()
+    {
+        app::print_error({base::ErrorCode::os, "no answer; this rank ends with its own cases", comm_.name(0)});
+        measure_own();
+        journal_.write(false);
+        return app::ExitCode::case_failed;
+    }
+};
 
 }  // namespace
 
 app::ExitCode conduct(const MpiOptions& options, const Comm& comm, Journal& journal)
 {
-    return Conductor{options, comm, journal}.conduct();
-}
-
-app::ExitCode follow(const MpiOptions& options, const Comm& comm, Journal& journal)
-{
-    const std::vector<LinkTest> plan = whole_plan(options, comm.size());
-    const auto lost_leader = [&] {
-        app::print_error({base::ErrorCode::os, "no answer; this rank ends with its own cases", comm.name(0)});
-        measure_own(options, journal);
-        static_cast<void>(journal.write(false));
-        return app::ExitCode::case_failed;
-    };
-    if (!comm.send(what_is_held(comm, journal, plan), 0, answer_tag, within(start_patience))) {
-        return lost_leader();
-    }
-    const auto all_own = options.own_patience * comm.size() + start_patience;
-    auto all_links = options.link.patience + grace;
-    for (const LinkTest& test : plan) {
-        all_links += patience_with(options, test) + grace;
-    }
-    while (true) {
-        const auto order = comm.receive(0, order_tag, within(all_own + all_links));
-        if (!order) {
-            return lost_leader();
-        }
-        std::string answer;
-        if (*order == "own") {
-            measure_own(options, journal);
-            answer = journal.text();
-        } else if (order->starts_with("end")) {
-            static_cast<void>(journal.write(true));
-            answer = journal.text();
-        } else {
-            std::istringstream words{*order};
-            std::string word;
-            std::size_t number = 0;
-            words >> word >> number;
-            std::string lost;
-            std::getline(words, lost);
-            if (number < plan.size()) {
-                measure_link(options, comm, without(plan[number], ranks_in(lost)), static_cast<int>(number) + 1,
-                             journal);
-            }
-            answer = "done";
-        }
-        if (!comm.send(answer, 0, answer_tag, within(start_patience))) {
-            return lost_leader();
-        }
-        if (order->starts_with("end")) {
-            if (*order != "end") {
-                return app::ExitCode::case_failed;  // and MPI is left as it is: its end would wait for who is lost
-            }
-            return has_finding(journal.report()) ? app::ExitCode::finding : app::ExitCode::done;
-        }
-    }
+    return comm.rank() == 0 ? Conductor{options, comm, journal}.conduct() : Follower{options, comm, journal}.follow();
 }
 
 }  // namespace memsweep::mpi

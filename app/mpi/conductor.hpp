@@ -5,19 +5,14 @@
 // same and ends.
 #pragma once
 
-#include <set>
-#include <string>
-#include <vector>
-
-#include "app/cli/exit_code.hpp"
+#include "app/cli/command_line.hpp"
 #include "app/mpi/comm.hpp"
 #include "app/mpi/journal.hpp"
-#include "app/mpi/link_plan.hpp"
 #include "app/mpi/mpi_options.hpp"
 
 namespace memsweep::mpi {
 
-[[nodiscard]] app::ExitCode conduct(const MpiOptions& options, const Comm& comm, Journal& journal);  // rank 0
-[[nodiscard]] app::ExitCode follow(const MpiOptions& options, const Comm& comm, Journal& journal);   // the others
+// The part of this rank.
+[[nodiscard]] app::ExitCode conduct(const MpiOptions& options, const Comm& comm, Journal& journal);
 
 }  // namespace memsweep::mpi

@@ -7,20 +7,20 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "app/cli/messages.hpp"
+#include "app/cli/console.hpp"
 #include "app/commands/probing.hpp"
-#include "app/commands/result_io.hpp"
-#include "app/commands/result_path.hpp"
+#include "app/commands/results.hpp"
 #include "app/commands/this_machine.hpp"
 #include "core/base/quantity.hpp"
 #include "core/measure/assertions.hpp"
 #include "core/measure/fleet.hpp"
 #include "core/probe/probe.hpp"
 #include "core/probe/probe_case.hpp"
+#include "core/sys/atomic_file.hpp"
 #include "core/sys/clock.hpp"
-#include "core/sys/output_file.hpp"
-#include "reporters/json/result_json.hpp"
+#include "reporters/json/json_writer.hpp"
 #include "scenarios/reader/fingerprint.hpp"
 
 namespace memsweep::mpi {
@@ -92,16 +92,14 @@ base::Expected<Journal> Journal::open(const MpiOptions& options, const Comm& com
 {
     Journal journal{options, comm};
     model::RunReport& report = journal.report_;
-    report = model::new_report(app::this_machine(), sys::utc_now(), options.global.argv);
+    report = app::new_report(app::this_machine(), options.global.argv, options.own.tags);
     report.run.isolation = model::Isolation::none;
     report.run.scenario_name = "mpi";
     report.run.scenario_description = "Many hosts measured in step, and the links between them.";
     report.run.scenario_fingerprint = fingerprint(options, comm);
     report.run.scenario_sha256 = report.run.scenario_fingerprint;
-    report.run.tags = options.own.tags;
-    report.run.placement = app::this_placement(report.machine.host);
     report.run.placement->launcher = "mpi";
-    report.run.placement->nodes = comm.hosts();
+    report.run.placement->nodes = fmt::format("{}", fmt::join(comm.hosts(), ","));
     report.run.placement->rank = static_cast<std::uint32_t>(comm.rank());
     report.run.placement->ranks = static_cast<std::uint32_t>(comm.size());
     report.run.id = fmt::format("{}-mpi-{}-r{}", report.run.started, measure::host_name(report), comm.rank());
@@ -119,9 +117,8 @@ base::Expected<Journal> Journal::open(const MpiOptions& options, const Comm& com
             return base::fail(earlier.error());
         }
         if (earlier->run.scenario_fingerprint != report.run.scenario_fingerprint) {
-            return base::fail(base::ErrorCode::invalid_input,
-                              "was measured by other ranks or with other options; --resume needs the same",
-                              journal.path_);
+            return app::refuse("was measured by other ranks or with other options; --resume needs the same",
+                               journal.path_);
         }
         report.run.id = earlier->run.id;
         report.run.started = earlier->run.started;
@@ -138,27 +135,39 @@ model::CaseReport Journal::link_case(const LinkTest& test, const Flow& flow) con
     std::vector<model::Param> params = test.params;
     params.push_back({std::string{measure::from_host_param}, host_of(*comm_, flow.from)});
     params.push_back({std::string{measure::to_host_param}, host_of(*comm_, flow.to)});
-    if (test.scenario.empty()) {
-        params.push_back({"message", message_text(*options_, test.pattern)});
+    const bool is_pattern = test.scenario.empty();
+    params.push_back({"message", is_pattern ? message_text(*options_, test.pattern) : base::exact_size(flow.bytes)});
+    if (is_pattern) {
         params.push_back({"pattern", std::string{name_of(test.pattern)}});
-        model::CaseReport one = probe::new_case(std::string{scenario}, std::move(params));
-        one.planned_repetitions = options_->link.samples;
-        return one;
+    } else {
+        params.push_back({"transfer", fmt::format("{} -> {}", model::to_text(flow.src), model::to_text(flow.dst))});
     }
-    params.push_back({"message", base::exact_size(flow.bytes)});
-    params.push_back({"transfer", fmt::format("{} -> {}", model::to_text(flow.src), model::to_text(flow.dst))});
     if (!flow.part.empty()) {
         params.push_back({"part", flow.part});
     }
-    model::CaseReport one = probe::new_case(test.scenario, std::move(params));
-    one.planned_repetitions = test.samples;
+    model::CaseReport one = probe::new_case(is_pattern ? std::string{scenario} : test.scenario, std::move(params));
+    one.planned_repetitions = is_pattern ? options_->link.samples : test.samples;
     return one;
 }
 
-bool Journal::has(const LinkTest& test, const Flow& flow) const
+std::set<std::size_t> Journal::held(const std::vector<LinkTest>& plan) const
 {
-    const auto found = std::ranges::find(report_.cases, link_case(test, flow).id, &model::CaseReport::id);
-    return found != report_.cases.end() && found->status == model::Status::ok;
+    std::set<std::string> measured;
+    for (const model::CaseReport& one : report_.cases) {
+        if (one.status == model::Status::ok) {
+            measured.insert(one.id);
+        }
+    }
+    std::set<std::size_t> numbers;
+    for (std::size_t i = 0; i < plan.size(); ++i) {
+        const bool all = std::ranges::all_of(plan[i].flows, [&](const Flow& flow) {
+            return flow.from != comm_->rank() || measured.contains(link_case(plan[i], flow).id);
+        });
+        if (all) {
+            numbers.insert(i);
+        }
+    }
+    return numbers;
 }
 
 void Journal::add_own(const model::RunReport& measured)
@@ -222,37 +231,34 @@ void Journal::judge()
 // Its best link, sending and receiving apart. In a ring each has but one peer, whose fault may be all there is to see.
 void Journal::add_host_figures()
 {
-    std::map<std::pair<std::string, std::string>, const model::Metric*> best;
+    std::map<std::pair<std::string, std::string>, model::Metric> best;  // by direction and pattern
     const std::string& own = comm_->name(comm_->rank());
     for (const model::CaseReport& one : report_.cases) {
         const std::string from = param(one, measure::from_host_param);
         if (one.scenario == scenario && one.status == model::Status::ok && !from.empty() && !one.metrics.empty() &&
             one.metrics.front().summary) {
             const model::Metric& metric = one.metrics.front();
-            const model::Metric*& known = best[{from == own ? "send" : "receive", param(one, "pattern")}];
-            const bool is_better = known == nullptr || (metric.better == model::Better::lower
-                                                            ? metric.summary->median < known->summary->median
-                                                            : metric.summary->median > known->summary->median);
-            known = is_better ? &metric : known;
+            const auto [known, is_first] =
+                best.try_emplace({from == own ? "send" : "receive", param(one, "pattern")}, metric);
+            const double before = known->second.summary->median;
+            const double now = metric.summary->median;
+            if (!is_first && (metric.better == model::Better::lower ? now < before : now > before)) {
+                known->second = metric;
+            }
         }
     }
-    std::vector<model::CaseReport> figures;
     for (const auto& [key, metric] : best) {
-        const Pattern pattern = std::ranges::find(patterns, key.second, &NamedPattern::name)->pattern;
+        const auto& [direction, name] = key;
+        const Pattern pattern = std::ranges::find(patterns, name, &NamedPattern::name)->pattern;
         if (pattern == Pattern::ring) {
             continue;
         }
-        model::CaseReport one;
-        one.scenario = scenario;
-        one.params = {{"direction", key.first}, {"message", message_text(*options_, pattern)}, {"pattern", key.second}};
-        one.id = fmt::format("{}/direction={}/message={}/pattern={}", scenario, key.first,
-                             message_text(*options_, pattern), key.second);
-        one.metrics.push_back(*metric);
-        one.repetitions = one.planned_repetitions = static_cast<std::uint32_t>(metric->values.size());
-        figures.push_back(std::move(one));
-    }
-    for (model::CaseReport& figure : figures) {
-        replace(report_.cases, std::move(figure));
+        model::CaseReport one = probe::new_case(
+            std::string{scenario},
+            {{"direction", direction}, {"message", message_text(*options_, pattern)}, {"pattern", name}});
+        one.metrics.push_back(metric);
+        one.repetitions = one.planned_repetitions = static_cast<std::uint32_t>(metric.values.size());
+        replace(report_.cases, std::move(one));
     }
 }
 
@@ -261,17 +267,13 @@ std::string Journal::text() const
     return reporters::to_json(report_);
 }
 
-bool Journal::write(bool finished)
+void Journal::write(bool finished)
 {
     add_host_figures();
     judge();
     report_.run.ended = sys::utc_now();
     report_.run.interrupted = !finished;
-    const auto written = sys::write_file_atomically(path_, text());
-    if (!written) {
-        app::print_error(written.error());
-    }
-    return written.has_value();
+    static_cast<void>(app::settled(sys::write_file_atomically(path_, text())));
 }
 
 }  // namespace memsweep::mpi

@@ -8,7 +8,9 @@
 // Errors   io: the file cannot be written; invalid_input: with resume, another run's result lies there.
 #pragma once
 
+#include <set>
 #include <string>
+#include <vector>
 
 #include "app/mpi/comm.hpp"
 #include "app/mpi/link_plan.hpp"
@@ -24,12 +26,13 @@ class Journal {
     [[nodiscard]] static base::Expected<Journal> open(const MpiOptions& options, const Comm& comm);
 
     [[nodiscard]] bool has_own() const { return has_own_; }
-    [[nodiscard]] bool has(const LinkTest& test, const Flow& flow) const;
+    // The numbers of the tests of which this rank has sent its part.
+    [[nodiscard]] std::set<std::size_t> held(const std::vector<LinkTest>& plan) const;
 
     void add_own(const model::RunReport& measured);
     void add_links(const LinkTest& test, const std::vector<FlowOutcome>& outcomes);
-    void add_unmet(const LinkTest& test);     // skipped, for the reason that it says
-    [[nodiscard]] bool write(bool finished);  // false: it could not be written, and that was said
+    void add_unmet(const LinkTest& test);  // skipped, for the reason that it says
+    void write(bool finished);             // prints the error where it cannot
 
     [[nodiscard]] std::string text() const;  // the result as JSON
     [[nodiscard]] const model::RunReport& report() const { return report_; }

@@ -1,14 +1,9 @@
 #include "app/mpi/link_plan.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
-
-#include "app/commands/shipped.hpp"
-#include "app/commands/this_machine.hpp"
-#include "scenarios/reader/loader.hpp"
 
 namespace memsweep::mpi {
 namespace {
@@ -69,24 +64,6 @@ std::vector<LinkTest> link_plan(const std::vector<Pattern>& wanted, int ranks)
     return plan;
 }
 
-RankPlans load_plans(const std::vector<std::string>& files)
-{
-    RankPlans loaded;
-    const scenarios::Surroundings around = app::surroundings(app::this_machine());
-    for (const std::string& name : files) {
-        scenarios::Loaded plan = scenarios::load(app::scenario_path(name), {}, around);
-        if (!plan) {
-            std::ranges::move(plan.error(), std::back_inserter(loaded.errors));
-        } else if (plan->requirements.ranks.count == 0) {
-            loaded.errors.push_back({base::ErrorCode::invalid_input,
-                                     "has no \"ranks\": it is for one process; run it with memsweep run", name});
-        } else {
-            loaded.plans.push_back(*std::move(plan));
-        }
-    }
-    return loaded;
-}
-
 model::Plan plan_of(const std::vector<model::TransferSpec>& transfers, std::uint64_t bytes, std::uint32_t samples)
 {
     model::Plan plan;
@@ -112,10 +89,14 @@ void add_tests(const model::Plan& plan, int ranks, std::vector<LinkTest>& tests)
                                   ? std::string{}
                                   : fmt::format("needs {}; this run has {}", model::to_text(need), ranks);
     for (const model::Case& plan_case : plan.cases) {
-        const std::size_t first = tests.size();
-        std::size_t flows = 0;
-        for (std::size_t number = 0; number < plan_case.steps.size(); ++number) {
-            const auto& step = std::get<model::TransferStep>(plan_case.steps[number].operation);
+        std::vector<model::TransferStep> steps;
+        std::size_t jobs = 0;
+        for (const model::Step& step : plan_case.steps) {
+            steps.push_back(std::get<model::TransferStep>(step.operation));
+            jobs += steps.back().jobs.size();
+        }
+        for (std::size_t number = 0; number < steps.size(); ++number) {
+            const model::TransferStep& step = steps[number];
             LinkTest test{.pattern = Pattern::uni,
                           .scenario = plan.name,
                           .params = plan_case.params,
@@ -130,13 +111,9 @@ void add_tests(const model::Plan& plan, int ranks, std::vector<LinkTest>& tests)
                                       .src = job.spec.src,
                                       .dst = job.spec.dst,
                                       .bytes = job.bytes,
-                                      .part = fmt::format("{}.{}", number + 1, i + 1)});
-                ++flows;
+                                      .part = jobs == 1 ? "" : fmt::format("{}.{}", number + 1, i + 1)});
             }
             tests.push_back(std::move(test));
-        }
-        for (std::size_t i = first; i < tests.size() && flows == 1; ++i) {
-            tests[i].flows.front().part.clear();
         }
     }
 }

@@ -10,10 +10,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "core/base/expected.hpp"
 #include "core/model/plan.hpp"
 #include "core/model/transfer.hpp"
 
@@ -58,15 +56,6 @@ struct LinkTest {
 
 // The tests of the patterns.
 [[nodiscard]] std::vector<LinkTest> link_plan(const std::vector<Pattern>& wanted, int ranks);
-
-struct RankPlans {
-    std::vector<model::Plan> plans;
-    std::vector<base::Error> errors;  // empty: all were read
-};
-
-// Scenarios by file or by the name of one that ships. The errors are all that is wrong with the files, as memsweep
-// validate says it.
-[[nodiscard]] RankPlans load_plans(const std::vector<std::string>& files);
 
 // Those of the command line, all at once: no "times", so that a sample takes the time that links take.
 [[nodiscard]] model::Plan plan_of(const std::vector<model::TransferSpec>& transfers, std::uint64_t bytes,

@@ -6,12 +6,12 @@
 
 #include <fmt/format.h>
 
-#include "app/cli/messages.hpp"
-#include "app/commands/result_path.hpp"
+#include "app/cli/console.hpp"
+#include "app/commands/plans.hpp"
+#include "app/commands/this_machine.hpp"
 #include "app/mpi/comm.hpp"
 #include "app/mpi/conductor.hpp"
 #include "app/mpi/journal.hpp"
-#include "app/mpi/link_plan.hpp"
 #include "app/mpi/mpi_options.hpp"
 #include "core/sys/machine_facts.hpp"
 
@@ -22,25 +22,24 @@ using namespace memsweep;
 // Each rank reads the files of its own host; of those that cannot only the first says why.
 bool load_scenarios(mpi::MpiOptions& options, const mpi::Comm& comm)
 {
-    mpi::RankPlans loaded = mpi::load_plans(options.scenarios);
+    const auto objection = [](const model::Plan& plan) -> std::string {
+        return plan.requirements.ranks.count == 0 ? "has no \"ranks\": it is for one process; run it with memsweep run"
+                                                  : "";
+    };
+    app::LoadedPlans loaded = app::load_plans(options.scenarios, {}, app::this_machine(), objection);
     const auto reporting = comm.first_of(!loaded.errors.empty());
-    for (const base::Error& error : loaded.errors) {
-        if (reporting == comm.rank()) {
-            std::fprintf(stderr, "%s\n", base::describe(error).c_str());
-        }
+    if (reporting == comm.rank()) {
+        app::print_places(loaded.errors);
     }
     std::ranges::move(loaded.plans, std::back_inserter(options.plans));
     return !reporting;
 }
 
-app::ExitCode run(const mpi::MpiOptions& options, const mpi::Comm& comm)
+base::Expected<app::ExitCode> run(const mpi::MpiOptions& options, const mpi::Comm& comm)
 {
-    auto journal = mpi::Journal::open(options, comm);
-    if (!journal) {
-        app::print_error(journal.error());
-        return app::ExitCode::bad_input;
-    }
-    return comm.rank() == 0 ? mpi::conduct(options, comm, *journal) : mpi::follow(options, comm, *journal);
+    return mpi::Journal::open(options, comm).map([&](mpi::Journal journal) {
+        return mpi::conduct(options, comm, journal);
+    });
 }
 
 }  // namespace
@@ -61,7 +60,7 @@ int main(int argc, char** argv)
             std::fflush(nullptr);
             _exit(static_cast<int>(app::ExitCode::bad_input));
         }
-        const app::ExitCode code = run(*parsed.options, comm);
+        const app::ExitCode code = app::settled(run(*parsed.options, comm));
         comm.finish(code != app::ExitCode::case_failed && code != app::ExitCode::bad_input);
         // Not by way of MPI's own exit handlers, which may wait for a rank that is gone.
         std::fflush(nullptr);

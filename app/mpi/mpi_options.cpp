@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -12,14 +11,10 @@
 #include <fmt/format.h>
 
 #include "app/cli/completion.hpp"
-#include "app/cli/global_options.hpp"
-#include "app/cli/help_text.hpp"
-#include "app/cli/manual_page.hpp"
-#include "app/cli/messages.hpp"
+#include "app/cli/help.hpp"
 #include "app/cli/option_values.hpp"
-#include "app/mpi/link_plan.hpp"
-#include "core/model/machine.hpp"
-#include "core/model/transfer.hpp"
+#include "core/model/tool_info.hpp"
+#include "core/model/transfer_step.hpp"
 #include "scenarios/reader/limits.hpp"
 
 namespace memsweep::mpi {
@@ -28,6 +23,7 @@ namespace {
 using app::Arity;
 using app::Command;
 using app::OptionValue;
+using app::refuse;
 namespace value = app::value;
 
 constexpr const char* description = R"(.PP
@@ -120,55 +116,29 @@ struct Arguments {
     bool version{};
 };
 
-base::Expected<void> refuse(std::string message, std::string where = {})
+// Words of a table, and "none"; `refusal`: what is wrong with another word.
+OptionValue word_list(std::vector<std::string>& target, std::vector<std::string> known, std::string refusal)
 {
-    return base::fail(base::ErrorCode::invalid_input, std::move(message), std::move(where));
-}
-
-OptionValue own_tests(std::vector<std::string>& target)
-{
-    OptionValue tests = value::each(
-        [&target](const std::string& word) {
-            if (word != "bandwidth" && word != "latency" && word != "faults" && word != "none") {
-                return refuse(fmt::format("\"{}\" is not bandwidth, latency, faults or none", word));
-            }
-            target.push_back(word);
-            return base::Expected<void>{};
-        },
-        Arity::each_time);
-    tests.commas = true;
-    return tests;
-}
-
-OptionValue pattern_names(std::vector<std::string>& target)
-{
-    OptionValue names = value::each(
-        [&target](const std::string& word) {
-            if (word != "none" && std::ranges::find(patterns, word, &NamedPattern::name) == patterns.end()) {
-                return refuse(fmt::format("\"{}\" is no pattern; there are latency, uni, bidirectional, all-to-one, "
-                                          "one-to-all, ring and none",
-                                          word));
-            }
-            target.push_back(word);
-            return base::Expected<void>{};
-        },
-        Arity::each_time);
-    names.commas = true;
-    return names;
+    known.emplace_back("none");
+    OptionValue list = value::each_of_list([&target, known, refusal](const std::string& word) -> base::Expected<void> {
+        if (std::ranges::find(known, word) == known.end()) {
+            return refuse(fmt::format("\"{}\" is {}", word, refusal));
+        }
+        target.push_back(word);
+        return {};
+    });
+    return value::offering(std::move(list), std::move(known));
 }
 
 void add_own(Command& program, MpiOptions& options, Arguments& asked)
 {
     program.group = "Memory of each rank";
-    program
-        .option("--own LIST", own_tests(asked.own),
-                "What each rank measures of its own memory, as memsweep probe: bandwidth, latency, "
-                "faults, with commas; or none (default bandwidth,latency)")
-        .words = {"bandwidth", "latency", "faults", "none"};
-    program
-        .option("--at-once WHO", value::choice(options.together, at_once),
-                "How many ranks measure their own memory at the same time: one, pairs or all")
-        .value.fallback = "one";
+    program.option("--own LIST",
+                   word_list(asked.own, {"bandwidth", "latency", "faults"}, "not bandwidth, latency, faults or none"),
+                   "What each rank measures of its own memory, as memsweep probe: bandwidth, latency, "
+                   "faults, with commas; or none (default bandwidth,latency)");
+    program.option("--at-once WHO", value::defaulting(value::choice(options.together, at_once), "one"),
+                   "How many ranks measure their own memory at the same time: one, pairs or all");
     program.option("-k,--filter REGEX", value::text(options.own.filter),
                    "Only own cases whose id matches this regular expression");
     program.option("--size SIZE", value::size(options.own.array_bytes),
@@ -182,13 +152,13 @@ void add_own(Command& program, MpiOptions& options, Arguments& asked)
 void add_links(Command& program, MpiOptions& options, Arguments& asked)
 {
     program.group = "Links";
-    program
-        .option("--links LIST", pattern_names(asked.patterns),
-                "What is measured between the ranks, with commas; or none (default all)")
-        .words = {"latency", "uni", "bidirectional", "all-to-one", "one-to-all", "ring", "none"};
+    program.option(
+        "--links LIST",
+        word_list(asked.patterns, value::names_in(patterns),
+                  "no pattern; there are latency, uni, bidirectional, all-to-one, one-to-all, ring and none"),
+        "What is measured between the ranks, with commas; or none (default all)");
     program.option("--link-time DURATION", value::duration(asked.link_time), "Of each sample of a link (default 5ms)");
-    program.option("-n,--samples N", value::number(options.link.samples, 1, 10'000), "Of each case").value.fallback =
-        std::to_string(options.link.samples);
+    program.option("-n,--samples N", value::number(options.link.samples, 1, 10'000), "Of each case");
     program.option("--message SIZE", value::size(options.link.bytes), "Size of a message (default 4MiB)");
     program.option("--patience DURATION", value::duration(options.link.patience),
                    "With a rank that does not answer in a link test (default 10s)");
@@ -209,14 +179,13 @@ void add_output(Command& program, MpiOptions& options)
 void add_options(Command& program, MpiOptions& options, Arguments& asked)
 {
     program
-        .positional("scenario FILE", value::texts(asked.what),
-                    "Scenario files that say \"ranks\", or transfers in words, all at once: 'rank0:host -> "
-                    "rank1:host:pinned@node0'. Then --own and --links are none unless they are given")
+        .optional_positional("scenario FILE", value::texts(asked.what),
+                             "Scenario files that say \"ranks\", or transfers in words, all at once: 'rank0:host -> "
+                             "rank1:host:pinned@node0'. Then --own and --links are none unless they are given")
         .takes_scenarios = true;
     program.flag("-V,--version", asked.version, "Print the version and exit");
     program.flag("-q,--quiet", options.global.quiet, "No progress");
-    program.option("--completion SHELL",
-                   value::word(asked.shell, {app::completion_shells.begin(), app::completion_shells.end()}),
+    program.option("--completion SHELL", app::shell_name(asked.shell),
                    "Print the completion script of a shell, and do nothing else");
     program.hidden_option("--man DATE", value::text(asked.manual_date));
     add_own(program, options, asked);
@@ -254,21 +223,10 @@ base::Expected<void> sort_out(const std::vector<std::string>& what, MpiOptions& 
             return taken;
         }
     }
-    return options.transfers.size() > model::max_transfers_at_once
-               ? refuse(fmt::format("at most {} at once", model::max_transfers_at_once), "transfer")
-               : base::Expected<void>{};
-}
-
-// What is measured where neither --own nor --links says it: all of it, or nothing beside what is named.
-void fill_in(Arguments& asked)
-{
-    const bool all = asked.what.empty();
-    if (asked.own.empty() && all) {
-        asked.own = {"bandwidth", "latency"};
+    if (options.transfers.size() > model::max_transfers_at_once) {
+        return refuse(fmt::format("at most {} at once", model::max_transfers_at_once), "transfer");
     }
-    if (asked.patterns.empty() && all) {
-        asked.patterns = value::names_in(patterns);
-    }
+    return {};
 }
 
 base::Expected<void> complete(MpiOptions& options, Arguments& asked)
@@ -280,10 +238,11 @@ base::Expected<void> complete(MpiOptions& options, Arguments& asked)
     if (options.link.bytes < 8 || options.link.bytes > largest_message_bytes || options.link.bytes % 8 != 0) {
         return refuse("a multiple of 8 bytes up to 1GiB", "--message");
     }
-    fill_in(asked);
-    std::ranges::copy_if(asked.own, std::back_inserter(options.own.what),
-                         [](const auto& word) { return word != "none"; });
-    for (const std::string& word : asked.patterns) {
+    // What is measured where neither --own nor --links says it: all of it, or nothing beside what is named.
+    const bool all = asked.what.empty();
+    options.own.what = all && asked.own.empty() ? std::vector<std::string>{"bandwidth", "latency"} : asked.own;
+    std::erase(options.own.what, "none");
+    for (const std::string& word : all&& asked.patterns.empty() ? value::names_in(patterns) : asked.patterns) {
         if (const auto* named = std::ranges::find(patterns, word, &NamedPattern::name); named != patterns.end()) {
             options.patterns.push_back(named->pattern);
         }

@@ -2,12 +2,11 @@
 #pragma once
 
 #include <chrono>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "app/cli/global_options.hpp"
+#include "app/cli/console.hpp"
 #include "app/commands/probing.hpp"
 #include "app/mpi/link_plan.hpp"
 #include "app/mpi/link_test.hpp"

@@ -1,4 +1,5 @@
-// Manual pages in roff's man macros, from the same tables as --help: memsweep(1), and those of programs beside it.
+// What --help prints, and manual pages in roff's man macros, both from the declarations of a program: memsweep(1), and
+// those of programs beside it.
 #pragma once
 
 #include <string>
@@ -7,17 +8,21 @@
 
 namespace memsweep::app {
 
-// `date` of the page's footer: 2026-01-31.
-[[nodiscard]] std::string manual_page(const Command& tree, const std::string& version, const std::string& date);
+// Of `command`, which is `program` itself or one of its commands. No line is wider than `columns`, unless one word is.
+[[nodiscard]] std::string help_text(const Command& command, const Command& program, int columns);
 
-// What the page of a program without commands says besides its options.
+// What a page says besides the program's declarations.
 struct ManualTexts {
     std::string summary;      // behind the name, in one line
     std::string called;       // "mpirun ... memsweep-mpi"
     std::string description;  // further paragraphs and sections, in roff, as is
     std::string closing;      // sections behind the options, in roff
 };
+
+// `date` of the page's footer: 2026-01-31.
 [[nodiscard]] std::string manual_page(const Command& program, const ManualTexts& texts, const std::string& version,
                                       const std::string& date);
+// memsweep(1).
+[[nodiscard]] std::string manual_page(const Command& program, const std::string& version, const std::string& date);
 
 }  // namespace memsweep::app

@@ -1,10 +1,31 @@
-#include "app/commands/trace_output.hpp"
+#include "app/commands/traces.hpp"
 
 #include <cerrno>
 
 #include <fcntl.h>
 
+#include "app/cli/console.hpp"
+#include "reporters/document/trace_summary.hpp"
+
 namespace memsweep::app {
+namespace {
+
+base::Expected<void> written(int problem, const std::string& path)
+{
+    return problem == 0 ? base::Expected<void>{} : base::fail(sys::io_error("cannot write", problem, path));
+}
+
+}  // namespace
+
+ExitCode note_damage(const std::string& path, const trace::Damage& damage)
+{
+    const std::string note = reporters::damage_text(damage);
+    if (note.empty()) {
+        return ExitCode::done;
+    }
+    print_note(path + ": " + note);
+    return ExitCode::finding;
+}
 
 base::Expected<TraceOutput> TraceOutput::open(const std::string& path)
 {
@@ -34,16 +55,14 @@ base::Expected<TraceOutput> TraceOutput::open(const std::string& path)
 
 trace::TakeBytes TraceOutput::taker()
 {
-    return [this](std::string_view bytes) -> base::Expected<void> {
-        const int problem = file_ ? file_->write(bytes) : sys::write_all(stream_.get(), bytes);
-        return problem == 0 ? base::Expected<void>{} : base::fail(sys::io_error("cannot write", problem, path_));
+    return [this](std::string_view bytes) {
+        return written(file_ ? file_->write(bytes) : sys::write_all(stream_.get(), bytes), path_);
     };
 }
 
 base::Expected<void> TraceOutput::commit()
 {
-    const int problem = file_ ? file_->commit_as(target_.path) : 0;
-    return problem == 0 ? base::Expected<void>{} : base::fail(sys::io_error("cannot write", problem, path_));
+    return written(file_ ? file_->commit_as(target_.path) : 0, path_);
 }
 
 }  // namespace memsweep::app

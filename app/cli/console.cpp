@@ -1,11 +1,11 @@
-#include "app/cli/global_options.hpp"
+#include "app/cli/console.hpp"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
-#include <string_view>
 
 #include "app/cli/option_values.hpp"
 
@@ -64,6 +64,50 @@ reporters::TerminalStyle terminal_style(const GlobalOptions& global)
     constexpr int narrowest = 60;
     constexpr int widest = 160;
     return {std::clamp(terminal_width(STDOUT_FILENO), narrowest, widest), wants_color(global.color), global.verbose};
+}
+
+void print_error(const base::Error& error)
+{
+    std::fprintf(stderr, "memsweep: error: %s\n", base::describe(error).c_str());
+}
+
+void print_places(const std::vector<base::Error>& errors)
+{
+    for (const base::Error& error : errors) {
+        std::fprintf(stderr, "%s\n", base::describe(error).c_str());
+    }
+}
+
+void print_note(std::string_view message)
+{
+    std::fprintf(stderr, "memsweep: %.*s\n", static_cast<int>(message.size()), message.data());
+}
+
+ExitCode settled(const base::Expected<ExitCode>& outcome)
+{
+    if (!outcome) {
+        print_error(outcome.error());
+    }
+    return outcome.value_or(ExitCode::bad_input);
+}
+
+ExitCode settled(const base::Expected<void>& outcome)
+{
+    return settled(outcome.map([] { return ExitCode::done; }));
+}
+
+bool print_data(std::string_view text)
+{
+    const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+    if (!written) {
+        print_error({base::ErrorCode::io, "cannot write to standard output", "stdout"});
+    }
+    return written;
+}
+
+ExitCode print_text(std::string_view text)
+{
+    return print_data(text) ? ExitCode::done : ExitCode::bad_input;
 }
 
 }  // namespace memsweep::app

@@ -1,16 +1,23 @@
-// A file that a trace is written to piece by piece; it takes its name when it is whole.
-//
-// Errors   io, naming the path. A file that is not committed leaves nothing behind.
+// What the commands on traces share.
 #pragma once
 
 #include <optional>
 #include <string>
 
-#include "core/sys/output_file.hpp"
+#include "app/cli/command_line.hpp"
+#include "core/sys/atomic_file.hpp"
+#include "core/sys/output_target.hpp"
+#include "core/trace/trace_file.hpp"
 #include "core/trace/trace_writer.hpp"
 
 namespace memsweep::app {
 
+// Says what of a trace could not be read, which is a finding.
+[[nodiscard]] ExitCode note_damage(const std::string& path, const trace::Damage& damage);
+
+// A file that a trace is written to piece by piece; it takes its name when it is whole.
+//
+// Errors   io, naming the path. A file that is not committed leaves nothing behind.
 class TraceOutput {
   public:
     // "-" is standard output.

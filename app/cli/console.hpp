@@ -1,7 +1,9 @@
-// The options that go with every command, and how they and the terminal decide what a text looks like.
+// What goes with every command: the options that all have, and what is printed. Data goes to stdout, everything else
+// to stderr.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/cli/command_line.hpp"
@@ -27,5 +29,20 @@ void add_global_options(Command& program, GlobalOptions& global);
 
 // For stdout: its width from 60 to 160 columns; colour as --color, NO_COLOR, CLICOLOR_FORCE and the terminal decide.
 [[nodiscard]] reporters::TerminalStyle terminal_style(const GlobalOptions& global);
+
+// "memsweep: error: where: message" on stderr.
+void print_error(const base::Error& error);
+// All that is wrong with a file, each as "file:line:col: message".
+void print_places(const std::vector<base::Error>& errors);
+void print_note(std::string_view message);
+
+// Prints the error, which is bad_input.
+[[nodiscard]] ExitCode settled(const base::Expected<ExitCode>& outcome);
+[[nodiscard]] ExitCode settled(const base::Expected<void>& outcome);
+
+// Writes all of the text to stdout. Returns false, and prints the error, when it could not: a closed pipe or a full
+// disk behind stdout must not look like success.
+[[nodiscard]] bool print_data(std::string_view text);
+[[nodiscard]] ExitCode print_text(std::string_view text);
 
 }  // namespace memsweep::app

@@ -1,0 +1,112 @@
+#include "app/commands/plans.hpp"
+
+#include <regex.h>
+
+#include <array>
+#include <iterator>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "app/cli/command_line.hpp"
+#include "app/commands/shipped.hpp"
+#include "app/commands/this_machine.hpp"
+#include "core/base/quantity.hpp"
+
+namespace memsweep::app {
+namespace {
+
+class Pattern {
+  public:
+    explicit Pattern(const std::string& expression)
+        : status_{regcomp(&compiled_, expression.c_str(), REG_EXTENDED | REG_NOSUB)}
+    {
+    }
+    Pattern(const Pattern&) = delete;
+    Pattern& operator=(const Pattern&) = delete;
+    ~Pattern()
+    {
+        if (status_ == 0) {
+            regfree(&compiled_);
+        }
+    }
+
+    [[nodiscard]] std::string problem() const
+    {
+        std::array<char, 256> text{};
+        if (status_ != 0) {
+            regerror(status_, &compiled_, text.data(), text.size());
+        }
+        return text.data();
+    }
+
+    [[nodiscard]] bool matches(const std::string& text) const
+    {
+        return regexec(&compiled_, text.c_str(), 0, nullptr, 0) == 0;
+    }
+
+  private:
+    regex_t compiled_{};
+    int status_;
+};
+
+// Rough on purpose: a worker's start, and memory written at the pace of first touches on a small virtual machine.
+constexpr double worker_seconds = 0.03;
+constexpr double written_bytes_per_second = 2e9;
+
+}  // namespace
+
+LoadedPlans load_plans(const std::vector<std::string>& names, const scenarios::Overrides& overrides,
+                       const model::Machine& machine, const std::function<std::string(const model::Plan&)>& objection)
+{
+    const scenarios::Surroundings around = surroundings(machine);
+    LoadedPlans loaded;
+    for (const std::string& name : names) {
+        scenarios::Loaded plan = scenarios::load(scenario_path(name), overrides, around);
+        if (!plan) {
+            std::ranges::move(plan.error(), std::back_inserter(loaded.errors));
+        } else if (std::string why = objection ? objection(*plan) : ""; !why.empty()) {
+            loaded.errors.push_back({base::ErrorCode::invalid_input, std::move(why), name});
+        } else {
+            loaded.plans.push_back(*std::move(plan));
+        }
+    }
+    return loaded;
+}
+
+base::Expected<IdMatcher> id_matcher(const std::string& expression)
+{
+    const auto wanted = std::make_shared<const Pattern>(expression);
+    if (const std::string problem = wanted->problem(); !problem.empty()) {
+        return refuse(fmt::format("\"{}\" is not a regular expression: {}", expression, problem), "--filter");
+    }
+    return IdMatcher{[wanted](const std::string& id) { return wanted->matches(id); }};
+}
+
+std::string dry_run_text(const std::vector<model::Plan>& plans, std::uint64_t budget_bytes)
+{
+    std::string text;
+    double seconds = 0;
+    for (const model::Plan& plan : plans) {
+        const double turns = plan.settings.repetitions + plan.settings.warmup;
+        text += fmt::format("{}: {} cases, {} repetitions after {} warm-up, {} order, isolation {}\n", plan.name,
+                            plan.cases.size(), plan.settings.repetitions, plan.settings.warmup,
+                            name_of(plan.settings.order), name_of(plan.settings.isolation));
+        const auto peaks = model::estimated_peaks_bytes(plan.cases, budget_bytes);
+        for (std::size_t i = 0; i < plan.cases.size(); ++i) {
+            const model::Case& one = plan.cases[i];
+            const std::uint64_t peak = peaks[i];
+            const std::uint64_t written = model::written_bytes(one.steps);
+            const bool refused = peak > budget_bytes;
+            text += fmt::format(
+                "  {}: holds up to {}, writes {} per repetition{}\n", one.id, base::format_size(peak),
+                base::format_size(written),
+                refused ? fmt::format("; above the budget of {}, would be skipped", base::format_size(budget_bytes))
+                        : "");
+            seconds += refused ? 0 : turns * (worker_seconds + static_cast<double>(written) / written_bytes_per_second);
+        }
+    }
+    return text + fmt::format("about {} in all\n", base::format_duration(seconds));
+}
+
+}  // namespace memsweep::app

@@ -1,0 +1,35 @@
+// The plans that a command works on: loaded, reduced to the cases that were asked for, and told in advance.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/base/expected.hpp"
+#include "core/model/machine.hpp"
+#include "core/model/plan.hpp"
+#include "scenarios/reader/loader.hpp"
+
+namespace memsweep::app {
+
+struct LoadedPlans {
+    std::vector<model::Plan> plans;
+    std::vector<base::Error> errors;  // of all files, in their order; empty: all plans are there
+};
+
+// Scenarios by file or by the name of one that ships. `objection`: why a plan is of no use here; empty: it is.
+[[nodiscard]] LoadedPlans load_plans(const std::vector<std::string>& names, const scenarios::Overrides& overrides,
+                                     const model::Machine& machine,
+                                     const std::function<std::string(const model::Plan&)>& objection = {});
+
+// Whether the id of a case matches --filter: a POSIX extended regular expression, anywhere in the id.
+//
+// Errors   invalid_input: not a regular expression.
+using IdMatcher = std::function<bool(const std::string& id)>;
+[[nodiscard]] base::Expected<IdMatcher> id_matcher(const std::string& expression);
+
+// What a run would do: its cases, the memory each may hold at once, and about how long it would take.
+[[nodiscard]] std::string dry_run_text(const std::vector<model::Plan>& plans, std::uint64_t budget_bytes);
+
+}  // namespace memsweep::app

@@ -1,0 +1,240 @@
+#include "app/commands/results.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/cli/option_values.hpp"
+#include "app/commands/this_machine.hpp"
+#include "core/sys/atomic_file.hpp"
+#include "core/sys/read_file.hpp"
+#include "reporters/document/run_document.hpp"
+#include "reporters/json/fleet_json.hpp"
+#include "reporters/json/json_reader.hpp"
+
+namespace memsweep::app {
+namespace {
+
+constexpr std::uint64_t largest_result_bytes = 1ULL << 30;
+
+// A pipe or a device, which has no files beside it.
+bool is_stream(const std::string& path)
+{
+    std::error_code ignored;
+    const auto kind = std::filesystem::status(path, ignored).type();
+    return kind == std::filesystem::file_type::character || kind == std::filesystem::file_type::fifo ||
+           kind == std::filesystem::file_type::socket;
+}
+
+std::vector<reporters::FormatFile> files_for(const reporters::Format& format, const std::string& path)
+{
+    return is_stream(path) ? std::vector{reporters::FormatFile{path, format}} : reporters::files_of(format, path);
+}
+
+bool has(const std::string& pattern, char letter)
+{
+    for (std::size_t i = 0; i + 1 < pattern.size(); ++i) {
+        if (pattern[i] == '%') {
+            if (pattern[++i] == letter) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// 2026-01-31T12:00:00.000Z -> 20260131T120000Z, which any file system takes.
+std::string compact(const std::string& utc)
+{
+    std::string text;
+    for (const char c : utc.substr(0, utc.find('.'))) {
+        if (c != '-' && c != ':' && c != 'Z') {
+            text += c;
+        }
+    }
+    return text + "Z";
+}
+
+// A host or scenario name must not reach into another folder.
+std::string file_name(std::string text)
+{
+    for (char& c : text) {
+        if (c == '/' || std::iscntrl(static_cast<unsigned char>(c)) != 0) {
+            c = '_';
+        }
+    }
+    return text;
+}
+
+}  // namespace
+
+base::Expected<model::RunReport> read_result(const std::string& path)
+{
+    return sys::read_file(path, largest_result_bytes).and_then([&](const std::string& text) {
+        return reporters::read_json(text, path);
+    });
+}
+
+base::Expected<AnyResult> read_any_result(const std::string& path)
+{
+    const auto text = sys::read_file(path, largest_result_bytes);
+    if (!text) {
+        return base::fail(text.error());
+    }
+    if (reporters::is_fleet(*text)) {
+        return reporters::read_fleet(*text, path).map([](model::Fleet fleet) { return AnyResult{std::move(fleet)}; });
+    }
+    return reporters::read_json(*text, path).map([](model::RunReport report) { return AnyResult{std::move(report)}; });
+}
+
+base::Expected<void> check_one_stdin(const std::vector<std::string>& paths)
+{
+    if (std::ranges::count(paths, "-") > 1) {
+        return refuse("the standard input holds one result only", "-");
+    }
+    return {};
+}
+
+base::Expected<void> write_file(const std::string& path, const WriteText& write)
+{
+    return sys::write_file_atomically(path, [&](const sys::PieceTaker& take) {
+        reporters::TextSink sink{take};
+        write(sink);
+        static_cast<void>(sink.finish());
+    });
+}
+
+bool is_stdout(const std::string& path)
+{
+    return path.empty() || path == "-";
+}
+
+ExitCode write_text(const WriteText& write, const std::string& path)
+{
+    if (!is_stdout(path)) {
+        return settled(write_file(path, write));
+    }
+    reporters::TextSink sink{print_data};
+    write(sink);
+    return sink.finish() ? ExitCode::done : ExitCode::bad_input;
+}
+
+ExitCode write_text(const std::string& text, const std::string& path)
+{
+    return write_text([&](reporters::TextSink& sink) { sink.add(text); }, path);
+}
+
+OptionValue report_targets(std::vector<ReportTarget>& targets)
+{
+    return value::any(
+        [&targets](const std::string& text) {
+            const std::size_t at = text.find('=');
+            targets.push_back({text.substr(0, at), at == std::string::npos ? "" : text.substr(at + 1)});
+        },
+        Arity::many);
+}
+
+ExitCode write_report(const model::RunReport& report, const ReportTarget& target, const GlobalOptions& global)
+{
+    const auto format = reporters::find_format(target.format);
+    if (!format) {
+        print_error(format.error());
+        return ExitCode::bad_input;
+    }
+    const bool is_one_text = is_stdout(target.path) || is_stream(target.path);
+    if (is_one_text && format->fits_one_text != nullptr && !format->fits_one_text(report)) {
+        print_error(
+            {base::ErrorCode::invalid_input,
+             fmt::format("this result needs several files in format {}: name one with -o or {}=FILE, or choose {}",
+                         format->name, format->name, fmt::join(format->parts, " or ")),
+             "stdout"});
+        return ExitCode::bad_input;
+    }
+    if (is_stdout(target.path)) {
+        return write_in(*format, report, target.path, global);
+    }
+    for (const reporters::FormatFile& file : files_for(*format, target.path)) {
+        if (write_in(file.format, report, file.path, global) != ExitCode::done) {
+            return ExitCode::bad_input;
+        }
+    }
+    return ExitCode::done;
+}
+
+base::Expected<void> check_target(const ReportTarget& target)
+{
+    constexpr std::uint64_t typical_report_bytes = 256 << 10;
+    const auto format = reporters::find_format(target.format);
+    if (!format) {
+        return base::fail(format.error());
+    }
+    if (is_stdout(target.path)) {
+        return {};
+    }
+    for (const reporters::FormatFile& file : files_for(*format, target.path)) {
+        if (auto writable = sys::check_writable(file.path, typical_report_bytes); !writable) {
+            return writable;
+        }
+    }
+    return {};
+}
+
+base::Expected<std::string> expand_path(const std::string& pattern, const PathFacts& facts)
+{
+    std::string path;
+    for (std::size_t i = 0; i < pattern.size(); ++i) {
+        if (pattern[i] != '%') {
+            path += pattern[i];
+            continue;
+        }
+        const char letter = i + 1 < pattern.size() ? pattern[++i] : '\0';
+        switch (letter) {
+        case 'h':
+            path += file_name(launched_host(facts.host));
+            break;
+        case 'r':
+            path += file_name(launched_rank());
+            break;
+        case 's':
+            path += file_name(facts.scenario);
+            break;
+        case 't':
+            path += compact(facts.utc);
+            break;
+        case '%':
+            path += '%';
+            break;
+        default:
+            return refuse(fmt::format("\"%{}\" in \"{}\" is not %h, %r, %s, %t or %%",
+                                      letter == '\0' ? "" : std::string(1, letter), pattern),
+                          "--out");
+        }
+    }
+    return path;
+}
+
+std::optional<base::Error> shared_path(const std::string& pattern, const model::LaunchPlace& placement)
+{
+    const std::uint32_t ranks = placement.ranks.value_or(1);
+    const std::uint32_t local = placement.local_ranks.value_or(1);
+    const bool is_stream = pattern == "-" || pattern.starts_with("/dev/");
+    if (ranks < 2 || is_stream || has(pattern, 'r')) {
+        return std::nullopt;
+    }
+    if (!has(pattern, 'h')) {
+        return base::Error{
+            base::ErrorCode::invalid_input,
+            fmt::format("{} ranks would write \"{}\"; %h makes it one file per host, %r per rank", ranks, pattern),
+            "--out"};
+    }
+    if (local > 1) {
+        return base::Error{base::ErrorCode::invalid_input,
+                           fmt::format("{} ranks on this host would write \"{}\"; add %r", local, pattern), "--out"};
+    }
+    return std::nullopt;
+}
+
+}  // namespace memsweep::app

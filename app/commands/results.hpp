@@ -1,0 +1,84 @@
+// Reads results, and writes reports in one format or another, by their paths; "-" is stdin or stdout.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "app/cli/console.hpp"
+#include "core/base/expected.hpp"
+#include "core/model/fleet.hpp"
+#include "core/model/report.hpp"
+#include "reporters/formats.hpp"
+
+namespace memsweep::app {
+
+// Errors   name the path and the place within.
+[[nodiscard]] base::Expected<model::RunReport> read_result(const std::string& path);
+
+// Whichever of the two the file holds.
+using AnyResult = std::variant<model::RunReport, model::Fleet>;
+[[nodiscard]] base::Expected<AnyResult> read_any_result(const std::string& path);
+
+// Errors   invalid_input: "-" stands there twice.
+[[nodiscard]] base::Expected<void> check_one_stdin(const std::vector<std::string>& paths);
+
+// A file, replaced by a rename when it is whole.
+using WriteText = std::function<void(reporters::TextSink&)>;
+[[nodiscard]] base::Expected<void> write_file(const std::string& path, const WriteText& write);
+
+// To a file or, when the path is empty or "-", to stdout. What went wrong is printed.
+[[nodiscard]] bool is_stdout(const std::string& path);
+[[nodiscard]] ExitCode write_text(const WriteText& write, const std::string& path);
+[[nodiscard]] ExitCode write_text(const std::string& text, const std::string& path);
+
+// On stdout `text` is in the terminal's style: see console.hpp.
+template <typename Report>
+[[nodiscard]] ExitCode write_in(const reporters::Format& format, const Report& report, const std::string& path,
+                                const GlobalOptions& global)
+{
+    const bool for_terminal = format.name == "text" && is_stdout(path);
+    return write_text(
+        [&](reporters::TextSink& sink) {
+            if (for_terminal) {
+                sink.add(reporters::to_terminal(report, terminal_style(global)));
+            } else {
+                format.write(report, sink);
+            }
+        },
+        path);
+}
+
+struct ReportTarget {
+    std::string format;
+    std::string path;  // empty or "-": stdout
+};
+
+// The value of an option -r FMT[=FILE].
+[[nodiscard]] OptionValue report_targets(std::vector<ReportTarget>& targets);
+
+// A format with parts writes a file for each.
+[[nodiscard]] ExitCode write_report(const model::RunReport& report, const ReportTarget& target,
+                                    const GlobalOptions& global);
+
+// Errors   unknown formats and files that cannot be written, found before anything is measured.
+[[nodiscard]] base::Expected<void> check_target(const ReportTarget& target);
+
+// What the letters of a path such as that of --out stand for.
+//
+// %h  host: SLURMD_NODENAME where Slurm runs us, else the host name    %s  scenario
+// %r  rank: SLURM_PROCID, OMPI_COMM_WORLD_RANK or PMI_RANK, else 0     %t  UTC, 20260131T120000Z    %%  a percent sign
+struct PathFacts {
+    std::string host;
+    std::string scenario;
+    std::string utc;  // 2026-01-31T12:00:00.000Z
+};
+
+// Errors   invalid_input: an unknown letter.
+[[nodiscard]] base::Expected<std::string> expand_path(const std::string& pattern, const PathFacts& facts);
+
+// Several ranks that would write one file: the letter that the pattern lacks is named. Empty: each has its own.
+[[nodiscard]] std::optional<base::Error> shared_path(const std::string& pattern, const model::LaunchPlace& placement);
+
+}  // namespace memsweep::app

@@ -1,0 +1,83 @@
+// The commands that print what memsweep says of itself: --version, schema, completion, and man, which the build calls.
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/cli/completion.hpp"
+#include "app/cli/help.hpp"
+#include "app/cli/option_values.hpp"
+#include "app/commands/commands.hpp"
+#include "core/device/open.hpp"
+#include "core/model/tool_info.hpp"
+#include "core/probe/probe.hpp"
+#include "reporters/json/listing.hpp"
+#include "scenarios/reader/schema.hpp"
+
+namespace memsweep::app {
+namespace {
+
+// Looked up for the long form alone: a driver takes its time to load.
+std::string devices()
+{
+    const auto runtime = device::open_runtime();
+    return runtime->devices().empty() ? "none: " + runtime->absence()
+                                      : fmt::format("{}", fmt::join(probe::device_lines(*runtime), "; "));
+}
+
+std::string version_text(bool as_json)
+{
+    const model::ToolInfo tool = model::this_tool();
+    if (!as_json) {
+        return fmt::format("{} {} ({})\n", tool.name, tool.version, tool.commit);
+    }
+    return reporters::object_json(
+        {{"name", "version", "git", "build_type", "compiler", "sanitizer", "devices"},
+         {{tool.name, tool.version, tool.commit, tool.build_type, tool.compiler, tool.sanitizer, devices()}}});
+}
+
+}  // namespace
+
+std::function<std::optional<ExitCode>()> add_version(Command& program)
+{
+    struct Asked {
+        bool version{};
+        bool json{};
+    };
+    const auto asked = std::make_shared<Asked>();
+    program.flag("-V,--version", asked->version, "Print the version (--json: with commit, build and compiler)");
+    program.hidden_option("--json", value::flag(asked->json));
+    return [asked] { return asked->version ? std::optional{print_text(version_text(asked->json))} : std::nullopt; };
+}
+
+void add_schema(Command& program, const GlobalOptions& /*global*/)
+{
+    const auto which = std::make_shared<std::string>();
+    Command& command = program.command("schema", "Print a JSON Schema, for editors and for readers");
+    command.positional("which WHICH", value::word(*which, value::names_in(scenarios::schemas)),
+                       "scenario, result, gates, comparison, history, limits, fleet or fleet-trend");
+    command.run = [which] {
+        return print_text(std::ranges::find(scenarios::schemas, *which, &scenarios::NamedSchema::name)->text());
+    };
+}
+
+void add_completion(Command& program, const GlobalOptions& /*global*/)
+{
+    const auto shell = std::make_shared<std::string>();
+    Command& command = program.command("completion", "Print the completion script of a shell");
+    command.positional("shell SHELL", shell_name(*shell), "bash, zsh or fish");
+    command.footer = "In bash: source <(memsweep completion bash). Installed packages bring the scripts along.";
+    command.run = [shell, &program] { return print_text(completion_script(program, *shell)); };
+}
+
+void add_man(Command& program, const GlobalOptions& /*global*/)
+{
+    const auto date = std::make_shared<std::string>();
+    Command& command = program.hidden_command("man");
+    command.required_option("--date DATE", value::text(*date), "Of the page's footer, as in 2026-01-31");
+    command.run = [date, &program] { return print_text(manual_page(program, model::this_tool().version, *date)); };
+}
+
+}  // namespace memsweep::app
