@@ -5,7 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "app/cli/option_values.hpp"
-#include "core/base/suggest.hpp"
+#include "core/base/text.hpp"
 
 namespace memsweep::app {
 namespace {

@@ -11,12 +11,11 @@
 #include "app/commands/comparing.hpp"
 #include "app/commands/results.hpp"
 #include "app/commands/shipped.hpp"
-#include "core/base/suggest.hpp"
+#include "core/base/text.hpp"
 #include "core/measure/cases.hpp"
-#include "core/measure/fleet_trend.hpp"
-#include "core/measure/phase_cases.hpp"
-#include "core/measure/thresholds.hpp"
-#include "reporters/document/comparison_document.hpp"
+#include "core/measure/fleet.hpp"
+#include "core/measure/verdict.hpp"
+#include "reporters/document/comparison.hpp"
 #include "reporters/formats.hpp"
 
 namespace memsweep::app {

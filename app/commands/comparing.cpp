@@ -10,7 +10,7 @@
 #include "app/commands/results.hpp"
 #include "app/commands/shipped.hpp"
 #include "core/measure/likeness.hpp"
-#include "scenarios/reader/gate_file.hpp"
+#include "scenarios/reader/criteria_files.hpp"
 
 namespace memsweep::app {
 namespace {

@@ -10,7 +10,7 @@
 #include "core/measure/measured_checks.hpp"
 #include "core/sys/machine_facts.hpp"
 #include "core/sys/setting_checks.hpp"
-#include "reporters/json/doctor_json.hpp"
+#include "reporters/json/subject_json.hpp"
 #include "reporters/terminal/terminal_writer.hpp"
 
 namespace memsweep::app {

@@ -13,7 +13,7 @@
 #include "core/trace/fit.hpp"
 #include "reporters/document/fit.hpp"
 #include "reporters/html/html_writer.hpp"
-#include "reporters/json/fit_json.hpp"
+#include "reporters/json/subject_json.hpp"
 #include "reporters/terminal/terminal_writer.hpp"
 
 namespace memsweep::app {

@@ -13,7 +13,7 @@
 #include "core/trace/import/import.hpp"
 #include "core/trace/summary.hpp"
 #include "reporters/document/trace_summary.hpp"
-#include "reporters/json/trace_summary_json.hpp"
+#include "reporters/json/subject_json.hpp"
 #include "reporters/terminal/terminal_writer.hpp"
 
 namespace memsweep::app {

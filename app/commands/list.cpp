@@ -21,7 +21,6 @@
 #include "core/sys/allocator_library.hpp"
 #include "reporters/formats.hpp"
 #include "reporters/json/listing.hpp"
-#include "scenarios/reader/catalog.hpp"
 #include "scenarios/reader/loader.hpp"
 #include "scenarios/reader/option_tables.hpp"
 

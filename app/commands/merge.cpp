@@ -18,10 +18,9 @@
 #include "core/measure/fleet.hpp"
 #include "core/measure/merge.hpp"
 #include "core/model/report.hpp"
-#include "core/sys/proc_text.hpp"
-#include "core/sys/read_file.hpp"
+#include "core/sys/file_text.hpp"
 #include "reporters/json/fleet_json.hpp"
-#include "reporters/json/json_writer.hpp"
+#include "reporters/json/result_json.hpp"
 #include "scenarios/reader/fingerprint.hpp"
 
 namespace memsweep::app {
@@ -119,7 +118,7 @@ base::Expected<measure::Expectation> parse_expectation(const std::string& text)
         return expectation;
     }
     if (text.find_first_not_of("0123456789") == std::string::npos) {
-        const auto count = sys::parse_count(text);
+        const auto count = base::parse_number(text);
         if (!count || *count == 0) {
             return refuse(fmt::format("\"{}\" is no number of hosts", text), "--expect");
         }

@@ -13,15 +13,14 @@
 #include "app/commands/shipped.hpp"
 #include "app/commands/this_machine.hpp"
 #include "core/base/quantity.hpp"
-#include "core/base/suggest.hpp"
-#include "core/sys/atomic_file.hpp"
+#include "core/base/text.hpp"
+#include "core/sys/file_text.hpp"
 #include "core/sys/machine_facts.hpp"
-#include "core/sys/proc_text.hpp"
+#include "core/sys/output_file.hpp"
 #include "core/sys/topology.hpp"
-#include "core/sys/topology_drawing.hpp"
 #include "reporters/formats.hpp"
-#include "scenarios/reader/files.hpp"
-#include "scenarios/reader/transfer_scenario.hpp"
+#include "scenarios/reader/command_plans.hpp"
+#include "scenarios/reader/surroundings.hpp"
 
 namespace memsweep::app {
 namespace {

@@ -13,11 +13,10 @@
 #include "core/base/quantity.hpp"
 #include "core/device/open.hpp"
 #include "core/measure/assertions.hpp"
+#include "core/measure/findings.hpp"
 #include "core/measure/format.hpp"
-#include "core/measure/warnings.hpp"
 #include "core/probe/probe.hpp"
-#include "core/probe/transfer_probe.hpp"
-#include "core/probe/working_set.hpp"
+#include "core/probe/probe_case.hpp"
 #include "core/sys/machine_facts.hpp"
 #include "scenarios/reader/fingerprint.hpp"
 

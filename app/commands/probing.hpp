@@ -15,7 +15,7 @@
 #include "core/sys/clock.hpp"
 #include "core/sys/signals.hpp"
 #include "core/sys/topology.hpp"
-#include "scenarios/reader/limits_file.hpp"
+#include "scenarios/reader/criteria_files.hpp"
 
 namespace memsweep::app {
 

@@ -15,12 +15,12 @@
 #include "app/commands/commands.hpp"
 #include "app/commands/traces.hpp"
 #include "core/base/expected.hpp"
-#include "core/sys/foreground_command.hpp"
-#include "core/sys/output_target.hpp"
-#include "core/sys/preload.hpp"
-#include "core/sys/proc_text.hpp"
+#include "core/sys/allocator_library.hpp"
+#include "core/sys/child_process.hpp"
+#include "core/sys/file_text.hpp"
+#include "core/sys/output_file.hpp"
 #include "core/trace/recording.hpp"
-#include "reporters/document/value_text.hpp"
+#include "reporters/document/table.hpp"
 
 namespace memsweep::app {
 namespace {

@@ -8,9 +8,8 @@
 #include "app/commands/commands.hpp"
 #include "app/commands/results.hpp"
 #include "core/measure/fleet.hpp"
-#include "core/measure/fleet_judgement.hpp"
-#include "reporters/document/fleet_document.hpp"
-#include "reporters/document/history_document.hpp"
+#include "reporters/document/fleet.hpp"
+#include "reporters/document/history.hpp"
 #include "reporters/formats.hpp"
 
 namespace memsweep::app {

@@ -9,11 +9,11 @@
 
 #include "app/cli/option_values.hpp"
 #include "app/commands/this_machine.hpp"
-#include "core/sys/atomic_file.hpp"
-#include "core/sys/read_file.hpp"
+#include "core/sys/file_text.hpp"
+#include "core/sys/output_file.hpp"
 #include "reporters/document/run_document.hpp"
 #include "reporters/json/fleet_json.hpp"
-#include "reporters/json/json_reader.hpp"
+#include "reporters/json/result_json.hpp"
 
 namespace memsweep::app {
 namespace {

@@ -14,11 +14,11 @@
 
 #include "app/commands/results.hpp"
 #include "core/base/quantity.hpp"
-#include "core/sys/output_target.hpp"
+#include "core/sys/output_file.hpp"
 #include "reporters/json/events.hpp"
-#include "reporters/json/json_writer.hpp"
+#include "reporters/json/result_json.hpp"
 #include "reporters/text/display_text.hpp"
-#include "reporters/text/utf8.hpp"
+#include "reporters/text/escaping.hpp"
 
 namespace memsweep::app {
 namespace {

@@ -18,7 +18,7 @@
 
 #include "app/cli/console.hpp"
 #include "core/base/expected.hpp"
-#include "core/engine/observer.hpp"
+#include "core/engine/executor.hpp"
 #include "core/sys/clock.hpp"
 
 namespace memsweep::app {

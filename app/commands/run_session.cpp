@@ -19,13 +19,13 @@
 #include "core/engine/runner.hpp"
 #include "core/engine/worker.hpp"
 #include "core/engine/worker_executor.hpp"
-#include "core/measure/warnings.hpp"
-#include "core/sys/atomic_file.hpp"
+#include "core/measure/findings.hpp"
 #include "core/sys/clock.hpp"
 #include "core/sys/machine_facts.hpp"
+#include "core/sys/output_file.hpp"
 #include "core/sys/page_ops.hpp"
 #include "core/sys/signals.hpp"
-#include "reporters/document/comparison_document.hpp"
+#include "reporters/document/comparison.hpp"
 
 namespace memsweep::app {
 namespace {

@@ -11,7 +11,7 @@
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
 #include "core/device/open.hpp"
-#include "core/model/tool_info.hpp"
+#include "core/model/machine.hpp"
 #include "core/probe/probe.hpp"
 #include "reporters/json/listing.hpp"
 #include "scenarios/reader/schema.hpp"

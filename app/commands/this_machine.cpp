@@ -16,9 +16,9 @@
 #include "core/sys/allocator_library.hpp"
 #include "core/sys/cgroup_memory.hpp"
 #include "core/sys/clock.hpp"
+#include "core/sys/file_text.hpp"
 #include "core/sys/machine_facts.hpp"
 #include "core/sys/numa.hpp"
-#include "core/sys/proc_text.hpp"
 #include "scenarios/reader/fingerprint.hpp"
 
 namespace memsweep::app {
@@ -49,7 +49,7 @@ std::string first_text(std::initializer_list<const char*> variables, std::string
 
 std::optional<std::uint32_t> small_count(std::string_view text)
 {
-    const auto number = sys::parse_count(text);
+    const auto number = base::parse_number(text);
     return number && *number <= UINT32_MAX ? std::optional{static_cast<std::uint32_t>(*number)} : std::nullopt;
 }
 

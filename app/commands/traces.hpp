@@ -5,8 +5,7 @@
 #include <string>
 
 #include "app/cli/command_line.hpp"
-#include "core/sys/atomic_file.hpp"
-#include "core/sys/output_target.hpp"
+#include "core/sys/output_file.hpp"
 #include "core/trace/trace_file.hpp"
 #include "core/trace/trace_writer.hpp"
 

@@ -7,7 +7,7 @@
 #include "app/commands/commands.hpp"
 #include "app/commands/shipped.hpp"
 #include "app/commands/this_machine.hpp"
-#include "reporters/document/value_text.hpp"
+#include "reporters/document/table.hpp"
 #include "scenarios/reader/loader.hpp"
 
 namespace memsweep::app {

@@ -17,14 +17,13 @@
 #include "app/commands/this_machine.hpp"
 #include "core/measure/summary.hpp"
 #include "core/model/report.hpp"
+#include "core/sys/child_process.hpp"
 #include "core/sys/clock.hpp"
-#include "core/sys/exit_status.hpp"
-#include "core/sys/foreground_command.hpp"
-#include "core/sys/proc_text.hpp"
-#include "core/sys/process_watch.hpp"
-#include "reporters/document/value_text.hpp"
+#include "core/sys/file_text.hpp"
+#include "core/sys/process_probe.hpp"
+#include "reporters/document/table.hpp"
 #include "reporters/formats.hpp"
-#include "reporters/terminal/sparkline.hpp"
+#include "reporters/terminal/terminal_curves.hpp"
 
 namespace memsweep::app {
 namespace {

@@ -17,7 +17,7 @@
 #include "core/sys/signals.hpp"
 #include "core/sys/topology.hpp"
 #include "reporters/json/fleet_json.hpp"
-#include "reporters/json/json_reader.hpp"
+#include "reporters/json/result_json.hpp"
 #include "scenarios/reader/fingerprint.hpp"
 
 namespace memsweep::mpi {

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "core/device/handles.hpp"
 #include "core/device/open.hpp"
+#include "core/device/runtime.hpp"
 #include "core/sys/numa.hpp"
 
 namespace memsweep::mpi {

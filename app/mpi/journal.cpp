@@ -18,9 +18,9 @@
 #include "core/measure/fleet.hpp"
 #include "core/probe/probe.hpp"
 #include "core/probe/probe_case.hpp"
-#include "core/sys/atomic_file.hpp"
 #include "core/sys/clock.hpp"
-#include "reporters/json/json_writer.hpp"
+#include "core/sys/output_file.hpp"
+#include "reporters/json/result_json.hpp"
 #include "scenarios/reader/fingerprint.hpp"
 
 namespace memsweep::mpi {

@@ -14,7 +14,7 @@
 
 #include "app/mpi/flow_buffer.hpp"
 #include "core/base/rng.hpp"
-#include "core/model/transfer_step.hpp"
+#include "core/model/transfer.hpp"
 
 namespace memsweep::mpi {
 namespace {

@@ -13,8 +13,8 @@
 #include "app/cli/completion.hpp"
 #include "app/cli/help.hpp"
 #include "app/cli/option_values.hpp"
-#include "core/model/tool_info.hpp"
-#include "core/model/transfer_step.hpp"
+#include "core/model/machine.hpp"
+#include "core/model/transfer.hpp"
 #include "scenarios/reader/limits.hpp"
 
 namespace memsweep::mpi {
