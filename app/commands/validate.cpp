@@ -7,6 +7,7 @@
 #include "app/commands/commands.hpp"
 #include "app/commands/shipped.hpp"
 #include "app/commands/this_machine.hpp"
+#include "core/model/plan.hpp"
 #include "reporters/document/table.hpp"
 #include "scenarios/reader/loader.hpp"
 
