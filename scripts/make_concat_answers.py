@@ -3,7 +3,7 @@
 
     scripts/make_concat_answers.py > core/model/concat_answers.inc
 
-Run again when a case is added. Needs Debian's python3-numpy. The checksum is that of core/array/checksum.hpp: in memory
+Run again when a case is added. Needs Debian's python3-numpy. The checksum is that of core/array/kernels.hpp: in memory
 order, for each stretch of 64 bytes the sum of its little-endian 64-bit words and of its length, the total so far times a
 factor before each is added, all modulo 2^64.
 """

@@ -45,7 +45,7 @@ double since(std::uint64_t before, std::uint64_t now)
 // A command's memory over time, sampled from outside, as a result with one case.
 //
 // Units    seconds since the command's start; bytes; faults and waiting time per interval.
-// Cost     of a sample: as process_tree.hpp, and one small file.
+// Cost     of a sample: as process_probe.hpp says, and one small file.
 class Watching {
   public:
     Watching()

@@ -1,5 +1,5 @@
-// Accelerators behind one interface: what is known of them, memory, streams, copies, events. Handles here are bare
-// numbers; handles.hpp owns them.
+// Accelerators behind one interface: what is known of them, memory, streams, copies, events. Runtime deals in bare
+// numbers; the handle types below own them.
 //
 // Units    bytes, seconds, hertz, bytes per second; an absent optional is unknown, never 0.
 //

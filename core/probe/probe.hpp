@@ -112,8 +112,7 @@ void set_ceiling_shares(std::vector<model::CaseReport>& cases);
 // device, or pair of devices. What cannot be measured is listed all the same, with its reason.
 // "probe_device/device=gpu0/transfer=host_to_device_memcpy_ce"; without a device "probe_device/transfer=..."
 //
-// Sources  device_cases.hpp lists them; copy_queue.hpp and device_measures.hpp have the methods. Every sample is
-//          verified.
+// Sources  device_cases.hpp lists them; copy_queue.hpp has the methods. Every sample is verified.
 // Cost     less than a millisecond where there is no device; with one about ten samples of sample_seconds a case.
 [[nodiscard]] std::vector<model::CaseReport> probe_devices(const ProbeContext& context, device::Runtime& runtime);
 

@@ -1,4 +1,4 @@
-// What recorders left behind, a file per process image (recording_layout.hpp), into one trace: chunks compressed, slots
+// What recorders left behind, a file per process image (trace_layout.hpp), into one trace: chunks compressed, slots
 // of processes that were killed included, processes and threads with their ends.
 //
 // Cost     20 ns an event.

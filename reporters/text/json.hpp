@@ -1,9 +1,9 @@
 // JSON values, and their text: what every writer of JSON builds its small parts from. Long documents are written part
-// by part, by json_stream.hpp.
+// by part, by JsonStream.
 //
 // An own type, for nlohmann/json takes ten seconds to compile in every file that includes it: only json_parse.cpp does.
 //
-// Errors   none: see number_text.hpp and utf8.hpp for what cannot be written as it is.
+// Errors   none: see number_text.hpp and escaping.hpp for what cannot be written as it is.
 #pragma once
 
 #include <concepts>
