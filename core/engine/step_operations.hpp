@@ -3,8 +3,10 @@
 // the working set is above its limit.
 //
 // A new operation with counters of its own is an execute() here and a row of step_rows for each counter; nothing else
-// in the engine knows it. Sources  the resident set by the process probe. Cost     of a step: its own system calls,
-// which belong to its time. Of the policy, before each operation: one reading
+// in the engine knows it.
+//
+// Sources  the resident set by the process probe.
+// Cost     of a step: its own system calls, which belong to its time. Of the policy, before each operation: one reading
 //          of /proc/self/statm (about 2 us), which lies outside every time, as does what it trims; what that costs the
 //          program shows in the faults that follow.
 // Errors   Refusal: what could not be had; a trim or a prefetch that the kernel refuses makes its count unknown.
