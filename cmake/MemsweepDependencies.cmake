@@ -9,6 +9,8 @@ find_library(MEMSWEEP_LIBMD NAMES libmd.a md REQUIRED)   # libmd-dev: SHA-256
 find_library(MEMSWEEP_ZSTD NAMES zstd REQUIRED)           # libzstd-dev: traces
 find_library(MEMSWEEP_HWLOC NAMES hwloc REQUIRED)         # libhwloc-dev: processors, caches, nodes
 find_path(MEMSWEEP_HWLOC_HEADERS hwloc.h REQUIRED)
+find_library(MEMSWEEP_RE2 NAMES re2 REQUIRED)             # libre2-dev: --filter, in linear time and bounded memory
+find_path(MEMSWEEP_RE2_HEADERS re2/re2.h REQUIRED)
 find_package(ZLIB REQUIRED)                  # zlib1g-dev: heaptrack's logs
 if(NOT MEMSWEEP_SANITIZE)
   set(MPI_CXX_SKIP_MPICXX TRUE)

@@ -44,6 +44,7 @@ LIBRARIES = (
     (r"nlohmann/", r"scenarios/reader/|reporters/text/json_parse\.cpp$|core/trace/import/[^/]+\.cpp$",
      "scenarios/reader/, reporters/text/json_parse.cpp and .cpp files of trace importers"),
     (r"CLI/", r"app/cli/command_line\.cpp$", "app/cli/command_line.cpp"),  # its header takes seconds to compile
+    (r"re2/", r"app/commands/plans\.cpp$", "app/commands/plans.cpp"),
     (r"hwloc(\.h|/)", r"core/sys/topology\.cpp$", "core/sys/topology.cpp"),
     (r"(cuda|cublas|cufft)\w*\.h|cuda/|nvml\.h|driver_types\.h|nvToolsExt\.h", r"core/device/cuda/", "core/device/cuda/"),
     (r"(CL|OpenCL)/", r"core/device/opencl/", "core/device/opencl/"),

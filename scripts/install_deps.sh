@@ -31,6 +31,7 @@ libcli11-dev        build     <CLI/CLI.hpp>             the command line
 libmd-dev           build     <sha2.h>                  SHA-256 of scenario files
 libzstd-dev         build     <zstd.h>                  traces
 libhwloc-dev        build     <hwloc.h>                 processors, caches and NUMA nodes
+libre2-dev          build     <re2/re2.h>               regular expressions of --filter
 zlib1g-dev          build     <zlib.h>                  traces: logs compressed by gzip
 opencl-headers      build     <CL/cl.h>                 devices behind OpenCL, whose loader is opened at run time
 catch2              build     <tests/support/catch.hpp> tests

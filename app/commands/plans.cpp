@@ -1,12 +1,10 @@
 #include "app/commands/plans.hpp"
 
-#include <regex.h>
-
-#include <array>
 #include <iterator>
 #include <memory>
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include "app/cli/command_line.hpp"
 #include "app/commands/shipped.hpp"
@@ -15,40 +13,6 @@
 
 namespace memsweep::app {
 namespace {
-
-class Pattern {
-  public:
-    explicit Pattern(const std::string& expression)
-        : status_{regcomp(&compiled_, expression.c_str(), REG_EXTENDED | REG_NOSUB)}
-    {
-    }
-    Pattern(const Pattern&) = delete;
-    Pattern& operator=(const Pattern&) = delete;
-    ~Pattern()
-    {
-        if (status_ == 0) {
-            regfree(&compiled_);
-        }
-    }
-
-    [[nodiscard]] std::string problem() const
-    {
-        std::array<char, 256> text{};
-        if (status_ != 0) {
-            regerror(status_, &compiled_, text.data(), text.size());
-        }
-        return text.data();
-    }
-
-    [[nodiscard]] bool matches(const std::string& text) const
-    {
-        return regexec(&compiled_, text.c_str(), 0, nullptr, 0) == 0;
-    }
-
-  private:
-    regex_t compiled_{};
-    int status_;
-};
 
 // Rough on purpose: a worker's start, and memory written at the pace of first touches on a small virtual machine.
 constexpr double worker_seconds = 0.03;
@@ -76,11 +40,17 @@ LoadedPlans load_plans(const std::vector<std::string>& names, const scenarios::O
 
 base::Expected<IdMatcher> id_matcher(const std::string& expression)
 {
-    const auto wanted = std::make_shared<const Pattern>(expression);
-    if (const std::string problem = wanted->problem(); !problem.empty()) {
-        return refuse(fmt::format("\"{}\" is not a regular expression: {}", expression, problem), "--filter");
+    RE2::Options options;
+    options.set_log_errors(false);
+    const auto wanted = std::make_shared<const RE2>(expression, options);
+    if (!wanted->ok()) {
+        constexpr std::size_t most_shown = 80;
+        const bool is_long = expression.size() > most_shown;
+        return refuse(fmt::format("\"{}{}\" is not a regular expression: {:.{}}", expression.substr(0, most_shown),
+                                  is_long ? "..." : "", wanted->error(), most_shown),
+                      "--filter");
     }
-    return IdMatcher{[wanted](const std::string& id) { return wanted->matches(id); }};
+    return IdMatcher{[wanted](const std::string& id) { return RE2::PartialMatch(id, *wanted); }};
 }
 
 std::string dry_run_text(const std::vector<model::Plan>& plans, std::uint64_t budget_bytes)

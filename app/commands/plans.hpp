@@ -23,9 +23,10 @@ struct LoadedPlans {
                                      const model::Machine& machine,
                                      const std::function<std::string(const model::Plan&)>& objection = {});
 
-// Whether the id of a case matches --filter: a POSIX extended regular expression, anywhere in the id.
+// Whether the id of a case matches --filter, a regular expression as RE2 reads it, anywhere in the id.
 //
-// Errors   invalid_input: not a regular expression.
+// Errors   invalid_input: not a regular expression, or one that takes more than RE2's memory (8 MiB).
+// Cost     of a match: linear in the length of the id, whatever the expression is.
 using IdMatcher = std::function<bool(const std::string& id)>;
 [[nodiscard]] base::Expected<IdMatcher> id_matcher(const std::string& expression);
 
