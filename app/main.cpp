@@ -14,12 +14,12 @@ namespace {
 using namespace memsweep::app;
 
 // Started with a standard descriptor closed, the first file opened would take its number and receive what is printed.
+// What is written to a closed stdout is lost, and must fail: its place is taken by what can only be read.
 void occupy_standard_descriptors()
 {
-    for (int fd = open("/dev/null", O_RDWR); fd >= 0; fd = open("/dev/null", O_RDWR)) {
-        if (fd > STDERR_FILENO) {
-            close(fd);
-            return;
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (fcntl(fd, F_GETFD) < 0) {
+            static_cast<void>(open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR));
         }
     }
 }

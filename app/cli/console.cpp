@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "app/cli/option_values.hpp"
+#include "core/sys/output_file.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -98,11 +99,11 @@ ExitCode settled(const base::Expected<void>& outcome)
 
 bool print_data(std::string_view text)
 {
-    const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-    if (!written) {
-        print_error({base::ErrorCode::io, "cannot write to standard output", "stdout"});
+    const int problem = sys::write_all(STDOUT_FILENO, text);
+    if (problem != 0) {
+        print_error(sys::io_error("cannot write to standard output", problem, "stdout"));
     }
-    return written;
+    return problem == 0;
 }
 
 ExitCode print_text(std::string_view text)

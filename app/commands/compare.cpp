@@ -242,8 +242,10 @@ base::Expected<ExitCode> execute(const CompareCommand& command, const GlobalOpti
     if (!format) {
         return base::fail(format.error());
     }
-    if (const auto readable = check_one_stdin(command.results); !readable) {
-        return base::fail(readable.error());
+    const auto usable =
+        check_one_stdin(command.results).and_then([&] { return check_out(command.out, command.results); });
+    if (!usable) {
+        return base::fail(usable.error());
     }
     auto read = read_all(command.results);
     if (read && !read->fleets.empty()) {

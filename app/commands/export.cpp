@@ -3,6 +3,7 @@
 
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
+#include "app/commands/results.hpp"
 #include "app/commands/traces.hpp"
 #include "core/trace/trace_reader.hpp"
 #include "reporters/ci/trace_export.hpp"
@@ -18,6 +19,9 @@ struct ExportCommand {
 
 base::Expected<ExitCode> execute(const ExportCommand& command, const GlobalOptions& /*global*/)
 {
+    if (const auto distinct = check_out(command.out, {command.trace}); !distinct) {
+        return base::fail(distinct.error());
+    }
     auto reader = trace::TraceReader::open(command.trace);
     if (!reader) {
         return base::fail(reader.error());

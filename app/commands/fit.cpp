@@ -71,6 +71,9 @@ std::string text_of(const FitCommand& command, reporters::FitReport& report, con
 
 base::Expected<ExitCode> execute(const FitCommand& command, const GlobalOptions& global)
 {
+    if (const auto distinct = check_out(command.out, {command.trace}); !distinct) {
+        return base::fail(distinct.error());
+    }
     auto reader = trace::TraceReader::open(command.trace);
     if (!reader) {
         return base::fail(reader.error());

@@ -9,6 +9,7 @@
 
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
+#include "app/commands/results.hpp"
 #include "app/commands/traces.hpp"
 #include "core/trace/import/import.hpp"
 #include "core/trace/summary.hpp"
@@ -53,6 +54,9 @@ trace::TraceSummary summary_of(const trace::ImportSink& sink, const trace::Impor
 
 base::Expected<ExitCode> execute(const ImportCommand& command, const GlobalOptions& global)
 {
+    if (const auto distinct = check_out(command.out, {command.log}); !distinct) {
+        return base::fail(distinct.error());
+    }
     auto source = trace::open_log(command.log);
     if (!source) {
         return base::fail(source.error());

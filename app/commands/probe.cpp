@@ -190,10 +190,15 @@ base::Expected<std::string> output_path(const ProbeCommand& command)
     return command.out == "-" ? command.out : expand_path(command.out, {host, probe_name(command), sys::utc_now()});
 }
 
+ExitCode stopped(const sys::StopSignals& signals)
+{
+    return signals.last() == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
+}
+
 ExitCode exit_code(const model::RunReport& report, const sys::StopSignals& signals)
 {
     if (report.run.interrupted) {
-        return signals.last() == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
+        return stopped(signals);
     }
     const model::Counts counts = model::count(report);
     const ExitCode code = counts.errors != 0 ? ExitCode::case_failed : ExitCode::done;
@@ -242,6 +247,13 @@ base::Expected<ExitCode> execute(const ProbeArguments& asked, const GlobalOption
             return base::fail(usable.error());
         }
     }
+    std::vector<NamedFile> outputs{{"--svg", command.svg}, {"--xml", command.xml}};
+    for (const ReportTarget& target : wanted) {
+        std::ranges::move(files_of(target), std::back_inserter(outputs));
+    }
+    if (const auto distinct = check_distinct(outputs, {{"--limits", command.limits}}); !distinct) {
+        return base::fail(distinct.error());
+    }
     const auto limits = command.limits.empty() ? scenarios::LoadedLimits{} : scenarios::load_limits(command.limits);
     if (!limits) {
         std::ranges::for_each(limits.error(), print_error);
@@ -263,10 +275,15 @@ base::Expected<ExitCode> execute(const ProbeArguments& asked, const GlobalOption
     judge_by_limits(*limits, *report);
     ExitCode code = exit_code(*report, signals);
     report->run.exit_code = static_cast<int>(code);
+    ExitCode written = ExitCode::done;
     for (const ReportTarget& target : wanted) {
-        code = worse(code, write_report(*report, target, global));
+        written = worse(written, write_report(*report, target, global));
     }
-    return code;
+    if (written != ExitCode::done) {
+        save_in_refuge(*report);
+    }
+    code = worse(code, written);
+    return signals.pending() ? worse(code, stopped(signals)) : code;
 }
 
 }  // namespace

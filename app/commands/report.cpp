@@ -70,6 +70,9 @@ base::Expected<ExitCode> report_fleet(const model::Fleet& fleet, const ReportCom
 
 base::Expected<ExitCode> execute(const ReportCommand& command, const GlobalOptions& global)
 {
+    if (const auto distinct = check_out(command.out, command.results); !distinct) {
+        return base::fail(distinct.error());
+    }
     if (command.results.size() == 1) {
         const auto result = read_any_result(command.results.front());
         if (!result) {

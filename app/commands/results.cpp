@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -125,6 +126,65 @@ ExitCode write_text(const WriteText& write, const std::string& path)
 ExitCode write_text(const std::string& text, const std::string& path)
 {
     return write_text([&](reporters::TextSink& sink) { sink.add(text); }, path);
+}
+
+base::Expected<void> write_result(const model::RunReport& report, const std::string& path, sys::Existing existing)
+{
+    const auto write = [&](const sys::PieceTaker& take) {
+        reporters::TextSink sink{take};
+        reporters::write_json(report, sink);
+        static_cast<void>(sink.finish());
+    };
+    return sys::write_file_atomically(path, write, existing);
+}
+
+void save_in_refuge(const model::RunReport& report)
+{
+    const char* const folder = std::getenv("TMPDIR");
+    const std::string refuge = fmt::format("{}/memsweep-{}.json", folder != nullptr ? folder : "/tmp", report.run.id);
+    if (const auto written = write_result(report, refuge); written) {
+        print_note(fmt::format("the result was saved as {} instead", refuge));
+    } else {
+        print_error(written.error());
+    }
+}
+
+base::Expected<void> check_distinct(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs)
+{
+    std::vector<NamedFile> others = inputs;
+    for (const NamedFile& output : outputs) {
+        if (is_stdout(output.path)) {
+            continue;
+        }
+        for (const NamedFile& other : others) {
+            if (!is_stdout(other.path) && sys::is_same_output(output.path, other.path)) {
+                return refuse(fmt::format("{} and {} name the same file ({})", output.name, other.name, other.path),
+                              output.path);
+            }
+        }
+        others.push_back(output);
+    }
+    return {};
+}
+
+base::Expected<void> check_out(const std::string& out, const std::vector<std::string>& inputs)
+{
+    std::vector<NamedFile> named;
+    for (const std::string& input : inputs) {
+        named.push_back({"what is read", input});
+    }
+    return check_distinct({{"--out", out}}, named);
+}
+
+std::vector<NamedFile> files_of(const ReportTarget& target)
+{
+    std::vector<NamedFile> files;
+    if (const auto format = reporters::find_format(target.format); format && !is_stdout(target.path)) {
+        for (const reporters::FormatFile& file : files_for(*format, target.path)) {
+            files.push_back({"--report " + target.format, file.path});
+        }
+    }
+    return files;
 }
 
 OptionValue report_targets(std::vector<ReportTarget>& targets)

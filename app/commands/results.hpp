@@ -10,6 +10,7 @@
 #include "core/base/expected.hpp"
 #include "core/model/fleet.hpp"
 #include "core/model/report.hpp"
+#include "core/sys/output_file.hpp"
 #include "reporters/formats.hpp"
 
 namespace memsweep::app {
@@ -50,6 +51,23 @@ template <typename Report>
         path);
 }
 
+// A measured result in full. Existing::keep: io where a file is there.
+[[nodiscard]] base::Expected<void> write_result(const model::RunReport& report, const std::string& path,
+                                                sys::Existing existing = sys::Existing::replace);
+// Where a result that was measured goes when it cannot be written where it was asked for: to TMPDIR, or /tmp. Says so.
+void save_in_refuge(const model::RunReport& report);
+
+// A file that a command reads or writes, and what on its command line names it.
+struct NamedFile {
+    std::string name;  // "--out"
+    std::string path;  // empty or "-": none
+};
+
+// Errors   invalid_input: two outputs lead to one file, or an output to an input. See sys::is_same_output.
+[[nodiscard]] base::Expected<void> check_distinct(const std::vector<NamedFile>& outputs,
+                                                  const std::vector<NamedFile>& inputs);
+[[nodiscard]] base::Expected<void> check_out(const std::string& out, const std::vector<std::string>& inputs);
+
 struct ReportTarget {
     std::string format;
     std::string path;  // empty or "-": stdout
@@ -57,6 +75,9 @@ struct ReportTarget {
 
 // The value of an option -r FMT[=FILE].
 [[nodiscard]] OptionValue report_targets(std::vector<ReportTarget>& targets);
+
+// The files that it is written to: a format with parts has one for each. None on stdout.
+[[nodiscard]] std::vector<NamedFile> files_of(const ReportTarget& target);
 
 // A format with parts writes a file for each.
 [[nodiscard]] ExitCode write_report(const model::RunReport& report, const ReportTarget& target,

@@ -8,15 +8,16 @@
 #include <string_view>
 #include <utility>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "app/commands/results.hpp"
 #include "core/base/quantity.hpp"
+#include "core/sys/descriptor.hpp"
 #include "core/sys/output_file.hpp"
 #include "reporters/json/events.hpp"
-#include "reporters/json/result_json.hpp"
 #include "reporters/text/display_text.hpp"
 #include "reporters/text/escaping.hpp"
 
@@ -121,11 +122,12 @@ std::unique_ptr<engine::Observer> make_progress(ProgressMode mode, const sys::Cl
 
 class RunObservers::ResultFile final : public engine::Observer {
   public:
-    ResultFile(std::string path, const sys::Clock& clock) : path_{std::move(path)}, clock_{clock}
+    ResultFile(std::string path, bool names_itself, const sys::Clock& clock)
+        : asked_path_{std::move(path)}, path_{asked_path_}, clock_{clock}, must_be_new_{names_itself}
     {
         const auto target = sys::find_output_target(path_);
         stream_ = path_ == "-" || (target && !target->replaceable());
-        replaces_earlier_ = !stream_ && target && target->existing;
+        replaces_earlier_ = !stream_ && !names_itself && target && target->existing;
     }
 
     void repetition_ended(const engine::RepetitionStart& start, const engine::Outcome& /*outcome*/,
@@ -150,21 +152,12 @@ class RunObservers::ResultFile final : public engine::Observer {
 
     [[nodiscard]] std::optional<std::string> finish(const model::RunReport& report)
     {
-        const auto write = [&](reporters::TextSink& sink) { reporters::write_json(report, sink); };
-        if (path_ == "-") {
-            return write_text(write, path_) == ExitCode::done ? std::optional{path_} : std::nullopt;
-        }
         complained_ = false;
         replaces_earlier_ = replaces_earlier_ && report.run.interrupted;
         if (save(report)) {
             return replaces_earlier_ ? partial_path(path_) : path_;
         }
-        const char* folder = std::getenv("TMPDIR");
-        const std::string refuge =
-            fmt::format("{}/memsweep-{}.json", folder != nullptr ? folder : "/tmp", report.run.id);
-        if (write_file(refuge, write)) {
-            print_note(fmt::format("the result was saved as {} instead", refuge));
-        }
+        save_in_refuge(report);
         return std::nullopt;
     }
 
@@ -172,8 +165,9 @@ class RunObservers::ResultFile final : public engine::Observer {
     bool save(const model::RunReport& report)
     {
         const auto begin = clock_.now();
-        const auto written = write_file(replaces_earlier_ ? partial_path(path_) : path_,
-                                        [&](reporters::TextSink& sink) { reporters::write_json(report, sink); });
+        const auto written = replaces_earlier_ ? write_result(report, partial_path(path_))
+                             : must_be_new_    ? save_as_new(report)
+                                               : write_result(report, path_);
         last_write_ = clock_.now();
         write_cost_ = last_write_ - begin;
         if (!written) {
@@ -190,8 +184,27 @@ class RunObservers::ResultFile final : public engine::Observer {
         return true;
     }
 
+    // Of results that begin within one second each gets a name of its own: NAME.json, NAME-2.json ...
+    base::Expected<void> save_as_new(const model::RunReport& report)
+    {
+        constexpr int most_names = 10'000;
+        base::Expected<void> written;
+        for (int number = 1; number < most_names; ++number) {
+            path_ = number == 1 ? asked_path_
+                                : fmt::format("{}-{}.json", asked_path_.substr(0, asked_path_.rfind(".json")), number);
+            written = write_result(report, path_, sys::Existing::keep);
+            if (written || access(path_.c_str(), F_OK) != 0) {
+                break;
+            }
+        }
+        must_be_new_ = !written;
+        return written;
+    }
+
+    std::string asked_path_;
     std::string path_;
     const sys::Clock& clock_;
+    bool must_be_new_{};       // a file at path_ is another run's
     bool stream_{};            // a pipe or a device: one document, written at the end
     bool replaces_earlier_{};  // an earlier result still lies at path_
     bool partial_written_{};
@@ -205,22 +218,28 @@ class RunObservers::EventLog final : public engine::Observer {
     // Path "-" is stdout.
     [[nodiscard]] static base::Expected<std::unique_ptr<EventLog>> open(const std::string& path, bool append)
     {
-        std::FILE* const file = path == "-" ? stdout : std::fopen(path.c_str(), append ? "ae" : "we");
-        if (file == nullptr) {
+        if (path == "-") {
+            return std::make_unique<EventLog>(STDOUT_FILENO, "stdout");
+        }
+        constexpr mode_t for_the_umask = 0666;
+        const auto target = sys::find_output_target(path);
+        sys::UniqueFd file =
+            !target || target->replaceable()
+                ? sys::UniqueFd{::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC),
+                                       for_the_umask)}
+            : target->descriptor ? sys::UniqueFd{::fcntl(*target->descriptor, F_DUPFD_CLOEXEC, 0)}
+                                 : sys::open_stream(path);
+        if (!file.valid()) {
             return base::fail(base::os_error("cannot write events", errno, path));
         }
-        return std::make_unique<EventLog>(file, path == "-" ? "stdout" : path);
+        auto log = std::make_unique<EventLog>(file.get(), path);
+        log->own_ = std::move(file);
+        return log;
     }
 
-    EventLog(std::FILE* file, std::string name) : file_{file}, name_{std::move(name)} {}
-    EventLog(const EventLog&) = delete;
-    EventLog& operator=(const EventLog&) = delete;
-    ~EventLog() override
-    {
-        if (file_ != stdout && file_ != stderr) {
-            std::fclose(file_);
-        }
-    }
+    EventLog(int file, std::string name) : file_{file}, name_{std::move(name)} {}
+
+    [[nodiscard]] bool failed() const { return complained_; }
 
     void run_started(const model::RunReport& report, std::uint64_t planned_repetitions) override
     {
@@ -280,13 +299,17 @@ class RunObservers::EventLog final : public engine::Observer {
   private:
     void write(const std::string& line)
     {
-        const bool written = std::fwrite(line.data(), 1, line.size(), file_) == line.size() && std::fflush(file_) == 0;
-        if (!written && !std::exchange(complained_, true)) {
-            print_error(base::os_error("cannot write events", errno, name_));
+        if (complained_) {
+            return;
+        }
+        if (const int problem = sys::write_all(file_, line); problem != 0) {
+            complained_ = true;
+            print_error(base::os_error("cannot write events", problem, name_));
         }
     }
 
-    std::FILE* file_;
+    int file_;
+    sys::UniqueFd own_;  // what is closed at the end; empty for stdout and stderr
     std::string name_;
     std::string run_id_;
     std::set<std::string, std::less<>> started_cases_;
@@ -296,12 +319,12 @@ class RunObservers::EventLog final : public engine::Observer {
 RunObservers::RunObservers() = default;
 RunObservers::~RunObservers() = default;
 
-base::Expected<std::unique_ptr<RunObservers>> RunObservers::make(const std::string& result_path,
+base::Expected<std::unique_ptr<RunObservers>> RunObservers::make(const std::string& result_path, bool names_itself,
                                                                  const std::string& events, bool append_events,
                                                                  const GlobalOptions& global, const sys::Clock& clock)
 {
     std::unique_ptr<RunObservers> observers{new RunObservers};
-    observers->result_ = std::make_unique<ResultFile>(result_path, clock);
+    observers->result_ = std::make_unique<ResultFile>(result_path, names_itself, clock);
     observers->all_.push_back(observers->result_.get());
     if (!events.empty()) {
         auto log = EventLog::open(events, append_events);
@@ -311,7 +334,7 @@ base::Expected<std::unique_ptr<RunObservers>> RunObservers::make(const std::stri
         observers->logs_.push_back(*std::move(log));
     }
     if (global.progress == ProgressMode::json) {
-        observers->logs_.push_back(std::make_unique<EventLog>(stderr, "stderr"));
+        observers->logs_.push_back(std::make_unique<EventLog>(STDERR_FILENO, "stderr"));
     }
     for (const auto& log : observers->logs_) {
         observers->all_.push_back(log.get());
@@ -358,6 +381,11 @@ std::optional<std::string> RunObservers::finish(const model::RunReport& report)
         log->finish(report);
     }
     return saved;
+}
+
+bool RunObservers::events_failed() const
+{
+    return std::ranges::any_of(logs_, [](const auto& log) { return log->failed(); });
 }
 
 }  // namespace memsweep::app

@@ -8,7 +8,8 @@
 // Events are lines of JSON (NDJSON), each written at once.
 //
 // Errors   a write that fails is reported once, and the run goes on; finish() tells whether the last write of the
-//          result succeeded, and saves it to the temporary directory when it did not.
+//          result succeeded, and saves it to the temporary directory when it did not; events_failed() whether events
+//          are missing.
 #pragma once
 
 #include <memory>
@@ -26,13 +27,14 @@ namespace memsweep::app {
 // Passes every event on: to the result file first, to progress last.
 class RunObservers final : public engine::Observer {
   public:
-    // `events`: a file, "-" for stdout, or empty; `append_events`: an earlier scenario of the same command has begun
-    // it.
+    // `names_itself`: nobody asked for this result path, so that a file which is there stays, and the result goes
+    // beside it (NAME-2.json). `events`: a file, "-" for stdout, or empty; `append_events`: an earlier scenario of the
+    // same command has begun it.
     //
     // Errors   the event file cannot be written.
     [[nodiscard]] static base::Expected<std::unique_ptr<RunObservers>>
-    make(const std::string& result_path, const std::string& events, bool append_events, const GlobalOptions& global,
-         const sys::Clock& clock);
+    make(const std::string& result_path, bool names_itself, const std::string& events, bool append_events,
+         const GlobalOptions& global, const sys::Clock& clock);
     RunObservers(const RunObservers&) = delete;
     RunObservers& operator=(const RunObservers&) = delete;
     ~RunObservers() override;
@@ -48,6 +50,7 @@ class RunObservers final : public engine::Observer {
     // had ended; then the last events, once the exit code is known. Returns where the result now is; empty when it
     // could not be saved where it was asked for.
     [[nodiscard]] std::optional<std::string> finish(const model::RunReport& report);
+    [[nodiscard]] bool events_failed() const;
 
     [[nodiscard]] static std::string partial_path(const std::string& path) { return path + ".partial"; }
 

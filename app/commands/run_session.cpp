@@ -14,6 +14,7 @@
 #include "app/commands/comparing.hpp"
 #include "app/commands/plans.hpp"
 #include "app/commands/run_observers.hpp"
+#include "app/commands/shipped.hpp"
 #include "app/commands/this_machine.hpp"
 #include "core/engine/program.hpp"
 #include "core/engine/runner.hpp"
@@ -191,13 +192,16 @@ class RunSession {
         if (!path) {
             return base::fail(path.error());
         }
+        if (const auto distinct = check_files(plan, report, *path, *targets); !distinct) {
+            return base::fail(distinct.error());
+        }
         if (command_.resume) {
             if (const auto taken = take_over_earlier(*path, plan, report); !taken) {
                 return base::fail(taken.error());
             }
         }
-        const auto observers =
-            RunObservers::make(*path, command_.events, std::exchange(events_begun_, true), global_, clock_);
+        const auto observers = RunObservers::make(*path, command_.out.empty(), command_.events,
+                                                  std::exchange(events_begun_, true), global_, clock_);
         if (!observers) {
             return base::fail(observers.error());
         }
@@ -206,13 +210,13 @@ class RunSession {
         std::optional<measure::Comparison> comparison;
         ExitCode code = ExitCode::done;
         if (interrupted) {
-            code = signals_.last() == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
+            code = stopped();
         } else {
             code = worse(exit_code_of(report), baseline ? compare(*baseline, report, comparison) : ExitCode::done);
         }
         report.run.exit_code = static_cast<int>(code);
         const std::optional<std::string> saved = (*observers)->finish(report);
-        if (!saved) {
+        if (!saved || (*observers)->events_failed()) {
             code = worse(code, ExitCode::bad_input);
         }
         code = worse(code, write_reports(report, *targets, *path));
@@ -222,7 +226,7 @@ class RunSession {
         if (saved && *saved != "-") {
             print_note(fmt::format("result: {}", *saved));
         }
-        return code;
+        return signals_.pending() ? worse(code, stopped()) : code;  // one that ended the wait for a reader
     }
 
   private:
@@ -285,6 +289,28 @@ class RunSession {
             }
         }
         return targets;
+    }
+
+    // Before anything is measured: what is written must not be written over, nor over what is read.
+    [[nodiscard]] base::Expected<void> check_files(const model::Plan& plan, const model::RunReport& report,
+                                                   const std::string& path,
+                                                   const std::vector<ReportTarget>& targets) const
+    {
+        std::vector<NamedFile> outputs{{"--out", path}, {"--events", command_.events}};
+        for (const ReportTarget& target : targets) {
+            std::ranges::move(files_of(target), std::back_inserter(outputs));
+        }
+        std::vector<NamedFile> inputs{{"--baseline", expanded(command_.baseline, report).value_or("")},
+                                      {"what is run", plan.path}};
+        for (const std::string& scenario : command_.scenarios) {
+            inputs.push_back({"what is run", scenario_path(scenario)});
+        }
+        return check_distinct(outputs, inputs);
+    }
+
+    [[nodiscard]] ExitCode stopped() const
+    {
+        return signals_.last() == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
     }
 
     // Returns whether it was interrupted.

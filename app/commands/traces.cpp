@@ -46,7 +46,7 @@ base::Expected<TraceOutput> TraceOutput::open(const std::string& path)
         return output;
     }
     output.stream_.reset(output.target_.descriptor ? ::fcntl(*output.target_.descriptor, F_DUPFD_CLOEXEC, 0)
-                                                   : ::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+                                                   : sys::open_stream(path).release());
     if (!output.stream_.valid()) {
         return base::fail(sys::io_error("cannot write", errno, path));
     }

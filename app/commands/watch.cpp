@@ -221,6 +221,9 @@ base::Expected<ExitCode> execute(const WatchCommand& command, const GlobalOption
     const sys::ExitStatus status = running->wait(command.interval, [&] { watching.sample(); });
     const model::RunReport report = watching.finish(command.command, status, global.argv);
     const ExitCode written = put_out(report, command, status, global);
+    if (written != ExitCode::done) {
+        save_in_refuge(report);
+    }
     const int code = sys::shell_status(status);
     return code != 0 ? static_cast<ExitCode>(code) : written;
 }

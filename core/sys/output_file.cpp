@@ -1,6 +1,7 @@
 #include "core/sys/output_file.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <climits>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <ranges>
 #include <string_view>
 #include <utility>
@@ -20,6 +22,7 @@
 #include "core/base/quantity.hpp"
 #include "core/sys/descriptor.hpp"
 #include "core/sys/file_text.hpp"
+#include "core/sys/signals.hpp"
 
 namespace memsweep::sys {
 namespace {
@@ -105,6 +108,25 @@ base::Expected<OutputTarget> find_output_target(const std::string& path)
     return target;
 }
 
+bool is_same_output(const std::string& one, const std::string& other)
+{
+    const auto first = find_output_target(one);
+    const auto second = find_output_target(other);
+    if (!first || !second || !first->replaceable() || !second->replaceable() ||
+        first->existing.has_value() != second->existing.has_value()) {
+        return false;
+    }
+    if (first->existing) {
+        return first->existing->st_dev == second->existing->st_dev &&
+               first->existing->st_ino == second->existing->st_ino;
+    }
+    const auto place = [](const std::string& path) {
+        std::error_code ignored;
+        return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
+    };
+    return place(first->path) == place(second->path);
+}
+
 namespace {
 
 base::Expected<void> outcome(int error, const std::string& path, std::string_view what = "cannot write")
@@ -138,12 +160,12 @@ int write_through(const OutputTarget& target, const Content& content)
     if (target.descriptor) {
         return write_pieces(content, [&](std::string_view piece) { return write_all(*target.descriptor, piece); });
     }
-    const UniqueFd file{retry_interrupted([&] { return ::open(target.path.c_str(), O_WRONLY | O_CLOEXEC); })};
+    const UniqueFd file = open_stream(target.path);
     return file.valid() ? write_pieces(content, [&](std::string_view piece) { return write_all(file.get(), piece); })
                         : errno;
 }
 
-int replace(const OutputTarget& target, const Content& content)
+int replace(const OutputTarget& target, const Content& content, Existing existing)
 {
     if (const int error = check_permission(target); error != 0) {
         return error;
@@ -154,7 +176,7 @@ int replace(const OutputTarget& target, const Content& content)
     }
     int error = target.existing ? file->take_mode_of(*target.existing) : 0;
     error = error != 0 ? error : write_pieces(content, [&](std::string_view piece) { return file->write(piece); });
-    return error != 0 ? error : file->commit_as(target.path);
+    return error != 0 ? error : file->commit_as(target.path, existing);
 }
 
 // The directories that were missing, made one by one and, unless they are kept, taken away again.
@@ -221,13 +243,15 @@ base::Expected<void> write_file_atomically(const std::string& path, std::string_
     return write_file_atomically(path, [&](const PieceTaker& take) { take(content); });
 }
 
-base::Expected<void> write_file_atomically(const std::string& path, const Content& content)
+base::Expected<void> write_file_atomically(const std::string& path, const Content& content, Existing existing)
 {
     const auto target = find_output_target(path);
     if (!target) {
         return base::fail(target.error());
     }
-    return outcome(target->replaceable() ? replace(*target, content) : write_through(*target, content), path);
+    const bool is_stdout = path == "-";
+    return outcome(target->replaceable() ? replace(*target, content, existing) : write_through(*target, content),
+                   is_stdout ? "stdout" : path, is_stdout ? "cannot write to standard output" : "cannot write");
 }
 
 base::Expected<void> check_writable(const std::string& path, std::uint64_t expected_bytes)
@@ -350,7 +374,7 @@ int TempFile::reserve(std::uint64_t bytes) noexcept
     return bytes == 0 || error == EOPNOTSUPP ? 0 : error;
 }
 
-int TempFile::commit_as(const std::string& path) noexcept
+int TempFile::commit_as(const std::string& path, Existing existing) noexcept
 {
     // EINVAL: a file system that has nothing to flush.
     if (retry_interrupted([&] { return ::fsync(file_.get()); }) != 0 && errno != EINVAL) {
@@ -360,18 +384,80 @@ int TempFile::commit_as(const std::string& path) noexcept
     if (::close(file_.release()) != 0 && errno != EINTR) {
         return errno;
     }
-    if (std::rename(path_.c_str(), path.c_str()) != 0) {
-        return errno;
+    if (existing == Existing::replace) {
+        if (std::rename(path_.c_str(), path.c_str()) != 0) {
+            return errno;
+        }
+    } else if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) != 0) {
+        // EINVAL: a file system that cannot tell; a hard link refuses to replace as well.
+        if (errno != EINVAL || ::link(path_.c_str(), path.c_str()) != 0) {
+            return errno;
+        }
+        ::unlink(path_.c_str());
     }
     path_.clear();
     return 0;
 }
 
+namespace {
+
+constexpr int look_for_signals_ms = 50;
+
+// A stop signal is held back while something is measured, and would end no write(2) that waits for a reader. So the
+// waiting is done here, where it can be seen. The errno, or 0 when there is room.
+int wait_for_room(int fd) noexcept
+{
+    pollfd one{.fd = fd, .events = POLLOUT, .revents = 0};
+    for (;;) {
+        const int ready = ::poll(&one, 1, look_for_signals_ms);
+        if (ready > 0) {
+            return 0;  // errors too: the write says which
+        }
+        if (ready < 0 && errno != EINTR) {
+            return errno;
+        }
+        if (stop_signal_waits()) {
+            return EINTR;
+        }
+    }
+}
+
+}  // namespace
+
+UniqueFd open_stream(const std::string& path) noexcept
+{
+    // Without a reader O_NONBLOCK fails with ENXIO where it would wait otherwise: see fifo(7).
+    for (;;) {
+        UniqueFd file{retry_interrupted([&] { return ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC); })};
+        if (file.valid()) {
+            ::fcntl(file.get(), F_SETFL, ::fcntl(file.get(), F_GETFL) & ~O_NONBLOCK);
+            return file;
+        }
+        struct stat found {};
+        if (errno != ENXIO || ::stat(path.c_str(), &found) != 0 || !S_ISFIFO(found.st_mode)) {
+            errno = errno == 0 ? ENXIO : errno;
+            return file;
+        }
+        if (stop_signal_waits()) {
+            errno = EINTR;
+            return file;
+        }
+        ::poll(nullptr, 0, look_for_signals_ms);
+    }
+}
+
 int write_all(int fd, std::string_view content) noexcept
 {
     const NoFileSizeSignal quiet;
+    struct stat target {};
+    const bool is_file = ::fstat(fd, &target) == 0 && S_ISREG(target.st_mode);
     while (!content.empty()) {
-        const ssize_t written = retry_interrupted([&] { return ::write(fd, content.data(), content.size()); });
+        if (const int error = is_file ? 0 : wait_for_room(fd); error != 0) {
+            return error;
+        }
+        // A pipe with any room takes PIPE_BUF bytes without waiting.
+        const std::string_view piece = content.substr(0, is_file ? content.size() : PIPE_BUF);
+        const ssize_t written = retry_interrupted([&] { return ::write(fd, piece.data(), piece.size()); });
         if (written < 0) {
             return errno;
         }

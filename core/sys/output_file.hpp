@@ -31,6 +31,10 @@ struct OutputTarget {
 
 [[nodiscard]] base::Expected<OutputTarget> find_output_target(const std::string& path);
 
+// Whether two paths lead to one regular file: by device and inode where it is there, else by its folder and name.
+// Pipes and devices take what several write.
+[[nodiscard]] bool is_same_output(const std::string& one, const std::string& other);
+
 // Files that are either the old ones or the new ones, whole, whatever happens in between.
 //
 // Errors   io: `where` is the path, the message names the cause ("cannot write: No space left on device").
@@ -46,7 +50,11 @@ using Content = std::function<void(const PieceTaker&)>;
 // write-protected is refused, as a plain write would. A symbolic link stays, and what it points at is replaced. What is
 // no regular file (a pipe, a device) is written straight through; "-", /dev/stdout, /dev/stderr and /dev/fd/N are the
 // descriptors themselves.
-[[nodiscard]] base::Expected<void> write_file_atomically(const std::string& path, const Content& content);
+//
+// Existing::keep: a file that is there, or comes to be there meanwhile, stays, and the error's message says so.
+enum class Existing { replace, keep };
+[[nodiscard]] base::Expected<void> write_file_atomically(const std::string& path, const Content& content,
+                                                         Existing existing = Existing::replace);
 [[nodiscard]] base::Expected<void> write_file_atomically(const std::string& path, std::string_view content);
 
 // Shows that write_file_atomically is going to work, before hours are spent on what it is to write: makes missing
@@ -72,8 +80,9 @@ class TempFile {
     // The permissions of the file that is going to be replaced, and its owner where that is allowed.
     [[nodiscard]] int take_mode_of(const struct stat& other) noexcept;
     [[nodiscard]] int write(std::string_view content) noexcept;
-    [[nodiscard]] int reserve(std::uint64_t bytes) noexcept;        // room on the disk that others can no longer take
-    [[nodiscard]] int commit_as(const std::string& path) noexcept;  // on the disk, then renamed
+    [[nodiscard]] int reserve(std::uint64_t bytes) noexcept;  // room on the disk that others can no longer take
+    // On the disk, then renamed. Existing::keep: EEXIST where a file is there.
+    [[nodiscard]] int commit_as(const std::string& path, Existing existing = Existing::replace) noexcept;
 
   private:
     TempFile(std::string path, UniqueFd file) noexcept;
@@ -82,8 +91,13 @@ class TempFile {
     UniqueFd file_;
 };
 
-// All of `content`, whatever parts the kernel takes it in; the errno, or 0. Beyond a file size limit (RLIMIT_FSIZE) it
-// is EFBIG rather than the signal that would end the process.
+// Opens what is no regular file to write to. A pipe that has no reader yet is waited for, until a stop signal waits
+// (see signals.hpp). Invalid with errno set when it cannot be opened.
+[[nodiscard]] UniqueFd open_stream(const std::string& path) noexcept;
+
+// All of `content`, whatever parts the kernel takes it in; the errno, or 0. Where nobody takes it in it waits, until a
+// stop signal waits: EINTR. Beyond a file size limit (RLIMIT_FSIZE) it is EFBIG rather than the signal that would end
+// the process.
 [[nodiscard]] int write_all(int fd, std::string_view content) noexcept;
 
 }  // namespace memsweep::sys

@@ -2,6 +2,7 @@
 
 #include <sys/signalfd.h>
 
+#include <algorithm>
 #include <array>
 #include <csetjmp>
 #include <csignal>
@@ -12,6 +13,8 @@
 
 namespace memsweep::sys {
 namespace {
+
+constexpr std::array stop_signals{SIGINT, SIGTERM, SIGHUP};
 
 bool is_ignored(int signal)
 {
@@ -24,7 +27,7 @@ bool is_ignored(int signal)
 StopSignals::StopSignals() noexcept
 {
     sigemptyset(&stop_);
-    for (const int signal : std::array{SIGINT, SIGTERM, SIGHUP}) {
+    for (const int signal : stop_signals) {
         if (!is_ignored(signal)) {
             sigaddset(&stop_, signal);
         }
@@ -47,6 +50,13 @@ std::optional<int> StopSignals::pending() const noexcept
     }
     last_ = signal;
     return signal;
+}
+
+bool stop_signal_waits() noexcept
+{
+    sigset_t waiting{};
+    sigpending(&waiting);
+    return std::ranges::any_of(stop_signals, [&](int signal) { return sigismember(&waiting, signal) == 1; });
 }
 
 namespace {

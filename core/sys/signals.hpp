@@ -39,6 +39,10 @@ class StopSignals {
     mutable int last_{};  // mutable, as pending: taking a signal changes the process, not which signals are held
 };
 
+// Whether a stop signal has arrived that this thread holds back, and that nobody has taken yet. For code that waits
+// without a StopSignals at hand.
+[[nodiscard]] bool stop_signal_waits() noexcept;
+
 // Runs a piece of code that may touch inaccessible memory and comes back when it does.
 //
 // Sources  sigaction(2), siglongjmp(3): SIGSEGV and SIGBUS are delivered to the thread that caused them.

@@ -1,7 +1,10 @@
-"""Full disks, read-only folders, closed pipes: found before measuring where that is possible, and never paid for with a result."""
+"""Full disks, read-only folders, closed pipes, one file named twice: found before measuring where that is possible, and never paid
+for with a result."""
 
 import os
+import signal
 import subprocess
+import time
 import unittest
 
 from memsweep_cli import BINARY, MIB, CliTest, alloc, default_signals, drop, environment, event_lines, idle
@@ -104,7 +107,7 @@ class FullDisk(OutputTest):
     def test_events_on_a_full_disk_do_not_stop_the_run(self):
         self.small()
         outcome = self.memsweep("run", "small.json", "-q", "-o", "r.json", "--events", "/dev/full")
-        self.assertIn(outcome.code, (0, 2), f"\n{outcome}")
+        self.assertEqual(outcome.code, 2, f"\n{outcome}")
         self.assertIn("cannot write events", outcome.errors)
         self.assertEqual(self.result()["summary"]["ok"], 1)
 
@@ -207,6 +210,27 @@ class ClosedOutput(OutputTest):
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn(b"cannot write to standard output", done.stderr)
 
+    def test_result_on_stdout_finds_a_refuge(self):
+        for name, redirection in (("closed", ">&-"), ("full", "> /dev/full"), ("nobody reads", "| true")):
+            with self.subTest(name):
+                done = self.shell(f'"$1" run small.json -q -o - {redirection}')
+                self.assertEqual(done.returncode, 2, done.stderr)
+                saved = list(self.refuge.iterdir())
+                self.assertEqual(len(saved), 1, f"the result was saved nowhere: {done.stderr.decode()}")
+                self.assertIn(str(saved[0]), done.stderr.decode())
+                self.assertEqual(self.result(saved[0])["summary"]["ok"], 2)
+                saved[0].unlink()
+
+    def test_data_on_a_closed_stdout(self):
+        self.expect(0, "run", "small.json", "-q", "-o", "r.json")
+        for command in ("report r.json -f html", "report r.json -f json", "merge r.json -o -", "compare r.json r.json", "list ops",
+                        "--version", "--help", "run --help", "validate small.json", "schema result"):
+            for redirection in (">&-", "> /dev/full"):
+                with self.subTest(command, redirection=redirection):
+                    done = self.shell(f'"$1" {command} {redirection}')
+                    self.assertEqual(done.returncode, 2, done.stderr)
+                    self.assertIn(b"cannot write to standard output", done.stderr)
+
     def test_descriptors_that_are_not_open(self):
         for redirection in ("<&-", ">&-", "2>&-", "<&- >&-", "<&- 2>&-", "<&- >&- 2>&-"):
             with self.subTest(redirection):
@@ -230,6 +254,110 @@ class ClosedOutput(OutputTest):
         done = self.shell('"$1" run small.json -o r.json 2> >(true) > /dev/null')
         self.assertEqual(done.returncode, 0)
         self.assertEqual(self.result()["summary"]["ok"], 2)
+
+
+class BlockedOutput(OutputTest):
+    """Output that nobody takes in waits for a reader, and a signal ends the waiting; what was measured finds a refuge."""
+
+    def setUp(self):
+        super().setUp()
+        self.small(axes={"n": [1, 2]}, steps=[alloc(count="${axis.n}"), drop()])
+        os.mkfifo(self.folder / "pipe")
+
+    def stop(self, argv, number, code, stdout=subprocess.DEVNULL):
+        process = subprocess.Popen([BINARY, *argv], cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL, stdout=stdout,
+                                   stderr=subprocess.PIPE, preexec_fn=default_signals)
+        self.addCleanup(process.kill)
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and process.poll() is None:
+            if self.has_measured():
+                break
+            time.sleep(0.05)
+        time.sleep(0.3)
+        self.assertIsNone(process.poll(), "did not wait for a reader")
+        process.send_signal(number)
+        try:
+            _, said = process.communicate(timeout=10)
+        except subprocess.TimeoutExpired:
+            self.fail(f"{argv} ignores signal {number}")
+        self.assertEqual(process.returncode, code, said.decode())
+        return said.decode()
+
+    def has_measured(self):
+        """Whether all that is left is writing."""
+        return any(event["type"] == "case_end" and event["case"] == "small/n=2" for event in event_lines(self.folder / "events"))
+
+    def test_result_to_a_pipe_without_a_reader(self):
+        for number, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 130)):
+            with self.subTest(number):
+                said = self.stop(["run", "small.json", "-q", "-o", "pipe", "--events", "events"], number, code)
+                saved = list(self.refuge.iterdir())
+                self.assertEqual(len(saved), 1, said)
+                self.assertIn(str(saved[0]), said)
+                self.assertEqual(self.result(saved[0])["summary"]["ok"], 2)
+                saved[0].unlink()
+                (self.folder / "events").unlink()
+
+    def test_result_on_a_stdout_that_nobody_empties(self):
+        read_end, write_end = os.pipe()
+        self.addCleanup(os.close, read_end)
+        os.set_blocking(write_end, False)
+        try:
+            while True:
+                os.write(write_end, bytes(4096))
+        except BlockingIOError:
+            os.set_blocking(write_end, True)
+        try:
+            said = self.stop(["run", "small.json", "-q", "-o", "-", "--events", "events"], signal.SIGTERM, 143, stdout=write_end)
+        finally:
+            os.close(write_end)
+        self.assertEqual(len(list(self.refuge.iterdir())), 1, said)
+
+    def test_a_reader_that_comes_late(self):
+        driver = self.start("small.json", "-q", "-o", "pipe", env=self.env)
+        driver.wait_for("case_end", case="small/n=2")
+        time.sleep(0.3)
+        self.result((self.folder / "pipe").read_bytes())
+        self.assertEqual(driver.finish().code, 0)
+
+
+class OneFileTwice(OutputTest):
+    """Two outputs of one file, or an output on an input: refused before anything is measured, whatever the names look like."""
+
+    def setUp(self):
+        super().setUp()
+        self.small()
+        self.expect(0, "run", "small.json", "-q", "-o", "r.json")
+        self.expect(0, "run", "small.json", "-q", "-o", "s.json")
+        os.link(self.folder / "r.json", self.folder / "same.json")
+        (self.folder / "link.json").symlink_to("r.json")
+        (self.folder / "dangling.json").symlink_to("new.json")
+
+    def refused(self, *args):
+        before = {path.name: path.read_bytes() for path in self.folder.iterdir() if path.is_file()}
+        outcome = self.expect(2, *args, env=self.env)
+        self.assertRegex(outcome.errors, "same file", f"\n{outcome}")
+        after = {path.name: path.read_bytes() for path in self.folder.iterdir() if path.is_file()}
+        self.assertEqual(after, before)
+
+    def test_outputs_of_a_run(self):
+        for outputs in (("-o", "a.json", "-r", "html=./a.json"), ("-o", "a.json", "--events", "a.json"), ("-o", "a.json", "--events", "./a.json"),
+                        ("-o", "a.json", "-r", "csv=b", "-r", "md=b"), ("-o", "r.json", "-r", "html=same.json"),
+                        ("-o", "r.json", "-r", "html=link.json"), ("-o", "new.json", "-r", "html=dangling.json"),
+                        ("-o", os.fspath(self.folder / "a.json"), "-r", "html=a.json"), ("-o", "small.json"),
+                        ("-o", "a.json", "-r", "csv=small.json"), ("-o", "a.json", "--events", "small.json"),
+                        ("-o", "r.json", "--baseline", "r.json")):
+            with self.subTest(outputs):
+                self.refused("run", "small.json", "-q", *outputs)
+
+    def test_outputs_on_inputs(self):
+        for args in (("report", "r.json", "-f", "html", "-o", "r.json"), ("report", "r.json", "-f", "html", "-o", "same.json"),
+                     ("compare", "r.json", "s.json", "-o", "s.json"), ("merge", "r.json", "s.json", "-o", "r.json")):
+            with self.subTest(args):
+                self.refused(*args)
+
+    def test_devices_are_no_files(self):
+        self.expect(0, "run", "small.json", "-q", "-o", "/dev/null", "-r", "html=/dev/null", "-r", "csv=/dev/null")
 
 
 if __name__ == "__main__":

@@ -129,6 +129,15 @@ class ResultFile(RunTest):
     def test_default(self):
         self.assertRegex(self.made(None), r"^results/small-\d{8}T\d{6}Z\.json$")
 
+    def test_default_names_never_replace_a_result(self):
+        self.small()
+        together = [self.start("small.json", "-q") for _ in range(4)]
+        outcomes = [driver.finish() for driver in together] + [self.expect(0, "run", "small.json", "-q") for _ in range(4)]
+        named = [outcome.errors.rpartition("result: ")[2].strip() for outcome in outcomes]
+        self.assertEqual(len(set(named)), len(outcomes), named)
+        self.assertEqual(sorted(named), sorted(f"results/{path.name}" for path in (self.folder / "results").iterdir()))
+        self.assertEqual(len({self.result(name)["run"]["id"] for name in named}), len(outcomes), "a result of another run")
+
     def test_patterns(self):
         self.assertRegex(self.made("%s-%t.out"), r"^small-\d{8}T\d{6}Z\.out$")
         self.assertEqual(self.made("new/folder/%s.out"), "new/folder/small.out")
