@@ -42,7 +42,7 @@ void verify_allocator(const model::AllocatorSpec& allocator, Outcome& outcome)
 // Cost     one pread of /proc/PID/status (about 4 us) and two atomic loads per sample.
 class SeriesSampler {
   public:
-    SeriesSampler(const model::SeriesSpec& spec, int pid)
+    SeriesSampler(const model::SeriesSpec& spec, int pid) : wants_live_bytes_{spec.live_bytes}
     {
         working_set_.name = "working_set";
         live_bytes_.name = "live_bytes";
@@ -90,7 +90,7 @@ class SeriesSampler {
     std::optional<sys::ProcessWatch> watch_;
     model::Series working_set_;
     model::Series live_bytes_;
-    bool wants_live_bytes_;
+    bool wants_live_bytes_{};
 };
 
 }  // namespace
