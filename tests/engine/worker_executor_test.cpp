@@ -82,6 +82,11 @@ TEST_CASE("a worker's counters, resident set and series agree on a finalizer's d
         CHECK(*std::max_element(series.v.begin(), series.v.end()) >= 0.97 * 20 * bytes);
     }
     CHECK(outcome.series[1].v.back() == 0);
+
+    const engine::Outcome unasked =
+        bench.run(program, {.timeout = 60s, .series = {.interval = 2ms, .working_set = true}});
+    REQUIRE(unasked.series.size() == 1);
+    CHECK(unasked.series.front().name == "working_set");
     CHECK(gone(outcome.pid));
 }
 
