@@ -106,7 +106,7 @@ class Ledger {
 
     void apply(const CollectStep& /*step*/)
     {
-        if (release_->mode == ReleaseMode::leak) {
+        if (family_of(release_->mode) == ModeFamily::leak) {
             return;
         }
         queued_ = saturating_add(queued_, unreachable_);

@@ -97,7 +97,7 @@ void StepReader::check(const Fields& fields, model::BinaryStep& step)
 
 void StepReader::check(const Fields& fields, model::ConcatStep& step)
 {
-    const bool leaks = release_.mode == model::ReleaseMode::leak;
+    const bool leaks = model::family_of(release_.mode) == model::ModeFamily::leak;
     if (step.what == nullptr) {
         step.what = &model::concat_cases().front();  // unreadable, reported
     }
