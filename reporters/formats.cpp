@@ -79,7 +79,7 @@ std::string without_ending(const std::string& path, std::string_view ending)
 
 std::span<const Format> formats()
 {
-    static constexpr std::array<Format, 20> table{{
+    static constexpr auto table = std::to_array<Format>({
         {"text", ".txt", "what the terminal shows, 120 columns wide and in full", text_writers},
         {"json", ".json", "the whole result, format memsweep-result version 1; every other format is made from it",
          json_writers},
@@ -117,7 +117,7 @@ std::span<const Format> formats()
         {"health", ".health.ndjson", "one line of JSON if the host is bad, with the evidence; nothing if it is well",
          health_writers},
         {"md", ".md", "Markdown for a GitHub job summary: the verdict first", markdown_writers},
-    }};
+    });
     return table;
 }
 

@@ -10,7 +10,6 @@
 namespace memsweep::lifetime {
 namespace {
 
-// The two bounds on the memory that a discipline holds: freed at once, and never freed.
 // Freed at once, by the thread that drops the last handle: CPython, and NumSharp since its fix.
 //
 // Cost     the free itself, without a counter or a lock: nothing ever floats.
