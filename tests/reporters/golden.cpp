@@ -45,7 +45,7 @@ void check_golden(const std::string& name, const std::string& text)
     if (const char* update = std::getenv("MEMSWEEP_UPDATE_GOLDEN"); update != nullptr && std::string{update} == "1") {
         std::ofstream{path, std::ios::binary} << text;
     }
-        INFO("missing, or other than " << path << "; MEMSWEEP_UPDATE_GOLDEN=1 writes it");
+    INFO("missing, or other than " << path << "; MEMSWEEP_UPDATE_GOLDEN=1 writes it");
     const std::string golden = read(path);
     INFO("golden:  " << line_at_difference(golden, text));
     INFO("written: " << line_at_difference(text, golden));
