@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
 #include "app/commands/results.hpp"
@@ -79,6 +81,11 @@ base::Expected<ExitCode> execute(const FitCommand& command, const GlobalOptions&
         return base::fail(reader.error());
     }
     const trace::PlacementOps ops = trace::placement_ops(*reader);
+    if (ops.impossible_event != 0) {
+        return refuse(fmt::format("event {} takes what is live beyond 64 PiB, which no capacity is fitted to",
+                                  ops.impossible_event),
+                      command.trace);
+    }
     ExitCode code = note_damage(command.trace, reader->damage());
     const std::uint64_t usual = ops.on_device ? device_alignment_bytes : host_alignment_bytes;
     const trace::FitOptions options{
@@ -87,6 +94,11 @@ base::Expected<ExitCode> execute(const FitCommand& command, const GlobalOptions&
         .trace_name = command.trace, .live_peak = ops.live_peak, .options = options, .policies = {}, .pictures = {}};
     for (const trace::PlacementPolicy& policy : wanted_policies(command)) {
         report.policies.push_back(trace::fit(ops, policy, options));
+        if (const std::uint64_t event = report.policies.back().impossible_event; event != 0) {
+            return refuse(fmt::format("event {} fits into no capacity by {}: rounded up, the sizes exceed 64 bits",
+                                      event, policy.name),
+                          command.trace);
+        }
         const bool fails = command.capacity_bytes && report.policies.back().first_failure;
         code = fails ? ExitCode::finding : code;
     }

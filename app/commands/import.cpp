@@ -30,8 +30,6 @@ struct ImportCommand {
     bool json{};
 };
 
-constexpr std::size_t head_bytes = 4096;
-
 std::string bad_lines_text(const trace::ImportSink& sink)
 {
     std::string text = fmt::format("{} bad {} left out", sink.bad_lines(), sink.bad_lines() == 1 ? "line" : "lines");
@@ -62,7 +60,7 @@ base::Expected<ExitCode> execute(const ImportCommand& command, const GlobalOptio
         return base::fail(source.error());
     }
     trace::LogText log{*std::move(source)};
-    const auto format = trace::find_import_format(command.format, log.peek(head_bytes), command.log);
+    const auto format = trace::find_import_format(command.format, log.peek(trace::log_head_bytes), command.log);
     if (!format) {
         return base::fail(log.failure() ? *log.failure() : format.error());
     }
@@ -72,9 +70,9 @@ base::Expected<ExitCode> execute(const ImportCommand& command, const GlobalOptio
     }
     trace::TraceWriter writer{output->taker(), {.ticks_per_second = (*format)->ticks_per_second}};
     trace::ImportSink sink{writer};
-    const auto imported =
-        (*format)->import(log, sink, {.name = command.log, .free_order = command.free_order, .uid = command.uid});
-    if (!imported || log.failure()) {
+    const auto imported = trace::import_log(
+        **format, log, sink, {.name = command.log, .free_order = command.free_order, .uid = command.uid});
+    if (!imported) {
         return base::fail(log.failure() ? *log.failure() : imported.error());
     }
     if (sink.bad_lines() != 0) {

@@ -24,6 +24,9 @@ base::Expected<ExitCode> execute(const InfoCommand& command, const GlobalOptions
         return base::fail(reader.error());
     }
     const trace::TraceSummary summary = trace::summarize(*reader);
+    if (const auto possible = trace::possible_total(summary.totals.impossible_event, command.trace); !possible) {
+        return base::fail(possible.error());
+    }
     const ExitCode code = note_damage(command.trace, summary.damage);
     const std::string text =
         command.json ? reporters::to_json(summary) : reporters::to_terminal(summary, terminal_style(global));

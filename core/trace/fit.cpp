@@ -88,7 +88,11 @@ void measure_growth(const PlacementOps& ops, const PlacementPolicy& policy, cons
     const auto placement = policy.make(unbounded, options.alignment);
     PlacementRun walk{ops, *placement};
     for (std::uint64_t run = 1; run <= options.runs; ++run) {
-        static_cast<void>(walk.run());
+        if (!walk.run()) {
+            result.needed_after_run.clear();
+            result.impossible_event = walk.failure().event;
+            return;
+        }
         result.needed_after_run.push_back(placement->needed());
         if (run < options.runs) {
             walk.end_run();
@@ -100,11 +104,13 @@ void measure_growth(const PlacementOps& ops, const PlacementPolicy& policy, cons
     }
 }
 
-// A capacity that suffices while one unit less does not, found by bisection.
-std::uint64_t search(const PlacementOps& ops, const PlacementPolicy& policy, FitOptions options, std::uint64_t runs)
+// A capacity that suffices while one unit less does not, found by bisection; nullopt where none does.
+std::optional<std::uint64_t> search(const PlacementOps& ops, const PlacementPolicy& policy, FitOptions options,
+                                    std::uint64_t runs)
 {
     options.runs = runs;
     constexpr std::uint64_t unit = 256;
+    constexpr std::uint64_t max_units = (1ULL << 62U) / unit;
     const auto suffices = [&](std::uint64_t units) { return !first_failure(ops, policy, units * unit, options); };
     std::uint64_t low = ops.live_peak / unit;  // the blocks alone, or less
     if (low > 0) {
@@ -112,6 +118,9 @@ std::uint64_t search(const PlacementOps& ops, const PlacementPolicy& policy, Fit
     }
     std::uint64_t high = ops.live_peak / unit + 1;
     while (!suffices(high)) {
+        if (high > max_units) {
+            return std::nullopt;
+        }
         low = high;
         high += high / 4 + 1;
     }
@@ -206,6 +215,10 @@ PlacementOps placement_ops(TraceReader& reader)
             continue;
         }
         const BlockWalk::Change change = walk.add(event);
+        if (change.overflows || walk.live_bytes() > max_live_peak) {
+            result = {.live_peak = walk.peak_live_bytes(), .on_device = result.on_device, .impossible_event = number};
+            return result;
+        }
         put(change.freed, true);
         put(change.replaced, true);
         put(change.made, false);
@@ -239,11 +252,20 @@ PolicyFit fit(const PlacementOps& ops, const PlacementPolicy& policy, const FitO
     }
     if (policy.depends_on_capacity) {
         for (std::uint64_t run = 1; run <= options.runs; ++run) {
-            result.needed_after_run.push_back(search(ops, policy, options, run));
+            const auto capacity = search(ops, policy, options, run);
+            if (!capacity) {
+                const auto failure = first_failure(ops, policy, 1ULL << 62U, options);
+                result = {.policy = policy.name, .impossible_event = failure ? failure->event : ops.events.back()};
+                return result;
+            }
+            result.needed_after_run.push_back(*capacity);
         }
         result.capacity = result.needed_after_run.back();
     } else {
         measure_growth(ops, policy, options, result);
+        if (result.impossible_event != 0) {
+            return result;
+        }
     }
     result.ratio = static_cast<double>(result.capacity) / static_cast<double>(ops.live_peak);
     if (!result.first_failure) {

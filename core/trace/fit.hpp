@@ -25,6 +25,8 @@ struct PlacementOps {
     std::vector<std::uint64_t> events;  // the event's number of each operation
     std::uint64_t live_peak{};
     bool on_device{};
+    std::uint64_t
+        impossible_event{};  // the first that takes live_peak beyond 64 PiB, which nothing is fitted to; 0: none
 };
 
 // All processes and memories of the trace share one arena.
@@ -51,6 +53,8 @@ struct PolicyFit {
     std::vector<std::uint64_t> needed_after_run;
     // At the capacity asked for (absent: everything fits), or else at one byte less than the smallest.
     std::optional<FitFailure> first_failure;
+    // The event that no capacity has place for, as its size is rounded up; what is above is empty then. 0: none.
+    std::uint64_t impossible_event{};
 };
 
 [[nodiscard]] PolicyFit fit(const PlacementOps& ops, const PlacementPolicy& policy, const FitOptions& options);

@@ -4,6 +4,10 @@
 #include <bit>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "core/base/checked.hpp"
+
 namespace memsweep::trace {
 
 // Multiplicative hashing: the upper bits depend on every bit of the address.
@@ -75,6 +79,16 @@ std::optional<LiveBlock> LiveBlocks::remove(const BlockKey& key)
     return block;
 }
 
+base::Expected<void> possible_total(std::uint64_t impossible_event, const std::string& name)
+{
+    if (impossible_event == 0) {
+        return {};
+    }
+    return base::fail(
+        base::ErrorCode::invalid_input,
+        fmt::format("event {} cannot be: with it the sizes add up to more than 64 bits hold", impossible_event), name);
+}
+
 BlockWalk::Change BlockWalk::add(const Event& event)
 {
     Change change;
@@ -102,12 +116,17 @@ void BlockWalk::release(const Event& event, std::uint64_t address, Change& chang
 
 void BlockWalk::allocate(const Event& event, Change& change)
 {
+    const auto live_bytes = base::checked_add(live_bytes_, event.size);
+    if (!live_bytes) {
+        change.overflows = true;
+        return;
+    }
     change.made = LiveBlock{event.size, numbers_.take()};
     change.replaced = live_.insert(key_of(event, event.address), *change.made);
     if (change.replaced) {
         forget(*change.replaced);
     }
-    live_bytes_ += event.size;
+    live_bytes_ += event.size;  // a block that was replaced is gone from it
     peak_live_bytes_ = std::max(peak_live_bytes_, live_bytes_);
 }
 

@@ -7,8 +7,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "core/base/expected.hpp"
 #include "core/trace/event.hpp"
 
 namespace memsweep::trace {
@@ -80,6 +82,9 @@ class LiveBlocks {
     std::size_t count_{};
 };
 
+// invalid_input where an event, by its number from 1, brings a sum of bytes beyond 64 bits; 0: none does.
+[[nodiscard]] base::Expected<void> possible_total(std::uint64_t impossible_event, const std::string& name);
+
 // Small numbers for things that come and go: the number that was given back last is taken first.
 class RecycledNumbers {
   public:
@@ -111,6 +116,7 @@ class BlockWalk {
         std::optional<LiveBlock> replaced;  // by `made`
         std::optional<LiveBlock> made;
         bool frees_unknown{};  // a block that is not live
+        bool overflows{};      // the sum of what is live: the block is not made
     };
 
     // Changes nothing on events other than allocations, reallocs and frees.

@@ -78,6 +78,9 @@ void Accounting::change_blocks(const Event& event)
 {
     const BlockWalk::Change change = walk_.add(event);
     totals_.unknown_frees += change.frees_unknown ? 1U : 0U;
+    if (change.overflows) {
+        overflow();
+    }
     totals_.duplicate_allocations += change.replaced ? 1U : 0U;
     if (change.freed) {
         ++totals_.frees;
@@ -97,10 +100,19 @@ void Accounting::change_blocks(const Event& event)
 void Accounting::abandon(std::uint32_t process)
 {
     walk_.end_process(process, [this](const LiveBlock& block) {
-        abandoned_bytes_ += block.size;
+        const auto sum = base::checked_add(abandoned_bytes_, block.size);
+        if (!sum) {
+            overflow();
+        }
+        abandoned_bytes_ = sum.value_or(abandoned_bytes_);
         ++abandoned_blocks_;
     });
     mapped_.remove_process(process, [this](const BlockKey&, const LiveBlock& block) { mapped_bytes_ -= block.size; });
+}
+
+void Accounting::overflow()
+{
+    totals_.impossible_event = totals_.impossible_event == 0 ? totals_.events : totals_.impossible_event;
 }
 
 void Accounting::map(const Event& event)
@@ -108,7 +120,13 @@ void Accounting::map(const Event& event)
     if (const auto replaced = mapped_.insert(key_of(event, event.address), {event.size, 0})) {
         mapped_bytes_ -= replaced->size;
     }
-    mapped_bytes_ += event.size;
+    const auto sum = base::checked_add(mapped_bytes_, event.size);
+    if (!sum) {
+        mapped_.remove(key_of(event, event.address));
+        overflow();
+        return;
+    }
+    mapped_bytes_ = *sum;
     totals_.peak_mapped_bytes = std::max(totals_.peak_mapped_bytes, mapped_bytes_);
 }
 
@@ -135,7 +153,11 @@ Totals Accounting::totals() const
     }
     totals.processes = processes.size();
     totals.peak_live_bytes = walk_.peak_live_bytes();
-    totals.end_live_bytes = walk_.live_bytes() + abandoned_bytes_;
+    const auto end_live_bytes = base::checked_add(walk_.live_bytes(), abandoned_bytes_);
+    if (!end_live_bytes && totals.impossible_event == 0) {
+        totals.impossible_event = totals.events;
+    }
+    totals.end_live_bytes = end_live_bytes.value_or(0);
     totals.end_live_blocks = walk_.live().count() + abandoned_blocks_;
     return totals;
 }

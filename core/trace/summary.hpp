@@ -40,6 +40,7 @@ struct Totals {
     std::uint64_t failures{};
     std::uint64_t transfers{};
     std::uint64_t peak_mapped_bytes{};
+    std::uint64_t impossible_event{};  // the first whose size brings a sum beyond 64 bits, from 1; 0: none
     std::uint64_t first_ticks{};
     std::uint64_t last_ticks{};
 };
@@ -61,6 +62,7 @@ class Accounting {
     void abandon(std::uint32_t process);
     void map(const Event& event);
     void unmap(const Event& event);
+    void overflow();
 
     Totals totals_;
     BlockWalk walk_;
@@ -93,6 +95,7 @@ struct TraceSummary {
     std::uint64_t bad_lines{};  // of the log that the trace was imported from
 };
 
+// Totals whose impossible_event is not 0 are wrong from there on: possible_total() makes an error of it.
 [[nodiscard]] TraceSummary summarize(TraceReader& reader);
 
 }  // namespace memsweep::trace

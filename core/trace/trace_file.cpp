@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -48,6 +49,7 @@ base::Expected<sys::UniqueFd> copy_of_pipe(int pipe, const std::string& name)
     sys::UniqueFd copy{::fcntl(::fileno(file), F_DUPFD_CLOEXEC, 0)};
     std::fclose(file);
     std::array<char, 64 << 10> piece{};
+    std::string head;
     for (;;) {
         const ssize_t got = ::read(pipe, piece.data(), piece.size());
         if (got < 0 && errno == EINTR) {
@@ -62,6 +64,14 @@ base::Expected<sys::UniqueFd> copy_of_pipe(int pipe, const std::string& name)
         if (const int problem = sys::write_all(copy.get(), {piece.data(), static_cast<std::size_t>(got)});
             problem != 0) {
             return base::fail(sys::io_error("cannot write to a temporary file", problem, name));
+        }
+        // What is no trace may have no end; opening it fails by its first bytes.
+        if (head.size() < sizeof file_magic) {
+            head.append(piece.data(), std::min(static_cast<std::size_t>(got), sizeof file_magic));
+            if (head.size() >= sizeof file_magic &&
+                std::memcmp(head.data(), file_magic.data(), file_magic.size()) != 0) {
+                return copy;
+            }
         }
     }
 }

@@ -104,6 +104,9 @@ base::Expected<TraceFacts> trace_facts(const std::string& path)
         return base::fail(reader.error());
     }
     const trace::TraceSummary summary = trace::summarize(*reader);
+    if (const auto possible = trace::possible_total(summary.totals.impossible_event, path); !possible) {
+        return base::fail(possible.error());
+    }
     TraceFacts facts{.path = path,
                      .content = digest(summary),
                      .events = summary.totals.events,

@@ -286,6 +286,128 @@ class Traces(CliTest):
         self.expect(2, "fit", trace, "--capacity", "80GB!")
         self.expect(2, "fit", trace, "--policy", "worst_fit")
 
+    def refused(self, log, *options):
+        """What a refusal of the log says; it leaves no trace behind."""
+        outcome = self.expect(2, "import", str(log), "-o", str(self.folder / "x.mst"), *options)
+        self.assertFalse((self.folder / "x.mst").exists())
+        return outcome.errors
+
+    def test_a_cut_last_line_is_bad(self):
+        """What a cut leaves of a number is a number: without its newline a line is left out."""
+        rmm = "Thread,Time,Action,Pointer,Size,Stream\n1,00:00:01,allocate,0x10,64,0\n1,00:00:02,allocate,0x90,50331648,0"
+        for cut in (rmm, rmm[:-3], rmm[:-1], rmm[:-9]):
+            totals = self.imported(self.put("cut.csv", cut))
+            self.assertEqual((totals["allocations"], totals["bytes_allocated"], totals["bad_lines"]), (1, 64, 1), cut)
+            self.assertIn("newline", self.refused(self.put("cut.csv", cut), "--strict"))
+        self.check(self.put("short.csv", rmm[:-2] + "\n"), {"allocations": 1, "bad_lines": 1})
+        self.check(self.put("whole.csv", (rmm + "\n").replace("\n", "\r\n")[:-1]), {"allocations": 2, "bad_lines": 0})
+        for name in ("ltrace.txt", "valgrind.txt"):
+            whole = self.imported(LOGS / name)
+            cut = self.imported(self.put(name, (LOGS / name).read_bytes()[:-1]))
+            self.assertEqual(cut["bad_lines"], whole["bad_lines"] + 1, name)
+        self.check(self.put("mtrace.txt", (LOGS / "mtrace.txt").read_bytes()[:-1]), MTRACE)  # ends in "= End"
+        self.check(self.put("umpire.json", UMPIRE.rstrip("\n")), UMPIRE_TOTALS)                # a closing brace ends a line
+        self.check(self.put("old.txt", "v 10000 0\n+ 64 1 7f00\n- 7f00"), {"allocations": 1, "frees": 0, "bad_lines": 1})
+
+    def test_declared_counts_are_checked(self):
+        short = "20000\n2\n4\n1\na 0 100\na 1 50\nr 0 300\n"
+        self.check(self.put("short.rep", short), {"allocations": 3, "bad_lines": 1})
+        self.check(self.put("id.rep", short + "f 2\n"), {"allocations": 3, "bad_lines": 1})
+        line = b"\x0a\x06\x0a\x04\x08\x00\x10\x64"
+        self.check(self.put("bench.pb", line), {"allocations": 1, "bad_lines": 1})
+        self.check(self.put("bench.pb", line + b"\x10\x01"), {"allocations": 1, "bad_lines": 0})
+        self.check(self.put("bench.pb", line + b"\x10\x00"), {"allocations": 1, "bad_lines": 1})
+        self.check(self.put("bench.pb", line + b"\x0a"), {"allocations": 1, "bad_lines": 1})
+
+    def test_bad_lines_of_every_format_are_counted(self):
+        self.check(self.put("h.txt", "v 10000 0\n+ 64 1 7f00\n+64 1 8f00\nhello\n"), {"allocations": 1, "bad_lines": 2})
+        begun = "= Start\n@ a:[0x1] + 0x10 0x20\n@ a:[0x1] < 0x10\n"
+        self.check(self.put("m.txt", begun + "@ a:[0x1] + 0x90 0x20\n= End\n"), {"allocations": 2, "frees": 0, "bad_lines": 1})
+        self.check(self.put("m.txt", begun), {"allocations": 1, "bad_lines": 1})
+        self.check(self.put("m.txt", begun + "@ a:[0x1] > 0x90 0x30\n= End\n"), {"allocations": 2, "frees": 1, "bad_lines": 0})
+        records = (LOGS / "dj.mtrace").read_bytes()
+        whole = self.imported(LOGS / "dj.mtrace")
+        noisy = self.imported(self.put("dj", records + b"\x01garbage" * 8))
+        self.assertEqual((noisy["allocations"], noisy["bad_lines"]), (whole["allocations"], 1))
+
+    def test_no_such_format_is_an_error(self):
+        """No event and no line of the format: an error that names what it could be."""
+        rmm = self.put("log.csv", RMM)
+        for format in ("umpire", "pytorch", "heaptrack", "mtrace", "dj-mtrace", "csapp", "valgrind", "ltrace", "malloc-bench",
+                       "dj-workload", "fleetbench"):
+            text = self.refused(rmm, "--format", format)
+            if format not in ("pytorch", "dj-mtrace", "dj-workload", "malloc-bench"):  # binary ones say what they begin with
+                self.assertIn("rmm", text, format)
+        self.assertIn("mtrace", self.refused(LOGS / "mtrace.txt", "--format", "rmm"))
+        self.refused(self.put("prose.txt", "v is a letter\nand this is a text\n"))
+        self.refused(self.put("memcheck.txt", "==1== Memcheck, a memory error detector\n==1== in use at exit: 0 bytes\n"))
+        for format in ("rmm", "umpire", "mtrace", "fleetbench", "csapp"):
+            self.refused(self.put("empty", ""), "--format", format)
+        self.check(self.put("head.csv", RMM.split("\n", maxsplit=1)[0] + "\n"), {"events": 0, "bad_lines": 0})
+        self.check(self.put("none.txt", "= Start\n= End\n"), {"events": 0, "bad_lines": 0})
+
+    def test_one_log_in_many_wrappings(self):
+        log = RMM.encode()
+        for content in (b"\xef\xbb\xbf" + log, log.replace(b"\n", b"\r\n"), gzip.compress(gzip.compress(log)),
+                        gzip.compress(log) + bytes(100_000), gzip.compress(log[:99]) + bytes(512) + gzip.compress(log[99:]),
+                        gzip.compress(b"\xef\xbb\xbf" + log)):
+            path = self.put("log.bin", content)
+            self.check(path, RMM_TOTALS)
+            self.check(path, RMM_TOTALS, "--format", "rmm")
+        layers = log
+        for _ in range(6):
+            layers = gzip.compress(layers)
+        self.assertIn("compressed", self.refused(self.put("layers.gz", layers)))
+
+    def test_allocations_that_returned_nothing_failed(self):
+        failed = {"allocations": 1, "failures": 1, "end_live_bytes": 64, "duplicate_allocations": 0, "bad_lines": 0}
+        rmm = "Thread,Time,Action,Pointer,Size,Stream\n1,00:00:01,allocate,0x10,64,0\n1,00:00:02,allocate,0x0,99,0\n"
+        self.check(self.put("log.csv", rmm), failed)
+        log = "\n".join([umpire("allocate", block("0x1000"), size=64), umpire("allocate", block("0x0"), size=99), ""])
+        self.check(self.put("log.json", log), failed)
+        bench = b"\x0a\x06\x0a\x04\x08\x00\x10\x40" + b"\x0a\x04\x0a\x02\x10\x63" + b"\x10\x01"
+        self.check(self.put("bench.pb", bench), failed)
+
+    def test_sizes_that_cannot_be_summed(self):
+        """The event is named, and nothing runs on."""
+        head = "Thread,Time,Action,Pointer,Size,Stream\n"
+        row = "1,00:00:01,allocate,{:#x},{},0\n"
+        wraps = head + row.format(16, 1 << 32) + row.format(64, (1 << 64) - 16)
+        self.assertIn("event 2", self.refused(self.put("wraps.csv", wraps)))
+        huge = self.put("huge.csv", head + row.format(16, 64) + row.format(64, (1 << 64) - 4096))
+        trace = str(self.folder / "huge.mst")
+        self.expect(0, "import", str(huge), "-o", trace, "-q")
+        for options in ((), ("--runs", "2"), ("--policy", "rmm_pool")):
+            self.assertIn("event 2", self.expect(2, "fit", trace, *options).errors)
+        small = str(self.folder / "small.mst")
+        self.expect(0, "import", str(self.put("small.csv", head + row.format(16, 64) + row.format(64, 1 << 40))), "-o", small, "-q")
+        self.assertIn("event 2", self.expect(2, "fit", small, "--runs", "2", "--alignment", str(1 << 63)).errors)
+
+    def test_fleetbench_draws_no_block_that_is_not_expected(self):
+        """100,000 live blocks are asked for; the sum of the shares before the last size, 6e-8 blocks, is one less by a rounding error."""
+        rows = "".join(f"{16 + size}, 1.5, 100.2\n" for size in range(999)) + "1099511627776, 0.0, 0.00000006\n"
+        self.assertEqual(self.imported(self.put("sizes.csv", rows))["max_size"], 16 + 998)
+
+    def test_segments_from_before_the_ring_are_mapped(self):
+        taken = {"segments": [{"device": 0, "address": 1 << 40, "total_size": 64 << 20, "stream": 0,
+                               "blocks": [{"address": 1 << 40, "size": 64 << 20, "state": "active_allocated"}]}],
+                 "device_traces": [[{"action": "free_completed", "addr": 2 << 40, "size": 32 << 20, "stream": 0, "time_us": 1},
+                                    {"action": "segment_free", "addr": 2 << 40, "size": 32 << 20, "stream": 0, "time_us": 2},
+                                    {"action": "segment_alloc", "addr": 3 << 40, "size": 20 << 20, "stream": 0, "time_us": 3},
+                                    {"action": "segment_free", "addr": 3 << 40, "size": 20 << 20, "stream": 0, "time_us": 4}]]}
+        self.check(self.put("s.pickle", pickle.dumps(taken, 4)), {"peak_live_bytes": 96 << 20, "bad_lines": 0})
+        self.assertIn("96.0 MiB", [line for line in self.expect(0, "info", str(self.folder / "t.mst")).text.splitlines()
+                                 if "mapped" in line][0])
+
+    def test_a_pickle_takes_no_more_than_its_size_allows(self):
+        entries = [{"action": "alloc", "addr": 16, "size": 16, "time_us": 1}] * 20_000
+        path = self.put("shared.pickle", pickle.dumps({"segments": [], "device_traces": [entries] * 20_000}, 4))
+        self.assertLess(path.stat().st_size, 200_000)
+        self.assertIn("more often", self.refused(path))
+
+    def test_what_is_no_trace_is_not_read_to_its_end(self):
+        self.assertIn("not a memsweep trace", self.expect(2, "info", "/dev/zero").errors)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -35,6 +35,7 @@ void import(std::string_view bytes, const trace::ImportFormat& format)
     MEMSWEEP_ASSERT(reader, "what was written can be read");
     const trace::Totals read = trace::summarize(*reader).totals;
     const trace::Totals meant = sink.accounting().totals();
+    MEMSWEEP_ASSERT(read.impossible_event == meant.impossible_event, "sums overflow at the same event");
     MEMSWEEP_ASSERT(read.events == meant.events && read.allocations == meant.allocations && read.frees == meant.frees &&
                         read.peak_live_bytes == meant.peak_live_bytes && read.unknown_frees == meant.unknown_frees,
                     "what was imported reads back the same");

@@ -1,4 +1,5 @@
 #include "core/trace/fit.hpp"
+#include "core/trace/replay/replay_program.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -205,4 +206,37 @@ TEST_CASE("a picture of the address space holds the area of every block", "[unit
         CHECK(*std::max_element(picture->live.begin(), picture->live.end()) == ops.live_peak);
         CHECK(picture->high.back() == picture->bytes);
     }
+}
+
+TEST_CASE("what no capacity has place for is named, and ends", "[unit]")
+{
+    // One block that no arena has place for: what later runs would release was never placed.
+    PlacementOps ops;
+    ops.ops = {{64, 0, false}, {1ULL << 55U, 1, false}, {0, 0, true}};
+    ops.events = {1, 2, 3};
+    ops.live_peak = (1ULL << 55U) + 64;
+    for (const trace::PlacementPolicy& policy : trace::placement_policies()) {
+        INFO(policy.name);
+        const trace::PolicyFit result =
+            trace::fit(ops, policy, {.capacity = std::nullopt, .alignment = 1ULL << 63U, .runs = 2});
+        const bool rounds_to_alignment = policy.name != "rmm_pool" && policy.name != "pytorch";
+        CHECK((result.impossible_event == 2) == rounds_to_alignment);
+        CHECK((result.capacity == 0) == rounds_to_alignment);
+    }
+}
+
+TEST_CASE("sizes whose sum exceeds 64 bits name the first event that cannot be", "[unit]")
+{
+    const auto block = [](std::uint64_t address, std::uint64_t size) {
+        return trace::Event{.kind = trace::EventKind::malloc, .process = 1, .address = address, .size = size};
+    };
+    const std::string file = tests::trace_of({block(16, 1ULL << 32U), block(32, ~0ULL - 15), block(48, 16)});
+    CHECK(tests::summary_of(file).totals.impossible_event == 2);
+    auto reader = trace::TraceReader::open(tests::read_from(file), "memory");
+    REQUIRE(reader);
+    CHECK(trace::placement_ops(*reader).impossible_event == 2);
+    reader->rewind();
+    CHECK_FALSE(trace::compile_replay(*reader, {}));
+    CHECK_FALSE(trace::possible_total(2, "x"));
+    CHECK(trace::possible_total(0, "x"));
 }

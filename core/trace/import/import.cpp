@@ -35,6 +35,18 @@ void set_kind(Event& event, EventKind kind)
     }
 }
 
+void ImportSink::add(Event event)
+{
+    const bool is_failed = event.address == 0 && event.size != 0;
+    if (is_failed && (is_allocation(event.kind) || event.kind == EventKind::realloc)) {
+        event.kind = EventKind::failed_alloc;
+        event.old_address = 0;
+        event.alignment = 0;
+    }
+    writer_->add(event);
+    accounting_.add(event);
+}
+
 void ImportSink::define_space(std::uint32_t space, SpaceKind kind, std::uint32_t device, std::string_view name)
 {
     add({.kind = EventKind::define_space, .space_kind = kind, .space = space, .other = device, .text = name});
@@ -69,6 +81,41 @@ base::Expected<const ImportFormat*> find_import_format(std::string_view name, st
     }
     return base::fail(base::ErrorCode::invalid_input,
                       fmt::format("unknown format \"{}\"{}", name, base::suggestion(name, names)), "--format");
+}
+
+base::Expected<void> import_log(const ImportFormat& format, LogText& log, ImportSink& sink,
+                                const ImportOptions& options)
+{
+    const std::string head{log.peek(log_head_bytes)};
+    if (const auto imported = format.import(log, sink, options); !imported) {
+        return imported;
+    }
+    if (log.failure()) {
+        return base::fail(*log.failure());
+    }
+    const Totals totals = sink.accounting().totals();
+    if (totals.events == 0 && (sink.bad_lines() != 0 || !format.looks_like(head))) {
+        std::vector<std::string_view> likely;
+        std::vector<std::string_view> all;
+        for (const ImportFormat& other : import_formats()) {
+            if (other.name != format.name) {
+                all.push_back(other.name);
+                if (other.looks_like(head)) {
+                    likely.push_back(other.name);
+                }
+            }
+        }
+        const std::string reason =
+            sink.first_bad_lines().empty()
+                ? std::string{}
+                : fmt::format(" (line {}: {})", sink.first_bad_lines()[0].number, sink.first_bad_lines()[0].reason);
+        return base::fail(base::ErrorCode::invalid_input,
+                          fmt::format("no event in it as {} writes them{}; --format chooses another: {} {}",
+                                      format.name, reason, likely.empty() ? "one of" : "it looks like",
+                                      fmt::join(likely.empty() ? all : likely, ", ")),
+                          options.name);
+    }
+    return possible_total(totals.impossible_event, options.name);
 }
 
 }  // namespace memsweep::trace

@@ -3,7 +3,9 @@
 // Cost     a text log at some hundred MB/s.
 // Memory   bounded for logs that are read line by line: the live blocks and a MiB. A PyTorch snapshot is held in memory
 //          without its stack frames, and a workload (.wl) whole.
-// Errors   invalid_input: an unknown format, or a log that is not of its format. A bad line is counted and left out.
+// Errors   invalid_input: an unknown format, a log that is not of its format, or sizes whose sum exceeds 64 bits. A bad
+//          line is counted and left out. So is a last line without a newline, unless its text shows that it is whole:
+//          what a cut has left of a number is a number.
 // Threads  one.
 #pragma once
 
@@ -42,11 +44,8 @@ class ImportSink {
   public:
     explicit ImportSink(TraceWriter& writer) : writer_{&writer} {}
 
-    void add(const Event& event)
-    {
-        writer_->add(event);
-        accounting_.add(event);
-    }
+    // An allocation of some bytes that returned nothing is a failed one.
+    void add(Event event);
     void define_space(std::uint32_t space, SpaceKind kind, std::uint32_t device, std::string_view name);
     void bad(std::uint64_t number, std::string_view reason);
     void count_ghost() noexcept { ++ghosts_; }
@@ -92,6 +91,12 @@ extern const ImportFormat valgrind_format;
 [[nodiscard]] base::Expected<const ImportFormat*> find_import_format(std::string_view name, std::string_view head,
                                                                      const std::string& log_name);
 
+// Imports the whole log. A log that has no event, and bad lines or another format's beginning, is not of this format:
+// invalid_input, naming those that it could be.
+[[nodiscard]] base::Expected<void> import_log(const ImportFormat& format, LogText& log, ImportSink& sink,
+                                              const ImportOptions& options);
+inline constexpr std::size_t log_head_bytes = 4096;  // by which formats are recognised
+
 // ---- for importers ----
 
 inline constexpr std::uint64_t ns_ticks = 1'000'000'000;  // per second
@@ -113,14 +118,24 @@ struct LoggedAction {
 void set_kind(Event& event, EventKind kind);
 
 // Reads a log line by line: Lines{sink, options} has an add(line), which returns why the line is bad, or nullptr, and
-// perhaps a finish() for the end of the log, which does the same.
+// perhaps a finish() for the end of the log, which does the same, and an is_whole(line), which says of a last line
+// without a newline whether its text shows that nothing of it is missing.
 template <typename Lines>
 base::Expected<void> import_lines(LogText& log, ImportSink& sink, const ImportOptions& options)
 {
     Lines lines{sink, options};
     std::string_view line;
     while (log.line(line)) {
-        if (const char* const reason = lines.add(line)) {
+        const LogText::LineEnd end = log.how_it_ended();
+        bool is_whole = end == LogText::LineEnd::newline || trimmed(line).empty();
+        if constexpr (requires { Lines::is_whole(line); }) {
+            is_whole = is_whole || (end == LogText::LineEnd::end_of_log && Lines::is_whole(trimmed(line)));
+        }
+        if (!is_whole) {
+            sink.bad(log.line_number(), end == LogText::LineEnd::end_of_log
+                                            ? "the last line has no newline: it may be cut off"
+                                            : "longer than 16 MiB");
+        } else if (const char* const reason = lines.add(line)) {
             sink.bad(log.line_number(), reason);
         }
     }

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <queue>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "core/base/checked.hpp"
@@ -14,11 +17,11 @@
 namespace memsweep::trace {
 namespace {
 
-constexpr int csapp_header_lines = 4;
+constexpr std::size_t csapp_header_lines = 4;
 
 bool is_csapp(std::string_view head)
 {
-    for (int i = 0; i < csapp_header_lines; ++i) {
+    for (std::size_t i = 0; i < csapp_header_lines; ++i) {
         const std::string_view line = take_until(head, '\n');
         if (line.empty() || line.find_first_not_of("0123456789 \r") != std::string_view::npos) {
             return false;
@@ -34,21 +37,38 @@ class CsappLines {
     const char* add(std::string_view line)
     {
         line = trimmed(line);
-        if (line.empty() || (header_lines_ > 0 && parse_number(line))) {
-            --header_lines_;
+        if (line.empty()) {
             return nullptr;
         }
-        return add_request(line) ? nullptr : "expected \"a ID SIZE\", \"r ID SIZE\" or \"f ID\"";
+        if (header_.size() < csapp_header_lines && requests_ == 0) {
+            if (const auto number = parse_number(line)) {
+                header_.push_back(*number);
+                return nullptr;
+            }
+        }
+        ++requests_;
+        return add_request(line);
+    }
+
+    // The header declares the size of a heap, how many ids and requests there are, and a weight; 0 declares nothing.
+    const char* finish() const
+    {
+        const bool differs = header_.size() == csapp_header_lines && header_[2] != 0 && header_[2] != requests_;
+        return differs ? "not as many requests as the header declares: the log may be cut off" : nullptr;
     }
 
   private:
-    bool add_request(std::string_view rest)
+    const char* add_request(std::string_view rest)
     {
+        constexpr const char* malformed = "expected \"a ID SIZE\", \"r ID SIZE\" or \"f ID\"";
         const std::string_view operation = take_until(rest, ' ');
         const auto id = parse_number(take_until(rest, ' '));
         const auto size = parse_number(trimmed(rest));
         if (!id || *id > (~0ULL / made_address_spacing) - 2 || (operation == "f") == size.has_value()) {
-            return false;
+            return malformed;
+        }
+        if (header_.size() == csapp_header_lines && header_[1] != 0 && *id >= header_[1]) {
+            return "an id beyond those that the header declares";
         }
         const std::uint64_t address = made_address(*id);
         if (operation == "a") {
@@ -61,13 +81,14 @@ class CsappLines {
         } else if (operation == "f") {
             sink_->add({.kind = EventKind::free, .address = address});
         } else {
-            return false;
+            return malformed;
         }
-        return true;
+        return nullptr;
     }
 
     ImportSink* sink_;
-    int header_lines_{csapp_header_lines};
+    std::vector<std::uint64_t> header_;
+    std::uint64_t requests_{};
 };
 
 constexpr std::size_t max_message_bytes = 4096;
@@ -208,22 +229,37 @@ std::optional<std::uint64_t> read_varint(LogText& log)
 
 base::Expected<void> import_malloc_bench(LogText& log, ImportSink& sink, const ImportOptions& options)
 {
+    std::optional<std::uint64_t> most_live;  // as the log declares it, behind its lines
     for (std::uint64_t line_number = 1;; ++line_number) {
-        const auto tag = read_varint(log);
-        if (!tag) {
+        if (log.peek(1).empty()) {
+            if (!most_live && line_number > 1) {
+                sink.bad(line_number, "the number of live blocks that ends the log is missing: it may be cut off");
+            } else if (most_live && *most_live < sink.accounting().totals().peak_live_blocks) {
+                sink.bad(line_number, "more blocks are live at once than the log declares");
+            }
             return {};
         }
-        const auto value = read_varint(log);
-        if (*tag == ((2U << 3U) | 0U) && value) {
-            continue;  // the most blocks that are live at once
+        const auto tag = read_varint(log);
+        const auto value = tag ? read_varint(log) : std::nullopt;
+        if ((!tag || !value) && line_number > 1 && log.peek(1).empty()) {
+            sink.bad(line_number, "cut off");
+            return {};
         }
-        if (*tag != ((1U << 3U) | 2U) || !value || *value > max_message_bytes) {
+        if (tag == ((2U << 3U) | 0U) && value) {
+            most_live = value;
+            continue;
+        }
+        if (tag != ((1U << 3U) | 2U) || !value || *value > max_message_bytes) {
             return base::fail(base::ErrorCode::invalid_input, "not a Tracefile of malloc-bench, or damaged",
                               options.name);
         }
         const std::string_view line = log.bytes(*value);
-        if (line.size() < *value || !add_message(line, sink)) {
-            sink.bad(line_number, line.size() < *value ? "cut off" : "unknown operation");
+        if (line.size() < *value) {
+            sink.bad(line_number, "cut off");
+            return {};
+        }
+        if (!add_message(line, sink)) {
+            sink.bad(line_number, "unknown operation");
         }
     }
 }
@@ -329,13 +365,29 @@ class FleetbenchLines {
         }
     }
 
-    // Fractions of a block add up from size to size.
+    // Whole blocks by largest remainder: a size gets what is expected of it, rounded down or up.
     void draw_live(double share)
     {
-        double due = 0;
+        std::vector<std::uint64_t> counts;
+        std::vector<std::pair<double, std::size_t>> remainders;  // negative, so that the largest comes first
+        double expected = 0;
+        std::uint64_t whole = 0;
         for (const SizeRate& one : sizes_) {
-            for (due += one.live * share; due >= 1; due -= 1) {
-                allocate(one, 0);
+            const double due = one.live * share;
+            counts.push_back(static_cast<std::uint64_t>(due));
+            remainders.emplace_back(std::floor(due) - due, counts.size() - 1);
+            expected += due;
+            whole += counts.back();
+        }
+        const auto wanted = static_cast<std::uint64_t>(std::llround(expected));
+        const std::uint64_t missing = std::min<std::uint64_t>(wanted > whole ? wanted - whole : 0, remainders.size());
+        std::ranges::sort(remainders);
+        for (const auto& [remainder, at] : std::span{remainders}.first(static_cast<std::size_t>(missing))) {
+            ++counts[at];
+        }
+        for (std::size_t at = 0; at < sizes_.size(); ++at) {
+            for (std::uint64_t i = 0; i < counts[at]; ++i) {
+                allocate(sizes_[at], 0);
             }
         }
     }

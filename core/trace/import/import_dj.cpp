@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "core/trace/import/import.hpp"
@@ -44,9 +45,25 @@ bool is_dj_mtrace(std::string_view head)
     return head.size() >= 32 && head[4] == '\xFF' && head.substr(8, 8) == std::string_view{"\x34\x12\0\0\0\0\0\0", 8};
 }
 
-// False for a record of unknown type.
+constexpr unsigned path_bits = 16;  // of type_and_path, behind the type; the others are unused
+constexpr unsigned address_bits = 57;
+
+// Whether the fields of a record can be those of a call.
+bool is_call(const Record& record)
+{
+    const auto is_address = [](std::uint64_t value) { return value >> address_bits == 0 && value % 4 == 0; };
+    const bool is_free_only = (record.type_and_path & type_mask) == static_cast<unsigned>(RecordType::free);
+    return record.type_and_path >> (8 + path_bits) == 0 && record.thread >= 0 && is_address(record.old_pointer) &&
+           is_address(record.new_pointer) && record.padding[0] == 0 && record.padding[1] == 0 &&
+           (record.new_pointer == 0 || is_free_only || record.size >> address_bits == 0);
+}
+
+// False for a record that is of no call.
 bool add_record(const Record& record, ImportSink& sink)
 {
+    if ((record.type_and_path & type_mask) != static_cast<unsigned>(RecordType::magic) && !is_call(record)) {
+        return false;
+    }
     Event event{
         .thread = static_cast<std::uint32_t>(record.thread), .address = record.new_pointer, .size = record.size};
     switch (static_cast<RecordType>(record.type_and_path & type_mask)) {
@@ -78,9 +95,6 @@ bool add_record(const Record& record, ImportSink& sink)
     default:  // what a file holds need not be one of them
         return false;
     }
-    if (event.address == 0 && event.size != 0) {
-        event = {.kind = EventKind::failed_alloc, .thread = event.thread, .size = event.size};
-    }
     sink.add(event);
     return true;
 }
@@ -96,8 +110,14 @@ std::size_t record_bytes(std::string_view head)
     return (type & type_mask) != 0 ? old_record_bytes : sizeof(Record);
 }
 
-base::Expected<void> import_dj_mtrace(LogText& log, ImportSink& sink, const ImportOptions& /*options*/)
+base::Expected<void> import_dj_mtrace(LogText& log, ImportSink& sink, const ImportOptions& options)
 {
+    if (!is_dj_mtrace(log.peek(old_record_bytes))) {
+        return base::fail(base::ErrorCode::invalid_input,
+                          "no records of glibc's malloc tracing branch: they begin "
+                          "with one of type 255 and pointer 0x1234",
+                          options.name);
+    }
     const std::size_t bytes = record_bytes(log.peek(old_record_bytes * 2));
     for (std::uint64_t number = 1;; ++number) {
         const std::string_view found = log.bytes(bytes);
@@ -111,7 +131,7 @@ base::Expected<void> import_dj_mtrace(LogText& log, ImportSink& sink, const Impo
         Record record{};
         std::memcpy(&record, found.data(), found.size());
         if (!add_record(record, sink)) {
-            sink.bad(number, "unknown record type");
+            sink.bad(number, "not the record of a call: an unknown type, or fields that no call has");
         }
     }
 }
@@ -222,6 +242,9 @@ class Workload {
     void run()
     {
         read_master();
+        if (declared_threads_ && *declared_threads_ != threads_.size()) {
+            sink_->bad(bytes_.size(), "not as many threads as the workload declares");
+        }
         bool moves = true;
         while (moves) {
             moves = false;
@@ -251,8 +274,10 @@ class Workload {
             if (instruction.code == Code::start_thread && instruction.number[0] < bytes_.size() &&
                 threads_.size() < max_threads) {
                 threads_.push_back({WorkloadCursor{bytes_, instruction.number[0]}});
+            } else if (instruction.code == Code::thread_count) {
+                declared_threads_ = instruction.number[0];
             } else if (instruction.code != Code::alloc_pointers && instruction.code != Code::alloc_syncs &&
-                       instruction.code != Code::thread_count && instruction.code != Code::nop) {
+                       instruction.code != Code::nop) {
                 sink_->bad(cursor.position(), "invalid operation before the threads begin");
                 return;
             }
@@ -345,6 +370,7 @@ class Workload {
     std::string_view bytes_;
     ImportSink* sink_;
     std::vector<Thread> threads_;
+    std::optional<std::uint64_t> declared_threads_;
     std::vector<bool> marks_;
 };
 
@@ -356,6 +382,10 @@ base::Expected<void> import_dj_workload(LogText& log, ImportSink& sink, const Im
             return base::fail(base::ErrorCode::invalid_input, "a workload of more than 4 GiB", options.name);
         }
         bytes += piece;
+    }
+    if (!is_dj_workload(bytes)) {
+        return base::fail(base::ErrorCode::invalid_input,
+                          "no workload: it begins with its numbers of pointers, marks and threads", options.name);
     }
     Workload{bytes, sink}.run();
     return {};

@@ -27,8 +27,11 @@ class HeaptrackLines {
 
     const char* add(std::string_view line)
     {
-        if (line.size() < 2 || line[1] != ' ') {
+        if (trimmed(line).empty()) {
             return nullptr;
+        }
+        if (line.size() < 2 || line[1] != ' ' || modes.find(line[0]) == std::string_view::npos) {
+            return "not a line of heaptrack: expected a letter and a blank";
         }
         const std::string_view rest = line.substr(2);
         bool good = true;
@@ -39,12 +42,16 @@ class HeaptrackLines {
         } else if (line[0] == '-') {
             good = release(rest);
         } else if (line[0] == 'c') {
-            milliseconds_ = parse_number(trimmed(rest), 16).value_or(milliseconds_);
+            const auto milliseconds = parse_number(trimmed(rest), 16);
+            good = milliseconds.has_value();
+            milliseconds_ = milliseconds.value_or(milliseconds_);
         }  // others: strings, stacks, the resident set
         return good ? nullptr : "missing or invalid number";
     }
 
   private:
+    static constexpr std::string_view modes = "#+-ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
     bool add_class(std::string_view rest)
     {
         const auto size = parse_number(take_until(rest, ' '), 16);

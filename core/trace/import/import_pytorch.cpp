@@ -1,7 +1,11 @@
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <map>
+#include <ranges>
 #include <set>
 
+#include "core/base/checked.hpp"
 #include "core/trace/import/import.hpp"
 #include "core/trace/import/pickle.hpp"
 
@@ -44,17 +48,103 @@ class Snapshot {
   public:
     Snapshot(const PickleValue& root, ImportSink& sink) : root_{&root}, sink_{&sink} {}
 
-    void import()
+    // False for a snapshot that refers to more entries and blocks than it has: none that PyTorch wrote does, and what
+    // they would take has no bound by the log's size.
+    [[nodiscard]] bool import(std::size_t values)
     {
+        if (count_references() > values) {
+            return false;
+        }
         order_entries();
+        map_older_segments();
         find_ghosts();
         std::uint64_t number = 0;
         for (const Entry& entry : entries_) {
             add(entry, ++number);
         }
+        return true;
     }
 
   private:
+    [[nodiscard]] const std::vector<PickleValue*>& segments() const
+    {
+        const bool is_list = root_->kind == PickleValue::Kind::list;  // as torch.cuda.memory_snapshot() gives it
+        return is_list ? root_->items : root_->items_of("segments");
+    }
+
+    [[nodiscard]] std::size_t count_references() const
+    {
+        std::size_t count = segments().size();
+        for (const PickleValue* trace : root_->items_of("device_traces")) {
+            count += trace->items.size();
+        }
+        for (const PickleValue* segment : segments()) {
+            count += segment->items_of("blocks").size();
+        }
+        return count;
+    }
+
+    // Address ranges of one device, from address to end.
+    using Ranges = std::map<std::uint64_t, std::uint64_t>;
+
+    static void take_out(Ranges& ranges, std::uint64_t begin, std::uint64_t end)
+    {
+        auto at = ranges.upper_bound(begin);
+        at = at == ranges.begin() ? at : std::prev(at);
+        while (at != ranges.end() && at->first < end) {
+            const auto [first, last] = *at;
+            if (last <= begin) {
+                ++at;
+                continue;
+            }
+            at = ranges.erase(at);
+            if (first < begin) {
+                ranges.emplace(first, begin);
+            }
+            if (last > end) {
+                at = ranges.emplace(end, last).first;
+            }
+        }
+    }
+
+    // What was mapped before the ring: the segments of the snapshot, and the ring's maps and unmaps taken back from
+    // the last one to the first. An unmapped range stays a range of its own, as it will be unmapped.
+    void map_older_segments()
+    {
+        std::map<std::uint32_t, Ranges> mapped;
+        const auto put = [&](std::uint32_t device, std::uint64_t begin, std::uint64_t bytes) {
+            const auto end = base::checked_add(begin, bytes);
+            if (end && bytes != 0) {
+                take_out(mapped[device], begin, *end);
+                mapped[device].emplace(begin, *end);
+            }
+        };
+        for (const PickleValue* segment : segments()) {
+            put(static_cast<std::uint32_t>(segment->integer_of("device")), unsigned_of(*segment, "address"),
+                unsigned_of(*segment, "total_size"));
+        }
+        for (const auto& [value, device] : std::views::reverse(entries_)) {
+            const auto kind = kind_of(pytorch_actions, value->text_of("action"));
+            const std::uint64_t address = unsigned_of(*value, "addr");
+            const std::uint64_t bytes = unsigned_of(*value, "size");
+            if (kind == EventKind::unmap) {
+                put(device, address, bytes);
+            } else if (kind == EventKind::map) {
+                take_out(mapped[device], address, base::saturating_add(address, bytes));
+            }
+        }
+        for (const auto& [device, ranges] : mapped) {
+            for (const auto& [begin, end] : ranges) {
+                name_device(device);
+                sink_->add({.kind = EventKind::map,
+                            .space = device,
+                            .address = begin,
+                            .size = end - begin,
+                            .ticks = first_ticks_});
+            }
+        }
+    }
+
     // The traces of all devices in the order of their times; within a device as they stand.
     void order_entries()
     {
@@ -89,8 +179,7 @@ class Snapshot {
                 add_ghost(place, unsigned_of(*value, "size"), unsigned_of(*value, "stream"));
             }
         }
-        const bool is_list = root_->kind == PickleValue::Kind::list;  // as torch.cuda.memory_snapshot() gives it
-        for (const PickleValue* segment : is_list ? root_->items : root_->items_of("segments")) {
+        for (const PickleValue* segment : segments()) {
             find_ghosts_in(*segment, seen);
         }
     }
@@ -168,7 +257,11 @@ base::Expected<void> import_pytorch(LogText& log, ImportSink& sink, const Import
         return base::fail(base::ErrorCode::invalid_input, "a pickle, but not a snapshot of PyTorch's memory",
                           options.name);
     }
-    Snapshot{root, sink}.import();
+    if (!Snapshot{root, sink}.import(pickle->values.size())) {
+        return base::fail(base::ErrorCode::invalid_input,
+                          "the snapshot refers to its entries more often than it has them: PyTorch writes none such",
+                          options.name);
+    }
     return {};
 }
 

@@ -60,7 +60,7 @@ bool read_header(std::string_view line, Columns& columns)
     if (std::max({found.action, found.pointer, found.size}) >= max_columns) {
         return false;
     }
-    found.needed = std::max({found.action, found.pointer, found.size}) + 1;
+    found.needed = count;
     columns = found;
     return true;
 }

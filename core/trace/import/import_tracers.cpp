@@ -152,6 +152,8 @@ const char* add_call(ImportSink& sink, std::uint32_t process, CallShape shape, s
     return nullptr;
 }
 
+constexpr const char* no_calls = "no call of an allocation function";
+
 bool is_valgrind(std::string_view head)
 {
     return has_line_with(head, "--", "-- malloc(") || has_line_with(head, "==", "alloc") ||
@@ -168,13 +170,16 @@ class ValgrindLines {
         const std::size_t end = line.starts_with("--") ? line.find("-- ", 2) : std::string_view::npos;
         const auto process = end == std::string_view::npos ? std::nullopt : parse_number(line.substr(2, end - 2));
         const TracedCall call = process ? find_call(line) : TracedCall{};
+        has_calls_ = has_calls_ || call.function != nullptr;
         return call.function == nullptr
                    ? nullptr
                    : add_call(*sink_, static_cast<std::uint32_t>(*process), call.function->shape, call.rest, false);
     }
+    const char* finish() const { return has_calls_ ? nullptr : no_calls; }
 
   private:
     ImportSink* sink_;
+    bool has_calls_{};
 };
 
 bool is_ltrace(std::string_view head)
@@ -197,11 +202,18 @@ class LtraceLines {
         if (call.function == nullptr) {
             return nullptr;
         }
+        has_calls_ = true;
         if (const std::size_t cut = call.rest.find("<unfinished"); cut != std::string_view::npos) {
             unfinished_[process] = {call.function->shape, std::string{call.rest.substr(0, cut)}};
             return nullptr;
         }
         return add_call(*sink_, process, call.function->shape, call.rest, true);
+    }
+    const char* finish() const
+    {
+        return !has_calls_            ? no_calls
+               : !unfinished_.empty() ? "the log ends within a call: a line without its resumed one"
+                                      : nullptr;
     }
 
   private:
@@ -232,6 +244,7 @@ class LtraceLines {
 
     ImportSink* sink_;
     std::map<std::uint32_t, Unfinished> unfinished_;
+    bool has_calls_{};
 };
 
 bool is_mtrace(std::string_view head)
@@ -246,7 +259,21 @@ class MtraceLines {
 
     const char* add(std::string_view line)
     {
-        std::string_view rest = trimmed(line);
+        const bool was_within = old_address_.has_value();
+        const char* const reason = add_operation(trimmed(line));
+        if (was_within && old_address_ && !trimmed(line).empty()) {
+            old_address_ = begins_realloc_ ? old_address_ : std::nullopt;
+            return reason != nullptr ? reason : "the realloc of the line before lacks its second line";
+        }
+        return reason;
+    }
+    const char* finish() const { return old_address_ ? "the log ends within a realloc" : nullptr; }
+    static bool is_whole(std::string_view line) { return line == "= End"; }
+
+  private:
+    const char* add_operation(std::string_view rest)
+    {
+        begins_realloc_ = false;
         if (rest.empty() || rest.starts_with("= ")) {
             return nullptr;
         }
@@ -261,8 +288,6 @@ class MtraceLines {
         }
         return "not a line of mtrace";
     }
-
-  private:
     const char* one_operand(char operation, std::optional<std::uint64_t> address)
     {
         if (!address) {
@@ -270,6 +295,7 @@ class MtraceLines {
         }
         if (operation == '<') {
             old_address_ = address;  // the new address follows in the next line
+            begins_realloc_ = true;
         } else {
             sink_->add({.kind = EventKind::free, .address = *address});
         }
@@ -295,6 +321,7 @@ class MtraceLines {
 
     ImportSink* sink_;
     std::optional<std::uint64_t> old_address_;
+    bool begins_realloc_{};
 };
 
 }  // namespace

@@ -186,6 +186,8 @@ class UmpireLines {
         }
         return json_.get("", "kind").empty() ? add_operation() : add_old_event();
     }
+    // A cut object is none.
+    static bool is_whole(std::string_view line) { return line.ends_with('}'); }
     const char* finish() { return reallocating_ ? "the log ends within a reallocate" : nullptr; }
 
   private:

@@ -18,6 +18,8 @@ namespace {
 
 constexpr std::size_t max_line_bytes = 16 << 20;
 constexpr std::size_t piece_bytes = 256 << 10;
+constexpr int max_layers = 4;  // of compression
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 // Compressed bytes on their way into a decompressor.
 struct Compressed {
@@ -39,6 +41,22 @@ struct Compressed {
         }
         return at != end;
     }
+    // Skips zeroes; false where nothing else follows.
+    base::Expected<bool> skip_padding()
+    {
+        for (;;) {
+            const auto more = refill();
+            if (!more || !*more) {
+                return more;
+            }
+            while (at != end && piece[at] == '\0') {
+                ++at;
+            }
+            if (at != end) {
+                return true;
+            }
+        }
+    }
     [[nodiscard]] tl::unexpected<base::Error> damaged(const char* kind) const
     {
         return base::fail(base::ErrorCode::invalid_input, std::string{"the "} + kind + " data is damaged or cut off",
@@ -57,7 +75,7 @@ struct Gzip {
         stream.next_out = reinterpret_cast<Bytef*>(into.data());
         stream.avail_out = static_cast<uInt>(into.size());
         while (ready && stream.avail_out == into.size()) {
-            const auto more = input.refill();
+            const auto more = between_members ? input.skip_padding() : input.refill();
             if (!more) {
                 return base::fail(more.error());
             }
@@ -94,7 +112,7 @@ struct Zstd {
     {
         ZSTD_outBuffer out{into.data(), into.size(), 0};
         while (out.pos == 0) {
-            const auto more = input.refill();
+            const auto more = left == 0 ? input.skip_padding() : input.refill();
             if (!more) {
                 return base::fail(more.error());
             }
@@ -123,9 +141,7 @@ ReadMore through(Compressed input)
         [state = std::make_shared<Decompressor>(std::move(input))](std::span<char> into) { return state->read(into); };
 }
 
-}  // namespace
-
-base::Expected<ReadMore> decompressed(ReadMore source, const std::string& name)
+base::Expected<ReadMore> without_layers(ReadMore source, const std::string& name, int layers)
 {
     Compressed input{.source = std::move(source), .name = name};
     while (input.end < 4) {
@@ -139,11 +155,17 @@ base::Expected<ReadMore> decompressed(ReadMore source, const std::string& name)
         input.end += *got;
     }
     const std::string_view head{input.piece.data(), input.end};
+    const auto within = [&](ReadMore inner) -> base::Expected<ReadMore> {
+        if (layers == max_layers) {
+            return base::fail(base::ErrorCode::invalid_input, "compressed more than four times over", name);
+        }
+        return without_layers(std::move(inner), name, layers + 1);
+    };
     if (head.starts_with("\x1F\x8B")) {
-        return through<Gzip>(std::move(input));
+        return within(through<Gzip>(std::move(input)));
     }
     if (head.starts_with("\x28\xB5\x2F\xFD")) {
-        return through<Zstd>(std::move(input));
+        return within(through<Zstd>(std::move(input)));
     }
     return
         [plain = std::make_shared<Compressed>(std::move(input))](std::span<char> into) -> base::Expected<std::size_t> {
@@ -155,6 +177,13 @@ base::Expected<ReadMore> decompressed(ReadMore source, const std::string& name)
             plain->at += count;
             return count;
         };
+}
+
+}  // namespace
+
+base::Expected<ReadMore> decompressed(ReadMore source, const std::string& name)
+{
+    return without_layers(std::move(source), name, 0);
 }
 
 base::Expected<ReadMore> open_log(const std::string& path)
@@ -189,8 +218,21 @@ ReadMore log_from_memory(std::string_view bytes)
     };
 }
 
-// False at the end, and if the buffer is as large as it may become.
 bool LogText::fill()
+{
+    const bool more = read_more();
+    if (!begun_ && more && end_ < byte_order_mark.size()) {
+        return true;  // too few bytes to tell
+    }
+    if (!begun_) {
+        begun_ = true;
+        begin_ = rest().starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
+    }
+    return more;
+}
+
+// False at the end, and if the buffer is as large as it may become.
+bool LogText::read_more()
 {
     if (begin_ != 0) {
         std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
@@ -224,10 +266,13 @@ std::string_view LogText::peek(std::size_t bytes)
 
 bool LogText::line(std::string_view& line)
 {
+    if (line_end_ == LineEnd::too_long) {
+        skip_line();
+    }
     std::size_t searched = 0;
     for (;;) {
         const std::string_view text = rest();
-        const std::size_t found = text.find('\n', searched);
+        const std::size_t found = begun_ ? text.find('\n', searched) : std::string_view::npos;
         searched = text.size();
         if (found != std::string_view::npos || !fill()) {
             const std::string_view all = rest();
@@ -236,9 +281,30 @@ bool LogText::line(std::string_view& line)
             }
             line = all.substr(0, found);
             begin_ += std::min(line.size() + 1, all.size());
-            line = !line.empty() && line.back() == '\r' ? line.substr(0, line.size() - 1) : line;
+            const bool returns = !line.empty() && line.back() == '\r';
+            line_end_ = found != std::string_view::npos || (ended_ && returns) ? LineEnd::newline
+                        : ended_                                               ? LineEnd::end_of_log
+                                                                               : LineEnd::too_long;
+            line = returns ? line.substr(0, line.size() - 1) : line;
             ++line_number_;
             return true;
+        }
+        searched = std::min(searched, rest().size());
+    }
+}
+
+// Drops what is left of a line.
+void LogText::skip_line()
+{
+    for (;;) {
+        const std::size_t found = rest().find('\n');
+        if (found != std::string_view::npos) {
+            begin_ += found + 1;
+            return;
+        }
+        begin_ = end_;
+        if (!fill()) {
+            return;
         }
     }
 }

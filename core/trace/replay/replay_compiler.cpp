@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/checked.hpp"
+
 namespace memsweep::trace {
 namespace {
 
@@ -42,6 +44,7 @@ class ReplayCompiler {
     void add(const Event& event)
     {
         ++now_;
+        events_ += event.kind != EventKind::define_space ? 1U : 0U;
         switch (event.kind) {
         case EventKind::malloc:
         case EventKind::calloc:
@@ -79,6 +82,9 @@ class ReplayCompiler {
 
     base::Expected<std::vector<std::uint64_t>> finish()
     {
+        if (const auto possible = possible_total(impossible_event_, {}); !possible) {
+            return base::fail(possible.error());
+        }
         for (ReplaySequence& sequence : sequences_) {
             sequence.body = sequence.ops.size();
         }
@@ -132,13 +138,16 @@ class ReplayCompiler {
     {
         const BlockWalk::Change change = walk_.add(event);
         totals_.left_out += change.frees_unknown ? 1U : 0U;
+        impossible_event_ = change.overflows && impossible_event_ == 0 ? events_ : impossible_event_;
         if (change.replaced) {
             release(thread, change.replaced->tag);
         }
         sequences_[thread].events += change.freed || change.made ? 1U : 0U;
         totals_.frees += change.freed ? 1U : 0U;
         totals_.allocations += change.made ? 1U : 0U;
-        totals_.bytes_allocated += change.made ? change.made->size : 0;
+        if (change.made) {
+            totals_.bytes_allocated = base::saturating_add(totals_.bytes_allocated, change.made->size);
+        }
         if (change.freed && change.made) {
             resize(thread, *change.freed, *change.made);
         } else if (change.freed) {
@@ -307,7 +316,9 @@ class ReplayCompiler {
     BlockWalk walk_;
     std::vector<Block> blocks_;  // by their numbers in the walk
     ReplayTotals totals_;
-    std::uint64_t now_{};  // the event's number
+    std::uint64_t now_{};               // the event's number
+    std::uint64_t events_{};            // the same, as totals count: without definitions of spaces
+    std::uint64_t impossible_event_{};  // see possible_total()
     std::optional<std::uint64_t> first_ticks_;
 };
 
