@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "app/cli/option_values.hpp"
+#include "core/base/printable.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -80,7 +81,7 @@ void print_places(const std::vector<base::Error>& errors)
 
 void print_note(std::string_view message)
 {
-    std::fprintf(stderr, "memsweep: %.*s\n", static_cast<int>(message.size()), message.data());
+    std::fprintf(stderr, "memsweep: %s\n", base::printable(message).c_str());
 }
 
 ExitCode settled(const base::Expected<ExitCode>& outcome)
