@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "app/cli/option_values.hpp"
+#include "core/base/printable.hpp"
 #include "core/sys/output_file.hpp"
 
 namespace memsweep::app {
@@ -81,7 +82,7 @@ void print_places(const std::vector<base::Error>& errors)
 
 void print_note(std::string_view message)
 {
-    std::fprintf(stderr, "memsweep: %.*s\n", static_cast<int>(message.size()), message.data());
+    std::fprintf(stderr, "memsweep: %s\n", base::printable(message).c_str());
 }
 
 ExitCode settled(const base::Expected<ExitCode>& outcome)

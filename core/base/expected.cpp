@@ -4,11 +4,13 @@
 
 #include <fmt/format.h>
 
+#include "core/base/printable.hpp"
+
 namespace memsweep::base {
 
 std::string describe(const Error& error)
 {
-    return error.where.empty() ? error.message : fmt::format("{}: {}", error.where, error.message);
+    return printable(error.where.empty() ? error.message : fmt::format("{}: {}", error.where, error.message));
 }
 
 Error os_error(std::string_view what, int errno_value, std::string_view where)

@@ -60,10 +60,37 @@ void add_causes(const std::vector<CasePair>& pairs, std::vector<MetricComparison
     }
 }
 
+// A change that the load of the machine explains is none that the case made. Within one result the repetitions of both
+// sides alternate, so that a busy machine hits both: what one side waits there is its own doing.
+void excuse_busy_machine(const std::vector<CasePair>& pairs, std::vector<MetricComparison>& metrics)
+{
+    for (MetricComparison& metric : metrics) {
+        const bool worse = metric.verdict == Verdict::regressed;
+        if (metric.metric.empty() || metric.unit != model::Unit::seconds ||
+            (!worse && metric.verdict != Verdict::improved)) {
+            continue;
+        }
+        const CasePair& pair = pairs[metric.pair];
+        const CaseReport& slower = worse ? *pair.candidate : *pair.base;
+        const CaseReport& faster = worse ? *pair.base : *pair.candidate;
+        const auto machine = machine_contrast(faster, slower, metric.metric);
+        if (machine && machine_explains(*machine, metric.threshold, *metric.base_median)) {
+            metric.verdict = Verdict::inconclusive;
+            metric.busier_machine = true;
+            metric.why =
+                fmt::format("the machine was busier{}: {} within the {} allowed", worse ? "" : " under the base",
+                            machine_text(*machine, *metric.base_median), to_text(metric.threshold, metric.unit));
+        }
+    }
+}
+
 void fill(Comparison& comparison, const std::vector<CasePair>& pairs, const Criteria& criteria)
 {
     comparison.metrics = compare_cases(pairs, criteria);
     add_causes(pairs, comparison.metrics);
+    if (!comparison.is_between) {
+        excuse_busy_machine(pairs, comparison.metrics);
+    }
     comparison.noisy_metrics = static_cast<std::size_t>(
         std::ranges::count_if(comparison.metrics, [](const MetricComparison& metric) { return metric.p.has_value(); }));
     comparison.findings = comparison_findings(comparison, pairs);
@@ -224,7 +251,7 @@ class Comparer {
             settle(result, one_sided(base, candidate));
         } else if (base->unit != candidate->unit || base->better != candidate->better) {
             settle(result, {Verdict::not_comparable, "its unit or direction differs between the two"});
-        } else if (const std::string_view why = why_informational(result.metric); !why.empty()) {
+        } else if (const std::string_view why = why_informational(result); !why.empty()) {
             result.shift = hodges_lehmann(from, to);
             settle(result, {Verdict::informational, std::string{why}});
         } else if (result.metric_class == model::MetricClass::exact) {
@@ -245,13 +272,17 @@ class Comparer {
     }
 
     // Empty: the metric is judged.
-    [[nodiscard]] std::string_view why_informational(const std::string& metric) const
+    [[nodiscard]] std::string_view why_informational(const MetricComparison& result) const
     {
+        const std::string& metric = result.metric;
         if (model::describes_machine(metric)) {
             return "what the machine costs, not what the case does";
         }
         if (model::explains_time(metric)) {
             return "a part of the time, which is judged as a whole";
+        }
+        if (criteria_->informational_units.contains(result.unit)) {
+            return "metrics in this unit are asked to be shown only";
         }
         return criteria_->informational.contains(metric) ? "asked to be shown only" : "";
     }

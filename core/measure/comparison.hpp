@@ -29,9 +29,10 @@ using MetricNames = std::set<std::string, std::less<>>;
 // What is judged, and by how much it may change.
 struct Criteria {
     Thresholds thresholds;
-    MetricNames only;           // empty: every metric
-    MetricNames informational;  // shown and never judged, beside those that describe the machine
-    bool points{};              // also what named points measured, as POINT.METRIC
+    MetricNames only;                             // empty: every metric
+    MetricNames informational;                    // shown and never judged, beside those that describe the machine
+    bool points{};                                // also what named points measured, as POINT.METRIC
+    std::set<model::Unit> informational_units{};  // every metric in one of these is shown and never judged
 };
 
 struct MetricComparison {
@@ -49,7 +50,8 @@ struct MetricComparison {
     std::optional<double> p, q;  // of a noisy metric
     Verdict verdict{};
     std::string why;
-    std::string cause;  // of a time: where the extra went, when one side took longer
+    std::string cause;      // of a time: where the extra went, when one side took longer
+    bool busier_machine{};  // inconclusive because the machine, not the case, made the difference
 };
 
 // In the order of the pairs; of each case the metrics in the base's order, then those that only the candidate has.

@@ -147,6 +147,18 @@ void add_too_few(const Comparison& comparison, std::vector<Finding>& findings)
     }
 }
 
+// Said once: for the first of them, with how many more there are.
+void add_busier(const Comparison& comparison, std::vector<Finding>& findings)
+{
+    const auto busier = std::ranges::count_if(comparison.metrics, &MetricComparison::busier_machine);
+    if (busier > 0) {
+        const auto first = std::ranges::find_if(comparison.metrics, &MetricComparison::busier_machine);
+        const std::string more = busier > 1 ? fmt::format(" ({} more alike)", busier - 1) : std::string{};
+        findings.push_back({Importance::warning, fmt::format("{}: {} is inconclusive, {}{}", first->case_id,
+                                                             first->metric, first->why, more)});
+    }
+}
+
 // A machine that became slower or faster itself: reported once, for the case that shows it most.
 void add_machine(const Comparison& comparison, std::vector<Finding>& findings)
 {
@@ -236,6 +248,9 @@ std::string needed(const MetricComparison& metric, std::size_t family)
         return fmt::format("needed: {0} repetitions of each side (-n {0}), or fewer metrics (--metric)",
                            repetitions_needed(family));
     case Verdict::inconclusive: {
+        if (metric.busier_machine) {
+            return "needed: both sides measured on a machine as quiet";
+        }
         const std::size_t n = repetitions_to_settle(metric, family);
         return n == 0 ? std::string{"needed: less noise; more repetitions alone are unlikely to settle it"}
                       : fmt::format("needed: about {0} repetitions of each side (-n {0}), if the scatter stays", n);
@@ -279,13 +294,14 @@ std::vector<Finding> comparison_findings(const Comparison& comparison, std::span
     std::vector<Finding> findings;
     add_cases(comparison, pairs, findings);
     add_too_few(comparison, findings);
+    add_busier(comparison, findings);
     add_machine(comparison, findings);
     return findings;
 }
 
 std::size_t repetitions_to_settle(const MetricComparison& metric, std::size_t family)
 {
-    if (metric.verdict != Verdict::inconclusive || !metric.shift || !metric.shift->interval) {
+    if (metric.verdict != Verdict::inconclusive || metric.busier_machine || !metric.shift || !metric.shift->interval) {
         return 0;
     }
     const Room room = room_of(metric);

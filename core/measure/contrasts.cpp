@@ -66,12 +66,14 @@ std::string when(std::string_view point)
     return timely ? spoken(std::string{point}) : fmt::format("at {}", point);
 }
 
-std::string release_text(const CaseReport& other, std::string_view point)
+// Samples are taken at points: all that is known is that it happened between two of them, by its own or at a drain.
+std::string release_text(const CaseReport& other, std::string_view last_held, std::string_view first_without)
 {
     const auto drain = case_median(other, {}, "drain_time");
-    const std::string took =
-        drain && *drain >= min_drain_time ? fmt::format(" ({})", base::format_duration(*drain)) : std::string{};
-    return fmt::format("; released only {}{}", when(point), took);
+    const std::string took = drain && *drain >= min_drain_time
+                                 ? fmt::format(" (drains took {})", base::format_duration(*drain))
+                                 : std::string{};
+    return fmt::format("; released between the samples {} and {}{}", last_held, first_without, took);
 }
 
 // Arrays that were never written hold address space, not memory.
@@ -97,7 +99,7 @@ std::string holding_text(const CaseReport& other, const std::vector<Held>& held,
     if (last.point != first->point) {
         text += fmt::format(" and still {} {}", base::format_size(last.bytes), when(last.point));
     }
-    return released == held.end() ? text : text + release_text(other, released->point);
+    return released == held.end() ? text : text + release_text(other, last.point, released->point);
 }
 
 constexpr std::size_t max_sentences = 8;

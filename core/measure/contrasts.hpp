@@ -19,7 +19,8 @@
 namespace memsweep::measure {
 
 // Memory that a case still holds after the program dropped it: "holds 762.9 MiB after drop and still 762.9 MiB after
-// collect; released only after drain (18.0 ms)"; empty when nothing is held.
+// collect; released between the samples after_collect and after_drain (drains took 18.0 ms)"; empty when nothing is
+// held.
 //
 // Sources  floating_bytes at the sampled points (exact). Where no point has it, working_set_delta above that of the
 // base

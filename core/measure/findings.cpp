@@ -222,6 +222,9 @@ std::vector<Finding> findings(const model::RunReport& report)
     report_status(report.cases, Status::failed, "failed", Importance::failure, found);
     report_assertions(report.assertions, model::Severity::fail, Importance::failure, found);
     report_assertions(report.assertions, model::Severity::warn, Importance::warning, found);
+    for (std::string& sentence : implausible_probe_sentences(report.cases)) {
+        found.push_back({Importance::warning, std::move(sentence)});
+    }
     for (const auto sentences : {probe_sentences, placement_sentences, contrast_sentences}) {
         for (std::string& sentence : sentences(report.cases)) {
             found.push_back({Importance::note, std::move(sentence)});

@@ -29,6 +29,11 @@ struct Finding {
 // probe.
 [[nodiscard]] std::vector<std::string> probe_sentences(std::span<const model::CaseReport> cases);
 
+// What a probe measured that no memory does, so that something beside it was measured too: loads that are faster in a
+// larger working set, n chains that bring more than n times what one brings. Both by more than a tenth, and by the 95 %
+// interval where there are repetitions enough for one.
+[[nodiscard]] std::vector<std::string> implausible_probe_sentences(std::span<const model::CaseReport> cases);
+
 // What makes a case's times less trustworthy than they look, and what to do about it.
 //
 // One metric is judged: wall_time, or time_per_op where there is no wall_time. One is the other over a constant, so

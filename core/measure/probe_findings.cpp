@@ -26,6 +26,8 @@ using Cases = std::span<const CaseReport>;
 
 // From one size of the working set to the next: more than this is a step between two levels of the memory.
 constexpr double step_factor = 1.4;
+// What cannot be is still allowed this much: the clock, and lines that a prefetcher brought.
+constexpr double impossible_factor = 1.1;
 
 // "bandwidth: PART; PART"; nothing where there are no parts.
 void add_sentence(std::vector<std::string>& sentences, std::string_view subject, const std::vector<std::string>& parts,
@@ -252,7 +254,78 @@ void add_devices(Cases cases, std::vector<std::string>& sentences)
     }
 }
 
+// By the interval; where there are too few repetitions for one, by as much more as a step between two levels.
+bool shown_above(const CaseReport& base, const CaseReport& other, std::string_view metric, double factor)
+{
+    const Shift shift = hodges_lehmann(present(case_values(base, {}, metric)), present(case_values(other, {}, metric)));
+    return shift.is_ratio &&
+           (shift.interval ? shift.interval->front() > factor : shift.estimate > factor * step_factor);
+}
+
+// A larger working set is never nearer to the processor: where its loads are faster beyond noise, something else ran
+// beside the smaller one. Said of the worst pair of neighbours for each kind of pages.
+void add_falling_latency(Cases cases, std::vector<std::string>& sentences)
+{
+    for (const auto& [pages, by_size] : latencies(cases)) {
+        const ProbedCase* slow = nullptr;
+        const ProbedCase* fast = nullptr;
+        for (std::size_t i = 0; i + 1 < by_size.size(); ++i) {
+            const ProbedCase& small = by_size[i];
+            const ProbedCase& large = by_size[i + 1];
+            const bool worst = slow == nullptr || small.median / large.median > slow->median / fast->median;
+            if (worst && shown_above(*large.report, *small.report, "latency", impossible_factor)) {
+                slow = &small;
+                fast = &large;
+            }
+        }
+        if (slow != nullptr) {
+            const auto size = [](const ProbedCase& one) {
+                return base::exact_size(static_cast<std::uint64_t>(number_of(*one.report, "size")));
+            };
+            sentences.push_back(fmt::format(
+                "latency is not trustworthy here: a load on {} pages takes {} at {} and {} at {}, but a larger working "
+                "set is never faster; something else ran beside it",
+                pages, format_value(Unit::seconds, slow->median), size(*slow),
+                format_value(Unit::seconds, fast->median), size(*fast)));
+        }
+    }
+}
+
+// n chains load at most n times as much as one.
+void add_impossible_chains(Cases cases, std::vector<std::string>& sentences)
+{
+    const auto chains = measured(cases, "probe_parallel_loads", "bandwidth");
+    const auto one =
+        std::ranges::find(chains, 1, [](const ProbedCase& found) { return number_of(*found.report, "chains"); });
+    const ProbedCase* worst = nullptr;
+    const auto excess = [&](const ProbedCase& found) {
+        return found.median / one->median / static_cast<double>(number_of(*found.report, "chains"));
+    };
+    for (const ProbedCase& found : chains) {
+        const auto count = static_cast<double>(number_of(*found.report, "chains"));
+        if (one != chains.end() && count > 1 && (worst == nullptr || excess(found) > excess(*worst)) &&
+            shown_above(*one->report, *found.report, "bandwidth", count * impossible_factor)) {
+            worst = &found;
+        }
+    }
+    if (worst != nullptr) {
+        const std::int64_t count = number_of(*worst->report, "chains");
+        sentences.push_back(fmt::format("parallel loads are not trustworthy here: {0} chains bring {1} times what one "
+                                        "brings, but {0} chains cannot bring more than {0} times as much; something "
+                                        "else ran beside the one",
+                                        count, format_factor(worst->median / one->median)));
+    }
+}
+
 }  // namespace
+
+std::vector<std::string> implausible_probe_sentences(std::span<const CaseReport> cases)
+{
+    std::vector<std::string> sentences;
+    add_falling_latency(cases, sentences);
+    add_impossible_chains(cases, sentences);
+    return sentences;
+}
 
 std::vector<std::string> probe_sentences(std::span<const CaseReport> cases)
 {

@@ -1,11 +1,13 @@
 #include "core/measure/time_contrast.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/measure/cases.hpp"
 #include "core/measure/format.hpp"
@@ -129,6 +131,31 @@ std::string rest_text(const Attribution& attribution)
     return fmt::format("; {} is unexplained", percent(std::fabs(share)));
 }
 
+// Times of the program as a whole, which a busy machine lengthens by as much as the thread waited. Of the slowest call
+// it is not known how much of the waiting it had, only that it may have been all.
+struct MachineTime {
+    std::string_view metric;
+    bool per_operation{};
+    bool waits{};  // false: the time on a processor, which waiting is no part of
+};
+constexpr std::array<MachineTime, 5> machine_times{{{"wall_time", false, true},
+                                                    {"cpu_time", false, false},
+                                                    {"time_per_op", true, true},
+                                                    {"call_time_mean", true, true},
+                                                    {"call_time_max", false, true}}};
+
+// Bounded by what all the faults cost, since fault_cost is the price of a base page and some may be of other kinds.
+double dearer_faults(const CaseReport& slower, const MachineContrast& prices, bool per_operation)
+{
+    const auto count = each(slower, "minor_faults", per_operation);
+    const auto seconds = each(slower, "fault_time", per_operation);
+    if (!count || prices.price_before <= 0 || prices.price_after <= prices.price_before) {
+        return 0;
+    }
+    const double dearer = *count * (prices.price_after - prices.price_before);
+    return seconds ? std::min(dearer, *seconds * (1 - prices.price_before / prices.price_after)) : dearer;
+}
+
 }  // namespace
 
 std::optional<TimeContrast> time_contrast(const CaseReport& base, const CaseReport& other)
@@ -187,6 +214,61 @@ std::optional<Attribution> attribute(const CaseReport& base, const CaseReport& o
                          result.run_delay.value_or(0);
     result.explained = 1 - result.unexplained / result.extra;
     return result;
+}
+
+std::optional<MachineContrast> machine_contrast(const CaseReport& faster, const CaseReport& slower,
+                                                std::string_view metric)
+{
+    const auto* const judged = std::ranges::find(machine_times, metric, &MachineTime::metric);
+    const auto extra = difference(faster, slower, metric);
+    if (judged == machine_times.end() || !extra) {
+        return std::nullopt;
+    }
+    MachineContrast result{.extra = *extra};
+    const bool per_operation = judged->per_operation;
+    if (judged->waits) {
+        const auto before = each(faster, "run_delay_time", per_operation);
+        const auto after = each(slower, "run_delay_time", per_operation);
+        result.run_delay = before && after ? std::max(*after - *before, 0.0) : 0;
+    }
+    result.price_before = case_median(faster, {}, "fault_cost").value_or(0);
+    result.price_after = case_median(slower, {}, "fault_cost").value_or(0);
+    result.fault_price = dearer_faults(slower, result, per_operation);
+    if (result.run_delay <= 0 && result.fault_price <= 0) {
+        return std::nullopt;
+    }
+    if (per_operation) {
+        const auto before = each(faster, "wall_time", true);
+        const auto after = each(slower, "wall_time", true);
+        if (before && after && *before > 0) {
+            result.wall_left = (*after - *before - result.run_delay - result.fault_price) / *before;
+        }
+    }
+    return result;
+}
+
+bool machine_explains(const MachineContrast& machine, const Threshold& threshold, double base)
+{
+    const auto within = [&](double left) { return left <= 0 || !beyond(threshold, base, left); };
+    return within(machine.extra - machine.run_delay - machine.fault_price) &&
+           within(machine.wall_left.value_or(0) * base);
+}
+
+std::string machine_text(const MachineContrast& machine, double base)
+{
+    const auto shown = [](double seconds) { return format_value(model::Unit::seconds, seconds); };
+    std::vector<std::string> parts;
+    if (machine.run_delay > 0) {
+        parts.push_back(fmt::format("waiting for a processor explains {} ({})",
+                                    percent(machine.run_delay / machine.extra), shown(machine.run_delay)));
+    }
+    if (machine.fault_price > 0) {
+        parts.push_back(fmt::format("page faults at {} each instead of {} explain {}", shown(machine.price_after),
+                                    shown(machine.price_before), percent(machine.fault_price / machine.extra)));
+    }
+    const double left = machine.extra - machine.run_delay - machine.fault_price;
+    return fmt::format("of {} more, {}; what is left, {:.1f} % of the base, is", shown(machine.extra),
+                       fmt::join(parts, ", "), base > 0 ? left / base * 100 : 0.0);
 }
 
 std::string cause_of(const CaseReport& base, const CaseReport& other)

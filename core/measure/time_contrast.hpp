@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/measure/statistics.hpp"
+#include "core/measure/verdict.hpp"
 #include "core/model/report.hpp"
 
 namespace memsweep::measure {
@@ -54,5 +55,33 @@ struct Attribution {
 
 // The cause_text of two cases; empty when there is nothing to attribute.
 [[nodiscard]] std::string cause_of(const model::CaseReport& base, const model::CaseReport& other);
+
+// What the load of the machine added to a time of one case over the same case measured when it was quieter: waiting for
+// a processor, and the same page faults at a higher price.
+//
+// Units    seconds: per operation for time_per_op and call_time_mean, else over the timed steps.
+// Sources  differences of medians over the repetitions. The price of faults is what those of the slower case cost less
+//          what they would have cost at the other's fault_cost; counts of faults take no part, since more faults are
+//          the case's doing.
+struct MachineContrast {
+    double extra{};         // slower - faster, of the metric
+    double run_delay{};     // 0 where it was not measured, or takes no part in the metric
+    double fault_price{};   // never negative
+    double price_before{};  // fault_cost of the faster case; 0: unknown
+    double price_after{};
+    std::optional<double> wall_left;  // of a time per operation: what is left of the mean, as a fraction of the faster
+};
+
+// Empty for a metric that is no time of the program's thread as a whole (its latencies, fastest calls), and where
+// neither grew.
+[[nodiscard]] std::optional<MachineContrast> machine_contrast(const model::CaseReport& faster,
+                                                              const model::CaseReport& slower, std::string_view metric);
+
+// True when what is left without the machine's part is within the threshold. `base` is what thresholds refer to.
+[[nodiscard]] bool machine_explains(const MachineContrast& machine, const Threshold& threshold, double base);
+
+// "of 8.00 ms more, waiting for a processor explains 88 %, page faults at 900.0 ns each instead of 500.0 ns 10 %; what
+// is left, 0.2 % of the base, is"
+[[nodiscard]] std::string machine_text(const MachineContrast& machine, double base);
 
 }  // namespace memsweep::measure

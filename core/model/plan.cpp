@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
 
 #include "core/base/checked.hpp"
 #include "core/model/concat_case.hpp"
@@ -26,6 +30,16 @@ bool share_worker(const Case& a, const Case& b)
 {
     return a.placement != Placement::alone && a.placement == b.placement && a.memory == b.memory &&
            a.release == b.release && a.allocator == b.allocator && mode_text(a) == mode_text(b);
+}
+
+// What cases that share a worker have in common, in part: what axes vary most, so that few groups have one key.
+using WorkerKey = std::tuple<Placement, std::string, ResourceKind, ReleaseMode, std::string, std::uint64_t,
+                             std::uint64_t, std::uint64_t>;
+
+WorkerKey worker_key(const Case& one)
+{
+    return {one.placement,      mode_text(one),         one.memory.resource,   one.release.mode,
+            one.allocator.name, one.memory.limit_bytes, one.memory.fail_every, one.release.collect_every};
 }
 
 }  // namespace
@@ -80,13 +94,20 @@ std::uint64_t host_bytes(const TransferStep& step)
 std::vector<std::vector<std::size_t>> sweeps(const std::vector<Case>& cases)
 {
     std::vector<std::vector<std::size_t>> groups;
+    std::map<WorkerKey, std::vector<std::size_t>> alike;  // groups, by index, that only full comparison tells apart
     for (std::size_t index = 0; index < cases.size(); ++index) {
+        if (cases[index].placement == Placement::alone) {
+            groups.push_back({index});
+            continue;
+        }
+        std::vector<std::size_t>& candidates = alike[worker_key(cases[index])];
         const auto group = std::ranges::find_if(
-            groups, [&](const auto& one) { return share_worker(cases[one.front()], cases[index]); });
-        if (group == groups.end()) {
+            candidates, [&](std::size_t one) { return share_worker(cases[groups[one].front()], cases[index]); });
+        if (group == candidates.end()) {
+            candidates.push_back(groups.size());
             groups.push_back({index});
         } else {
-            group->push_back(index);
+            groups[*group].push_back(index);
         }
     }
     return groups;

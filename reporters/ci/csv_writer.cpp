@@ -17,7 +17,7 @@ namespace {
 
 std::string csv(std::string_view text)
 {
-    return csv_field(text);
+    return csv_text(text);
 }
 
 std::string csv(std::optional<double> value)

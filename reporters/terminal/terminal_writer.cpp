@@ -23,7 +23,7 @@ class TerminalWriter {
             after_heading_ = std::holds_alternative<Heading>(block.part);
         }
     }
-    [[nodiscard]] std::string finish() { return std::move(out_); }
+    [[nodiscard]] std::string finish() { return without_commands(out_); }
 
   private:
     void write(const Opening& opening)

@@ -138,6 +138,30 @@ std::string escaped(std::string_view text)
     return out;
 }
 
+std::string without_commands(std::string_view text)
+{
+    constexpr std::string_view old_form = "##[";
+    std::string out;
+    out.reserve(text.size());
+    bool at_start = true;  // of a line, but for blanks
+    while (!text.empty()) {
+        const bool command = (at_start && text.starts_with("::")) || text.starts_with(old_form);
+        out += command ? "\\" : "";
+        const char c = text.front();
+        out += c;
+        at_start = c == '\n' || (at_start && (c == ' ' || c == '\t'));
+        text.remove_prefix(1);
+    }
+    return out;
+}
+
+std::string csv_text(std::string_view text)
+{
+    constexpr std::string_view formula = "=+-@\t\r";
+    const bool computes = !text.empty() && formula.find(text.front()) != std::string_view::npos;
+    return csv_field(computes ? "'" + std::string{text} : std::string{text});
+}
+
 std::string csv_field(std::string_view text)
 {
     std::string repaired = repaired_utf8(text);

@@ -31,4 +31,12 @@ void append_utf8(std::string& out, char32_t code_point);
 // A field of CSV by RFC 4180: in quotes where it has to be.
 [[nodiscard]] std::string csv_field(std::string_view text);
 
+// The same of a text from a file, not a number: behind an apostrophe where a spreadsheet would take it for a formula,
+// because it begins with = + - @ or a tab.
+[[nodiscard]] std::string csv_text(std::string_view text);
+
+// Lines that the log of GitHub Actions would take for commands ("::error::...", "##[error]...") get a backslash, since
+// what scenarios and results say is printed by runs that hold secrets.
+[[nodiscard]] std::string without_commands(std::string_view text);
+
 }  // namespace memsweep::reporters

@@ -215,6 +215,13 @@ class PlanMaker {
         plan_.settings.warmup = request_.warmup;
         plan_.settings.timeout = request_.timeout;
         check_bounds(settings_table(), {plan_.settings, {}}, sources_.flag("replay"));
+        for (const std::string& release : request_.release) {  // those too that no target of --on makes use of
+            model::Case any;
+            read_release(release, sources_.flag("--release " + release), any);
+            if (diagnostics_.count() > 0) {
+                return tl::unexpected{diagnostics_.sorted()};
+            }
+        }
         for (const std::string& on : request_.on) {
             for (const std::string& release : releases_of(request_, on)) {
                 for (const std::uint32_t threads : request_.threads) {
@@ -272,8 +279,15 @@ class PlanMaker {
             const Scope scope{surroundings_};
             releases_.read_profile(std::string{text.substr(colon + 1)}, flag, {scope, diagnostics_}, one);
         }
+        const model::ReleaseMode own_mode = one.release.mode;  // the profile's, where there is one
         const auto mode = model::value_of<model::ReleaseMode>(text.substr(0, colon));
         one.release.mode = mode.value_or(model::ReleaseMode::refcount);
+        if (colon != std::string_view::npos && own_mode != one.release.mode && !model::is_collected(one.release)) {
+            diagnostics_.add(flag, fmt::format("{} takes no profile of {}: nothing is collected in this mode; profiles "
+                                               "are for {}",
+                                               in_quotes(text.substr(0, colon)), model::name_of(own_mode),
+                                               fmt::join(collected_modes(own_mode), ", ")));
+        }
         if (colon == std::string_view::npos && model::is_collected(one.release)) {
             one.release.collect_every = request_.collect_every;
         }
@@ -281,6 +295,18 @@ class PlanMaker {
             one.release.arena.alignment = 16;
         }
         check_bounds(release_table(), one.release, flag);
+    }
+
+    // Modes that collect, and the one that a profile is of.
+    static std::vector<std::string_view> collected_modes(model::ReleaseMode own)
+    {
+        std::vector<std::string_view> modes;
+        for (const auto& mode : model::names<model::ReleaseMode>()) {
+            if (mode.value == own || model::is_collected(model::ReleaseSpec{.mode = mode.value})) {
+                modes.push_back(mode.name);
+            }
+        }
+        return modes;
     }
 
     // Of a plan of its own, as a scenario file with this case alone has it.

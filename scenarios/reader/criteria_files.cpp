@@ -1,8 +1,12 @@
 #include "scenarios/reader/criteria_files.hpp"
 
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/measure/verdict.hpp"
 #include "core/model/metric.hpp"
@@ -76,6 +80,8 @@ struct GateReader {
                 .then({
                     rows::key<Keys>("only", OptionKind::list, "metrics to compare; default: all"),
                     rows::key<Keys>("informational", OptionKind::list, "metrics shown and never judged"),
+                    rows::key<Keys>("informational_units", OptionKind::list,
+                                    "units whose metrics are shown and never judged: \"s\""),
                     rows::key<Keys>("thresholds", OptionKind::object,
                                     "metric names and what each may change: \"5%,1MiB\""),
                 });
@@ -86,6 +92,7 @@ struct GateReader {
     {
         read_names(top, "only", result.only);
         read_names(top, "informational", result.informational);
+        read_units(top, "informational_units", result.informational_units);
         if (const Node* thresholds = top.raw("thresholds")) {
             const Fields fields{*thresholds, "\"thresholds\"", reading};
             fields.each([this](const Member& member) { read_threshold(member); });
@@ -132,6 +139,40 @@ struct GateReader {
         } else if (known_metric(*name, node.place) != nullptr && !into.insert(*name).second) {
             reading.diagnostics.add(node.place, fmt::format("{} is there twice", in_quotes(*name)));
         }
+    }
+
+    void read_units(const Fields& top, std::string_view key, std::set<model::Unit>& into) const
+    {
+        const Node* node = top.raw(key);
+        if (node == nullptr) {
+            return;
+        }
+        const List* units = node->as<List>();
+        if (units == nullptr || units->empty()) {
+            top.complain(node->place, fmt::format("\"{}\" must be a list of units, not {}", key,
+                                                  units != nullptr ? "an empty one" : describe(*node)));
+            return;
+        }
+        for (std::size_t i = 0; i < units->size() && !reading.diagnostics.full(); ++i) {
+            const Node& one = (*units)[i];
+            const auto* name = one.as<std::string>();
+            const auto unit = name != nullptr ? model::value_of<model::Unit>(*name) : std::nullopt;
+            if (!unit) {
+                reading.diagnostics.add(one.place, fmt::format("\"{}\" holds units ({}), not {}", key, known_units(),
+                                                               name != nullptr ? in_quotes(*name) : describe(one)));
+            } else if (!into.insert(*unit).second) {
+                reading.diagnostics.add(one.place, fmt::format("{} is there twice", in_quotes(*name)));
+            }
+        }
+    }
+
+    static std::string known_units()
+    {
+        std::vector<std::string> units;
+        for (const auto& unit : model::names<model::Unit>()) {
+            units.push_back(fmt::format("\"{}\"", unit.name));
+        }
+        return fmt::format("{}", fmt::join(units, ", "));
     }
 
     void read_threshold(const Member& member)

@@ -143,6 +143,28 @@ class Verdicts(CompareTest):
         fixed = self.compare(0, self.base, base="failing.json")
         self.assertIn("fixed", fixed.text)
 
+    def test_a_busier_machine_is_no_regression(self):
+        def waiting(seconds):
+            document = copy.deepcopy(self.base)
+            for case in document["cases"]:
+                wall = case["metrics"]["wall_time"]
+                delay = case["metrics"].setdefault("run_delay_time", copy.deepcopy(wall))
+                delay["values"] = [seconds] * len(NOISE)
+                wall["values"] = [value + seconds for value in wall["values"]]
+                case["metrics"].pop("time_per_op", None)
+            return document
+        self.base = waiting(0)
+        self.write("base.json", self.base)
+        busy = waiting(TYPICAL["s"])
+        found = self.wall_time(0, busy)
+        self.assertEqual(found["verdict"], "inconclusive")
+        self.assertIn("the machine was busier: ", found["why"])
+        self.assertIn("waiting for a processor explains 100 %", found["why"])
+        self.assertIn("the machine was busier", " ".join(self.compare(0, busy).text.split()))
+        for case in busy["cases"]:
+            case["metrics"]["run_delay_time"]["values"] = [TYPICAL["s"] / 2] * len(NOISE)
+        self.assertEqual(self.wall_time(1, busy)["verdict"], "regressed")
+
     def test_the_machines_own_cost_never_gates(self):
         judged = self.judged(0, planted(self.base, 5, "fault_cost"))
         found = judged["small/mode=refcount", "fault_cost"]
@@ -283,6 +305,26 @@ class Choices(CompareTest):
                 here = [str(self.folder / "base.json"), str(self.folder / "slow.json")]
                 outcome = execute("compare", *here, "--gate", name, cwd=SOURCE)
                 self.assertEqual(outcome.code, code, f"\n{outcome}")
+
+    def test_the_gate_memory_judges_no_time(self):
+        slower = copy.deepcopy(self.base)
+        times = set()
+        for case in slower["cases"]:
+            latency = copy.deepcopy(case["metrics"]["wall_time"])
+            case["metrics"]["release_latency_max"] = latency
+            for name, metric in case["metrics"].items():
+                if metric["unit"] == "s":
+                    times.add(name)
+                    metric["values"] = [3 * value for value in metric["values"]]
+        for case in self.base["cases"]:
+            case["metrics"]["release_latency_max"] = copy.deepcopy(case["metrics"]["wall_time"])
+        self.write("base.json", self.base)
+        shutil.copy(SOURCE / "configs/gates/memory.json", self.folder / "memory.json")
+        judged = self.judged(0, slower, "--gate", "memory.json")
+        verdicts = {metric: one["verdict"] for (_, metric), one in judged.items()}
+        self.assertIn("release_latency_max", times)
+        self.assertEqual({verdicts[name] for name in times if name in verdicts}, {"informational"})
+        self.compare(1, slower)
 
     def test_explain(self):
         text = " ".join(self.compare(1, planted(self.base, 1.5), "--explain").text.split())

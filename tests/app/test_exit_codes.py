@@ -80,6 +80,34 @@ class WrongUsage(CliTest):
                 self.assertNotIn("internal error", outcome.errors)
                 self.assertEqual(sorted(os.listdir(self.folder)), before, "left something behind")
 
+    def test_no_message_steers_the_terminal(self):
+        """Whatever a foreign file or a command line says, stderr has no control byte but the ends of its own lines."""
+        evil = "x\x1b[31m\x07\x9b\ty"
+        self.small(axes={"n": [1, 2]})
+        files = ({"steps": [{"op": evil}]}, {"repetitions": evil}, {"timeout": evil}, {evil: 1}, {"name": evil},
+                 {"memory": {"resource": evil}}, {"release": {"mode": evil}}, {"release": {"profile": evil}},
+                 {"steps": [alloc(size=evil)]}, {"steps": [alloc("${" + evil + "}")]}, {"include": evil},
+                 {"asserts": [{"expr": evil}]}, {"asserts": [{"expr": f"wall_time {evil} 1"}]}, {"axes": {evil: [1]}})
+        commands = []
+        for number, keys in enumerate(files):
+            name = f"evil{number}.json"
+            self.write(name, {**scenario("evil"), **keys})
+            commands.append(("validate", name))
+        commands += [("run", "small.json", "--dry-run", "-k", evil), ("run", evil), (evil,), ("run", "small.json", "--" + evil),
+                     ("run", "small.json", "-n", evil), ("run", "small.json", "--timeout", evil),
+                     ("compare", evil, evil), ("compare", "small.json", "small.json", "--metric", evil),
+                     ("compare", "small.json", "small.json", "--threshold", evil + "=5%"),
+                     ("compare", "small.json", "small.json", "--threshold", "wall_time=" + evil),
+                     ("replay", evil, "--on", evil), ("list", evil), ("schema", evil), ("probe", evil), ("report", evil),
+                     ("run", "small.json", "--dry-run", "--set", evil + "=1"), ("report", "small.json", "-f", evil)]
+        for command in commands:
+            with self.subTest(command):
+                errors = self.memsweep(*command).err
+                self.assertTrue(errors, "nothing was said")
+                text = errors.decode("utf-8")
+                controls = [c for c in text if (ord(c) < 0x20 and c != "\n") or 0x7f <= ord(c) < 0xa0]
+                self.assertEqual(controls, [], repr(text))
+
     def test_invalid_scenario_names_the_place(self):
         self.write("bad.json", scenario(steps=[alloc(), {"op": "drp", "target": "a"}], repetitons=3))
         for command in (["run", "bad.json", "-o", "r.json"], ["validate", "bad.json"], ["run", "bad.json", "--dry-run"]):

@@ -146,6 +146,13 @@ class Replay(CliTest):
         trace = self.small()
         self.assertIn("did you mean \"jemalloc\"", self.expect(2, "replay", str(trace), "--on", "jemaloc").errors)
         self.assertIn("finalizer", self.expect(2, "replay", str(trace), "--on", "glibc", "--release", "finalizr").errors)
+        for release, said in (("leak:dotnet", "takes no profile"), ("immediate:dotnet", "takes no profile"),
+                              ("finalizer:nosuch", "there are .*dotnet")):
+            for on in ("glibc", "null", "arena"):
+                with self.subTest(release=release, on=on):
+                    self.assertRegex(self.expect(2, "replay", str(trace), "--on", on, "--release", release, "--dry-run").errors,
+                                     said)
+        self.expect(0, "replay", str(trace), "--on", "glibc", "--release", "finalizer:dotnet,sweep:dotnet", "--dry-run")
         self.expect(2, "replay", str(self.folder / "nowhere.mst"), "--on", "glibc")
         self.assertIn("save it to a file", self.expect(2, "replay", "-", "--on", "glibc").errors)
         self.expect(2, "replay", str(trace))

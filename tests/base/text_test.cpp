@@ -2,9 +2,12 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/checked.hpp"
+#include "core/base/expected.hpp"
+#include "core/base/printable.hpp"
 #include "core/base/rng.hpp"
 #include "tests/support/catch.hpp"
 
@@ -48,4 +51,21 @@ TEST_CASE("a seed gives the same order every time and every element stays", "[un
     for (int i = 0; i < 1000; ++i) {
         REQUIRE(rng.below(7) < 7);
     }
+}
+
+TEST_CASE("printable text steers no terminal and keeps what people write", "[unit]")
+{
+    CHECK(base::printable("a\x1b[31mb\tc\nd\re\x7f") == "a\\x1b[31mb\\tc\\nd\\re\\x7f");
+    CHECK(base::printable("na\u00efve \u4f8b \U0001F40D \"q\" \\") == "na\u00efve \u4f8b \U0001F40D \"q\" \\");
+    CHECK(base::printable("\xc2\x9b"
+                          "31m\xc2\xa0") == "\\xc2\\x9b31m\xc2\xa0");
+    CHECK(base::printable("\xff\xc3") == "\\xff\\xc3");
+    CHECK(base::printable("\xe4\xbe") == "\\xe4\\xbe");
+    CHECK(base::printable(std::string_view{"\0", 1}) == "\\x00");
+}
+
+TEST_CASE("an error is described in text that a terminal may show", "[unit]")
+{
+    CHECK(base::describe({base::ErrorCode::invalid_input, "unknown \"\x1b[2J\"", "a\x1b]0;t\x07.json:1:2"}) ==
+          "a\\x1b]0;t\\x07.json:1:2: unknown \"\\x1b[2J\"");
 }

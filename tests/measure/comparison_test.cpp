@@ -170,3 +170,83 @@ TEST_CASE("a counter that differs by less than is shown is shown in full", "[uni
     const auto more = compare({metric("live_bytes_peak", {800'000'000})}, {metric("live_bytes_peak", {800'000'001})});
     CHECK_THAT(only(more).why, Contains("800000001 instead of 800000000 B"));
 }
+
+TEST_CASE("every metric of an informational unit is shown and not judged", "[unit]")
+{
+    const std::vector base{metric("wall_time", ten), metric("release_latency_p95", ten), metric("call_time_max", ten),
+                           metric("pool_trim_time", ten)};
+    std::vector slow = base;
+    for (model::Metric& one : slow) {
+        one = metric(one.name, scaled(ten, 3));
+    }
+    Criteria criteria;
+    criteria.informational_units = {model::Unit::seconds};
+    const Comparison comparison = compare(base, slow, criteria);
+    CHECK(count(comparison, Verdict::informational) == 4);
+    CHECK(count(comparison, Verdict::regressed) == 0);
+}
+
+TEST_CASE("a change of time that a busier machine explains is inconclusive", "[unit]")
+{
+    using Metrics = std::vector<model::Metric>;
+    // A hundred operations, and as many faults; all in seconds.
+    const auto times = [](double wall, double run_delay, double fault_cost) {
+        return Metrics{metric("wall_time", scaled(ten, wall)),
+                       metric("time_per_op", scaled(ten, wall / 100)),
+                       metric("operations", std::vector<double>(10, 100)),
+                       metric("minor_faults", std::vector<double>(10, 100)),
+                       metric("run_delay_time", scaled(ten, run_delay)),
+                       metric("fault_cost", scaled(ten, fault_cost)),
+                       metric("fault_time", scaled(ten, fault_cost * 100))};
+    };
+    const Metrics quiet = times(1, 0, 1e-3);
+    const auto verdict = [](const Comparison& comparison, std::string_view name) -> const MetricComparison& {
+        return *std::ranges::find(comparison.metrics, name, &MetricComparison::metric);
+    };
+    for (const Metrics& busy : {times(1.5, 0.5, 1e-3), times(1.5, 0, 6e-3), times(1.5, 0.3, 3e-3)}) {
+        const Comparison comparison = compare(quiet, busy);
+        CHECK(outcome(comparison) == Outcome::passed);
+        for (const std::string_view name : {"wall_time", "time_per_op"}) {
+            const MetricComparison& found = verdict(comparison, name);
+            CHECK(found.verdict == Verdict::inconclusive);
+            CHECK(found.busier_machine);
+            CHECK_THAT(found.why, Contains("the machine was busier") && Contains("within the 5 % allowed"));
+            CHECK(repetitions_to_settle(found, comparison.noisy_metrics) == 0);
+        }
+        CHECK(std::ranges::any_of(comparison.findings, [](const Finding& one) {
+            return one.importance == Importance::warning && one.text.find("machine was busier") != std::string::npos;
+        }));
+        // The mirror: a base that was measured beside something else shows no improvement.
+        CHECK(verdict(compare(busy, quiet), "wall_time").verdict == Verdict::inconclusive);
+    }
+    CHECK_THAT(verdict(compare(quiet, times(1.5, 0.5, 1e-3)), "wall_time").why,
+               Contains("waiting for a processor explains 100 % (500.2 ms)"));
+    CHECK_THAT(verdict(compare(quiet, times(1.5, 0, 6e-3)), "wall_time").why,
+               Contains("page faults at 6.00 ms each instead of 1.00 ms"));
+    // What is left is beyond the threshold; waiting is no part of the time on a processor.
+    CHECK(outcome(compare(quiet, times(1.5, 0.4, 1e-3))) == Outcome::regressed);
+    CHECK(outcome(compare(quiet, times(1.5, 0, 1e-3))) == Outcome::regressed);
+    Metrics cpu = times(1, 0.5, 1e-3);
+    cpu.push_back(metric("cpu_time", scaled(ten, 1.5)));
+    Metrics cpu_before = quiet;
+    cpu_before.push_back(metric("cpu_time", ten));
+    CHECK(verdict(compare(cpu_before, cpu), "cpu_time").verdict == Verdict::regressed);
+}
+
+TEST_CASE("more faults at the same price are the case's doing, and so is waiting within one result", "[unit]")
+{
+    const std::vector base{metric("wall_time", ten), metric("minor_faults", std::vector<double>(10, 100)),
+                           metric("fault_cost", scaled(ten, 1e-3)), metric("fault_time", scaled(ten, 0.1)),
+                           metric("run_delay_time", scaled(ten, 0))};
+    const std::vector more{metric("wall_time", scaled(ten, 1.5)), metric("minor_faults", std::vector<double>(10, 600)),
+                           metric("fault_cost", scaled(ten, 1e-3)), metric("fault_time", scaled(ten, 0.6)),
+                           metric("run_delay_time", scaled(ten, 0))};
+    CHECK(outcome(compare(base, more)) == Outcome::regressed);
+    std::vector waiting = base;
+    waiting.front() = metric("wall_time", scaled(ten, 1.5));
+    waiting.back() = metric("run_delay_time", scaled(ten, 0.5));
+    const auto both = report({case_report({{"mode", "a"}}, base), case_report({{"mode", "b"}}, waiting)});
+    const auto between = compare_families(both, {"mode", "a"}, {"mode", "b"}, {});
+    REQUIRE(between);
+    CHECK(outcome(*between) == Outcome::regressed);
+}

@@ -98,3 +98,33 @@ TEST_CASE("what no probe measured makes no sentence", "[unit]")
     CHECK(probe_sentences(std::vector{case_report({{"size", "8"}}, {metric("latency", {1e-9})})}).empty());
     CHECK(probe_sentences({}).empty());
 }
+
+TEST_CASE("what a probe measured that no memory does is not trusted, before anything else is said", "[unit]")
+{
+    const auto latency = [](std::int64_t bytes, const std::vector<double>& nanoseconds) {
+        return probe_case("probe_latency", {{"pages", std::string{"4k"}}, {"size", bytes}}, "latency",
+                          scaled(nanoseconds, 1e-9));
+    };
+    const auto chains = [](std::int64_t count, double rate) {
+        return probe_case("probe_parallel_loads", {{"chains", count}}, "bandwidth", scaled(ten, rate));
+    };
+    CHECK(implausible_probe_sentences(std::vector{latency(4 << 20, scaled(ten, 100)), latency(64 << 20, ten)}).size() ==
+          1);
+    // Rising, flat within noise, and one slow repetition of ten.
+    std::vector<double> once = ten;
+    once.front() = 50;
+    CHECK(implausible_probe_sentences(std::vector{latency(1 << 20, scaled(ten, 1.05)), latency(4 << 20, ten),
+                                                  latency(8 << 20, once), latency(64 << 20, scaled(ten, 90))})
+              .empty());
+    CHECK(implausible_probe_sentences(std::vector{chains(1, 1e9), chains(4, 3.9e9), chains(16, 12e9)}).empty());
+    model::RunReport report;
+    report.cases = {latency(4 << 20, scaled(ten, 1090)), latency(64 << 20, scaled(ten, 117)), chains(1, 1e9),
+                    chains(16, 23e9)};
+    const std::vector<Finding> found = findings(report);
+    REQUIRE(found.size() >= 2);
+    CHECK(found[0].importance == Importance::warning);
+    CHECK(found[0].text == "latency is not trustworthy here: a load on 4k pages takes 1.09 us at 4MiB and 117.1 ns at "
+                           "64MiB, but a larger working set is never faster; something else ran beside it");
+    CHECK(found[1].text == "parallel loads are not trustworthy here: 16 chains bring 23 times what one brings, but 16 "
+                           "chains cannot bring more than 16 times as much; something else ran beside the one");
+}

@@ -1,5 +1,9 @@
 #include "core/model/plan.hpp"
 
+#include <algorithm>
+#include <ctime>
+#include <string>
+
 #include "core/model/concat_case.hpp"
 #include "tests/support/catch.hpp"
 
@@ -134,6 +138,31 @@ TEST_CASE("a sweep has the cases of one placement, mode, memory and release, in 
                                   placed(Placement::sweep, "x", leak)};
     using Groups = std::vector<std::vector<std::size_t>>;
     CHECK(sweeps(cases) == Groups{{0}, {1, 4}, {2}, {3}, {5}, {6}});
+}
+
+TEST_CASE("the groups of many cases are those of few, in the order of their first cases", "[unit]")
+{
+    constexpr std::size_t modes = 500;
+    std::vector<Case> cases(60'000);
+    for (std::size_t index = 0; index < cases.size(); ++index) {
+        cases[index].placement = index % 2 == 0 ? Placement::alone : Placement::sweep;
+        cases[index].params = {{"mode", std::to_string(index % modes)}};
+    }
+    // A look at every group for each of them would be 400 million comparisons and more, each a miss in the caches.
+    const std::clock_t began = std::clock();
+    const auto groups = sweeps(cases);
+    CHECK((std::clock() - began) / CLOCKS_PER_SEC < 5);
+    CHECK(groups.size() == cases.size() / 2 + modes / 2);
+    std::size_t members = 0;
+    std::size_t next = 0;
+    bool ordered = true;
+    for (const auto& group : groups) {
+        ordered = ordered && group.front() >= next && std::ranges::is_sorted(group);
+        next = group.front();
+        members += group.size();
+    }
+    CHECK(ordered);
+    CHECK(members == cases.size());
 }
 
 TEST_CASE("in a sweep the estimate counts what earlier cases leave", "[unit]")

@@ -5,7 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "reporters/document/chart.hpp"
+#include "reporters/document/document.hpp"
 #include "reporters/document/table.hpp"
+#include "reporters/markdown/markdown_writer.hpp"
+#include "reporters/terminal/terminal_writer.hpp"
 #include "reporters/text/display_text.hpp"
 #include "reporters/text/escaping.hpp"
 #include "reporters/text/json.hpp"
@@ -131,6 +134,29 @@ TEST_CASE("JSON is indented as nlohmann/json does it, and read back", "[unit]")
     CHECK(text == nlohmann::ordered_json::parse(text).dump(2));
     CHECK(indented(json_of(text)) == text);
     CHECK(compact(json_of(compact(json))) == compact(json));
+}
+
+TEST_CASE("a text from a file is no formula to a spreadsheet", "[unit]")
+{
+    CHECK(csv_text("=1+2") == "'=1+2");
+    CHECK(csv_text("+1") == "'+1");
+    CHECK(csv_text("-cmd|' /C calc'!A0") == "'-cmd|' /C calc'!A0");
+    CHECK(csv_text("@SUM(1,2)") == "\"'@SUM(1,2)\"");
+    CHECK(csv_text("\t=1") == "'\t=1");
+    CHECK(csv_text("a=1") == "a=1");
+    CHECK(csv_text("").empty());
+}
+
+TEST_CASE("no line is a command to the log of GitHub Actions", "[unit]")
+{
+    CHECK(without_commands("::error::a\n  ::warning file=b::c\nd ::e\n") ==
+          "\\::error::a\n  \\::warning file=b::c\nd ::e\n");
+    CHECK(without_commands("a ##[error]b") == "a \\##[error]b");
+    CHECK(without_commands("a: b\n\nc") == "a: b\n\nc");
+    Document document;
+    document.add(Paragraph{.text = "::error::owned", .mark = "  "});
+    CHECK(to_terminal(document, {.width = 80}) == "  \\::error::owned\n");
+    CHECK(markdown_text("::error::owned").starts_with("<!-- -->"));
 }
 
 }  // namespace memsweep::reporters

@@ -1,6 +1,7 @@
 #include "scenarios/reader/criteria_files.hpp"
 
 #include <filesystem>
+#include <set>
 
 #include "tests/support/catch.hpp"
 
@@ -55,10 +56,12 @@ TEST_CASE("a gate holds thresholds, a choice of metrics, and those that never ga
     const LoadedGate loaded = load_gate_text("g.json", R"({ // comments are fine
         "format": "memsweep-gate", "version": 1, "description": "d", "x-owner": 1,
         "only": ["wall_time", "working_set_peak"], "informational": ["wall_time"],
+        "informational_units": ["s", "B/s"],
         "thresholds": { "wall_time": "10%", "working_set_peak": "2%,1MiB" } })");
     REQUIRE(loaded);
     CHECK(loaded->only == measure::MetricNames{"wall_time", "working_set_peak"});
     CHECK(loaded->informational == measure::MetricNames{"wall_time"});
+    CHECK(loaded->informational_units == std::set{model::Unit::seconds, model::Unit::bytes_per_second});
     CHECK(loaded->thresholds.at("wall_time").relative == 0.1);
     CHECK(loaded->thresholds.at("working_set_peak").absolute == 1048576);
 }
@@ -69,6 +72,8 @@ TEST_CASE("what is wrong with a gate is told in its place", "[unit]")
           "g.json:1:44: unknown key \"treshold\" in a gate; did you mean \"thresholds\"?");
     CHECK(only_error(gate(R"("only": ["wal_time"])")) ==
           "g.json:1:53: unknown metric \"wal_time\"; did you mean \"wall_time\"?");
+    CHECK(only_error(gate(R"("informational_units": ["ms"])")) ==
+          "g.json:1:68: \"informational_units\" holds units (\"B\", \"s\", \"B/s\", \"1\", \"op/s\"), not \"ms\"");
     CHECK(only_error(gate(R"("thresholds": { "wall_time": "5" })")) ==
           "g.json:1:73: \"5\" is not a threshold; write 5% or 5%,2ms");
     CHECK(only_error(gate(R"("thresholds": { "wall_time": 5 })")) ==

@@ -86,7 +86,7 @@ TEST_CASE("a variable is replaced, with the type that the text has", "[unit]")
     CHECK(errors_of(text, variable("count", "${tag}"))
               .front()
               .starts_with("--set count=${tag}: unknown name \"tag\" here"));
-    CHECK(errors_of(text, variable("count", "\xff")) == Errors{"--set count=\xff: the value is not plain UTF-8 text"});
+    CHECK(errors_of(text, variable("count", "\xff")) == Errors{"--set count=\\xff: the value is not plain UTF-8 text"});
     CHECK(errors_of(scenario_text(R"("steps": [{"op": "collect"}])"), variable("count", "5")) ==
           Errors{"--set count=5: the scenario has no variables"});
 }
