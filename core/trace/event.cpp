@@ -12,6 +12,19 @@ EventDecoder::EventDecoder(const ChunkHeader& header, std::span<const std::uint8
 {
 }
 
+// Every event is two to four numbers, most of them of one byte: calling it takes a seventh of the time to read a trace.
+// trace.
+[[gnu::always_inline]] inline bool EventDecoder::number(std::uint64_t& value) noexcept
+{
+    if (at_ != end_ && *at_ < 0x80U) {
+        value = *at_++;
+        return true;
+    }
+    const std::uint8_t* after = get_varint(at_, end_, value);
+    at_ = after != nullptr ? after : at_;
+    return after != nullptr;
+}
+
 bool EventDecoder::next(Event& event) noexcept
 {
     while (at_ != end_) {
@@ -157,17 +170,6 @@ bool EventDecoder::transfer(Event& event) noexcept
 {
     return address(event.address) && address(event.old_address) && number(event.size) &&
            small_number(event.source_space);
-}
-
-bool EventDecoder::number(std::uint64_t& value) noexcept
-{
-    if (at_ != end_ && *at_ < 0x80U) {
-        value = *at_++;
-        return true;
-    }
-    const std::uint8_t* after = get_varint(at_, end_, value);
-    at_ = after != nullptr ? after : at_;
-    return after != nullptr;
 }
 
 bool EventDecoder::small_number(std::uint32_t& value) noexcept
