@@ -46,7 +46,7 @@ foreach(layer IN LISTS core_layers)
   install(TARGETS memsweep_${layer} EXPORT memsweep ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/memsweep)
 endforeach()
 install(TARGETS memsweep_core EXPORT memsweep)
-install(DIRECTORY core DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/memsweep FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY core DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/memsweep FILES_MATCHING PATTERN "*.hpp" PATTERN "*.inc")
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/memsweep)
 install(EXPORT memsweep NAMESPACE memsweep:: FILE memsweepTargets.cmake DESTINATION ${package_folder})
 configure_package_config_file(cmake/memsweepConfig.cmake.in "${CMAKE_BINARY_DIR}/memsweepConfig.cmake"

@@ -244,10 +244,8 @@ ExitCode write_fleet(Collected& collected, const measure::Expectation& expectati
 
 base::Expected<ExitCode> execute(const MergeCommand& command, const GlobalOptions& global)
 {
-    const auto usable =
-        check_one_stdin(command.results).and_then([&] { return check_out(command.out, command.results); });
-    if (!usable) {
-        return base::fail(usable.error());
+    if (const auto readable = check_one_stdin(command.results); !readable) {
+        return base::fail(readable.error());
     }
     const auto expectation = parse_expectation(command.expect);
     if (!expectation) {

@@ -192,7 +192,7 @@ class RunSession {
         if (!path) {
             return base::fail(path.error());
         }
-        if (const auto distinct = check_files(plan, report, *path, *targets); !distinct) {
+        if (const auto distinct = check_files(plan, *path, *targets); !distinct) {
             return base::fail(distinct.error());
         }
         if (command_.resume) {
@@ -292,16 +292,15 @@ class RunSession {
     }
 
     // Before anything is measured: what is written must not be written over, nor over what is read.
-    [[nodiscard]] base::Expected<void> check_files(const model::Plan& plan, const model::RunReport& report,
-                                                   const std::string& path,
+    [[nodiscard]] base::Expected<void> check_files(const model::Plan& plan, const std::string& path,
                                                    const std::vector<ReportTarget>& targets) const
     {
         std::vector<NamedFile> outputs{{"--out", path}, {"--events", command_.events}};
         for (const ReportTarget& target : targets) {
             std::ranges::move(files_of(target), std::back_inserter(outputs));
         }
-        std::vector<NamedFile> inputs{{"--baseline", expanded(command_.baseline, report).value_or("")},
-                                      {"what is run", plan.path}};
+        std::vector<NamedFile> inputs{
+            {"what is run", plan.path}};  // a baseline may be renewed by what is held against it
         for (const std::string& scenario : command_.scenarios) {
             inputs.push_back({"what is run", scenario_path(scenario)});
         }

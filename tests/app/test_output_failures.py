@@ -345,14 +345,13 @@ class OneFileTwice(OutputTest):
                         ("-o", "a.json", "-r", "csv=b", "-r", "md=b"), ("-o", "r.json", "-r", "html=same.json"),
                         ("-o", "r.json", "-r", "html=link.json"), ("-o", "new.json", "-r", "html=dangling.json"),
                         ("-o", os.fspath(self.folder / "a.json"), "-r", "html=a.json"), ("-o", "small.json"),
-                        ("-o", "a.json", "-r", "csv=small.json"), ("-o", "a.json", "--events", "small.json"),
-                        ("-o", "r.json", "--baseline", "r.json")):
+                        ("-o", "a.json", "-r", "csv=small.json"), ("-o", "a.json", "--events", "small.json")):
             with self.subTest(outputs):
                 self.refused("run", "small.json", "-q", *outputs)
 
     def test_outputs_on_inputs(self):
         for args in (("report", "r.json", "-f", "html", "-o", "r.json"), ("report", "r.json", "-f", "html", "-o", "same.json"),
-                     ("compare", "r.json", "s.json", "-o", "s.json"), ("merge", "r.json", "s.json", "-o", "r.json")):
+                     ("compare", "r.json", "s.json", "-o", "s.json")):
             with self.subTest(args):
                 self.refused(*args)
 
