@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <optional>
 #include <utility>
 
@@ -34,6 +35,21 @@ void verify_allocator(const model::AllocatorSpec& allocator, Outcome& outcome)
             fmt::format("the worker's malloc came from {}, not from {}",
                         outcome.allocator.library.empty() ? "nowhere known" : outcome.allocator.library, expected);
     }
+}
+
+// "the worker ended: killed by signal 9 (SIGKILL)", or who sent that signal, where the kernel has counted it.
+std::string death_of(const sys::ExitStatus& status, const sys::OomKills& before)
+{
+    const sys::OomKills after = sys::oom_kills("/");
+    if (status.signal == SIGKILL && after.in_group > before.in_group) {
+        const auto limit = sys::tightest_limit(sys::cgroup_memory("/"));
+        return fmt::format("out of memory: the kernel killed the worker (SIGKILL) at its control group's limit{}",
+                           limit ? " of " + base::format_size(*limit) : "");
+    }
+    if (status.signal == SIGKILL && after.on_machine > before.on_machine) {
+        return "out of memory: the kernel killed the worker (SIGKILL), the machine had no memory left";
+    }
+    return "the worker ended: " + status.describe();
 }
 
 // Collects working set and live bytes over time, from outside the worker. A worker that cannot be watched yields no
@@ -126,7 +142,7 @@ base::Expected<void> WorkerExecutor::ensure_worker(const model::AllocatorSpec& a
     if (auto sent = ours.send("g", gauges->fd()); !sent) {
         return sent;
     }
-    worker_.emplace(Worker{*std::move(process), std::move(ours), *std::move(gauges), allocator});
+    worker_.emplace(Worker{*std::move(process), std::move(ours), *std::move(gauges), allocator, sys::oom_kills("/")});
     return {};
 }
 
@@ -214,7 +230,7 @@ void WorkerExecutor::finish(const RunRegion& region, const RunLimits& limits, Ou
         break;
     case Ending::crashed: {
         const auto status = worker_->process.wait_for(reap_patience);
-        outcome.reason = status ? "the worker ended: " + status->describe() : "the worker closed its socket and hangs";
+        outcome.reason = status ? death_of(*status, worker_->oom_kills) : "the worker closed its socket and hangs";
         break;
     }
     case Ending::interrupted:

@@ -14,6 +14,7 @@
 
 #include "core/engine/executor.hpp"
 #include "core/engine/run_region.hpp"
+#include "core/sys/cgroup_memory.hpp"
 #include "core/sys/child_process.hpp"
 #include "core/sys/clock.hpp"
 #include "core/sys/interprocess.hpp"
@@ -39,6 +40,7 @@ class WorkerExecutor final : public Executor {
         sys::Channel channel;
         sys::SharedRegion gauges;
         model::AllocatorSpec allocator;
+        sys::OomKills oom_kills;  // before it was started
     };
 
     [[nodiscard]] base::Expected<void> ensure_worker(const model::AllocatorSpec& allocator);

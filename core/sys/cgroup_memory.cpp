@@ -101,6 +101,20 @@ CgroupMemory cgroup_memory(const std::string& root)
     return memory;
 }
 
+OomKills oom_kills(const std::string& root)
+{
+    const auto count_in = [](const std::string& file) {
+        return find_counter(read_kernel_text(file).value_or(""), "oom_kill").value_or(0);
+    };
+    const CgroupMemory memory = cgroup_memory(root);
+    OomKills kills{.on_machine = count_in(root + "proc/vmstat")};
+    if (!memory.levels.empty()) {
+        const std::string& group = memory.levels.front().directory;
+        kills.in_group = count_in(group + "/memory.events") + count_in(group + "/memory.oom_control");
+    }
+    return kills;
+}
+
 std::optional<std::uint64_t> tightest_limit(const CgroupMemory& memory)
 {
     Bytes tightest;

@@ -33,6 +33,15 @@ struct CgroupMemory {
 
 [[nodiscard]] std::optional<std::uint64_t> tightest_limit(const CgroupMemory& memory);
 
+// How often the out-of-memory killer has come: in this process's control group, and on the whole machine.
+//
+// Sources  oom_kill of memory.events (v2) or memory.oom_control (v1), and of /proc/vmstat (Linux 4.13).
+struct OomKills {
+    std::uint64_t in_group{};
+    std::uint64_t on_machine{};
+};
+[[nodiscard]] OomKills oom_kills(const std::string& root);
+
 // Where the control groups of this process lie in the file system.
 //
 // Sources  /proc/self/mountinfo: mount root, mount point, file system type and options, blanks escaped as \040;

@@ -65,6 +65,23 @@ TEST_CASE("without control groups nothing is limited", "[unit]")
     CHECK(sys::available_memory(empty.root()) == 0);
 }
 
+TEST_CASE("kills for want of memory are counted in this group and on the machine", "[unit]")
+{
+    const FakeGroups v2{v2_mount, "0::/a\n"};
+    v2.v2("sys/fs/cgroup/a", "41943040\n");
+    CHECK(sys::oom_kills(v2.root()).in_group == 0);
+    v2.add("sys/fs/cgroup/a/memory.events", "low 0\nhigh 0\nmax 9\noom 3\noom_kill 2\noom_group_kill 1\n");
+    v2.add("proc/vmstat", "nr_free_pages 1\noom_kill 5\n");
+    CHECK(sys::oom_kills(v2.root()).in_group == 2);
+    CHECK(sys::oom_kills(v2.root()).on_machine == 5);
+
+    const FakeGroups v1{v1_mount, "4:memory:/a\n"};
+    v1.v1("/a", "1073741824\n");
+    v1.add("sys/fs/cgroup/memory/a/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 7\n");
+    CHECK(sys::oom_kills(v1.root()).in_group == 7);
+    CHECK(sys::oom_kills(v1.root()).on_machine == 0);
+}
+
 TEST_CASE("v1: the tightest of the group and all above it holds", "[unit]")
 {
     const FakeGroups groups{std::string{v1_other} + v1_mount, "5:devices:/x\n4:memory:/a/b\n"};
