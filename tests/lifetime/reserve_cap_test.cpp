@@ -2,8 +2,8 @@
 #include <chrono>
 #include <vector>
 
-#include "core/lifetime/reserve_cap.hpp"
 #include "core/lifetime/heap.hpp"
+#include "core/lifetime/reserve_cap.hpp"
 #include "core/memory/allocator_resources.hpp"
 #include "tests/support/catch.hpp"
 
