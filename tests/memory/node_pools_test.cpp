@@ -7,6 +7,7 @@
 #include "core/memory/adaptors.hpp"
 #include "core/memory/node_pools.hpp"
 #include "core/memory/page_resources.hpp"
+#include "core/memory/stack.hpp"
 #include "core/sys/numa.hpp"
 #include "core/sys/page_ops.hpp"
 #include "tests/lifetime/threads.hpp"

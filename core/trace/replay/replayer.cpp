@@ -344,14 +344,14 @@ ReplayRun Replayer::prepare(bool with_handles)
 template <typename Backend>
 ReplayRun Replayer::run(const Backend& backend, ReplayTouch touch, CallTimeCounts* times)
 {
-    using Slot = typename Backend::Slot;
+    using BlockSlot = typename Backend::Slot;
     const sys::SystemClock clock;
     Shared<Backend> shared;
     shared.cells = program_.header->cells == 0 ? nullptr : &places_->cells[0];
     shared.touch = touch;
     shared.clock = &clock;
-    Slot* slots = nullptr;
-    if constexpr (std::is_pointer_v<Slot>) {
+    BlockSlot* slots = nullptr;
+    if constexpr (std::is_pointer_v<BlockSlot>) {
         slots = &places_->slots[0];
     } else {
         places_->make_handles();
@@ -370,7 +370,7 @@ ReplayRun Replayer::run(const Backend& backend, ReplayTouch touch, CallTimeCount
             shared.go.wait(false);
         }
         const ReplayThread& thread = program_.threads[index];
-        Slot* const first = slots + places_->first_slot[index];
+        BlockSlot* const first = slots + places_->first_slot[index];
         const ReplayRun one = counts ? run_thread<Backend, true>(backend, shared, program_, thread, first, counts.get())
                                      : run_thread<Backend, false>(backend, shared, program_, thread, first, nullptr);
         const std::lock_guard lock{joining};
