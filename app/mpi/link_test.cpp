@@ -60,7 +60,7 @@ struct Memory {
 // A coroutine that stops wherever its end waits for a message.
 class Talk {
   public:
-    struct promise_type {
+    struct promise_type {  // NOLINT(readability-identifier-naming): what coroutines look for
         Talk get_return_object() { return Talk{std::coroutine_handle<promise_type>::from_promise(*this)}; }
         [[nodiscard]] std::suspend_always initial_suspend() const noexcept { return {}; }
         [[nodiscard]] std::suspend_always final_suspend() const noexcept { return {}; }

@@ -117,7 +117,7 @@ struct Arguments {
 };
 
 // Words of a table, and "none"; `refusal`: what is wrong with another word.
-OptionValue word_list(std::vector<std::string>& target, std::vector<std::string> known, std::string refusal)
+OptionValue word_list(std::vector<std::string>& target, std::vector<std::string> known, const std::string& refusal)
 {
     known.emplace_back("none");
     OptionValue list = value::each_of_list([&target, known, refusal](const std::string& word) -> base::Expected<void> {

@@ -66,7 +66,7 @@ namespace memsweep::device::opencl {
     X(clEnqueueSVMMigrateMem, svm_migrate)
 
 struct Library {
-#define MEMSWEEP_MEMBER(function, member) decltype(&(function)) member{};
+#define MEMSWEEP_MEMBER(function, member) decltype(&(function)) member{};  // NOLINT(bugprone-macro-parentheses): a name
     MEMSWEEP_OPENCL_NEEDED(MEMSWEEP_MEMBER)
     MEMSWEEP_OPENCL_SHARED_MEMORY(MEMSWEEP_MEMBER)
 #undef MEMSWEEP_MEMBER
