@@ -103,7 +103,7 @@ std::string damage_text(const trace::Damage& damage)
         parts.push_back(fmt::format("{} skipped", plural(damage.skipped_bytes, "byte")));
     }
     if (damage.truncated) {
-        parts.push_back("the file ends within a chunk");
+        parts.emplace_back("the file ends within a chunk");
     }
     return listed(parts, "; ");
 }

@@ -87,7 +87,7 @@ base::Expected<void> import_log(const ImportFormat& format, LogText& log, Import
                                 const ImportOptions& options)
 {
     const std::string head{log.peek(log_head_bytes)};
-    if (const auto imported = format.import(log, sink, options); !imported) {
+    if (auto imported = format.import(log, sink, options); !imported) {
         return imported;
     }
     if (log.failure()) {

@@ -45,7 +45,7 @@ struct Compressed {
     base::Expected<bool> skip_padding()
     {
         for (;;) {
-            const auto more = refill();
+            auto more = refill();
             if (!more || !*more) {
                 return more;
             }
