@@ -394,7 +394,7 @@ class TwoNodes(Guest):
         self.assertEqual(self.events("refused")["oom_kill"], 0)
         self.expect(3, "killed")
         self.assertEqual(self.only_case("killed")["status"], "error")
-        self.assertRegex(self.only_case("killed")["reason"], r"^out of memory: .*\(SIGKILL\) at its control group's limit of 40(\.0)? MiB")
+        self.assertRegex(self.only_case("killed")["reason"], r"^repetition 1: out of memory: .*\(SIGKILL\) at its control group's limit of 40(\.0)? MiB")
         self.assertEqual(self.events("killed")["oom_kill"], 1)
 
 
