@@ -1,7 +1,6 @@
 #include "core/sys/output_file.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,7 +8,6 @@
 #include <array>
 #include <cerrno>
 #include <climits>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <ranges>
@@ -22,7 +20,7 @@
 #include "core/base/quantity.hpp"
 #include "core/sys/descriptor.hpp"
 #include "core/sys/file_text.hpp"
-#include "core/sys/signals.hpp"
+#include "core/sys/output_stream.hpp"
 
 namespace memsweep::sys {
 namespace {
@@ -283,31 +281,6 @@ base::Expected<void> check_writable(const std::string& path, std::uint64_t expec
 
 namespace {
 
-// Takes away SIGXFSZ, which a write beyond RLIMIT_FSIZE sends to the writing thread, for as long as it lives.
-class NoFileSizeSignal {
-  public:
-    NoFileSizeSignal() noexcept
-    {
-        sigemptyset(&size_limit_);
-        sigaddset(&size_limit_, SIGXFSZ);
-        ::pthread_sigmask(SIG_BLOCK, &size_limit_, &before_);
-    }
-    NoFileSizeSignal(const NoFileSizeSignal&) = delete;
-    NoFileSizeSignal& operator=(const NoFileSizeSignal&) = delete;
-    ~NoFileSizeSignal()
-    {
-        constexpr timespec at_once{};
-        if (sigismember(&before_, SIGXFSZ) == 0) {
-            retry_interrupted([&] { return ::sigtimedwait(&size_limit_, nullptr, &at_once); });
-        }
-        ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    }
-
-  private:
-    sigset_t size_limit_{};
-    sigset_t before_{};
-};
-
 std::uint64_t random_number()
 {
     std::uint64_t number{};
@@ -396,73 +369,6 @@ int TempFile::commit_as(const std::string& path, Existing existing) noexcept
         ::unlink(path_.c_str());
     }
     path_.clear();
-    return 0;
-}
-
-namespace {
-
-constexpr int look_for_signals_ms = 50;
-
-// A stop signal is held back while something is measured, and would end no write(2) that waits for a reader. So the
-// waiting is done here, where it can be seen. The errno, or 0 when there is room.
-int wait_for_room(int fd) noexcept
-{
-    pollfd one{.fd = fd, .events = POLLOUT, .revents = 0};
-    for (;;) {
-        const int ready = ::poll(&one, 1, look_for_signals_ms);
-        if (ready > 0) {
-            return 0;  // errors too: the write says which
-        }
-        if (ready < 0 && errno != EINTR) {
-            return errno;
-        }
-        if (stop_signal_waits()) {
-            return EINTR;
-        }
-    }
-}
-
-}  // namespace
-
-UniqueFd open_stream(const std::string& path) noexcept
-{
-    // Without a reader O_NONBLOCK fails with ENXIO where it would wait otherwise: see fifo(7).
-    for (;;) {
-        UniqueFd file{retry_interrupted([&] { return ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC); })};
-        if (file.valid()) {
-            ::fcntl(file.get(), F_SETFL, ::fcntl(file.get(), F_GETFL) & ~O_NONBLOCK);
-            return file;
-        }
-        struct stat found {};
-        if (errno != ENXIO || ::stat(path.c_str(), &found) != 0 || !S_ISFIFO(found.st_mode)) {
-            errno = errno == 0 ? ENXIO : errno;
-            return file;
-        }
-        if (stop_signal_waits()) {
-            errno = EINTR;
-            return file;
-        }
-        ::poll(nullptr, 0, look_for_signals_ms);
-    }
-}
-
-int write_all(int fd, std::string_view content) noexcept
-{
-    const NoFileSizeSignal quiet;
-    struct stat target {};
-    const bool is_file = ::fstat(fd, &target) == 0 && S_ISREG(target.st_mode);
-    while (!content.empty()) {
-        if (const int error = is_file ? 0 : wait_for_room(fd); error != 0) {
-            return error;
-        }
-        // A pipe with any room takes PIPE_BUF bytes without waiting.
-        const std::string_view piece = content.substr(0, is_file ? content.size() : PIPE_BUF);
-        const ssize_t written = retry_interrupted([&] { return ::write(fd, piece.data(), piece.size()); });
-        if (written < 0) {
-            return errno;
-        }
-        content.remove_prefix(static_cast<std::size_t>(written));
-    }
     return 0;
 }
 
