@@ -164,10 +164,10 @@ class PerBlock {
     std::vector<Value> values_;
 };
 
+// To a multiple of `unit`; beyond the largest multiple, to that one.
 [[nodiscard]] constexpr std::uint64_t rounded_up(std::uint64_t size, std::uint64_t unit)
 {
-    const std::uint64_t max = ~0ULL / unit * unit;
-    return size > max ? max : (size + unit - 1) / unit * unit;
+    return size > ~0ULL - (unit - 1) ? ~0ULL / unit * unit : (size + unit - 1) / unit * unit;
 }
 
 struct Hole {
