@@ -13,7 +13,6 @@ EventDecoder::EventDecoder(const ChunkHeader& header, std::span<const std::uint8
 }
 
 // Every event is two to four numbers, most of them of one byte: calling it takes a seventh of the time to read a trace.
-// trace.
 [[gnu::always_inline]] inline bool EventDecoder::number(std::uint64_t& value) noexcept
 {
     if (at_ != end_ && *at_ < 0x80U) {

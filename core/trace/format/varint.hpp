@@ -133,8 +133,8 @@ struct DepositedVarints {
 #endif
 
 // The end of what was read, or nullptr.
-[[nodiscard]] constexpr const std::uint8_t* get_varint(const std::uint8_t* at, const std::uint8_t* end,
-                                                       std::uint64_t& value) noexcept
+[[nodiscard, gnu::always_inline]] constexpr const std::uint8_t*
+get_varint(const std::uint8_t* at, const std::uint8_t* end, std::uint64_t& value) noexcept
 {
     value = 0;
     for (unsigned shift = 0; at != end && shift < 64; shift += 7) {
