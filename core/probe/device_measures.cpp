@@ -114,7 +114,7 @@ Expected<void> measure_locking(const DeviceTask& task, model::CaseReport& report
             while (goes_on(task, seconds, report)) {
                 const auto begin = clock.now();
                 auto locked = device::adopt(task.runtime, number, ordinary.host(), task.bytes);
-                auto freed = locked ? locked->release() : Expected<void>{base::fail(locked.error())};
+                auto freed = locked ? locked->close() : Expected<void>{base::fail(locked.error())};
                 if (!freed) {
                     return freed;
                 }

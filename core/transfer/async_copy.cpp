@@ -138,7 +138,7 @@ Expected<void> DirectCopy::register_host_end()
 Expected<void> DirectCopy::unregister_host_end()
 {
     const auto began = clock_.now();
-    return registered_.release().map([&] { statistics_.register_ns += (clock_.now() - began).count(); });
+    return registered_.close().map([&] { statistics_.register_ns += (clock_.now() - began).count(); });
 }
 
 Expected<AsyncCopy::Progress> DirectCopy::advance()
@@ -195,7 +195,7 @@ void DirectCopy::settle() noexcept
 {
     static_cast<void>(runtime_.wait(stream_.id()));
     end_ = {};
-    static_cast<void>(registered_.release());
+    static_cast<void>(registered_.close());
 }
 
 Expected<AsyncCopy::Progress> HostCopy::advance()

@@ -205,36 +205,30 @@ base::Expected<RawBlock> CudaRuntime::adopt(std::uint32_t device, void* ordinary
     return kept(block);
 }
 
-base::Expected<void> CudaRuntime::release(MemoryId memory)
+base::Expected<void> CudaRuntime::close(MemoryId memory)
 {
-    Block block;
-    {
-        const std::lock_guard lock{mutex_};
-        const auto found = blocks_.find(memory);
-        if (found == blocks_.end()) {
-            return base::fail(ErrorCode::invalid_input, "there is no such block");
-        }
-        block = found->second;
-        blocks_.erase(found);
+    const auto block = take(blocks_, memory, "there is no such block");
+    if (!block) {
+        return base::fail(block.error());
     }
-    if (auto chosen = choose(block.device); !chosen) {
+    if (auto chosen = choose(block->device); !chosen) {
         return chosen;
     }
-    switch (block.kind) {
+    switch (block->kind) {
     case MemoryKind::pageable:
-        std::free(block.data);
+        std::free(block->data);
         return {};
     case MemoryKind::pinned:
     case MemoryKind::write_combined:
     case MemoryKind::mapped:
-        return outcome("cudaFreeHost", cudaFreeHost(block.host));
+        return outcome("cudaFreeHost", cudaFreeHost(block->host));
     case MemoryKind::registered:
-        return outcome("cudaHostUnregister", cudaHostUnregister(block.host));
+        return outcome("cudaHostUnregister", cudaHostUnregister(block->host));
     case MemoryKind::device:
     case MemoryKind::managed:
-        return outcome("cudaFree", cudaFree(block.data));
+        return outcome("cudaFree", cudaFree(block->data));
     case MemoryKind::stream_ordered:
-        return outcome("cudaFreeAsync", cudaFreeAsync(block.data, block.stream));
+        return outcome("cudaFreeAsync", cudaFreeAsync(block->data, block->stream));
     }
     return {};
 }
@@ -268,34 +262,13 @@ base::Expected<void> CudaRuntime::unmap(MemoryId memory)
     return {};
 }
 
-base::Expected<End> CudaRuntime::end_of(Address address, std::uint64_t bytes) const
+End CudaRuntime::end_in(const Block& block, std::uint64_t offset_bytes) noexcept
 {
-    if (address.memory == MemoryId::none) {
-        if (address.ordinary == nullptr) {
-            return base::fail(ErrorCode::invalid_input, "there is no memory at this address");
-        }
-        return End{.data = static_cast<std::byte*>(address.ordinary), .on_host = true};
-    }
-    return find(address, bytes).map([&](const Block& block) {
-        return End{.data = block.data + address.offset_bytes,
-                   .on_host = is_the_hosts(block.kind) || block.kind == MemoryKind::managed,
-                   .kernels_reach = block.kind != MemoryKind::pageable,
-                   .is_managed = block.kind == MemoryKind::managed,
-                   .device = block.device};
-    });
-}
-
-base::Expected<End> CudaRuntime::reach(Address address, std::uint64_t bytes, std::uint64_t unit) const
-{
-    return end_of(address, bytes).and_then([&](const End& end) -> base::Expected<End> {
-        if (!end.kernels_reach) {
-            return base::fail(ErrorCode::not_supported, "kernels do not reach ordinary memory: register it");
-        }
-        if (bytes % unit != 0 || address.offset_bytes % unit != 0) {
-            return base::fail(ErrorCode::invalid_input, fmt::format("not a multiple of {} bytes", unit));
-        }
-        return end;
-    });
+    return {.data = block.data + offset_bytes,
+            .on_host = is_the_hosts(block.kind) || block.kind == MemoryKind::managed,
+            .kernels_reach = block.kind != MemoryKind::pageable,
+            .is_managed = block.kind == MemoryKind::managed,
+            .device = block.device};
 }
 
 }  // namespace cuda

@@ -242,7 +242,7 @@ void OpenClRuntime::dispose(Block& block)
     }
 }
 
-base::Expected<void> OpenClRuntime::release(MemoryId memory)
+base::Expected<void> OpenClRuntime::close(MemoryId memory)
 {
     const std::lock_guard lock{mutex_};
     const auto found = blocks_.find(memory);
@@ -292,22 +292,16 @@ base::Expected<void> OpenClRuntime::unmap(MemoryId memory)
     return outcome("clFinish", api_.finish(queue));
 }
 
-base::Expected<End> OpenClRuntime::end_of(Address address, std::uint64_t bytes) const
+End OpenClRuntime::end_in(const Block& block, std::uint64_t offset_bytes) noexcept
 {
-    if (address.memory == MemoryId::none) {
-        if (address.ordinary == nullptr) {
-            return base::fail(ErrorCode::invalid_input, "there is no memory at this address");
-        }
-        return End{.host = static_cast<std::byte*>(address.ordinary)};
+    if (block.host != nullptr) {
+        const bool is_managed = block.kind == MemoryKind::managed;
+        return {.host = block.host + offset_bytes,
+                .device = block.device,
+                .kernels_reach = is_managed,
+                .is_managed = is_managed};
     }
-    return find(address, bytes).map([&](const Block& block) {
-        if (block.host != nullptr) {
-            return End{.host = block.host + address.offset_bytes,
-                       .device = block.device,
-                       .is_shared = block.kind == MemoryKind::managed};
-        }
-        return End{.buffer = block.buffer, .offset = address.offset_bytes, .device = block.device};
-    });
+    return {.buffer = block.buffer, .offset = offset_bytes, .device = block.device, .kernels_reach = true};
 }
 
 }  // namespace opencl
