@@ -48,15 +48,12 @@ class Backend : public Runtime {
 
     base::Expected<void> close(StreamId stream) override
     {
-        auto found = find(stream);
-        if (!found) {
-            return base::fail(found.error());
-        }
+        auto found = MEMSWEEP_TRY(find(stream));
         for (const LatchId latch : latches_of(stream)) {
             static_cast<void>(self().close(latch));
         }
-        auto done = self().finish(*found);
-        self().dismantle(*found);
+        auto done = self().finish(found);
+        self().dismantle(found);
         const std::lock_guard lock{mutex_};
         streams_.erase(stream);
         return done;
@@ -67,116 +64,89 @@ class Backend : public Runtime {
         if (!latches_of(stream).empty()) {
             return base::fail(base::ErrorCode::timeout, "wait: the stream is held by a latch that is not closed");
         }
-        return find(stream).and_then([&](Stream found) { return self().finish(found); });
+        return self().finish(MEMSWEEP_TRY(find(stream)));
     }
 
     [[nodiscard]] base::Expected<void> copy(StreamId stream, Address to, Address from, std::uint64_t bytes) override
     {
-        const auto on = find(stream);
-        const auto into = end_of(to, bytes);
-        const auto out_of = end_of(from, bytes);
-        if (const auto* const error = base::first_error(on, into, out_of)) {
-            return base::fail(*error);
-        }
-        return bytes == 0 ? base::Expected<void>{} : self().queue_copy(*on, *into, *out_of, bytes);
+        const auto on = MEMSWEEP_TRY(find(stream));
+        const auto into = MEMSWEEP_TRY(end_of(to, bytes));
+        const auto out_of = MEMSWEEP_TRY(end_of(from, bytes));
+        return bytes == 0 ? base::Expected<void>{} : self().queue_copy(on, into, out_of, bytes);
     }
 
     [[nodiscard]] base::Expected<void> fill(StreamId stream, Address to, std::byte value, std::uint64_t bytes) override
     {
-        const auto on = find(stream);
-        const auto into = end_of(to, bytes);
-        if (const auto* const error = base::first_error(on, into)) {
-            return base::fail(*error);
-        }
+        const auto on = MEMSWEEP_TRY(find(stream));
+        const auto into = MEMSWEEP_TRY(end_of(to, bytes));
         if (bytes == 0) {
             return {};
         }
-        if (std::byte* const host = Derived::host_to_fill(*into)) {  // in its turn, but by the processor
+        if (std::byte* const host = Derived::host_to_fill(into)) {  // in its turn, but by the processor
             return wait(stream).map([&] { std::fill_n(host, bytes, value); });
         }
-        return self().queue_fill(*on, *into, value, bytes);
+        return self().queue_fill(on, into, value, bytes);
     }
 
     [[nodiscard]] base::Expected<void> copy_by_kernel(StreamId stream, Address to, Address from,
                                                       std::uint64_t bytes) override
     {
-        const auto on = find(stream);
-        const auto into = reach(to, bytes, pair_bytes);
-        const auto out_of = reach(from, bytes, pair_bytes);
-        if (const auto* const error = base::first_error(on, into, out_of)) {
-            return base::fail(*error);
-        }
-        return bytes == 0 ? base::Expected<void>{} : self().queue_kernel_copy(*on, *into, *out_of, bytes);
+        const auto on = MEMSWEEP_TRY(find(stream));
+        const auto into = MEMSWEEP_TRY(reach(to, bytes, pair_bytes));
+        const auto out_of = MEMSWEEP_TRY(reach(from, bytes, pair_bytes));
+        return bytes == 0 ? base::Expected<void>{} : self().queue_kernel_copy(on, into, out_of, bytes);
     }
 
     [[nodiscard]] base::Expected<void> write_pattern(StreamId stream, Address to, std::uint64_t bytes,
                                                      Pattern pattern) override
     {
-        const auto on = find(stream);
-        const auto into = reach(to, bytes, word_bytes);
-        if (const auto* const error = base::first_error(on, into)) {
-            return base::fail(*error);
-        }
-        return bytes == 0 ? base::Expected<void>{} : self().queue_pattern(*on, *into, bytes, pattern);
+        const auto on = MEMSWEEP_TRY(find(stream));
+        const auto into = MEMSWEEP_TRY(reach(to, bytes, word_bytes));
+        return bytes == 0 ? base::Expected<void>{} : self().queue_pattern(on, into, bytes, pattern);
     }
 
     [[nodiscard]] base::Expected<Mismatch> check_pattern(StreamId stream, Address from, std::uint64_t bytes,
                                                          Pattern pattern) override
     {
-        const auto on = find(stream);
-        const auto out_of = reach(from, bytes, word_bytes);
-        if (const auto* const error = base::first_error(on, out_of)) {
-            return base::fail(*error);
-        }
-        return bytes == 0 ? Mismatch{} : self().found_mismatch(stream, *on, *out_of, bytes, pattern);
+        const auto on = MEMSWEEP_TRY(find(stream));
+        const auto out_of = MEMSWEEP_TRY(reach(from, bytes, word_bytes));
+        return bytes == 0 ? Mismatch{} : self().found_mismatch(stream, on, out_of, bytes, pattern);
     }
 
     [[nodiscard]] base::Expected<void> follow(StreamId stream, Address chain, std::uint64_t bytes, std::uint64_t loads,
                                               Address place) override
     {
-        const auto on = find(stream);
-        const auto links = reach(chain, bytes, word_bytes);
-        const auto ended = reach(place, word_bytes, word_bytes);
-        if (const auto* const error = base::first_error(on, links, ended)) {
-            return base::fail(*error);
-        }
-        return self().queue_follow(*on, *links, loads, *ended);
+        const auto on = MEMSWEEP_TRY(find(stream));
+        const auto links = MEMSWEEP_TRY(reach(chain, bytes, word_bytes));
+        const auto ended = MEMSWEEP_TRY(reach(place, word_bytes, word_bytes));
+        return self().queue_follow(on, links, loads, ended);
     }
 
     [[nodiscard]] base::Expected<void> prefetch(StreamId stream, Address managed, std::uint64_t bytes, Side to) override
     {
-        const auto on = find(stream);
-        const auto there = end_of(managed, bytes);
-        if (const auto* const error = base::first_error(on, there)) {
-            return base::fail(*error);
-        }
-        if (!there->is_managed) {
+        const auto on = MEMSWEEP_TRY(find(stream));
+        const auto there = MEMSWEEP_TRY(end_of(managed, bytes));
+        if (!there.is_managed) {
             return base::fail(base::ErrorCode::not_supported, "prefetch: only managed memory moves");
         }
-        return self().queue_prefetch(*on, *there, bytes, to);
+        return self().queue_prefetch(on, there, bytes, to);
     }
 
     [[nodiscard]] base::Expected<void> after(StreamId stream, EventId event) override
     {
-        const auto on = find(stream);
-        const auto awaited = find(event);
-        if (const auto* const error = base::first_error(on, awaited)) {
-            return base::fail(*error);
-        }
-        return self().queue_wait(*on, *awaited);
+        const auto on = MEMSWEEP_TRY(find(stream));
+        const auto awaited = MEMSWEEP_TRY(find(event));
+        return self().queue_wait(on, awaited);
     }
 
     [[nodiscard]] base::Expected<double> seconds_between(EventId first, EventId second) override
     {
-        const auto begin = find(first);
-        const auto end = find(second);
-        if (const auto* const error = base::first_error(begin, end)) {
-            return base::fail(*error);
-        }
-        if (begin->device != end->device) {
+        const auto begin = MEMSWEEP_TRY(find(first));
+        const auto end = MEMSWEEP_TRY(find(second));
+        if (begin.device != end.device) {
             return base::fail(base::ErrorCode::not_supported, "events of two devices were told by two clocks");
         }
-        return self().seconds_of(*begin, *end);
+        return self().seconds_of(begin, end);
     }
 
   protected:

@@ -157,11 +157,8 @@ base::Expected<std::uint64_t> prefault_machine_memory(std::uint64_t bytes) noexc
     if (bytes == 0) {
         return 0;
     }
-    auto mapping = Mapping::anonymous(bytes);
-    if (!mapping) {
-        return base::fail(std::move(mapping).error());
-    }
-    return touch_pages(mapping->data(), mapping->size()) * page_size();
+    auto mapping = MEMSWEEP_TRY(Mapping::anonymous(bytes));
+    return touch_pages(mapping.data(), mapping.size()) * page_size();
 }
 
 }  // namespace memsweep::sys

@@ -20,11 +20,8 @@ Expected<KernelChain> KernelChain::make(device::Runtime& runtime, const sys::Clo
     KernelChain chain{runtime, clock, job, options};
     const auto began = clock.now();
     // Both sides, and a first copy, so that no turn pays for memory.
-    const auto ready =
-        chain.make_memory().and_then([&] { return chain.copy(chain.on_device_.at(), chain.host_.at()); });
-    if (!ready) {
-        return base::fail(ready.error());
-    }
+    MEMSWEEP_TRY(chain.make_memory());
+    MEMSWEEP_TRY(chain.copy(chain.on_device_.at(), chain.host_.at()));
     chain.statistics_.memory_ns = (clock.now() - began).count();
     return chain;
 }
@@ -33,49 +30,39 @@ Expected<void> KernelChain::make_memory()
 {
     const std::uint32_t device = job_.spec.dst.number.value_or(0);
     const model::TransferEnd host{.kind = model::TransferEnd::Kind::host, .host = job_.spec.src.host};
-    auto stream = device::open_stream(*runtime_, device);
-    auto on_host = EndMemory::make(*runtime_, {.end = host, .bytes = job_.bytes, .driver = device});
-    auto on_device =
-        device::allocate(*runtime_, {.device = device, .kind = device::MemoryKind::device, .bytes = job_.bytes});
-    if (const auto* const error = base::first_error(stream, on_host, on_device)) {
-        return base::fail(*error);
-    }
-    std::memset(on_host->host(), 0, job_.bytes);
-    stream_ = *std::move(stream);
-    host_ = *std::move(on_host);
-    on_device_ = *std::move(on_device);
+    stream_ = MEMSWEEP_TRY(device::open_stream(*runtime_, device));
+    host_ = MEMSWEEP_TRY(EndMemory::make(*runtime_, {.end = host, .bytes = job_.bytes, .driver = device}));
+    on_device_ = MEMSWEEP_TRY(
+        device::allocate(*runtime_, {.device = device, .kind = device::MemoryKind::device, .bytes = job_.bytes}));
+    std::memset(host_.host(), 0, job_.bytes);
     return {};
 }
 
 Expected<void> KernelChain::copy(const device::Address& to, const device::Address& from)
 {
-    return runtime_->copy(stream_.id(), to, from, job_.bytes).and_then([&] { return runtime_->wait(stream_.id()); });
+    MEMSWEEP_TRY(runtime_->copy(stream_.id(), to, from, job_.bytes));
+    return runtime_->wait(stream_.id());
 }
 
 Expected<void> KernelChain::run_kernels()
 {
-    Expected<void> done;
-    for (std::uint64_t kernel = 1; done && kernel <= options_.chain; ++kernel) {
+    for (std::uint64_t kernel = 1; kernel <= options_.chain; ++kernel) {
         if (kernel == 1 || !options_.keep) {
-            done = copy(on_device_.at(), host_.at());
+            MEMSWEEP_TRY(copy(on_device_.at(), host_.at()));
         }
-        done = done.and_then([&] {
-                       return runtime_->write_pattern(stream_.id(), on_device_.at(), job_.bytes, {.seed = kernel});
-                   })
-                   .and_then([&] { return runtime_->wait(stream_.id()); });
-        if (done && (kernel == options_.chain || !options_.keep)) {
-            done = copy(host_.at(), on_device_.at());
+        MEMSWEEP_TRY(runtime_->write_pattern(stream_.id(), on_device_.at(), job_.bytes, {.seed = kernel}));
+        MEMSWEEP_TRY(runtime_->wait(stream_.id()));
+        if (kernel == options_.chain || !options_.keep) {
+            MEMSWEEP_TRY(copy(host_.at(), on_device_.at()));
         }
     }
-    return done;
+    return {};
 }
 
 Expected<void> KernelChain::run_turn()
 {
     const auto began = clock_->now();
-    if (auto done = run_kernels(); !done) {
-        return done;
-    }
+    MEMSWEEP_TRY(run_kernels());
     const auto took = (clock_->now() - began).count();
     const std::uint64_t copies_each_way = options_.keep ? 1 : options_.chain;
     statistics_.copies += 2 * copies_each_way;

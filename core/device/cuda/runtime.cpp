@@ -81,9 +81,7 @@ base::Expected<void> CudaRuntime::set_peer_access(std::uint32_t from, std::uint3
     if (can == 0 || from == to) {
         return base::fail(ErrorCode::not_supported, from == to ? "a device always reaches itself" : link.reason);
     }
-    if (auto chosen = choose(from); !chosen) {
-        return chosen;
-    }
+    MEMSWEEP_TRY(choose(from));
     const cudaError_t code =
         on ? cudaDeviceEnablePeerAccess(static_cast<int>(to), 0) : cudaDeviceDisablePeerAccess(static_cast<int>(to));
     const bool was_so = code == cudaErrorPeerAccessAlreadyEnabled || code == cudaErrorPeerAccessNotEnabled;
@@ -126,18 +124,14 @@ std::optional<std::string> CudaRuntime::lacks(std::uint32_t device, MemoryKind k
 
 base::Expected<RawBlock> CudaRuntime::allocate(const BlockRequest& request)
 {
-    if (auto possible = check(request); !possible) {
-        return base::fail(possible.error());
-    }
+    MEMSWEEP_TRY(check(request));
     Block block{.kind = request.kind, .device = request.device, .bytes = request.bytes};
     if (request.kind == MemoryKind::stream_ordered) {
-        const auto stream = find(request.stream);
-        if (!stream) {
-            return base::fail(stream.error());
-        }
-        block.stream = stream->stream;
+        block.stream = MEMSWEEP_TRY(find(request.stream)).stream;
     }
-    return choose(request.device).and_then([&] { return obtain(block); }).map([&] { return kept(block); });
+    MEMSWEEP_TRY(choose(request.device));
+    MEMSWEEP_TRY(obtain(block));
+    return kept(block);
 }
 
 base::Expected<void> CudaRuntime::obtain(Block& block)
@@ -189,17 +183,10 @@ base::Expected<RawBlock> CudaRuntime::adopt(std::uint32_t device, void* ordinary
     }
     Block block{.kind = MemoryKind::registered, .device = device, .bytes = bytes};
     void* reached = nullptr;
-    const auto done =
-        choose(device)
-            .and_then([&] {
-                return outcome("cudaHostRegister",
-                               cudaHostRegister(ordinary, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped));
-            })
-            .and_then(
-                [&] { return outcome("cudaHostGetDevicePointer", cudaHostGetDevicePointer(&reached, ordinary, 0)); });
-    if (!done) {
-        return base::fail(done.error());
-    }
+    MEMSWEEP_TRY(choose(device));
+    MEMSWEEP_TRY(outcome("cudaHostRegister",
+                         cudaHostRegister(ordinary, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped)));
+    MEMSWEEP_TRY(outcome("cudaHostGetDevicePointer", cudaHostGetDevicePointer(&reached, ordinary, 0)));
     block.host = static_cast<std::byte*>(ordinary);
     block.data = static_cast<std::byte*>(reached);
     return kept(block);
@@ -207,28 +194,23 @@ base::Expected<RawBlock> CudaRuntime::adopt(std::uint32_t device, void* ordinary
 
 base::Expected<void> CudaRuntime::close(MemoryId memory)
 {
-    const auto block = take(blocks_, memory, "there is no such block");
-    if (!block) {
-        return base::fail(block.error());
-    }
-    if (auto chosen = choose(block->device); !chosen) {
-        return chosen;
-    }
-    switch (block->kind) {
+    const auto block = MEMSWEEP_TRY(take(blocks_, memory, "there is no such block"));
+    MEMSWEEP_TRY(choose(block.device));
+    switch (block.kind) {
     case MemoryKind::pageable:
-        std::free(block->data);
+        std::free(block.data);
         return {};
     case MemoryKind::pinned:
     case MemoryKind::write_combined:
     case MemoryKind::mapped:
-        return outcome("cudaFreeHost", cudaFreeHost(block->host));
+        return outcome("cudaFreeHost", cudaFreeHost(block.host));
     case MemoryKind::registered:
-        return outcome("cudaHostUnregister", cudaHostUnregister(block->host));
+        return outcome("cudaHostUnregister", cudaHostUnregister(block.host));
     case MemoryKind::device:
     case MemoryKind::managed:
-        return outcome("cudaFree", cudaFree(block->data));
+        return outcome("cudaFree", cudaFree(block.data));
     case MemoryKind::stream_ordered:
-        return outcome("cudaFreeAsync", cudaFreeAsync(block->data, block->stream));
+        return outcome("cudaFreeAsync", cudaFreeAsync(block.data, block.stream));
     }
     return {};
 }
@@ -275,13 +257,10 @@ End CudaRuntime::end_in(const Block& block, std::uint64_t offset_bytes) noexcept
 
 base::Expected<std::unique_ptr<Runtime>> open_cuda()
 {
-    return cuda::count_devices().and_then([](int count) {
-        auto nvml = std::make_unique<cuda::Nvml>();
-        return cuda::describe_devices(count, *nvml)
-            .map([&](std::vector<cuda::FoundDevice> found) -> std::unique_ptr<Runtime> {
-                return std::make_unique<cuda::CudaRuntime>(std::move(found), std::move(nvml));
-            });
-    });
+    const int count = MEMSWEEP_TRY(cuda::count_devices());
+    auto nvml = std::make_unique<cuda::Nvml>();
+    auto found = MEMSWEEP_TRY(cuda::describe_devices(count, *nvml));
+    return std::make_unique<cuda::CudaRuntime>(std::move(found), std::move(nvml));
 }
 
 }  // namespace memsweep::device

@@ -62,27 +62,24 @@ void CudaRuntime::dismantle(const Stream& stream) const
 
 base::Expected<void> CudaRuntime::finish(const Stream& stream)
 {
-    return choose(stream.device).and_then([&] {
-        return outcome("cudaStreamSynchronize", cudaStreamSynchronize(stream.stream));
-    });
+    MEMSWEEP_TRY(choose(stream.device));
+    return outcome("cudaStreamSynchronize", cudaStreamSynchronize(stream.stream));
 }
 
 base::Expected<void> CudaRuntime::queue_copy(const Stream& on, const End& to, const End& from, std::uint64_t bytes)
 {
-    return choose(on.device).and_then([&] {
-        if (!to.on_host && !from.on_host && to.device != from.device) {
-            return outcome("cudaMemcpyPeerAsync", cudaMemcpyPeerAsync(to.data, static_cast<int>(to.device), from.data,
-                                                                      static_cast<int>(from.device), bytes, on.stream));
-        }
-        return outcome("cudaMemcpyAsync", cudaMemcpyAsync(to.data, from.data, bytes, cudaMemcpyDefault, on.stream));
-    });
+    MEMSWEEP_TRY(choose(on.device));
+    if (!to.on_host && !from.on_host && to.device != from.device) {
+        return outcome("cudaMemcpyPeerAsync", cudaMemcpyPeerAsync(to.data, static_cast<int>(to.device), from.data,
+                                                                  static_cast<int>(from.device), bytes, on.stream));
+    }
+    return outcome("cudaMemcpyAsync", cudaMemcpyAsync(to.data, from.data, bytes, cudaMemcpyDefault, on.stream));
 }
 
 base::Expected<void> CudaRuntime::queue_fill(const Stream& on, const End& to, std::byte value, std::uint64_t bytes)
 {
-    return choose(on.device).and_then([&] {
-        return outcome("cudaMemsetAsync", cudaMemsetAsync(to.data, std::to_integer<int>(value), bytes, on.stream));
-    });
+    MEMSWEEP_TRY(choose(on.device));
+    return outcome("cudaMemsetAsync", cudaMemsetAsync(to.data, std::to_integer<int>(value), bytes, on.stream));
 }
 
 base::Expected<void> CudaRuntime::check_direct(const Stream& on, const End& end) const
@@ -96,108 +93,90 @@ base::Expected<void> CudaRuntime::check_direct(const Stream& on, const End& end)
 base::Expected<void> CudaRuntime::queue_kernel_copy(const Stream& on, const End& to, const End& from,
                                                     std::uint64_t bytes)
 {
-    return check_direct(on, to)
-        .and_then([&] { return check_direct(on, from); })
-        .and_then([&] { return choose(on.device); })
-        .and_then([&] { return outcome("copy kernel", cuda::queue_copy(on.stream, to.data, from.data, bytes)); });
+    MEMSWEEP_TRY(check_direct(on, to));
+    MEMSWEEP_TRY(check_direct(on, from));
+    MEMSWEEP_TRY(choose(on.device));
+    return outcome("copy kernel", cuda::queue_copy(on.stream, to.data, from.data, bytes));
 }
 
 base::Expected<void> CudaRuntime::queue_follow(const Stream& on, const End& chain, std::uint64_t loads,
                                                const End& place)
 {
-    return check_direct(on, chain).and_then([&] { return choose(on.device); }).and_then([&] {
-        return outcome("follow kernel", cuda::queue_follow(on.stream, chain.data, loads, place.data));
-    });
+    MEMSWEEP_TRY(check_direct(on, chain));
+    MEMSWEEP_TRY(choose(on.device));
+    return outcome("follow kernel", cuda::queue_follow(on.stream, chain.data, loads, place.data));
 }
 
 base::Expected<void> CudaRuntime::queue_prefetch(const Stream& on, const End& managed, std::uint64_t bytes, Side to)
 {
     const auto number = static_cast<int>(on.device);
-    return choose(on.device).and_then([&] {
+    MEMSWEEP_TRY(choose(on.device));
 #if CUDART_VERSION >= 13000
-        cudaMemLocation where{};
-        where.type = to == Side::host ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
-        where.id = to == Side::host ? 0 : number;
-        return outcome("cudaMemPrefetchAsync", cudaMemPrefetchAsync(managed.data, bytes, where, 0, on.stream));
+    cudaMemLocation where{};
+    where.type = to == Side::host ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
+    where.id = to == Side::host ? 0 : number;
+    return outcome("cudaMemPrefetchAsync", cudaMemPrefetchAsync(managed.data, bytes, where, 0, on.stream));
 #else
-        return outcome(
-            "cudaMemPrefetchAsync",
-            cudaMemPrefetchAsync(managed.data, bytes, to == Side::host ? cudaCpuDeviceId : number, on.stream));
+    return outcome("cudaMemPrefetchAsync",
+                   cudaMemPrefetchAsync(managed.data, bytes, to == Side::host ? cudaCpuDeviceId : number, on.stream));
 #endif
-    });
 }
 
 base::Expected<void> CudaRuntime::queue_pattern(const Stream& on, const End& to, std::uint64_t bytes, Pattern pattern)
 {
-    return choose(on.device).and_then(
-        [&] { return outcome("pattern kernel", cuda::queue_pattern(on.stream, to.data, bytes, pattern)); });
+    MEMSWEEP_TRY(choose(on.device));
+    return outcome("pattern kernel", cuda::queue_pattern(on.stream, to.data, bytes, pattern));
 }
 
 base::Expected<Mismatch> CudaRuntime::found_mismatch(StreamId stream, const Stream& on, const End& from,
                                                      std::uint64_t bytes, Pattern pattern)
 {
     unsigned long long result[2] = {0, std::numeric_limits<unsigned long long>::max()};
-    return choose(on.device)
-        .and_then([&] {
-            return outcome("cudaMemcpyAsync",
-                           cudaMemcpyAsync(on.found, result, sizeof result, cudaMemcpyHostToDevice, on.stream));
-        })
-        .and_then([&] { return outcome("check kernel", queue_check(on.stream, from.data, bytes, pattern, on.found)); })
-        .and_then([&] { return wait(stream); })
-        .and_then(
-            [&] { return outcome("cudaMemcpy", cudaMemcpy(result, on.found, sizeof result, cudaMemcpyDeviceToHost)); })
-        .map([&] { return Mismatch{.words = result[0], .first_byte = result[0] == 0 ? 0 : result[1] * word_bytes}; });
+    MEMSWEEP_TRY(choose(on.device));
+    MEMSWEEP_TRY(outcome("cudaMemcpyAsync",
+                         cudaMemcpyAsync(on.found, result, sizeof result, cudaMemcpyHostToDevice, on.stream)));
+    MEMSWEEP_TRY(outcome("check kernel", queue_check(on.stream, from.data, bytes, pattern, on.found)));
+    MEMSWEEP_TRY(wait(stream));
+    MEMSWEEP_TRY(outcome("cudaMemcpy", cudaMemcpy(result, on.found, sizeof result, cudaMemcpyDeviceToHost)));
+    return Mismatch{.words = result[0], .first_byte = result[0] == 0 ? 0 : result[1] * word_bytes};
 }
 
 base::Expected<EventId> CudaRuntime::record(StreamId stream)
 {
-    const auto found = find(stream);
-    if (!found) {
-        return base::fail(found.error());
-    }
-    Event made{.device = found->device};
-    const auto done =
-        choose(found->device)
-            .and_then(
-                [&] { return outcome("cudaEventCreate", cudaEventCreateWithFlags(&made.event, cudaEventDefault)); })
-            .and_then([&] { return outcome("cudaEventRecord", cudaEventRecord(made.event, found->stream)); });
-    if (!done) {
-        return base::fail(done.error());
-    }
+    const auto found = MEMSWEEP_TRY(find(stream));
+    Event made{.device = found.device};
+    MEMSWEEP_TRY(choose(found.device));
+    MEMSWEEP_TRY(outcome("cudaEventCreate", cudaEventCreateWithFlags(&made.event, cudaEventDefault)));
+    MEMSWEEP_TRY(outcome("cudaEventRecord", cudaEventRecord(made.event, found.stream)));
     return keep(events_, made);
 }
 
 base::Expected<void> CudaRuntime::close(EventId event)
 {
-    return take(events_, event, "there is no such event").and_then([&](const Event& taken) {
-        return choose(taken.device).and_then([&] {
-            return outcome("cudaEventDestroy", cudaEventDestroy(taken.event));
-        });
-    });
+    const auto closed = MEMSWEEP_TRY(take(events_, event, "there is no such event"));
+    MEMSWEEP_TRY(choose(closed.device));
+    return outcome("cudaEventDestroy", cudaEventDestroy(closed.event));
 }
 
 base::Expected<void> CudaRuntime::wait(EventId event)
 {
-    return find(event).and_then(
-        [](const Event& found) { return outcome("cudaEventSynchronize", cudaEventSynchronize(found.event)); });
+    return outcome("cudaEventSynchronize", cudaEventSynchronize(MEMSWEEP_TRY(find(event)).event));
 }
 
 base::Expected<bool> CudaRuntime::happened(EventId event)
 {
-    return find(event).and_then([](const Event& found) -> base::Expected<bool> {
-        const cudaError_t code = cudaEventQuery(found.event);
-        if (code == cudaErrorNotReady) {
-            static_cast<void>(cudaGetLastError());
-            return false;
-        }
-        return code == cudaSuccess ? base::Expected<bool>{true} : base::fail(failure("cudaEventQuery", code));
-    });
+    const cudaError_t code = cudaEventQuery(MEMSWEEP_TRY(find(event)).event);
+    if (code == cudaErrorNotReady) {
+        static_cast<void>(cudaGetLastError());
+        return false;
+    }
+    return code == cudaSuccess ? base::Expected<bool>{true} : base::fail(failure("cudaEventQuery", code));
 }
 
 base::Expected<void> CudaRuntime::queue_wait(const Stream& on, const Event& event)
 {
-    return choose(on.device).and_then(
-        [&] { return outcome("cudaStreamWaitEvent", cudaStreamWaitEvent(on.stream, event.event, 0)); });
+    MEMSWEEP_TRY(choose(on.device));
+    return outcome("cudaStreamWaitEvent", cudaStreamWaitEvent(on.stream, event.event, 0));
 }
 
 base::Expected<double> CudaRuntime::seconds_of(const Event& first, const Event& second)
@@ -212,37 +191,26 @@ base::Expected<double> CudaRuntime::seconds_of(const Event& first, const Event& 
 
 base::Expected<LatchId> CudaRuntime::hold(StreamId stream)
 {
-    const auto found = find(stream);
-    if (!found) {
-        return base::fail(found.error());
-    }
+    const auto found = MEMSWEEP_TRY(find(stream));
     Latch made{.stream = stream};
     {
         const std::lock_guard lock{mutex_};
         made.value = ++streams_.at(stream).holds;
     }
-    made.word = found->words + made.value % latch_words;
+    made.word = found.words + made.value % latch_words;
     made.gave_up = made.word + latch_words;
-    const auto done = choose(found->device).and_then([&] {
-        return outcome("latch kernel", queue_latch(found->stream, made.word, made.value, made.gave_up));
-    });
-    if (!done) {
-        return base::fail(done.error());
-    }
+    MEMSWEEP_TRY(choose(found.device));
+    MEMSWEEP_TRY(outcome("latch kernel", queue_latch(found.stream, made.word, made.value, made.gave_up)));
     return keep(latches_, made);
 }
 
 base::Expected<void> CudaRuntime::close(LatchId latch)
 {
-    return take(latches_, latch, "there is no such latch, or it was closed before")
-        .and_then([](const Latch& held) -> base::Expected<void> {
-            *held.word = held.value;
-            if (*held.gave_up == held.value) {
-                return base::fail(ErrorCode::timeout,
-                                  "the latch held for ten seconds and let the stream go on by itself");
-            }
-            return {};
-        });
+    const auto held = MEMSWEEP_TRY(take(latches_, latch, "there is no such latch, or it was closed before"));
+    *held.word = held.value;
+    return *held.gave_up == held.value
+               ? base::fail(ErrorCode::timeout, "the latch held for ten seconds and let the stream go on by itself")
+               : base::Expected<void>{};
 }
 
 }  // namespace memsweep::device::cuda

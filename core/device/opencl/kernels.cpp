@@ -139,10 +139,7 @@ class OpenClRuntime::Kernel {
 
 base::Expected<cl_program> OpenClRuntime::program_of(std::uint32_t device)
 {
-    const auto context = context_of(device);
-    if (!context) {
-        return base::fail(context.error());
-    }
+    const auto context = MEMSWEEP_TRY(context_of(device));
     const std::lock_guard lock{mutex_};
     Platform& platform = platforms_.at(found_[device].platform);
     if (platform.program != nullptr) {
@@ -150,10 +147,8 @@ base::Expected<cl_program> OpenClRuntime::program_of(std::uint32_t device)
     }
     cl_int code = CL_SUCCESS;
     const char* text = source;
-    cl_program program = api_.create_program(*context, 1, &text, nullptr, &code);
-    if (code != CL_SUCCESS) {
-        return base::fail(failure("clCreateProgramWithSource", code));
-    }
+    cl_program program = api_.create_program(context, 1, &text, nullptr, &code);
+    MEMSWEEP_TRY(outcome("clCreateProgramWithSource", code));
     code = api_.build_program(program, 0, nullptr, "", nullptr, nullptr);
     if (code != CL_SUCCESS) {
         std::array<char, 512> log{};
@@ -168,23 +163,18 @@ base::Expected<cl_program> OpenClRuntime::program_of(std::uint32_t device)
 
 base::Expected<OpenClRuntime::Kernel> OpenClRuntime::kernel(Queue& stream, const char* name)
 {
-    return program_of(stream.device).and_then([&](cl_program program) -> base::Expected<Kernel> {
-        cl_int code = CL_SUCCESS;
-        cl_kernel made = api_.create_kernel(program, name, &code);
-        if (code != CL_SUCCESS) {
-            return base::fail(failure("clCreateKernel", code));
-        }
-        return Kernel{api_, stream, made, name, std::max(facts_[stream.device].compute_units, 1U)};
-    });
+    cl_program program = MEMSWEEP_TRY(program_of(stream.device));
+    cl_int code = CL_SUCCESS;
+    cl_kernel made = api_.create_kernel(program, name, &code);
+    MEMSWEEP_TRY(outcome("clCreateKernel", code));
+    return Kernel{api_, stream, made, name, std::max(facts_[stream.device].compute_units, 1U)};
 }
 
 base::Expected<void> OpenClRuntime::queue_kernel_copy(const Stream& on, const End& to, const End& from,
                                                       std::uint64_t bytes)
 {
     const std::uint64_t pairs = bytes / pair_bytes;
-    return kernel(*on, "copy").and_then([&](Kernel launch) {
-        return launch.with(to).with(from).with(pairs).run(pairs);
-    });
+    return MEMSWEEP_TRY(kernel(*on, "copy")).with(to).with(from).with(pairs).run(pairs);
 }
 
 base::Expected<void> OpenClRuntime::queue_follow(const Stream& on, const End& chain, std::uint64_t loads,
@@ -193,17 +183,14 @@ base::Expected<void> OpenClRuntime::queue_follow(const Stream& on, const End& ch
     if (chain.device != on->device) {  // the driver would move the whole block to this device first
         return base::fail(ErrorCode::not_supported, peer(on->device, chain.device).reason);
     }
-    return kernel(*on, "follow").and_then([&](Kernel launch) {
-        return launch.with(chain).with(loads).with(place).run(1);
-    });
+    return MEMSWEEP_TRY(kernel(*on, "follow")).with(chain).with(loads).with(place).run(1);
 }
 
 base::Expected<void> OpenClRuntime::queue_pattern(const Stream& on, const End& to, std::uint64_t bytes, Pattern pattern)
 {
     const std::uint64_t words = bytes / word_bytes;
-    return kernel(*on, "write_pattern").and_then([&](Kernel launch) {
-        return launch.with(to).with(words).with(pattern.seed).with(pattern.first_word).run(words);
-    });
+    auto launch = MEMSWEEP_TRY(kernel(*on, "write_pattern"));
+    return launch.with(to).with(words).with(pattern.seed).with(pattern.first_word).run(words);
 }
 
 base::Expected<Mismatch> OpenClRuntime::found_mismatch(StreamId stream, const Stream& on, const End& from,
@@ -215,15 +202,10 @@ base::Expected<Mismatch> OpenClRuntime::found_mismatch(StreamId stream, const St
     }
     std::array<cl_uint, 2> result{0, std::numeric_limits<cl_uint>::max()};
     cl_int code = CL_SUCCESS;
-    const auto context = context_of(on->device);
-    if (!context) {
-        return base::fail(context.error());
-    }
+    const auto context = MEMSWEEP_TRY(context_of(on->device));
     cl_mem counts =
-        api_.create_buffer(*context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof result, result.data(), &code);
-    if (code != CL_SUCCESS) {
-        return base::fail(failure("clCreateBuffer", code));
-    }
+        api_.create_buffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof result, result.data(), &code);
+    MEMSWEEP_TRY(outcome("clCreateBuffer", code));
     const auto done =
         kernel(*on, "check_pattern")
             .and_then([&](Kernel launch) {

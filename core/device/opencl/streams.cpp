@@ -109,42 +109,36 @@ base::Expected<void> OpenClRuntime::queue_prefetch(const Stream& on, const End& 
 
 base::Expected<EventId> OpenClRuntime::record(StreamId stream)
 {
-    return find(stream).and_then([&](const Stream& found) -> base::Expected<EventId> {
-        Event made{.device = found->device};
-        cl_int code = api_.marker(found->queue, 0, nullptr, &made.event);
-        if (code != CL_SUCCESS) {
-            return base::fail(failure("clEnqueueMarkerWithWaitList", code));
-        }
-        code = api_.flush(found->queue);  // other queues may wait for it
-        const EventId id = keep(events_, made);
-        return code == CL_SUCCESS ? base::Expected<EventId>{id} : base::fail(failure("clFlush", code));
-    });
+    const auto found = MEMSWEEP_TRY(find(stream));
+    Event made{.device = found->device};
+    MEMSWEEP_TRY(outcome("clEnqueueMarkerWithWaitList", api_.marker(found->queue, 0, nullptr, &made.event)));
+    const EventId id = keep(events_, made);
+    MEMSWEEP_TRY(outcome("clFlush", api_.flush(found->queue)));  // other queues may wait for it
+    return id;
 }
 
 base::Expected<void> OpenClRuntime::close(EventId event)
 {
-    return take(events_, event, "there is no such event").and_then([&](const Event& taken) {
-        return outcome("clReleaseEvent", api_.release_event(taken.event));
-    });
+    const auto closed = MEMSWEEP_TRY(take(events_, event, "there is no such event"));
+    return outcome("clReleaseEvent", api_.release_event(closed.event));
 }
 
 base::Expected<void> OpenClRuntime::wait(EventId event)
 {
-    return find(event).and_then(
-        [&](const Event& found) { return outcome("clWaitForEvents", api_.wait_for_events(1, &found.event)); });
+    const auto found = MEMSWEEP_TRY(find(event));
+    return outcome("clWaitForEvents", api_.wait_for_events(1, &found.event));
 }
 
 base::Expected<bool> OpenClRuntime::happened(EventId event)
 {
-    return find(event).and_then([&](const Event& found) -> base::Expected<bool> {
-        cl_int status = CL_QUEUED;
-        const cl_int code =
-            api_.event_info(found.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
-        if (code != CL_SUCCESS || status < 0) {
-            return base::fail(failure("clGetEventInfo", code != CL_SUCCESS ? code : status));
-        }
-        return status == CL_COMPLETE;
-    });
+    const auto found = MEMSWEEP_TRY(find(event));
+    cl_int status = CL_QUEUED;
+    const cl_int code =
+        api_.event_info(found.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+    if (code != CL_SUCCESS || status < 0) {
+        return base::fail(failure("clGetEventInfo", code != CL_SUCCESS ? code : status));
+    }
+    return status == CL_COMPLETE;
 }
 
 base::Expected<void> OpenClRuntime::queue_wait(const Stream& on, const Event& event)
@@ -171,17 +165,12 @@ base::Expected<double> OpenClRuntime::seconds_of(const Event& first, const Event
 
 base::Expected<LatchId> OpenClRuntime::hold(StreamId stream)
 {
-    const auto found = find(stream);
-    if (!found) {
-        return base::fail(found.error());
-    }
-    const auto context = context_of((*found)->device);
+    const auto found = MEMSWEEP_TRY(find(stream));
+    cl_context context = MEMSWEEP_TRY(context_of(found->device));
     cl_int code = CL_SUCCESS;
-    Latch made{.stream = stream, .event = context ? api_.create_user_event(*context, &code) : nullptr};
-    if (!context || code != CL_SUCCESS) {
-        return base::fail(context ? failure("clCreateUserEvent", code) : context.error());
-    }
-    code = api_.barrier((*found)->queue, 1, &made.event, nullptr);
+    const Latch made{.stream = stream, .event = api_.create_user_event(context, &code)};
+    MEMSWEEP_TRY(outcome("clCreateUserEvent", code));
+    code = api_.barrier(found->queue, 1, &made.event, nullptr);
     if (code != CL_SUCCESS) {
         api_.release_event(made.event);
         return base::fail(failure("clEnqueueBarrierWithWaitList", code));
@@ -191,11 +180,10 @@ base::Expected<LatchId> OpenClRuntime::hold(StreamId stream)
 
 base::Expected<void> OpenClRuntime::close(LatchId latch)
 {
-    return take(latches_, latch, "there is no such latch, or it was closed before").and_then([&](const Latch& taken) {
-        const cl_int code = api_.set_user_event(taken.event, CL_COMPLETE);
-        api_.release_event(taken.event);
-        return outcome("clSetUserEventStatus", code);
-    });
+    const auto closed = MEMSWEEP_TRY(take(latches_, latch, "there is no such latch, or it was closed before"));
+    const cl_int code = api_.set_user_event(closed.event, CL_COMPLETE);
+    api_.release_event(closed.event);
+    return outcome("clSetUserEventStatus", code);
 }
 
 }  // namespace memsweep::device::opencl
