@@ -47,13 +47,27 @@ using Expected = tl::expected<T, Error>;
     return tl::unexpected<Error>{Error{code, std::move(message), std::move(where)}};
 }
 
-// The error of the first of these that has one; nullptr where all have values.
-template <typename... Results>
-[[nodiscard]] const Error* first_error(const Results&... results)
+// For MEMSWEEP_TRY: the value of an Expected that has one.
+template <typename T>
+T taken(Expected<T>&& expected)
 {
-    const Error* first = nullptr;
-    ((first = first == nullptr && !results ? &results.error() : first), ...);
-    return first;
+    return *std::move(expected);
 }
+inline void taken(Expected<void>&& /*expected*/) {}
 
 }  // namespace memsweep::base
+
+// The value of an Expected; where it has none, the function around returns its error.
+//
+//     const auto stream = MEMSWEEP_TRY(device::open_stream(runtime, device));
+//     MEMSWEEP_TRY(runtime.wait(stream.id()));
+//
+// A statement expression, as GCC and Clang have it: no expression of standard C++ returns.
+#define MEMSWEEP_TRY(expression)                                                                                       \
+    __extension__({                                                                                                    \
+        auto memsweep_tried = (expression);                                                                            \
+        if (!memsweep_tried) {                                                                                         \
+            return ::memsweep::base::fail(std::move(memsweep_tried).error());                                          \
+        }                                                                                                              \
+        ::memsweep::base::taken(std::move(memsweep_tried));                                                            \
+    })

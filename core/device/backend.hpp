@@ -1,11 +1,12 @@
-// What all backends do alike: they keep what they have opened under numbers, and refuse numbers and ranges that name
-// nothing.
+// What all backends do alike: they keep what they have opened under numbers, refuse numbers and ranges that name
+// nothing, and queue only what has something to do, on ends that they know.
 //
 // Errors   invalid_input: a number or a range that does not exist; timeout: a stream that is held would be waited for
 //          for ever.
 // Threads  As Runtime says; the mutex guards the maps.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -17,9 +18,13 @@
 
 namespace memsweep::device {
 
-// `Derived` has prepare(device) -> Expected<Stream>, finish(stream) -> Expected<void>, dismantle(stream) and
-// is_mapped(const Block&) for it. A block has the members kind, bytes and host, a latch its stream.
-template <typename Derived, typename Block, typename Stream, typename Event, typename Latch>
+// What a backend is made of. A block has the members kind, bytes and host, an event its device, a latch its stream, an
+// end kernels_reach and is_managed. `Derived` has, for this class alone:
+//   prepare(device) -> Expected<Stream>, finish(stream) -> Expected<void>, dismantle(stream);
+//   is_mapped(block); end_in(block, offset) and end_at(host pointer) -> End; out_of_reach, why kernels do not reach
+//   one; host_to_fill(end), nullptr where the device fills; queue_...(stream, ends, ...) for each operation;
+//   found_mismatch() of a check, seconds_of() two events.
+template <typename Derived, typename Block, typename Stream, typename Event, typename Latch, typename End>
 class Backend : public Runtime {
   public:
     [[nodiscard]] const std::vector<DeviceFacts>& devices() const noexcept override { return facts_; }
@@ -43,15 +48,12 @@ class Backend : public Runtime {
 
     base::Expected<void> close(StreamId stream) override
     {
-        auto found = find(stream);
-        if (!found) {
-            return base::fail(found.error());
-        }
+        auto found = MEMSWEEP_TRY(find(stream));
         for (const LatchId latch : latches_of(stream)) {
             static_cast<void>(self().close(latch));
         }
-        auto done = self().finish(*found);
-        self().dismantle(*found);
+        auto done = self().finish(found);
+        self().dismantle(found);
         const std::lock_guard lock{mutex_};
         streams_.erase(stream);
         return done;
@@ -62,10 +64,95 @@ class Backend : public Runtime {
         if (!latches_of(stream).empty()) {
             return base::fail(base::ErrorCode::timeout, "wait: the stream is held by a latch that is not closed");
         }
-        return find(stream).and_then([&](Stream found) { return self().finish(found); });
+        return self().finish(MEMSWEEP_TRY(find(stream)));
+    }
+
+    [[nodiscard]] base::Expected<void> copy(StreamId stream, Address to, Address from, std::uint64_t bytes) override
+    {
+        const auto on = MEMSWEEP_TRY(find(stream));
+        const auto into = MEMSWEEP_TRY(end_of(to, bytes));
+        const auto out_of = MEMSWEEP_TRY(end_of(from, bytes));
+        return bytes == 0 ? base::Expected<void>{} : self().queue_copy(on, into, out_of, bytes);
+    }
+
+    [[nodiscard]] base::Expected<void> fill(StreamId stream, Address to, std::byte value, std::uint64_t bytes) override
+    {
+        const auto on = MEMSWEEP_TRY(find(stream));
+        const auto into = MEMSWEEP_TRY(end_of(to, bytes));
+        if (bytes == 0) {
+            return {};
+        }
+        if (std::byte* const host = Derived::host_to_fill(into)) {  // in its turn, but by the processor
+            return wait(stream).map([&] { std::fill_n(host, bytes, value); });
+        }
+        return self().queue_fill(on, into, value, bytes);
+    }
+
+    [[nodiscard]] base::Expected<void> copy_by_kernel(StreamId stream, Address to, Address from,
+                                                      std::uint64_t bytes) override
+    {
+        const auto on = MEMSWEEP_TRY(find(stream));
+        const auto into = MEMSWEEP_TRY(reach(to, bytes, pair_bytes));
+        const auto out_of = MEMSWEEP_TRY(reach(from, bytes, pair_bytes));
+        return bytes == 0 ? base::Expected<void>{} : self().queue_kernel_copy(on, into, out_of, bytes);
+    }
+
+    [[nodiscard]] base::Expected<void> write_pattern(StreamId stream, Address to, std::uint64_t bytes,
+                                                     Pattern pattern) override
+    {
+        const auto on = MEMSWEEP_TRY(find(stream));
+        const auto into = MEMSWEEP_TRY(reach(to, bytes, word_bytes));
+        return bytes == 0 ? base::Expected<void>{} : self().queue_pattern(on, into, bytes, pattern);
+    }
+
+    [[nodiscard]] base::Expected<Mismatch> check_pattern(StreamId stream, Address from, std::uint64_t bytes,
+                                                         Pattern pattern) override
+    {
+        const auto on = MEMSWEEP_TRY(find(stream));
+        const auto out_of = MEMSWEEP_TRY(reach(from, bytes, word_bytes));
+        return bytes == 0 ? Mismatch{} : self().found_mismatch(stream, on, out_of, bytes, pattern);
+    }
+
+    [[nodiscard]] base::Expected<void> follow(StreamId stream, Address chain, std::uint64_t bytes, std::uint64_t loads,
+                                              Address place) override
+    {
+        const auto on = MEMSWEEP_TRY(find(stream));
+        const auto links = MEMSWEEP_TRY(reach(chain, bytes, word_bytes));
+        const auto ended = MEMSWEEP_TRY(reach(place, word_bytes, word_bytes));
+        return self().queue_follow(on, links, loads, ended);
+    }
+
+    [[nodiscard]] base::Expected<void> prefetch(StreamId stream, Address managed, std::uint64_t bytes, Side to) override
+    {
+        const auto on = MEMSWEEP_TRY(find(stream));
+        const auto there = MEMSWEEP_TRY(end_of(managed, bytes));
+        if (!there.is_managed) {
+            return base::fail(base::ErrorCode::not_supported, "prefetch: only managed memory moves");
+        }
+        return self().queue_prefetch(on, there, bytes, to);
+    }
+
+    [[nodiscard]] base::Expected<void> after(StreamId stream, EventId event) override
+    {
+        const auto on = MEMSWEEP_TRY(find(stream));
+        const auto awaited = MEMSWEEP_TRY(find(event));
+        return self().queue_wait(on, awaited);
+    }
+
+    [[nodiscard]] base::Expected<double> seconds_between(EventId first, EventId second) override
+    {
+        const auto begin = MEMSWEEP_TRY(find(first));
+        const auto end = MEMSWEEP_TRY(find(second));
+        if (begin.device != end.device) {
+            return base::fail(base::ErrorCode::not_supported, "events of two devices were told by two clocks");
+        }
+        return self().seconds_of(begin, end);
     }
 
   protected:
+    static constexpr std::uint64_t word_bytes = 8;   // of patterns and chains
+    static constexpr std::uint64_t pair_bytes = 16;  // that a kernel copies at once
+
     void close_all()
     {
         while (!latches_.empty()) {
@@ -78,7 +165,7 @@ class Backend : public Runtime {
             static_cast<void>(self().close(events_.begin()->first));
         }
         while (!blocks_.empty()) {
-            static_cast<void>(self().release(blocks_.begin()->first));
+            static_cast<void>(self().close(blocks_.begin()->first));
         }
     }
 
@@ -120,6 +207,16 @@ class Backend : public Runtime {
         return block;
     }
 
+    // Takes what was opened out of its map: whoever closes it has it alone.
+    template <typename Id, typename Value>
+    [[nodiscard]] base::Expected<Value> take(std::map<Id, Value>& all, Id id, const char* missing)
+    {
+        const std::lock_guard lock{mutex_};
+        auto node = all.extract(id);
+        return node.empty() ? base::fail(base::ErrorCode::invalid_input, missing)
+                            : base::Expected<Value>{std::move(node.mapped())};
+    }
+
     [[nodiscard]] base::Expected<void> check(const BlockRequest& request) const
     {
         if (const auto why = lacks(request.device, request.kind)) {
@@ -140,6 +237,31 @@ class Backend : public Runtime {
 
   private:
     [[nodiscard]] Derived& self() noexcept { return static_cast<Derived&>(*this); }
+
+    [[nodiscard]] base::Expected<End> end_of(Address address, std::uint64_t bytes) const
+    {
+        if (address.memory == MemoryId::none) {
+            return address.ordinary == nullptr
+                       ? base::fail(base::ErrorCode::invalid_input, "there is no memory at this address")
+                       : base::Expected<End>{Derived::end_at(static_cast<std::byte*>(address.ordinary))};
+        }
+        return find(address, bytes).map([&](const Block& block) {
+            return Derived::end_in(block, address.offset_bytes);
+        });
+    }
+
+    // The same for kernels, which do not reach all memory.
+    [[nodiscard]] base::Expected<End> reach(Address address, std::uint64_t bytes, std::uint64_t unit) const
+    {
+        auto end = end_of(address, bytes);
+        if (end && !end->kernels_reach) {
+            return base::fail(base::ErrorCode::not_supported, Derived::out_of_reach);
+        }
+        if (end && (bytes % unit != 0 || address.offset_bytes % unit != 0)) {
+            return base::fail(base::ErrorCode::invalid_input, fmt::format("not a multiple of {} bytes", unit));
+        }
+        return end;
+    }
 
     template <typename Id, typename Value>
     [[nodiscard]] base::Expected<Value> find_in(const std::map<Id, Value>& all, Id id, const char* missing) const

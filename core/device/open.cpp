@@ -24,7 +24,7 @@ class NoRuntime final : public Runtime {
     [[nodiscard]] Holdings holdings() const override { return {}; }
     [[nodiscard]] base::Expected<RawBlock> allocate(const BlockRequest&) override { return refusal(); }
     [[nodiscard]] base::Expected<RawBlock> adopt(std::uint32_t, void*, std::uint64_t) override { return refusal(); }
-    base::Expected<void> release(MemoryId) override { return refusal(); }
+    base::Expected<void> close(MemoryId) override { return refusal(); }
     [[nodiscard]] base::Expected<std::byte*> map(MemoryId, Access) override { return refusal(); }
     [[nodiscard]] base::Expected<void> unmap(MemoryId) override { return refusal(); }
     [[nodiscard]] base::Expected<StreamId> open_stream(std::uint32_t) override { return refusal(); }

@@ -41,14 +41,14 @@ std::optional<double> bytes_per_second(std::uint32_t generation, std::uint32_t l
 base::Expected<Memory> allocate(Runtime& runtime, const BlockRequest& request)
 {
     return runtime.allocate(request).map([&](RawBlock raw) {
-        return Memory{runtime, raw, request.kind, request.device, request.bytes};
+        return Memory{runtime, raw, request.kind, request.bytes};
     });
 }
 
 base::Expected<Memory> adopt(Runtime& runtime, std::uint32_t device, void* ordinary, std::uint64_t bytes)
 {
     return runtime.adopt(device, ordinary, bytes).map([&](RawBlock raw) {
-        return Memory{runtime, raw, MemoryKind::registered, device, bytes};
+        return Memory{runtime, raw, MemoryKind::registered, bytes};
     });
 }
 

@@ -153,9 +153,9 @@ class Runtime {
     [[nodiscard]] virtual Holdings holdings() const = 0;
 
     [[nodiscard]] virtual base::Expected<RawBlock> allocate(const BlockRequest& request) = 0;
-    // Ordinary memory becomes registered memory until it is released; the memory itself stays the caller's.
+    // Ordinary memory becomes registered memory until it is closed; the memory itself stays the caller's.
     [[nodiscard]] virtual base::Expected<RawBlock> adopt(std::uint32_t device, void* ordinary, std::uint64_t bytes) = 0;
-    virtual base::Expected<void> release(MemoryId memory) = 0;
+    virtual base::Expected<void> close(MemoryId memory) = 0;
     // The address of a block of device memory for other libraries of the same maker; nullptr: there is none.
     [[nodiscard]] virtual void* native_address(MemoryId /*memory*/) const { return nullptr; }
     // Makes a block of the kind mapped the processor's, at this address, until unmap gives it back to the device.
@@ -243,51 +243,27 @@ using Latch = Handle<LatchId>;
 class Memory {
   public:
     Memory() = default;
-    Memory(Runtime& runtime, RawBlock raw, MemoryKind kind, std::uint32_t device, std::uint64_t bytes) noexcept
-        : runtime_{&runtime}, raw_{raw}, kind_{kind}, device_{device}, bytes_{bytes}
+    Memory(Runtime& runtime, RawBlock raw, MemoryKind kind, std::uint64_t bytes) noexcept
+        : block_{runtime, raw.id}, host_{raw.host}, kind_{kind}, bytes_{bytes}
     {
     }
-    Memory(const Memory&) = delete;
-    Memory& operator=(const Memory&) = delete;
-    Memory(Memory&& other) noexcept { swap(other); }
-    Memory& operator=(Memory&& other) noexcept
-    {
-        swap(other);
-        return *this;
-    }
-    ~Memory() { static_cast<void>(release()); }
 
     [[nodiscard]] Address at(std::uint64_t offset_bytes = 0) const noexcept
     {
-        return {.memory = raw_.id, .offset_bytes = offset_bytes};
+        return {.memory = id(), .offset_bytes = offset_bytes};
     }
-    [[nodiscard]] MemoryId id() const noexcept { return raw_.id; }
-    [[nodiscard]] std::byte* host() const noexcept { return raw_.host; }
+    [[nodiscard]] MemoryId id() const noexcept { return block_.id(); }
+    [[nodiscard]] std::byte* host() const noexcept { return host_; }
     [[nodiscard]] MemoryKind kind() const noexcept { return kind_; }
-    [[nodiscard]] std::uint32_t device() const noexcept { return device_; }
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
-    [[nodiscard]] bool valid() const noexcept { return raw_.id != MemoryId::none; }
+    [[nodiscard]] bool valid() const noexcept { return block_.valid(); }
 
-    base::Expected<void> release()
-    {
-        const RawBlock old = std::exchange(raw_, RawBlock{});
-        return old.id == MemoryId::none ? base::Expected<void>{} : runtime_->release(old.id);
-    }
+    base::Expected<void> close() { return block_.close(); }
 
   private:
-    void swap(Memory& other) noexcept
-    {
-        std::swap(runtime_, other.runtime_);
-        std::swap(raw_, other.raw_);
-        std::swap(kind_, other.kind_);
-        std::swap(device_, other.device_);
-        std::swap(bytes_, other.bytes_);
-    }
-
-    Runtime* runtime_{};
-    RawBlock raw_;
+    Handle<MemoryId> block_;
+    std::byte* host_{};
     MemoryKind kind_{};
-    std::uint32_t device_{};
     std::uint64_t bytes_{};
 };
 

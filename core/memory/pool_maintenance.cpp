@@ -10,7 +10,7 @@ namespace memsweep::memory {
 
 PressureGauges system_pressure_gauges()
 {
-    return {[] { return sys::memory_stalled_percent("/"); }, [] { return sys::cgroup_share_used("/"); }};
+    return {[] { return sys::stalled_percent("/", "memory"); }, [] { return sys::cgroup_share_used("/"); }};
 }
 
 PoolMaintenance::PoolMaintenance(Pool& pool, const model::PoolSpec& spec, PressureGauges gauges)

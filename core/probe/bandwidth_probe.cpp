@@ -153,12 +153,8 @@ base::Expected<std::deque<sys::PinnedThreads>> start_pools(const ProbeContext& c
 {
     std::deque<sys::PinnedThreads> pools;
     for (const std::size_t count : thread_counts(node)) {
-        auto pool = sys::PinnedThreads::start(
-            context.clock, {node.cpus.begin(), node.cpus.begin() + static_cast<std::ptrdiff_t>(count)});
-        if (!pool) {
-            return base::fail(pool.error());
-        }
-        pools.push_back(*std::move(pool));
+        pools.push_back(MEMSWEEP_TRY(sys::PinnedThreads::start(
+            context.clock, {node.cpus.begin(), node.cpus.begin() + static_cast<std::ptrdiff_t>(count)})));
     }
     return pools;
 }

@@ -58,20 +58,12 @@ class LoadChain {
     {
         LoadChain chain{task};
         const std::uint32_t owner = task.ends.second.value_or(task.ends.first);
-        auto stream = device::open_stream(task.runtime, task.ends.first);
-        auto memory = device::allocate(
-            task.runtime, {.device = owner, .kind = task.what.host, .bytes = chain.next_.size() * device_line_bytes});
-        auto place = device::allocate(
-            task.runtime, {.device = task.ends.first, .kind = MemoryKind::device, .bytes = chain_word_bytes});
-        if (const auto* const error = base::first_error(stream, memory, place)) {
-            return base::fail(*error);
-        }
-        chain.stream_ = *std::move(stream);
-        chain.memory_ = *std::move(memory);
-        chain.place_ = *std::move(place);
-        if (auto written = chain.write(); !written) {
-            return base::fail(written.error());
-        }
+        chain.stream_ = MEMSWEEP_TRY(device::open_stream(task.runtime, task.ends.first));
+        chain.memory_ = MEMSWEEP_TRY(device::allocate(
+            task.runtime, {.device = owner, .kind = task.what.host, .bytes = chain.next_.size() * device_line_bytes}));
+        chain.place_ = MEMSWEEP_TRY(device::allocate(
+            task.runtime, {.device = task.ends.first, .kind = MemoryKind::device, .bytes = chain_word_bytes}));
+        MEMSWEEP_TRY(chain.write());
         return chain;
     }
 
@@ -95,12 +87,10 @@ class LoadChain {
     [[nodiscard]] Expected<std::string> verify()
     {
         std::uint64_t reached = ~std::uint64_t{0};
-        return task_.runtime.copy(stream_.id(), device::at(&reached), place_.at(), chain_word_bytes)
-            .and_then([&] { return task_.runtime.wait(stream_.id()); })
-            .map([&] {
-                return reached == expected_ ? std::string{}
-                                            : fmt::format("the chain ended at byte {}, not at {}", reached, expected_);
-            });
+        MEMSWEEP_TRY(task_.runtime.copy(stream_.id(), device::at(&reached), place_.at(), chain_word_bytes));
+        MEMSWEEP_TRY(task_.runtime.wait(stream_.id()));
+        return reached == expected_ ? std::string{}
+                                    : fmt::format("the chain ended at byte {}, not at {}", reached, expected_);
     }
 
     [[nodiscard]] const std::optional<device::HostLink>& link() const { return link_; }
@@ -116,24 +106,17 @@ class LoadChain {
     [[nodiscard]] Expected<void> write()
     {
         device::Runtime& runtime = task_.runtime;
-        const auto begin = [&]() -> Expected<void> {
-            return runtime.fill(stream_.id(), place_.at(), std::byte{0}, chain_word_bytes).and_then([&] {
-                return runtime.wait(stream_.id());
-            });
-        };
+        std::vector<std::byte> links;
         if (task_.what.host == MemoryKind::mapped) {
-            return runtime.map(memory_.id(), device::Access::write)
-                .and_then([&](std::byte* host) {
-                    write_links(host, next_);
-                    return runtime.unmap(memory_.id());
-                })
-                .and_then(begin);
+            write_links(MEMSWEEP_TRY(runtime.map(memory_.id(), device::Access::write)), next_);
+            MEMSWEEP_TRY(runtime.unmap(memory_.id()));
+        } else {
+            links.resize(memory_.bytes());
+            write_links(links.data(), next_);
+            MEMSWEEP_TRY(runtime.copy(stream_.id(), memory_.at(), device::at(links.data()), links.size()));
         }
-        std::vector<std::byte> links(memory_.bytes());
-        write_links(links.data(), next_);
-        return runtime.copy(stream_.id(), memory_.at(), device::at(links.data()), links.size())
-            .and_then([&] { return runtime.wait(stream_.id()); })
-            .and_then(begin);
+        MEMSWEEP_TRY(runtime.fill(stream_.id(), place_.at(), std::byte{0}, chain_word_bytes));
+        return runtime.wait(stream_.id());
     }
 
     const DeviceTask& task_;
@@ -149,25 +132,15 @@ class Calls {
     [[nodiscard]] static Expected<Calls> make(const DeviceTask& task)
     {
         Calls calls{task};
-        auto stream = device::open_stream(task.runtime, task.ends.first);
-        auto there = device::allocate(
+        calls.stream_ = MEMSWEEP_TRY(device::open_stream(task.runtime, task.ends.first));
+        calls.there_ = MEMSWEEP_TRY(device::allocate(
             task.runtime,
-            {.device = task.ends.first, .kind = MemoryKind::device, .bytes = std::max(task.bytes, 2 * kernel_bytes)});
-        if (const auto* const error = base::first_error(stream, there)) {
-            return base::fail(*error);
-        }
-        calls.stream_ = *std::move(stream);
-        calls.there_ = *std::move(there);
+            {.device = task.ends.first, .kind = MemoryKind::device, .bytes = std::max(task.bytes, 2 * kernel_bytes)}));
         if (task.what.call == DeviceCall::round_trip) {
-            auto here = device::allocate(task.runtime,
-                                         {.device = task.ends.first, .kind = task.what.host, .bytes = 2 * task.bytes});
-            if (!here) {
-                return base::fail(here.error());
-            }
-            calls.here_ = *std::move(here);
-        } else if (auto filled = task.runtime.fill(calls.stream_.id(), calls.there_.at(), std::byte{1}, kernel_bytes);
-                   !filled) {
-            return base::fail(filled.error());
+            calls.here_ = MEMSWEEP_TRY(device::allocate(
+                task.runtime, {.device = task.ends.first, .kind = task.what.host, .bytes = 2 * task.bytes}));
+        } else {
+            MEMSWEEP_TRY(task.runtime.fill(calls.stream_.id(), calls.there_.at(), std::byte{1}, kernel_bytes));
         }
         return calls;
     }
@@ -181,9 +154,7 @@ class Calls {
         }
         const auto begin = task_.context.clock.now();
         for (std::uint64_t i = 0; i < times; ++i) {
-            if (auto done = once(); !done) {
-                return base::fail(done.error());
-            }
+            MEMSWEEP_TRY(once());
         }
         return sys::seconds_of(task_.context.clock.now() - begin);
     }
@@ -202,16 +173,14 @@ class Calls {
         device::Runtime& runtime = task_.runtime;
         switch (task_.what.call) {
         case DeviceCall::launch:
-            return runtime.copy_by_kernel(stream_.id(), there_.at(kernel_bytes), there_.at(), kernel_bytes)
-                .and_then([&] { return runtime.wait(stream_.id()); });
+            MEMSWEEP_TRY(runtime.copy_by_kernel(stream_.id(), there_.at(kernel_bytes), there_.at(), kernel_bytes));
+            break;
         case DeviceCall::event:
-            return device::record(runtime, stream_).and_then([&](const device::Event& event) {
-                return runtime.wait(event.id());
-            });
+            return runtime.wait(MEMSWEEP_TRY(device::record(runtime, stream_)).id());
         case DeviceCall::round_trip:
-            return runtime.copy(stream_.id(), there_.at(), here_.at(), task_.bytes)
-                .and_then([&] { return runtime.copy(stream_.id(), here_.at(task_.bytes), there_.at(), task_.bytes); })
-                .and_then([&] { return runtime.wait(stream_.id()); });
+            MEMSWEEP_TRY(runtime.copy(stream_.id(), there_.at(), here_.at(), task_.bytes));
+            MEMSWEEP_TRY(runtime.copy(stream_.id(), here_.at(task_.bytes), there_.at(), task_.bytes));
+            break;
         case DeviceCall::idle_wait:
             break;
         }
@@ -229,37 +198,27 @@ class Calls {
 Expected<void> measure_loads(const DeviceTask& task, model::CaseReport& report)
 {
     const auto at_rest = task.runtime.host_link(task.ends.first);
-    auto chain = LoadChain::make(task);
-    if (!chain) {
-        return base::fail(chain.error());
-    }
-    const auto warm_up = chain->follow(first_loads);
-    const auto once = warm_up ? chain->follow(first_loads) : warm_up;
-    if (!once) {
-        return base::fail(once.error());
-    }
-    const double each = std::max(*once / static_cast<double>(first_loads), 1e-9);
+    auto chain = MEMSWEEP_TRY(LoadChain::make(task));
+    MEMSWEEP_TRY(chain.follow(first_loads));
+    const double known = MEMSWEEP_TRY(chain.follow(first_loads));
+    const double each = std::max(known / static_cast<double>(first_loads), 1e-9);
     const auto wanted = static_cast<std::uint64_t>(std::ceil(task.context.settings.sample_seconds / each));
     const std::uint64_t loads =
-        std::clamp(wanted, first_loads, std::min(max_loads, std::max(chain->lines(), first_loads)));
+        std::clamp(wanted, first_loads, std::min(max_loads, std::max(chain.lines(), first_loads)));
     std::vector<double> seconds;
     while (seconds.size() < task.context.settings.samples && !task.context.stopped()) {
-        const auto took = chain->follow(loads);
-        const auto wrong = took ? chain->verify() : Expected<std::string>{base::fail(took.error())};
-        if (!wrong) {
-            return base::fail(wrong.error());
-        }
-        if (!wrong->empty()) {
-            fail_sample(report, seconds.size() + 1, *wrong);
+        const double took = MEMSWEEP_TRY(chain.follow(loads));
+        if (const std::string wrong = MEMSWEEP_TRY(chain.verify()); !wrong.empty()) {
+            fail_sample(report, seconds.size() + 1, wrong);
             return {};
         }
-        if (*took <= 0) {
+        if (took <= 0) {
             return base::fail(base::ErrorCode::device, "the device's clock did not move during a sample");
         }
-        seconds.push_back(*took);
+        seconds.push_back(took);
     }
     set_latencies_per_call(seconds, loads, report);
-    set_fact(report, "array_bytes", chain->bytes());
+    set_fact(report, "array_bytes", chain.bytes());
     set_fact(report, "line_bytes", device_line_bytes);
     set_fact(report, "loads_per_sample", loads);
     set_fact(report, "mover", std::string{"kernel"});
@@ -267,7 +226,7 @@ Expected<void> measure_loads(const DeviceTask& task, model::CaseReport& report)
     set_fact(report, "timed_by", std::string{"events of the device, queued behind a latch"});
     set_fact(report, "verified", fmt::format("{0} of {0} samples, by where the chain ended", seconds.size()));
     if (task.what.kind == CaseKind::loads && task.what.host == MemoryKind::mapped) {
-        set_link_facts(report, chain->link(), "under load", at_rest);
+        set_link_facts(report, chain.link(), "under load", at_rest);
     }
     return {};
 }
@@ -276,26 +235,20 @@ Expected<void> measure_calls(const DeviceTask& asked, model::CaseReport& report)
 {
     DeviceTask task = asked;
     task.bytes = asked.what.bytes;
-    auto calls = Calls::make(task);
-    const auto warm_up = calls ? calls->run(warm_up_calls) : Expected<double>{base::fail(calls.error())};
-    const auto known = warm_up ? calls->run(warm_up_calls) : warm_up;
-    if (!known) {
-        return base::fail(known.error());
-    }
-    const double each = std::max(*known / static_cast<double>(warm_up_calls), 1e-9);
+    auto calls = MEMSWEEP_TRY(Calls::make(task));
+    MEMSWEEP_TRY(calls.run(warm_up_calls));
+    const double known = MEMSWEEP_TRY(calls.run(warm_up_calls));
+    const double each = std::max(known / static_cast<double>(warm_up_calls), 1e-9);
     const auto times =
         static_cast<std::uint64_t>(std::clamp(std::ceil(task.context.settings.sample_seconds / each), 1.0, max_calls));
     std::vector<double> seconds;
     while (seconds.size() < task.context.settings.samples && !task.context.stopped()) {
-        const auto took = calls->run(times);
-        if (!took) {
-            return base::fail(took.error());
-        }
-        if (calls->is_wrong()) {
+        const double took = MEMSWEEP_TRY(calls.run(times));
+        if (calls.is_wrong()) {
             fail_sample(report, seconds.size() + 1, "what came back is not what was sent");
             return {};
         }
-        seconds.push_back(*took);
+        seconds.push_back(took);
     }
     set_latencies_per_call(seconds, times, report);
     set_fact(report, "calls_per_sample", times);

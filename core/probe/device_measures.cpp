@@ -58,31 +58,21 @@ Expected<Span> prefetch_once(const DeviceTask& task, const device::Stream& strea
     const device::Pattern pattern{.seed = pattern_seed};
     const bool to_host = task.what.kind == CaseKind::prefetch_to_host;
     const std::span<std::byte> words{managed.host(), managed.bytes()};
-    Expected<void> ready;
     if (to_host) {
         std::memset(words.data(), 0, words.size());
-        ready = runtime.write_pattern(stream.id(), managed.at(), managed.bytes(), pattern).and_then([&] {
-            return runtime.wait(stream.id());
-        });
+        MEMSWEEP_TRY(runtime.write_pattern(stream.id(), managed.at(), managed.bytes(), pattern));
+        MEMSWEEP_TRY(runtime.wait(stream.id()));
     } else {
         device::write_pattern(words, pattern);
     }
-    const auto seconds =
-        ready ? seconds_behind_latch(runtime, stream,
-                                     [&] {
-                                         return runtime.prefetch(stream.id(), managed.at(), managed.bytes(),
-                                                                 to_host ? device::Side::host : device::Side::device);
-                                     })
-              : Expected<double>{base::fail(ready.error())};
-    if (!seconds) {
-        return base::fail(seconds.error());
+    const device::Side side = to_host ? device::Side::host : device::Side::device;
+    const auto enqueue = [&] { return runtime.prefetch(stream.id(), managed.at(), managed.bytes(), side); };
+    const double seconds = MEMSWEEP_TRY(seconds_behind_latch(runtime, stream, enqueue));
+    if (to_host) {
+        return Span{.seconds = seconds, .wrong = device::check_pattern(words, pattern)};
     }
-    const auto wrong = to_host ? Expected<device::Mismatch>{device::check_pattern(words, pattern)}
-                               : runtime.check_pattern(stream.id(), managed.at(), managed.bytes(), pattern);
-    if (!wrong) {
-        return base::fail(wrong.error());
-    }
-    return Span{.seconds = *seconds, .wrong = *wrong};
+    return Span{.seconds = seconds,
+                .wrong = MEMSWEEP_TRY(runtime.check_pattern(stream.id(), managed.at(), managed.bytes(), pattern))};
 }
 
 }  // namespace
@@ -107,22 +97,18 @@ Expected<void> measure_locking(const DeviceTask& task, model::CaseReport& report
 {
     const std::uint32_t number = task.ends.first;
     const sys::Clock& clock = task.context.clock;
-    return device::allocate(task.runtime, {.device = number, .kind = MemoryKind::pageable, .bytes = task.bytes})
-        .and_then([&](const device::Memory& ordinary) -> Expected<void> {
-            std::memset(ordinary.host(), 0, task.bytes);  // else the first lock would pay for the first touch
-            std::vector<double> seconds;
-            while (goes_on(task, seconds, report)) {
-                const auto begin = clock.now();
-                auto locked = device::adopt(task.runtime, number, ordinary.host(), task.bytes);
-                auto freed = locked ? locked->release() : Expected<void>{base::fail(locked.error())};
-                if (!freed) {
-                    return freed;
-                }
-                seconds.push_back(seconds_since(clock, begin));
-            }
-            set_measured(task, seconds, {}, task.bytes, report);
-            return {};
-        });
+    const auto ordinary = MEMSWEEP_TRY(
+        device::allocate(task.runtime, {.device = number, .kind = MemoryKind::pageable, .bytes = task.bytes}));
+    std::memset(ordinary.host(), 0, task.bytes);  // else the first lock would pay for the first touch
+    std::vector<double> seconds;
+    while (goes_on(task, seconds, report)) {
+        const auto begin = clock.now();
+        auto locked = MEMSWEEP_TRY(device::adopt(task.runtime, number, ordinary.host(), task.bytes));
+        MEMSWEEP_TRY(locked.close());
+        seconds.push_back(seconds_since(clock, begin));
+    }
+    set_measured(task, seconds, {}, task.bytes, report);
+    return {};
 }
 
 Expected<void> measure_staged(const DeviceTask& task, model::CaseReport& report)
@@ -131,10 +117,7 @@ Expected<void> measure_staged(const DeviceTask& task, model::CaseReport& report)
     const std::string words = task.what.kind == CaseKind::staged_to_device
                                   ? fmt::format("host -> {0}.ce -> {0}", device)
                                   : fmt::format("{0} -> {0}.ce -> host", device);
-    const auto spec = model::parse_transfer(words);
-    if (!spec) {
-        return base::fail(spec.error());
-    }
+    const auto spec = MEMSWEEP_TRY(model::parse_transfer(words));
     const std::uint64_t bytes = std::min(task.bytes, max_staged_bytes);
     model::TransferOptions options;
     options.strategy = model::Strategy::staged;
@@ -142,29 +125,21 @@ Expected<void> measure_staged(const DeviceTask& task, model::CaseReport& report)
     std::vector<double> rates;
     transfer::TransferStatistics all;
     while (goes_on(task, seconds, report)) {
-        auto set =
-            transfer::TransferSet::make(task.runtime, task.context.clock, {{.spec = *spec, .bytes = bytes}}, options);
-        if (!set) {
-            return base::fail(set.error());
-        }
-        const auto took = [&] { return static_cast<double>(set->statistics().wall_ns) * 1e-9; };
+        auto set = MEMSWEEP_TRY(
+            transfer::TransferSet::make(task.runtime, task.context.clock, {{.spec = spec, .bytes = bytes}}, options));
+        const auto took = [&] { return static_cast<double>(set.statistics().wall_ns) * 1e-9; };
         std::uint64_t turns = 0;
         do {
-            if (auto ran = set->run_turn(); !ran) {
-                return ran;
-            }
+            MEMSWEEP_TRY(set.run_turn());
             ++turns;
         } while (took() < task.context.settings.sample_seconds);
-        const auto wrong = set->check();
-        if (!wrong) {
-            return base::fail(wrong.error());
-        }
-        if (!wrong->empty()) {
-            fail_sample(report, seconds.size() + 1, *wrong);
+        const auto wrong = MEMSWEEP_TRY(set.check());
+        if (!wrong.empty()) {
+            fail_sample(report, seconds.size() + 1, wrong);
         }
         seconds.push_back(std::max(took(), 1e-9));
         rates.push_back(static_cast<double>(bytes * turns) / seconds.back());
-        all += set->statistics();
+        all += set.statistics();
     }
     set_measured(task, seconds, rates, bytes, report);
     set_fact(report, "slots", options.slots);
@@ -178,27 +153,21 @@ Expected<void> measure_staged(const DeviceTask& task, model::CaseReport& report)
 
 Expected<void> measure_prefetch(const DeviceTask& task, model::CaseReport& report)
 {
-    auto stream = device::open_stream(task.runtime, task.ends.first);
-    auto managed =
-        device::allocate(task.runtime, {.device = task.ends.first, .kind = MemoryKind::managed, .bytes = task.bytes});
-    if (const auto* const error = base::first_error(stream, managed)) {
-        return base::fail(*error);
-    }
+    auto stream = MEMSWEEP_TRY(device::open_stream(task.runtime, task.ends.first));
+    auto managed = MEMSWEEP_TRY(
+        device::allocate(task.runtime, {.device = task.ends.first, .kind = MemoryKind::managed, .bytes = task.bytes}));
     std::vector<double> seconds;
     std::vector<double> rates;
     while (goes_on(task, seconds, report)) {
-        const auto span = prefetch_once(task, *stream, *managed);
-        if (!span) {
-            return base::fail(span.error());
-        }
-        if (span->seconds <= 0) {
+        const auto span = MEMSWEEP_TRY(prefetch_once(task, stream, managed));
+        if (span.seconds <= 0) {
             return base::fail(base::ErrorCode::device, "the device's clock did not move during a sample");
         }
-        if (span->wrong.words != 0) {
-            fail_sample(report, seconds.size() + 1, device::describe(span->wrong, task.bytes));
+        if (span.wrong.words != 0) {
+            fail_sample(report, seconds.size() + 1, device::describe(span.wrong, task.bytes));
         }
-        seconds.push_back(span->seconds);
-        rates.push_back(static_cast<double>(task.bytes) / span->seconds);
+        seconds.push_back(span.seconds);
+        rates.push_back(static_cast<double>(task.bytes) / span.seconds);
     }
     set_measured(task, seconds, rates, task.bytes, report);
     set_fact(report, "timed_by", std::string{"events of the device, queued behind a latch"});

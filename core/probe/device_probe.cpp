@@ -78,11 +78,7 @@ class Measuring {
 
     [[nodiscard]] Expected<void> sample(model::CaseReport& report)
     {
-        auto copies = warm_up();
-        if (!copies) {
-            return base::fail(copies.error());
-        }
-        copies_ = *copies;
+        copies_ = MEMSWEEP_TRY(warm_up());
         for (std::uint32_t number = 0; number < context_.settings.samples && !context_.stopped(); ++number) {
             if (auto taken = one_sample(report); !taken || report.status == model::Status::failed) {
                 return taken;
@@ -152,52 +148,41 @@ class Measuring {
     [[nodiscard]] Expected<std::uint64_t> warm_up()
     {
         for (CopyQueue& queue : queues_) {
-            if (auto ready = queue.prepare(); !ready) {
-                return base::fail(ready.error());
-            }
+            MEMSWEEP_TRY(queue.prepare());
         }
-        return run(queues_.front().spec().renewed ? 1 : warm_up_copies)
-            .and_then([&](const Contended&) { return run(1); })
-            .map([&](const Contended& once) -> std::uint64_t {
-                if (queues_.front().spec().renewed || once.seconds <= 0) {
-                    return 1;
-                }
-                const double wanted = std::min(std::max(context_.settings.sample_seconds, 0.0), max_seconds);
-                constexpr double max_copies = 10'000;
-                return static_cast<std::uint64_t>(std::clamp(std::ceil(wanted / once.seconds), 1.0, max_copies));
-            });
+        const bool renewed = queues_.front().spec().renewed;
+        MEMSWEEP_TRY(run(renewed ? 1 : warm_up_copies));
+        const Contended once = MEMSWEEP_TRY(run(1));
+        if (renewed || once.seconds <= 0) {
+            return 1;
+        }
+        const double wanted = std::min(std::max(context_.settings.sample_seconds, 0.0), max_seconds);
+        constexpr double max_copies = 10'000;
+        return static_cast<std::uint64_t>(std::clamp(std::ceil(wanted / once.seconds), 1.0, max_copies));
     }
 
     [[nodiscard]] Expected<void> one_sample(model::CaseReport& report)
     {
         for (CopyQueue& queue : queues_) {
-            if (auto ready = queue.prepare(); !ready) {
-                return ready;
-            }
+            MEMSWEEP_TRY(queue.prepare());
         }
-        const auto took = run(copies_);
-        if (!took) {
-            return base::fail(took.error());
-        }
+        const auto took = MEMSWEEP_TRY(run(copies_));
         for (CopyQueue& queue : queues_) {
-            const auto found = queue.verify();
-            if (!found) {
-                return base::fail(found.error());
-            }
-            if (found->words != 0) {
-                fail_sample(report, samples_.seconds.size() + 1, device::describe(*found, queue.spec().bytes));
+            const auto found = MEMSWEEP_TRY(queue.verify());
+            if (found.words != 0) {
+                fail_sample(report, samples_.seconds.size() + 1, device::describe(found, queue.spec().bytes));
                 return {};
             }
         }
-        if (took->seconds <= 0) {
+        if (took.seconds <= 0) {
             return base::fail(base::ErrorCode::device, "the device's clock did not move during a sample");
         }
         const std::size_t together = is_contended() ? 1 : queues_.size();
         const double bytes = static_cast<double>(queues_.front().spec().bytes * copies_ * together);
-        samples_.seconds.push_back(took->seconds);
-        samples_.rates.push_back(bytes / took->seconds);
+        samples_.seconds.push_back(took.seconds);
+        samples_.rates.push_back(bytes / took.seconds);
         if (is_contended()) {
-            samples_.other_rates.push_back(static_cast<double>(took->other_bytes) / took->seconds);
+            samples_.other_rates.push_back(static_cast<double>(took.other_bytes) / took.seconds);
         }
         return {};
     }
@@ -246,23 +231,17 @@ Expected<void> measure_copies(const ProbeContext& context, device::Runtime& runt
     const auto at_rest = runtime.host_link(ends.first);
     std::vector<CopyQueue> queues;
     for (const CopySpec& spec : copies_of(what, ends, chosen_devices(context, runtime), bytes)) {
-        auto queue = CopyQueue::open(runtime, spec);
-        if (!queue) {
-            return base::fail(queue.error());
-        }
-        queues.push_back(*std::move(queue));
+        queues.push_back(MEMSWEEP_TRY(CopyQueue::open(runtime, spec)));
     }
     Measuring measuring{context, runtime, what, std::move(queues)};
-    auto done = measuring.sample(report);
-    if (done) {
-        measuring.write(report);
-        if (!is_of_all(what.kind) && what.kind != CaseKind::local) {
-            measuring.set_link(ends.first, at_rest, report);
-        }
-        set_ceiling(report, what, ends, runtime, measuring.link(), measuring.median_rate());
-        set_peer_facts(report, ends, runtime);
+    MEMSWEEP_TRY(measuring.sample(report));
+    measuring.write(report);
+    if (!is_of_all(what.kind) && what.kind != CaseKind::local) {
+        measuring.set_link(ends.first, at_rest, report);
     }
-    return done;
+    set_ceiling(report, what, ends, runtime, measuring.link(), measuring.median_rate());
+    set_peer_facts(report, ends, runtime);
+    return {};
 }
 
 Expected<void> measure(const ProbeContext& context, device::Runtime& runtime, const DeviceCase& what, Ends ends,

@@ -98,12 +98,9 @@ base::Expected<StreamArrays> StreamArrays::make(const Spec& spec, sys::PinnedThr
     const std::size_t chunks =
         std::max<std::size_t>(share_bytes / chunk_bytes, 1) * std::max<std::size_t>(spec.shares, 1);
     const std::uint64_t spacing = rounded_up(chunks * chunk_bytes, chunk_grain_bytes) + array_skew_bytes;
-    auto memory = sys::PlacedMemory::untouched(
-        {.bytes = 3 * spacing, .pages = spec.pages, .or_small = spec.or_small, .node = spec.node});
-    if (!memory) {
-        return base::fail(std::move(memory).error());
-    }
-    StreamArrays arrays{*std::move(memory)};
+    auto memory = MEMSWEEP_TRY(sys::PlacedMemory::untouched(
+        {.bytes = 3 * spacing, .pages = spec.pages, .or_small = spec.or_small, .node = spec.node}));
+    StreamArrays arrays{std::move(memory)};
     arrays.chunks_ = chunks;
     arrays.chunk_elements_ = chunk_bytes / sizeof(double);
     arrays.a_ = reinterpret_cast<double*>(arrays.memory_.data());

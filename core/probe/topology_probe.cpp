@@ -37,15 +37,7 @@ model::CaseReport processors_case(const ProbeContext& context)
 
 std::string_view letter_of(sys::CacheType type)
 {
-    switch (type) {
-    case sys::CacheType::data:
-        return "d";
-    case sys::CacheType::instruction:
-        return "i";
-    case sys::CacheType::unified:
-        return "";
-    }
-    return "";
+    return type == sys::CacheType::data ? "d" : type == sys::CacheType::instruction ? "i" : "";
 }
 
 model::CaseReport cache_case(const sys::CacheKind& facts)
@@ -110,7 +102,7 @@ model::CaseReport pressure_case()
 {
     model::CaseReport report = topology_part("pressure");
     set_fact(report, "available", base::format_size(static_cast<double>(sys::available_memory())));
-    const auto stalled = sys::memory_stalled_percent("/");
+    const auto stalled = sys::stalled_percent("/", "memory");
     set_fact(report, "stalled",
              stalled ? fmt::format("{} % of the last ten seconds (PSI)", *stalled)
                      : std::string{"unknown: this kernel keeps no pressure figures"});

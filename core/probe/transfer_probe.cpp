@@ -27,9 +27,7 @@ base::Expected<TurnSample> sample_turns(const ProbeContext& context, transfer::T
     sample.seconds.resize(transfers);
     while (sample.all_seconds < context.settings.sample_seconds) {
         const std::int64_t before = set.statistics().wall_ns;
-        if (auto ran = set.run_turn(); !ran) {
-            return base::fail(ran.error());
-        }
+        MEMSWEEP_TRY(set.run_turn());
         ++sample.turns;
         sample.all_seconds += static_cast<double>(std::max<std::int64_t>(set.statistics().wall_ns - before, 1)) * 1e-9;
         for (std::size_t i = 0; i < transfers; ++i) {
@@ -86,28 +84,22 @@ base::Expected<void> measure_together(const ProbeContext& context, device::Runti
     for (const std::size_t number : together.numbers) {
         jobs.push_back({.spec = specs[number], .bytes = bytes});
     }
-    auto set = transfer::TransferSet::make(runtime, context.clock, jobs, {});
-    auto ready = set ? set->run_turn() : base::Expected<void>{base::fail(set.error())};
-    for (std::uint32_t round = 0; ready && round < context.settings.samples && !context.stopped(); ++round) {
-        const auto sample = sample_turns(context, *set, count);
-        if (!sample) {
-            return base::fail(sample.error());
-        }
-        const auto moved = static_cast<double>(bytes * sample->turns);
+    auto set = MEMSWEEP_TRY(transfer::TransferSet::make(runtime, context.clock, jobs, {}));
+    MEMSWEEP_TRY(set.run_turn());
+    for (std::uint32_t round = 0; round < context.settings.samples && !context.stopped(); ++round) {
+        const auto sample = MEMSWEEP_TRY(sample_turns(context, set, count));
+        const auto moved = static_cast<double>(bytes * sample.turns);
         for (std::size_t i = 0; i < count; ++i) {
-            together.rates[i].push_back(moved / std::max(sample->seconds[i], 1e-9));
+            together.rates[i].push_back(moved / std::max(sample.seconds[i], 1e-9));
         }
-        together.all.push_back(moved * static_cast<double>(count) / sample->all_seconds);
+        together.all.push_back(moved * static_cast<double>(count) / sample.all_seconds);
     }
-    const auto wrong = ready ? set->check() : base::Expected<std::string>{base::fail(ready.error())};
-    if (!wrong) {
-        return base::fail(wrong.error());
-    }
+    const std::string wrong = MEMSWEEP_TRY(set.check());
     for (std::size_t i = 0; i < count; ++i) {
         model::CaseReport& report = cases[together.numbers[i]];
-        add_transfer_facts(report, *set, i, specs[together.numbers[i]]);
-        if (!wrong->empty()) {
-            fail(report, "wrong data: " + *wrong);
+        add_transfer_facts(report, set, i, specs[together.numbers[i]]);
+        if (!wrong.empty()) {
+            fail(report, "wrong data: " + wrong);
         }
     }
     return {};

@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <string_view>
 
 #include "core/sys/descriptor.hpp"
@@ -249,29 +250,15 @@ bool reclaim_from_cgroup(const std::string& file, std::uint64_t bytes) noexcept
     return fd.valid() && ::write(fd.get(), text.data(), length) == static_cast<ssize_t>(length);
 }
 
-std::optional<double> stalled_percent(std::string_view pressure_text)
+std::optional<double> stalled_percent(const std::string& root, const std::string& resource)
 {
-    constexpr std::string_view key = "avg10=";
-    while (!pressure_text.empty()) {
-        std::string_view line = take_line(pressure_text);
-        if (take_word(line) != "some") {
-            continue;
-        }
-        const std::string_view word = take_word(line);
-        double percent = 0;
-        if (word.starts_with(key) &&
-            std::from_chars(word.data() + key.size(), word.data() + word.size(), percent).ec == std::errc{}) {
-            return percent;
-        }
-        return std::nullopt;
-    }
-    return std::nullopt;
-}
-
-std::optional<double> memory_stalled_percent(const std::string& root)
-{
-    const auto text = read_kernel_text(root + "proc/pressure/memory");
-    return text ? stalled_percent(*text) : std::nullopt;
+    constexpr std::string_view key = "some avg10=";
+    const std::string text = read_kernel_text(root + "proc/pressure/" + resource).value_or("");
+    double percent = 0;
+    const bool is_read =
+        text.starts_with(key) &&
+        std::from_chars(text.data() + key.size(), text.data() + text.size(), percent).ec == std::errc{};
+    return is_read && std::isfinite(percent) ? std::optional{percent} : std::nullopt;
 }
 
 std::optional<double> cgroup_share_used(const std::string& root)

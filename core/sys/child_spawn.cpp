@@ -234,9 +234,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts)
 // parent_fd is left to the caller.
 base::Expected<Launch> prepare_launch(const SpawnOptions& options)
 {
-    if (const auto fine = check(options); !fine) {
-        return base::fail(fine.error());
-    }
+    MEMSWEEP_TRY(check(options));
     Launch launch;
     launch.argv = pointers(options.argv);
     launch.variables = merged_environment(options);
@@ -273,30 +271,24 @@ int spawn_in_foreground(pid_t& pid, const std::vector<std::string>& argv, const 
 
 base::Expected<ChildProcess> ChildProcess::spawn(const SpawnOptions& options)
 {
-    auto prepared = prepare_launch(options);
-    if (!prepared) {
-        return base::fail(std::move(prepared).error());
-    }
-    Launch& launch = *prepared;
-    auto ends = connect(launch.first_free_fd);
-    if (!ends) {
-        return base::fail(ends.error());
-    }
+    auto prepared = MEMSWEEP_TRY(prepare_launch(options));
+    Launch& launch = prepared;
+    auto ends = MEMSWEEP_TRY(connect(launch.first_free_fd));
     const std::string& program = options.argv.front();
-    launch.parent_fd = ends->childs.get();
+    launch.parent_fd = ends.childs.get();
     const pid_t pid = fork_with_signals_blocked(launch);
     if (pid < 0) {
         return base::fail(base::os_error("fork", errno, program));
     }
-    ends->childs.reset();
+    ends.childs.reset();
     UniqueFd pidfd{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
     if (!pidfd.valid()) {
         return given_up(pid, base::os_error("pidfd_open", errno, program));
     }
     constexpr char go = 'g';
     Failure failure;
-    const bool told = ::send(ends->ours.get(), &go, 1, MSG_NOSIGNAL) == 1;
-    const ssize_t got = retry_interrupted([&] { return ::recv(ends->ours.get(), &failure, sizeof failure, 0); });
+    const bool told = ::send(ends.ours.get(), &go, 1, MSG_NOSIGNAL) == 1;
+    const ssize_t got = retry_interrupted([&] { return ::recv(ends.ours.get(), &failure, sizeof failure, 0); });
     if (told && got == 0) {
         return ChildProcess{pid, std::move(pidfd)};
     }

@@ -89,20 +89,6 @@ std::optional<std::uint64_t> find_counter(std::string_view text, std::string_vie
     return std::nullopt;
 }
 
-std::optional<std::uint64_t> count_list(std::string_view list) noexcept
-{
-    std::uint64_t count = 0;
-    list = trimmed(list);
-    while (!list.empty()) {
-        const auto range = take_range(list);
-        if (!range) {
-            return std::nullopt;
-        }
-        count += range->last - range->first + 1;
-    }
-    return count != 0 ? std::optional{count} : std::nullopt;
-}
-
 std::optional<std::vector<std::uint32_t>> parse_list(std::string_view list)
 {
     constexpr std::uint64_t limit = 1U << 20;

@@ -35,10 +35,7 @@ using base::trimmed;
 // The number in a line "key 123", as memory.stat has them.
 [[nodiscard]] std::optional<std::uint64_t> find_counter(std::string_view text, std::string_view key) noexcept;
 
-// How many numbers a list such as "0-3,8" names; empty when it is no such list.
-[[nodiscard]] std::optional<std::uint64_t> count_list(std::string_view list) noexcept;
-
-// Those numbers.
+// The numbers that a list such as "0-3,8" names; empty when it is no such list.
 [[nodiscard]] std::optional<std::vector<std::uint32_t>> parse_list(std::string_view list);
 
 // Reads an open /proc file from its start, as much as fits; empty with errno set on failure.

@@ -84,11 +84,8 @@ base::Expected<Message> Channel::receive(std::span<char> buffer,
                                          std::optional<std::chrono::nanoseconds> timeout) noexcept
 {
     if (timeout) {
-        const auto ready = wait_readable(end_.get(), timeout);
+        const auto ready = MEMSWEEP_TRY(wait_readable(end_.get(), timeout));
         if (!ready) {
-            return base::fail(ready.error());
-        }
-        if (!*ready) {
             Message late;
             late.timed_out = true;
             return late;

@@ -140,16 +140,11 @@ std::byte* start_of(const Mapping& mapping, FaultKind kind)
 // One fresh mapping: mapped, trimmed and unmapped outside the timed parts.
 base::Expected<double> measure_round(const Clock& clock, FaultKind kind, std::uint64_t faults)
 {
-    auto mapping = fresh_mapping(kind);
-    if (!mapping) {
-        return base::fail(std::move(mapping).error());
-    }
-    std::byte* const data = start_of(*mapping, kind);
+    auto mapping = MEMSWEEP_TRY(fresh_mapping(kind));
+    std::byte* const data = start_of(mapping, kind);
     if (kind == FaultKind::shared_again) {
         touch_pages(data, filled_bytes);
-        if (auto trimmed = advise(data, filled_bytes, Advice::dont_need); !trimmed) {
-            return base::fail(std::move(trimmed).error());
-        }
+        MEMSWEEP_TRY(advise(data, filled_bytes, Advice::dont_need));
     }
     const std::uint64_t before = minor_faults();
     const double faulting = fill_seconds(clock, data, 1);
@@ -166,16 +161,10 @@ base::Expected<FaultCost> measure_fault_cost(const Clock& clock, FaultKind kind)
 {
     const std::uint64_t faults = filled_bytes / (kind == FaultKind::huge_page ? huge_bytes : page_size());
     // The round that does not count makes the machine own the memory that the others are given.
-    if (auto warm_up = measure_round(clock, kind, faults); !warm_up) {
-        return base::fail(std::move(warm_up).error());
-    }
+    MEMSWEEP_TRY(measure_round(clock, kind, faults));
     std::array<double, rounds> costs{};
     for (double& cost : costs) {
-        auto measured = measure_round(clock, kind, faults);
-        if (!measured) {
-            return base::fail(std::move(measured).error());
-        }
-        cost = *measured;
+        cost = MEMSWEEP_TRY(measure_round(clock, kind, faults));
     }
     std::ranges::sort(costs);
     return FaultCost{
@@ -210,9 +199,7 @@ base::Expected<std::vector<TouchedChunk>> measure_first_touch(const Clock& clock
         // Refused where huge pages are not built in: then there is none to forbid.
         static_cast<void>(advise(mapping->data(), mapping->size(), Advice::no_huge_pages));
         const double first = seconds_per_page(clock, *mapping);
-        if (auto given_back = advise(mapping->data(), mapping->size(), Advice::dont_need); !given_back) {
-            return base::fail(std::move(given_back).error());
-        }
+        MEMSWEEP_TRY(advise(mapping->data(), mapping->size(), Advice::dont_need));
         chunks.push_back({first, seconds_per_page(clock, *mapping)});
         kept.push_back(*std::move(mapping));
     }

@@ -243,32 +243,26 @@ base::Expected<void> write_file_atomically(const std::string& path, std::string_
 
 base::Expected<void> write_file_atomically(const std::string& path, const Content& content, Existing existing)
 {
-    const auto target = find_output_target(path);
-    if (!target) {
-        return base::fail(target.error());
-    }
+    const auto target = MEMSWEEP_TRY(find_output_target(path));
     const bool is_stdout = path == "-";
-    return outcome(target->replaceable() ? replace(*target, content, existing) : write_through(*target, content),
+    return outcome(target.replaceable() ? replace(target, content, existing) : write_through(target, content),
                    is_stdout ? "stdout" : path, is_stdout ? "cannot write to standard output" : "cannot write");
 }
 
 base::Expected<void> check_writable(const std::string& path, std::uint64_t expected_bytes)
 {
-    const auto target = find_output_target(path);
-    if (!target) {
-        return base::fail(target.error());
+    const auto target = MEMSWEEP_TRY(find_output_target(path));
+    if (!target.replaceable()) {
+        return outcome(check_through(target), path);
     }
-    if (!target->replaceable()) {
-        return outcome(check_through(*target), path);
-    }
-    if (const int error = check_permission(*target); error != 0) {
+    if (const int error = check_permission(target); error != 0) {
         return outcome(error, path);
     }
     NewDirectories directories;
-    if (const int error = directories.make(target->directory()); error != 0) {
+    if (const int error = directories.make(target.directory()); error != 0) {
         return outcome(error, path, "cannot make its directory");
     }
-    auto file = TempFile::create_in(target->directory());
+    auto file = TempFile::create_in(target.directory());
     if (!file) {
         return outcome(errno, path);
     }

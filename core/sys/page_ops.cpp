@@ -1,5 +1,6 @@
 #include "core/sys/page_ops.hpp"
 
+#include <array>
 #include <cerrno>
 #include <utility>
 
@@ -22,32 +23,19 @@ struct KernelAdvice {
     const char* name;
 };
 
-KernelAdvice as_told(Advice advice)
-{
-    switch (advice) {
-    case Advice::no_huge_pages:
-        return {MADV_NOHUGEPAGE, "madvise(MADV_NOHUGEPAGE)"};
-    case Advice::huge_pages:
-        return {MADV_HUGEPAGE, "madvise(MADV_HUGEPAGE)"};
-    case Advice::dont_need:
-        return {MADV_DONTNEED, "madvise(MADV_DONTNEED)"};
-    case Advice::free:
-        return {MADV_FREE, "madvise(MADV_FREE)"};
-    case Advice::cold:
-        return {MADV_COLD, "madvise(MADV_COLD)"};
-    case Advice::page_out:
-        return {MADV_PAGEOUT, "madvise(MADV_PAGEOUT)"};
-    case Advice::populate_write:
-        return {MADV_POPULATE_WRITE, "madvise(MADV_POPULATE_WRITE)"};
-    case Advice::populate_read:
-        return {MADV_POPULATE_READ, "madvise(MADV_POPULATE_READ)"};
-    case Advice::will_need:
-        return {MADV_WILLNEED, "madvise(MADV_WILLNEED)"};
-    case Advice::sequential:
-        return {MADV_SEQUENTIAL, "madvise(MADV_SEQUENTIAL)"};
-    }
-    return {-1, "madvise"};
-}
+// In the order of Advice.
+constexpr std::array<KernelAdvice, 10> kernel_advice{{
+    {MADV_NOHUGEPAGE, "madvise(MADV_NOHUGEPAGE)"},
+    {MADV_HUGEPAGE, "madvise(MADV_HUGEPAGE)"},
+    {MADV_DONTNEED, "madvise(MADV_DONTNEED)"},
+    {MADV_FREE, "madvise(MADV_FREE)"},
+    {MADV_COLD, "madvise(MADV_COLD)"},
+    {MADV_PAGEOUT, "madvise(MADV_PAGEOUT)"},
+    {MADV_POPULATE_WRITE, "madvise(MADV_POPULATE_WRITE)"},
+    {MADV_POPULATE_READ, "madvise(MADV_POPULATE_READ)"},
+    {MADV_WILLNEED, "madvise(MADV_WILLNEED)"},
+    {MADV_SEQUENTIAL, "madvise(MADV_SEQUENTIAL)"},
+}};
 
 int populate_object(dl_phdr_info* object, std::size_t /*bytes of it*/, void* /*none*/)
 {
@@ -121,7 +109,7 @@ Mapping::~Mapping()
 
 base::Expected<void> advise(void* ptr, std::uint64_t bytes, Advice advice) noexcept
 {
-    const KernelAdvice told = as_told(advice);
+    const KernelAdvice& told = kernel_advice.at(static_cast<std::size_t>(advice));
     if (reinterpret_cast<std::uintptr_t>(ptr) % page_size() != 0) {
         return base::fail(base::ErrorCode::invalid_input, "the memory does not start on a page boundary", told.name);
     }
@@ -169,11 +157,8 @@ base::Expected<std::uint64_t> prefault_machine_memory(std::uint64_t bytes) noexc
     if (bytes == 0) {
         return 0;
     }
-    auto mapping = Mapping::anonymous(bytes);
-    if (!mapping) {
-        return base::fail(std::move(mapping).error());
-    }
-    return touch_pages(mapping->data(), mapping->size()) * page_size();
+    auto mapping = MEMSWEEP_TRY(Mapping::anonymous(bytes));
+    return touch_pages(mapping.data(), mapping.size()) * page_size();
 }
 
 }  // namespace memsweep::sys

@@ -113,9 +113,7 @@ base::Expected<PlacedMemory> PlacedMemory::map(std::uint64_t bytes, PageKind pag
     }
     const std::uint64_t size = (bytes + page_bytes - 1) / page_bytes * page_bytes;
     if (is_hugetlb(pages)) {
-        if (auto enough = check_reserved(size, pages, root); !enough) {
-            return base::fail(std::move(enough).error());
-        }
+        MEMSWEEP_TRY(check_reserved(size, pages, root));
     }
     // Between inaccessible pages: the kernel cannot merge it with a neighbour, whose pages would then be counted here.
     const std::uint64_t guard_bytes = is_hugetlb(pages) ? 0 : page_size();
@@ -123,24 +121,19 @@ base::Expected<PlacedMemory> PlacedMemory::map(std::uint64_t bytes, PageKind pag
     // to share a tag of AMD's way predictor (Lipp et al., "Take A Way", 2020), and a set that fits into L1 is read at
     // three times its latency.
     const std::uint64_t alignment = is_hugetlb(pages) ? page_bytes : std::max(page_bytes, bytes_2m);
-    auto mapped = Mapping::map(size + 2 * guard_bytes + (is_hugetlb(pages) ? 0 : alignment),
-                               is_hugetlb(pages) ? PROT_READ | PROT_WRITE : PROT_NONE, map_flags(pages));
-    if (!mapped) {
-        return base::fail(std::move(mapped).error());
-    }
-    std::byte* const data = rounded_up(mapped->data() + guard_bytes, alignment);
+    auto mapped = MEMSWEEP_TRY(Mapping::map(size + 2 * guard_bytes + (is_hugetlb(pages) ? 0 : alignment),
+                                            is_hugetlb(pages) ? PROT_READ | PROT_WRITE : PROT_NONE, map_flags(pages)));
+    std::byte* const data = rounded_up(mapped.data() + guard_bytes, alignment);
     if (::mprotect(data, size, PROT_READ | PROT_WRITE) != 0) {
         return base::fail(base::os_error("mprotect", errno));
     }
     if (pages == PageKind::thp) {
-        if (auto advised = advise(data, size, Advice::huge_pages); !advised) {
-            return base::fail(std::move(advised).error());
-        }
+        MEMSWEEP_TRY(advise(data, size, Advice::huge_pages));
     } else if (pages == PageKind::small) {
         // Refused where huge pages are not built in: then there is none to forbid.
         static_cast<void>(advise(data, size, Advice::no_huge_pages));
     }
-    return PlacedMemory{*std::move(mapped), data, size, pages};
+    return PlacedMemory{std::move(mapped), data, size, pages};
 }
 
 std::vector<HugePagePool> huge_page_pools(const std::string& root)

@@ -72,24 +72,14 @@ OwnProcessProbe::OwnProcessProbe(UniqueFd smaps, UniqueFd status, UniqueFd clear
 
 base::Expected<OwnProcessProbe> OwnProcessProbe::open()
 {
-    auto smaps = open_for_reading(smaps_path());
-    if (!smaps) {
-        return base::fail(std::move(smaps).error());
-    }
-    auto status = open_for_reading(status_path);
-    if (!status) {
-        return base::fail(std::move(status).error());
-    }
-    OwnProcessProbe probe{std::move(*smaps), std::move(*status),
+    auto smaps = MEMSWEEP_TRY(open_for_reading(smaps_path()));
+    auto status = MEMSWEEP_TRY(open_for_reading(status_path));
+    OwnProcessProbe probe{std::move(smaps), std::move(status),
                           UniqueFd{::open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC)},
                           UniqueFd{::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)}};
     // Also touches the stack that later snapshots use, so that they cause no fault of their own.
-    if (const auto first = probe.snapshot(); !first) {
-        return base::fail(first.error());
-    }
-    if (const auto peak = probe.peak_bytes(); !peak) {
-        return base::fail(peak.error());
-    }
+    MEMSWEEP_TRY(probe.snapshot());
+    MEMSWEEP_TRY(probe.peak_bytes());
     return probe;
 }
 

@@ -14,8 +14,8 @@ namespace {
 
 std::optional<std::uint32_t> length_of_list(const std::string& path)
 {
-    const auto length = count_list(read_word(path));
-    return length ? std::optional{static_cast<std::uint32_t>(*length)} : std::nullopt;
+    const auto list = parse_list(read_word(path));
+    return list && !list->empty() ? std::optional{static_cast<std::uint32_t>(list->size())} : std::nullopt;
 }
 
 }  // namespace

@@ -213,28 +213,13 @@ MachineCheck swap_check(const std::string& meminfo)
     return check;
 }
 
-// "some avg10=0.12 avg60=... total=...": the share of the last ten seconds, in percent.
-std::optional<double> pressure(const std::string& root, const char* what)
-{
-    const std::string text = read_kernel_text(root + "proc/pressure/" + what).value_or("");
-    constexpr std::string_view field = "some avg10=";
-    if (!text.starts_with(field)) {
-        return std::nullopt;
-    }
-    // Hundredths, written with a point whatever the locale.
-    std::string digits = text.substr(field.size(), text.find(' ', field.size()) - field.size());
-    std::erase(digits, '.');
-    const auto hundredths = base::parse_number(digits);
-    return hundredths ? std::optional{static_cast<double>(*hundredths) / 100} : std::nullopt;
-}
-
 MachineCheck pressure_check(const std::string& root)
 {
     constexpr double busy_cpu = 5;
     constexpr double any_memory = 1;
-    const auto cpu = pressure(root, "cpu");
-    const auto memory = pressure(root, "memory");
-    const auto io = pressure(root, "io");
+    const auto cpu = stalled_percent(root, "cpu");
+    const auto memory = stalled_percent(root, "memory");
+    const auto io = stalled_percent(root, "io");
     MachineCheck check{.name = "pressure",
                        .why = "Tasks that wait for a processor, for memory or for a disk wait inside what is timed."};
     if (!cpu || !memory) {

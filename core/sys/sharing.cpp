@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
-#include <ctime>
 #include <new>
 
 #include <fcntl.h>
@@ -16,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/sys/clock.hpp"
 #include "core/sys/descriptor.hpp"
 #include "core/sys/page_ops.hpp"
 
@@ -37,9 +37,7 @@ static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 
 std::int64_t now_ns() noexcept
 {
-    timespec now{};
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
-    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+    return SystemClock{}.now().count();
 }
 
 // Different in every word and every round, so that nothing old passes for new.
@@ -48,31 +46,20 @@ std::uint64_t word_of(std::uint64_t index, std::uint64_t round) noexcept
     return (index + 1) * 0x9E37'79B9'7F4A'7C15 + round;
 }
 
-class SharedPages {
-  public:
-    SharedPages(int fd, std::size_t bytes) noexcept
-        : bytes_{bytes}, data_{::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)}
-    {
-    }
-    SharedPages(const SharedPages&) = delete;
-    SharedPages& operator=(const SharedPages&) = delete;
-    ~SharedPages()
-    {
-        if (valid()) {
-            ::munmap(data_, bytes_);
-        }
-    }
-    [[nodiscard]] bool valid() const noexcept { return data_ != MAP_FAILED; }
-    [[nodiscard]] Board& board() const noexcept { return *static_cast<Board*>(data_); }
-    [[nodiscard]] std::uint64_t* words() const noexcept
-    {
-        return reinterpret_cast<std::uint64_t*>(static_cast<std::byte*>(data_) + page_size());
-    }
+base::Expected<Mapping> map_shared(int fd, std::size_t bytes) noexcept
+{
+    return Mapping::map(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+}
 
-  private:
-    std::size_t bytes_;
-    void* data_;
-};
+Board& board_of(const Mapping& pages) noexcept
+{
+    return *reinterpret_cast<Board*>(pages.data());
+}
+
+std::uint64_t* words_of(const Mapping& pages) noexcept
+{
+    return reinterpret_cast<std::uint64_t*>(pages.data() + page_size());
+}
 
 // gone() is asked now and then; true from it ends the wait. False: it ended so.
 template <typename Gone>
@@ -117,11 +104,11 @@ std::uint64_t wrong_words(const std::uint64_t* words, std::uint64_t count, std::
     std::array<char, 96> path{};
     static_cast<void>(std::snprintf(path.data(), path.size(), "/dev/shm%s", name));
     const int fd = ::open(path.data(), O_RDWR | O_CLOEXEC);
-    const SharedPages pages{fd, bytes};
-    if (fd < 0 || !pages.valid()) {
+    const auto pages = map_shared(fd, bytes);
+    if (!pages) {
         ::_exit(1);
     }
-    Board& board = pages.board();
+    Board& board = board_of(*pages);
     board.theirs.store(opened, std::memory_order_release);
     for (std::uint32_t turn = 1; turn <= sharing_turns; ++turn) {
         if (!wait_for(board.mine, turn, orphan)) {
@@ -135,7 +122,7 @@ std::uint64_t wrong_words(const std::uint64_t* words, std::uint64_t count, std::
             ::_exit(2);
         }
         const std::int64_t began = now_ns();
-        board.wrong_bytes += wrong_words(pages.words(), words, round) * sizeof(std::uint64_t);
+        board.wrong_bytes += wrong_words(words_of(*pages), words, round) * sizeof(std::uint64_t);
         board.read_ns += now_ns() - began;
         board.theirs.store(word, std::memory_order_release);
     }
@@ -143,14 +130,14 @@ std::uint64_t wrong_words(const std::uint64_t* words, std::uint64_t count, std::
 }
 
 // The first process's side. False: the second has ended.
-bool write_to(const SharedPages& pages, std::uint64_t words, std::uint64_t rounds, ::pid_t peer, const char* name,
+bool write_to(const Mapping& pages, std::uint64_t words, std::uint64_t rounds, ::pid_t peer, const char* name,
               Sharing& sharing) noexcept
 {
     const auto ended = [peer] {
         siginfo_t info{};
         return ::waitid(P_PID, static_cast<id_t>(peer), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == peer;
     };
-    Board& board = pages.board();
+    Board& board = board_of(pages);
     const bool there = wait_for(board.theirs, opened, ended);
     ::shm_unlink(name);
     if (!there) {
@@ -167,7 +154,7 @@ bool write_to(const SharedPages& pages, std::uint64_t words, std::uint64_t round
     for (std::uint64_t round = 1; round <= rounds; ++round) {
         const auto word = static_cast<std::uint32_t>(sharing_turns + round);
         const std::int64_t start = now_ns();
-        write_words(pages.words(), words, round);
+        write_words(words_of(pages), words, round);
         sharing.write_ns += now_ns() - start;
         board.mine.store(word, std::memory_order_release);
         if (!wait_for(board.theirs, word, ended)) {
@@ -180,10 +167,10 @@ bool write_to(const SharedPages& pages, std::uint64_t words, std::uint64_t round
     return true;
 }
 
-Sharing::Outcome share(const SharedPages& pages, std::size_t whole, std::uint64_t words, std::uint64_t rounds,
+Sharing::Outcome share(const Mapping& pages, std::size_t whole, std::uint64_t words, std::uint64_t rounds,
                        const char* name, Sharing& sharing) noexcept
 {
-    new (&pages.board()) Board;
+    new (&board_of(pages)) Board;
     const ::pid_t self = ::getpid();
     const ::pid_t peer = ::fork();
     if (peer < 0) {
@@ -195,10 +182,7 @@ Sharing::Outcome share(const SharedPages& pages, std::size_t whole, std::uint64_
     }
     const bool complete = write_to(pages, words, rounds, peer, name, sharing);
     int status = 0;
-    ::pid_t reaped = 0;
-    do {
-        reaped = ::waitpid(peer, &status, 0);
-    } while (reaped < 0 && errno == EINTR);
+    const ::pid_t reaped = retry_interrupted([&] { return ::waitpid(peer, &status, 0); });
     return complete && (reaped < 0 || status == 0) ? Sharing::Outcome::done : Sharing::Outcome::peer_ended;
 }
 
@@ -222,13 +206,13 @@ Sharing share_with_a_process(std::uint64_t bytes, std::uint64_t rounds) noexcept
         sharing.outcome = error == ENOSPC ? Sharing::Outcome::shm_full : Sharing::Outcome::no_memory;
         return sharing;
     }
-    const SharedPages pages{fd.get(), whole};
-    if (!pages.valid()) {
+    const auto pages = map_shared(fd.get(), whole);
+    if (!pages) {
         ::shm_unlink(name.data());
         sharing.outcome = Sharing::Outcome::no_memory;
         return sharing;
     }
-    sharing.outcome = share(pages, whole, words, rounds, name.data(), sharing);
+    sharing.outcome = share(*pages, whole, words, rounds, name.data(), sharing);
     return sharing;
 }
 

@@ -4,9 +4,8 @@
 // Units    bytes, nanoseconds of the steady clock.
 // Sources  shm_open(3), posix_fallocate(3), fork(2): the second process opens the memory anew, by its name.
 // Cost     two mappings of the size, one process; `rounds` passes over the memory on each side.
-// Errors   shm_full, no_process, interrupted: see Sharing::Outcome. Nothing is left behind in /dev/shm: the name goes
-// as
-//          soon as both have the memory.
+// Errors   shm_full, no_memory, no_process, peer_ended: see Sharing::Outcome. Nothing is left behind in /dev/shm: the
+//          name goes as soon as both have the memory.
 // Threads  any; the second process runs the calling thread alone, and allocates nothing.
 #pragma once
 

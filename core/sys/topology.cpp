@@ -62,15 +62,9 @@ std::vector<Processor> processors_of(hwloc_topology_t topology, bool is_this_mac
 
 CacheType type_of(hwloc_obj_cache_type_t type)
 {
-    switch (type) {
-    case HWLOC_OBJ_CACHE_UNIFIED:
-        return CacheType::unified;
-    case HWLOC_OBJ_CACHE_DATA:
-        return CacheType::data;
-    case HWLOC_OBJ_CACHE_INSTRUCTION:
-        return CacheType::instruction;
-    }
-    return CacheType::unified;
+    return type == HWLOC_OBJ_CACHE_DATA          ? CacheType::data
+           : type == HWLOC_OBJ_CACHE_INSTRUCTION ? CacheType::instruction
+                                                 : CacheType::unified;
 }
 
 std::vector<Cache> caches_of(hwloc_topology_t topology)
@@ -339,15 +333,7 @@ base::Expected<Topology> load(const std::string& what, const Choose& choose)
 
 std::string_view name_of(CacheType type) noexcept
 {
-    switch (type) {
-    case CacheType::data:
-        return "Data";
-    case CacheType::instruction:
-        return "Instruction";
-    case CacheType::unified:
-        return "Unified";
-    }
-    return "";
+    return type == CacheType::data ? "Data" : type == CacheType::instruction ? "Instruction" : "Unified";
 }
 
 base::Expected<Topology> load_topology()

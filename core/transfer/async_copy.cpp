@@ -37,7 +37,6 @@ class DirectCopy final : public AsyncCopy {
     {
     }
     [[nodiscard]] base::Expected<void> register_host_end();
-    [[nodiscard]] base::Expected<void> unregister_host_end();
     [[nodiscard]] base::Expected<void> move(std::uint64_t offset_bytes, std::uint64_t bytes);
     void gather();
 
@@ -72,19 +71,11 @@ Expected<std::unique_ptr<AsyncCopy>> DirectCopy::make(device::Runtime& runtime, 
                                                       const CopyPlan& plan, TransferStatistics& statistics)
 {
     std::unique_ptr<DirectCopy> made{new DirectCopy{runtime, clock, plan, statistics}};
-    auto stream = device::open_stream(runtime, moving_device(plan.job.spec));
-    if (!stream) {
-        return base::fail(stream.error());
-    }
-    made->stream_ = *std::move(stream);
+    made->stream_ = MEMSWEEP_TRY(device::open_stream(runtime, moving_device(plan.job.spec)));
     if (plan.options.batch) {
-        auto block = device::allocate(
+        made->gathered_ = MEMSWEEP_TRY(device::allocate(
             runtime,
-            {.device = moving_device(plan.job.spec), .kind = device::MemoryKind::pinned, .bytes = plan.job.bytes});
-        if (!block) {
-            return base::fail(block.error());
-        }
-        made->gathered_ = *std::move(block);
+            {.device = moving_device(plan.job.spec), .kind = device::MemoryKind::pinned, .bytes = plan.job.bytes}));
     }
     return made;
 }
@@ -128,25 +119,15 @@ Expected<void> DirectCopy::register_host_end()
 {
     const EndMemory& host = plan_.src->host() != nullptr ? *plan_.src : *plan_.dst;
     const auto began = clock_.now();
-    return device::adopt(runtime_, moving_device(plan_.job.spec), host.host(), plan_.job.bytes)
-        .map([&](device::Memory registered) {
-            registered_ = std::move(registered);
-            statistics_.register_ns += (clock_.now() - began).count();
-        });
-}
-
-Expected<void> DirectCopy::unregister_host_end()
-{
-    const auto began = clock_.now();
-    return registered_.release().map([&] { statistics_.register_ns += (clock_.now() - began).count(); });
+    registered_ = MEMSWEEP_TRY(device::adopt(runtime_, moving_device(plan_.job.spec), host.host(), plan_.job.bytes));
+    statistics_.register_ns += (clock_.now() - began).count();
+    return {};
 }
 
 Expected<AsyncCopy::Progress> DirectCopy::advance()
 {
     if (asked_bytes_ == 0 && plan_.route.strategy == model::Strategy::registered) {
-        if (auto registered = register_host_end(); !registered) {
-            return base::fail(registered.error());
-        }
+        MEMSWEEP_TRY(register_host_end());
     }
     if (asked_bytes_ < plan_.job.bytes) {
         if (gathered_.valid()) {
@@ -155,35 +136,24 @@ Expected<AsyncCopy::Progress> DirectCopy::advance()
             ++statistics_.pieces;
         }
         const std::uint64_t bytes = std::min(piece_bytes(plan_), plan_.job.bytes - asked_bytes_);
-        if (auto asked = move(asked_bytes_, bytes); !asked) {
-            return base::fail(asked.error());
-        }
+        MEMSWEEP_TRY(move(asked_bytes_, bytes));
         asked_bytes_ += bytes;
         if (plan_.options.sync_each) {
-            if (auto done = runtime_.wait(stream_.id()); !done) {
-                return base::fail(done.error());
-            }
+            MEMSWEEP_TRY(runtime_.wait(stream_.id()));
         }
         return Progress::moved;
     }
     if (!end_.valid()) {
-        auto event = device::record(runtime_, stream_);
-        if (!event) {
-            return base::fail(event.error());
-        }
-        end_ = *std::move(event);
+        end_ = MEMSWEEP_TRY(device::record(runtime_, stream_));
     }
-    const auto happened = runtime_.happened(end_.id());
-    if (!happened) {
-        return base::fail(happened.error());
-    }
-    if (!*happened) {
+    if (!MEMSWEEP_TRY(runtime_.happened(end_.id()))) {
         return Progress::waiting;
     }
-    // What failed after it was queued shows here.
-    return runtime_.wait(stream_.id()).and_then([&] { return unregister_host_end(); }).map([] {
-        return Progress::done;
-    });
+    MEMSWEEP_TRY(runtime_.wait(stream_.id()));  // what failed after it was queued shows here
+    const auto began = clock_.now();
+    MEMSWEEP_TRY(registered_.close());
+    statistics_.register_ns += (clock_.now() - began).count();
+    return Progress::done;
 }
 
 Expected<void> DirectCopy::wait()
@@ -195,7 +165,7 @@ void DirectCopy::settle() noexcept
 {
     static_cast<void>(runtime_.wait(stream_.id()));
     end_ = {};
-    static_cast<void>(registered_.release());
+    static_cast<void>(registered_.close());
 }
 
 Expected<AsyncCopy::Progress> HostCopy::advance()

@@ -30,16 +30,11 @@ using Look = std::function<Mismatch(std::span<const std::byte> part, std::uint64
 template <typename Work>
 Expected<void> each_part(device::Runtime& runtime, std::uint32_t device, const EndMemory& end, const Work& work)
 {
-    const auto stream = device::open_stream(runtime, device);
-    if (!stream) {
-        return base::fail(stream.error());
-    }
+    const auto stream = MEMSWEEP_TRY(device::open_stream(runtime, device));
     std::vector<std::byte> scratch(std::min(part_bytes, end.bytes()));
     for (std::uint64_t at = 0; at < end.bytes(); at += scratch.size()) {
         const std::span part{scratch.data(), std::min<std::uint64_t>(scratch.size(), end.bytes() - at)};
-        if (auto done = work(stream->id(), part, at); !done) {
-            return done;
-        }
+        MEMSWEEP_TRY(work(stream.id(), part, at));
     }
     return {};
 }
@@ -58,13 +53,14 @@ Expected<Mismatch> look_through(device::Runtime& runtime, std::uint32_t device, 
         return look({end.host(), end.bytes()}, 0);
     }
     Mismatch all;
-    return each_part(runtime, device, end,
-                     [&](device::StreamId stream, std::span<std::byte> part, std::uint64_t at) {
-                         return runtime.copy(stream, device::at(part.data()), end.at(at), part.size())
-                             .and_then([&] { return runtime.wait(stream); })
-                             .map([&] { add(all, look(part, at), at); });
-                     })
-        .map([&] { return all; });
+    const auto look_at = [&](device::StreamId stream, std::span<std::byte> part, std::uint64_t at) -> Expected<void> {
+        MEMSWEEP_TRY(runtime.copy(stream, device::at(part.data()), end.at(at), part.size()));
+        MEMSWEEP_TRY(runtime.wait(stream));
+        add(all, look(part, at), at);
+        return {};
+    };
+    MEMSWEEP_TRY(each_part(runtime, device, end, look_at));
+    return all;
 }
 
 // What a driver allocates itself; nothing for memory that the kernel gives.
@@ -118,17 +114,10 @@ Expected<EndMemory> EndMemory::make(device::Runtime& runtime, const EndRequest& 
                           fmt::format("{}: a driver gives such memory, and no device is at the other end",
                                       model::to_text(request.end)));
     }
-    auto made = by_driver && kind_of_driver(request.end) ? end.take_block(runtime, request) : end.map_host(request);
-    if (made && request.end.host == HostKind::registered) {
-        auto adopted = device::adopt(runtime, *request.driver, end.mapped_->data(), end.mapped_->size());
-        if (!adopted) {
-            return base::fail(adopted.error());
-        }
-        end.block_ = *std::move(adopted);
+    MEMSWEEP_TRY(by_driver && kind_of_driver(request.end) ? end.take_block(runtime, request) : end.map_host(request));
+    if (request.end.host == HostKind::registered) {
+        end.block_ = MEMSWEEP_TRY(device::adopt(runtime, *request.driver, end.mapped_->data(), end.mapped_->size()));
         end.pinned_bytes_ = end.mapped_->size();
-    }
-    if (!made) {
-        return base::fail(made.error());
     }
     return end;
 }
@@ -137,22 +126,19 @@ Expected<void> EndMemory::map_host(const EndRequest& request)
 {
     const HostKind kind = request.end.host;
     const auto asked = request.binds ? request.end.number : std::nullopt;
-    auto memory = sys::PlacedMemory::touched({.bytes = request.bytes + request.skew_bytes,
-                                              .pages = traits_of(kind).pages,
-                                              .or_small = traits_of(kind).or_small,
-                                              .node = asked});
-    if (!memory) {
-        return base::fail(memory.error());
-    }
+    auto memory = MEMSWEEP_TRY(sys::PlacedMemory::touched({.bytes = request.bytes + request.skew_bytes,
+                                                           .pages = traits_of(kind).pages,
+                                                           .or_small = traits_of(kind).or_small,
+                                                           .node = asked}));
     if (kind == HostKind::pinned) {
-        if (::mlock(memory->data(), memory->size()) != 0) {
+        if (::mlock(memory.data(), memory.size()) != 0) {
             return base::fail(base::ErrorCode::not_supported,
                               fmt::format("{} (ulimit -l raises the limit)", base::os_error("mlock", errno).message));
         }
-        pinned_bytes_ = memory->size();
+        pinned_bytes_ = memory.size();
     }
-    data_ = memory->data() + request.skew_bytes;
-    mapped_ = *std::move(memory);
+    data_ = memory.data() + request.skew_bytes;
+    mapped_ = std::move(memory);
     proof_ = mapped_->prove();
     return {};
 }
@@ -165,12 +151,8 @@ Expected<void> EndMemory::take_block(device::Runtime& runtime, const EndRequest&
     if (const auto why = runtime.lacks(number, kind)) {
         return base::fail(base::ErrorCode::not_supported, fmt::format("{}: {}", model::to_text(request.end), *why));
     }
-    auto block =
-        device::allocate(runtime, {.device = number, .kind = kind, .bytes = request.bytes + request.skew_bytes});
-    if (!block) {
-        return base::fail(block.error());
-    }
-    block_ = *std::move(block);
+    block_ = MEMSWEEP_TRY(
+        device::allocate(runtime, {.device = number, .kind = kind, .bytes = request.bytes + request.skew_bytes}));
     proof_.pages = std::string{device::name_of(kind)};
     if (is_device || block_.host() == nullptr) {
         return {};

@@ -137,26 +137,20 @@ Expected<std::unique_ptr<AsyncCopy>> StagedCopy::make(device::Runtime& runtime, 
                                                       const CopyPlan& plan, TransferStatistics& statistics)
 {
     std::unique_ptr<StagedCopy> made{new StagedCopy{runtime, clock, plan, statistics}};
-    const auto open = [&](const TransferEnd& end, device::Stream& into) -> Expected<void> {
-        return device::open_stream(runtime, end.number.value_or(0)).map([&](device::Stream stream) {
-            into = std::move(stream);
-        });
-    };
-    const auto opened = made->from_device_ ? open(plan.job.spec.src, made->out_of_) : Expected<void>{};
-    const auto other = made->to_device_ ? open(plan.job.spec.dst, made->into_) : Expected<void>{};
-    if (const auto* const error = base::first_error(opened, other)) {
-        return base::fail(*error);
+    const model::TransferSpec& spec = plan.job.spec;
+    if (made->from_device_) {
+        made->out_of_ = MEMSWEEP_TRY(device::open_stream(runtime, spec.src.number.value_or(0)));
     }
-    const TransferEnd& driver = made->to_device_ ? plan.job.spec.dst : plan.job.spec.src;
+    if (made->to_device_) {
+        made->into_ = MEMSWEEP_TRY(device::open_stream(runtime, spec.dst.number.value_or(0)));
+    }
+    const TransferEnd& driver = made->to_device_ ? spec.dst : spec.src;
     for (std::uint64_t i = 0; i < slots_of(plan.job, plan.options); ++i) {
-        auto memory = device::allocate(runtime, {.device = driver.number.value_or(0),
-                                                 .kind = device::MemoryKind::pinned,
-                                                 .bytes = largest_chunk(plan.job, plan.options)});
-        if (!memory) {
-            return base::fail(memory.error());
-        }
-        std::memset(memory->host(), 0, memory->bytes());
-        made->slots_.push_back({.memory = *std::move(memory), .begin = {}, .half = {}, .end = {}});
+        auto memory = MEMSWEEP_TRY(device::allocate(runtime, {.device = driver.number.value_or(0),
+                                                              .kind = device::MemoryKind::pinned,
+                                                              .bytes = largest_chunk(plan.job, plan.options)}));
+        std::memset(memory.host(), 0, memory.bytes());
+        made->slots_.push_back({.memory = std::move(memory), .begin = {}, .half = {}, .end = {}});
     }
     return made;
 }
@@ -216,42 +210,25 @@ Expected<void> StagedCopy::queue_copies(Slot& slot)
 {
     const device::Stream& first = from_device_ ? out_of_ : into_;
     const device::Address in_slot = slot.memory.at();
-    auto begin = device::record(runtime_, first);
-    if (!begin) {
-        return base::fail(begin.error());
-    }
-    slot.begin = *std::move(begin);
+    slot.begin = MEMSWEEP_TRY(device::record(runtime_, first));
     ++statistics_.copies;
-    auto asked = from_device_ ? runtime_.copy(first.id(), in_slot, plan_.src->at(slot.offset_bytes), slot.bytes)
-                              : runtime_.copy(first.id(), plan_.dst->at(slot.offset_bytes), in_slot, slot.bytes);
-    if (!asked) {
-        return asked;
-    }
+    MEMSWEEP_TRY(from_device_ ? runtime_.copy(first.id(), in_slot, plan_.src->at(slot.offset_bytes), slot.bytes)
+                              : runtime_.copy(first.id(), plan_.dst->at(slot.offset_bytes), in_slot, slot.bytes));
     if (from_device_ && to_device_) {
-        auto half = device::record(runtime_, out_of_);
-        if (!half) {
-            return base::fail(half.error());
-        }
-        slot.half = *std::move(half);
+        slot.half = MEMSWEEP_TRY(device::record(runtime_, out_of_));
         ++statistics_.copies;
-        auto second = runtime_.after(into_.id(), slot.half.id()).and_then([&] {
-            return runtime_.copy(into_.id(), plan_.dst->at(slot.offset_bytes), in_slot, slot.bytes);
-        });
-        if (!second) {
-            return second;
-        }
+        MEMSWEEP_TRY(runtime_.after(into_.id(), slot.half.id()));
+        MEMSWEEP_TRY(runtime_.copy(into_.id(), plan_.dst->at(slot.offset_bytes), in_slot, slot.bytes));
     }
-    return device::record(runtime_, to_device_ ? into_ : out_of_).map([&](device::Event end) {
-        slot.end = std::move(end);
-    });
+    slot.end = MEMSWEEP_TRY(device::record(runtime_, to_device_ ? into_ : out_of_));
+    return {};
 }
 
 Expected<bool> StagedCopy::retire_oldest()
 {
     Slot& slot = slots_[oldest_];
-    auto happened = runtime_.happened(slot.end.id());
-    if (!happened || !*happened) {
-        return happened;
+    if (!MEMSWEEP_TRY(runtime_.happened(slot.end.id()))) {
+        return false;
     }
     note_link_time(slot);
     if (!to_device_) {
@@ -265,11 +242,8 @@ Expected<bool> StagedCopy::retire_oldest()
     --in_flight_;
     // What failed after it was queued shows where its stream is waited for; the last chunk waits for all of them.
     if (in_flight_ == 0 && sent_bytes_ == plan_.job.bytes) {
-        const auto out = from_device_ ? runtime_.wait(out_of_.id()) : Expected<void>{};
-        const auto in = to_device_ ? runtime_.wait(into_.id()) : Expected<void>{};
-        if (const auto* const error = base::first_error(out, in)) {
-            return base::fail(*error);
-        }
+        MEMSWEEP_TRY(from_device_ ? runtime_.wait(out_of_.id()) : Expected<void>{});
+        MEMSWEEP_TRY(to_device_ ? runtime_.wait(into_.id()) : Expected<void>{});
     }
     return true;
 }

@@ -30,6 +30,12 @@ bool is_pinned(const TransferEnd& end)
     return end.kind == TransferEnd::Kind::host && traits_of(end.host).is_locked;
 }
 
+// The device whose stream copies an end that a processor does not reach.
+std::uint32_t device_beside(const TransferEnd& end, const model::TransferSpec& spec)
+{
+    return end.kind == TransferEnd::Kind::device ? end.number.value_or(0) : driver_of(spec).value_or(0);
+}
+
 std::string memlock_limit()
 {
     rlimit limit{};
@@ -55,16 +61,14 @@ Expected<TransferSet> TransferSet::make(device::Runtime& runtime, const sys::Clo
                                         std::vector<model::TransferJob> jobs, const model::TransferOptions& options)
 {
     TransferSet set{runtime, clock, options};
-    auto ready = set.choose(std::move(jobs)).and_then([&] { return set.check_budget(); });
-    ready = ready.and_then([&] { return set.make_memory(); });
-    if (ready && options.fresh) {  // once, so that what this machine lacks is known before the first turn
+    MEMSWEEP_TRY(set.choose(std::move(jobs)));
+    MEMSWEEP_TRY(set.check_budget());
+    MEMSWEEP_TRY(set.make_memory());
+    if (options.fresh) {  // once, so that what this machine lacks is known before the first turn
         set.drop_memory();
         *set.statistics_ = {};
-    } else if (ready) {
-        ready = set.write_ends();
-    }
-    if (!ready) {
-        return base::fail(ready.error());
+    } else {
+        MEMSWEEP_TRY(set.write_ends());
     }
     if (options.work_bytes != 0) {
         set.work_.resize(std::min(options.work_bytes, work_set_bytes) / sizeof(std::uint64_t) + 1, 1);
@@ -84,16 +88,11 @@ Expected<void> TransferSet::choose(std::vector<model::TransferJob> jobs)
                 continue;
             }
         }
-        auto route = choose_route(*runtime_, job.spec, options_.strategy);
-        if (!route) {
-            return base::fail(route.error());
-        }
+        auto route = MEMSWEEP_TRY(choose_route(*runtime_, job.spec, options_.strategy));
         PreparedTransfer& one = transfers_.emplace_back();
         one.job = job;
-        one.route = *std::move(route);
-        if (auto chosen = choose_processors(one); !chosen) {
-            return chosen;
-        }
+        one.route = std::move(route);
+        MEMSWEEP_TRY(choose_processors(one));
     }
     return transfers_.empty() ? base::fail(base::ErrorCode::not_supported, std::move(missing)) : Expected<void>{};
 }
@@ -142,20 +141,14 @@ Expected<void> TransferSet::make_memory()
     const auto began = clock_->now();
     std::uint64_t pinned = 0;
     for (PreparedTransfer& one : transfers_) {
-        const auto driver = driver_of(one.job.spec);
-        auto src = EndMemory::make(
-            *runtime_,
-            {.end = one.job.spec.src, .bytes = one.job.bytes, .skew_bytes = options_.offset_bytes, .driver = driver});
-        auto dst = src ? EndMemory::make(*runtime_, {.end = one.job.spec.dst,
-                                                     .bytes = one.job.bytes,
-                                                     .skew_bytes = options_.offset_bytes,
-                                                     .driver = driver})
-                       : Expected<EndMemory>{base::fail(src.error())};
-        if (!dst) {
-            return base::fail(dst.error());
-        }
-        one.src = std::make_unique<EndMemory>(*std::move(src));
-        one.dst = std::make_unique<EndMemory>(*std::move(dst));
+        const auto make_end = [&](const TransferEnd& end) {
+            return EndMemory::make(*runtime_, {.end = end,
+                                               .bytes = one.job.bytes,
+                                               .skew_bytes = options_.offset_bytes,
+                                               .driver = driver_of(one.job.spec)});
+        };
+        one.src = std::make_unique<EndMemory>(MEMSWEEP_TRY(make_end(one.job.spec.src)));
+        one.dst = std::make_unique<EndMemory>(MEMSWEEP_TRY(make_end(one.job.spec.dst)));
         const bool by_processor = one.route.strategy == Strategy::staged || one.route.strategy == Strategy::host;
         const auto is_out_of_reach = [&](const TransferEnd& end, const EndMemory& memory) {
             return (by_processor || options_.batch) && end.kind == TransferEnd::Kind::host && memory.host() == nullptr;
@@ -166,12 +159,8 @@ Expected<void> TransferSet::make_memory()
                                           "stage it",
                                           model::to_text(one.job.spec)));
         }
-        auto copy =
-            make_copy(*runtime_, *clock_, {one.job, options_, one.route, one.src.get(), one.dst.get()}, *statistics_);
-        if (!copy) {
-            return base::fail(copy.error());
-        }
-        one.copy = *std::move(copy);
+        one.copy = MEMSWEEP_TRY(
+            make_copy(*runtime_, *clock_, {one.job, options_, one.route, one.src.get(), one.dst.get()}, *statistics_));
         pinned += one.src->pinned_bytes() + one.dst->pinned_bytes() + slot_bytes(one.job, options_, one.route.strategy);
     }
     statistics_->memory_ns += (clock_->now() - began).count();
@@ -194,21 +183,13 @@ void TransferSet::drop_memory()
 Expected<void> TransferSet::write_ends()
 {
     for (std::size_t i = 0; i < transfers_.size(); ++i) {
-        PreparedTransfer& one = transfers_[i];
-        const TransferEnd& src = one.job.spec.src;
-        const TransferEnd& dst = one.job.spec.dst;
-        const auto driver = driver_of(one.job.spec).value_or(0);
-        auto written =
-            one.src->is_null()
-                ? Expected<void>{}
-                : write_end(*runtime_, src.number && src.kind == TransferEnd::Kind::device ? *src.number : driver,
-                            *one.src, i + 1);
-        if (written && !one.dst->is_null()) {
-            written = write_end(*runtime_, dst.number && dst.kind == TransferEnd::Kind::device ? *dst.number : driver,
-                                *one.dst, poison_seed + i);
+        const PreparedTransfer& one = transfers_[i];
+        if (!one.src->is_null()) {
+            MEMSWEEP_TRY(write_end(*runtime_, device_beside(one.job.spec.src, one.job.spec), *one.src, i + 1));
         }
-        if (!written) {
-            return written;
+        if (!one.dst->is_null()) {
+            MEMSWEEP_TRY(
+                write_end(*runtime_, device_beside(one.job.spec.dst, one.job.spec), *one.dst, poison_seed + i));
         }
     }
     return {};
@@ -218,15 +199,12 @@ Expected<void> TransferSet::run_turn()
 {
     if (options_.fresh) {
         drop_memory();
-        if (auto made = make_memory().and_then([&] { return write_ends(); }); !made) {
-            return made;
-        }
+        MEMSWEEP_TRY(make_memory());
+        MEMSWEEP_TRY(write_ends());
     }
     work_left_bytes_ = options_.work_bytes;
     affinity_ = std::make_unique<sys::Affinity>();
-    if (auto there = affinity_->limit_to(transfers_.front().cpus); !there) {
-        return there;
-    }
+    MEMSWEEP_TRY(affinity_->limit_to(transfers_.front().cpus));
     const auto began = clock_->now();
     auto copied = run_all();
     statistics_->wall_ns += (clock_->now() - began).count();
@@ -272,9 +250,7 @@ Expected<void> TransferSet::run_all()
 
 Expected<AsyncCopy::Progress> TransferSet::advance(PreparedTransfer& one)
 {
-    if (auto there = affinity_->limit_to(one.cpus); !there) {
-        return base::fail(there.error());
-    }
+    MEMSWEEP_TRY(affinity_->limit_to(one.cpus));
     auto progress = one.copy->advance();
     if (!progress) {
         return try_again(one, progress.error());
@@ -341,18 +317,14 @@ Expected<std::string> TransferSet::check()
         if (one.dst == nullptr || one.dst->is_null()) {
             continue;
         }
-        const std::uint32_t number = one.job.spec.dst.kind == TransferEnd::Kind::device
-                                         ? one.job.spec.dst.number.value_or(0)
-                                         : driver_of(one.job.spec).value_or(0);
-        const auto found = one.src->is_null() ? check_filled(*runtime_, number, *one.dst, written_from_null)
-                                              : check_end(*runtime_, number, *one.dst, i + 1);
-        if (!found) {
-            return base::fail(found.error());
-        }
+        const std::uint32_t number = device_beside(one.job.spec.dst, one.job.spec);
+        const auto found =
+            MEMSWEEP_TRY(one.src->is_null() ? check_filled(*runtime_, number, *one.dst, written_from_null)
+                                            : check_end(*runtime_, number, *one.dst, i + 1));
         statistics_->checked_bytes += one.job.bytes;
-        statistics_->wrong_bytes += std::min(found->words * sizeof(std::uint64_t), one.job.bytes);
-        if (found->words != 0 && first.empty()) {
-            first = fmt::format("{}: {}", model::to_text(one.job.spec), device::describe(*found, one.job.bytes));
+        statistics_->wrong_bytes += std::min(found.words * sizeof(std::uint64_t), one.job.bytes);
+        if (found.words != 0 && first.empty()) {
+            first = fmt::format("{}: {}", model::to_text(one.job.spec), device::describe(found, one.job.bytes));
         }
     }
     return first;

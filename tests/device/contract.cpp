@@ -330,7 +330,7 @@ void refusals(Runtime& runtime)
     CHECK(runtime.copy(stream.id(), small.at(65), device::at(host.data()), 0).error().code == ErrorCode::invalid_input);
     CHECK_FALSE(runtime.copy(stream.id(), small.at(), Address{}, 8));
     CHECK_FALSE(runtime.copy(StreamId{~0ULL}, small.at(), device::at(host.data()), 8));
-    CHECK_FALSE(runtime.release(MemoryId{~0ULL}));
+    CHECK_FALSE(runtime.close(MemoryId{~0ULL}));
     CHECK_FALSE(runtime.close(EventId{~0ULL}));
     CHECK_FALSE(runtime.wait(EventId{~0ULL}));
     CHECK_FALSE(runtime.map(small.id(), Access::read));

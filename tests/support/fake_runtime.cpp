@@ -145,7 +145,7 @@ base::Expected<device::RawBlock> FakeRuntime::adopt(std::uint32_t number, void* 
     return device::RawBlock{.id = id, .host = block.data};
 }
 
-base::Expected<void> FakeRuntime::release(device::MemoryId memory)
+base::Expected<void> FakeRuntime::close(device::MemoryId memory)
 {
     const Lock lock{mutex_};
     return blocks_.erase(memory) == 1 ? base::Expected<void>{} : unknown("block");

@@ -68,7 +68,7 @@ class FakeRuntime final : public device::Runtime {
     [[nodiscard]] base::Expected<device::RawBlock> allocate(const device::BlockRequest& request) override;
     [[nodiscard]] base::Expected<device::RawBlock> adopt(std::uint32_t number, void* ordinary,
                                                          std::uint64_t bytes) override;
-    base::Expected<void> release(device::MemoryId memory) override;
+    base::Expected<void> close(device::MemoryId memory) override;
     [[nodiscard]] base::Expected<std::byte*> map(device::MemoryId memory, device::Access access) override;
     [[nodiscard]] base::Expected<void> unmap(device::MemoryId memory) override;
     [[nodiscard]] base::Expected<device::StreamId> open_stream(std::uint32_t number) override;

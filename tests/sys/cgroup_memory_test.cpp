@@ -251,15 +251,17 @@ TEST_CASE("where no group can be asked, the reason is said", "[unit]")
     CHECK_FALSE(sys::reclaim_from_cgroup(group.path("none"), 1));
 }
 
-namespace memsweep::sys {
-
 TEST_CASE("pressure: avg10 of the line that begins with some", "[unit]")
 {
-    CHECK(stalled_percent(
-              "some avg10=12.34 avg60=1.00 avg300=0.00 total=9\nfull avg10=3.00 avg60=0 avg300=0 total=1\n") == 12.34);
-    CHECK(stalled_percent("full avg10=3.00 avg60=0.00 avg300=0.00 total=1\n") == std::nullopt);
-    CHECK(stalled_percent("some avg60=3.00\n") == std::nullopt);
-    CHECK(stalled_percent("") == std::nullopt);
+    const tests::TempTree tree;
+    const auto stalled = [&](std::string_view text) {
+        tree.add("proc/pressure/memory", text);
+        return sys::stalled_percent(tree.root(), "memory");
+    };
+    CHECK_FALSE(sys::stalled_percent(tree.root(), "memory"));
+    CHECK(stalled("some avg10=12.34 avg60=1.00 avg300=0.00 total=9\nfull avg10=3.00 avg60=0 avg300=0 total=1\n") ==
+          12.34);
+    CHECK_FALSE(stalled("full avg10=3.00 avg60=0.00 avg300=0.00 total=1\n"));
+    CHECK_FALSE(stalled("some avg60=3.00\n"));
+    CHECK_FALSE(stalled(""));
 }
-
-}  // namespace memsweep::sys

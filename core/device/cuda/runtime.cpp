@@ -81,9 +81,7 @@ base::Expected<void> CudaRuntime::set_peer_access(std::uint32_t from, std::uint3
     if (can == 0 || from == to) {
         return base::fail(ErrorCode::not_supported, from == to ? "a device always reaches itself" : link.reason);
     }
-    if (auto chosen = choose(from); !chosen) {
-        return chosen;
-    }
+    MEMSWEEP_TRY(choose(from));
     const cudaError_t code =
         on ? cudaDeviceEnablePeerAccess(static_cast<int>(to), 0) : cudaDeviceDisablePeerAccess(static_cast<int>(to));
     const bool was_so = code == cudaErrorPeerAccessAlreadyEnabled || code == cudaErrorPeerAccessNotEnabled;
@@ -126,18 +124,14 @@ std::optional<std::string> CudaRuntime::lacks(std::uint32_t device, MemoryKind k
 
 base::Expected<RawBlock> CudaRuntime::allocate(const BlockRequest& request)
 {
-    if (auto possible = check(request); !possible) {
-        return base::fail(possible.error());
-    }
+    MEMSWEEP_TRY(check(request));
     Block block{.kind = request.kind, .device = request.device, .bytes = request.bytes};
     if (request.kind == MemoryKind::stream_ordered) {
-        const auto stream = find(request.stream);
-        if (!stream) {
-            return base::fail(stream.error());
-        }
-        block.stream = stream->stream;
+        block.stream = MEMSWEEP_TRY(find(request.stream)).stream;
     }
-    return choose(request.device).and_then([&] { return obtain(block); }).map([&] { return kept(block); });
+    MEMSWEEP_TRY(choose(request.device));
+    MEMSWEEP_TRY(obtain(block));
+    return kept(block);
 }
 
 base::Expected<void> CudaRuntime::obtain(Block& block)
@@ -189,37 +183,19 @@ base::Expected<RawBlock> CudaRuntime::adopt(std::uint32_t device, void* ordinary
     }
     Block block{.kind = MemoryKind::registered, .device = device, .bytes = bytes};
     void* reached = nullptr;
-    const auto done =
-        choose(device)
-            .and_then([&] {
-                return outcome("cudaHostRegister",
-                               cudaHostRegister(ordinary, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped));
-            })
-            .and_then(
-                [&] { return outcome("cudaHostGetDevicePointer", cudaHostGetDevicePointer(&reached, ordinary, 0)); });
-    if (!done) {
-        return base::fail(done.error());
-    }
+    MEMSWEEP_TRY(choose(device));
+    MEMSWEEP_TRY(outcome("cudaHostRegister",
+                         cudaHostRegister(ordinary, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped)));
+    MEMSWEEP_TRY(outcome("cudaHostGetDevicePointer", cudaHostGetDevicePointer(&reached, ordinary, 0)));
     block.host = static_cast<std::byte*>(ordinary);
     block.data = static_cast<std::byte*>(reached);
     return kept(block);
 }
 
-base::Expected<void> CudaRuntime::release(MemoryId memory)
+base::Expected<void> CudaRuntime::close(MemoryId memory)
 {
-    Block block;
-    {
-        const std::lock_guard lock{mutex_};
-        const auto found = blocks_.find(memory);
-        if (found == blocks_.end()) {
-            return base::fail(ErrorCode::invalid_input, "there is no such block");
-        }
-        block = found->second;
-        blocks_.erase(found);
-    }
-    if (auto chosen = choose(block.device); !chosen) {
-        return chosen;
-    }
+    const auto block = MEMSWEEP_TRY(take(blocks_, memory, "there is no such block"));
+    MEMSWEEP_TRY(choose(block.device));
     switch (block.kind) {
     case MemoryKind::pageable:
         std::free(block.data);
@@ -268,47 +244,23 @@ base::Expected<void> CudaRuntime::unmap(MemoryId memory)
     return {};
 }
 
-base::Expected<End> CudaRuntime::end_of(Address address, std::uint64_t bytes) const
+End CudaRuntime::end_in(const Block& block, std::uint64_t offset_bytes) noexcept
 {
-    if (address.memory == MemoryId::none) {
-        if (address.ordinary == nullptr) {
-            return base::fail(ErrorCode::invalid_input, "there is no memory at this address");
-        }
-        return End{.data = static_cast<std::byte*>(address.ordinary), .on_host = true};
-    }
-    return find(address, bytes).map([&](const Block& block) {
-        return End{.data = block.data + address.offset_bytes,
-                   .on_host = is_the_hosts(block.kind) || block.kind == MemoryKind::managed,
-                   .kernels_reach = block.kind != MemoryKind::pageable,
-                   .is_managed = block.kind == MemoryKind::managed,
-                   .device = block.device};
-    });
-}
-
-base::Expected<End> CudaRuntime::reach(Address address, std::uint64_t bytes, std::uint64_t unit) const
-{
-    return end_of(address, bytes).and_then([&](const End& end) -> base::Expected<End> {
-        if (!end.kernels_reach) {
-            return base::fail(ErrorCode::not_supported, "kernels do not reach ordinary memory: register it");
-        }
-        if (bytes % unit != 0 || address.offset_bytes % unit != 0) {
-            return base::fail(ErrorCode::invalid_input, fmt::format("not a multiple of {} bytes", unit));
-        }
-        return end;
-    });
+    return {.data = block.data + offset_bytes,
+            .on_host = is_the_hosts(block.kind) || block.kind == MemoryKind::managed,
+            .kernels_reach = block.kind != MemoryKind::pageable,
+            .is_managed = block.kind == MemoryKind::managed,
+            .device = block.device};
 }
 
 }  // namespace cuda
 
 base::Expected<std::unique_ptr<Runtime>> open_cuda()
 {
-    return cuda::count_devices().and_then([](int count) {
-        auto nvml = std::make_unique<cuda::Nvml>();
-        return cuda::describe_devices(count, *nvml)
-            .map([&](std::vector<cuda::FoundDevice> found) -> std::unique_ptr<Runtime> {
-                return std::make_unique<cuda::CudaRuntime>(std::move(found), std::move(nvml));
-            });
-    });
+    const int count = MEMSWEEP_TRY(cuda::count_devices());
+    auto nvml = std::make_unique<cuda::Nvml>();
+    auto found = MEMSWEEP_TRY(cuda::describe_devices(count, *nvml));
+    return std::make_unique<cuda::CudaRuntime>(std::move(found), std::move(nvml));
 }
 
 }  // namespace memsweep::device

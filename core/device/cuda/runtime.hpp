@@ -63,7 +63,7 @@ struct End {
     std::uint32_t device{};
 };
 
-class CudaRuntime final : public Backend<CudaRuntime, Block, Stream, Event, Latch> {
+class CudaRuntime final : public Backend<CudaRuntime, Block, Stream, Event, Latch, End> {
   public:
     using Backend::close;
     using Backend::wait;
@@ -81,29 +81,15 @@ class CudaRuntime final : public Backend<CudaRuntime, Block, Stream, Event, Latc
 
     [[nodiscard]] base::Expected<RawBlock> allocate(const BlockRequest& request) override;
     [[nodiscard]] base::Expected<RawBlock> adopt(std::uint32_t device, void* ordinary, std::uint64_t bytes) override;
-    base::Expected<void> release(MemoryId memory) override;
+    base::Expected<void> close(MemoryId memory) override;
     [[nodiscard]] void* native_address(MemoryId memory) const override;
     [[nodiscard]] base::Expected<std::byte*> map(MemoryId memory, Access access) override;
     [[nodiscard]] base::Expected<void> unmap(MemoryId memory) override;
 
-    [[nodiscard]] base::Expected<void> copy(StreamId stream, Address to, Address from, std::uint64_t bytes) override;
-    [[nodiscard]] base::Expected<void> fill(StreamId stream, Address to, std::byte value, std::uint64_t bytes) override;
-    [[nodiscard]] base::Expected<void> copy_by_kernel(StreamId stream, Address to, Address from,
-                                                      std::uint64_t bytes) override;
-    [[nodiscard]] base::Expected<void> write_pattern(StreamId stream, Address to, std::uint64_t bytes,
-                                                     Pattern pattern) override;
-    [[nodiscard]] base::Expected<Mismatch> check_pattern(StreamId stream, Address from, std::uint64_t bytes,
-                                                         Pattern pattern) override;
-    [[nodiscard]] base::Expected<void> follow(StreamId stream, Address chain, std::uint64_t bytes, std::uint64_t loads,
-                                              Address place) override;
-    [[nodiscard]] base::Expected<void> prefetch(StreamId stream, Address managed, std::uint64_t bytes,
-                                                Side to) override;
     [[nodiscard]] base::Expected<EventId> record(StreamId stream) override;
     base::Expected<void> close(EventId event) override;
     [[nodiscard]] base::Expected<void> wait(EventId event) override;
     [[nodiscard]] base::Expected<bool> happened(EventId event) override;
-    [[nodiscard]] base::Expected<void> after(StreamId stream, EventId event) override;
-    [[nodiscard]] base::Expected<double> seconds_between(EventId first, EventId second) override;
     [[nodiscard]] base::Expected<LatchId> hold(StreamId stream) override;
     base::Expected<void> close(LatchId latch) override;
 
@@ -112,12 +98,27 @@ class CudaRuntime final : public Backend<CudaRuntime, Block, Stream, Event, Latc
 
     [[nodiscard]] base::Expected<void> choose(std::uint32_t device) const;
     [[nodiscard]] base::Expected<void> obtain(Block& block);
-    [[nodiscard]] base::Expected<End> end_of(Address address, std::uint64_t bytes) const;
-    [[nodiscard]] base::Expected<End> reach(Address address, std::uint64_t bytes, std::uint64_t unit) const;
-    [[nodiscard]] base::Expected<Stream> prepare(std::uint32_t device);
-    [[nodiscard]] base::Expected<void> finish(const Stream& stream);
+    [[nodiscard]] base::Expected<void> check_direct(const Stream& on, const End& end) const;  // that kernels reach it
+
+    static constexpr const char* out_of_reach = "kernels do not reach ordinary memory: register it";
+    static bool is_mapped(const Block& block) noexcept { return block.is_mapped; }
+    static End end_at(std::byte* host) noexcept { return {.data = host, .on_host = true}; }
+    static End end_in(const Block& block, std::uint64_t offset_bytes) noexcept;
+    static std::byte* host_to_fill(const End& end) noexcept { return end.kernels_reach ? nullptr : end.data; }
+
+    base::Expected<Stream> prepare(std::uint32_t device);
+    base::Expected<void> finish(const Stream& stream);
     void dismantle(const Stream& stream) const;
-    [[nodiscard]] static bool is_mapped(const Block& block) noexcept { return block.is_mapped; }
+    base::Expected<void> queue_copy(const Stream& on, const End& to, const End& from, std::uint64_t bytes);
+    base::Expected<void> queue_fill(const Stream& on, const End& to, std::byte value, std::uint64_t bytes);
+    base::Expected<void> queue_kernel_copy(const Stream& on, const End& to, const End& from, std::uint64_t bytes);
+    base::Expected<void> queue_pattern(const Stream& on, const End& to, std::uint64_t bytes, Pattern pattern);
+    base::Expected<Mismatch> found_mismatch(StreamId stream, const Stream& on, const End& from, std::uint64_t bytes,
+                                            Pattern pattern);
+    base::Expected<void> queue_follow(const Stream& on, const End& chain, std::uint64_t loads, const End& place);
+    base::Expected<void> queue_prefetch(const Stream& on, const End& managed, std::uint64_t bytes, Side to);
+    base::Expected<void> queue_wait(const Stream& on, const Event& event);
+    static base::Expected<double> seconds_of(const Event& first, const Event& second);
 
     std::vector<FoundDevice> found_;
     std::unique_ptr<Nvml> nvml_;

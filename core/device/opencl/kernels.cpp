@@ -69,8 +69,6 @@ kernel void check_pattern(global const uchar* from, ulong offset, ulong words, u
 }
 )";
 
-constexpr std::uint64_t word_bytes = 8;
-constexpr std::uint64_t pair_bytes = 16;
 constexpr std::uint64_t items_per_unit = 1024;
 
 }  // namespace
@@ -141,10 +139,7 @@ class OpenClRuntime::Kernel {
 
 base::Expected<cl_program> OpenClRuntime::program_of(std::uint32_t device)
 {
-    const auto context = context_of(device);
-    if (!context) {
-        return base::fail(context.error());
-    }
+    const auto context = MEMSWEEP_TRY(context_of(device));
     const std::lock_guard lock{mutex_};
     Platform& platform = platforms_.at(found_[device].platform);
     if (platform.program != nullptr) {
@@ -152,10 +147,8 @@ base::Expected<cl_program> OpenClRuntime::program_of(std::uint32_t device)
     }
     cl_int code = CL_SUCCESS;
     const char* text = source;
-    cl_program program = api_.create_program(*context, 1, &text, nullptr, &code);
-    if (code != CL_SUCCESS) {
-        return base::fail(failure("clCreateProgramWithSource", code));
-    }
+    cl_program program = api_.create_program(context, 1, &text, nullptr, &code);
+    MEMSWEEP_TRY(outcome("clCreateProgramWithSource", code));
     code = api_.build_program(program, 0, nullptr, "", nullptr, nullptr);
     if (code != CL_SUCCESS) {
         std::array<char, 512> log{};
@@ -170,115 +163,64 @@ base::Expected<cl_program> OpenClRuntime::program_of(std::uint32_t device)
 
 base::Expected<OpenClRuntime::Kernel> OpenClRuntime::kernel(Queue& stream, const char* name)
 {
-    return program_of(stream.device).and_then([&](cl_program program) -> base::Expected<Kernel> {
-        cl_int code = CL_SUCCESS;
-        cl_kernel made = api_.create_kernel(program, name, &code);
-        if (code != CL_SUCCESS) {
-            return base::fail(failure("clCreateKernel", code));
-        }
-        return Kernel{api_, stream, made, name, std::max(facts_[stream.device].compute_units, 1U)};
-    });
+    cl_program program = MEMSWEEP_TRY(program_of(stream.device));
+    cl_int code = CL_SUCCESS;
+    cl_kernel made = api_.create_kernel(program, name, &code);
+    MEMSWEEP_TRY(outcome("clCreateKernel", code));
+    return Kernel{api_, stream, made, name, std::max(facts_[stream.device].compute_units, 1U)};
 }
 
-base::Expected<End> OpenClRuntime::reach(Address address, std::uint64_t bytes, std::uint64_t unit) const
+base::Expected<void> OpenClRuntime::queue_kernel_copy(const Stream& on, const End& to, const End& from,
+                                                      std::uint64_t bytes)
 {
-    return end_of(address, bytes).and_then([&](const End& end) -> base::Expected<End> {
-        if (end.buffer == nullptr && !end.is_shared) {
-            return base::fail(ErrorCode::not_supported, "kernels of OpenCL do not reach this host memory: take mapped");
-        }
-        if (bytes % unit != 0 || address.offset_bytes % unit != 0) {
-            return base::fail(ErrorCode::invalid_input, fmt::format("not a multiple of {} bytes", unit));
-        }
-        return end;
-    });
-}
-
-base::Expected<void> OpenClRuntime::copy_by_kernel(StreamId stream, Address to, Address from, std::uint64_t bytes)
-{
-    const auto found = find(stream);
-    const auto into = reach(to, bytes, pair_bytes);
-    const auto out_of = reach(from, bytes, pair_bytes);
-    if (const auto* const error = base::first_error(found, into, out_of)) {
-        return base::fail(*error);
-    }
-    if (bytes == 0) {
-        return {};
-    }
     const std::uint64_t pairs = bytes / pair_bytes;
-    return kernel(**found, "copy").and_then([&](Kernel launch) {
-        return launch.with(*into).with(*out_of).with(pairs).run(pairs);
-    });
+    return MEMSWEEP_TRY(kernel(*on, "copy")).with(to).with(from).with(pairs).run(pairs);
 }
 
-base::Expected<void> OpenClRuntime::follow(StreamId stream, Address chain, std::uint64_t bytes, std::uint64_t loads,
-                                           Address place)
+base::Expected<void> OpenClRuntime::queue_follow(const Stream& on, const End& chain, std::uint64_t loads,
+                                                 const End& place)
 {
-    const auto found = find(stream);
-    const auto links = reach(chain, bytes, word_bytes);
-    const auto ended = reach(place, word_bytes, word_bytes);
-    if (const auto* const error = base::first_error(found, links, ended)) {
-        return base::fail(*error);
+    if (chain.device != on->device) {  // the driver would move the whole block to this device first
+        return base::fail(ErrorCode::not_supported, peer(on->device, chain.device).reason);
     }
-    if (links->device != (*found)->device) {  // the driver would move the whole block to this device first
-        return base::fail(ErrorCode::not_supported, peer((*found)->device, links->device).reason);
-    }
-    return kernel(**found, "follow").and_then([&](Kernel launch) {
-        return launch.with(*links).with(loads).with(*ended).run(1);
-    });
+    return MEMSWEEP_TRY(kernel(*on, "follow")).with(chain).with(loads).with(place).run(1);
 }
 
-base::Expected<void> OpenClRuntime::write_pattern(StreamId stream, Address to, std::uint64_t bytes, Pattern pattern)
+base::Expected<void> OpenClRuntime::queue_pattern(const Stream& on, const End& to, std::uint64_t bytes, Pattern pattern)
 {
-    const auto found = find(stream);
-    const auto into = reach(to, bytes, word_bytes);
-    if (const auto* const error = base::first_error(found, into)) {
-        return base::fail(*error);
-    }
-    if (bytes == 0) {
-        return {};
-    }
     const std::uint64_t words = bytes / word_bytes;
-    return kernel(**found, "write_pattern").and_then([&](Kernel launch) {
-        return launch.with(*into).with(words).with(pattern.seed).with(pattern.first_word).run(words);
-    });
+    auto launch = MEMSWEEP_TRY(kernel(*on, "write_pattern"));
+    return launch.with(to).with(words).with(pattern.seed).with(pattern.first_word).run(words);
 }
 
-base::Expected<Mismatch> OpenClRuntime::check_pattern(StreamId stream, Address from, std::uint64_t bytes,
-                                                      Pattern pattern)
+base::Expected<Mismatch> OpenClRuntime::found_mismatch(StreamId stream, const Stream& on, const End& from,
+                                                       std::uint64_t bytes, Pattern pattern)
 {
-    const auto found = find(stream);
-    const auto out_of = reach(from, bytes, word_bytes);
-    if (const auto* const error = base::first_error(found, out_of)) {
-        return base::fail(*error);
-    }
     const std::uint64_t words = bytes / word_bytes;
-    if (words == 0) {
-        return Mismatch{};
-    }
     if (words > std::numeric_limits<cl_uint>::max()) {
         return base::fail(ErrorCode::invalid_input, "check_pattern: more than 32 GiB at once");
     }
     std::array<cl_uint, 2> result{0, std::numeric_limits<cl_uint>::max()};
     cl_int code = CL_SUCCESS;
-    const auto context = context_of((*found)->device);
-    if (!context) {
-        return base::fail(context.error());
-    }
+    const auto context = MEMSWEEP_TRY(context_of(on->device));
     cl_mem counts =
-        api_.create_buffer(*context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof result, result.data(), &code);
-    if (code != CL_SUCCESS) {
-        return base::fail(failure("clCreateBuffer", code));
-    }
-    auto done = kernel(**found, "check_pattern").and_then([&](Kernel launch) {
-        return launch.with(*out_of).with(words).with(pattern.seed).with(pattern.first_word).with(counts).run(words);
-    });
-    if (done) {
-        done = wait(stream);
-    }
-    if (done) {
-        done = outcome("clEnqueueReadBuffer", api_.read((*found)->queue, counts, CL_TRUE, 0, sizeof result,
-                                                        result.data(), 0, nullptr, nullptr));
-    }
+        api_.create_buffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof result, result.data(), &code);
+    MEMSWEEP_TRY(outcome("clCreateBuffer", code));
+    const auto done =
+        kernel(*on, "check_pattern")
+            .and_then([&](Kernel launch) {
+                return launch.with(from)
+                    .with(words)
+                    .with(pattern.seed)
+                    .with(pattern.first_word)
+                    .with(counts)
+                    .run(words);
+            })
+            .and_then([&] { return wait(stream); })
+            .and_then([&] {
+                return outcome("clEnqueueReadBuffer", api_.read(on->queue, counts, CL_TRUE, 0, sizeof result,
+                                                                result.data(), 0, nullptr, nullptr));
+            });
     api_.release_buffer(counts);
     return done.map(
         [&] { return Mismatch{.words = result[0], .first_byte = result[0] == 0 ? 0 : result[1] * word_bytes}; });

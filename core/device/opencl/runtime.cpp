@@ -112,15 +112,12 @@ base::Expected<cl_context> OpenClRuntime::context_of(std::uint32_t device)
 
 base::Expected<cl_command_queue> OpenClRuntime::new_queue(std::uint32_t device)
 {
-    return context_of(device).and_then([&](cl_context context) -> base::Expected<cl_command_queue> {
-        const cl_queue_properties properties[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0};
-        cl_int code = CL_SUCCESS;
-        cl_command_queue queue = api_.create_queue(context, found_[device].id, properties, &code);
-        if (code != CL_SUCCESS) {
-            return base::fail(failure("clCreateCommandQueueWithProperties", code));
-        }
-        return queue;
-    });
+    cl_context context = MEMSWEEP_TRY(context_of(device));
+    const cl_queue_properties properties[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0};
+    cl_int code = CL_SUCCESS;
+    cl_command_queue queue = api_.create_queue(context, found_[device].id, properties, &code);
+    MEMSWEEP_TRY(outcome("clCreateCommandQueueWithProperties", code));
+    return queue;
 }
 
 base::Expected<cl_command_queue> OpenClRuntime::service_queue(std::uint32_t device)
@@ -131,14 +128,13 @@ base::Expected<cl_command_queue> OpenClRuntime::service_queue(std::uint32_t devi
             return found->second;
         }
     }
-    return new_queue(device).map([&](cl_command_queue queue) {
-        const std::lock_guard lock{mutex_};
-        const auto [kept, is_new] = service_.emplace(device, queue);
-        if (!is_new) {
-            api_.release_queue(queue);  // another thread was first
-        }
-        return kept->second;
-    });
+    cl_command_queue queue = MEMSWEEP_TRY(new_queue(device));
+    const std::lock_guard lock{mutex_};
+    const auto [kept, is_new] = service_.emplace(device, queue);
+    if (!is_new) {
+        api_.release_queue(queue);  // another thread was first
+    }
+    return kept->second;
 }
 
 std::optional<std::string> OpenClRuntime::lacks(std::uint32_t device, MemoryKind kind) const
@@ -168,14 +164,11 @@ std::optional<std::string> OpenClRuntime::lacks(std::uint32_t device, MemoryKind
 
 base::Expected<RawBlock> OpenClRuntime::allocate(const BlockRequest& request)
 {
-    if (auto possible = check(request); !possible) {
-        return base::fail(possible.error());
-    }
+    MEMSWEEP_TRY(check(request));
     Block block{.kind = request.kind, .device = request.device, .bytes = request.bytes};
     const bool on_host = request.kind == MemoryKind::pinned || request.kind == MemoryKind::mapped;
-    return obtain(block, CL_MEM_READ_WRITE | (on_host ? CL_MEM_ALLOC_HOST_PTR : cl_mem_flags{0}), nullptr).map([&] {
-        return kept(block);
-    });
+    MEMSWEEP_TRY(obtain(block, CL_MEM_READ_WRITE | (on_host ? CL_MEM_ALLOC_HOST_PTR : cl_mem_flags{0}), nullptr));
+    return kept(block);
 }
 
 base::Expected<RawBlock> OpenClRuntime::adopt(std::uint32_t device, void* ordinary, std::uint64_t bytes)
@@ -189,14 +182,11 @@ base::Expected<RawBlock> OpenClRuntime::adopt(std::uint32_t device, void* ordina
 
 base::Expected<void> OpenClRuntime::obtain(Block& block, cl_mem_flags flags, void* ordinary)
 {
-    const auto context = context_of(block.device);
-    if (!context) {
-        return base::fail(context.error());
-    }
+    const auto context = MEMSWEEP_TRY(context_of(block.device));
     if (!is_a_buffer(block.kind)) {
         void* const made =
             block.kind == MemoryKind::managed
-                ? api_.svm_allocate(*context, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER, block.bytes, 0)
+                ? api_.svm_allocate(context, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER, block.bytes, 0)
                 : std::aligned_alloc(page_bytes, (block.bytes + page_bytes - 1) / page_bytes * page_bytes);
         block.host = static_cast<std::byte*>(made);
         return made != nullptr
@@ -207,10 +197,8 @@ base::Expected<void> OpenClRuntime::obtain(Block& block, cl_mem_flags flags, voi
                                             block.bytes));
     }
     cl_int code = CL_SUCCESS;
-    block.buffer = api_.create_buffer(*context, flags, block.bytes, ordinary, &code);
-    if (code != CL_SUCCESS) {
-        return base::fail(failure("clCreateBuffer", code));
-    }
+    block.buffer = api_.create_buffer(context, flags, block.bytes, ordinary, &code);
+    MEMSWEEP_TRY(outcome("clCreateBuffer", code));
     if (!stays_mapped(block.kind)) {
         return {};
     }
@@ -242,7 +230,7 @@ void OpenClRuntime::dispose(Block& block)
     }
 }
 
-base::Expected<void> OpenClRuntime::release(MemoryId memory)
+base::Expected<void> OpenClRuntime::close(MemoryId memory)
 {
     const std::lock_guard lock{mutex_};
     const auto found = blocks_.find(memory);
@@ -263,16 +251,13 @@ base::Expected<std::byte*> OpenClRuntime::map(MemoryId memory, Access access)
     }
     const Block block = found->second;
     lock.unlock();
-    return service_queue(block.device).and_then([&](cl_command_queue queue) -> base::Expected<std::byte*> {
-        cl_int code = CL_SUCCESS;
-        void* const host =
-            api_.map_buffer(queue, block.buffer, CL_TRUE, flags_of(access), 0, block.bytes, 0, nullptr, nullptr, &code);
-        if (code != CL_SUCCESS) {
-            return base::fail(failure("clEnqueueMapBuffer", code));
-        }
-        const std::lock_guard relock{mutex_};
-        return blocks_.at(memory).host = static_cast<std::byte*>(host);
-    });
+    cl_command_queue queue = MEMSWEEP_TRY(service_queue(block.device));
+    cl_int code = CL_SUCCESS;
+    void* const host =
+        api_.map_buffer(queue, block.buffer, CL_TRUE, flags_of(access), 0, block.bytes, 0, nullptr, nullptr, &code);
+    MEMSWEEP_TRY(outcome("clEnqueueMapBuffer", code));
+    lock.lock();
+    return blocks_.at(memory).host = static_cast<std::byte*>(host);
 }
 
 base::Expected<void> OpenClRuntime::unmap(MemoryId memory)
@@ -284,43 +269,30 @@ base::Expected<void> OpenClRuntime::unmap(MemoryId memory)
     }
     Block& block = found->second;
     cl_command_queue queue = service_.at(block.device);
-    const cl_int code = api_.unmap(queue, block.buffer, block.host, 0, nullptr, nullptr);
-    if (code != CL_SUCCESS) {
-        return base::fail(failure("clEnqueueUnmapMemObject", code));
-    }
+    MEMSWEEP_TRY(outcome("clEnqueueUnmapMemObject", api_.unmap(queue, block.buffer, block.host, 0, nullptr, nullptr)));
     block.host = nullptr;
     return outcome("clFinish", api_.finish(queue));
 }
 
-base::Expected<End> OpenClRuntime::end_of(Address address, std::uint64_t bytes) const
+End OpenClRuntime::end_in(const Block& block, std::uint64_t offset_bytes) noexcept
 {
-    if (address.memory == MemoryId::none) {
-        if (address.ordinary == nullptr) {
-            return base::fail(ErrorCode::invalid_input, "there is no memory at this address");
-        }
-        return End{.host = static_cast<std::byte*>(address.ordinary)};
+    if (block.host != nullptr) {
+        const bool is_managed = block.kind == MemoryKind::managed;
+        return {.host = block.host + offset_bytes,
+                .device = block.device,
+                .kernels_reach = is_managed,
+                .is_managed = is_managed};
     }
-    return find(address, bytes).map([&](const Block& block) {
-        if (block.host != nullptr) {
-            return End{.host = block.host + address.offset_bytes,
-                       .device = block.device,
-                       .is_shared = block.kind == MemoryKind::managed};
-        }
-        return End{.buffer = block.buffer, .offset = address.offset_bytes, .device = block.device};
-    });
+    return {.buffer = block.buffer, .offset = offset_bytes, .device = block.device, .kernels_reach = true};
 }
 
 }  // namespace opencl
 
 base::Expected<std::unique_ptr<Runtime>> open_opencl()
 {
-    const auto api = opencl::load_library();
-    if (!api) {
-        return base::fail(api.error());
-    }
-    return opencl::find_devices(*api).map([&](std::vector<opencl::FoundDevice> found) -> std::unique_ptr<Runtime> {
-        return std::make_unique<opencl::OpenClRuntime>(*api, std::move(found));
-    });
+    const auto api = MEMSWEEP_TRY(opencl::load_library());
+    auto found = MEMSWEEP_TRY(opencl::find_devices(api));
+    return std::make_unique<opencl::OpenClRuntime>(api, std::move(found));
 }
 
 }  // namespace memsweep::device

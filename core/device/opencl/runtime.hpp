@@ -64,10 +64,11 @@ struct End {  // of a copy
     std::byte* host{};
     std::uint64_t offset{};
     std::uint32_t device{};
-    bool is_shared{};  // virtual memory: kernels reach it by its address
+    bool kernels_reach{};
+    bool is_managed{};  // shared virtual memory, which kernels reach by its address
 };
 
-class OpenClRuntime final : public Backend<OpenClRuntime, Block, Stream, Event, Latch> {
+class OpenClRuntime final : public Backend<OpenClRuntime, Block, Stream, Event, Latch, End> {
   public:
     using Backend::close;
     using Backend::wait;
@@ -85,28 +86,14 @@ class OpenClRuntime final : public Backend<OpenClRuntime, Block, Stream, Event, 
 
     [[nodiscard]] base::Expected<RawBlock> allocate(const BlockRequest& request) override;
     [[nodiscard]] base::Expected<RawBlock> adopt(std::uint32_t device, void* ordinary, std::uint64_t bytes) override;
-    base::Expected<void> release(MemoryId memory) override;
+    base::Expected<void> close(MemoryId memory) override;
     [[nodiscard]] base::Expected<std::byte*> map(MemoryId memory, Access access) override;
     [[nodiscard]] base::Expected<void> unmap(MemoryId memory) override;
 
-    [[nodiscard]] base::Expected<void> copy(StreamId stream, Address to, Address from, std::uint64_t bytes) override;
-    [[nodiscard]] base::Expected<void> fill(StreamId stream, Address to, std::byte value, std::uint64_t bytes) override;
-    [[nodiscard]] base::Expected<void> copy_by_kernel(StreamId stream, Address to, Address from,
-                                                      std::uint64_t bytes) override;
-    [[nodiscard]] base::Expected<void> write_pattern(StreamId stream, Address to, std::uint64_t bytes,
-                                                     Pattern pattern) override;
-    [[nodiscard]] base::Expected<Mismatch> check_pattern(StreamId stream, Address from, std::uint64_t bytes,
-                                                         Pattern pattern) override;
-    [[nodiscard]] base::Expected<void> follow(StreamId stream, Address chain, std::uint64_t bytes, std::uint64_t loads,
-                                              Address place) override;
-    [[nodiscard]] base::Expected<void> prefetch(StreamId stream, Address managed, std::uint64_t bytes,
-                                                Side to) override;
     [[nodiscard]] base::Expected<EventId> record(StreamId stream) override;
     base::Expected<void> close(EventId event) override;
     [[nodiscard]] base::Expected<void> wait(EventId event) override;
     [[nodiscard]] base::Expected<bool> happened(EventId event) override;
-    [[nodiscard]] base::Expected<void> after(StreamId stream, EventId event) override;
-    [[nodiscard]] base::Expected<double> seconds_between(EventId first, EventId second) override;
     [[nodiscard]] base::Expected<LatchId> hold(StreamId stream) override;
     base::Expected<void> close(LatchId latch) override;
 
@@ -120,16 +107,30 @@ class OpenClRuntime final : public Backend<OpenClRuntime, Block, Stream, Event, 
     [[nodiscard]] base::Expected<void> obtain(Block& block, cl_mem_flags flags, void* ordinary);
     void dispose(Block& block);
 
-    [[nodiscard]] base::Expected<End> end_of(Address address, std::uint64_t bytes) const;
-    // The same for kernels, which do not reach all memory.
-    [[nodiscard]] base::Expected<End> reach(Address address, std::uint64_t bytes, std::uint64_t unit) const;
-    [[nodiscard]] base::Expected<Stream> prepare(std::uint32_t device);
-    [[nodiscard]] base::Expected<void> finish(const Stream& stream);
-    void dismantle(const Stream& stream) const { api_.release_queue(stream->queue); }
-    [[nodiscard]] static bool is_mapped(const Block& block) noexcept
+    static constexpr const char* out_of_reach = "kernels of OpenCL do not reach this host memory: take mapped";
+    static bool is_mapped(const Block& block) noexcept
     {
         return block.kind == MemoryKind::mapped && block.host != nullptr;
     }
+    static std::byte* host_to_fill(const End& end) noexcept { return end.host; }
+    static End end_at(std::byte* host) noexcept { return {.host = host}; }
+    static End end_in(const Block& block, std::uint64_t offset_bytes) noexcept;
+
+    base::Expected<Stream> prepare(std::uint32_t device);
+    base::Expected<void> finish(const Stream& stream);
+    void dismantle(const Stream& stream) const { api_.release_queue(stream->queue); }
+    base::Expected<void> queue_copy(const Stream& on, const End& to, const End& from, std::uint64_t bytes);
+    base::Expected<void> queue_fill(const Stream& on, const End& to, std::byte value, std::uint64_t bytes);
+    base::Expected<void> queue_kernel_copy(const Stream& on, const End& to, const End& from, std::uint64_t bytes);
+    base::Expected<void> queue_pattern(const Stream& on, const End& to, std::uint64_t bytes, Pattern pattern);
+    base::Expected<Mismatch> found_mismatch(StreamId stream, const Stream& on, const End& from, std::uint64_t bytes,
+                                            Pattern pattern);
+    base::Expected<void> queue_follow(const Stream& on, const End& chain, std::uint64_t loads, const End& place);
+    base::Expected<void> queue_prefetch(const Stream& on, const End& managed, std::uint64_t bytes, Side to);
+    base::Expected<void> queue_wait(const Stream& on, const Event& event);
+    base::Expected<double> seconds_of(const Event& first, const Event& second) const;
+    // Remembers a command that was queued; what its call answered.
+    base::Expected<void> queued(Queue& queue, const char* call, cl_int code, cl_event event);
     void forget_done(Queue& queue);
 
     class Kernel;

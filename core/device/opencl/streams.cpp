@@ -1,5 +1,4 @@
 // Queues of OpenCL: copies, events, latches.
-#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
@@ -51,166 +50,112 @@ void OpenClRuntime::forget_done(Queue& queue)
     });
 }
 
-base::Expected<void> OpenClRuntime::copy(StreamId stream, Address to, Address from, std::uint64_t bytes)
+base::Expected<void> OpenClRuntime::queued(Queue& queue, const char* call, cl_int code, cl_event event)
 {
-    const auto found = find(stream);
-    const auto into = end_of(to, bytes);
-    const auto out_of = end_of(from, bytes);
-    if (const auto* const error = base::first_error(found, into, out_of)) {
-        return base::fail(*error);
+    if (code == CL_SUCCESS) {
+        forget_done(queue);
+        queue.queued.push_back({call, event});
     }
-    if (bytes == 0) {
-        return {};
-    }
-    cl_command_queue queue = (*found)->queue;
+    return outcome(call, code);
+}
+
+base::Expected<void> OpenClRuntime::queue_copy(const Stream& on, const End& to, const End& from, std::uint64_t bytes)
+{
+    cl_command_queue queue = on->queue;
     cl_event event = nullptr;
     cl_int code = CL_SUCCESS;
-    const char* call = "";
-    if (into->buffer != nullptr && out_of->buffer != nullptr) {
-        if (found_[into->device].platform != found_[out_of->device].platform) {
-            return base::fail(ErrorCode::not_supported, peer(out_of->device, into->device).reason);
+    if (to.buffer != nullptr && from.buffer != nullptr) {
+        if (found_[to.device].platform != found_[from.device].platform) {
+            return base::fail(ErrorCode::not_supported, peer(from.device, to.device).reason);
         }
-        call = "clEnqueueCopyBuffer";
-        code = api_.copy(queue, out_of->buffer, into->buffer, out_of->offset, into->offset, bytes, 0, nullptr, &event);
-    } else if (into->buffer != nullptr) {
-        call = "clEnqueueWriteBuffer";
-        code = api_.write(queue, into->buffer, CL_FALSE, into->offset, bytes, out_of->host, 0, nullptr, &event);
-    } else if (out_of->buffer != nullptr) {
-        call = "clEnqueueReadBuffer";
-        code = api_.read(queue, out_of->buffer, CL_FALSE, out_of->offset, bytes, into->host, 0, nullptr, &event);
-    } else if (api_.svm_copy != nullptr) {
-        call = "clEnqueueSVMMemcpy";
-        code = api_.svm_copy(queue, CL_FALSE, into->host, out_of->host, bytes, 0, nullptr, &event);
-    } else {
+        code = api_.copy(queue, from.buffer, to.buffer, from.offset, to.offset, bytes, 0, nullptr, &event);
+        return queued(*on, "clEnqueueCopyBuffer", code, event);
+    }
+    if (to.buffer != nullptr) {
+        code = api_.write(queue, to.buffer, CL_FALSE, to.offset, bytes, from.host, 0, nullptr, &event);
+        return queued(*on, "clEnqueueWriteBuffer", code, event);
+    }
+    if (from.buffer != nullptr) {
+        code = api_.read(queue, from.buffer, CL_FALSE, from.offset, bytes, to.host, 0, nullptr, &event);
+        return queued(*on, "clEnqueueReadBuffer", code, event);
+    }
+    if (api_.svm_copy == nullptr) {
         return base::fail(ErrorCode::not_supported, "this OpenCL copies nothing from the host to the host");
     }
-    if (code != CL_SUCCESS) {
-        return base::fail(failure(call, code));
-    }
-    forget_done(**found);
-    (*found)->queued.push_back({call, event});
-    return {};
+    code = api_.svm_copy(queue, CL_FALSE, to.host, from.host, bytes, 0, nullptr, &event);
+    return queued(*on, "clEnqueueSVMMemcpy", code, event);
 }
 
-base::Expected<void> OpenClRuntime::fill(StreamId stream, Address to, std::byte value, std::uint64_t bytes)
+base::Expected<void> OpenClRuntime::queue_fill(const Stream& on, const End& to, std::byte value, std::uint64_t bytes)
 {
-    const auto found = find(stream);
-    const auto into = end_of(to, bytes);
-    if (const auto* const error = base::first_error(found, into)) {
-        return base::fail(*error);
-    }
-    if (bytes == 0) {
-        return {};
-    }
-    if (into->buffer == nullptr) {  // the host's: in its turn, but by the processor
-        return wait(stream).map([&] { std::memset(into->host, std::to_integer<int>(value), bytes); });
-    }
     cl_event event = nullptr;
-    const cl_int code = api_.fill((*found)->queue, into->buffer, &value, 1, into->offset, bytes, 0, nullptr, &event);
-    if (code == CL_SUCCESS) {
-        (*found)->queued.push_back({"clEnqueueFillBuffer", event});
-    }
-    return outcome("clEnqueueFillBuffer", code);
+    const cl_int code = api_.fill(on->queue, to.buffer, &value, 1, to.offset, bytes, 0, nullptr, &event);
+    return queued(*on, "clEnqueueFillBuffer", code, event);
 }
 
-base::Expected<void> OpenClRuntime::prefetch(StreamId stream, Address managed, std::uint64_t bytes, Side to)
+base::Expected<void> OpenClRuntime::queue_prefetch(const Stream& on, const End& managed, std::uint64_t bytes, Side to)
 {
-    const auto found = find(stream);
-    const auto there = end_of(managed, bytes);
-    if (const auto* const error = base::first_error(found, there)) {
-        return base::fail(*error);
+    if (api_.svm_migrate == nullptr) {
+        return base::fail(ErrorCode::not_supported, "this OpenCL moves shared virtual memory on demand alone");
     }
-    if (!there->is_shared || api_.svm_migrate == nullptr) {
-        return base::fail(ErrorCode::not_supported, there->is_shared
-                                                        ? "this OpenCL moves shared virtual memory on demand alone"
-                                                        : "prefetch: only managed memory moves");
-    }
-    const void* first = there->host;
+    const void* first = managed.host;
     const std::size_t size = bytes;
     cl_event event = nullptr;
     const cl_int code =
-        api_.svm_migrate((*found)->queue, 1, &first, &size,
+        api_.svm_migrate(on->queue, 1, &first, &size,
                          to == Side::host ? CL_MIGRATE_MEM_OBJECT_HOST : cl_mem_migration_flags{0}, 0, nullptr, &event);
-    if (code == CL_SUCCESS) {
-        forget_done(**found);
-        (*found)->queued.push_back({"clEnqueueSVMMigrateMem", event});
-    }
-    return outcome("clEnqueueSVMMigrateMem", code);
+    return queued(*on, "clEnqueueSVMMigrateMem", code, event);
 }
 
 base::Expected<EventId> OpenClRuntime::record(StreamId stream)
 {
-    return find(stream).and_then([&](const Stream& found) -> base::Expected<EventId> {
-        Event made{.device = found->device};
-        cl_int code = api_.marker(found->queue, 0, nullptr, &made.event);
-        if (code != CL_SUCCESS) {
-            return base::fail(failure("clEnqueueMarkerWithWaitList", code));
-        }
-        code = api_.flush(found->queue);  // other queues may wait for it
-        const EventId id = keep(events_, made);
-        return code == CL_SUCCESS ? base::Expected<EventId>{id} : base::fail(failure("clFlush", code));
-    });
+    const auto found = MEMSWEEP_TRY(find(stream));
+    Event made{.device = found->device};
+    MEMSWEEP_TRY(outcome("clEnqueueMarkerWithWaitList", api_.marker(found->queue, 0, nullptr, &made.event)));
+    const EventId id = keep(events_, made);
+    MEMSWEEP_TRY(outcome("clFlush", api_.flush(found->queue)));  // other queues may wait for it
+    return id;
 }
 
 base::Expected<void> OpenClRuntime::close(EventId event)
 {
-    const std::lock_guard lock{mutex_};
-    const auto found = events_.find(event);
-    if (found == events_.end()) {
-        return base::fail(ErrorCode::invalid_input, "there is no such event");
-    }
-    const cl_int code = api_.release_event(found->second.event);
-    events_.erase(found);
-    return outcome("clReleaseEvent", code);
+    const auto closed = MEMSWEEP_TRY(take(events_, event, "there is no such event"));
+    return outcome("clReleaseEvent", api_.release_event(closed.event));
 }
 
 base::Expected<void> OpenClRuntime::wait(EventId event)
 {
-    return find(event).and_then(
-        [&](const Event& found) { return outcome("clWaitForEvents", api_.wait_for_events(1, &found.event)); });
+    const auto found = MEMSWEEP_TRY(find(event));
+    return outcome("clWaitForEvents", api_.wait_for_events(1, &found.event));
 }
 
 base::Expected<bool> OpenClRuntime::happened(EventId event)
 {
-    return find(event).and_then([&](const Event& found) -> base::Expected<bool> {
-        cl_int status = CL_QUEUED;
-        const cl_int code =
-            api_.event_info(found.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
-        if (code != CL_SUCCESS || status < 0) {
-            return base::fail(failure("clGetEventInfo", code != CL_SUCCESS ? code : status));
-        }
-        return status == CL_COMPLETE;
-    });
+    const auto found = MEMSWEEP_TRY(find(event));
+    cl_int status = CL_QUEUED;
+    const cl_int code =
+        api_.event_info(found.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+    if (code != CL_SUCCESS || status < 0) {
+        return base::fail(failure("clGetEventInfo", code != CL_SUCCESS ? code : status));
+    }
+    return status == CL_COMPLETE;
 }
 
-base::Expected<void> OpenClRuntime::after(StreamId stream, EventId event)
+base::Expected<void> OpenClRuntime::queue_wait(const Stream& on, const Event& event)
 {
-    const auto on = find(stream);
-    const auto awaited = find(event);
-    if (const auto* const error = base::first_error(on, awaited)) {
-        return base::fail(*error);
+    if (found_[on->device].platform != found_[event.device].platform) {
+        return base::fail(ErrorCode::not_supported, peer(on->device, event.device).reason);
     }
-    if (found_[(*on)->device].platform != found_[awaited->device].platform) {
-        return base::fail(ErrorCode::not_supported, peer((*on)->device, awaited->device).reason);
-    }
-    return outcome("clEnqueueBarrierWithWaitList", api_.barrier((*on)->queue, 1, &awaited->event, nullptr));
+    return outcome("clEnqueueBarrierWithWaitList", api_.barrier(on->queue, 1, &event.event, nullptr));
 }
 
-base::Expected<double> OpenClRuntime::seconds_between(EventId first, EventId second)
+base::Expected<double> OpenClRuntime::seconds_of(const Event& first, const Event& second) const
 {
-    const auto begin = find(first);
-    const auto end = find(second);
-    if (const auto* const error = base::first_error(begin, end)) {
-        return base::fail(*error);
-    }
-    if (begin->device != end->device) {
-        return base::fail(ErrorCode::not_supported, "events of two devices were told by two clocks");
-    }
     cl_ulong begin_ns = 0;
     cl_ulong end_ns = 0;
-    cl_int code = api_.profiling_info(begin->event, CL_PROFILING_COMMAND_END, sizeof begin_ns, &begin_ns, nullptr);
+    cl_int code = api_.profiling_info(first.event, CL_PROFILING_COMMAND_END, sizeof begin_ns, &begin_ns, nullptr);
     if (code == CL_SUCCESS) {
-        code = api_.profiling_info(end->event, CL_PROFILING_COMMAND_END, sizeof end_ns, &end_ns, nullptr);
+        code = api_.profiling_info(second.event, CL_PROFILING_COMMAND_END, sizeof end_ns, &end_ns, nullptr);
     }
     if (code != CL_SUCCESS) {
         return base::fail(failure("clGetEventProfilingInfo", code));
@@ -220,17 +165,12 @@ base::Expected<double> OpenClRuntime::seconds_between(EventId first, EventId sec
 
 base::Expected<LatchId> OpenClRuntime::hold(StreamId stream)
 {
-    const auto found = find(stream);
-    if (!found) {
-        return base::fail(found.error());
-    }
-    const auto context = context_of((*found)->device);
+    const auto found = MEMSWEEP_TRY(find(stream));
+    cl_context context = MEMSWEEP_TRY(context_of(found->device));
     cl_int code = CL_SUCCESS;
-    Latch made{.stream = stream, .event = context ? api_.create_user_event(*context, &code) : nullptr};
-    if (!context || code != CL_SUCCESS) {
-        return base::fail(context ? failure("clCreateUserEvent", code) : context.error());
-    }
-    code = api_.barrier((*found)->queue, 1, &made.event, nullptr);
+    const Latch made{.stream = stream, .event = api_.create_user_event(context, &code)};
+    MEMSWEEP_TRY(outcome("clCreateUserEvent", code));
+    code = api_.barrier(found->queue, 1, &made.event, nullptr);
     if (code != CL_SUCCESS) {
         api_.release_event(made.event);
         return base::fail(failure("clEnqueueBarrierWithWaitList", code));
@@ -240,18 +180,9 @@ base::Expected<LatchId> OpenClRuntime::hold(StreamId stream)
 
 base::Expected<void> OpenClRuntime::close(LatchId latch)
 {
-    Latch found;
-    {
-        const std::lock_guard lock{mutex_};
-        const auto at = latches_.find(latch);
-        if (at == latches_.end()) {
-            return base::fail(ErrorCode::invalid_input, "there is no such latch, or it was closed before");
-        }
-        found = at->second;
-        latches_.erase(at);
-    }
-    const cl_int code = api_.set_user_event(found.event, CL_COMPLETE);
-    api_.release_event(found.event);
+    const auto closed = MEMSWEEP_TRY(take(latches_, latch, "there is no such latch, or it was closed before"));
+    const cl_int code = api_.set_user_event(closed.event, CL_COMPLETE);
+    api_.release_event(closed.event);
     return outcome("clSetUserEventStatus", code);
 }
 
