@@ -1,7 +1,5 @@
 #include "core/transfer/kernel_chain.hpp"
 
-#include <cstring>
-
 #include <fmt/format.h>
 
 #include "core/device/pattern.hpp"
@@ -17,65 +15,64 @@ Expected<KernelChain> KernelChain::make(device::Runtime& runtime, const sys::Clo
     if (std::string missing = missing_device(runtime, job.spec); !missing.empty()) {
         return base::fail(base::ErrorCode::not_supported, std::move(missing));
     }
-    KernelChain chain{runtime, clock, job, options};
+    auto buffer = UnifiedBuffer::make(runtime, job.spec.dst.number.value_or(0), job.bytes, job.spec.src.host);
+    if (!buffer) {
+        return base::fail(buffer.error());
+    }
+    KernelChain chain{runtime, clock, job, options, *std::move(buffer)};
     const auto began = clock.now();
-    // Both sides, and a first copy, so that no turn pays for memory.
-    MEMSWEEP_TRY(chain.make_memory());
-    MEMSWEEP_TRY(chain.copy(chain.on_device_.at(), chain.host_.at()));
+    // Both sides, so that no turn pays for memory.
+    const auto ready = chain.buffer_.ask(BufferRequest::synchronize);
     chain.statistics_.memory_ns = (clock.now() - began).count();
+    if (!ready) {
+        return base::fail(ready.error());
+    }
     return chain;
-}
-
-Expected<void> KernelChain::make_memory()
-{
-    const std::uint32_t device = job_.spec.dst.number.value_or(0);
-    const model::TransferEnd host{.kind = model::TransferEnd::Kind::host, .host = job_.spec.src.host};
-    stream_ = MEMSWEEP_TRY(device::open_stream(*runtime_, device));
-    host_ = MEMSWEEP_TRY(EndMemory::make(*runtime_, {.end = host, .bytes = job_.bytes, .driver = device}));
-    on_device_ = MEMSWEEP_TRY(
-        device::allocate(*runtime_, {.device = device, .kind = device::MemoryKind::device, .bytes = job_.bytes}));
-    std::memset(host_.host(), 0, job_.bytes);
-    return {};
-}
-
-Expected<void> KernelChain::copy(const device::Address& to, const device::Address& from)
-{
-    MEMSWEEP_TRY(runtime_->copy(stream_.id(), to, from, job_.bytes));
-    return runtime_->wait(stream_.id());
 }
 
 Expected<void> KernelChain::run_kernels()
 {
-    for (std::uint64_t kernel = 1; kernel <= options_.chain; ++kernel) {
-        if (kernel == 1 || !options_.keep) {
-            MEMSWEEP_TRY(copy(on_device_.at(), host_.at()));
-        }
-        MEMSWEEP_TRY(runtime_->write_pattern(stream_.id(), on_device_.at(), job_.bytes, {.seed = kernel}));
-        MEMSWEEP_TRY(runtime_->wait(stream_.id()));
-        if (kernel == options_.chain || !options_.keep) {
-            MEMSWEEP_TRY(copy(host_.at(), on_device_.at()));
+    const auto ask = [this](BufferRequest request) { return buffer_.ask(request); };
+    auto done = ask(BufferRequest::write_host);
+    for (std::uint64_t kernel = 1; done && kernel <= options_.chain; ++kernel) {
+        done =
+            ask(BufferRequest::ensure_device)
+                .and_then([&] { return ask(BufferRequest::write_device); })
+                .and_then([&] {
+                    return runtime_->write_pattern(buffer_.stream(), buffer_.on_device(), job_.bytes, {.seed = kernel});
+                })
+                .and_then([&] { return runtime_->wait(buffer_.stream()); });
+        if (done && !options_.keep && kernel != options_.chain) {
+            done = ask(BufferRequest::ensure_host).and_then([&] { return ask(BufferRequest::mark_host_dirty); });
         }
     }
-    return {};
+    return done ? ask(BufferRequest::ensure_host) : done;
 }
 
 Expected<void> KernelChain::run_turn()
 {
+    const BufferCounts before = buffer_.counts();
     const auto began = clock_->now();
-    MEMSWEEP_TRY(run_kernels());
+    auto done = run_kernels();
     const auto took = (clock_->now() - began).count();
-    const std::uint64_t copies_each_way = options_.keep ? 1 : options_.chain;
-    statistics_.copies += 2 * copies_each_way;
+    const BufferCounts& after = buffer_.counts();
+    statistics_.copies += after.to_device - before.to_device + after.to_host - before.to_host;
     statistics_.wall_ns += took;
     statistics_.most_at_once = 1;
-    statistics_.count_transfer(Direction::h2d, copies_each_way * job_.bytes, took / 2);
-    statistics_.count_transfer(Direction::d2h, copies_each_way * job_.bytes, took - took / 2);
-    return {};
+    const std::uint64_t up = after.bytes_to_device - before.bytes_to_device;
+    const std::uint64_t down = after.bytes_to_host - before.bytes_to_host;
+    if (up + down != 0) {
+        const auto of_all = static_cast<double>(up) / static_cast<double>(up + down);
+        const auto up_ns = static_cast<std::int64_t>(static_cast<double>(took) * of_all);
+        statistics_.count_transfer(Direction::h2d, up, up_ns);
+        statistics_.count_transfer(Direction::d2h, down, took - up_ns);
+    }
+    return done;
 }
 
 Expected<std::string> KernelChain::check()
 {
-    const auto found = device::check_pattern({host_.host(), job_.bytes}, {.seed = options_.chain});
+    const auto found = device::check_pattern({buffer_.host(), job_.bytes}, {.seed = options_.chain});
     statistics_.checked_bytes += job_.bytes;
     statistics_.wrong_bytes += found.words * sizeof(std::uint64_t);
     return found.words == 0 ? std::string{}

@@ -1,0 +1,159 @@
+// One buffer with memory on the host and on a device, copied only when a side needs what the other has.
+//
+//                    ensure_host      ensure_device    synchronize      write_host       write_device
+//   uninitialized    host_only        device_only      H2D synchronized host_only        device_only
+//   host_only        -                H2D synchronized H2D synchronized -                H2D device_dirty
+//   device_only      D2H synchronized -                D2H synchronized D2H host_dirty   -
+//   synchronized     -                -                -                host_dirty       device_dirty
+//   host_dirty       -                H2D synchronized H2D synchronized -                error
+//   device_dirty     D2H synchronized -                D2H synchronized D2H host_dirty   -
+//   released         error            error            error            error            error
+//
+// write_host and write_device: that side is about to write in place, over what is current now. mark_host_dirty and
+// mark_device_dirty: it has written. They copy nothing, so they are errors where the other side's contents would be
+// lost, or where the side has no memory. A request that needs no copy makes none. Memory that a state needs and the
+// buffer lacks is allocated and zeroed.
+//
+// Units    bytes; copies are counted one by one, as they are made.
+//
+// Sources  the states of DotCompute's unified buffer; where its marks drop data silently, these are errors.
+//
+// Errors   invalid_input: a request that the state does not allow, with what to ask for instead; a copy of other bytes
+//          than the buffer has, naming both sizes; a release while a transfer is in flight, naming it. Whatever the
+//          runtime answers: the state is then what it was.
+//
+// Ownership  The buffer owns both sides; its destructor waits for what is in flight. The runtime outlives it.
+//
+// Threads  one at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "core/base/expected.hpp"
+#include "core/device/runtime.hpp"
+#include "core/model/names.hpp"
+#include "core/transfer/end_memory.hpp"
+
+namespace memsweep::transfer {
+
+enum class BufferState : std::uint8_t {
+    uninitialized,
+    host_only,
+    device_only,
+    synchronized,
+    host_dirty,
+    device_dirty,
+    released,
+};
+
+enum class BufferRequest : std::uint8_t {
+    ensure_host,
+    ensure_device,
+    synchronize,
+    write_host,
+    write_device,
+    mark_host_dirty,
+    mark_device_dirty,
+    release,
+};
+
+enum class BufferCopy : std::uint8_t { none, host_to_device, device_to_host };
+
+struct BufferMove {
+    BufferState next{};
+    BufferCopy copy{};
+    friend bool operator==(const BufferMove&, const BufferMove&) = default;
+};
+
+// A cell of the table above.
+[[nodiscard]] base::Expected<BufferMove> next_move(BufferState state, BufferRequest request);
+
+}  // namespace memsweep::transfer
+
+namespace memsweep::model {
+template <>
+std::span<const Named<transfer::BufferState>> names<transfer::BufferState>();
+template <>
+std::span<const Named<transfer::BufferRequest>> names<transfer::BufferRequest>();
+}  // namespace memsweep::model
+
+namespace memsweep::transfer {
+
+// The copies of one buffer since it was made.
+struct BufferCounts {
+    std::uint64_t to_device{};
+    std::uint64_t to_host{};
+    std::uint64_t bytes_to_device{};
+    std::uint64_t bytes_to_host{};
+    std::uint64_t spared{};  // requests that needed no copy
+    friend bool operator==(const BufferCounts&, const BufferCounts&) = default;
+};
+
+class UnifiedBuffer {
+  public:
+    // No memory yet. `host_kind`: one that a processor reaches.
+    [[nodiscard]] static base::Expected<UnifiedBuffer> make(device::Runtime& runtime, std::uint32_t device,
+                                                            std::uint64_t bytes,
+                                                            model::HostKind host_kind = model::HostKind::pinned);
+
+    UnifiedBuffer(const UnifiedBuffer&) = delete;
+    UnifiedBuffer& operator=(const UnifiedBuffer&) = delete;
+    UnifiedBuffer(UnifiedBuffer&&) noexcept = default;
+    UnifiedBuffer& operator=(UnifiedBuffer&&) = delete;
+    ~UnifiedBuffer();
+
+    // Carries a request out and returns when its copy has arrived.
+    base::Expected<void> ask(BufferRequest request);
+
+    // Starts the same and returns at once; finish() waits for the copy.
+    base::Expected<void> begin(BufferRequest request);
+    base::Expected<void> finish();
+    [[nodiscard]] bool in_flight() const noexcept { return !flights_.empty(); }
+
+    // Replaces the contents from host memory, or copies them there; they ask for write_host and ensure_host.
+    base::Expected<void> assign(std::span<const std::byte> contents);
+    base::Expected<void> copy_out(std::span<std::byte> into);
+
+    [[nodiscard]] BufferState state() const noexcept { return state_; }
+    [[nodiscard]] const BufferCounts& counts() const noexcept { return counts_; }
+    [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+    [[nodiscard]] std::byte* host() const noexcept { return host_ ? host_->host() : nullptr; }
+    [[nodiscard]] device::Address on_device() const noexcept { return device_memory_.at(); }
+    [[nodiscard]] device::StreamId stream() const noexcept { return stream_.id(); }
+
+  private:
+    struct Flight {
+        std::uint64_t number{};
+        BufferCopy copy{};
+    };
+
+    UnifiedBuffer(device::Runtime& runtime, std::uint32_t device, std::uint64_t bytes, model::HostKind host_kind)
+        : runtime_{&runtime}, device_{device}, bytes_{bytes}, host_kind_{host_kind}
+    {
+    }
+    [[nodiscard]] base::Expected<void> make_host();
+    [[nodiscard]] base::Expected<void> make_device();
+    [[nodiscard]] base::Expected<void> start(BufferCopy copy);
+    [[nodiscard]] base::Expected<void> release();
+    [[nodiscard]] std::string describe(const Flight& flight) const;
+    [[nodiscard]] base::Expected<void> check_size(std::uint64_t bytes) const;
+
+    device::Runtime* runtime_;
+    std::uint32_t device_;
+    std::uint64_t bytes_;
+    model::HostKind host_kind_;
+    BufferState state_{BufferState::uninitialized};
+    BufferCounts counts_;
+    std::unique_ptr<EndMemory> host_;
+    device::Memory device_memory_;
+    device::Stream stream_;  // last: closing it waits
+    std::deque<Flight> flights_;
+    std::uint64_t next_flight_{1};
+};
+
+}  // namespace memsweep::transfer
