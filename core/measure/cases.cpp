@@ -215,6 +215,13 @@ std::optional<double> case_median(const CaseReport& report, std::string_view poi
     return stat_of(case_values(report, point, metric), model::Stat::median, 0);
 }
 
+std::optional<Shift> case_shift(const CaseReport& base, const CaseReport& other, std::string_view metric)
+{
+    const std::vector<double> from = present(case_values(base, {}, metric));
+    const std::vector<double> to = present(case_values(other, {}, metric));
+    return from.empty() || to.empty() ? std::nullopt : std::optional{hodges_lehmann(from, to)};
+}
+
 std::vector<std::string_view> point_names(const CaseReport& report)
 {
     std::vector<std::string_view> names;

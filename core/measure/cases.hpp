@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/measure/statistics.hpp"
 #include "core/model/report.hpp"
 
 namespace memsweep::measure {
@@ -22,6 +23,10 @@ namespace memsweep::measure {
 // Their median; empty when no value is there.
 [[nodiscard]] std::optional<double> case_median(const model::CaseReport& report, std::string_view point,
                                                 std::string_view metric);
+
+// How far the values of a metric are shifted from one case to another; empty where either has none.
+[[nodiscard]] std::optional<Shift> case_shift(const model::CaseReport& base, const model::CaseReport& other,
+                                              std::string_view metric);
 
 // The names of a case's points, in the order in which they were first sampled.
 [[nodiscard]] std::vector<std::string_view> point_names(const model::CaseReport& report);

@@ -49,10 +49,10 @@ std::string cause_of_difference(const CasePair& pair)
     return cause.empty() ? cause : "of the base's extra time: " + cause;
 }
 
-void add_causes(const std::vector<CasePair>& pairs, std::vector<MetricComparison>& metrics)
+void add_causes(Comparison& comparison)
 {
-    for (MetricComparison& metric : metrics) {
-        const CasePair& pair = pairs[metric.pair];
+    for (MetricComparison& metric : comparison.metrics) {
+        const CasePair& pair = comparison.pairs[metric.pair];
         const bool time = metric.metric == "time_per_op" || metric.metric == "wall_time";
         if (time && pair.base != nullptr && pair.candidate != nullptr) {
             metric.cause = cause_of_difference(pair);
@@ -62,15 +62,15 @@ void add_causes(const std::vector<CasePair>& pairs, std::vector<MetricComparison
 
 // A change that the load of the machine explains is none that the case made. Within one result the repetitions of both
 // sides alternate, so that a busy machine hits both: what one side waits there is its own doing.
-void excuse_busy_machine(const std::vector<CasePair>& pairs, std::vector<MetricComparison>& metrics)
+void excuse_busy_machine(Comparison& comparison)
 {
-    for (MetricComparison& metric : metrics) {
+    for (MetricComparison& metric : comparison.metrics) {
         const bool worse = metric.verdict == Verdict::regressed;
         if (metric.metric.empty() || metric.unit != model::Unit::seconds ||
             (!worse && metric.verdict != Verdict::improved)) {
             continue;
         }
-        const CasePair& pair = pairs[metric.pair];
+        const CasePair& pair = comparison.pairs[metric.pair];
         const CaseReport& slower = worse ? *pair.candidate : *pair.base;
         const CaseReport& faster = worse ? *pair.base : *pair.candidate;
         const auto machine = machine_contrast(faster, slower, metric.metric);
@@ -84,17 +84,17 @@ void excuse_busy_machine(const std::vector<CasePair>& pairs, std::vector<MetricC
     }
 }
 
-void fill(Comparison& comparison, const std::vector<CasePair>& pairs, const Criteria& criteria)
+// What follows from the pairs.
+void fill(Comparison& comparison, const Criteria& criteria)
 {
-    comparison.metrics = compare_cases(pairs, criteria);
-    add_causes(pairs, comparison.metrics);
+    comparison.metrics = compare_cases(comparison.pairs, criteria);
+    add_causes(comparison);
     if (!comparison.is_between) {
-        excuse_busy_machine(pairs, comparison.metrics);
+        excuse_busy_machine(comparison);
     }
     comparison.noisy_metrics = static_cast<std::size_t>(
         std::ranges::count_if(comparison.metrics, [](const MetricComparison& metric) { return metric.p.has_value(); }));
-    comparison.findings = comparison_findings(comparison, pairs);
-    comparison.pairs = pairs;
+    comparison.findings = comparison_findings(comparison);
 }
 
 // "mode=finalizer, mode=refcount": every value of that axis, or every axis when no case has it.
@@ -349,19 +349,17 @@ class Comparer {
 
 base::Expected<Comparison> compare_reports(const RunReport& base, const RunReport& candidate, const Criteria& criteria)
 {
-    const std::vector<CasePair> pairs = pair_by_id(base.cases, candidate.cases);
+    Comparison comparison{
+        .base = side_of(base), .candidate = side_of(candidate), .pairs = pair_by_id(base.cases, candidate.cases)};
     const bool met = std::ranges::any_of(
-        pairs, [](const CasePair& pair) { return pair.base != nullptr && pair.candidate != nullptr; });
+        comparison.pairs, [](const CasePair& pair) { return pair.base != nullptr && pair.candidate != nullptr; });
     if (!met) {
         return base::fail(base::ErrorCode::invalid_input,
                           fmt::format("no case is in both results: {} in the base, {} in the candidate",
                                       base.cases.size(), candidate.cases.size()));
     }
-    Comparison comparison;
-    comparison.base = side_of(base);
-    comparison.candidate = side_of(candidate);
-    std::ranges::transform(pairs, std::back_inserter(comparison.cases), compared);
-    fill(comparison, pairs, criteria);
+    std::ranges::transform(comparison.pairs, std::back_inserter(comparison.cases), compared);
+    fill(comparison, criteria);
     return comparison;
 }
 
@@ -373,26 +371,25 @@ base::Expected<Comparison> compare_families(const RunReport& report, const Ratio
             return base::fail(present.error());
         }
     }
-    const std::vector<CasePair> pairs = pair_by_value(report.cases, base, candidate);
-    if (pairs.empty()) {
+    Comparison comparison{.base = side_of(report),
+                          .candidate = side_of(report),
+                          .is_between = true,
+                          .pairs = pair_by_value(report.cases, base, candidate)};
+    if (comparison.pairs.empty()) {
         return base::fail(base::ErrorCode::invalid_input,
                           fmt::format("no case with {} has a counterpart with {} that is equal otherwise",
                                       value_text(candidate), value_text(base)),
                           "--between");
     }
-    Comparison comparison;
-    comparison.is_between = true;
-    comparison.base = side_of(report);
     comparison.base.name = value_text(base);
-    comparison.candidate = side_of(report);
     comparison.candidate.name = value_text(candidate);
     const std::array<std::string_view, 2> axes{base.axis, candidate.axis};
-    for (const CasePair& pair : pairs) {
+    for (const CasePair& pair : comparison.pairs) {
         ComparedCase one = compared(pair);
         one.label = fmt::format("{}", fmt::join(params_without(*pair.candidate, axes), ", "));
         comparison.cases.push_back(std::move(one));
     }
-    fill(comparison, pairs, criteria);
+    fill(comparison, criteria);
     return comparison;
 }
 
@@ -403,22 +400,9 @@ std::size_t count(const Comparison& comparison, Verdict verdict)
 
 bool is_change(Verdict verdict)
 {
-    switch (verdict) {
-    case Verdict::regressed:
-    case Verdict::improved:
-    case Verdict::added:
-    case Verdict::missing:
-    case Verdict::newly_failing:
-    case Verdict::fixed:
-        return true;
-    case Verdict::same:
-    case Verdict::inconclusive:
-    case Verdict::insufficient:
-    case Verdict::not_comparable:
-    case Verdict::informational:
-        break;
-    }
-    return false;
+    constexpr std::array changes{Verdict::regressed, Verdict::improved,      Verdict::added,
+                                 Verdict::missing,   Verdict::newly_failing, Verdict::fixed};
+    return std::ranges::find(changes, verdict) != changes.end();
 }
 
 Outcome outcome(const Comparison& comparison)

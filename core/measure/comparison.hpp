@@ -104,8 +104,8 @@ enum class Outcome {
 [[nodiscard]] Outcome outcome(const Comparison& comparison);
 
 // What changed, as sentences: one per case, the worst first, and why it is slower where page faults explain it.
-// `comparison.cases` and `comparison.metrics` are complete; `pairs` are what they were made from.
-[[nodiscard]] std::vector<Finding> comparison_findings(const Comparison& comparison, std::span<const CasePair> pairs);
+// Cases, pairs and metrics of the comparison are complete.
+[[nodiscard]] std::vector<Finding> comparison_findings(const Comparison& comparison);
 
 // A verdict in full: the repetitions, the effect, the test, what was allowed, and what would have changed it.
 // Sentences, in the order in which a verdict comes about. `family` noisy metrics were tested together.

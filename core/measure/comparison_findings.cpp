@@ -111,8 +111,9 @@ Finding case_finding(const Comparison& comparison, const CasePair& pair, const C
     return {importance_of(metrics), fmt::format("{}: {}", name, fmt::join(parts, "; "))};
 }
 
-void add_cases(const Comparison& comparison, std::span<const CasePair> pairs, std::vector<Finding>& findings)
+void add_cases(const Comparison& comparison, std::vector<Finding>& findings)
 {
+    const std::vector<CasePair>& pairs = comparison.pairs;
     std::vector<std::vector<const MetricComparison*>> of_case(pairs.size());
     for (const MetricComparison& metric : comparison.metrics) {
         of_case[metric.pair].push_back(&metric);
@@ -289,10 +290,10 @@ Room room_of(const MetricComparison& metric)
 
 }  // namespace
 
-std::vector<Finding> comparison_findings(const Comparison& comparison, std::span<const CasePair> pairs)
+std::vector<Finding> comparison_findings(const Comparison& comparison)
 {
     std::vector<Finding> findings;
-    add_cases(comparison, pairs, findings);
+    add_cases(comparison, findings);
     add_too_few(comparison, findings);
     add_busier(comparison, findings);
     add_machine(comparison, findings);

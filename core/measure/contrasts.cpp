@@ -16,7 +16,6 @@
 #include "core/measure/cases.hpp"
 #include "core/measure/contrasts.hpp"
 #include "core/measure/format.hpp"
-#include "core/measure/summary.hpp"
 #include "core/measure/time_contrast.hpp"
 #include "core/measure/verdict.hpp"
 #include "core/model/plan.hpp"
@@ -229,10 +228,8 @@ PlacedTime placed_time(const CaseReport& report)
 
 std::optional<Shift> ratio_of(const CaseReport& alone, const CaseReport& placed)
 {
-    const std::vector<double> from = present(case_values(alone, {}, time_metric(alone)));
-    const std::vector<double> to = present(case_values(placed, {}, time_metric(placed)));
-    const Shift shift = from.empty() || to.empty() ? Shift{} : hodges_lehmann(from, to);
-    return shift.is_ratio ? std::optional{shift} : std::nullopt;
+    const auto shift = case_shift(alone, placed, time_metric(alone));
+    return shift && shift->is_ratio ? shift : std::nullopt;
 }
 
 std::string why_not_measured(const CaseReport& report)

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include <fmt/format.h>
@@ -45,26 +44,23 @@ void find_kinds(const Fleet& fleet, FleetJudgement& out)
     }
 }
 
-// Of one kind's hosts; the others have no value.
+// Of one kind's hosts.
 void judge_metric(const Fleet& fleet, std::size_t index, std::size_t kind, FleetJudgement& out)
 {
     const FleetMetric& metric = fleet.metrics[index];
-    std::vector<double> medians = metric.median;
-    for (std::size_t host = 0; host < medians.size(); ++host) {
-        if (out.kind[host] != kind) {
-            medians[host] = std::numeric_limits<double>::quiet_NaN();
+    std::vector<PeerValue> values;
+    for (std::size_t host = 0; host < out.kind.size(); ++host) {
+        if (out.kind[host] == kind && std::isfinite(metric.median[host])) {
+            values.push_back({host, metric.median[host], metric.mad[host], metric.low[host], metric.high[host]});
         }
     }
     PeerJudgement judgement =
-        judge_peers({.medians = medians,
-                     .spreads = metric.mad,
-                     .lows = metric.low,
-                     .highs = metric.high,
+        judge_peers({.values = values,
                      .better = metric.better,
                      .metric_class = metric.metric_class,
                      .threshold = default_threshold(metric.name, metric.unit, metric.metric_class)});
-    for (std::size_t host = 0; judgement.tests > 0 && host < medians.size(); ++host) {
-        out.tests[host] += std::isfinite(medians[host]) ? 1U : 0U;
+    for (const PeerValue& one : values) {
+        out.tests[one.host] += judgement.tests > 0 ? 1U : 0U;
     }
     for (const Deviation& deviation : judgement.deviations) {
         out.outliers.push_back({.host = deviation.host,
@@ -84,13 +80,8 @@ void judge_metric(const Fleet& fleet, std::size_t index, std::size_t kind, Fleet
 
 void adjust(FleetJudgement& out)
 {
-    std::vector<GroupedP> p;
-    for (const Outlier& outlier : out.outliers) {
-        if (outlier.q) {
-            p.push_back({outlier.host, *outlier.q});
-        }
-    }
-    keep_unlikely(out.outliers, p, out.tests, fleet_false_share);
+    keep_unlikely(
+        out.outliers, [](const Outlier& one) { return one.host; }, out.tests, fleet_false_share);
     std::ranges::stable_sort(out.outliers, std::ranges::greater{}, [](const Outlier& one) { return std::fabs(one.z); });
 }
 

@@ -101,33 +101,22 @@ void judge_changes(FleetTrend& trend, const std::vector<Open>& open, const std::
     }
 }
 
-struct OutlyingTests {
-    std::vector<GroupedP> smallest;  // of the candidates that have a p, in their order
-    std::vector<std::size_t> count;  // of each host of the base
-};
-
-// Which host changed unlike the others; candidates, whose q is still their p.
+// Which host changed unlike the others; candidates, whose q is still their p. `tests`: of each host of the base.
 void add_outlying(const Fleet& base, const FleetMetric& metric, const Pairs& pairs, const std::vector<double>& ratios,
-                  const Threshold& threshold, FleetTrend& trend, OutlyingTests& tests)
+                  const Threshold& threshold, FleetTrend& trend, std::vector<std::size_t>& tests)
 {
-    std::vector<double> spreads;
+    std::vector<PeerValue> values;
     for (std::size_t i = 0; i < ratios.size(); ++i) {
-        spreads.push_back(pairs.spread[i] * ratios[i]);
+        values.push_back({i, ratios[i], pairs.spread[i] * ratios[i], pairs.low[i], pairs.high[i]});
     }
-    const PeerJudgement judgement = judge_peers({.medians = ratios,
-                                                 .spreads = spreads,
-                                                 .lows = pairs.low,
-                                                 .highs = pairs.high,
+    const PeerJudgement judgement = judge_peers({.values = std::move(values),
                                                  .better = metric.better,
                                                  .metric_class = model::MetricClass::noisy,
                                                  .threshold = {.relative = threshold.relative, .absolute = 0}});
     for (const std::size_t host : pairs.hosts) {
-        tests.count[host] += judgement.tests > 0 ? 1U : 0U;
+        tests[host] += judgement.tests > 0 ? 1U : 0U;
     }
     for (const Deviation& one : judgement.deviations) {
-        if (one.p) {
-            tests.smallest.push_back({pairs.hosts[one.host], *one.p});
-        }
         trend.outlying.push_back({.host = base.hosts[pairs.hosts[one.host]].name,
                                   .case_id = metric.case_id,
                                   .metric = metric.name,
@@ -141,9 +130,13 @@ void add_outlying(const Fleet& base, const FleetMetric& metric, const Pairs& pai
     }
 }
 
-void adjust_outlying(FleetTrend& trend, const OutlyingTests& tests)
+void adjust_outlying(FleetTrend& trend, const Fleet& base, std::span<const std::size_t> tests)
 {
-    keep_unlikely(trend.outlying, tests.smallest, tests.count, fleet_false_share);
+    const auto host_of = [&](const HostChange& one) {
+        return static_cast<std::size_t>(std::ranges::find(base.hosts, one.host, &model::FleetHost::name) -
+                                        base.hosts.begin());
+    };
+    keep_unlikely(trend.outlying, host_of, tests, fleet_false_share);
     std::ranges::stable_sort(trend.outlying, std::ranges::greater{}, [](const HostChange& one) {
         return std::pair{one.is_worse, std::fabs(one.z)};
     });
@@ -202,7 +195,7 @@ base::Expected<FleetTrend> compare_fleets(const NamedFleet& base, const NamedFle
     }
     std::vector<Open> open;
     std::vector<Observed> observed;
-    OutlyingTests tests{.smallest = {}, .count = std::vector<std::size_t>(before.hosts.size())};
+    std::vector<std::size_t> tests(before.hosts.size());
     for (const FleetMetric& metric : before.metrics) {
         const auto found = candidates.find({metric.scenario, metric.case_id, metric.name});
         if (found == candidates.end() || found->second->unit != metric.unit) {
@@ -245,7 +238,7 @@ base::Expected<FleetTrend> compare_fleets(const NamedFleet& base, const NamedFle
                           candidate.name);
     }
     judge_changes(trend, open, observed);
-    adjust_outlying(trend, tests);
+    adjust_outlying(trend, before, tests);
     compare_hosts(before, after, trend);
     return trend;
 }

@@ -7,11 +7,8 @@
 #include "core/base/quantity.hpp"
 
 namespace memsweep::measure {
-namespace {
 
 using model::Unit;
-
-}  // namespace
 
 std::string format_value(Unit unit, double value)
 {

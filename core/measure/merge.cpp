@@ -83,14 +83,13 @@ Expected<void> append_metric(CaseReport& into, const CaseReport& from, Metric ad
     if (auto filled = fill(from, added); !filled) {
         return filled;
     }
-    const auto found = std::ranges::find(into.metrics, added.name, &Metric::name);
+    auto found = std::ranges::find(into.metrics, added.name, &Metric::name);
     if (found == into.metrics.end()) {
+        found = into.metrics.insert(found, added);
+        found->values.clear();
         if (into.repetitions != 0) {
-            pad(added, into.repetitions + from.repetitions);
-            std::ranges::rotate(added.values, added.values.begin() + from.repetitions);
+            pad(*found, into.repetitions);
         }
-        into.metrics.push_back(std::move(added));
-        return {};
     }
     if (!alike(*found, added)) {
         return conflict(into,
@@ -279,17 +278,24 @@ bool is_same_claim(const AssertionResult& one, const AssertionResult& other)
            (is_open(one) ? one.where == other.where : one.case_id == other.case_id);
 }
 
-// The same claim about the merged values; empty when it does not follow from a result which cases it was made about.
-std::optional<AssertionResult> judged_again(const AssertionResult& claim, const std::vector<CaseReport>& cases)
+// What comes of a claim over the cases that have the parameters; empty where its expression cannot be read.
+std::vector<AssertionResult> results_of(const AssertionResult& claim, const std::vector<model::Param>& where,
+                                        const std::vector<CaseReport>& cases)
 {
     const std::string text = written_expression(claim.expression);
     const auto expression = model::parse_expression(text);
-    if (!expression) {
-        return std::nullopt;
-    }
+    return expression
+               ? evaluate({{.where = where, .text = text, .expression = *expression, .severity = claim.severity}},
+                          cases)
+               : std::vector<AssertionResult>{};
+}
+
+// The same claim about the merged values; empty when it does not follow from a result which cases it was made about.
+std::optional<AssertionResult> judged_again(const AssertionResult& claim, const std::vector<CaseReport>& cases)
+{
     const auto own = std::ranges::find(cases, claim.case_id, &CaseReport::id);
     const std::vector<model::Param> where = own == cases.end() ? std::vector<model::Param>{} : own->params;
-    for (const AssertionResult& result : evaluate({{.where = where, .text = text, .expression = *expression}}, cases)) {
+    for (const AssertionResult& result : results_of(claim, where, cases)) {
         if (is_same_claim(result, claim)) {
             return result;
         }
@@ -309,12 +315,8 @@ std::vector<AssertionResult> answers(const AssertionResult& open, std::span<cons
             }
         }
     }
-    const auto expression = model::parse_expression(open.expression);
-    if (!expression) {
-        return {open};
-    }
-    return evaluate(
-        {{.where = open.where, .text = open.expression, .expression = *expression, .severity = open.severity}}, cases);
+    const std::vector<AssertionResult> results = results_of(open, open.where, cases);
+    return results.empty() ? std::vector{open} : results;
 }
 
 // Every claim once: of what the parts say of it, the strictest.
@@ -352,7 +354,6 @@ void judge(RunReport& merged, std::span<const MergePart> parts)
             continue;
         }
         AssertionResult again = judged_again(claim, merged.cases).value_or(claim);
-        again.severity = claim.severity;
         again.where = claim.where;
         merged.assertions.push_back(std::move(again));
     }

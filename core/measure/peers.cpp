@@ -67,12 +67,9 @@ constexpr std::size_t min_hosts_for_tails = 50;
 constexpr double tail_share = 0.9;
 constexpr double normal_at_tail = 1.6449;  // |z| that 90 % of normal values stay below
 
-struct HostValue {
-    std::size_t host;
-    double value;     // as measured
-    double compared;  // its logarithm where that is judged
-    double spread;    // within the host, on the same axis
-    double low, high;
+// Spread and interval are on the axis of what is compared.
+struct HostValue : PeerValue {
+    double compared{};  // the value, or its logarithm where that is judged
 };
 
 struct Sample {
@@ -84,12 +81,8 @@ struct Sample {
 Sample sample_of(const PeerFigures& figures)
 {
     Sample sample;
-    for (std::size_t host = 0; host < figures.medians.size(); ++host) {
-        const double value = figures.medians[host];
-        if (std::isfinite(value)) {
-            sample.values.push_back(
-                {host, value, value, figures.spreads[host], figures.lows[host], figures.highs[host]});
-        }
+    for (const PeerValue& one : figures.values) {
+        sample.values.push_back({one, one.value});
     }
     sample.is_log =
         figures.metric_class == model::MetricClass::noisy && !sample.values.empty() &&
@@ -238,9 +231,6 @@ double peer_p(double z, std::size_t n)
 
 PeerJudgement judge_peers(const PeerFigures& figures)
 {
-    MEMSWEEP_ASSERT(figures.medians.size() == figures.spreads.size() && figures.medians.size() == figures.lows.size() &&
-                        figures.medians.size() == figures.highs.size(),
-                    "a spread and an interval for every host");
     const Sample sample = sample_of(figures);
     PeerJudgement out;
     out.hosts = sample.values.size();

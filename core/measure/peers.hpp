@@ -15,7 +15,7 @@
 // In every rule the distance must also be beyond the metric's threshold (verdict.hpp), so that what differs reliably
 // but by little is not named.
 //
-// Units    those of the values; NaN: the host has none.
+// Units    those of the values.
 // Sources  median and MAD: Hampel 1974; Iglewicz and Hoaglin 1993. Tails: peer_p.
 // Cost     n log n.
 #pragma once
@@ -23,7 +23,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "core/measure/verdict.hpp"
@@ -33,11 +32,15 @@ namespace memsweep::measure {
 
 enum class PeerRule : std::uint8_t { test, few, counter };
 
+struct PeerValue {
+    std::size_t host{};
+    double value{};        // the median of its repetitions
+    double spread{};       // their MAD
+    double low{}, high{};  // the interval of the median
+};
+
 struct PeerFigures {
-    std::span<const double> medians;  // one per host
-    std::span<const double> spreads;  // MAD within each host, as many
-    std::span<const double> lows;     // the interval of each median
-    std::span<const double> highs;
+    std::vector<PeerValue> values;  // of the hosts that have one
     model::Better better{};
     model::MetricClass metric_class{};
     Threshold threshold;

@@ -15,7 +15,6 @@
 #include "core/measure/cases.hpp"
 #include "core/measure/format.hpp"
 #include "core/measure/statistics.hpp"
-#include "core/measure/summary.hpp"
 
 namespace memsweep::measure {
 namespace {
@@ -81,10 +80,18 @@ std::optional<ProbedCase> best(const std::vector<ProbedCase>& found)
     return most == found.end() ? std::nullopt : std::optional{*most};
 }
 
+// nullptr: none has this value of a parameter.
+const ProbedCase* with_number(const std::vector<ProbedCase>& found, std::string_view name, std::int64_t number)
+{
+    const auto one =
+        std::ranges::find(found, number, [&](const ProbedCase& each) { return number_of(*each.report, name); });
+    return one == found.end() ? nullptr : &*one;
+}
+
 // "1.35x [1.30, 1.41]"
 std::string factor_text(const CaseReport& base, const CaseReport& other, std::string_view metric)
 {
-    const Shift shift = hodges_lehmann(present(case_values(base, {}, metric)), present(case_values(other, {}, metric)));
+    const Shift shift = case_shift(base, other, metric).value();
     const std::string interval = shift.interval ? fmt::format(" [{}, {}]", format_factor(shift.interval->front()),
                                                               format_factor(shift.interval->back()))
                                                 : std::string{};
@@ -203,24 +210,21 @@ void add_latency(Cases cases, std::vector<std::string>& sentences)
 void add_parallel_loads(Cases cases, std::vector<std::string>& sentences)
 {
     const auto chains = measured(cases, "probe_parallel_loads", "bandwidth");
-    const auto one =
-        std::ranges::find(chains, 1, [](const ProbedCase& found) { return number_of(*found.report, "chains"); });
+    const ProbedCase* const one = with_number(chains, "chains", 1);
     const auto most = best(chains);
-    if (one != chains.end() && most && most->report != one->report) {
+    if (one != nullptr && most && most->report != one->report) {
         sentences.push_back(fmt::format("{} chains of loads at once bring {} times what one brings: {}",
                                         number_of(*most->report, "chains"), format_factor(most->median / one->median),
                                         format_value(Unit::bytes_per_second, most->median)));
     }
     const auto loaded = measured(cases, "probe_loaded_latency", "latency");
-    const auto at = [&](std::int64_t percent) {
-        return std::ranges::find(loaded, percent,
-                                 [](const ProbedCase& found) { return number_of(*found.report, "load"); });
-    };
-    if (at(0) != loaded.end() && at(100) != loaded.end()) {
+    const ProbedCase* const idle = with_number(loaded, "load", 0);
+    const ProbedCase* const busy = with_number(loaded, "load", 100);
+    if (idle != nullptr && busy != nullptr) {
         sentences.push_back(fmt::format("a load takes {} the time while the other processors stream: {} against {}",
-                                        factor_text(*at(0)->report, *at(100)->report, "latency"),
-                                        format_value(Unit::seconds, at(100)->median),
-                                        format_value(Unit::seconds, at(0)->median)));
+                                        factor_text(*idle->report, *busy->report, "latency"),
+                                        format_value(Unit::seconds, busy->median),
+                                        format_value(Unit::seconds, idle->median)));
     }
 }
 
@@ -257,7 +261,7 @@ void add_devices(Cases cases, std::vector<std::string>& sentences)
 // By the interval; where there are too few repetitions for one, by as much more as a step between two levels.
 bool shown_above(const CaseReport& base, const CaseReport& other, std::string_view metric, double factor)
 {
-    const Shift shift = hodges_lehmann(present(case_values(base, {}, metric)), present(case_values(other, {}, metric)));
+    const Shift shift = case_shift(base, other, metric).value();
     return shift.is_ratio &&
            (shift.interval ? shift.interval->front() > factor : shift.estimate > factor * step_factor);
 }
@@ -295,15 +299,14 @@ void add_falling_latency(Cases cases, std::vector<std::string>& sentences)
 void add_impossible_chains(Cases cases, std::vector<std::string>& sentences)
 {
     const auto chains = measured(cases, "probe_parallel_loads", "bandwidth");
-    const auto one =
-        std::ranges::find(chains, 1, [](const ProbedCase& found) { return number_of(*found.report, "chains"); });
+    const ProbedCase* const one = with_number(chains, "chains", 1);
     const ProbedCase* worst = nullptr;
     const auto excess = [&](const ProbedCase& found) {
         return found.median / one->median / static_cast<double>(number_of(*found.report, "chains"));
     };
     for (const ProbedCase& found : chains) {
         const auto count = static_cast<double>(number_of(*found.report, "chains"));
-        if (one != chains.end() && count > 1 && (worst == nullptr || excess(found) > excess(*worst)) &&
+        if (one != nullptr && count > 1 && (worst == nullptr || excess(found) > excess(*worst)) &&
             shown_above(*one->report, *found.report, "bandwidth", count * impossible_factor)) {
             worst = &found;
         }

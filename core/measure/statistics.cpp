@@ -310,9 +310,7 @@ std::vector<double> benjamini_hochberg(std::span<const double> p)
 
 std::vector<double> benjamini_hochberg(std::span<const double> p, std::size_t family)
 {
-    std::vector<std::size_t> order(p.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::sort(order, {}, [&](std::size_t index) { return p[index]; });
+    const std::vector<std::size_t> order = ascending_order(p);
     std::vector<double> q(p.size());
     double least = 1;
     for (std::size_t place = p.size(); place > 0; --place) {

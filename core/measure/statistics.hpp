@@ -126,11 +126,16 @@ struct GroupedP {
 [[nodiscard]] std::vector<double> benjamini_bogomolov(std::span<const GroupedP> smallest,
                                                       std::span<const std::size_t> tests, double level);
 
-// Adjusts the p that items have in `q`, which are `smallest` in their order, and drops the items above `level`.
-template <typename Item>
-void keep_unlikely(std::vector<Item>& items, std::span<const GroupedP> smallest, std::span<const std::size_t> tests,
-                   double level)
+// Adjusts the p that items have in `q` by the groups that they are of, and drops the items above `level`.
+template <typename Item, typename GroupOf>
+void keep_unlikely(std::vector<Item>& items, GroupOf group_of, std::span<const std::size_t> tests, double level)
 {
+    std::vector<GroupedP> smallest;
+    for (const Item& item : items) {
+        if (item.q) {
+            smallest.push_back({group_of(item), *item.q});
+        }
+    }
     const std::vector<double> adjusted = benjamini_bogomolov(smallest, tests, level);
     auto next = adjusted.begin();
     for (Item& item : items) {

@@ -21,11 +21,6 @@ std::vector<double> sorted_present(std::span<const std::optional<double>> values
     return sorted;
 }
 
-double mean_of(std::span<const double> values)
-{
-    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
 double median_deviation(std::span<const double> values, double centre)
 {
     std::vector<double> deviations(values.size());
@@ -43,18 +38,6 @@ std::optional<double> sample_deviation(std::span<const double> values, double me
         squares += (value - mean) * (value - mean);
     }
     return std::sqrt(squares / static_cast<double>(values.size() - 1));
-}
-
-std::uint64_t count_outliers(std::span<const double> values, double centre, double mad)
-{
-    return static_cast<std::uint64_t>(std::ranges::count_if(
-        values, [&](double value) { return std::fabs(value - centre) > outlier_distance * mad; }));
-}
-
-std::optional<std::array<double, 2>> median_interval(std::span<const double> sorted)
-{
-    const std::size_t rank = median_interval_rank(sorted.size());
-    return rank == 0 ? std::nullopt : std::optional{std::array{sorted[rank - 1], sorted[sorted.size() - rank]}};
 }
 
 std::optional<double> end_of(const std::optional<std::array<double, 2>>& interval, std::size_t which)
@@ -81,19 +64,24 @@ Summary summary_of_sorted(std::span<const double> sorted)
     summary.n = sorted.size();
     summary.min = sorted.front();
     summary.max = sorted.back();
-    summary.mean = mean_of(sorted);
+    summary.mean = std::accumulate(sorted.begin(), sorted.end(), 0.0) / static_cast<double>(sorted.size());
     summary.median = median_of_sorted(sorted);
     summary.mad = median_deviation(sorted, summary.median);
     if (summary.median != 0) {
         summary.mdape = summary.mad / std::fabs(summary.median);
     }
     summary.stddev = sample_deviation(sorted, summary.mean);
-    summary.ci95 = median_interval(sorted);
+    if (const std::size_t rank = median_interval_rank(sorted.size()); rank > 0) {
+        summary.ci95 = {sorted[rank - 1], sorted[sorted.size() - rank]};
+    }
     if (sorted.size() >= min_values_for_tails) {
         summary.p05 = percentile(sorted, 5);
         summary.p95 = percentile(sorted, 95);
     }
-    summary.outliers = count_outliers(sorted, summary.median, summary.mad);
+    const auto is_outlier = [&](double value) {
+        return std::fabs(value - summary.median) > outlier_distance * summary.mad;
+    };
+    summary.outliers = static_cast<std::uint64_t>(std::ranges::count_if(sorted, is_outlier));
     return summary;
 }
 

@@ -11,7 +11,6 @@
 
 #include "core/measure/cases.hpp"
 #include "core/measure/format.hpp"
-#include "core/measure/summary.hpp"
 
 namespace memsweep::measure {
 namespace {
@@ -161,11 +160,8 @@ double dearer_faults(const CaseReport& slower, const MachineContrast& prices, bo
 std::optional<TimeContrast> time_contrast(const CaseReport& base, const CaseReport& other)
 {
     for (const std::string_view metric : time_metrics) {
-        const std::vector<double> from = present(case_values(base, {}, metric));
-        const std::vector<double> to = present(case_values(other, {}, metric));
-        if (!from.empty() && !to.empty()) {
-            const Shift shift = hodges_lehmann(from, to);
-            return shift.is_ratio ? std::optional{TimeContrast{noun_of(metric, other), shift}} : std::nullopt;
+        if (const auto shift = case_shift(base, other, metric)) {
+            return shift->is_ratio ? std::optional{TimeContrast{noun_of(metric, other), *shift}} : std::nullopt;
         }
     }
     return std::nullopt;

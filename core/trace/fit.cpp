@@ -16,7 +16,34 @@ class PlacementRun {
   public:
     PlacementRun(const PlacementOps& ops, Placement& placement) : ops_{&ops}, placement_{&placement} {}
 
-    // False where something did not fit: failure() says what.
+    // So often, with what a run has left live freed before the next one. False where something did not fit: failure()
+    // says what.
+    template <typename AfterRun>
+    bool repeat(std::uint64_t runs, AfterRun after_run)
+    {
+        while (run()) {
+            after_run();
+            if (run_ == runs) {
+                return true;
+            }
+            end_run();
+        }
+        return false;
+    }
+    [[nodiscard]] const FitFailure& failure() const { return failure_; }
+    // The operation that needs all of the capacity, as it would fail with one byte less.
+    [[nodiscard]] std::optional<FitFailure> failure_in_less() const
+    {
+        const auto growth = placement_->last_growth();
+        if (!growth) {
+            return std::nullopt;
+        }
+        FitFailure failure = grew_;
+        failure.largest_hole = std::max(growth->largest_hole, needed_ - 1 - growth->end);
+        return failure;
+    }
+
+  private:
     bool run()
     {
         ++run_;
@@ -38,40 +65,21 @@ class PlacementRun {
         }
         return true;
     }
-    // Frees what a run has left live, so that the next one can begin.
     void end_run()
     {
-        std::vector<bool> is_live;
-        std::vector<std::uint64_t> sizes;
+        std::vector<std::optional<std::uint64_t>> live;  // sizes, by blocks
         for (const PlacementOps::Op& op : ops_->ops) {
-            if (op.block >= is_live.size()) {
-                is_live.resize(std::size_t{op.block} + 1);
-                sizes.resize(is_live.size());
-            }
-            is_live[op.block] = !op.is_free;
-            sizes[op.block] = op.size;
+            live.resize(std::max(live.size(), std::size_t{op.block} + 1));
+            live[op.block] = op.is_free ? std::nullopt : std::optional{op.size};
         }
-        for (std::uint32_t block = 0; block < is_live.size(); ++block) {
-            if (is_live[block]) {
+        for (std::uint32_t block = 0; block < live.size(); ++block) {
+            if (live[block]) {
                 placement_->release(block);
-                live_bytes_ -= sizes[block];
+                live_bytes_ -= *live[block];
             }
         }
-    }
-    [[nodiscard]] const FitFailure& failure() const { return failure_; }
-    // The operation that needs all of the capacity, as it would fail with one byte less.
-    [[nodiscard]] std::optional<FitFailure> failure_in_less() const
-    {
-        const auto growth = placement_->last_growth();
-        if (!growth) {
-            return std::nullopt;
-        }
-        FitFailure failure = grew_;
-        failure.largest_hole = std::max(growth->largest_hole, needed_ - 1 - growth->end);
-        return failure;
     }
 
-  private:
     const PlacementOps* ops_;
     Placement* placement_;
     FitFailure failure_;
@@ -87,16 +95,10 @@ void measure_growth(const PlacementOps& ops, const PlacementPolicy& policy, cons
 {
     const auto placement = policy.make(unbounded, options.alignment);
     PlacementRun walk{ops, *placement};
-    for (std::uint64_t run = 1; run <= options.runs; ++run) {
-        if (!walk.run()) {
-            result.needed_after_run.clear();
-            result.impossible_event = walk.failure().event;
-            return;
-        }
-        result.needed_after_run.push_back(placement->needed());
-        if (run < options.runs) {
-            walk.end_run();
-        }
+    if (!walk.repeat(options.runs, [&] { result.needed_after_run.push_back(placement->needed()); })) {
+        result.needed_after_run.clear();
+        result.impossible_event = walk.failure().event;
+        return;
     }
     result.capacity = placement->needed();
     if (!options.capacity) {
@@ -135,6 +137,7 @@ struct Rectangle {
     std::uint64_t address{};
     std::uint64_t size{};
     std::uint64_t born{};  // operation
+    std::uint64_t died{};
 };
 
 // A stretch of cells, [begin, end), and how much of each it covers.
@@ -153,31 +156,23 @@ struct Cover {
     }
 };
 
-class Painter {
-  public:
-    explicit Painter(AddressPicture& picture) : picture_{&picture} {}
+Cover cover(std::uint64_t begin, std::uint64_t end, std::uint64_t whole, std::size_t cells)
+{
+    const double scale = static_cast<double>(cells) / static_cast<double>(whole);
+    return {static_cast<double>(begin) * scale, static_cast<double>(end) * scale};
+}
 
-    void add(const Rectangle& block, std::uint64_t died)
-    {
-        const Cover time = cover(block.born, died, picture_->operations, picture_->columns);
-        const Cover place = cover(block.address, block.address + block.size, picture_->bytes, picture_->rows);
-        for (std::size_t column = time.first(); column < time.last(picture_->columns); ++column) {
-            const double share = time.of(column);
-            for (std::size_t row = place.first(); row < place.last(picture_->rows); ++row) {
-                picture_->taken[column * picture_->rows + row] += static_cast<float>(share * place.of(row));
-            }
+void paint(const Rectangle& block, AddressPicture& picture)
+{
+    const Cover time = cover(block.born, block.died, picture.operations, picture.columns);
+    const Cover place = cover(block.address, block.address + block.size, picture.bytes, picture.rows);
+    for (std::size_t column = time.first(); column < time.last(picture.columns); ++column) {
+        const double share = time.of(column);
+        for (std::size_t row = place.first(); row < place.last(picture.rows); ++row) {
+            picture.taken[column * picture.rows + row] += static_cast<float>(share * place.of(row));
         }
     }
-
-  private:
-    static Cover cover(std::uint64_t begin, std::uint64_t end, std::uint64_t whole, std::size_t cells)
-    {
-        const double scale = static_cast<double>(cells) / static_cast<double>(whole);
-        return {static_cast<double>(begin) * scale, static_cast<double>(end) * scale};
-    }
-
-    AddressPicture* picture_;
-};
+}
 
 }  // namespace
 
@@ -232,15 +227,7 @@ std::optional<FitFailure> first_failure(const PlacementOps& ops, const Placement
 {
     const auto placement = policy.make(capacity, options.alignment);
     PlacementRun walk{ops, *placement};
-    for (std::uint64_t run = 1; run <= options.runs; ++run) {
-        if (!walk.run()) {
-            return walk.failure();
-        }
-        if (run < options.runs) {
-            walk.end_run();
-        }
-    }
-    return std::nullopt;
+    return walk.repeat(options.runs, [] {}) ? std::nullopt : std::optional{walk.failure()};
 }
 
 PolicyFit fit(const PlacementOps& ops, const PlacementPolicy& policy, const FitOptions& options)
@@ -277,53 +264,41 @@ PolicyFit fit(const PlacementOps& ops, const PlacementPolicy& policy, const FitO
 std::optional<AddressPicture> picture_addresses(const PlacementOps& ops, const PlacementPolicy& policy,
                                                 const FitOptions& options, std::size_t columns, std::size_t rows)
 {
-    const auto sized = policy.make(unbounded, options.alignment);
-    for (const PlacementOps::Op& op : ops.ops) {
-        if (op.is_free) {
-            sized->release(op.block);
-        } else if (!sized->place(op.block, op.size) || !sized->place_of(op.block)) {
-            return std::nullopt;
-        }
-    }
-    if (ops.ops.empty() || sized->needed() == 0) {
+    if (ops.ops.empty()) {
         return std::nullopt;
     }
     AddressPicture picture{.columns = columns,
                            .rows = rows,
                            .operations = ops.ops.size(),
-                           .bytes = sized->needed(),
                            .taken = std::vector<float>(columns * rows),
                            .live = std::vector<std::uint64_t>(columns),
                            .high = std::vector<std::uint64_t>(columns)};
-    Painter painter{picture};
     const auto placement = policy.make(unbounded, options.alignment);
-    std::vector<Rectangle> blocks;
+    std::vector<Rectangle> rectangles;
+    PerBlock<std::size_t> rectangle_of;  // each block's last
     std::uint64_t live = 0;
     for (std::uint64_t i = 0; i < ops.ops.size(); ++i) {
         const PlacementOps::Op& op = ops.ops[i];
-        if (op.block >= blocks.size()) {
-            blocks.resize(std::size_t{op.block} + 1);
-        }
-        Rectangle& block = blocks[op.block];
         if (op.is_free) {
-            painter.add(block, i);
-            block.size = 0;
+            rectangles[rectangle_of.of(op.block)].died = i;
             placement->release(op.block);
             live -= op.size;
         } else {
-            static_cast<void>(placement->place(op.block, op.size));
-            const Placement::Range range = *placement->place_of(op.block);
-            block = {range.address, range.size, i};
+            const auto range = placement->place(op.block, op.size) ? placement->place_of(op.block) : std::nullopt;
+            if (!range) {
+                return std::nullopt;
+            }
+            rectangle_of.set(op.block, rectangles.size());
+            rectangles.push_back({range->address, range->size, i, ops.ops.size()});
             live += op.size;
         }
         const auto column = static_cast<std::size_t>(i * columns / ops.ops.size());
         picture.live[column] = std::max(picture.live[column], live);
         picture.high[column] = placement->needed();
     }
-    for (const Rectangle& block : blocks) {
-        if (block.size != 0) {
-            painter.add(block, ops.ops.size());
-        }
+    picture.bytes = placement->needed();
+    for (const Rectangle& rectangle : rectangles) {
+        paint(rectangle, picture);
     }
     // Traces with fewer operations than columns leave columns without one.
     for (std::size_t column = 1; column < columns; ++column) {

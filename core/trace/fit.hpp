@@ -65,7 +65,7 @@ struct PolicyFit {
 
 // An arena over the time of a trace: the share of each stretch of addresses that is taken during each stretch of
 // operations, from 0 to 1. It costs a placement of all operations, and a few ns for each cell that a block's rectangle
-// meets; a value a cell and 24 bytes a block number.
+// meets; a value a cell and 32 bytes an allocation.
 struct AddressPicture {
     std::size_t columns{};            // of equal numbers of operations
     std::size_t rows{};               // of equal numbers of addresses, the lowest first

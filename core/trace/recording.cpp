@@ -54,7 +54,6 @@ class ImageWriter {
 
   private:
     void find_pieces();
-    void find_slots();
     bool read_payload(const Piece& piece);
     base::Expected<void> put(const Piece& piece);
     base::Expected<void> put_end(std::uint32_t thread, OtherOperation operation, std::uint64_t ticks);
@@ -71,8 +70,11 @@ class ImageWriter {
     std::uint64_t main_sequence_{};
 };
 
-void ImageWriter::find_slots()
+void ImageWriter::find_pieces()
 {
+    for (const ChunkPlace& chunk : file_.event_chunks()) {
+        pieces_.push_back({chunk});
+    }
     const std::uint32_t slots = std::min({image_.facts.slots_used, image_.facts.slots, max_slots});
     for (std::uint32_t i = 0; i < slots; ++i) {
         Slot slot;
@@ -85,14 +87,6 @@ void ImageWriter::find_slots()
             pieces_.push_back({{slot.chunk, offset}, slot.used});
         }
     }
-}
-
-void ImageWriter::find_pieces()
-{
-    for (const ChunkPlace& chunk : file_.event_chunks()) {
-        pieces_.push_back({chunk});
-    }
-    find_slots();
     std::ranges::stable_sort(pieces_, {}, order_of);
 }
 

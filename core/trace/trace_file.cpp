@@ -51,10 +51,7 @@ base::Expected<sys::UniqueFd> copy_of_pipe(int pipe, const std::string& name)
     std::array<char, 64 << 10> piece{};
     std::string head;
     for (;;) {
-        const ssize_t got = ::read(pipe, piece.data(), piece.size());
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
+        const ssize_t got = sys::retry_interrupted([&] { return ::read(pipe, piece.data(), piece.size()); });
         if (got < 0) {
             return base::fail(sys::io_error("cannot read", errno, name));
         }
@@ -104,11 +101,10 @@ base::Expected<ReadAt> open_for_reading(const std::string& path)
     return [shared, path](std::uint64_t offset, std::span<std::uint8_t> into) -> base::Expected<std::size_t> {
         std::size_t done = 0;
         while (done < into.size()) {
-            const ssize_t got =
-                ::pread(shared->get(), into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
-            if (got < 0 && errno == EINTR) {
-                continue;
-            }
+            const ssize_t got = sys::retry_interrupted([&] {
+                return ::pread(shared->get(), into.data() + done, into.size() - done,
+                               static_cast<off_t>(offset + done));
+            });
             if (got < 0) {
                 return base::fail(sys::io_error("cannot read", errno, path));
             }

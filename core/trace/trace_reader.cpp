@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace memsweep::trace {
 namespace {
@@ -62,8 +63,8 @@ std::uint64_t TraceReader::Queue::due() const noexcept
     if (!is_empty()) {
         return front().ticks;
     }
-    if (has_following) {
-        return following.ticks;
+    if (following) {
+        return following->ticks;
     }
     return stream.between_chunks() || batch.empty() ? stream.next_chunk_ticks() : batch.back().ticks;
 }
@@ -96,14 +97,14 @@ void TraceReader::rewind()
 {
     ready_.clear();
     waiting_.clear();
-    has_last_ = false;
+    last_.reset();
     live_ = {};
     for (std::size_t i = 0; i < streams_.size(); ++i) {
         Queue& queue = streams_[i];
         queue.stream.rewind();
         queue.batch.clear();
         queue.at = 0;
-        queue.has_following = false;
+        queue.following.reset();
         push(i);
     }
 }
@@ -113,9 +114,9 @@ void TraceReader::fill(Queue& queue)
 {
     queue.batch.clear();
     queue.at = 0;
-    if (queue.has_following) {
-        queue.batch.push_back(queue.following);
-        queue.has_following = false;
+    if (queue.following) {
+        queue.batch.push_back(*queue.following);
+        queue.following.reset();
     }
     Event event;
     const auto has_room = [&] {  // a text lies in the payload, which the next chunk replaces
@@ -124,7 +125,6 @@ void TraceReader::fill(Queue& queue)
     while (has_room() && queue.stream.next(file_, event)) {
         if (!queue.batch.empty() && event.ticks != queue.batch.front().ticks) {
             queue.following = event;
-            queue.has_following = true;
             queue.until = event.ticks;
             spread(queue.batch, queue.until);
             return;
@@ -139,7 +139,7 @@ void TraceReader::fill(Queue& queue)
 bool TraceReader::push(std::size_t index)
 {
     const Queue& queue = streams_[index];
-    if (queue.is_empty() && !queue.has_following && queue.stream.at_end()) {
+    if (queue.is_empty() && !queue.following && queue.stream.at_end()) {
         return false;
     }
     ready_.push_back(index);
@@ -190,7 +190,6 @@ void TraceReader::hand_out(std::size_t index, Event& event)
     event = streams_[index].front();
     ++streams_[index].at;
     last_ = index;
-    has_last_ = true;
     note(event);
 }
 
@@ -243,17 +242,23 @@ void TraceReader::wake()
     std::erase_if(waiting_, [this](std::size_t index) { return !must_wait(streams_[index].front()) && push(index); });
 }
 
+// Whatever is read again is damaged in the same places.
+bool TraceReader::end()
+{
+    if (!was_read_) {
+        damage_ = file_.damage();
+        was_read_ = true;
+    }
+    return false;
+}
+
 bool TraceReader::next(Event& event)
 {
     if (streams_.size() == 1) {
-        const bool found = streams_.front().stream.next(file_, event);
-        damage_ = was_read_ || found ? damage_ : file_.damage();
-        was_read_ = was_read_ || !found;
-        return found;
+        return streams_.front().stream.next(file_, event) || end();
     }
-    if (has_last_) {
-        has_last_ = false;
-        push(last_);
+    if (last_) {
+        push(*std::exchange(last_, std::nullopt));
         wake();
     }
     for (;;) {
@@ -261,9 +266,7 @@ bool TraceReader::next(Event& event)
             return true;
         }
         if (ready_.empty()) {
-            damage_ = was_read_ ? damage_ : file_.damage();
-            was_read_ = true;
-            return false;
+            return end();
         }
         const std::size_t index = pop();
         Queue& queue = streams_[index];

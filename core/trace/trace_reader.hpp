@@ -9,6 +9,7 @@
 // Errors   as TraceFile; damaged chunks are left out, and damage() counts them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,8 +62,7 @@ class TraceReader {
         EventStream stream;
         std::vector<Event> batch;
         std::size_t at{};
-        Event following;
-        bool has_following{};
+        std::optional<Event> following;
         std::uint64_t until{};  // all of the batch happened before
         [[nodiscard]] bool is_empty() const noexcept { return at == batch.size(); }
         [[nodiscard]] const Event& front() const noexcept { return batch[at]; }
@@ -86,14 +86,14 @@ class TraceReader {
     bool take_overdue(Event& event);
     bool take_realloc_of(const Event& wanted, Event& event);
     void wake();
+    bool end();
 
     TraceFile file_;
     Damage damage_;
     std::vector<Queue> streams_;
     std::vector<std::size_t> ready_;    // a heap: the earliest first
     std::vector<std::size_t> waiting_;  // for the event of another stream
-    std::size_t last_{};                // whose event was handed out last
-    bool has_last_{};
+    std::optional<std::size_t> last_;   // whose event was handed out last
     LiveBlocks live_;
     bool was_read_{};
 };

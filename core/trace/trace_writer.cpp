@@ -70,10 +70,7 @@ void TraceWriter::begin_chunk(std::uint64_t ticks)
     chunk_.events = 0;
     encoder_ = EventEncoder{chunk_.rotation, ticks};
     at_ = payload_.data();
-    process_ = chunk_.process;
-    thread_ = chunk_.thread;
-    space_ = 0;
-    stream_ = 0;
+    context_ = {.process = chunk_.process, .thread = chunk_.thread};
 }
 
 void TraceWriter::end_chunk()
@@ -96,12 +93,12 @@ void TraceWriter::set_context(const Event& event)
             at_ = encoder_.counted(at_, operation, current = wanted);
         }
     };
-    follow(OtherOperation::process, process_, event.process);
-    follow(OtherOperation::thread, thread_, event.thread);
+    follow(OtherOperation::process, context_.process, event.process);
+    follow(OtherOperation::thread, context_.thread, event.thread);
     if (event.kind != EventKind::define_space) {
-        follow(OtherOperation::space, space_, event.space);
+        follow(OtherOperation::space, context_.space, event.space);
     }
-    follow(OtherOperation::stream, stream_, event.stream);
+    follow(OtherOperation::stream, context_.stream, event.stream);
     if (event.ticks > encoder_.last_ticks()) {
         at_ = encoder_.stamp(at_, event.ticks);
     }

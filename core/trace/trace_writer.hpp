@@ -48,10 +48,7 @@ class TraceWriter {
     std::uint8_t* at_{};
     EventEncoder encoder_;
     ChunkHeader chunk_;
-    std::uint32_t process_{};
-    std::uint32_t thread_{};
-    std::uint32_t space_{};
-    std::uint64_t stream_{};
+    Event context_;  // what the next event does not repeat: its process, thread, space and stream
 };
 
 }  // namespace memsweep::trace

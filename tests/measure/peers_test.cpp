@@ -34,11 +34,23 @@ std::vector<double> scattered(std::size_t n, double center, double relative, bas
     return values;
 }
 
+// Of every host that is there, from repetitions that are all alike.
+std::vector<PeerValue> values_of(const std::vector<double>& medians)
+{
+    std::vector<PeerValue> values;
+    for (std::size_t host = 0; host < medians.size(); ++host) {
+        const double median = medians[host];
+        if (std::isfinite(median)) {
+            values.push_back({.host = host, .value = median, .low = median, .high = median});
+        }
+    }
+    return values;
+}
+
 PeerJudgement judge(const std::vector<double>& medians, model::MetricClass metric_class = model::MetricClass::noisy,
                     model::Better better = model::Better::lower, Threshold threshold = five_percent)
 {
-    const std::vector<double> spreads(medians.size(), 0.0);
-    return judge_peers({medians, spreads, medians, medians, better, metric_class, threshold});
+    return judge_peers({values_of(medians), better, metric_class, threshold});
 }
 
 std::vector<std::size_t> named(const PeerJudgement& judgement)
@@ -161,17 +173,12 @@ TEST_CASE("who was like the others in some repetitions is not named, however far
 {
     base::Rng rng{5};
     std::vector<double> times = scattered(100, 1e-3, 0.02, rng);
-    const std::vector<double> spreads(times.size(), 0.0);
     times[4] = times[5] = 1.5e-3;
     times[6] = times[7] = 0.6e-3;
-    std::vector<double> lows = times;
-    std::vector<double> highs = times;
-    lows[4] = 1.02e-3;
-    highs[6] = 0.98e-3;
-    const std::vector<std::size_t> hosts = named(judge_peers({.medians = times,
-                                                              .spreads = spreads,
-                                                              .lows = lows,
-                                                              .highs = highs,
+    std::vector<PeerValue> values = values_of(times);
+    values[4].low = 1.02e-3;
+    values[6].high = 0.98e-3;
+    const std::vector<std::size_t> hosts = named(judge_peers({.values = values,
                                                               .better = model::Better::lower,
                                                               .metric_class = model::MetricClass::noisy,
                                                               .threshold = five_percent}));
@@ -189,12 +196,9 @@ TEST_CASE("among few hosts only what is clear cut is named", "[unit]")
     CHECK(named(judge({1, 2, 3, 8})).empty());       // the others are not alike either
     CHECK(named(judge({1, 1.02, 4, 4.1})).empty());  // two against two
     CHECK(named(judge({1, 4})).empty());
-    const std::vector<double> medians{1, 1, 1, 4};
-    const std::vector<double> spreads{0, 0, 0, 1};  // its own repetitions scatter as widely
-    CHECK(named(judge_peers({.medians = medians,
-                             .spreads = spreads,
-                             .lows = medians,
-                             .highs = medians,
+    std::vector<PeerValue> values = values_of({1, 1, 1, 4});
+    values[3].spread = 1;  // its own repetitions scatter as widely
+    CHECK(named(judge_peers({.values = values,
                              .better = model::Better::lower,
                              .metric_class = model::MetricClass::noisy,
                              .threshold = five_percent}))

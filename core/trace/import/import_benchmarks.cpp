@@ -1,6 +1,7 @@
 // What allocator benchmarks feed on: the scripts of the CS:APP malloc lab, malloc-bench's tracefiles, and fleetbench's
 // distributions.
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -157,24 +158,14 @@ std::uint64_t address_of_id(std::optional<std::uint64_t> id)
     return id ? made_address(*id) : 0;
 }
 
-struct Operands {
-    std::optional<std::uint64_t> first;
-    std::uint64_t second{};
-    std::uint64_t third{};
-    bool has_second{};
-};
+using Operands = std::array<std::optional<std::uint64_t>, 4>;  // by the numbers of their fields, from 1
 
 bool read_operands(std::string_view bytes, Operands& operands)
 {
     ProtobufFields fields{bytes};
     while (fields.next()) {
-        if (fields.field == 1) {
-            operands.first = fields.value;
-        } else if (fields.field == 2) {
-            operands.second = fields.value;
-            operands.has_second = true;
-        } else if (fields.field == 3) {
-            operands.third = fields.value;
+        if (fields.field < operands.size()) {
+            operands.at(fields.field) = fields.value;
         }
     }
     return !fields.failed();
@@ -191,17 +182,19 @@ bool add_message(std::string_view line, ImportSink& sink)
     if (!read_operands(fields.bytes, operands)) {
         return false;
     }
-    const std::uint64_t address = address_of_id(operands.first);
+    const std::uint64_t address = address_of_id(operands[1]);
+    const std::uint64_t second = operands[2].value_or(0);
+    const std::uint64_t third = operands[3].value_or(0);
     if (operation == 1) {
-        const EventKind kind = operands.third != 0 ? EventKind::aligned_alloc : EventKind::malloc;
-        sink.add({.kind = kind, .address = address, .size = operands.second, .alignment = operands.third});
+        const EventKind kind = third != 0 ? EventKind::aligned_alloc : EventKind::malloc;
+        sink.add({.kind = kind, .address = address, .size = second, .alignment = third});
     } else if (operation == 2) {
         sink.add({.kind = EventKind::free, .address = address});
     } else if (operation == 3) {
-        const std::uint64_t old = operands.has_second ? address_of_id(operands.second) : 0;
-        sink.add({.kind = EventKind::realloc, .address = address, .old_address = old, .size = operands.third});
+        const std::uint64_t old = address_of_id(operands[2]);
+        sink.add({.kind = EventKind::realloc, .address = address, .old_address = old, .size = third});
     } else {
-        const auto size = base::checked_mul(operands.second, operands.third);
+        const auto size = base::checked_mul(second, third);
         if (!size) {
             return false;
         }

@@ -24,19 +24,21 @@ struct Record {
 static_assert(sizeof(Record) == 64);
 constexpr std::size_t old_record_bytes = 32;
 
-enum class RecordType : std::uint8_t {
-    unused,
-    malloc,
-    calloc,
-    free,
-    realloc,
-    memalign,
-    valloc,
-    pvalloc,
-    posix_memalign,
-    magic = 255,
+// By the types of records, from 1.
+constexpr std::array record_kinds{
+    EventKind::malloc,
+    EventKind::calloc,
+    EventKind::free,
+    EventKind::realloc,
+    // memalign, valloc, pvalloc, posix_memalign
+    EventKind::aligned_alloc,
+    EventKind::aligned_alloc,
+    EventKind::aligned_alloc,
+    EventKind::aligned_alloc,
 };
-
+constexpr unsigned unused_record = 0;
+constexpr unsigned free_record = 3;
+constexpr unsigned magic_record = 255;
 constexpr unsigned type_mask = 0xFF;
 
 // The first record: type 255, pointer 0x1234.
@@ -52,7 +54,7 @@ constexpr unsigned address_bits = 57;
 bool is_call(const Record& record)
 {
     const auto is_address = [](std::uint64_t value) { return value >> address_bits == 0 && value % 4 == 0; };
-    const bool is_free_only = (record.type_and_path & type_mask) == static_cast<unsigned>(RecordType::free);
+    const bool is_free_only = (record.type_and_path & type_mask) == free_record;
     return record.type_and_path >> (8 + path_bits) == 0 && record.thread >= 0 && is_address(record.old_pointer) &&
            is_address(record.new_pointer) && record.padding[0] == 0 && record.padding[1] == 0 &&
            (record.new_pointer == 0 || is_free_only || record.size >> address_bits == 0);
@@ -61,39 +63,27 @@ bool is_call(const Record& record)
 // False for a record that is of no call.
 bool add_record(const Record& record, ImportSink& sink)
 {
-    if ((record.type_and_path & type_mask) != static_cast<unsigned>(RecordType::magic) && !is_call(record)) {
+    const unsigned type = record.type_and_path & type_mask;
+    if (type == magic_record) {
+        return true;
+    }
+    if (type > record_kinds.size() || !is_call(record)) {
         return false;
     }
-    Event event{
-        .thread = static_cast<std::uint32_t>(record.thread), .address = record.new_pointer, .size = record.size};
-    switch (static_cast<RecordType>(record.type_and_path & type_mask)) {
-    case RecordType::unused:
-    case RecordType::magic:
+    if (type == unused_record) {
         return true;
-    case RecordType::malloc:
-        event.kind = EventKind::malloc;
-        break;
-    case RecordType::calloc:
-        event.kind = EventKind::calloc;
-        break;
-    case RecordType::free:
-        event.kind = EventKind::free;
+    }
+    Event event{.kind = record_kinds.at(type - 1),
+                .thread = static_cast<std::uint32_t>(record.thread),
+                .address = record.new_pointer,
+                .size = record.size};
+    if (event.kind == EventKind::free) {
         event.address = record.old_pointer;
         event.size = 0;
-        break;
-    case RecordType::realloc:
-        event.kind = EventKind::realloc;
+    } else if (event.kind == EventKind::realloc) {
         event.old_address = record.old_pointer;
-        break;
-    case RecordType::memalign:
-    case RecordType::valloc:
-    case RecordType::pvalloc:
-    case RecordType::posix_memalign:
-        event.kind = EventKind::aligned_alloc;
+    } else if (event.kind == EventKind::aligned_alloc) {
         event.alignment = record.size2 == 0 ? 1 : record.size2;
-        break;
-    default:  // what a file holds need not be one of them
-        return false;
     }
     sink.add(event);
     return true;

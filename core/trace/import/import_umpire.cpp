@@ -1,5 +1,3 @@
-#include <cstring>
-#include <deque>
 #include <map>
 #include <string>
 
@@ -9,150 +7,6 @@
 
 namespace memsweep::trace {
 namespace {
-
-void skip_blanks(const char*& at, const char* end)
-{
-    while (at != end && (*at == ' ' || *at == '\t')) {
-        ++at;
-    }
-}
-
-bool take(const char*& at, const char* end, char wanted)
-{
-    skip_blanks(at, end);
-    if (at == end || *at != wanted) {
-        return false;
-    }
-    ++at;
-    return true;
-}
-
-bool take_text(const char*& at, const char* end, std::string_view& text)
-{
-    if (!take(at, end, '"')) {
-        return false;
-    }
-    const auto* const close = static_cast<const char*>(std::memchr(at, '"', static_cast<std::size_t>(end - at)));
-    if (close == nullptr) {
-        return false;
-    }
-    text = {at, static_cast<std::size_t>(close - at)};
-    at = close + 1;
-    return text.find('\\') == std::string_view::npos;
-}
-
-bool take_word(const char*& at, const char* end, std::string_view& word)
-{
-    const char* const begin = at;
-    while (at != end && ((*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'z') || *at == '-' || *at == '+' ||
-                         *at == '.' || *at == 'E')) {
-        ++at;
-    }
-    word = {begin, static_cast<std::size_t>(at - begin)};
-    return !word.empty();
-}
-
-// One line of JSON as a list of its plain values, each with its key and the object that holds it.
-//
-// Cost     about 1 ns a byte for what Umpire writes; lines with escapes or lists take nlohmann's parser, 10 times
-//          longer.
-// Memory   reused from line to line.
-class FlatJson {
-  public:
-    // False for what is not a JSON object. Values live as long as the line and until the next call.
-    [[nodiscard]] bool parse(std::string_view line)
-    {
-        members_.clear();
-        texts_.clear();
-        return scan(line) || parse_slowly(line);
-    }
-    // The value, or an empty text.
-    [[nodiscard]] std::string_view get(std::string_view object, std::string_view key) const
-    {
-        for (const Member& member : members_) {
-            if (member.key == key && member.object == object) {
-                return member.value;
-            }
-        }
-        return {};
-    }
-
-  private:
-    struct Member {
-        std::string_view object;  // the key of the object it is in; empty for the line's own
-        std::string_view key;
-        std::string_view value;  // of a text without its quotes
-    };
-
-    bool scan(std::string_view line)
-    {
-        const char* at = line.data();
-        const char* const end = at + line.size();
-        if (!scan_object(at, end, {})) {
-            return false;
-        }
-        skip_blanks(at, end);
-        return at == end;
-    }
-
-    bool scan_object(const char*& at, const char* end, std::string_view name)
-    {
-        if (!take(at, end, '{')) {
-            return false;
-        }
-        if (take(at, end, '}')) {
-            return true;
-        }
-        do {
-            Member member{.object = name};
-            if (!take_text(at, end, member.key) || !take(at, end, ':')) {
-                return false;
-            }
-            skip_blanks(at, end);
-            if (at != end && *at == '{') {
-                if (!name.empty() || !scan_object(at, end, member.key)) {
-                    return false;
-                }
-                continue;
-            }
-            if (!(at != end && *at == '"' ? take_text(at, end, member.value) : take_word(at, end, member.value))) {
-                return false;
-            }
-            members_.push_back(member);
-        } while (take(at, end, ','));
-        return take(at, end, '}');
-    }
-
-    bool parse_slowly(std::string_view line)
-    {
-        members_.clear();
-        const auto json = nlohmann::json::parse(line, nullptr, false);
-        if (!json.is_object()) {
-            return false;
-        }
-        add_members("", json);
-        for (const auto& [key, value] : json.items()) {
-            if (value.is_object()) {
-                add_members(kept(key), value);
-            }
-        }
-        return true;
-    }
-
-    void add_members(std::string_view object, const nlohmann::json& values)
-    {
-        for (const auto& [key, value] : values.items()) {
-            if (value.is_string() || value.is_number()) {
-                members_.push_back(
-                    {object, kept(key), kept(value.is_string() ? value.get<std::string>() : value.dump())});
-            }
-        }
-    }
-    std::string_view kept(std::string text) { return texts_.emplace_back(std::move(text)); }
-
-    std::vector<Member> members_;
-    std::deque<std::string> texts_;
-};
 
 constexpr std::size_t max_spaces = 1 << 20;
 
@@ -181,20 +35,41 @@ class UmpireLines {
         if (line.empty() || line.front() == '#') {
             return nullptr;
         }
-        if (!json_.parse(line)) {
+        line_ = nlohmann::json::parse(line, nullptr, false);
+        if (!line_.is_object()) {
             return "not a JSON object";
         }
-        return json_.get("", "kind").empty() ? add_operation() : add_old_event();
+        return text("", "kind").empty() ? add_operation() : add_old_event();
     }
     // A cut object is none.
     static bool is_whole(std::string_view line) { return line.ends_with('}'); }
     const char* finish() { return reallocating_ ? "the log ends within a reallocate" : nullptr; }
 
   private:
+    // A member of an object within the line, or of the line itself; null where there is none.
+    [[nodiscard]] const nlohmann::json& member(std::string_view object, std::string_view key) const
+    {
+        static const nlohmann::json none;
+        const nlohmann::json& holder = object.empty() ? line_ : member("", object);
+        const auto found = holder.find(key);
+        return found == holder.end() ? none : *found;
+    }
+    // Empty where there is none; holds until the next line.
+    [[nodiscard]] std::string_view text(std::string_view object, std::string_view key) const
+    {
+        const auto* const found = member(object, key).get_ptr<const std::string*>();
+        return found == nullptr ? std::string_view{} : std::string_view{*found};
+    }
+    [[nodiscard]] std::optional<std::uint64_t> number(std::string_view object, std::string_view key) const
+    {
+        const nlohmann::json& found = member(object, key);
+        return found.is_number_unsigned() ? found.get<std::uint64_t>() : parse_number(text(object, key));
+    }
+
     const char* add_operation()
     {
-        const std::string_view name = json_.get("", "name");
-        event_ = {.ticks = parse_number(json_.get("", "timestamp")).value_or(0)};
+        const std::string_view name = text("", "name");
+        event_ = {.ticks = number("", "timestamp").value_or(0)};
         if (name.empty()) {
             return "no name";
         }
@@ -211,16 +86,16 @@ class UmpireLines {
             return transfer(name == "copy");
         }
         if (name == "make_allocator" || name == "make_memory_resource") {
-            const std::string_view reference = json_.get("string_args", "allocator_ref");
-            return reference.empty() ? nullptr : name_space(reference, json_.get("tags", "allocator_name"));
+            const std::string_view reference = text("string_args", "allocator_ref");
+            return reference.empty() ? nullptr : name_space(reference, text("tags", "allocator_name"));
         }
         if (name == "register_external_allocation" || name == "deregister_external_allocation") {
             return external(name == "register_external_allocation");
         }
         if (name == "coalesce" || name == "release") {
-            const std::string text = std::string{name} + " " + std::string{json_.get("tags", "allocator_name")};
+            const std::string label = std::string{name} + " " + std::string{text("tags", "allocator_name")};
             event_.kind = EventKind::label;
-            event_.text = text;
+            event_.text = label;
             sink_->add(event_);
         }
         return nullptr;
@@ -229,30 +104,28 @@ class UmpireLines {
     // Version 4 and before. An operation with a result is logged twice: without, and then with its result.
     const char* add_old_event()
     {
-        const std::string_view name = json_.get("", "event");
-        const auto uid = parse_number(json_.get("", "uid"));
+        const std::string_view name = text("", "event");
+        const auto uid = number("", "uid");
         if (uid_ && uid != uid_) {
             return nullptr;
         }
-        event_ = {.process = static_cast<std::uint32_t>(uid.value_or(0)),
-                  .ticks = parse_number(json_.get("", "timestamp")).value_or(0)};
+        event_ = {.process = static_cast<std::uint32_t>(uid.value_or(0)), .ticks = number("", "timestamp").value_or(0)};
         if (name.empty()) {
             return "no event";
         }
         if (name == "allocate") {
-            return json_.get("result", "memory_ptr").empty() ? nullptr
-                                                             : allocate("payload", "result", "memory_ptr", "payload");
+            return text("result", "memory_ptr").empty() ? nullptr
+                                                        : allocate("payload", "result", "memory_ptr", "payload");
         }
         if (name == "deallocate") {
             return deallocate("payload", "memory_ptr");
         }
         if (name == "makeAllocator" || name == "makeMemoryResource") {
-            const std::string_view object = json_.get("result", "allocator_ref");
-            const std::string_view reference = object.empty() ? json_.get("", "result") : object;
-            const std::string_view allocator = json_.get("payload", "allocator_name");
-            return reference.empty()
-                       ? nullptr
-                       : name_space(reference, allocator.empty() ? json_.get("payload", "name") : allocator);
+            const std::string_view object = text("result", "allocator_ref");
+            const std::string_view reference = object.empty() ? text("", "result") : object;
+            const std::string_view allocator = text("payload", "allocator_name");
+            return reference.empty() ? nullptr
+                                     : name_space(reference, allocator.empty() ? text("payload", "name") : allocator);
         }
         return nullptr;
     }
@@ -261,7 +134,7 @@ class UmpireLines {
                          std::string_view of_size)
     {
         const auto address = address_in(of_pointer, key);
-        const auto size = parse_number(json_.get(of_size, "size"));
+        const auto size = number(of_size, "size");
         if (!address || !size || !set_space(of_allocator, "allocator_ref")) {
             return "an allocate without pointer, size or allocator";
         }
@@ -294,9 +167,9 @@ class UmpireLines {
 
     const char* reallocate()
     {
-        if (!json_.get("string_args", "current_ptr").empty()) {
+        if (!text("string_args", "current_ptr").empty()) {
             const auto old_address = address_in("string_args", "current_ptr");
-            const auto size = parse_number(json_.get("numeric_args", "size"));
+            const auto size = number("numeric_args", "size");
             if (!old_address || !size || !set_space("string_args", "allocator_ref")) {
                 return "a reallocate without pointer, size or allocator";
             }
@@ -328,8 +201,8 @@ class UmpireLines {
         event_.old_address = *from;
         event_.source_space = event_.space;
         if (is_copy) {
-            event_.source_space = space_of(json_.get("string_args", "src_allocator_ref")).value_or(event_.space);
-            event_.size = parse_number(json_.get("numeric_args", "size")).value_or(0);
+            event_.source_space = space_of(text("string_args", "src_allocator_ref")).value_or(event_.space);
+            event_.size = number("numeric_args", "size").value_or(0);
         } else if (const auto source = owner_of(*from)) {
             event_.source_space = source->first;
             event_.size = source->second;
@@ -346,7 +219,7 @@ class UmpireLines {
         }
         event_.kind = begins ? EventKind::external : EventKind::external_end;
         event_.address = address.value_or(0);
-        event_.size = begins ? parse_number(json_.get("numeric_args", "size")).value_or(0) : 0;
+        event_.size = begins ? number("numeric_args", "size").value_or(0) : 0;
         sink_->add(event_);
         return nullptr;
     }
@@ -364,12 +237,12 @@ class UmpireLines {
 
     [[nodiscard]] std::optional<std::uint64_t> address_in(std::string_view object, std::string_view key) const
     {
-        const std::string_view text = json_.get(object, key);
-        return text.empty() ? std::nullopt : parse_pointer(text);
+        const std::string_view pointer = text(object, key);
+        return pointer.empty() ? std::nullopt : parse_pointer(pointer);
     }
     bool set_space(std::string_view object, std::string_view key)
     {
-        const auto space = space_of(json_.get(object, key));
+        const auto space = space_of(text(object, key));
         event_.space = space.value_or(0);
         return space.has_value();
     }
@@ -392,7 +265,7 @@ class UmpireLines {
 
     ImportSink* sink_;
     std::optional<std::uint64_t> uid_;
-    FlatJson json_;
+    nlohmann::json line_;
     Event event_;
     std::optional<Event> reallocating_;
     std::map<std::uint64_t, std::uint32_t> spaces_;

@@ -25,39 +25,33 @@ constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 struct Compressed {
     ReadMore source;
     std::string name;
+    const char* kind{};  // "gzip"
     std::vector<char> piece = std::vector<char>(piece_bytes);
     std::size_t at{};
     std::size_t end{};
 
-    base::Expected<bool> refill()
-    {
-        if (at == end) {
-            auto got = source(piece);
-            if (!got) {
-                return base::fail(got.error());
-            }
-            at = 0;
-            end = *got;
-        }
-        return at != end;
-    }
-    // Skips zeroes; false where nothing else follows.
-    base::Expected<bool> skip_padding()
+    // Whether there are more bytes. They may end between two members or frames, where zeroes are padding.
+    base::Expected<bool> refill(bool between)
     {
         for (;;) {
-            auto more = refill();
-            if (!more || !*more) {
-                return more;
-            }
-            while (at != end && piece[at] == '\0') {
+            while (between && at != end && piece[at] == '\0') {
                 ++at;
             }
             if (at != end) {
                 return true;
             }
+            const auto got = source(piece);
+            if (!got) {
+                return base::fail(got.error());
+            }
+            at = 0;
+            end = *got;
+            if (end == 0) {
+                return between ? base::Expected<bool>{false} : damaged();
+            }
         }
     }
-    [[nodiscard]] tl::unexpected<base::Error> damaged(const char* kind) const
+    [[nodiscard]] tl::unexpected<base::Error> damaged() const
     {
         return base::fail(base::ErrorCode::invalid_input, std::string{"the "} + kind + " data is damaged or cut off",
                           name);
@@ -75,12 +69,9 @@ struct Gzip {
         stream.next_out = reinterpret_cast<Bytef*>(into.data());
         stream.avail_out = static_cast<uInt>(into.size());
         while (ready && stream.avail_out == into.size()) {
-            const auto more = between_members ? input.skip_padding() : input.refill();
-            if (!more) {
-                return base::fail(more.error());
-            }
-            if (!*more) {
-                return between_members ? base::Expected<std::size_t>{0} : input.damaged("gzip");
+            const auto more = input.refill(between_members);
+            if (!more || !*more) {
+                return more.map([](bool) { return std::size_t{0}; });
             }
             stream.next_in = reinterpret_cast<Bytef*>(input.piece.data() + input.at);
             stream.avail_in = static_cast<uInt>(input.end - input.at);
@@ -90,7 +81,7 @@ struct Gzip {
             if (state == Z_STREAM_END) {
                 inflateReset(&stream);
             } else if (state != Z_OK && state != Z_BUF_ERROR) {
-                return input.damaged("gzip");
+                return input.damaged();
             }
         }
         return into.size() - stream.avail_out;
@@ -112,18 +103,15 @@ struct Zstd {
     {
         ZSTD_outBuffer out{into.data(), into.size(), 0};
         while (out.pos == 0) {
-            const auto more = left == 0 ? input.skip_padding() : input.refill();
-            if (!more) {
-                return base::fail(more.error());
-            }
-            if (!*more) {
-                return left == 0 ? base::Expected<std::size_t>{0} : input.damaged("zstd");
+            const auto more = input.refill(left == 0);
+            if (!more || !*more) {
+                return more.map([](bool) { return std::size_t{0}; });
             }
             ZSTD_inBuffer in{input.piece.data(), input.end, input.at};
             left = ZSTD_decompressStream(stream.get(), &out, &in);
             input.at = in.pos;
             if (ZSTD_isError(left) != 0U) {
-                return input.damaged("zstd");
+                return input.damaged();
             }
         }
         return out.pos;
@@ -162,9 +150,11 @@ base::Expected<ReadMore> without_layers(ReadMore source, const std::string& name
         return without_layers(std::move(inner), name, layers + 1);
     };
     if (head.starts_with("\x1F\x8B")) {
+        input.kind = "gzip";
         return within(through<Gzip>(std::move(input)));
     }
     if (head.starts_with("\x28\xB5\x2F\xFD")) {
+        input.kind = "zstd";
         return within(through<Zstd>(std::move(input)));
     }
     return
@@ -195,15 +185,11 @@ base::Expected<ReadMore> open_log(const std::string& path)
     }
     return decompressed(
         [file, path](std::span<char> into) -> base::Expected<std::size_t> {
-            for (;;) {
-                const ssize_t got = ::read(file->get(), into.data(), into.size());
-                if (got >= 0) {
-                    return static_cast<std::size_t>(got);
-                }
-                if (errno != EINTR) {
-                    return base::fail(sys::io_error("cannot read", errno, path));
-                }
+            const ssize_t got = sys::retry_interrupted([&] { return ::read(file->get(), into.data(), into.size()); });
+            if (got < 0) {
+                return base::fail(sys::io_error("cannot read", errno, path));
             }
+            return static_cast<std::size_t>(got);
         },
         path);
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <optional>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -13,93 +12,8 @@ namespace {
 
 constexpr std::uint64_t max_text_bytes = 1 << 24;
 
-enum class Step : std::uint8_t {
-    unknown,  // makes more than plain data
-    stop,
-    skip,  // so many bytes
-    none,
-    boolean,
-    integer,         // unsigned, of so many bytes
-    signed_integer,  // of four bytes
-    long_integer,    // two's complement, behind a length of so many bytes
-    real,
-    text,  // behind a length of so many bytes
-    empty_list,
-    empty_dict,
-    into_list,  // the top so many values go into the container below them
-    into_dict,
-    new_list,  // ... or into a new one
-    new_dict,
-    mark,
-    pop,
-    pop_mark,
-    dup,
-    recall,  // under a number of so many bytes
-    remember,
-};
 constexpr std::uint8_t since_mark = 0xFF;  // as a number of values: all above the last mark
 constexpr std::uint8_t next_number = 0;    // to remember under
-
-struct Opcode {
-    unsigned char code{};
-    Step step{};
-    std::uint8_t number{};
-};
-
-// The opcodes of Python's pickletools that plain data is made of, by their codes.
-constexpr std::array<Opcode, 256> opcodes = [] {
-    using enum Step;
-    constexpr std::array known{
-        Opcode{'.', stop},
-        Opcode{0x80, skip, 1},  // PROTO
-        Opcode{0x95, skip, 8},  // FRAME
-        Opcode{'N', none},
-        Opcode{0x88, boolean, 1},        // NEWTRUE
-        Opcode{0x89, boolean, 0},        // NEWFALSE
-        Opcode{'K', integer, 1},         // BININT1
-        Opcode{'M', integer, 2},         // BININT2
-        Opcode{'J', signed_integer, 4},  // BININT
-        Opcode{0x8A, long_integer, 1},   // LONG1
-        Opcode{0x8B, long_integer, 4},   // LONG4
-        Opcode{'G', real, 8},            // BINFLOAT
-        Opcode{0x8C, text, 1},           // SHORT_BINUNICODE
-        Opcode{'U', text, 1},            // SHORT_BINSTRING
-        Opcode{'C', text, 1},            // SHORT_BINBYTES
-        Opcode{'X', text, 4},            // BINUNICODE
-        Opcode{'T', text, 4},            // BINSTRING
-        Opcode{'B', text, 4},            // BINBYTES
-        Opcode{0x8D, text, 8},           // BINUNICODE8
-        Opcode{0x8E, text, 8},           // BINBYTES8
-        Opcode{0x96, text, 8},           // BYTEARRAY8
-        Opcode{']', empty_list},
-        Opcode{')', empty_list},             // EMPTY_TUPLE
-        Opcode{'}', empty_dict},             //
-        Opcode{'a', into_list, 1},           // APPEND
-        Opcode{'e', into_list, since_mark},  // APPENDS
-        Opcode{'s', into_dict, 2},           // SETITEM
-        Opcode{'u', into_dict, since_mark},  // SETITEMS
-        Opcode{0x85, new_list, 1},           // TUPLE1
-        Opcode{0x86, new_list, 2},           // TUPLE2
-        Opcode{0x87, new_list, 3},           // TUPLE3
-        Opcode{'t', new_list, since_mark},   // TUPLE
-        Opcode{'l', new_list, since_mark},   // LIST
-        Opcode{'d', new_dict, since_mark},   // DICT
-        Opcode{'(', mark},
-        Opcode{'0', pop},
-        Opcode{'1', pop_mark},
-        Opcode{'2', dup},
-        Opcode{'h', recall, 1},               // BINGET
-        Opcode{'j', recall, 4},               // LONG_BINGET
-        Opcode{'q', remember, 1},             // BINPUT
-        Opcode{'r', remember, 4},             // LONG_BINPUT
-        Opcode{0x94, remember, next_number},  // MEMOIZE
-    };
-    std::array<Opcode, 256> all{};
-    for (const Opcode& opcode : known) {
-        all.at(opcode.code) = opcode;
-    }
-    return all;
-}();
 
 class Unpickler {
     using Value = PickleValue;
@@ -110,24 +24,19 @@ class Unpickler {
 
     base::Expected<Pickle> read()
     {
-        while (problem_.empty()) {
-            const std::string_view code = log_->bytes(1);
-            if (code.empty()) {
-                problem_ = "the snapshot is cut off";
+        while (problem_.empty() && pickle_.root == nullptr) {
+            const std::string_view found = bytes(1);
+            if (found.empty()) {
                 break;
             }
-            const Opcode& opcode = opcodes.at(static_cast<unsigned char>(code[0]));
-            if (opcode.step == Step::stop) {
-                pickle_.root = pop_value();
-                break;
+            const auto code = static_cast<unsigned char>(found[0]);
+            const Opcode& opcode = opcodes.at(code);
+            if (opcode.step == nullptr) {
+                problem_ = fmt::format(
+                    "not a plain snapshot: opcode 0x{:02X} makes more than dicts, lists, texts and numbers", code);
+            } else {
+                (this->*opcode.step)(opcode.number);
             }
-            if (opcode.step == Step::unknown) {
-                problem_ =
-                    fmt::format("not a plain snapshot: opcode 0x{:02X} makes more than dicts, lists, texts and numbers",
-                                static_cast<unsigned char>(code[0]));
-                break;
-            }
-            run(opcode.step, opcode.number);
         }
         if (!problem_.empty()) {
             return base::fail(base::ErrorCode::invalid_input, problem_, *name_);
@@ -136,6 +45,13 @@ class Unpickler {
     }
 
   private:
+    struct Opcode {
+        unsigned char code{};
+        void (Unpickler::*step)(std::uint8_t number){};  // nullptr: makes more than plain data
+        std::uint8_t number{};
+    };
+    static const std::array<Opcode, 256> opcodes;  // by their codes
+
     void damaged()
     {
         if (problem_.empty()) {
@@ -169,15 +85,18 @@ class Unpickler {
         stack_.push_back(&pickle_.values.back());
         return stack_.back();
     }
-    void make_text(std::uint64_t length)
-    {
-        const std::string_view text = bytes(length);
-        make(Kind::text)->text = text;
-    }
+
+    // The steps. Numbers and texts are of so many bytes, or behind a length of so many.
+    void stop(std::uint8_t /*number*/) { pickle_.root = pop_value(); }
+    void skip(std::uint8_t size) { static_cast<void>(bytes(size)); }
+    void none(std::uint8_t /*number*/) { make(Kind::none); }
+    void boolean(std::uint8_t value) { make(Kind::boolean, value); }
+    void integer(std::uint8_t size) { make(Kind::integer, static_cast<std::int64_t>(little_endian(size))); }
+    void signed_integer(std::uint8_t size) { make(Kind::integer, static_cast<std::int32_t>(little_endian(size))); }
     // Two's complement of any length; what is beyond 64 bits is cut off.
-    void make_long(std::uint64_t length)
+    void long_integer(std::uint8_t size)
     {
-        const std::string_view text = bytes(length);
+        const std::string_view text = bytes(little_endian(size));
         const bool negative = !text.empty() && (static_cast<unsigned char>(text.back()) & 0x80U) != 0;
         std::uint64_t value = negative ? ~0ULL : 0;
         if (!text.empty()) {
@@ -185,68 +104,38 @@ class Unpickler {
         }
         make(Kind::integer, static_cast<std::int64_t>(value));
     }
-
-    void run(Step step, std::uint8_t number)
+    void real(std::uint8_t size)
     {
-        switch (step) {
-        case Step::unknown:
-        case Step::stop:
-            break;
-        case Step::skip:
-            static_cast<void>(bytes(number));
-            break;
-        case Step::none:
-            make(Kind::none);
-            break;
-        case Step::boolean:
-            make(Kind::boolean, number);
-            break;
-        case Step::integer:
-            make(Kind::integer, static_cast<std::int64_t>(little_endian(number)));
-            break;
-        case Step::signed_integer:
-            make(Kind::integer, static_cast<std::int32_t>(little_endian(number)));
-            break;
-        case Step::long_integer:
-            make_long(little_endian(number));
-            break;
-        case Step::real:
-            static_cast<void>(bytes(number));
-            make(Kind::real);
-            break;
-        case Step::text:
-            make_text(little_endian(number));
-            break;
-        case Step::empty_list:
-        case Step::empty_dict:
-            make(step == Step::empty_list ? Kind::list : Kind::dict);
-            break;
-        case Step::into_list:
-        case Step::new_list:
-            collect(number, Kind::list, step == Step::new_list);
-            break;
-        case Step::into_dict:
-        case Step::new_dict:
-            collect(number, Kind::dict, step == Step::new_dict);
-            break;
-        case Step::mark:
-            marks_.push_back(stack_.size());
-            break;
-        case Step::pop:
-            pop_value();
-            break;
-        case Step::pop_mark:
-            stack_.resize(stack_.size() - take_mark());
-            break;
-        case Step::dup:
-            stack_.empty() ? damaged() : stack_.push_back(stack_.back());
-            break;
-        case Step::recall:
-            recall(little_endian(number));
-            break;
-        case Step::remember:
-            remember(number == next_number ? memo_.size() : little_endian(number));
-            break;
+        skip(size);
+        make(Kind::real);
+    }
+    void text(std::uint8_t size)
+    {
+        const std::string_view found = bytes(little_endian(size));
+        make(Kind::text)->text = found;
+    }
+    void empty_list(std::uint8_t /*number*/) { make(Kind::list); }
+    void empty_dict(std::uint8_t /*number*/) { make(Kind::dict); }
+    void into_list(std::uint8_t count) { collect(count, Kind::list, false); }
+    void into_dict(std::uint8_t count) { collect(count, Kind::dict, false); }
+    void new_list(std::uint8_t count) { collect(count, Kind::list, true); }
+    void new_dict(std::uint8_t count) { collect(count, Kind::dict, true); }
+    void mark(std::uint8_t /*number*/) { marks_.push_back(stack_.size()); }
+    void pop(std::uint8_t /*number*/) { pop_value(); }
+    void pop_mark(std::uint8_t /*number*/) { stack_.resize(stack_.size() - take_mark()); }
+    void dup(std::uint8_t /*number*/) { stack_.empty() ? damaged() : stack_.push_back(stack_.back()); }
+    void recall(std::uint8_t size)
+    {
+        const auto found = memo_.find(little_endian(size));
+        found == memo_.end() ? damaged() : stack_.push_back(found->second);
+    }
+    void remember(std::uint8_t size)
+    {
+        const std::uint64_t number = size == next_number ? memo_.size() : little_endian(size);
+        if (stack_.empty()) {
+            damaged();
+        } else {
+            memo_[number] = stack_.back();
         }
     }
 
@@ -296,23 +185,6 @@ class Unpickler {
         stack_.pop_back();
         return top;
     }
-    void remember(std::uint64_t index)
-    {
-        if (stack_.empty()) {
-            damaged();
-        } else {
-            memo_[index] = stack_.back();
-        }
-    }
-    void recall(std::uint64_t index)
-    {
-        const auto found = memo_.find(index);
-        if (found == memo_.end()) {
-            damaged();
-        } else {
-            stack_.push_back(found->second);
-        }
-    }
 
     LogText* log_;
     const std::string* name_;
@@ -322,6 +194,60 @@ class Unpickler {
     std::unordered_map<std::uint64_t, Value*> memo_;
     std::string problem_;
 };
+
+// The opcodes of Python's pickletools that plain data is made of.
+constinit const std::array<Unpickler::Opcode, 256> Unpickler::opcodes = [] {
+    constexpr std::array known{
+        Opcode{'.', &Unpickler::stop},
+        Opcode{0x80, &Unpickler::skip, 1},  // PROTO
+        Opcode{0x95, &Unpickler::skip, 8},  // FRAME
+        Opcode{'N', &Unpickler::none},
+        Opcode{0x88, &Unpickler::boolean, 1},        // NEWTRUE
+        Opcode{0x89, &Unpickler::boolean, 0},        // NEWFALSE
+        Opcode{'K', &Unpickler::integer, 1},         // BININT1
+        Opcode{'M', &Unpickler::integer, 2},         // BININT2
+        Opcode{'J', &Unpickler::signed_integer, 4},  // BININT
+        Opcode{0x8A, &Unpickler::long_integer, 1},   // LONG1
+        Opcode{0x8B, &Unpickler::long_integer, 4},   // LONG4
+        Opcode{'G', &Unpickler::real, 8},            // BINFLOAT
+        Opcode{0x8C, &Unpickler::text, 1},           // SHORT_BINUNICODE
+        Opcode{'U', &Unpickler::text, 1},            // SHORT_BINSTRING
+        Opcode{'C', &Unpickler::text, 1},            // SHORT_BINBYTES
+        Opcode{'X', &Unpickler::text, 4},            // BINUNICODE
+        Opcode{'T', &Unpickler::text, 4},            // BINSTRING
+        Opcode{'B', &Unpickler::text, 4},            // BINBYTES
+        Opcode{0x8D, &Unpickler::text, 8},           // BINUNICODE8
+        Opcode{0x8E, &Unpickler::text, 8},           // BINBYTES8
+        Opcode{0x96, &Unpickler::text, 8},           // BYTEARRAY8
+        Opcode{']', &Unpickler::empty_list},
+        Opcode{')', &Unpickler::empty_list},             // EMPTY_TUPLE
+        Opcode{'}', &Unpickler::empty_dict},             //
+        Opcode{'a', &Unpickler::into_list, 1},           // APPEND
+        Opcode{'e', &Unpickler::into_list, since_mark},  // APPENDS
+        Opcode{'s', &Unpickler::into_dict, 2},           // SETITEM
+        Opcode{'u', &Unpickler::into_dict, since_mark},  // SETITEMS
+        Opcode{0x85, &Unpickler::new_list, 1},           // TUPLE1
+        Opcode{0x86, &Unpickler::new_list, 2},           // TUPLE2
+        Opcode{0x87, &Unpickler::new_list, 3},           // TUPLE3
+        Opcode{'t', &Unpickler::new_list, since_mark},   // TUPLE
+        Opcode{'l', &Unpickler::new_list, since_mark},   // LIST
+        Opcode{'d', &Unpickler::new_dict, since_mark},   // DICT
+        Opcode{'(', &Unpickler::mark},
+        Opcode{'0', &Unpickler::pop},
+        Opcode{'1', &Unpickler::pop_mark},
+        Opcode{'2', &Unpickler::dup},
+        Opcode{'h', &Unpickler::recall, 1},               // BINGET
+        Opcode{'j', &Unpickler::recall, 4},               // LONG_BINGET
+        Opcode{'q', &Unpickler::remember, 1},             // BINPUT
+        Opcode{'r', &Unpickler::remember, 4},             // LONG_BINPUT
+        Opcode{0x94, &Unpickler::remember, next_number},  // MEMOIZE
+    };
+    std::array<Opcode, 256> all{};
+    for (const Opcode& opcode : known) {
+        all.at(opcode.code) = opcode;
+    }
+    return all;
+}();
 
 }  // namespace
 

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <deque>
+#include <map>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -15,6 +19,107 @@ constexpr std::size_t resting_cells = 256;
 
 constexpr std::size_t max_threads = 1024;
 constexpr std::uint64_t max_alignment = 1U << 30U;
+
+using ThreadIndex = std::uint32_t;
+using RecordedThread = std::pair<std::uint32_t, std::uint32_t>;  // process, thread
+
+// What orders the threads of a replay: which thread replays which recorded one, who waits for whose start, and the
+// cells through which blocks go from one thread to another.
+class ReplayOrder {
+  public:
+    // Recorded threads are dealt out to `threads` sequences; 0: each has one of its own.
+    ReplayOrder(std::vector<ReplaySequence>& sequences, std::uint32_t threads)
+        : sequences_{&sequences}, threads_{threads}
+    {
+    }
+
+    // The thread that replays a recorded one. A new one begins with a wait for the thread that started it.
+    ThreadIndex thread_of(const RecordedThread& recorded)
+    {
+        if (recorded == last_recorded_ && !indices_.empty()) {
+            return last_thread_;
+        }
+        last_recorded_ = recorded;
+        const auto number = static_cast<std::uint32_t>(indices_.size());
+        const ThreadIndex dealt = threads_ == 0 ? number : number % threads_;
+        const auto [place, is_new] = indices_.try_emplace(recorded, dealt);
+        last_thread_ = place->second;
+        if (is_new) {
+            if (last_thread_ >= sequences_->size()) {
+                sequences_->resize(std::size_t{last_thread_} + 1);
+            }
+            await_start(thread_starts_, recorded, last_thread_);
+            await_start(process_starts_, {recorded.first, 0}, last_thread_);
+        }
+        return last_thread_;
+    }
+    void start_thread(ThreadIndex starter, const RecordedThread& started)
+    {
+        thread_starts_[started] = place_for_signal(starter);
+    }
+    void start_process(ThreadIndex starter, std::uint32_t process)
+    {
+        process_starts_[{process, 0}] = place_for_signal(starter);
+    }
+
+    // A cell for a block that `giver` made at event `made_at` and that `taker` uses at event `now`. It belongs to this
+    // pair alone, and was emptied before the block was made: giver and taker then see its uses in the same order, and
+    // the giver never waits for what comes later.
+    std::uint32_t take_cell(ThreadIndex giver, ThreadIndex taker, std::uint64_t made_at, std::uint64_t now)
+    {
+        std::deque<UsedCell>& cells = pair_cells_[{giver, taker}];
+        std::uint32_t cell = cells_;
+        if (cells.size() >= resting_cells && cells.front().emptied_at < made_at) {
+            cell = cells.front().cell;
+            cells.pop_front();
+        } else {
+            ++cells_;
+        }
+        cells.push_back({cell, now});
+        return cell;
+    }
+
+    [[nodiscard]] std::uint32_t cells() const noexcept { return cells_; }
+
+  private:
+    struct Start {
+        ThreadIndex starter{};
+        std::uint64_t op{};  // of the starter: the place for a signal
+    };
+    struct UsedCell {
+        std::uint32_t cell{};
+        std::uint64_t emptied_at{};
+    };
+    using Starts = std::map<RecordedThread, Start>;
+
+    void await_start(Starts& starts, const RecordedThread& started, ThreadIndex thread)
+    {
+        const auto found = starts.extract(started);
+        if (!found.empty() && found.mapped().starter != thread) {
+            const auto [starter, op] = found.mapped();
+            const std::uint32_t cell = cells_++;
+            (*sequences_)[starter].extended_of(op) = {.action = ExtendedAction::signal, .to_cell = true, .to = cell};
+            (*sequences_)[thread].put({.action = ExtendedAction::await, .from_cell = true, .slot = cell});
+        }
+    }
+    // Becomes a signal if another thread turns out to replay what is started.
+    Start place_for_signal(ThreadIndex thread)
+    {
+        ReplaySequence& sequence = (*sequences_)[thread];
+        sequence.put({.action = ExtendedAction::pace});  // until time 0: no wait
+        return {thread, sequence.last_op()};
+    }
+
+    std::vector<ReplaySequence>* sequences_;
+    std::uint32_t threads_;
+    std::map<RecordedThread, ThreadIndex> indices_;
+    Starts thread_starts_;
+    Starts process_starts_;  // under thread 0
+    std::map<std::pair<ThreadIndex, ThreadIndex>, std::deque<UsedCell>> pair_cells_;
+    std::uint32_t cells_{};
+    RecordedThread last_recorded_{};
+    ThreadIndex last_thread_{};
+};
 
 struct Block {
     std::uint64_t size{};
@@ -323,75 +428,6 @@ class ReplayCompiler {
 };
 
 }  // namespace
-
-ThreadIndex ReplayOrder::thread_of(const RecordedThread& recorded)
-{
-    if (recorded == last_recorded_ && !indices_.empty()) {
-        return last_thread_;
-    }
-    last_recorded_ = recorded;
-    const auto number = static_cast<std::uint32_t>(indices_.size());
-    const ThreadIndex dealt = threads_ == 0 ? number : number % threads_;
-    const auto [place, is_new] = indices_.try_emplace(recorded, dealt);
-    last_thread_ = place->second;
-    if (is_new) {
-        if (last_thread_ >= sequences_->size()) {
-            sequences_->resize(std::size_t{last_thread_} + 1);
-        }
-        await_start(thread_starts_, recorded, last_thread_);
-        await_start(process_starts_, {recorded.first, 0}, last_thread_);
-    }
-    return last_thread_;
-}
-
-void ReplayOrder::await_start(Starts& starts, const RecordedThread& started, ThreadIndex thread)
-{
-    const auto found = starts.find(started);
-    if (found == starts.end()) {
-        return;
-    }
-    const auto [starter, op] = found->second;
-    starts.erase(found);
-    if (starter != thread) {
-        const std::uint32_t cell = cells_++;
-        (*sequences_)[starter].extended_of(op) = {.action = ExtendedAction::signal, .to_cell = true, .to = cell};
-        (*sequences_)[thread].put({.action = ExtendedAction::await, .from_cell = true, .slot = cell});
-    }
-}
-
-void ReplayOrder::start_thread(ThreadIndex starter, const RecordedThread& started)
-{
-    thread_starts_[started] = place_for_signal(starter);
-}
-
-void ReplayOrder::start_process(ThreadIndex starter, std::uint32_t process)
-{
-    process_starts_[{process, 0}] = place_for_signal(starter);
-}
-
-// Becomes a signal if another thread turns out to replay what is started.
-ReplayOrder::Start ReplayOrder::place_for_signal(ThreadIndex thread)
-{
-    ReplaySequence& sequence = (*sequences_)[thread];
-    sequence.put({.action = ExtendedAction::pace});  // until time 0: no wait
-    return {thread, sequence.last_op()};
-}
-
-// The cell belongs to this pair alone, and was emptied before the block was made: giver and taker then see its uses in
-// the same order, and the giver never waits for what comes later.
-std::uint32_t ReplayOrder::take_cell(ThreadIndex giver, ThreadIndex taker, std::uint64_t made_at, std::uint64_t now)
-{
-    std::deque<UsedCell>& cells = pair_cells_[{giver, taker}];
-    std::uint32_t cell = cells_;
-    if (cells.size() >= resting_cells && cells.front().emptied_at < made_at) {
-        cell = cells.front().cell;
-        cells.pop_front();
-    } else {
-        ++cells_;
-    }
-    cells.push_back({cell, now});
-    return cell;
-}
 
 base::Expected<std::vector<std::uint64_t>> compile_replay(TraceReader& reader, const ReplayCompileOptions& options)
 {
