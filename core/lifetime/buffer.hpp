@@ -54,9 +54,8 @@ class Buffer {
         }
     }
     Buffer(Buffer&& other) noexcept
-        : data_{std::exchange(other.data_, nullptr)}, bytes_{std::exchange(other.bytes_, 0)}, block_{std::exchange(
-                                                                                                  other.block_,
-                                                                                                  nullptr)}
+        : data_{std::exchange(other.data_, nullptr)}, bytes_{std::exchange(other.bytes_, 0)},
+          block_{std::exchange(other.block_, nullptr)}
     {
     }
     Buffer& operator=(const Buffer& other) noexcept;
