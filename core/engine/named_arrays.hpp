@@ -77,7 +77,7 @@ class Accesses {
         about_to_release(slot);
         switch (memory_.heap.free(array.handle())) {
         case lifetime::ManualFree::twice:
-            slots_[slot].double_frees += memory_.tolerates_double_free ? 0 : 1;
+            ++slots_[slot].double_frees;
             break;
         case lifetime::ManualFree::aliased:
             ++slots_[slot].aliased_frees;

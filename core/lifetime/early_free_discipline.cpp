@@ -50,7 +50,7 @@ class EarlyFreeDiscipline final : public Discipline {
             spin_for(spec_.release_cost_ns * spec_.finalizer_objects);
         }
         if (!reclaimer().free_data(block)) {
-            return ManualFree::twice;
+            return once_more();
         }
         freed_.fetch_add(1, relaxed);
         fallback_->freed_early(block.bytes);
@@ -64,8 +64,6 @@ class EarlyFreeDiscipline final : public Discipline {
     {
         DisciplineStats stats = fallback_->stats();
         stats.freed_early = freed_.load(relaxed);
-        stats.double_frees = double_frees_.load(relaxed);
-        stats.aliased_frees = aliased_.load(relaxed);
         return stats;
     }
 
@@ -73,8 +71,6 @@ class EarlyFreeDiscipline final : public Discipline {
     {
         fallback_->reset_counts();
         freed_.store(0, relaxed);
-        double_frees_.store(0, relaxed);
-        aliased_.store(0, relaxed);
     }
 
   private:
@@ -83,16 +79,19 @@ class EarlyFreeDiscipline final : public Discipline {
         return spec_.mode == ReleaseMode::unsafe_free || spec_.mode == ReleaseMode::refcount;
     }
 
+    [[nodiscard]] ManualFree once_more() const noexcept
+    {
+        return shares_ownership() ? ManualFree::disregarded : ManualFree::twice;
+    }
+
     // Why this free is not carried out; `done` when it is.
     [[nodiscard]] ManualFree refusal(const Block& block) noexcept
     {
         if (block.freed.load(std::memory_order_acquire)) {
-            double_frees_.fetch_add(shares_ownership() ? 0 : 1, relaxed);
-            return ManualFree::twice;
+            return once_more();
         }
         const bool shared = block.handles.load(std::memory_order_acquire) > 1;
         if (shared && spec_.mode == ReleaseMode::must_free) {
-            aliased_.fetch_add(1, relaxed);
             return ManualFree::aliased;
         }
         if (shared && shares_ownership()) {
@@ -106,8 +105,6 @@ class EarlyFreeDiscipline final : public Discipline {
     std::unique_ptr<Discipline> fallback_;
     std::atomic<std::uint64_t> asked_{0};
     std::atomic<std::uint64_t> freed_{0};
-    std::atomic<std::uint64_t> double_frees_{0};
-    std::atomic<std::uint64_t> aliased_{0};
 };
 
 }  // namespace
