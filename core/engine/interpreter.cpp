@@ -59,7 +59,7 @@ class Interpreter {
           thread_pool_{region, memory, environment}, replays_{region, memory}, transfers_{region, environment}
     {
         make_room();
-        memory_.heap.reserve(region_.header->order.reserved_blocks);
+        memory_.heap.reserve(region_.header->order.terms.reserved_blocks);
         rehearse();
         ready_ = replays_.prepare();
         has_transfers_ = transfers_.prepare();
@@ -73,7 +73,7 @@ class Interpreter {
         if (!ready_ || !accounts_.take_baseline()) {
             return finish(RunState::harness_failed);
         }
-        const bool marked = region_.header->order.marked;
+        const bool marked = region_.header->order.terms.marked;
         if (!marked) {
             stopwatch_.start(arrays_.made());
         }
