@@ -27,7 +27,7 @@ void concat(benchmark::State& state, const model::ConcatCase& what)
     for (auto _ : state) {
         const array::ConcatResult result = built.call.call(heap);
         if (result.status != array::ConcatStatus::ok) {
-            state.SkipWithError(array::describe(result.status));
+            state.SkipWithError("the case could not be concatenated");
             return;
         }
         result_bytes = result.array.bytes();

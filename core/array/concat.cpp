@@ -293,37 +293,6 @@ void join(std::span<const Array> inputs, const ConcatShape& shape, const Array& 
 
 }  // namespace
 
-const char* describe(ConcatStatus status) noexcept
-{
-    switch (status) {
-    case ConcatStatus::ok:
-        return "ok";
-    case ConcatStatus::no_inputs:
-        return "there is nothing to concatenate";
-    case ConcatStatus::zero_dimensional:
-        return "an array without dimensions has no axis to concatenate along";
-    case ConcatStatus::no_such_axis:
-        return "the arrays have no such axis";
-    case ConcatStatus::different_dimensions:
-        return "the arrays differ in their number of dimensions";
-    case ConcatStatus::different_shapes:
-        return "the arrays differ in length along another axis";
-    case ConcatStatus::no_common_dtype:
-        return "the arrays' types have none in common";
-    case ConcatStatus::cast_refused:
-        return "the casting rule does not allow an input's type to become the result's";
-    case ConcatStatus::out_and_dtype:
-        return "out and dtype exclude each other";
-    case ConcatStatus::wrong_out_shape:
-        return "out does not have the result's shape";
-    case ConcatStatus::out_overlaps_input:
-        return "out lies over an input";
-    case ConcatStatus::not_allocated:
-        return "the result could not be allocated";
-    }
-    return "?";
-}
-
 ConcatResult concatenate(lifetime::Heap& heap, std::span<const Array> inputs, const ConcatOptions& options) noexcept
 {
     const ConcatShape shape = shape_of(inputs, options);

@@ -33,8 +33,6 @@ enum class ConcatStatus : std::uint8_t {
     not_allocated,  // the result's `allocation` says why
 };
 
-[[nodiscard]] const char* describe(ConcatStatus status) noexcept;
-
 struct ConcatOptions {
     std::optional<std::int64_t> axis{0};
     const Array* out{};

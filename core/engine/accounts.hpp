@@ -42,18 +42,18 @@ class Stopwatch {
         return now;
     }
 
-    // The timed steps; adds to the record. `arrays`: made by the repetition so far.
-    void start(std::uint64_t arrays)
+    // The timed steps; adds to the record.
+    void start()
     {
         costs_at_watch_ = costs_of_thread() - excluded_.costs;
         running_ = true;
-        arrays_at_start_ = arrays;
+        arrays_at_start_ = record_.array_counts.made;
         cpu_at_start_ = clock_.process_cpu() - excluded_.cpu;
         faults_at_watch_ = faults_so_far();
         wall_at_start_ = clock_.now() - excluded_.wall;
     }
 
-    void stop(std::uint64_t arrays)
+    void stop()
     {
         const std::chrono::nanoseconds now = clock_.now() - excluded_.wall;
         const sys::FaultCounts faults = faults_so_far();
@@ -63,7 +63,7 @@ class Stopwatch {
         record_.cpu_ns += (cpu - cpu_at_start_).count();
         record_.minor_faults += faults.minor - faults_at_watch_.minor;
         record_.major_faults += faults.major - faults_at_watch_.major;
-        record_.timed_arrays += arrays - arrays_at_start_;
+        record_.timed_arrays += record_.array_counts.made - arrays_at_start_;
         record_.costs += costs_of_thread() - excluded_.costs - costs_at_watch_;
     }
 
@@ -120,7 +120,7 @@ class Stopwatch {
   private:
     [[nodiscard]] Costs costs_of_memory() const
     {
-        return {memory_.stack.call_times().program_ns(), memory_.heap.wait_ns(), 0, record_.pages_touched,
+        return {memory_.stack.call_times().program_ns(), memory_.heap.wait_ns(), 0, record_.array_counts.pages_touched,
                 memory_.counters.allocated_bytes()};
     }
 
@@ -187,7 +187,6 @@ class Accounts {
 
     [[nodiscard]] bool take_end()
     {
-        record_.all_minor_faults = stopwatch_.faults_so_far().minor;
         const auto peak = probe_.peak_bytes();
         const auto snapshot = probe_.snapshot();
         record_.live_bytes_peak = std::max(memory_.counters.live_bytes_peak(), record_.replay.direct_live_peak);

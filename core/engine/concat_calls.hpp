@@ -5,7 +5,7 @@
 // Units    nanoseconds, bytes.
 // Sources  NumSharp's sweep: warm-up calls, then calls timed one by one, results dropped and never disposed of.
 // Cost     two clock reads per call; the check reads the last result once.
-// Errors   AllocStatus of what could not be had. A case that concatenation itself refuses is a bug: NumPy takes them
+// Errors   Refusal: what could not be had. A case that concatenation itself refuses is a bug: NumPy takes them
 //          all.
 // Ownership  holds the inputs until it goes, so it must go before the heap.
 #pragma once
@@ -18,6 +18,7 @@
 #include "core/base/assert.hpp"
 #include "core/engine/accounts.hpp"
 #include "core/engine/environment.hpp"
+#include "core/engine/named_arrays.hpp"
 #include "core/engine/run_region.hpp"
 
 namespace memsweep::engine {
@@ -36,26 +37,20 @@ class ConcatCalls {
         built_.reserve(static_cast<std::size_t>(steps));
     }
 
-    struct Done {
-        memory::AllocStatus status{memory::AllocStatus::ok};
-        std::uint64_t refused_bytes{};  // 0: unknown
-        std::uint64_t arrays{};         // made, inputs included
-    };
     // `before_call` runs before each timed call, outside its time.
-    [[nodiscard]] Done run(const Concat& concat, Stopwatch& stopwatch, const std::function<void()>& before_call)
+    [[nodiscard]] Refusal run(const Concat& concat, Stopwatch& stopwatch, const std::function<void()>& before_call)
     {
         const std::uint64_t result_bytes = case_of(concat).result_bytes();
-        arrays_ = 0;
         memory_.heap.tag_next(concat.inputs);
 
         const Stopwatch::Pause preparing = stopwatch.pause();
         const memory::AllocStatus prepared = prepare(concat);
         stopwatch.resume(preparing);
         if (prepared != memory::AllocStatus::ok) {
-            return {prepared, find(concat.concat_case) != nullptr ? result_bytes : 0, arrays_};
+            return {prepared, find(concat.concat_case) != nullptr ? result_bytes : 0};
         }
         const memory::AllocStatus timed = time_calls(concat, find(concat.concat_case)->call, stopwatch, before_call);
-        return {timed, timed == memory::AllocStatus::ok ? 0 : result_bytes, arrays_};
+        return {timed, timed == memory::AllocStatus::ok ? 0 : result_bytes};
     }
 
     // The inputs of every case that was called, and what it writes to.
@@ -97,7 +92,7 @@ class ConcatCalls {
             if (made.status != memory::AllocStatus::ok) {
                 return made.status;
             }
-            arrays_ += made.call.inputs().size() + (made.call.out() ? 1U : 0U);
+            record_.array_counts.made += made.call.inputs().size() + (made.call.out() ? 1U : 0U);
             built_.push_back({concat.concat_case, std::move(made.call)});
             built = &built_.back();
         }
@@ -141,7 +136,7 @@ class ConcatCalls {
     [[nodiscard]] array::ConcatResult made(const array::ConcatCall& call)
     {
         array::ConcatResult result = call.call(memory_.heap);
-        arrays_ += result.status == array::ConcatStatus::ok && !call.out() ? 1U : 0U;
+        record_.array_counts.made += result.status == array::ConcatStatus::ok && !call.out() ? 1U : 0U;
         MEMSWEEP_ASSERT(result.status == array::ConcatStatus::ok || result.status == array::ConcatStatus::not_allocated,
                         "every case of the sweep is one that can be concatenated");
         return result;
@@ -152,7 +147,6 @@ class ConcatCalls {
     CaseMemory& memory_;
     const sys::Clock& clock_;
     std::vector<Built> built_;
-    std::uint64_t arrays_{};  // made by the current step
 };
 
 }  // namespace memsweep::engine

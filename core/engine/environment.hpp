@@ -51,9 +51,7 @@ struct CaseMemory {
                memory::Counters& shared_counters, std::uint32_t counters_index, device::Runtime* driver)
         : spec{memory_spec}, release{release_spec}, counters{shared_counters}, index{counters_index}, runtime{driver},
           stack{memory_spec, release_spec.safety, shared_counters, driver},
-          heap{stack.top(), release_spec, &stack.call_times()}, frees_manually{model::frees_manually(release_spec)},
-          tolerates_double_free{release_spec.mode == model::ReleaseMode::unsafe_free ||
-                                release_spec.mode == model::ReleaseMode::refcount}
+          heap{stack.top(), release_spec, &stack.call_times()}, frees_manually{model::frees_manually(release_spec)}
     {
     }
 
@@ -64,8 +62,7 @@ struct CaseMemory {
     device::Runtime* runtime;  // nullptr: the memory is none of a driver's
     memory::ResourceStack stack;
     lifetime::Heap heap;
-    bool frees_manually;         // a drop begins with a free by hand
-    bool tolerates_double_free;  // a second free of one buffer is harmless
+    bool frees_manually;  // a drop begins with a free by hand
 };
 
 class CaseMemories {

@@ -1,6 +1,7 @@
 #include "core/engine/executor.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -36,11 +37,17 @@ std::string unmet(const RepetitionRecord& record)
     return record.refused == memory::AllocStatus::ok ? trouble : fmt::format("{}; {}", refusal(record), trouble);
 }
 
-// The worker filled it, so a length is not taken at its word.
-AllocatorWord word_of(const AllocatorRecord& record)
+// The first of them; the worker filled the number, so it is not taken at its word.
+template <typename T>
+std::span<T> first_of(std::span<T> all, std::uint64_t count)
 {
-    const std::size_t length = std::min<std::size_t>(record.length, record.statistics.size());
-    return {read_text(record.library), read_text(record.format), read_text({record.statistics.data(), length})};
+    return all.first(std::min<std::uint64_t>(count, all.size()));
+}
+
+template <typename T>
+std::vector<T> copied(std::span<T> from)
+{
+    return {from.begin(), from.end()};
 }
 
 }  // namespace
@@ -49,16 +56,15 @@ void read_region(const RunRegion& region, Outcome& outcome)
 {
     const RunState state = region.header->state.load(std::memory_order_acquire);
     outcome.record = region.header->record;
-    const std::size_t points =
-        std::min<std::size_t>(region.header->points.load(std::memory_order_acquire), region.points.size());
-    outcome.points.assign(region.points.begin(), region.points.begin() + static_cast<std::ptrdiff_t>(points));
-    outcome.phases.assign(region.phases.begin(), region.phases.end());
-    const std::size_t calls = std::min<std::size_t>(outcome.record.calls, region.call_times_ns.size());
-    outcome.call_times_ns.assign(region.call_times_ns.begin(),
-                                 region.call_times_ns.begin() + static_cast<std::ptrdiff_t>(calls));
-    outcome.slots.assign(region.slot_records.begin(), region.slot_records.end());
+    outcome.points = copied(first_of(region.points, region.header->points.load(std::memory_order_acquire)));
+    outcome.phases = copied(region.phases);
+    outcome.call_times_ns = copied(first_of(region.call_times_ns, outcome.record.calls));
+    outcome.slots = copied(region.slot_records);
     if (!region.allocator.empty()) {
-        outcome.allocator = word_of(region.allocator.front());
+        const AllocatorRecord& said = region.allocator.front();
+        outcome.allocator.library = read_text(said.library);
+        outcome.allocator.format = read_text(said.format);
+        outcome.allocator.statistics = read_text(first_of(std::span<const char>{said.statistics}, said.length));
     }
     if (!region.call_counts.empty()) {
         outcome.call_counts = std::make_shared<const trace::CallTimeCounts>(region.call_counts.front());
@@ -82,6 +88,10 @@ void read_region(const RunRegion& region, Outcome& outcome)
     case RunState::harness_failed:
         outcome.ending = Ending::broken;
         outcome.reason = "the worker could not read its own memory accounting from /proc";
+        break;
+    case RunState::too_many_memories:
+        outcome.ending = Ending::broken;
+        outcome.reason = "too many different memory and release settings in one process";
         break;
     case RunState::waiting:
     case RunState::running:

@@ -31,13 +31,6 @@ enum class Ending {
     broken,       // the harness itself failed
 };
 
-// What the worker said of the malloc it ran under; empty when the case names none.
-struct AllocatorWord {
-    std::string library;     // the file that malloc came from
-    std::string format;      // of its statistics: json, xml, text; empty: it has none
-    std::string statistics;  // in its own words
-};
-
 // Everything one repetition measured, complete only when `ending` is finished.
 struct Outcome {
     Ending ending{Ending::broken};
@@ -49,7 +42,7 @@ struct Outcome {
     std::vector<SlotRecord> slots;
     std::vector<std::int64_t> call_times_ns;
     std::vector<model::Series> series;
-    AllocatorWord allocator;
+    model::AllocatorInfo allocator;                            // what the worker said of it, if the case names one
     std::shared_ptr<const trace::CallTimeCounts> call_counts;  // nullptr: no replay timed its calls
 };
 

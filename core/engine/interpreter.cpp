@@ -54,12 +54,12 @@ class Interpreter {
     Interpreter(const RunRegion& region, CaseMemory& memory, Environment environment)
         : region_{region}, record_{region.header->record}, memory_{memory}, clock_{environment.clock},
           probe_{environment.probe}, stopwatch_{environment, memory, record_},
-          accounts_{region, memory, probe_, stopwatch_}, arrays_{region, memory},
+          accounts_{region, memory, probe_, stopwatch_}, arrays_{region, memory, record_.array_counts, true},
           steps_{environment, memory, arrays_, record_}, concat_calls_{region, memory, environment},
           thread_pool_{region, memory, environment}, replays_{region, memory}, transfers_{region, environment}
     {
         make_room();
-        memory_.heap.reserve(region_.header->order.reserved_blocks);
+        memory_.heap.reserve(region_.header->order.terms.reserved_blocks);
         rehearse();
         ready_ = replays_.prepare();
         has_transfers_ = transfers_.prepare();
@@ -73,13 +73,13 @@ class Interpreter {
         if (!ready_ || !accounts_.take_baseline()) {
             return finish(RunState::harness_failed);
         }
-        const bool marked = region_.header->order.marked;
+        const bool marked = region_.header->order.terms.marked;
         if (!marked) {
-            stopwatch_.start(arrays_.made());
+            stopwatch_.start();
         }
         const Flow flow = run({0, static_cast<std::uint32_t>(region_.instructions.size())});
         if (stopwatch_.running()) {
-            stopwatch_.stop(arrays_.made());
+            stopwatch_.stop();
         }
         const bool complete = accounts_.take_end();
         arrays_.report_broken_poison();
@@ -155,14 +155,14 @@ class Interpreter {
         const bool starts_watch = instruction.timed && !stopwatch_.running();
         const auto phase = instruction.phase == no_phase ? Stopwatch::PhaseStart{} : stopwatch_.enter_phase();
         if (starts_watch) {
-            stopwatch_.start(arrays_.made());
+            stopwatch_.start();
         }
         if (!is<model::SampleStep>(instruction)) {
             enforce_limit();
         }
         const Flow flow = std::visit([this](const auto& operands) { return execute(operands); }, instruction.operands);
         if (starts_watch) {
-            stopwatch_.stop(arrays_.made());
+            stopwatch_.stop();
         }
         if (instruction.phase != no_phase) {
             stopwatch_.leave_phase(region_.phases[instruction.phase], phase);
@@ -172,10 +172,9 @@ class Interpreter {
 
     Flow execute(const Concat& concat)
     {
-        const ConcatCalls::Done done = concat_calls_.run(concat, stopwatch_, [this] { enforce_limit(); });
-        arrays_.add(done.arrays);
-        if (done.status != memory::AllocStatus::ok) {
-            return refused({done.status, done.refused_bytes});
+        const Refusal refusal = concat_calls_.run(concat, stopwatch_, [this] { enforce_limit(); });
+        if (refusal.status != memory::AllocStatus::ok) {
+            return refused(refusal);
         }
         if (concat.out != no_slot) {
             Handles& out = arrays_[concat.out];
@@ -233,13 +232,7 @@ class Interpreter {
                 break;
             }
         }
-        const ThreadPool::Done done = thread_pool_.run(parallel, record_.checksum);
-        arrays_.add(done.arrays);
-        record_.pages_touched += done.pages_touched;
-        record_.reads += done.reads;
-        record_.counts[model::MetricId::passed_arrays].add(done.passed);
-        record_.counts[model::MetricId::prefetched_bytes].add(done.prefetched.bytes, !done.prefetched.refused);
-        return flow_of({done.status, done.refused_bytes});
+        return flow_of(thread_pool_.run(parallel, record_));
     }
 
     Flow execute(const Throw& one)
@@ -293,7 +286,7 @@ class Interpreter {
         record_.refused = refusal.status;
         record_.refused_bytes = refusal.bytes;
         record_.refused_at_live_bytes = memory_.counters.live_bytes();
-        record_.refused_after_arrays = arrays_.made() + refusal.made;
+        record_.refused_after_arrays = record_.array_counts.made + refusal.made;
         return Flow::refused;
     }
 

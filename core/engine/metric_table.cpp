@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "core/engine/step_operations.hpp"
-
 namespace memsweep::engine {
 namespace {
 
@@ -22,9 +20,7 @@ bool never(const Program& /*program*/)
 
 bool is_arena(const Program& program)
 {
-    using model::ReleaseMode;
-    const ReleaseMode mode = program.release.mode;
-    return mode == ReleaseMode::arena || mode == ReleaseMode::arena_autoscale || mode == ReleaseMode::arena_checked;
+    return model::family_of(program.release.mode) == model::ModeFamily::arena;
 }
 
 bool makes_arrays(const Program& program)
@@ -34,10 +30,7 @@ bool makes_arrays(const Program& program)
 
 bool keeps(const Program& program)
 {
-    using model::ReleaseMode;
-    const ReleaseMode mode = program.release.mode;
-    return mode == ReleaseMode::pool || mode == ReleaseMode::preallocated || mode == ReleaseMode::tls_cache ||
-           mode == ReleaseMode::forward;
+    return model::family_of(program.release.mode) == model::ModeFamily::cache;
 }
 
 bool pools(const Program& program)
@@ -128,6 +121,12 @@ bool registers(const Program& program)
     });
 }
 
+// Whether blocks are trimmed, by a step or by the policy.
+bool trims(const Program& program)
+{
+    return has<model::TrimStep>(program) || program.memory.trim.above_bytes != 0;
+}
+
 bool is_shared(const Program& program)
 {
     return program.memory.resource == model::ResourceKind::memfd;
@@ -196,6 +195,7 @@ Value no_value(const Context& /*context*/)
 }
 
 constexpr std::string_view no_replay = "no event was replayed";
+constexpr std::string_view no_time = "the clock showed no time for it";
 constexpr std::string_view not_sampled = "the case takes no sample of this name";
 constexpr std::string_view no_transfer = "no transfer was completed";
 constexpr std::string_view no_cost = "not measured beside this repetition";
@@ -204,6 +204,9 @@ constexpr std::string_view no_operation = "no array was allocated in the timed s
 
 constexpr auto concats = has<model::ConcatStep>;
 constexpr auto replays = has<model::ReplayStep>;
+constexpr auto migrates = has<model::MigrateStep>;
+constexpr auto streams = has<model::StreamStep>;
+constexpr auto shares = has<model::ShareStep>;
 
 constexpr auto rows = std::to_array<Extractor>({
     {Id::wall_time, always, timed<&Record::wall_ns>},
@@ -245,7 +248,7 @@ constexpr auto rows = std::to_array<Extractor>({
      "no result was looked at"},
     {Id::allocations, always, counted<&Record::arrays>},
     {Id::allocated_bytes, always, counted<&Record::allocated_bytes>},
-    {Id::pages_touched, always, counted<&Record::pages_touched>},
+    {Id::pages_touched, always, counted<&Record::array_counts, &ArrayCounts::pages_touched>},
     {Id::faults_over_expected, maps_pages, faults_over_expected,
      "the known answer holds only while nothing was released before the last sample"},
     {Id::collections, collects, released<&Discipline::collections>},
@@ -278,7 +281,7 @@ constexpr auto rows = std::to_array<Extractor>({
     {Id::pool_short_blocks, pools, pooled<&Pool::short_blocks>},
     {Id::fragmentation, pools, fragmentation, "nothing lay idle in the pool at any sample"},
     {Id::outstanding, always, counted<&Record::outstanding>},
-    {Id::checksum, reads, counted<&Record::checksum>},
+    {Id::checksum, reads, counted<&Record::array_counts, &ArrayCounts::checksum>},
     {Id::use_after_free, looks_for_uses, over_slots<&SlotRecord::uses_after_free>},
     {Id::double_frees, frees_by_hand, over_slots<&SlotRecord::double_frees>},
     {Id::stray_releases, always, counted<&Record::stray_releases>},
@@ -350,22 +353,33 @@ constexpr auto rows = std::to_array<Extractor>({
      },
      "this kernel keeps no /proc/PID/schedstat"},
     {Id::other_time, always, other_time, no_cost},
+    {Id::drain_time, has<model::DrainStep>, step_time<Id::drain_time>},
+    {Id::trims, trims, step_count<Id::trims>},
+    {Id::trimmed_bytes, trims, step_count<Id::trimmed_bytes>, "the kernel refused a trim"},
+    {Id::prefetched_bytes, has<model::PrefetchStep>, step_count<Id::prefetched_bytes>, "the kernel refused a prefetch"},
+    {Id::migrated_bytes, migrates, step_count<Id::migrated_bytes>},
+    {Id::unmoved_bytes, migrates, step_count<Id::unmoved_bytes>},
+    {Id::streamed_bytes, streams, step_count<Id::streamed_bytes>},
+    {Id::stream_bandwidth, streams, step_rate<Id::streamed_bytes, Id::stream_bandwidth>, no_time},
+    {Id::shared_bytes, shares, step_count<Id::shared_bytes>},
+    {Id::share_wrong_bytes, shares, step_count<Id::share_wrong_bytes>},
+    {Id::share_bandwidth, shares, step_rate<Id::shared_bytes, Id::share_bandwidth>, no_time},
+    {Id::share_latency, shares, step_time<Id::share_latency>},
+    {Id::passed_arrays, has<model::PassStep>, step_count<Id::passed_arrays>},
 });
 
 // Does not compile where a metric has no row, or two.
 consteval std::array<Extractor, model::metric_count> rows_by_metric()
 {
     std::array<Extractor, model::metric_count> ordered{};
-    const auto put = [&ordered](const Extractor& row) {
+    for (const Extractor& row : rows) {
         Extractor& place = ordered.at(model::index_of(row.metric));
         if (place.value != nullptr) {
             throw "two rows for one metric";
         }
         place = row;
-    };
-    std::ranges::for_each(rows, put);
-    std::ranges::for_each(step_rows, put);
-    if (rows.size() + step_rows.size() != ordered.size()) {
+    }
+    if (rows.size() != ordered.size()) {
         throw "a metric without a row";
     }
     return ordered;

@@ -56,7 +56,7 @@ Value timed(const Context& context)
     return seconds(field<path...>(context));
 }
 
-// What steps have counted for a metric: step_operations.hpp.
+// What steps have counted for a metric.
 template <model::MetricId metric>
 [[nodiscard]] Value step_count(const Context& context)
 {

@@ -53,14 +53,15 @@ Value faults_over_expected(const Context& context)
         return std::nullopt;
     }
     const PointRecord& last = context.outcome.points.back();
-    if (last.live_bytes != record.allocated_bytes || record.pages_touched == 0) {
+    if (last.live_bytes != record.allocated_bytes || record.array_counts.pages_touched == 0) {
         return std::nullopt;
     }
     const double huge_pages = difference(last.huge_page_bytes, record.baseline_huge_page_bytes) /
                               static_cast<double>(context.huge_page_bytes);
     const double pages_per_huge =
         static_cast<double>(context.huge_page_bytes) / static_cast<double>(context.page_bytes);
-    const double expected = huge_pages + static_cast<double>(record.pages_touched) - huge_pages * pages_per_huge;
+    const double expected =
+        huge_pages + static_cast<double>(record.array_counts.pages_touched) - huge_pages * pages_per_huge;
     return expected > 0 ? Value{static_cast<double>(last.minor_faults) / expected} : std::nullopt;
 }
 

@@ -77,7 +77,7 @@ class Accesses {
         about_to_release(slot);
         switch (memory_.heap.free(array.handle())) {
         case lifetime::ManualFree::twice:
-            slots_[slot].double_frees += memory_.tolerates_double_free ? 0 : 1;
+            ++slots_[slot].double_frees;
             break;
         case lifetime::ManualFree::aliased:
             ++slots_[slot].aliased_frees;
@@ -177,8 +177,9 @@ struct Refusal {
 class NamedArrays {
   public:
     // Sized and constructed now, so that the pages they lie on belong to the baseline.
-    NamedArrays(const RunRegion& region, CaseMemory& memory)
-        : memory_{memory}, record_{region.header->record}, accesses_{memory, region.slot_records},
+    // `tags`: the blocks of its arrays are told apart by name, which one thread of a program can have done.
+    NamedArrays(const RunRegion& region, CaseMemory& memory, ArrayCounts& counts, bool tags)
+        : memory_{memory}, counts_{counts}, tags_{tags}, accesses_{memory, region.slot_records},
           handles_(region.slots.size())
     {
         for (std::size_t i = 0; i < handles_.size(); ++i) {
@@ -191,7 +192,7 @@ class NamedArrays {
     [[nodiscard]] Refusal execute(const Alloc& alloc)
     {
         Handles& handles = handles_[alloc.as];
-        memory_.heap.tag_next(alloc.as);
+        tag_next(alloc.as);
         for (std::uint64_t i = 0; i < alloc.count; ++i) {
             auto made = array::Array::create(memory_.heap, alloc.dtype, alloc.shape(), alloc.fill, alloc.touch);
             if (made.status != memory::AllocStatus::ok) {
@@ -214,7 +215,7 @@ class NamedArrays {
         const Handles& right = handles_[binary.right];
         const std::size_t count = std::min(left.in_use, right.in_use);
         std::size_t made_count = 0;
-        memory_.heap.tag_next(binary.as);
+        tag_next(binary.as);
         for (std::size_t i = 0; i < count; ++i) {
             if (!accesses_.allowed(left.current[i], binary.left) ||
                 !accesses_.allowed(right.current[i], binary.right)) {
@@ -237,7 +238,7 @@ class NamedArrays {
         Handles& result = handles_[view.as];
         const Handles& looked_at = handles_[view.of];
         std::size_t made_count = 0;
-        memory_.heap.tag_next(view.as);
+        tag_next(view.as);
         for (std::size_t i = 0; i < looked_at.in_use; ++i) {
             if (!accesses_.allowed(looked_at.current[i], view.of)) {
                 continue;
@@ -275,8 +276,8 @@ class NamedArrays {
             std::uint64_t sum = 0;
             accesses_.run(one, read.target, 0, [&] { sum = array::checksum(one.data(), one.bytes()); });
             accesses_.look_for_poison(one, read.target);
-            record_.checksum = array::chained(record_.checksum, sum);
-            ++record_.reads;
+            counts_.checksum = array::chained(counts_.checksum, sum);
+            ++counts_.reads;
         }
     }
 
@@ -310,11 +311,15 @@ class NamedArrays {
     }
 
     // Adds the pages of the arrays to those touched, unless they have been written before.
-    void count_first_touch(Handles& handles) { record_.pages_touched += handles.first_touch(page_bytes_); }
+    void count_first_touch(Handles& handles) { counts_.pages_touched += handles.first_touch(page_bytes_); }
 
-    // Made by the repetition so far; add() counts those that others have made.
-    [[nodiscard]] std::uint64_t made() const { return made_; }
-    void add(std::uint64_t made) { made_ += made; }
+    // Drops all of them.
+    void forget()
+    {
+        for (Handles& handles : handles_) {
+            handles.forget();
+        }
+    }
 
     void report_broken_poison() { accesses_.report_broken_poison(); }
 
@@ -331,16 +336,23 @@ class NamedArrays {
   private:
     void rebind(Handles& handles, std::size_t count)
     {
-        made_ += count;
+        counts_.made += count;
         handles.rebind(count);
     }
 
+    void tag_next(SlotIndex slot)
+    {
+        if (tags_) {
+            memory_.heap.tag_next(slot);
+        }
+    }
+
     CaseMemory& memory_;
-    RepetitionRecord& record_;
+    ArrayCounts& counts_;
+    bool tags_;
     Accesses accesses_;
     std::uint64_t page_bytes_{sys::page_size()};
     std::vector<Handles> handles_;
-    std::uint64_t made_{};
 };
 
 }  // namespace memsweep::engine

@@ -171,7 +171,19 @@ class PackedTraces {
     std::map<Key, PackedTrace> traces_;
 };
 
-struct Program {
+// What a program asks for beside its instructions, as plain values.
+struct ProgramTerms {
+    model::MemorySpec memory;
+    model::ReleaseSpec release;
+    std::uint64_t reserved_blocks{};  // control blocks to make before the baseline
+    // Of a case in a device's own memory, which only a worker can judge: what it will hold, and what the host can
+    // spare.
+    std::uint64_t estimate_bytes{}, memory_budget_bytes{};  // 0: no bound
+    std::uint32_t required_devices{};                       // gpu0 and so on; 0: none
+    bool marked{};  // some step is marked as timed: wall_time covers only such steps
+};
+
+struct Program : ProgramTerms {
     std::vector<Instruction> instructions;
     std::vector<Slot> slots;
     std::vector<std::string> slot_names;
@@ -179,18 +191,10 @@ struct Program {
     std::vector<std::string> sample_names;
     std::uint32_t points{};       // samples of one repetition
     std::uint32_t timed_calls{};  // of one repetition
-    bool marked{};                // some step is marked as timed: wall_time covers only such steps
     std::uint64_t arrays{};       // allocated over one repetition
-    // Of a case in a device's own memory, which only a worker can judge: what it will hold, and what the host can
-    // spare.
-    std::uint64_t estimate_bytes{}, memory_budget_bytes{};  // 0: no bound
-    std::uint32_t required_devices{};                       // gpu0 and so on; 0: none
-    std::uint64_t reserved_blocks{};                        // control blocks to make before the baseline
     std::vector<PackedTrace> replays;
     std::vector<TransferPlan> transfers;
-    bool times_calls{};  // some replay times every call by itself
-    model::MemorySpec memory;
-    model::ReleaseSpec release;
+    bool times_calls{};              // some replay times every call by itself
     model::AllocatorSpec allocator;  // of the worker that runs it
 };
 

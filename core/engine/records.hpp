@@ -154,8 +154,7 @@ struct StepCount {
     }
 };
 
-// The counts of steps, each under the metric that it is shown by, or that is derived from it: step_operations.hpp has
-// both.
+// The counts of steps, each under the metric that it is shown by, or that is derived from it.
 class StepCounts {
   public:
     [[nodiscard]] StepCount& operator[](model::MetricId metric) { return counts_[model::index_of(metric)]; }
@@ -165,6 +164,14 @@ class StepCounts {
     std::array<StepCount, model::metric_count> counts_{};
 };
 
+// What steps have done with arrays, in a repetition or in one thread of a parallel block.
+struct ArrayCounts {
+    std::uint64_t made{};
+    std::uint64_t pages_touched{};
+    std::uint64_t checksum{};  // of what was read
+    std::uint64_t reads{};
+};
+
 // Of the timed steps, except where a name says otherwise.
 struct RepetitionRecord {
     std::int64_t wall_ns{};
@@ -172,11 +179,9 @@ struct RepetitionRecord {
     std::uint64_t minor_faults{};
     std::uint64_t major_faults{};
     bool knows_run_delay{};
-    std::uint64_t timed_arrays{};      // allocated while the clock ran
-    std::uint64_t arrays{};            // allocated over the repetition
-    std::uint64_t allocated_bytes{};   // over the repetition
-    std::uint64_t pages_touched{};     // over the repetition
-    std::uint64_t all_minor_faults{};  // over the repetition, samples excluded
+    std::uint64_t timed_arrays{};     // allocated while the clock ran
+    std::uint64_t arrays{};           // allocated over the repetition
+    std::uint64_t allocated_bytes{};  // over the repetition
     std::uint64_t baseline_working_set_bytes{};
     std::uint64_t baseline_huge_page_bytes{};
     std::uint64_t end_working_set_bytes{};
@@ -187,12 +192,11 @@ struct RepetitionRecord {
     double fragmentation{-1};              // of the pool's idle memory, the highest of all samples; -1: it held none
     std::uint64_t stray_releases{};
     std::uint64_t outstanding{};  // arrays acquired and not released, at the end
-    std::uint64_t checksum{};
-    std::uint64_t reads{};
-    std::uint64_t calls{};  // timed one by one; their times lie in the region
+    std::uint64_t calls{};        // timed one by one; their times lie in the region
     std::uint64_t call_minor_faults{};
     std::uint64_t results_checked{};
     std::uint64_t results_wrong{};
+    ArrayCounts array_counts;  // over the repetition
     Costs costs;
     StepCounts counts;
     FaultCosts fault_costs;

@@ -46,13 +46,7 @@ tl::unexpected<base::Error> foreign_region()
 base::Expected<sys::SharedRegion> make_run_region(const Program& program, const RunLimits& limits)
 {
     RunOrder order{.magic = region_magic,
-                   .memory = program.memory,
-                   .release = program.release,
-                   .reserved_blocks = program.reserved_blocks,
-                   .estimate_bytes = program.estimate_bytes,
-                   .memory_budget_bytes = program.memory_budget_bytes,
-                   .required_devices = program.required_devices,
-                   .marked = program.marked,
+                   .terms = program,
                    .measure_fault_cost = limits.measure_fault_cost,
                    .drain_first = limits.drain_first};
     order.instructions.count = program.instructions.size();

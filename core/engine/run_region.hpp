@@ -29,7 +29,16 @@ struct ReplayPlace {
     std::int32_t fd{};
 };
 
-enum class RunState : std::uint32_t { waiting, running, finished, refused, unmet, transfer_failed, harness_failed };
+enum class RunState : std::uint32_t {
+    waiting,
+    running,
+    finished,
+    refused,
+    unmet,
+    transfer_failed,
+    harness_failed,
+    too_many_memories,  // different ones, in one process
+};
 
 // Where records of one kind lie behind the header.
 struct Section {
@@ -41,13 +50,7 @@ struct Section {
 struct RunOrder {
     std::uint64_t magic{};
     std::uint64_t size_bytes{};
-    model::MemorySpec memory;
-    model::ReleaseSpec release;
-    std::uint64_t reserved_blocks{};
-    std::uint64_t estimate_bytes{};       // of a device's memory: what the device decides
-    std::uint64_t memory_budget_bytes{};  // likewise; 0: no bound
-    std::uint32_t required_devices{};     // gpu0 and so on; 0: none
-    bool marked{};
+    ProgramTerms terms;
     bool measure_fault_cost{};
     bool drain_first{};
     Section instructions, slots, slot_records, phases, points, call_times, replays, transfers;

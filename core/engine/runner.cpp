@@ -69,9 +69,7 @@ void Runner::run(model::RunReport& report)
             observer_.case_ended(report.cases[index], report);  // refused
         }
     }
-    for_each_turn([&](const Sweep& sweep, std::uint32_t number, bool warmup) {
-        return take_turn(report, sweep, number, warmup);
-    });
+    take_turns(report);
     judge(report);
     observer_.run_ended(report);
 }
@@ -154,53 +152,39 @@ void Runner::prepare_case(model::RunReport& report, const model::Case& plan_case
     entries_.push_back(std::move(entry));
 }
 
-bool Runner::for_each_turn(const Turn& turn)
+void Runner::take_turns(model::RunReport& report)
 {
     const model::Settings& settings = plan_.settings;
-    if (settings.order == model::Order::sequential) {
-        for (const Sweep& sweep : sweeps_) {
-            for (std::uint32_t i = 0; i < settings.warmup + settings.repetitions; ++i) {
-                const bool warmup = i < settings.warmup;
-                if (!turn(sweep, warmup ? i : i - settings.warmup, warmup)) {
-                    return false;
-                }
+    const bool sequential = settings.order == model::Order::sequential;
+    const std::uint64_t rounds = std::uint64_t{settings.warmup} + settings.repetitions;
+    std::vector<std::size_t> order(sweeps_.size());
+    bool goes_on = true;
+    for (std::uint64_t turn = 0; turn < rounds * order.size() && goes_on; ++turn) {
+        const auto round = static_cast<std::uint32_t>(sequential ? turn % rounds : turn / order.size());
+        const std::size_t place = sequential ? turn / rounds : turn % order.size();
+        const bool warmup = round < settings.warmup;
+        const std::uint32_t number = warmup ? round : round - settings.warmup;
+        if (place == 0) {  // a round begins
+            std::iota(order.begin(), order.end(), std::size_t{0});
+            if (settings.order == model::Order::shuffled) {
+                base::Rng{settings.seed + number + (warmup ? 1'000'000'007ULL : 0)}.shuffle(order);
             }
         }
-        return true;
+        goes_on = take_turn(report, {sweeps_[order[place]], number, warmup});
     }
-    for (std::uint32_t i = 0; i < settings.warmup; ++i) {
-        if (!round(i, true, turn)) {
-            return false;
-        }
-    }
-    for (std::uint32_t i = 0; i < settings.repetitions; ++i) {
-        if (!round(i, false, turn)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-bool Runner::round(std::uint32_t number, bool warmup, const Turn& turn)
-{
-    std::vector<std::size_t> order(sweeps_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    if (plan_.settings.order == model::Order::shuffled) {
-        base::Rng{plan_.settings.seed + number + (warmup ? 1'000'000'007ULL : 0)}.shuffle(order);
-    }
-    return std::ranges::all_of(order, [&](std::size_t index) { return turn(sweeps_[index], number, warmup); });
 }
 
 // What must run so that every case of the sweep that lacks this repetition meets what those before it leave behind.
 // Which of them have it already differs after a resumed run.
-Runner::Sweep Runner::due(const model::RunReport& report, const Sweep& sweep, std::uint32_t number, bool warmup) const
+Runner::Sweep Runner::due(const model::RunReport& report, const Turn& turn) const
 {
     Sweep all;
     std::size_t needed = 0;
-    for (const std::size_t index : sweep) {
+    for (const std::size_t index : turn.sweep) {
         if (!entries_[index].lost) {
             all.push_back(index);
-            const bool lacks_it = !entries_[index].ended && (warmup || number >= report.cases[index].repetitions);
+            const bool lacks_it =
+                !entries_[index].ended && (turn.warmup || turn.number >= report.cases[index].repetitions);
             needed = lacks_it ? all.size() : needed;
         }
     }
@@ -208,16 +192,16 @@ Runner::Sweep Runner::due(const model::RunReport& report, const Sweep& sweep, st
     return all;
 }
 
-bool Runner::take_turn(model::RunReport& report, const Sweep& sweep, std::uint32_t number, bool warmup)
+bool Runner::take_turn(model::RunReport& report, const Turn& turn)
 {
-    const Sweep members = due(report, sweep, number, warmup);
+    const Sweep members = due(report, turn);
     for (const std::size_t index : members) {
-        const bool for_others_only = number < report.cases[index].repetitions;
-        if (!run_case(report, index, number, warmup || for_others_only, index != members.back())) {
+        const bool for_others_only = turn.number < report.cases[index].repetitions;
+        if (!run_case(report, index, turn.number, turn.warmup || for_others_only, index != members.back())) {
             return false;
         }
         if (entries_[index].lost) {
-            cut_short(report, sweep, index);
+            cut_short(report, turn.sweep, index);
             return !aborted_;
         }
     }
@@ -307,6 +291,11 @@ void Runner::accept(model::RunReport& report, std::size_t index, const Outcome& 
         keep_allocator(outcome, case_report.allocator);
         keep_facts(entry.program, outcome.record, case_report.facts);
     }
+    // The record of a refusal is complete: what led to it is worth keeping.
+    if (!warmup && (outcome.ending == Ending::finished || outcome.ending == Ending::refused)) {
+        append_repetition(entry.program, outcome, capabilities_.page_bytes, capabilities_.huge_page_bytes, case_report);
+        summarize_metrics(case_report);
+    }
     switch (outcome.ending) {
     case Ending::interrupted:
         interrupted_ = true;
@@ -315,9 +304,6 @@ void Runner::accept(model::RunReport& report, std::size_t index, const Outcome& 
         if (!warmup) {
             case_report.status = model::Status::ok;
             case_report.reason.clear();
-            append_repetition(entry.program, outcome, capabilities_.page_bytes, capabilities_.huge_page_bytes,
-                              case_report);
-            summarize_metrics(case_report);
             entry.ended = case_report.repetitions >= plan_.settings.repetitions;
         }
         return;
@@ -327,12 +313,6 @@ void Runner::accept(model::RunReport& report, std::size_t index, const Outcome& 
         entry.ended = entry.lost = true;
         return;
     case Ending::refused:
-        if (!warmup) {  // its record is complete: what led to the refusal is worth keeping
-            append_repetition(entry.program, outcome, capabilities_.page_bytes, capabilities_.huge_page_bytes,
-                              case_report);
-            summarize_metrics(case_report);
-        }
-        [[fallthrough]];
     case Ending::crashed:
     case Ending::timed_out:
     case Ending::broken:

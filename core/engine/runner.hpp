@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,16 +39,18 @@ class Runner {
         bool lost{};   // nor can it run for the sake of those that come after it in a sweep
     };
     using Sweep = std::vector<std::size_t>;  // indices of entries
-    // A turn is one repetition of a sweep, or of a case placed alone; the callee returns false to stop the run.
-    using Turn = std::function<bool(const Sweep& sweep, std::uint32_t number, bool warmup)>;
+    // One repetition of a sweep, or of a case placed alone.
+    struct Turn {
+        const Sweep& sweep;
+        std::uint32_t number{};  // from 0; of the warm-up rounds when `warmup`
+        bool warmup{};
+    };
 
     void prepare(model::RunReport& report);
     void prepare_case(model::RunReport& report, const model::Case& plan_case, std::uint64_t estimate_bytes);
-    bool for_each_turn(const Turn& turn);
-    bool round(std::uint32_t number, bool warmup, const Turn& turn);
-    [[nodiscard]] Sweep due(const model::RunReport& report, const Sweep& sweep, std::uint32_t number,
-                            bool warmup) const;
-    bool take_turn(model::RunReport& report, const Sweep& sweep, std::uint32_t number, bool warmup);
+    void take_turns(model::RunReport& report);
+    [[nodiscard]] Sweep due(const model::RunReport& report, const Turn& turn) const;
+    bool take_turn(model::RunReport& report, const Turn& turn);  // false: the run stops
     bool run_case(model::RunReport& report, std::size_t index, std::uint32_t number, bool warmup, bool keeps_worker);
     void cut_short(model::RunReport& report, const Sweep& sweep, std::size_t failed);
     void accept(model::RunReport& report, std::size_t index, const Outcome& outcome, std::uint32_t number, bool warmup);

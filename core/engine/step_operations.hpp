@@ -2,8 +2,8 @@
 // are, brought in, taken away, moved between nodes, streamed through, shared. And the policy that trims arrays while
 // the working set is above its limit.
 //
-// A new operation with counters of its own is an execute() here and a row of step_rows for each counter; nothing else
-// in the engine knows it.
+// A new operation with counters of its own is an execute() here and a row of metric_table.cpp for each counter; nothing
+// else in the engine knows it.
 //
 // Sources  the resident set by the process probe.
 // Cost     of a step: its own system calls, which belong to its time. Of the policy, before each operation: one reading
@@ -13,14 +13,11 @@
 // Threads  the interpreter's.
 #pragma once
 
-#include <array>
 #include <string>
-#include <string_view>
 
 #include "core/array/kernels.hpp"
 #include "core/engine/accounts.hpp"
 #include "core/engine/environment.hpp"
-#include "core/engine/metric_table.hpp"
 #include "core/engine/named_arrays.hpp"
 #include "core/memory/paging.hpp"
 #include "core/sys/allocator_library.hpp"
@@ -108,8 +105,9 @@ class StepOperations {
                 if (plan.writes) {
                     array::touch(chunk, bytes, model::Touch::full);
                 } else {
-                    record_.checksum = array::chained(record_.checksum, array::checksum(chunk, bytes));
-                    ++record_.reads;
+                    ArrayCounts& counts = record_.array_counts;
+                    counts.checksum = array::chained(counts.checksum, array::checksum(chunk, bytes));
+                    ++counts.reads;
                 }
             });
             record_.counts[Id::streamed_bytes].add(one.bytes());
@@ -186,38 +184,5 @@ class StepOperations {
     RepetitionRecord& record_;
     std::string reclaim_file_;  // empty: there is none
 };
-
-// Whether blocks are trimmed, by a step or by the policy.
-[[nodiscard]] inline bool trims(const Program& program)
-{
-    return scope::has<model::TrimStep>(program) || program.memory.trim.above_bytes != 0;
-}
-
-inline constexpr std::string_view no_time = "the clock showed no time for it";
-
-// The metrics of what steps count.
-inline constexpr auto step_rows = std::to_array<Extractor>({
-    {model::MetricId::drain_time, scope::has<model::DrainStep>, values::step_time<model::MetricId::drain_time>},
-    {model::MetricId::trims, trims, values::step_count<model::MetricId::trims>},
-    {model::MetricId::trimmed_bytes, trims, values::step_count<model::MetricId::trimmed_bytes>,
-     "the kernel refused a trim"},
-    {model::MetricId::prefetched_bytes, scope::has<model::PrefetchStep>,
-     values::step_count<model::MetricId::prefetched_bytes>, "the kernel refused a prefetch"},
-    {model::MetricId::migrated_bytes, scope::has<model::MigrateStep>,
-     values::step_count<model::MetricId::migrated_bytes>},
-    {model::MetricId::unmoved_bytes, scope::has<model::MigrateStep>,
-     values::step_count<model::MetricId::unmoved_bytes>},
-    {model::MetricId::streamed_bytes, scope::has<model::StreamStep>,
-     values::step_count<model::MetricId::streamed_bytes>},
-    {model::MetricId::stream_bandwidth, scope::has<model::StreamStep>,
-     values::step_rate<model::MetricId::streamed_bytes, model::MetricId::stream_bandwidth>, no_time},
-    {model::MetricId::shared_bytes, scope::has<model::ShareStep>, values::step_count<model::MetricId::shared_bytes>},
-    {model::MetricId::share_wrong_bytes, scope::has<model::ShareStep>,
-     values::step_count<model::MetricId::share_wrong_bytes>},
-    {model::MetricId::share_bandwidth, scope::has<model::ShareStep>,
-     values::step_rate<model::MetricId::shared_bytes, model::MetricId::share_bandwidth>, no_time},
-    {model::MetricId::share_latency, scope::has<model::ShareStep>, values::step_time<model::MetricId::share_latency>},
-    {model::MetricId::passed_arrays, scope::has<model::PassStep>, values::step_count<model::MetricId::passed_arrays>},
-});
 
 }  // namespace memsweep::engine

@@ -3,16 +3,18 @@
 //
 // Cost     the threads are started, and pinned one per processor in turn, before the baseline; a block costs a wake-up.
 //          Passing on spins for the neighbour, and yields.
-// Errors   AllocStatus in Done: the first refusal ends the block in every thread.
+// Errors   Refusal: the first ends the block in every thread.
 // Threads  run belongs to the interpreter's thread.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -22,7 +24,6 @@
 #include "core/engine/named_arrays.hpp"
 #include "core/engine/run_region.hpp"
 #include "core/memory/paging.hpp"
-#include "core/sys/page_ops.hpp"
 #include "core/sys/processors.hpp"
 #include "core/sys/threads.hpp"
 
@@ -52,17 +53,11 @@ class ThreadPool {
   public:
     // As many threads as the largest parallel block of the program has.
     ThreadPool(const RunRegion& region, CaseMemory& memory, Environment environment)
-        : region_{region}, memory_{memory}, clock_{environment.clock}, page_bytes_{sys::page_size()},
-          members_(max_threads(region.instructions))
+        : region_{region}, clock_{environment.clock}
     {
-        for (Member& member : members_) {
-            member.handles.resize(region.slots.size());
-            std::size_t max_capacity = 0;
-            for (std::size_t i = 0; i < region.slots.size(); ++i) {
-                member.handles[i].reserve(region.slots[i].capacity);
-                max_capacity = std::max<std::size_t>(max_capacity, region.slots[i].capacity);
-            }
-            member.inbox.reserve(max_capacity);
+        const std::size_t threads = max_threads(region.instructions);
+        while (members_.size() < threads) {
+            members_.emplace_back(region, memory);
         }
         if (!members_.empty()) {
             if (auto pool = sys::PinnedThreads::start(clock_, processors_in_turn(members_.size()))) {
@@ -74,69 +69,67 @@ class ThreadPool {
     ThreadPool(const ThreadPool&) = delete;
     ThreadPool& operator=(const ThreadPool&) = delete;
 
-    // Sums over the threads.
-    struct Done {
-        std::uint64_t arrays{};
-        std::uint64_t pages_touched{};
-        std::uint64_t passed{};  // arrays handed to another thread
-        std::uint64_t reads{};
-        memory::PagesAdvised prefetched;
-        memory::AllocStatus status{memory::AllocStatus::ok};
-        std::uint64_t refused_bytes{};
-    };
-
-    // `checksum` is chained with what the threads have read, in their order.
-    [[nodiscard]] Done run(const Parallel& block, std::uint64_t& checksum)
+    // What the threads have read is chained in their order.
+    [[nodiscard]] Refusal run(const Parallel& block, RepetitionRecord& record)
     {
         if (!pool_) {
-            return {.status = memory::AllocStatus::no_process};
+            return {memory::AllocStatus::no_process};
         }
-        const std::span members = std::span{members_}.first(block.threads);
-        for (std::size_t number = 0; number < members.size(); ++number) {
-            members[number].next = &members[(number + 1) % members.size()];
+        for (std::size_t number = 0; number < block.threads; ++number) {
+            members_[number].next = &members_[(number + 1) % block.threads];
         }
         aborted_.store(false, std::memory_order_relaxed);
         pool_->run([&](std::size_t number) {
-            if (number >= members.size()) {
+            if (number >= block.threads) {
                 return;
             }
-            Member& member = members[number];
-            member.done = {};
-            member.checksum = 0;
+            Member& member = members_[number];
+            member.counts = {};
+            member.refusal = {};
+            member.passed = 0;
+            member.prefetched = {};
             if (!run_body(member, block.body)) {
                 aborted_.store(true, std::memory_order_release);
             }
-            for (Handles& handles : member.handles) {
-                handles.forget();
-            }
+            member.arrays.forget();
         });
-        Done sum;
-        for (Member& member : members) {
+        Refusal refusal;
+        ArrayCounts& sum = record.array_counts;
+        for (std::size_t number = 0; number < block.threads; ++number) {
+            Member& member = members_[number];
             member.inbox.forget();
             member.full.store(false, std::memory_order_relaxed);
-            sum.arrays += member.done.arrays;
-            sum.pages_touched += member.done.pages_touched;
-            sum.passed += member.done.passed;
-            sum.reads += member.done.reads;
-            sum.prefetched += member.done.prefetched;
-            if (member.done.status != memory::AllocStatus::ok) {
-                sum.status = member.done.status;
-                sum.refused_bytes = member.done.refused_bytes;
+            sum.made += member.counts.made;
+            sum.pages_touched += member.counts.pages_touched;
+            sum.reads += member.counts.reads;
+            record.counts[model::MetricId::passed_arrays].add(member.passed);
+            record.counts[model::MetricId::prefetched_bytes].add(member.prefetched.bytes, !member.prefetched.refused);
+            if (member.refusal.status != memory::AllocStatus::ok) {
+                refusal = {member.refusal.status, member.refusal.bytes};
             }
-            if (member.done.reads != 0) {
-                checksum = array::chained(checksum, member.checksum);
+            if (member.counts.reads != 0) {
+                sum.checksum = array::chained(sum.checksum, member.counts.checksum);
             }
         }
-        return sum;
+        return refusal;
     }
 
   private:
     // One thread's; what its neighbour writes lies on a line of its own.
     struct Member {
+        Member(const RunRegion& region, CaseMemory& memory) : arrays{region, memory, counts, false}
+        {
+            for (const Slot& slot : region.slots) {
+                inbox.reserve(std::max<std::size_t>(inbox.current.size(), slot.capacity));
+            }
+        }
+
         Member* next{};  // in the ring of the block's threads
-        std::vector<Handles> handles;
-        Done done;
-        std::uint64_t checksum{};
+        ArrayCounts counts;
+        NamedArrays arrays;
+        Refusal refusal;
+        memory::PagesAdvised prefetched;
+        std::uint64_t passed{};                     // arrays handed to another thread
         alignas(64) std::atomic<bool> full{false};  // `inbox` holds what the thread before has passed on
         Handles inbox;
     };
@@ -153,57 +146,24 @@ class ThreadPool {
         return true;
     }
 
-    bool execute(Member& member, const Alloc& alloc)
+    // Arrays of a thread are made, used and dropped as those of the program.
+    template <typename Operands>
+        requires requires(NamedArrays& arrays, const Operands& operands) { arrays.execute(operands); }
+    static bool execute(Member& member, const Operands& operands)
     {
-        Handles& handles = member.handles[alloc.as];
-        for (std::uint64_t i = 0; i < alloc.count; ++i) {
-            auto made = array::Array::create(memory_.heap, alloc.dtype, alloc.shape(), alloc.fill, alloc.touch);
-            if (made.status != memory::AllocStatus::ok) {
-                member.done.status = made.status;
-                member.done.refused_bytes = alloc.array_bytes();
-                return false;
-            }
-            handles.fresh[i] = std::move(made.array);
+        if constexpr (std::is_void_v<decltype(member.arrays.execute(operands))>) {
+            member.arrays.execute(operands);
+        } else {
+            member.refusal = member.arrays.execute(operands);
         }
-        handles.rebind(alloc.count);
-        handles.written = false;
-        member.done.arrays += alloc.count;
-        if (alloc.touch != model::Touch::none) {
-            member.done.pages_touched += handles.first_touch(page_bytes_);
-        }
-        return true;
-    }
-
-    bool execute(Member& member, const model::Write<SlotIndex>& write)
-    {
-        Handles& handles = member.handles[write.target];
-        for (const array::Array& one : handles.meant()) {
-            array::touch(one.data(), one.bytes(), write.touch);
-        }
-        member.done.pages_touched += handles.first_touch(page_bytes_);
-        return true;
-    }
-
-    static bool execute(Member& member, const model::Read<SlotIndex>& read)
-    {
-        for (const array::Array& one : member.handles[read.target].meant()) {
-            member.checksum = array::chained(member.checksum, array::checksum(one.data(), one.bytes()));
-            ++member.done.reads;
-        }
-        return true;
+        return member.refusal.status == memory::AllocStatus::ok;
     }
 
     static bool execute(Member& member, const model::Prefetch<SlotIndex>& prefetch)
     {
-        for (const array::Array& one : member.handles[prefetch.target].meant()) {
-            member.done.prefetched += memory::prefetch(one.data(), one.bytes(), prefetch.how);
+        for (const array::Array& one : member.arrays[prefetch.target].meant()) {
+            member.prefetched += memory::prefetch(one.data(), one.bytes(), prefetch.how);
         }
-        return true;
-    }
-
-    static bool execute(Member& member, const model::Drop<SlotIndex>& drop)
-    {
-        member.handles[drop.target].forget();
         return true;
     }
 
@@ -211,7 +171,7 @@ class ThreadPool {
     bool execute(Member& member, const model::Pass<SlotIndex>& pass)
     {
         Member& next = *member.next;
-        Handles& mine = member.handles[pass.target];
+        Handles& mine = member.arrays[pass.target];
         if (!wait_until(next.full, false)) {
             return false;
         }
@@ -222,7 +182,7 @@ class ThreadPool {
             to.in_use = std::exchange(from.in_use, 0);
             to.written = from.written;
         };
-        member.done.passed += &next == &member ? 0 : mine.in_use;
+        member.passed += &next == &member ? 0 : mine.in_use;
         hand_over(mine, next.inbox);
         next.full.store(true, std::memory_order_release);
         if (!wait_until(member.full, true)) {
@@ -271,10 +231,8 @@ class ThreadPool {
     }
 
     const RunRegion& region_;
-    CaseMemory& memory_;
     const sys::Clock& clock_;
-    std::uint64_t page_bytes_;
-    std::vector<Member> members_;
+    std::deque<Member> members_;              // which stay where they are
     std::optional<sys::PinnedThreads> pool_;  // none: no block, or threads cannot be had
     std::atomic<bool> aborted_{false};
 };

@@ -22,18 +22,18 @@ namespace {
 
 // Why the case is more than the device should be asked for; empty: it is not. What other programs hold is for the
 // driver to say.
-std::string excess(const RunOrder& order, const device::DeviceFacts& facts, std::uint32_t number)
+std::string excess(const ProgramTerms& terms, const device::DeviceFacts& facts, std::uint32_t number)
 {
-    const std::string estimate = base::format_size(static_cast<double>(order.estimate_bytes));
+    const std::string estimate = base::format_size(static_cast<double>(terms.estimate_bytes));
     if (facts.shares_host_memory) {
-        if (order.memory_budget_bytes == 0 || order.estimate_bytes <= order.memory_budget_bytes) {
+        if (terms.memory_budget_bytes == 0 || terms.estimate_bytes <= terms.memory_budget_bytes) {
             return {};
         }
         return fmt::format("would hold up to {} at once, above the budget of {} (--max-memory): the memory of gpu{} is "
                            "the host's",
-                           estimate, base::format_size(static_cast<double>(order.memory_budget_bytes)), number);
+                           estimate, base::format_size(static_cast<double>(terms.memory_budget_bytes)), number);
     }
-    if (facts.memory_bytes == 0 || order.estimate_bytes <= facts.memory_bytes) {
+    if (facts.memory_bytes == 0 || terms.estimate_bytes <= facts.memory_bytes) {
         return {};
     }
     return fmt::format("would hold up to {} at once; gpu{} has {}", estimate, number,
@@ -46,14 +46,14 @@ std::string excess(const RunOrder& order, const device::DeviceFacts& facts, std:
 //
 // Errors   not_supported: there is no such device, or its driver has no memory of this kind; budget: it would hold more
 //          than the device has, or than --max-memory where its memory is the host's. The message says which.
-base::Expected<device::Runtime*> find_driver(const RunOrder& order, Environment environment, DeviceRecord& device)
+base::Expected<device::Runtime*> find_driver(const ProgramTerms& terms, Environment environment, DeviceRecord& device)
 {
-    const bool from_driver = model::is_from_driver(order.memory.resource);
-    if (!from_driver && order.required_devices == 0) {
+    const bool from_driver = model::is_from_driver(terms.memory.resource);
+    if (!from_driver && terms.required_devices == 0) {
         return nullptr;
     }
-    const std::uint32_t number = from_driver ? order.memory.device : order.required_devices - 1;
-    const std::uint32_t needed = std::max(number + 1, order.required_devices);
+    const std::uint32_t number = from_driver ? terms.memory.device : terms.required_devices - 1;
+    const std::uint32_t needed = std::max(number + 1, terms.required_devices);
     if (environment.devices == nullptr) {
         return base::fail(base::ErrorCode::not_supported, fmt::format("no device gpu{}: none were looked for", number));
     }
@@ -69,35 +69,35 @@ base::Expected<device::Runtime*> find_driver(const RunOrder& order, Environment 
     if (!from_driver) {
         return nullptr;
     }
-    if (const auto why = runtime.lacks(number, memory::driver_kind(order.memory.resource))) {
+    if (const auto why = runtime.lacks(number, memory::driver_kind(terms.memory.resource))) {
         return base::fail(base::ErrorCode::not_supported, fmt::format("gpu{} has no {} memory: {}", number,
-                                                                      model::name_of(order.memory.resource), *why));
+                                                                      model::name_of(terms.memory.resource), *why));
     }
-    if (const std::string why = excess(order, facts, number); !why.empty()) {
+    if (const std::string why = excess(terms, facts, number); !why.empty()) {
         return base::fail(base::ErrorCode::budget, why);
     }
     return &runtime;
 }
 
-enum class Begun { done, unmet, too_many };  // too many different memory and release settings in one process
-
-// Runs the repetition, unless the machine lacks what it needs: then it ends unmet, with the reason.
-Begun run_here(const RunRegion& region, CaseMemories& memories, Environment environment)
+// Runs the repetition, or says in its region why not: the machine lacks what it needs, or this process has no room for
+// further settings. Returns whether it ran.
+bool run_here(const RunRegion& region, CaseMemories& memories, Environment environment)
 {
-    const RunOrder& order = region.header->order;
+    const ProgramTerms& terms = region.header->order.terms;
     DeviceRecord& device = region.header->record.device;
-    const auto driver = find_driver(order, environment, device);
+    const auto driver = find_driver(terms, environment, device);
     if (!driver) {
         write_text(base::describe(driver.error()), device.trouble);
         region.header->state.store(RunState::unmet, std::memory_order_release);
-        return Begun::unmet;
+        return false;
     }
-    CaseMemory* const memory = memories.find_or_make(order.memory, order.release, *driver);
+    CaseMemory* const memory = memories.find_or_make(terms.memory, terms.release, *driver);
     if (memory == nullptr) {
-        return Begun::too_many;
+        region.header->state.store(RunState::too_many_memories, std::memory_order_release);
+        return false;
     }
     run_repetition(region, *memory, environment);
-    return Begun::done;
+    return true;
 }
 
 constexpr int protocol_broken = 70;
@@ -141,7 +141,7 @@ void measure_fault_costs(RunHeader& header, const sys::Clock& clock)
         }
     };
     FaultCosts& costs = header.record.fault_costs;
-    const model::MemorySpec& memory = header.order.memory;
+    const model::MemorySpec& memory = header.order.terms.memory;
     measure(FaultKind::small_page, costs.small_page);
     if (memory.resource == model::ResourceKind::memfd || memory.resource == model::ResourceKind::shm) {
         measure(FaultKind::shared_page, costs.shared_page);
@@ -189,15 +189,8 @@ int worker_main(int channel_fd)
             return broken(base::describe(region.error()).c_str());
         }
         const Environment environment{clock, *probe, &devices};
-        switch (run_here(*region, memories, environment)) {
-        case Begun::done:
+        if (run_here(*region, memories, environment)) {
             describe(*region, clock);
-            break;
-        case Begun::unmet:
-            break;
-        case Begun::too_many:
-            region->header->state.store(RunState::harness_failed, std::memory_order_release);
-            break;
         }
         if (!channel.send("d", std::nullopt)) {
             return 0;
@@ -218,10 +211,7 @@ Outcome InProcessExecutor::run(const Program& program, const RunLimits& limits,
         return outcome;
     }
     started(outcome.pid);
-    if (run_here(*region, memories_, environment_) == Begun::too_many) {
-        outcome.reason = "too many different memory and release settings in one process";
-        return outcome;
-    }
+    static_cast<void>(run_here(*region, memories_, environment_));
     read_region(*region, outcome);
     return outcome;
 }

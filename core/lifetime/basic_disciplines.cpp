@@ -46,8 +46,6 @@ class LeakDiscipline final : public Discipline {
     FloatingGauge floating_;
 };
 
-// Disciplines that let dropped blocks wait and free all that wait at once, in a thread of the program: at every Nth
-// drop, or in a collection.
 // Freed in batches: every Nth drop frees the N that wait, in the thread that made it.
 //
 // Cost     a list push and four atomic operations per drop; each Nth also the frees of the whole batch.

@@ -4,11 +4,9 @@
 // Units    bytes.
 // Cost     one locked instruction to copy, one to destroy. A sole owner's destruction costs a virtual call instead.
 //          Moving costs none.
-// Memory   a handle allocates nothing; adopt() allocates one control block from the process's heap.
-// Errors   adopt() returns an empty handle when there is no memory for the control block; the caller keeps the buffer.
+// Memory   a handle allocates nothing.
 // Threads  a handle belongs to one thread at a time, the buffer to any number: make a copy per thread.
-// Ownership  a heap's buffer must not outlive the heap. wrap() owns nothing and counts nothing; adopt() calls the
-//          deleter once, in the thread that drops the last handle.
+// Ownership  a buffer must not outlive its heap.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +20,9 @@ namespace memsweep::lifetime {
 
 // The out-of-line parts of release_handle.
 void last_handle_gone(Block& block) noexcept;
-void count_stray_release(Discipline* discipline) noexcept;
+void count_stray_release(Discipline& discipline) noexcept;
 
-// Drops one handle. The last one hands the block to its cache, its discipline or its deleter; the discipline counts a
-// stray one.
+// Drops one handle. The last one hands the block to its cache or its discipline, which counts a stray one.
 inline void release_handle(Block& block) noexcept
 {
     const auto hand_over = [&block] {
@@ -40,7 +37,7 @@ inline void release_handle(Block& block) noexcept
     Discipline* const discipline = block.discipline;  // read first: after the drop the block may be another buffer's
     const Drop drop = drop_one_of_several(block);
     if (drop.stray) {  // it may have been the one that released the block all the same
-        count_stray_release(discipline);
+        count_stray_release(*discipline);
     }
     if (drop.last) {
         hand_over();
@@ -49,8 +46,6 @@ inline void release_handle(Block& block) noexcept
 
 class Buffer {
   public:
-    using Deleter = void (*)(void* context, void* data, std::uint64_t bytes) noexcept;
-
     Buffer() noexcept = default;
     Buffer(const Buffer& other) noexcept : data_{other.data_}, bytes_{other.bytes_}, block_{other.block_}
     {
@@ -83,8 +78,6 @@ class Buffer {
         lifetime::begin_kept(block);
         return Buffer{&block, block.data, bytes};
     }
-    [[nodiscard]] static Buffer wrap(void* data, std::uint64_t bytes) noexcept { return Buffer{nullptr, data, bytes}; }
-    [[nodiscard]] static Buffer adopt(void* data, std::uint64_t bytes, Deleter deleter, void* context) noexcept;
 
     void reset() noexcept
     {
@@ -100,7 +93,7 @@ class Buffer {
 
     [[nodiscard]] void* data() const noexcept { return data_; }
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
-    [[nodiscard]] std::uint64_t use_count() const noexcept;  // 0: empty, or a wrap
+    [[nodiscard]] std::uint64_t use_count() const noexcept;  // 0: empty
     [[nodiscard]] bool is_freed() const noexcept             // by hand, while this handle exists
     {
         return block_ != nullptr && is_gone(*block_);
@@ -108,7 +101,7 @@ class Buffer {
     [[nodiscard]] bool unique() const noexcept { return use_count() == 1; }
     [[nodiscard]] explicit operator bool() const noexcept { return data_ != nullptr; }
 
-    // For callers that count handles without holding one; from now on the block is watched. nullptr: empty, or a wrap.
+    // For callers that count handles without holding one; from now on the block is watched. nullptr: empty.
     [[nodiscard]] Block* block() const noexcept
     {
         if (block_ != nullptr && !block_->watched.load(relaxed)) {

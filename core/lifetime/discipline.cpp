@@ -19,7 +19,7 @@ std::unique_ptr<Discipline> make_fallback(const model::ReleaseSpec& spec, Reclai
     const bool must_free = spec.safety.ignore_manual_free && spec.fallback == Fallback::none;
     switch (must_free ? Fallback::sweep : spec.fallback) {
     case Fallback::none:
-        return nullptr;
+        return make_leak(reclaimer);
     case Fallback::finalizer:
     case Fallback::cleaner:
         return make_finalizer(spec, true, reclaimer);

@@ -42,8 +42,6 @@ struct DisciplineStats {
     std::uint64_t stall_ns{};
     std::uint64_t finalizers_registered{};
     std::uint64_t freed_early{};       // by the program itself
-    std::uint64_t double_frees{};      // freed by the program twice
-    std::uint64_t aliased_frees{};     // must_free: refused, other handles exist
     std::uint64_t escapes{};           // handles that outlived their arena's scope
     std::uint64_t skipped_restores{};  // scopes that an exception left, whose memory stayed
     std::uint64_t bumped_bytes{};
@@ -56,10 +54,10 @@ struct DisciplineStats {
 
 // What became of a manual free.
 enum class ManualFree : std::uint8_t {
-    disregarded,  // nothing happened: the mode has no manual free, or ignores it
+    disregarded,  // nothing happened: the mode has no manual free, or ignores it, or a second one is harmless
     done,
     kept,     // left to the fallback, or to the handles that remain
-    twice,    // freed already
+    twice,    // freed already, and must be freed once
     aliased,  // refused: other handles exist
 };
 

@@ -21,7 +21,7 @@ namespace memsweep::lifetime {
 [[nodiscard]] std::unique_ptr<Discipline> make_finalizer(const model::ReleaseSpec& spec, bool shadowed,
                                                          Reclaimer& reclaimer);
 
-// early_free_discipline.cpp: freed by the program itself; what it does not free is the fallback's, or lost (nullptr).
+// early_free_discipline.cpp: freed by the program itself; what it does not free is the fallback's.
 [[nodiscard]] std::unique_ptr<Discipline> make_early_free(const model::ReleaseSpec& spec,
                                                           std::unique_ptr<Discipline> fallback, Reclaimer& reclaimer);
 

@@ -7,11 +7,8 @@
 //
 // Sources  the semantics of GPUArrays' unsafe_free!, the must_free! proposal, NumSharp's Dispose over a finalizer.
 // Cost     a free: the once-flag and the resource's deallocate; finalize_now adds release_cost of busy time.
-// Ownership  owns the fallback. Lost memory stays with the resource.
+// Ownership  owns the fallback. What is lost has a leak for its fallback: it stays with the resource.
 #include "core/lifetime/disciplines.hpp"
-
-#include "core/lifetime/floating.hpp"
-#include "core/memory/clock.hpp"
 
 namespace memsweep::lifetime {
 namespace {
@@ -20,7 +17,6 @@ using model::ReleaseMode;
 
 class EarlyFreeDiscipline final : public Discipline {
   public:
-    // `fallback` may be null.
     EarlyFreeDiscipline(const model::ReleaseSpec& spec, std::unique_ptr<Discipline> fallback, Reclaimer& reclaimer)
         : Discipline{reclaimer}, spec_{spec}, fallback_{std::move(fallback)}
     {
@@ -28,25 +24,17 @@ class EarlyFreeDiscipline final : public Discipline {
 
     [[nodiscard]] memory::AllocStatus before_allocate(std::uint64_t bytes) noexcept override
     {
-        return fallback_ == nullptr ? memory::AllocStatus::ok : fallback_->before_allocate(bytes);
+        return fallback_->before_allocate(bytes);
     }
 
-    void allocation_failed(std::uint64_t bytes) noexcept override
-    {
-        if (fallback_ != nullptr) {
-            fallback_->allocation_failed(bytes);
-        }
-    }
+    void allocation_failed(std::uint64_t bytes) noexcept override { fallback_->allocation_failed(bytes); }
 
     void unreachable(Block& block) noexcept override
     {
         if (block.freed.load(std::memory_order_acquire)) {
             reclaimer().recycle(block);
-        } else if (fallback_ != nullptr) {
-            fallback_->unreachable(block);
         } else {
-            lost_.add(block);
-            disown(block.data);
+            fallback_->unreachable(block);
         }
     }
 
@@ -62,52 +50,27 @@ class EarlyFreeDiscipline final : public Discipline {
             spin_for(spec_.release_cost_ns * spec_.finalizer_objects);
         }
         if (!reclaimer().free_data(block)) {
-            return ManualFree::twice;
+            return once_more();
         }
         freed_.fetch_add(1, relaxed);
-        if (fallback_ != nullptr) {
-            fallback_->freed_early(block.bytes);
-        }
+        fallback_->freed_early(block.bytes);
         return ManualFree::done;
     }
 
-    void collect() noexcept override
-    {
-        if (fallback_ != nullptr) {
-            fallback_->collect();
-        }
-    }
-
-    void drain() noexcept override
-    {
-        if (fallback_ != nullptr) {
-            fallback_->drain();
-        }
-    }
+    void collect() noexcept override { fallback_->collect(); }
+    void drain() noexcept override { fallback_->drain(); }
 
     [[nodiscard]] DisciplineStats stats() const noexcept override
     {
-        DisciplineStats stats;
-        if (fallback_ != nullptr) {
-            stats = fallback_->stats();
-        } else {
-            lost_.add_to(stats);
-        }
+        DisciplineStats stats = fallback_->stats();
         stats.freed_early = freed_.load(relaxed);
-        stats.double_frees = double_frees_.load(relaxed);
-        stats.aliased_frees = aliased_.load(relaxed);
         return stats;
     }
 
     void reset_counts() noexcept override
     {
-        if (fallback_ != nullptr) {
-            fallback_->reset_counts();
-        }
-        lost_.reset();
+        fallback_->reset_counts();
         freed_.store(0, relaxed);
-        double_frees_.store(0, relaxed);
-        aliased_.store(0, relaxed);
     }
 
   private:
@@ -116,16 +79,19 @@ class EarlyFreeDiscipline final : public Discipline {
         return spec_.mode == ReleaseMode::unsafe_free || spec_.mode == ReleaseMode::refcount;
     }
 
+    [[nodiscard]] ManualFree once_more() const noexcept
+    {
+        return shares_ownership() ? ManualFree::disregarded : ManualFree::twice;
+    }
+
     // Why this free is not carried out; `done` when it is.
     [[nodiscard]] ManualFree refusal(const Block& block) noexcept
     {
         if (block.freed.load(std::memory_order_acquire)) {
-            double_frees_.fetch_add(shares_ownership() ? 0 : 1, relaxed);
-            return ManualFree::twice;
+            return once_more();
         }
         const bool shared = block.handles.load(std::memory_order_acquire) > 1;
         if (shared && spec_.mode == ReleaseMode::must_free) {
-            aliased_.fetch_add(1, relaxed);
             return ManualFree::aliased;
         }
         if (shared && shares_ownership()) {
@@ -137,11 +103,8 @@ class EarlyFreeDiscipline final : public Discipline {
 
     const model::ReleaseSpec spec_;
     std::unique_ptr<Discipline> fallback_;
-    FloatingGauge lost_;
     std::atomic<std::uint64_t> asked_{0};
     std::atomic<std::uint64_t> freed_{0};
-    std::atomic<std::uint64_t> double_frees_{0};
-    std::atomic<std::uint64_t> aliased_{0};
 };
 
 }  // namespace

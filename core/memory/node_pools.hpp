@@ -25,7 +25,6 @@
 #include "core/memory/class_pool.hpp"
 #include "core/memory/lazy_array.hpp"
 #include "core/memory/pool.hpp"
-#include "core/sys/numa.hpp"
 
 namespace memsweep::memory {
 
@@ -173,12 +172,11 @@ class NodePools final : public Pool {
     }
 
   private:
-    // The upstream's memory, placed on a node and entered in the map.
-    class NodeMemory final : public Adaptor<NodeMemory> {
+    // The upstream's memory, entered in the map.
+    class OwnedMemory final : public Adaptor<OwnedMemory> {
       public:
-        NodeMemory(MemoryResource& upstream, OwnerMap& owners, std::uint32_t part, std::uint32_t node,
-                   std::size_t page_bytes) noexcept
-            : Adaptor{upstream}, owners_{owners}, part_{part}, node_{node}, page_bytes_{page_bytes}
+        OwnedMemory(MemoryResource& upstream, OwnerMap& owners, std::uint32_t part) noexcept
+            : Adaptor{upstream}, owners_{owners}, part_{part}
         {
         }
         void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override
@@ -193,39 +191,27 @@ class NodePools final : public Pool {
         template <typename Ask>
         Allocation serve(const Ask& ask, std::size_t bytes, std::size_t alignment) noexcept
         {
-            return placed(ask(), bytes, alignment);
-        }
-        [[nodiscard]] Allocation placed(Allocation made, std::size_t bytes, std::size_t alignment) noexcept
-        {
-            if (made.status != AllocStatus::ok) {
-                return made;
-            }
-            const model::NumaSpec here{model::NumaPolicy::preferred, std::uint64_t{1} << node_};
-            AllocStatus status = AllocStatus::ok;
-            if (!sys::set_memory_policy(made.ptr, std::max<std::size_t>(bytes, 1), here, page_bytes_)) {
-                status = AllocStatus::no_such_node;
-            } else if (!owners_.insert(made.ptr, part_)) {
-                status = AllocStatus::out_of_memory;
-            }
-            if (status != AllocStatus::ok) {
+            const Allocation made = ask();
+            if (made.status == AllocStatus::ok && !owners_.insert(made.ptr, part_)) {
                 upstream_.deallocate(made.ptr, bytes, alignment);
-                return {nullptr, status};
+                return {nullptr, AllocStatus::out_of_memory};
             }
             return made;
         }
 
         OwnerMap& owners_;
         std::uint32_t part_;
-        std::uint32_t node_;
-        std::size_t page_bytes_;
     };
     struct Part {
         Part(const model::PoolSpec& spec, MemoryResource& upstream, OwnerMap& owners, std::uint32_t part,
              std::uint32_t node, std::size_t page_bytes)
-            : memory{upstream, owners, part, node, page_bytes}, pool{spec, memory}
+            : placement{upstream,
+                        {.numa = {model::NumaPolicy::preferred, std::uint64_t{1} << node}, .page_bytes = page_bytes}},
+              memory{placement, owners, part}, pool{spec, memory}
         {
         }
-        NodeMemory memory;
+        PlacementAdaptor placement;
+        OwnedMemory memory;
         ClassPool pool;
     };
 

@@ -9,7 +9,7 @@ constexpr std::uint64_t million = 1'000'000;
 
 constexpr ConcatCase same(std::string_view label, DType dtype)
 {
-    return {.section = "dtype", .label = label, .dtypes = {dtype, dtype}, .lengths = {million}};
+    return {.section = "dtype", .label = label, .dtypes = {dtype, dtype}, .lengths = {million}, .fill = Fill::ones};
 }
 
 constexpr ConcatCase laid_out(std::string_view label, std::array<std::uint64_t, 3> lengths, std::size_t dimensions,
@@ -17,11 +17,9 @@ constexpr ConcatCase laid_out(std::string_view label, std::array<std::uint64_t, 
 {
     return {.section = "layout",
             .label = label,
-            .dtypes = {DType::int32, DType::int32},
             .lengths = lengths,
             .dimensions = dimensions,
             .layout = layout,
-            .fill = Fill::arange,
             .axis = axis};
 }
 
@@ -32,28 +30,18 @@ constexpr ConcatCase square(std::string_view label, ConcatLayout layout, std::in
 
 constexpr ConcatCase sized(std::string_view label, std::uint64_t elements, std::uint64_t repetitions)
 {
-    return {.section = "size",
-            .label = label,
-            .dtypes = {DType::int32, DType::int32},
-            .lengths = {elements},
-            .fill = Fill::arange,
-            .repetitions = repetitions};
+    return {.section = "size", .label = label, .lengths = {elements}, .repetitions = repetitions};
 }
 
 constexpr ConcatCase counted(std::string_view label, std::uint64_t count, std::uint64_t repetitions)
 {
-    return {.section = "count",
-            .label = label,
-            .count = count,
-            .dtypes = {DType::int32, DType::int32},
-            .lengths = {100'000},
-            .fill = Fill::arange,
-            .repetitions = repetitions};
+    return {.section = "count", .label = label, .count = count, .lengths = {100'000}, .repetitions = repetitions};
 }
 
 constexpr ConcatCase mixed(std::string_view label, DType first, DType second)
 {
-    return {.section = "promotion", .label = label, .dtypes = {first, second}, .lengths = {million}};
+    return {
+        .section = "promotion", .label = label, .dtypes = {first, second}, .lengths = {million}, .fill = Fill::ones};
 }
 
 constexpr ConcatCase asked(std::string_view label, DType first, DType second, std::optional<DType> out,
@@ -63,21 +51,9 @@ constexpr ConcatCase asked(std::string_view label, DType first, DType second, st
             .label = label,
             .dtypes = {first, second},
             .lengths = {million},
-            .fill = Fill::arange,
             .out = out,
             .dtype = dtype,
             .casting = casting};
-}
-
-constexpr ConcatCase flattened(std::string_view label)
-{
-    return {.section = "kwargs",
-            .label = label,
-            .dtypes = {DType::int32, DType::int32},
-            .lengths = {1000, 1000},
-            .dimensions = 2,
-            .fill = Fill::arange,
-            .axis = std::nullopt};
 }
 
 constexpr std::array questions{
@@ -139,7 +115,8 @@ constexpr std::array questions{
     asked("out_int32_1M", DType::int32, DType::int32, DType::int32, {}, Casting::same_kind),
     asked("out_mixed_to_float64", DType::float32, DType::int32, DType::float64, {}, Casting::unsafe),
     asked("dtype_override_int32_to_float64", DType::int32, DType::int32, {}, DType::float64, Casting::same_kind),
-    flattened("axis_none_2x_1M_2D"),
+    ConcatCase{
+        .section = "kwargs", .label = "axis_none_2x_1M_2D", .lengths = {1000, 1000}, .dimensions = 2, .axis = {}},
     asked("casting_unsafe_int64_to_int32", DType::int64, DType::int64, {}, DType::int32, Casting::unsafe),
 };
 static_assert(questions.size() == 55);
@@ -218,8 +195,7 @@ std::span<const ConcatCase> concat_cases()
 
 const ConcatCase* find_concat_case(std::string_view label)
 {
-    const auto* const found =
-        std::ranges::find_if(cases, [label](const ConcatCase& one) { return one.label == label; });
+    const auto* const found = std::ranges::find(cases, label, &ConcatCase::label);
     return found == cases.end() ? nullptr : found;
 }
 

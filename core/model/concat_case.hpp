@@ -25,16 +25,17 @@ enum class ConcatLayout : std::uint8_t {
     broadcasted,  // the first input: one row, repeated by a stride of 0
 };
 
-// Inputs are equal but for their types, which are two at most and alternate: first, second, first, ...
+// Inputs are equal but for their types, which are two at most and alternate: first, second, first, ... What a case does
+// not say of itself is as most have it.
 struct ConcatCase {
     std::string_view section;
     std::string_view label;
     std::uint64_t count{2};
-    std::array<DType, 2> dtypes{};
+    std::array<DType, 2> dtypes{DType::int32, DType::int32};
     std::array<std::uint64_t, 3> lengths{};
     std::size_t dimensions{1};
     ConcatLayout layout{ConcatLayout::row_major};
-    Fill fill{Fill::ones};
+    Fill fill{Fill::arange};
     std::optional<std::int64_t> axis{0};  // none: flattened
     std::optional<DType> out;             // the type of an array that the result is written to
     std::optional<DType> dtype;

@@ -89,26 +89,14 @@ std::optional<Warning> build_warning(const ToolInfo& tool)
 
 Counts count(const RunReport& report)
 {
+    // In the order of Status.
+    static constexpr std::array<std::uint64_t Counts::*, 5> by_status{&Counts::ok, &Counts::skipped, &Counts::failed,
+                                                                      &Counts::errors, &Counts::timeouts};
+    static_assert(by_status.size() == name_table<Status>.size());
     Counts counts;
     counts.cases = report.cases.size();
     for (const CaseReport& one : report.cases) {
-        switch (one.status) {
-        case Status::ok:
-            ++counts.ok;
-            break;
-        case Status::skipped:
-            ++counts.skipped;
-            break;
-        case Status::failed:
-            ++counts.failed;
-            break;
-        case Status::error:
-            ++counts.errors;
-            break;
-        case Status::timeout:
-            ++counts.timeouts;
-            break;
-        }
+        ++(counts.*by_status.at(static_cast<std::size_t>(one.status)));
     }
     for (const AssertionResult& assertion : report.assertions) {
         if (assertion.outcome == AssertionOutcome::not_evaluated) {

@@ -53,28 +53,7 @@ bool is_collected(const ReleaseSpec& release)
 
 bool is_from_driver(ResourceKind resource)
 {
-    switch (resource) {
-    case ResourceKind::pinned:
-    case ResourceKind::write_combined:
-    case ResourceKind::mapped:
-    case ResourceKind::managed:
-    case ResourceKind::device:
-    case ResourceKind::stream_ordered:
-        return true;
-    case ResourceKind::malloc:
-    case ResourceKind::aligned:
-    case ResourceKind::pages:
-    case ResourceKind::memfd:
-    case ResourceKind::shm:
-    case ResourceKind::file:
-    case ResourceKind::pmr_new_delete:
-    case ResourceKind::pmr_monotonic:
-    case ResourceKind::pmr_unsync_pool:
-    case ResourceKind::pmr_sync_pool:
-    case ResourceKind::null:
-        break;
-    }
-    return false;
+    return resource >= ResourceKind::pinned;  // as the enumeration says
 }
 
 bool is_on_device(ResourceKind resource)

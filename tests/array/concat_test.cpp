@@ -97,7 +97,6 @@ ConcatStatus status_of(Rig& rig, const std::vector<Array>& inputs, const ConcatO
 {
     const ConcatResult result = concatenate(rig.heap, inputs, options);
     CHECK(static_cast<bool>(result.array) == (result.status == ConcatStatus::ok));
-    CHECK_FALSE(std::string_view{describe(result.status)}.empty());
     return result.status;
 }
 

@@ -71,7 +71,7 @@ TEST_CASE("concat: the array that results are written to can be named, and lives
     CHECK(ran.live_bytes() == std::vector<std::uint64_t>{24'000'000, 24'000'000});
     CHECK(ran.metric("allocations") == 3);
     CHECK(ran.metric("checksum_ok") == 1);
-    CHECK(ran.outcome.record.reads == 1);
+    CHECK(ran.outcome.record.array_counts.reads == 1);
 }
 
 TEST_CASE("concat: an allocation refused ends the repetition and is told", "[unit]")

@@ -277,7 +277,7 @@ TEST_CASE("every mode reads what was written, whatever it does with memory", "[u
         INFO(mode.name);
         const tests::Ran ran = run_steps(steps, {.mode = mode.value, .collect_every = 7, .batch = 5});
         CHECK(ran.metric("checksum") == expected);
-        CHECK(ran.outcome.record.reads == 100);
+        CHECK(ran.outcome.record.array_counts.reads == 100);
         CHECK(ran.defects().empty());
     }
 }

@@ -115,9 +115,10 @@ TEST_CASE("pages touched count each array's first write only", "[unit]")
     model::MemorySpec pages;
     pages.resource = model::ResourceKind::pages;
     const Step write{.operation = model::WriteStep{"a", model::Touch::page}};
-    CHECK(run({alloc("a", 40960, model::Touch::page), write, write}, {}, pages).record.pages_touched == 10);
-    CHECK(run({untouched("a", 40960), write, write}, {}, pages).record.pages_touched == 10);
-    CHECK(run({repeat(3, {alloc("a", 4096, model::Touch::full)})}, {}, pages).record.pages_touched == 3);
+    CHECK(run({alloc("a", 40960, model::Touch::page), write, write}, {}, pages).record.array_counts.pages_touched ==
+          10);
+    CHECK(run({untouched("a", 40960), write, write}, {}, pages).record.array_counts.pages_touched == 10);
+    CHECK(run({repeat(3, {alloc("a", 4096, model::Touch::full)})}, {}, pages).record.array_counts.pages_touched == 3);
 }
 
 TEST_CASE("a refused allocation ends the repetition and says why", "[unit]")

@@ -163,7 +163,7 @@ TEST_CASE("faults equal the base pages that are first written", "[machine]")
     const engine::Outcome outcome = executor.run(
         program_of({tests::alloc("a", 64 << 20, model::Touch::page, 1)}, {}, pages), {}, [](int /*pid*/) {});
     REQUIRE(outcome.ending == Ending::finished);
-    CHECK(outcome.record.pages_touched == 16'384);
+    CHECK(outcome.record.array_counts.pages_touched == 16'384);
     CHECK(outcome.record.minor_faults >= 16'384);
     CHECK((tests::sanitized || outcome.record.minor_faults <= 16'384 + 163));
 }
