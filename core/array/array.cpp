@@ -56,6 +56,16 @@ Array::Result Array::create(lifetime::Heap& heap, DType dtype, Shape shape, Fill
     return made;
 }
 
+Array::Result Array::over(lifetime::Buffer buffer, DType dtype, Shape shape) noexcept
+{
+    Layout layout;
+    if (!layout.lay_out(shape, model::size_bytes(dtype)) ||
+        layout.elements() * model::size_bytes(dtype) > buffer.bytes()) {
+        return {{}, AllocStatus::bad_request};
+    }
+    return {Array{std::move(buffer), dtype, layout}, AllocStatus::ok};
+}
+
 void* Array::at(std::span<const std::uint64_t> index) const noexcept
 {
     MEMSWEEP_ASSERT(index.size() == layout_.dimensions, "an index has one number per dimension");
@@ -74,6 +84,23 @@ Array::Result Array::broadcast_to(Shape shape) const noexcept
         return {{}, AllocStatus::bad_request};
     }
     return {Array{buffer_, dtype_, *layout}, AllocStatus::ok};
+}
+
+Array::Result Array::reshape(lifetime::Heap& heap, Shape shape) const noexcept
+{
+    Layout layout;
+    if (!layout.lay_out(shape, model::size_bytes(dtype_)) || layout.elements() != elements()) {
+        return {{}, AllocStatus::bad_request};
+    }
+    if (is_contiguous()) {
+        layout.offset_bytes = layout_.offset_bytes;
+        return {Array{buffer_, dtype_, layout}, AllocStatus::ok};
+    }
+    Result copied = copy(heap);
+    if (copied.status == AllocStatus::ok) {
+        copied.array.layout_ = layout;
+    }
+    return copied;
 }
 
 Array::Result Array::copy(lifetime::Heap& heap) const noexcept

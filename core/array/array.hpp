@@ -31,6 +31,9 @@ class Array {
     [[nodiscard]] static Result create(lifetime::Heap& heap, model::DType dtype, Shape shape, model::Fill fill,
                                        model::Touch touch) noexcept;
 
+    // An array over memory that is already there; bad_request when the buffer is too small for the shape.
+    [[nodiscard]] static Result over(lifetime::Buffer buffer, model::DType dtype, Shape shape) noexcept;
+
     [[nodiscard]] model::DType dtype() const noexcept { return dtype_; }
     [[nodiscard]] std::size_t dimensions() const noexcept { return layout_.dimensions; }
     [[nodiscard]] Shape shape() const noexcept { return layout_.used_shape(); }
@@ -60,7 +63,8 @@ class Array {
     [[nodiscard]] Array transpose() const noexcept { return Array{buffer_, dtype_, transposed(layout_)}; }
     [[nodiscard]] Result broadcast_to(Shape shape) const noexcept;
 
-    // Contiguous, from the heap.
+    // A view when this array is contiguous, otherwise a contiguous copy from the heap.
+    [[nodiscard]] Result reshape(lifetime::Heap& heap, Shape shape) const noexcept;
     [[nodiscard]] Result copy(lifetime::Heap& heap) const noexcept;
 
   private:

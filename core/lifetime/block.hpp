@@ -28,7 +28,7 @@ struct alignas(64) Block {
     std::atomic<std::int64_t> handles{released};
     void* data{};
     std::uint64_t bytes{};     // as the resource granted them: a pool's class may hold more than was asked for
-    Discipline* discipline{};  // notified when the last handle goes
+    Discipline* discipline{};  // notified when the last handle goes; nullptr: an external owner's buffer
     Block* next{};             // in the list of blocks it waits on
     union {
         std::int64_t since_ns{};  // steady clock: dropped

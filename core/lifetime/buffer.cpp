@@ -1,19 +1,43 @@
 #include "core/lifetime/buffer.hpp"
 
 #include <algorithm>
+#include <new>
 
+#include "core/base/assert.hpp"
 #include "core/lifetime/discipline.hpp"
 
 namespace memsweep::lifetime {
+namespace {
+
+struct ExternalBlock : Block {
+    Buffer::Deleter deleter{};
+    void* context{};
+};
+
+void release_external(ExternalBlock* block) noexcept
+{
+    if (claim_free(*block)) {
+        block->deleter(block->context, block->data, block->bytes);
+        delete block;
+    }
+}
+
+}  // namespace
 
 void last_handle_gone(Block& block) noexcept
 {
-    block.discipline->unreachable(block);
+    if (block.discipline != nullptr) {
+        block.discipline->unreachable(block);
+    } else {
+        release_external(static_cast<ExternalBlock*>(&block));
+    }
 }
 
-void count_stray_release(Discipline& discipline) noexcept
+void count_stray_release(Discipline* discipline) noexcept
 {
-    discipline.count_stray_release();
+    if (discipline != nullptr) {
+        discipline->count_stray_release();
+    }
 }
 
 Buffer& Buffer::operator=(const Buffer& other) noexcept
@@ -31,6 +55,19 @@ Buffer& Buffer::operator=(Buffer&& other) noexcept
         bytes_ = std::exchange(other.bytes_, 0);
     }
     return *this;
+}
+
+Buffer Buffer::adopt(void* data, std::uint64_t bytes, Deleter deleter, void* context) noexcept
+{
+    auto* const block = new (std::nothrow) ExternalBlock;
+    if (block == nullptr) {
+        return {};
+    }
+    block->data = data;
+    block->bytes = bytes;
+    block->deleter = deleter;
+    block->context = context;
+    return begin(*block, bytes);
 }
 
 std::uint64_t Buffer::use_count() const noexcept

@@ -4,9 +4,11 @@
 // Units    bytes.
 // Cost     one locked instruction to copy, one to destroy. A sole owner's destruction costs a virtual call instead.
 //          Moving costs none.
-// Memory   a handle allocates nothing.
+// Memory   a handle allocates nothing; adopt() allocates one control block from the process's heap.
+// Errors   adopt() returns an empty handle when there is no memory for the control block; the caller keeps the buffer.
 // Threads  a handle belongs to one thread at a time, the buffer to any number: make a copy per thread.
-// Ownership  a buffer must not outlive its heap.
+// Ownership  a heap's buffer must not outlive the heap. wrap() owns nothing and counts nothing; adopt() calls the
+//          deleter once, in the thread that drops the last handle.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +22,10 @@ namespace memsweep::lifetime {
 
 // The out-of-line parts of release_handle.
 void last_handle_gone(Block& block) noexcept;
-void count_stray_release(Discipline& discipline) noexcept;
+void count_stray_release(Discipline* discipline) noexcept;
 
-// Drops one handle. The last one hands the block to its cache or its discipline, which counts a stray one.
+// Drops one handle. The last one hands the block to its cache, its discipline or its deleter; the discipline counts a
+// stray one.
 inline void release_handle(Block& block) noexcept
 {
     const auto hand_over = [&block] {
@@ -37,7 +40,7 @@ inline void release_handle(Block& block) noexcept
     Discipline* const discipline = block.discipline;  // read first: after the drop the block may be another buffer's
     const Drop drop = drop_one_of_several(block);
     if (drop.stray) {  // it may have been the one that released the block all the same
-        count_stray_release(*discipline);
+        count_stray_release(discipline);
     }
     if (drop.last) {
         hand_over();
@@ -46,6 +49,8 @@ inline void release_handle(Block& block) noexcept
 
 class Buffer {
   public:
+    using Deleter = void (*)(void* context, void* data, std::uint64_t bytes) noexcept;
+
     Buffer() noexcept = default;
     Buffer(const Buffer& other) noexcept : data_{other.data_}, bytes_{other.bytes_}, block_{other.block_}
     {
@@ -78,6 +83,8 @@ class Buffer {
         lifetime::begin_kept(block);
         return Buffer{&block, block.data, bytes};
     }
+    [[nodiscard]] static Buffer wrap(void* data, std::uint64_t bytes) noexcept { return Buffer{nullptr, data, bytes}; }
+    [[nodiscard]] static Buffer adopt(void* data, std::uint64_t bytes, Deleter deleter, void* context) noexcept;
 
     void reset() noexcept
     {
@@ -93,7 +100,7 @@ class Buffer {
 
     [[nodiscard]] void* data() const noexcept { return data_; }
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
-    [[nodiscard]] std::uint64_t use_count() const noexcept;  // 0: empty
+    [[nodiscard]] std::uint64_t use_count() const noexcept;  // 0: empty, or a wrap
     [[nodiscard]] bool is_freed() const noexcept             // by hand, while this handle exists
     {
         return block_ != nullptr && is_gone(*block_);
@@ -101,7 +108,7 @@ class Buffer {
     [[nodiscard]] bool unique() const noexcept { return use_count() == 1; }
     [[nodiscard]] explicit operator bool() const noexcept { return data_ != nullptr; }
 
-    // For callers that count handles without holding one; from now on the block is watched. nullptr: empty.
+    // For callers that count handles without holding one; from now on the block is watched. nullptr: empty, or a wrap.
     [[nodiscard]] Block* block() const noexcept
     {
         if (block_ != nullptr && !block_->watched.load(relaxed)) {

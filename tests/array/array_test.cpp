@@ -161,4 +161,17 @@ TEST_CASE_METHOD(Rig, "a shape that cannot be is refused before anything is aske
     CHECK(counters.refusals() == 0);
 }
 
+TEST_CASE_METHOD(Rig, "an array over a wrap owns nothing", "[unit]")
+{
+    std::array<std::int64_t, 6> memory{0, 1, 2, 3, 4, 5};
+    const std::array<std::uint64_t, 2> shape{2, 3};
+    const auto made = Array::over(lifetime::Buffer::wrap(memory.data(), sizeof memory), DType::int64, shape);
+    REQUIRE(made.status == AllocStatus::ok);
+    CHECK(element<std::int64_t>(made.array, {1, 2}) == 5);
+    CHECK(made.array.transpose().buffer().use_count() == 0);
+    const std::array<std::uint64_t, 2> larger{2, 4};
+    CHECK(Array::over(lifetime::Buffer::wrap(memory.data(), sizeof memory), DType::int64, larger).status ==
+          AllocStatus::bad_request);
+}
+
 }  // namespace memsweep::array

@@ -1,5 +1,6 @@
 // The counting rules, one test per rule and per race, mirroring the tests of NumSharp's fix.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <cstring>
@@ -272,6 +273,53 @@ TEST_CASE_METHOD(Fixture, "10,000 races between the last release and a stray one
     CHECK(freed() == batches * per_batch);
     CHECK(heap.stray_releases() == batches * per_batch);
     CHECK(resource.wrong_frees() == 0);
+}
+
+TEST_CASE("a wrap owns nothing and may be shared by 20 threads", "[unit]")
+{
+    std::array<unsigned char, 256> memory{};
+    const Buffer wrap = Buffer::wrap(memory.data(), memory.size());
+    CHECK(wrap);
+    CHECK(wrap.data() == memory.data());
+    CHECK(wrap.bytes() == 256);
+    CHECK(wrap.block() == nullptr);
+    tests::in_parallel(20, [&](std::size_t) {
+        for (int i = 0; i < 1000; ++i) {
+            Buffer copy = wrap;
+            copy.reset();
+        }
+    });
+    CHECK(wrap.use_count() == 0);
+    CHECK_FALSE(wrap.unique());
+    memory[255] = 1;
+    CHECK(static_cast<unsigned char*>(wrap.data())[255] == 1);
+}
+
+TEST_CASE("an adopted buffer's deleter runs once, with what it was given", "[unit]")
+{
+    struct Seen {
+        std::atomic<int> calls{0};
+        void* data{};
+        std::uint64_t bytes{};
+    } seen;
+    int memory{};
+    Buffer buffer = Buffer::adopt(
+        &memory, sizeof memory,
+        [](void* context, void* data, std::uint64_t bytes) noexcept {
+            auto& reported = *static_cast<Seen*>(context);
+            ++reported.calls;
+            reported.data = data;
+            reported.bytes = bytes;
+        },
+        &seen);
+    CHECK(buffer.unique());
+    std::vector<Buffer> copies(50, buffer);
+    CHECK(buffer.use_count() == 51);
+    buffer.reset();
+    tests::in_parallel(50, [&](std::size_t number) { copies[number].reset(); });
+    CHECK(seen.calls == 1);
+    CHECK(seen.data == &memory);
+    CHECK(seen.bytes == sizeof memory);
 }
 
 TEST_CASE("10,000 cycles release in every cycle", "[unit]")
