@@ -64,7 +64,7 @@ constexpr std::size_t first_phase_track = 2;
 
 std::string json_quoted(std::string_view text)
 {
-    return compact(json_text(text));
+    return compact(text);
 }
 
 std::string microseconds(std::int64_t ns)
