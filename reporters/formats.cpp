@@ -7,11 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.hpp"
-#include "reporters/ci/benchmark_trackers.hpp"
 #include "reporters/ci/ci_formats.hpp"
-#include "reporters/ci/junit.hpp"
-#include "reporters/ci/prom_writer.hpp"
-#include "reporters/ci/trace_writer.hpp"
 #include "reporters/document/run_document.hpp"
 #include "reporters/html/chart_writers.hpp"
 #include "reporters/html/html_writer.hpp"

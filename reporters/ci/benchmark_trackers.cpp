@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "reporters/ci/ci_formats.hpp"
 #include "reporters/text/escaping.hpp"
 #include "reporters/text/json.hpp"
 #include "reporters/text/number_text.hpp"

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "reporters/ci/benchmark_trackers.hpp"
+#include "reporters/ci/ci_formats.hpp"
 #include "reporters/text/json.hpp"
 #include "reporters/text/number_text.hpp"
 
