@@ -1,6 +1,7 @@
 #include "reporters/markdown/markdown_writer.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -88,18 +89,8 @@ constexpr int longest_sentence = 1000;
 // A sign for the eye; the words beside it say the same.
 std::string_view sign(Tone tone)
 {
-    switch (tone) {
-    case Tone::good:
-        return "✓ ";
-    case Tone::caution:
-        return "⚠ ";
-    case Tone::bad:
-        return "✗ ";
-    case Tone::plain:
-    case Tone::muted:
-        return "";
-    }
-    return "";
+    constexpr std::array<std::string_view, 5> signs{"", "✓ ", "⚠ ", "✗ ", ""};  // in the order of Tone
+    return signs[static_cast<std::size_t>(tone)];
 }
 
 // A cross, a tick or a question mark.
