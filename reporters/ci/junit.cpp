@@ -273,12 +273,6 @@ std::vector<TestSuite> suites_of_cases(const model::RunReport& report)
     return suites;
 }
 
-TestSuite& suite_named(std::vector<TestSuite>& suites, const std::string& name)
-{
-    const auto found = std::ranges::find(suites, name, &TestSuite::name);
-    return found == suites.end() ? suites.emplace_back(TestSuite{.name = name}) : *found;
-}
-
 std::vector<TestSuite> test_suites(const model::RunReport& report)
 {
     CasesById cases;
@@ -290,7 +284,7 @@ std::vector<TestSuite> test_suites(const model::RunReport& report)
         const auto found = cases.find(result.case_id);
         const model::CaseReport* of_case = found == cases.end() ? nullptr : found->second;
         const std::string& scenario = of_case == nullptr ? report.run.scenario_name : of_case->scenario;
-        suite_named(suites, scenario).tests.push_back(assertion_test(result, of_case, scenario));
+        item_named(suites, scenario, &TestSuite::name).tests.push_back(assertion_test(result, of_case, scenario));
     }
     if (suites.empty()) {
         suites.push_back({.name = report.run.scenario_name});

@@ -120,7 +120,7 @@ class HtmlWriter {
     static std::string html_of(const Exclusions& list)
     {
         std::string entries;
-        for (const Exclusion& one : list.cases) {
+        for (const Exclusion& one : list) {
             entries += fmt::format("<li>{} <span class=\"{}\">{}</span><p>{}</p></li>\n", escaped(one.about),
                                    tone_class(one.tone), one.status, escaped(one.why));
         }
@@ -143,14 +143,14 @@ class HtmlWriter {
                            html(fold.blocks));
     }
 
-    std::string html_of(const Charts& charts) { return charts_html(charts.sections, charts_); }
+    std::string html_of(const Charts& charts) { return charts_html(charts, charts_); }
     static std::string html_of(const Curves& /*drawn in a terminal*/) { return {}; }
-    static std::string html_of(const Facts& list) { return facts_html(list.facts); }
+    static std::string html_of(const Facts& list) { return facts_html(list); }
 
     static std::string html_of(const Warnings& warnings)
     {
         std::string entries;
-        for (const WarningGroup& group : warnings.groups) {
+        for (const WarningGroup& group : warnings) {
             entries += warning_html(group);
         }
         return list_html(entries);

@@ -148,7 +148,7 @@ class MarkdownWriter {
     [[nodiscard]] std::string text_of(const Exclusions& list) const
     {
         std::string out;
-        for (const Exclusion& one : list.cases) {
+        for (const Exclusion& one : list) {
             out += fmt::format("- {}{}: {}: {}\n", mark(one.tone), sentence(one.about), one.status, sentence(one.why));
         }
         return out;
@@ -187,7 +187,7 @@ class MarkdownWriter {
     [[nodiscard]] std::string text_of(const Facts& list) const
     {
         std::string out = "| | |\n| :--- | :--- |\n";
-        for (const Fact& fact : list.facts) {
+        for (const Fact& fact : list) {
             out += fmt::format("| {} | {} |\n", markdown_text(fact.name), sentence(fact.text));
         }
         return out;
@@ -196,7 +196,7 @@ class MarkdownWriter {
     [[nodiscard]] std::string text_of(const Warnings& warnings) const
     {
         std::string out;
-        for (const WarningGroup& group : warnings.groups) {
+        for (const WarningGroup& group : warnings) {
             const std::size_t more = group.warnings.size() - 1;
             out += fmt::format("- {}: {}{}{}\n", sentence(group.code), sentence(group.warnings.front()->message),
                                group.hint.empty() ? "" : "; " + sentence(group.hint),
