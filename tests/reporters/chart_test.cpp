@@ -128,7 +128,7 @@ TEST_CASE("the swept axis is found, and is a size when it speaks of one", "[unit
     const auto charts = charts_of({std::string{"4KiB"}, std::string{"64KiB"}, std::string{"1MiB"}});
     REQUIRE(charts.size() == 1);
     CHECK(charts[0].title.ends_with(" by size"));
-    CHECK(charts[0].data[0].rows[0][1].text == "4 KiB");
+    CHECK(charts[0].data[0].rows[0][1].text == "4.00 KiB");
     CHECK_FALSE(charts_of({std::int64_t{1}, std::int64_t{2}, std::int64_t{4}}).empty());
     CHECK(charts_of({std::int64_t{1}, std::int64_t{8}}).empty());
     CHECK(charts_of({std::int64_t{10}, std::int64_t{11}, std::int64_t{12}}).empty());

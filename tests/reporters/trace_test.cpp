@@ -37,7 +37,8 @@ model::RunReport report_with_phases(const std::vector<std::pair<double, double>>
 std::vector<int> lanes(const std::vector<std::pair<double, double>>& times)
 {
     std::vector<int> all;
-    for (const Unordered& event : trace(report_with_phases(times))["traceEvents"]) {
+    const Unordered json = trace(report_with_phases(times));
+    for (const Unordered& event : json["traceEvents"]) {
         if (event["ph"] == "X" && event["name"] == "p") {
             all.push_back(event["tid"].get<int>() - 2);
         }
@@ -60,7 +61,8 @@ TEST_CASE("a trace has phases, points and curves of every case that was measured
 TEST_CASE("repetitions follow each other in a trace", "[unit]")
 {
     double end = -1;
-    for (const Unordered& event : trace(sample_report())["traceEvents"]) {
+    const Unordered json = trace(sample_report());
+    for (const Unordered& event : json["traceEvents"]) {
         if (event["ph"] == "X" && event["pid"] == 1 && event["tid"] == 1) {
             CHECK(event["ts"].get<double>() > end);
             end = event["ts"].get<double>() + event["dur"].get<double>();
