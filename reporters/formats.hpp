@@ -7,12 +7,17 @@
 // Errors   invalid_input for an unknown name, with the nearest known one.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "core/base/expected.hpp"
+#include "core/base/text.hpp"
 #include "core/model/report.hpp"
 #include "reporters/document/comparison.hpp"
 #include "reporters/document/fleet.hpp"
@@ -22,15 +27,12 @@
 
 namespace memsweep::reporters {
 
-// What is written; one function for each that a format has a form for.
-struct Writers {
-    void (*run)(const model::RunReport&, TextSink&){};
-    void (*comparison)(const ComparisonReport&, TextSink&){};
-    void (*history)(const HistoryReport&, TextSink&){};
-    void (*fleet)(const FleetReport&, TextSink&){};
-    void (*fleet_trend)(const FleetTrendReport&, TextSink&){};
-};
-enum class Subject { run, comparison, history, fleet, fleet_trend };
+template <typename Report>
+using Writer = void (*)(const Report&, TextSink&);
+
+// One for each kind of report; null where a format has no form for it.
+using Writers = std::tuple<Writer<model::RunReport>, Writer<ComparisonReport>, Writer<HistoryReport>,
+                           Writer<FleetReport>, Writer<FleetTrendReport>>;
 
 struct Format {
     std::string_view name;       // as on the command line
@@ -41,14 +43,16 @@ struct Format {
     // Of a format that is nothing but its parts: whether `write` says everything about a report all the same.
     bool (*fits_one_text)(const model::RunReport&){};
 
-    [[nodiscard]] bool writes(Subject subject) const;
-
-    // Only what it writes.
-    void write(const model::RunReport& report, TextSink& sink) const { writers.run(report, sink); }
-    void write(const ComparisonReport& report, TextSink& sink) const { writers.comparison(report, sink); }
-    void write(const HistoryReport& report, TextSink& sink) const { writers.history(report, sink); }
-    void write(const FleetReport& report, TextSink& sink) const { writers.fleet(report, sink); }
-    void write(const FleetTrendReport& report, TextSink& sink) const { writers.fleet_trend(report, sink); }
+    template <typename Report>
+    [[nodiscard]] bool writes() const
+    {
+        return std::get<Writer<Report>>(writers) != nullptr;
+    }
+    template <typename Report>  // only what it writes
+    void write(const Report& report, TextSink& sink) const
+    {
+        std::get<Writer<Report>>(writers)(report, sink);
+    }
 };
 
 // A file of its own: "csv" as r.csv comes with r.summary.csv, r.series.csv and r.matrix.csv.
@@ -58,11 +62,36 @@ struct FormatFile {
 };
 
 [[nodiscard]] std::span<const Format> formats();  // all of them write runs
-[[nodiscard]] std::vector<std::string_view> format_names(Subject subject);
-[[nodiscard]] base::Expected<Format> find_format(std::string_view name, Subject subject = Subject::run);
+template <typename Report>
+[[nodiscard]] std::vector<std::string_view> format_names();
+template <typename Report = model::RunReport>
+[[nodiscard]] base::Expected<Format> find_format(std::string_view name);
 
 // Every file that a format makes of the path it is given; parts replace the format's own ending, if the path has it.
 [[nodiscard]] std::vector<FormatFile> files_of(const Format& format, const std::string& path);
+
+template <typename Report>
+std::vector<std::string_view> format_names()
+{
+    std::vector<std::string_view> names;
+    for (const Format& format : formats()) {
+        if (format.writes<Report>()) {
+            names.push_back(format.name);
+        }
+    }
+    return names;
+}
+
+template <typename Report>
+base::Expected<Format> find_format(std::string_view name)
+{
+    const auto found = std::ranges::find(formats(), name, &Format::name);
+    if (found != formats().end() && found->template writes<Report>()) {
+        return *found;
+    }
+    return base::fail(base::ErrorCode::invalid_input,
+                      fmt::format("unknown format \"{}\"{}", name, base::suggestion(name, format_names<Report>())));
+}
 
 template <typename Report>
 [[nodiscard]] std::string text_in(const Format& format, const Report& report)

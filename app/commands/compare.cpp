@@ -189,7 +189,7 @@ std::string not_of_fleets(const CompareCommand& command, const Inputs& inputs)
     if (!command.between.empty() || command.points || !command.metrics.empty()) {
         return "--between, --points and --metric are for results of one host";
     }
-    return !reporters::find_format(command.format, reporters::Subject::fleet_trend)
+    return !reporters::find_format<reporters::FleetTrendReport>(command.format)
                ? fmt::format("fleets are compared as text, md, json or html, not as {}", command.format)
                : std::string{};
 }
@@ -232,13 +232,13 @@ base::Expected<ExitCode> compare_fleets(const CompareCommand& command, const Inp
     if (report.trends.empty()) {
         return ExitCode::bad_input;
     }
-    const auto format = reporters::find_format(command.format, reporters::Subject::fleet_trend);
+    const auto format = reporters::find_format<reporters::FleetTrendReport>(command.format);
     return worse(code, write_in(*format, report, command.out, global));
 }
 
 base::Expected<ExitCode> execute(const CompareCommand& command, const GlobalOptions& global)
 {
-    const auto format = reporters::find_format(command.format, reporters::Subject::comparison);
+    const auto format = reporters::find_format<reporters::ComparisonReport>(command.format);
     if (!format) {
         return base::fail(format.error());
     }
@@ -315,7 +315,7 @@ void add_compare(Command& program, const GlobalOptions& global)
                    "Compare two case families of one result: mode=refcount mode=finalizer; the first is the base; two "
                    "phases of each case too: phase=warm phase=cold");
     add_judging(command, compare);
-    const auto formats = reporters::format_names(reporters::Subject::comparison);
+    const auto formats = reporters::format_names<reporters::ComparisonReport>();
     command.option("-f,--format FMT", value::offering(value::text(compare.format), {formats.begin(), formats.end()}),
                    "text, md, json, junit or html");
     command.option("-o,--out FILE", value::text(compare.out), "Where to write (default stdout)");

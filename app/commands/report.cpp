@@ -25,11 +25,11 @@ struct ReportCommand {
 // One result after the other is read, and only its medians are kept.
 base::Expected<ExitCode> report_history(const ReportCommand& command, const GlobalOptions& global)
 {
-    const auto format = reporters::find_format(command.format, reporters::Subject::history);
+    const auto format = reporters::find_format<reporters::HistoryReport>(command.format);
     if (!format) {
         return refuse(
             fmt::format("several results make a history, which is written as {}; convert them to {} one by one",
-                        fmt::join(reporters::format_names(reporters::Subject::history), ", "), command.format),
+                        fmt::join(reporters::format_names<reporters::HistoryReport>(), ", "), command.format),
             "--format");
     }
     measure::HistoryBuilder builder;
@@ -54,10 +54,10 @@ base::Expected<ExitCode> report_history(const ReportCommand& command, const Glob
 base::Expected<ExitCode> report_fleet(const model::Fleet& fleet, const ReportCommand& command,
                                       const GlobalOptions& global)
 {
-    const auto format = reporters::find_format(command.format, reporters::Subject::fleet);
+    const auto format = reporters::find_format<reporters::FleetReport>(command.format);
     if (!format) {
         return refuse(fmt::format("a fleet is written as {}; convert its hosts' results to {} one by one",
-                                  fmt::join(reporters::format_names(reporters::Subject::fleet), ", "), command.format),
+                                  fmt::join(reporters::format_names<reporters::FleetReport>(), ", "), command.format),
                       "--format");
     }
     const reporters::FleetReport report{&fleet, measure::judge_fleet(fleet)};

@@ -244,8 +244,9 @@ class RunObservers::EventLog final : public engine::Observer {
     void run_started(const model::RunReport& report, std::uint64_t planned_repetitions) override
     {
         run_id_ = report.run.id;
-        write(reporters::run_start_event({run_id_, sys::utc_now()},
-                                         {report.run.scenario_name, report.cases.size(), planned_repetitions}));
+        write("run_start", {{"scenario", report.run.scenario_name},
+                            {"cases", report.cases.size()},
+                            {"repetitions", planned_repetitions}});
     }
 
     // The first measured worker of a case is its start; the later ones are repetition starts, so that whoever counts
@@ -255,10 +256,9 @@ class RunObservers::EventLog final : public engine::Observer {
         if (start.warmup) {
             return;
         }
-        const reporters::CaseStartEvent event{start.case_id, start.pid, start.repetition};
         const bool first = started_cases_.emplace(start.case_id).second;
-        write(first ? reporters::case_start_event({run_id_, sys::utc_now()}, event)
-                    : reporters::repetition_start_event({run_id_, sys::utc_now()}, event));
+        write(first ? "case_start" : "repetition_start",
+              {{"case", start.case_id}, {"pid", start.pid}, {"repetition", start.repetition}});
     }
 
     void repetition_ended(const engine::RepetitionStart& start, const engine::Outcome& outcome,
@@ -267,41 +267,47 @@ class RunObservers::EventLog final : public engine::Observer {
         if (start.warmup) {
             return;
         }
-        reporters::RepetitionEvent event{
-            .case_id = start.case_id, .repetition = start.repetition, .pid = outcome.pid, .reason = outcome.reason};
-        event.status = outcome.ending == engine::Ending::finished    ? model::Status::ok
-                       : outcome.ending == engine::Ending::timed_out ? model::Status::timeout
-                       : outcome.ending == engine::Ending::unmet     ? model::Status::skipped
-                                                                     : model::Status::error;
-        if (outcome.ending == engine::Ending::finished) {
-            event.wall_time_s = static_cast<double>(outcome.record.wall_ns) * 1e-9;
+        const auto status = outcome.ending == engine::Ending::finished    ? model::Status::ok
+                            : outcome.ending == engine::Ending::timed_out ? model::Status::timeout
+                            : outcome.ending == engine::Ending::unmet     ? model::Status::skipped
+                                                                          : model::Status::error;
+        std::optional<double> wall_seconds;  // none when it did not finish
+        if (status == model::Status::ok) {
+            wall_seconds = static_cast<double>(outcome.record.wall_ns) * 1e-9;
         }
-        write(reporters::repetition_event({run_id_, sys::utc_now()}, event));
+        write("repetition", {{"case", start.case_id},
+                             {"repetition", start.repetition},
+                             {"pid", outcome.pid},
+                             {"status", status},
+                             {"wall_time", wall_seconds},
+                             {"reason", reporters::json_text_or_null(outcome.reason)}});
     }
 
     void case_ended(const model::CaseReport& ended, const model::RunReport& /*report*/) override
     {
-        write(reporters::case_end_event({run_id_, sys::utc_now()}, {ended.id, ended.status, ended.reason}));
+        write("case_end",
+              {{"case", ended.id}, {"status", ended.status}, {"reason", reporters::json_text_or_null(ended.reason)}});
     }
 
     // Warnings, assertions and the end.
     void finish(const model::RunReport& report)
     {
         for (const model::Warning& warning : report.warnings) {
-            write(reporters::warning_event({run_id_, sys::utc_now()}, warning));
+            write("warning", reporters::event_fields(warning));
         }
         for (const model::AssertionResult& assertion : report.assertions) {
-            write(reporters::assertion_event({run_id_, sys::utc_now()}, assertion));
+            write("assertion", reporters::event_fields(assertion));
         }
-        write(reporters::run_end_event({run_id_, sys::utc_now()}, report.run.exit_code));
+        write("run_end", {{"exit_code", report.run.exit_code}});
     }
 
   private:
-    void write(const std::string& line)
+    void write(std::string_view type, const reporters::Json& fields)
     {
         if (complained_) {
             return;
         }
+        const std::string line = reporters::event_line(type, {run_id_, sys::utc_now()}, fields);
         if (const int problem = sys::write_all(file_, line); problem != 0) {
             complained_ = true;
             print_error(base::os_error("cannot write events", problem, name_));

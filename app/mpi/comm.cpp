@@ -52,15 +52,9 @@ void keep_for_mpi(std::shared_ptr<void> memory)
 
 bool Transfer::done()
 {
-    if (state_ == State::under_way) {
-        int flag = 0;
-        if (MPI_Test(&request_, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
-            state_ = State::failed;
-        } else if (flag != 0) {
-            state_ = State::done;
-        }
-    }
-    return state_ == State::done;
+    int flag = 0;
+    failed_ = failed_ || MPI_Test(&request_, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+    return !failed_ && flag != 0;
 }
 
 Comm::Comm(int& argc, char**& argv)
@@ -106,7 +100,7 @@ Transfer Comm::begin_send(const void* data, std::size_t bytes, int to, int tag) 
 {
     Transfer transfer;
     const int code = MPI_Isend(data, count_of(bytes), MPI_BYTE, to, tag, MPI_COMM_WORLD, &transfer.request_);
-    transfer.state_ = code == MPI_SUCCESS ? Transfer::State::under_way : Transfer::State::failed;
+    transfer.failed_ = code != MPI_SUCCESS;
     return transfer;
 }
 
@@ -114,7 +108,7 @@ Transfer Comm::begin_receive(void* data, std::size_t bytes, int from, int tag) c
 {
     Transfer transfer;
     const int code = MPI_Irecv(data, count_of(bytes), MPI_BYTE, from, tag, MPI_COMM_WORLD, &transfer.request_);
-    transfer.state_ = code == MPI_SUCCESS ? Transfer::State::under_way : Transfer::State::failed;
+    transfer.failed_ = code != MPI_SUCCESS;
     return transfer;
 }
 

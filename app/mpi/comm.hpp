@@ -11,7 +11,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,16 +34,14 @@ void keep_for_mpi(std::shared_ptr<void> memory);
 // Ownership  the caller's memory must outlive the message, or, when that is given up, the process's use of MPI.
 class Transfer {
   public:
-    [[nodiscard]] bool started() const { return state_ != State::none; }
-    [[nodiscard]] bool done();  // polls
-    [[nodiscard]] bool failed() const { return state_ == State::failed; }
+    [[nodiscard]] bool done();  // polls; true of one that was never begun
+    [[nodiscard]] bool failed() const { return failed_; }
 
   private:
     friend class Comm;
-    enum class State : std::uint8_t { none, under_way, done, failed };
 
-    MPI_Request request_{MPI_REQUEST_NULL};
-    State state_{State::none};
+    MPI_Request request_{MPI_REQUEST_NULL};  // again when it is done
+    bool failed_{};
 };
 
 class Comm {

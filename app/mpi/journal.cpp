@@ -15,6 +15,7 @@
 #include "app/commands/this_machine.hpp"
 #include "core/base/quantity.hpp"
 #include "core/measure/assertions.hpp"
+#include "core/measure/cases.hpp"
 #include "core/measure/fleet.hpp"
 #include "core/probe/probe.hpp"
 #include "core/probe/probe_case.hpp"
@@ -69,15 +70,9 @@ void replace(std::vector<model::CaseReport>& cases, model::CaseReport added)
     }
 }
 
-std::string param(const model::CaseReport& one, std::string_view name)
-{
-    const auto found = std::ranges::find(one.params, name, &model::Param::name);
-    return found == one.params.end() ? std::string{} : model::to_text(found->value);
-}
-
 bool is_link(const model::CaseReport& one)
 {
-    return one.scenario == scenario || !param(one, measure::from_host_param).empty();
+    return one.scenario == scenario || measure::value_on(one, measure::from_host_param).has_value();
 }
 
 // A rank that this run lacks has no host.
@@ -234,12 +229,12 @@ void Journal::add_host_figures()
     std::map<std::pair<std::string, std::string>, model::Metric> best;  // by direction and pattern
     const std::string& own = comm_->name(comm_->rank());
     for (const model::CaseReport& one : report_.cases) {
-        const std::string from = param(one, measure::from_host_param);
+        const std::string from = measure::value_on(one, measure::from_host_param).value_or("");
         if (one.scenario == scenario && one.status == model::Status::ok && !from.empty() && !one.metrics.empty() &&
             one.metrics.front().summary) {
             const model::Metric& metric = one.metrics.front();
-            const auto [known, is_first] =
-                best.try_emplace({from == own ? "send" : "receive", param(one, "pattern")}, metric);
+            const auto [known, is_first] = best.try_emplace(
+                {from == own ? "send" : "receive", measure::value_on(one, "pattern").value_or("")}, metric);
             const double before = known->second.summary->median;
             const double now = metric.summary->median;
             if (!is_first && (metric.better == model::Better::lower ? now < before : now > before)) {

@@ -111,11 +111,10 @@ class End {
     [[nodiscard]] bool step()
     {
         while (!failed_ && !talk_.done()) {
-            if (transfer_.started() && !transfer_.done()) {
+            if (!transfer_.done()) {
                 failed_ = transfer_.failed();
                 return failed_;
             }
-            transfer_ = Transfer{};
             talk_.go_on();
         }
         return true;

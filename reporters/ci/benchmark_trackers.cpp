@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "reporters/ci/ci_formats.hpp"
 #include "reporters/text/escaping.hpp"
 #include "reporters/text/json.hpp"
 #include "reporters/text/number_text.hpp"
@@ -22,9 +23,7 @@ bool has_median(const model::Metric& metric)
 Json gha_entry(const std::string& case_name, const model::Metric& metric)
 {
     const model::Summary& summary = *metric.summary;
-    Json json = {{"name", case_name + "/" + ascii_name(metric.name)},
-                 {"unit", std::string{model::name_of(metric.unit)}},
-                 {"value", summary.median}};
+    Json json = {{"name", case_name + "/" + ascii_name(metric.name)}, {"unit", metric.unit}, {"value", summary.median}};
     if (summary.ci95) {
         json["range"] = "± " + number_text(((*summary.ci95)[1] - (*summary.ci95)[0]) / 2);
     }

@@ -1,5 +1,5 @@
-// What is written for other programs: spreadsheets, node health, NVIDIA's bandwidth tests.
-// benchmark_trackers.hpp, prom_writer.hpp, junit.hpp and trace_writer.hpp have the others.
+// What is written for other programs: spreadsheets, trackers of benchmarks, Prometheus, CI servers, trace viewers, node
+// health, NVIDIA's bandwidth tests.
 //
 // Units    the metric's, unless a format says otherwise.
 // Memory   one row, repetition or case, besides what the sink holds.
@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/model/report.hpp"
+#include "reporters/document/comparison.hpp"
 #include "reporters/document/fleet.hpp"
 #include "reporters/document/history.hpp"
 #include "reporters/text/text_sink.hpp"
@@ -59,5 +60,65 @@ void write_health(const FleetReport& report, TextSink& sink);
 // Sources  its json_output.cpp. Cases that it has no name for get one of our own; where a case's status is no word of
 //          its, it is Waived (skipped) or Error, with the reason in `error`.
 void write_nvbandwidth(const model::RunReport& report, TextSink& sink);
+
+// Google Benchmark's own JSON, for its compare.py and for the many tools that read it: one entry per repetition and no
+// aggregates, which compare.py makes itself and trackers would draw as more times.
+//
+// Units    real_time is `wall_time` and cpu_time is `cpu_time`, in ns and rounded to 0.001 ns; every other metric of a
+//          repetition is a counter under its own name, in its own unit.
+// Sources  google/benchmark docs/user_guide.md, json_schema_version 1; read by its tools/compare.py 1.7.1.
+// Errors   none: what has no time is not an entry but in context.memsweep_skipped, since every reader would take the 0
+//          in its place for a time.
+void write_gbench(const model::RunReport& report, TextSink& sink);
+
+// For github-action-benchmark: medians as an array of {name, unit, value, range, extra}. The direction is not part of
+// an entry but of the file: one is read by the tool customSmallerIsBetter, the other by customBiggerIsBetter.
+//
+// Units    the metric's; `range` is half the width of the median's 95 % interval, "± 0.0012", in the same.
+// Sources  benchmark-action/github-action-benchmark, src/extract.ts and src/extractRangeInfo.ts: only this form of a
+//          range is scaled together with its value.
+void write_gha_smaller(const model::RunReport& report, TextSink& sink);  // metrics of which less is better
+void write_gha_bigger(const model::RunReport& report, TextSink& sink);   // metrics of which more is better
+
+// Whether the first of the two has everything.
+[[nodiscard]] bool gha_fits_one_file(const model::RunReport& report);
+
+// Bencher Metric Format: per case, per measure, the median between the bounds of its 95 % interval.
+//
+// Units    the metric's; the format has no place for them: they belong to the measure, as set up at Bencher.
+// Sources  bencher.dev/docs/reference/bencher-metric-format. A measure is a slug ("wall-time"), a benchmark has a name
+//          of at most 1,024 bytes: a longer one is cut.
+void write_bmf(const model::RunReport& report, TextSink& sink);
+
+// For Prometheus and for what reads OpenMetrics: the median of every metric of every case that ended ok.
+//
+// Units    base units, as the end of a name says: _bytes, _seconds, _bytes_per_second, _operations_per_second.
+// Sources  Prometheus text format 0.0.4, as node_exporter's textfile collector and `promtool check metrics` want it;
+//          OpenMetrics 1.0.
+// Memory   one line and the labels of all cases, besides what the sink holds.
+// Errors   none: names become [a-z0-9_], and no two series get the same labels.
+//
+// Labels are the scenario and the values of the axes; never the run, which would make new series with every run. Every
+// series carries the scenario, so that files of several scenarios can lie in one textfile directory. There are no
+// timestamps: the collector refuses them.
+void write_prom(const model::RunReport& report, TextSink& sink);
+void write_openmetrics(const model::RunReport& report, TextSink& sink);  // with # UNIT, and # EOF at its end
+
+// Results seen as tests that passed or not, as JUnit XML, in order of the cases, then of the assertions. A run without
+// any case has the suite of its scenario, empty.
+void write_junit(const model::RunReport& report, TextSink& sink);
+// A test per judged metric; it fails on what gates.
+void write_junit(const ComparisonReport& report, TextSink& sink);
+
+// Chrome trace events, for Perfetto and chrome://tracing.
+//
+// A case is a process; its repetitions follow each other with a gap, whenever they really ran, so that the same case's
+// phases (X), curves (C) and named points (i) share one axis. Phases that overlap lie on tracks of their own.
+//
+// Units    `ts` and `dur` in microseconds, counters in the unit of their quantity.
+// Sources  "Trace Event Format", the four kinds of event that Perfetto imports without a loss: M, X, C and i.
+// Memory   the phases of one case, besides what the sink holds.
+// Errors   none: what has no finite time or value is left out.
+void write_trace(const model::RunReport& report, TextSink& sink);
 
 }  // namespace memsweep::reporters

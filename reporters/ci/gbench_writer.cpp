@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "reporters/ci/benchmark_trackers.hpp"
+#include "reporters/ci/ci_formats.hpp"
 #include "reporters/text/json.hpp"
 #include "reporters/text/number_text.hpp"
 
@@ -116,11 +117,9 @@ Json skipped_json(const model::RunReport& report)
     Json skipped = Json::array();
     for (const model::CaseReport& one : report.cases) {
         if (one.status != model::Status::ok || !has_entries(one)) {
-            const std::string_view status = model::name_of(one.status);
             const std::string reason =
                 one.status == model::Status::ok ? "it has no wall_time and cpu_time" : one.reason;
-            skipped.push_back(
-                {{"name", ascii_name(one.id)}, {"status", std::string{status}}, {"reason", json_text(reason)}});
+            skipped.push_back({{"name", ascii_name(one.id)}, {"status", one.status}, {"reason", reason}});
         }
     }
     return skipped;
@@ -133,20 +132,20 @@ Json context_json(const model::RunReport& report)
     const std::optional<std::string> date = seconds_part(report.run.started);
     const bool is_release = report.tool.build_type == "Release" && report.tool.sanitizer.empty();
     return {{"date", date ? *date + "+00:00" : std::string{}},
-            {"host_name", json_text(machine.host)},
-            {"executable", json_text(report.run.argv.empty() ? report.tool.name : report.run.argv.front())},
+            {"host_name", machine.host},
+            {"executable", report.run.argv.empty() ? report.tool.name : report.run.argv.front()},
             {"num_cpus", machine.cores},
             {"mhz_per_cpu", 0},
             {"cpu_scaling_enabled", !machine.governor.empty() && machine.governor != "performance"},
             {"caches", Json::array()},
             {"load_avg", Json::array()},
-            {"library_version", json_text(report.tool.version)},
+            {"library_version", report.tool.version},
             {"library_build_type", is_release ? "release" : "debug"},
             {"json_schema_version", 1},
-            {"memsweep_run_id", json_text(report.run.id)},
-            {"memsweep_git", json_text(report.tool.commit)},
-            {"memsweep_machine_fingerprint", json_text(machine.fingerprint)},
-            {"memsweep_scenario_fingerprint", json_text(report.run.scenario_fingerprint)},
+            {"memsweep_run_id", report.run.id},
+            {"memsweep_git", report.tool.commit},
+            {"memsweep_machine_fingerprint", machine.fingerprint},
+            {"memsweep_scenario_fingerprint", report.run.scenario_fingerprint},
             {"memsweep_skipped", skipped_json(report)}};
 }
 

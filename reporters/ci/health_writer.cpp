@@ -10,15 +10,9 @@ namespace {
 Json outlier_evidence(const FleetReport& report, const measure::Outlier& outlier)
 {
     const model::FleetMetric& metric = report.fleet->metrics[outlier.metric];
-    return {{"kind", "outlier"},
-            {"case", json_text(metric.case_id)},
-            {"metric", json_text(metric.name)},
-            {"unit", json_text(model::name_of(metric.unit))},
-            {"value", json_number(outlier.value)},
-            {"usual", json_number(outlier.median)},
-            {"z", json_number(outlier.z)},
-            {"q", json_number(outlier.q)},
-            {"text", json_text(measure::outlier_text(*report.fleet, outlier))}};
+    return {{"kind", "outlier"},   {"case", metric.case_id}, {"metric", metric.name},
+            {"unit", metric.unit}, {"value", outlier.value}, {"usual", outlier.median},
+            {"z", outlier.z},      {"q", outlier.q},         {"text", measure::outlier_text(*report.fleet, outlier)}};
 }
 
 Json run_evidence(bool interrupted, std::span<const model::FleetProblem> problems)
@@ -30,15 +24,15 @@ Json run_evidence(bool interrupted, std::span<const model::FleetProblem> problem
     for (const model::FleetProblem& problem : problems) {
         evidence.push_back({{"kind", "case"},
                             {"case", json_text_or_null(problem.case_id)},
-                            {"status", json_text(model::name_of(problem.status))},
-                            {"text", json_text(problem.reason)}});
+                            {"status", problem.status},
+                            {"text", problem.reason}});
     }
     return evidence;
 }
 
 void write_bad_host(const std::string& host, Json evidence, TextSink& sink)
 {
-    const Json line{{"host", json_text(host)}, {"healthy", false}, {"evidence", std::move(evidence)}};
+    const Json line{{"host", host}, {"healthy", false}, {"evidence", std::move(evidence)}};
     sink.add(compact(line) + "\n");
 }
 
@@ -48,9 +42,9 @@ void write_health(const model::RunReport& report, TextSink& sink)
 {
     Json evidence = run_evidence(report.run.interrupted, measure::problems_of(report));
     if (!evidence.empty()) {
-        const Json line{{"host", json_text(measure::host_name(report))},
+        const Json line{{"host", measure::host_name(report)},
                         {"healthy", false},
-                        {"run_id", json_text(report.run.id)},
+                        {"run_id", report.run.id},
                         {"evidence", std::move(evidence)}};
         sink.add(compact(line) + "\n");
     }

@@ -1,5 +1,3 @@
-#include "reporters/ci/junit.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,9 +5,11 @@
 #include <set>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "reporters/ci/ci_formats.hpp"
 #include "reporters/document/case_keys.hpp"
 #include "reporters/document/run_document.hpp"
 #include "reporters/text/escaping.hpp"
@@ -17,6 +17,34 @@
 
 namespace memsweep::reporters {
 namespace {
+
+enum class TestOutcome { passed, failure, error, skipped };
+
+struct TestCase {
+    std::string class_name;  // scenario and case: "churn.mode=refcount"
+    std::string name;        // the assertion, or "runs"
+    double seconds{};
+    TestOutcome outcome{TestOutcome::passed};
+    std::string type;     // of a failure or an error: "assertion", "crash", "timeout"
+    std::string message;  // why it did not pass
+    std::string detail;   // actual value and interval
+    std::string output;   // what a passed one has to say all the same
+};
+
+struct TestSuite {
+    std::string name;  // the scenario
+    double seconds{};
+    std::vector<TestCase> tests{};
+    std::vector<Fact> properties{};
+    std::vector<std::string> output{};  // lines about the whole suite
+};
+
+struct TestReport {
+    std::string name;
+    std::string timestamp{};  // may be empty
+    std::vector<TestSuite> suites{};
+    bool is_timed{true};  // false: nothing took time, and what a test says stands on lines of its own
+};
 
 // Two characters of Unicode that XML 1.0 has no place for; all other such ones are control characters.
 std::string xml(std::string text)
@@ -112,6 +140,20 @@ std::string totals_text(const Totals& of, bool is_timed)
 {
     return fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{}\"", of.tests, of.failures,
                        of.errors, of.skipped, seconds_text(of.seconds, is_timed));
+}
+
+void write(const TestReport& tests, TextSink& sink)
+{
+    const std::string when = tests.timestamp.empty() ? "" : fmt::format(" timestamp=\"{}\"", tests.timestamp);
+    sink.print("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\" {}{}>\n", tests.name,
+               totals_text(totals(tests.suites), tests.is_timed), when);
+    for (const TestSuite& suite : tests.suites) {
+        sink.print(" <testsuite name=\"{}\" {}{}>\n", xml(suite.name), totals_text(totals({&suite, 1}), tests.is_timed),
+                   when);
+        write_suite(sink, suite, tests.is_timed);
+        sink.add(" </testsuite>\n");
+    }
+    sink.add("</testsuites>\n");
 }
 
 using CasesById = std::map<std::string_view, const model::CaseReport*>;
@@ -231,12 +273,6 @@ std::vector<TestSuite> suites_of_cases(const model::RunReport& report)
     return suites;
 }
 
-TestSuite& suite_named(std::vector<TestSuite>& suites, const std::string& name)
-{
-    const auto found = std::ranges::find(suites, name, &TestSuite::name);
-    return found == suites.end() ? suites.emplace_back(TestSuite{.name = name}) : *found;
-}
-
 std::vector<TestSuite> test_suites(const model::RunReport& report)
 {
     CasesById cases;
@@ -248,7 +284,7 @@ std::vector<TestSuite> test_suites(const model::RunReport& report)
         const auto found = cases.find(result.case_id);
         const model::CaseReport* of_case = found == cases.end() ? nullptr : found->second;
         const std::string& scenario = of_case == nullptr ? report.run.scenario_name : of_case->scenario;
-        suite_named(suites, scenario).tests.push_back(assertion_test(result, of_case, scenario));
+        item_named(suites, scenario, &TestSuite::name).tests.push_back(assertion_test(result, of_case, scenario));
     }
     if (suites.empty()) {
         suites.push_back({.name = report.run.scenario_name});
@@ -305,21 +341,7 @@ std::vector<Fact> properties_of(const Comparison& comparison)
 
 }  // namespace
 
-void write_junit(const TestReport& tests, TextSink& sink)
-{
-    const std::string when = tests.timestamp.empty() ? "" : fmt::format(" timestamp=\"{}\"", tests.timestamp);
-    sink.print("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\" {}{}>\n", tests.name,
-               totals_text(totals(tests.suites), tests.is_timed), when);
-    for (const TestSuite& suite : tests.suites) {
-        sink.print(" <testsuite name=\"{}\" {}{}>\n", xml(suite.name), totals_text(totals({&suite, 1}), tests.is_timed),
-                   when);
-        write_suite(sink, suite, tests.is_timed);
-        sink.add(" </testsuite>\n");
-    }
-    sink.add("</testsuites>\n");
-}
-
-TestReport test_report(const model::RunReport& report)
+void write_junit(const model::RunReport& report, TextSink& sink)
 {
     TestReport tests{
         .name = "memsweep", .timestamp = seconds_part(report.run.started).value_or(""), .suites = test_suites(report)};
@@ -332,10 +354,10 @@ TestReport test_report(const model::RunReport& report)
         tests.suites.front().output.push_back(
             fmt::format("warning {}: {} {}", warning.code, warning.message, warning.hint));
     }
-    return tests;
+    write(tests, sink);
 }
 
-TestReport test_report(const ComparisonReport& report)
+void write_junit(const ComparisonReport& report, TextSink& sink)
 {
     TestReport tests{.name = "memsweep compare", .is_timed = false};
     for (const Comparison& comparison : report.comparisons) {
@@ -351,7 +373,7 @@ TestReport test_report(const ComparisonReport& report)
             tests.suites.push_back(std::move(suite));
         }
     }
-    return tests;
+    write(tests, sink);
 }
 
 }  // namespace memsweep::reporters

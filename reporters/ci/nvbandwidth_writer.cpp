@@ -77,7 +77,7 @@ void set_matrix(Json& test, const std::string& description, const Values& values
         matrix.push_back(std::move(line));
     }
     test["status"] = "Passed";
-    test["bandwidth_description"] = json_text(description);
+    test["bandwidth_description"] = description;
     test["bandwidth_matrix"] = std::move(matrix);
     test["sum"] = sum;
     if (count > 0) {
@@ -103,14 +103,14 @@ const model::Metric* main_metric(const model::CaseReport& report)
 
 Json testcase_json(const model::CaseReport& report)
 {
-    Json test{{"name", json_text(test_name(report))}};
+    Json test{{"name", test_name(report)}};
     const model::Metric* const metric = main_metric(report);
     if (report.status == model::Status::ok && metric != nullptr) {
         const double value = in_their_units(metric->summary->median, metric->unit);
         set_matrix(test, fmt::format("{} {}", test_name(report), unit_words(metric->unit)), {{value}});
     } else {
         test["status"] = report.status == model::Status::skipped ? "Waived" : "Error";
-        test["error"] = json_text(report.reason.empty() ? "nothing was measured" : report.reason);
+        test["error"] = report.reason.empty() ? "nothing was measured" : report.reason;
     }
     return test;
 }
@@ -118,7 +118,7 @@ Json testcase_json(const model::CaseReport& report)
 // Their matrices name the direction of the data in the caption; ours, whose processors and whose memory.
 Json matrix_json(const measure::PlaceMatrix& matrix)
 {
-    Json test{{"name", json_text(matrix.name)}};
+    Json test{{"name", matrix.name}};
     Values values;
     for (const auto& row : matrix.cells) {
         auto& line = values.emplace_back();
@@ -168,7 +168,7 @@ Json device_json(const std::vector<const model::CaseReport*>& cases)
             cases, [](const auto* one) { return one->status != model::Status::skipped && !one->reason.empty(); });
         return testcase_json(worst == cases.end() ? *cases.front() : **worst);
     }
-    Json test{{"name", json_text(test_name(*cases.front()))}};
+    Json test{{"name", test_name(*cases.front())}};
     set_matrix(test,
                fmt::format("{} {}(row), {}(column) {}", test_name(*cases.front()),
                            rows.front().empty() ? "all" : listed(rows), listed(columns), unit_words(last->unit)),
@@ -207,14 +207,14 @@ void write_nvbandwidth(const model::RunReport& report, TextSink& sink)
     for (const auto& cases : by_way) {
         tests.push_back(device_json(cases));
     }
-    Json content{{"version", json_text(fmt::format("{} {}", report.tool.name, report.tool.version))},
-                 {"git_version", json_text(report.tool.commit)},
+    Json content{{"version", fmt::format("{} {}", report.tool.name, report.tool.version)},
+                 {"git_version", report.tool.commit},
                  {"CUDA Runtime Version", 0},
                  {"Driver Version", "none"},
-                 {"GPU Device list", json_texts(report.machine.devices)},
+                 {"GPU Device list", report.machine.devices},
                  {"testcases", std::move(tests)}};
     if (!report.warnings.empty()) {
-        content["warning"] = json_text(report.warnings.front().message);
+        content["warning"] = report.warnings.front().message;
     }
     sink.add(pretty(Json{{"nvbandwidth", std::move(content)}}) + "\n");
 }

@@ -1,15 +1,17 @@
-#include "reporters/ci/prom_writer.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <iterator>
 #include <optional>
 #include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "reporters/ci/benchmark_trackers.hpp"
+#include "reporters/ci/ci_formats.hpp"
 #include "reporters/text/escaping.hpp"
 #include "reporters/text/number_text.hpp"
 
@@ -61,6 +63,13 @@ std::string_view unit_word(model::Unit unit)
     return {};
 }
 
+// One metric of a result under the name of its series.
+struct Family {
+    std::string metric;
+    model::Unit unit{};
+    std::string name;  // "memsweep_wall_time_seconds"
+};
+
 Family family_of(const model::Metric& metric, std::set<std::string>& taken)
 {
     const std::string_view unit = unit_word(metric.unit);
@@ -71,6 +80,20 @@ Family family_of(const model::Metric& metric, std::set<std::string>& taken)
         name = fmt::format("{}_{}{}", stem, number, suffix);
     }
     return {metric.name, metric.unit, std::move(name)};
+}
+
+// name="value", the value escaped
+std::string label(std::string_view name, std::string_view value)
+{
+    std::string text = fmt::format("{}=\"", name);
+    for (const char c : repaired_utf8(value)) {
+        if (c == '\n') {
+            text += "\\n";
+        } else {
+            text += c == '\\' || c == '"' ? std::string{'\\', c} : std::string{c};
+        }
+    }
+    return text + '"';
 }
 
 // Not one that means something of its own to Prometheus or to us.
@@ -93,6 +116,44 @@ std::string labels_of(const model::CaseReport& report)
         labels += "," + label(names[i], model::to_text(report.params[i].value));
     }
     return labels;
+}
+
+constexpr std::string_view build_info = "memsweep_build_info";
+constexpr std::string_view last_run = "memsweep_last_run_timestamp_seconds";
+constexpr std::string_view assertions_failed = "memsweep_assertions_failed";
+constexpr std::string_view case_counts = "memsweep_cases";
+
+// Every metric with a median of the cases that ended ok, in order of appearance; no name is used twice.
+std::vector<Family> families(const model::RunReport& report)
+{
+    std::set<std::string> names{std::string{build_info}, "memsweep_build", std::string{last_run},
+                                std::string{assertions_failed}, std::string{case_counts}};
+    std::set<std::pair<std::string_view, model::Unit>> known;
+    std::vector<Family> all;
+    for (const model::CaseReport& one : report.cases) {
+        for (const model::Metric& metric : one.metrics) {
+            const bool is_shown = one.status == model::Status::ok && metric.summary;
+            if (is_shown && known.emplace(metric.name, metric.unit).second) {
+                all.push_back(family_of(metric, names));
+            }
+        }
+    }
+    return all;
+}
+
+// `scenario="churn",mode="refcount"` of each case, in their order, no two alike.
+std::vector<std::string> label_sets(const model::RunReport& report)
+{
+    std::vector<std::string> sets;
+    std::set<std::string> taken;
+    for (const model::CaseReport& one : report.cases) {
+        const std::string labels = labels_of(one);
+        sets.push_back(labels);
+        for (int number = 2; !taken.insert(sets.back()).second; ++number) {
+            sets.back() = fmt::format("{},number=\"{}\"", labels, number);
+        }
+    }
+    return sets;
 }
 
 enum class Dialect { prometheus, openmetrics };
@@ -129,11 +190,6 @@ void family(TextSink& sink, Dialect dialect, const Family& one, const model::Run
         }
     }
 }
-
-constexpr std::string_view build_info = "memsweep_build_info";
-constexpr std::string_view last_run = "memsweep_last_run_timestamp_seconds";
-constexpr std::string_view assertions_failed = "memsweep_assertions_failed";
-constexpr std::string_view case_counts = "memsweep_cases";
 
 void about_tool(TextSink& sink, Dialect dialect, const model::RunReport& report)
 {
@@ -174,57 +230,12 @@ void write_metrics_as(const model::RunReport& report, TextSink& sink, Dialect di
     about_tool(sink, dialect, report);
     about_run(sink, dialect, report);
     const std::vector<std::string> labels = label_sets(report);
-    const std::vector<std::string> own{std::string{build_info}, "memsweep_build", std::string{last_run},
-                                       std::string{assertions_failed}, std::string{case_counts}};
-    for (const Family& one : families(report, own)) {
+    for (const Family& one : families(report)) {
         family(sink, dialect, one, report, labels);
     }
 }
 
 }  // namespace
-
-std::vector<Family> families(const model::RunReport& report, const std::vector<std::string>& taken)
-{
-    std::set<std::string> names{taken.begin(), taken.end()};
-    std::set<std::pair<std::string_view, model::Unit>> known;
-    std::vector<Family> all;
-    for (const model::CaseReport& one : report.cases) {
-        for (const model::Metric& metric : one.metrics) {
-            const bool is_shown = one.status == model::Status::ok && metric.summary;
-            if (is_shown && known.emplace(metric.name, metric.unit).second) {
-                all.push_back(family_of(metric, names));
-            }
-        }
-    }
-    return all;
-}
-
-std::vector<std::string> label_sets(const model::RunReport& report)
-{
-    std::vector<std::string> sets;
-    std::set<std::string> taken;
-    for (const model::CaseReport& one : report.cases) {
-        const std::string labels = labels_of(one);
-        sets.push_back(labels);
-        for (int number = 2; !taken.insert(sets.back()).second; ++number) {
-            sets.back() = fmt::format("{},number=\"{}\"", labels, number);
-        }
-    }
-    return sets;
-}
-
-std::string label(std::string_view name, std::string_view value)
-{
-    std::string text = fmt::format("{}=\"", name);
-    for (const char c : repaired_utf8(value)) {
-        if (c == '\n') {
-            text += "\\n";
-        } else {
-            text += c == '\\' || c == '"' ? std::string{'\\', c} : std::string{c};
-        }
-    }
-    return text + '"';
-}
 
 void write_prom(const model::RunReport& report, TextSink& sink)
 {

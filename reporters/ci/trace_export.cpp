@@ -147,7 +147,7 @@ class UmpireLines {
         if (arena == announced_) {
             ++announced_;
             const auto name = names_.find(space);
-            const Json shown = json_text(name == names_.end() || name->second.empty() ? "HOST" : name->second);
+            const Json shown = name == names_.end() || name->second.empty() ? "HOST" : name->second;
             sink_->print(
                 R"({{"category":"operation","name":"make_memory_resource","numeric_args":{{"introspection":1}},)"
                 R"("string_args":{{"allocator_ref":"{}"}},"tags":{{"allocator_name":{},"replay":"true"}},)"

@@ -1,9 +1,9 @@
-#include "reporters/ci/trace_writer.hpp"
-
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <tuple>
 
+#include "reporters/ci/ci_formats.hpp"
 #include "reporters/document/run_document.hpp"
 #include "reporters/text/json.hpp"
 #include "reporters/text/number_text.hpp"
@@ -26,6 +26,54 @@ std::int64_t gap_after(std::int64_t length_ns)
     constexpr std::int64_t least_ns = 1'000;
     return std::max(least_ns, length_ns / 20);
 }
+
+struct Span {
+    std::int64_t start_ns{};
+    std::int64_t end_ns{};
+};
+
+// The repetitions of a case one after another, so that their phases and curves share one axis of time.
+//
+// Units    nanoseconds as whole numbers: what nests in the measurement nests after rounding, too.
+// Errors   none: a time that is negative, not finite or beyond a day has no place; neither has what happened at it.
+using Timeline = std::map<std::uint32_t, Span>;
+
+Timeline timeline_of(const model::CaseReport& report)
+{
+    Timeline timeline;
+    const auto reach = [&](std::uint32_t repetition, double seconds) {
+        if (const auto ns = whole_nanoseconds(seconds)) {
+            Span& span = timeline[repetition];
+            span.end_ns = std::max(span.end_ns, *ns);
+        }
+    };
+    std::ranges::for_each(report.phases, [&](const model::Phase& phase) { reach(phase.repetition, phase.end); });
+    std::ranges::for_each(report.points, [&](const model::Point& point) { reach(point.repetition, point.t); });
+    for (const model::Series& series : report.series) {
+        std::ranges::for_each(series.t, [&](double t) { reach(series.repetition, t); });
+    }
+    std::int64_t start = 0;
+    for (auto& [repetition, span] : timeline) {
+        const std::int64_t length = span.end_ns;
+        span = {start, start + length};
+        start = std::min(last_start_ns, span.end_ns + gap_after(length));
+    }
+    return timeline;
+}
+
+std::optional<std::int64_t> place_on(const Timeline& timeline, std::uint32_t repetition, double seconds)
+{
+    const auto span = timeline.find(repetition);
+    const auto ns = whole_nanoseconds(seconds);
+    return span != timeline.end() && ns ? std::optional{span->second.start_ns + *ns} : std::nullopt;
+}
+
+struct PlacedPhase {
+    const model::Phase* phase{};
+    std::int64_t start_ns{};
+    std::int64_t end_ns{};
+    std::size_t lane{};  // within one, any two are nested or apart: a viewer draws nothing else
+};
 
 bool comes_before(const PlacedPhase& left, const PlacedPhase& right)
 {
@@ -59,13 +107,23 @@ void assign_lanes(std::vector<PlacedPhase>& phases)
     }
 }
 
+std::vector<PlacedPhase> placed_phases(const Timeline& timeline, const model::CaseReport& report)
+{
+    std::vector<PlacedPhase> placed;
+    for (const model::Phase& phase : report.phases) {
+        const auto start = place_on(timeline, phase.repetition, phase.start);
+        const auto end = place_on(timeline, phase.repetition, phase.end);
+        if (start && end && *start <= *end) {
+            placed.push_back({.phase = &phase, .start_ns = *start, .end_ns = *end});
+        }
+    }
+    std::ranges::stable_sort(placed, comes_before);
+    assign_lanes(placed);
+    return placed;
+}
+
 constexpr std::size_t repetition_track = 1;
 constexpr std::size_t first_phase_track = 2;
-
-std::string json_quoted(std::string_view text)
-{
-    return compact(json_text(text));
-}
 
 std::string microseconds(std::int64_t ns)
 {
@@ -81,12 +139,12 @@ class Events {
     {
         ++pid_;
         begin("M", "process_name");
-        sink_.print(",\"args\":{{\"name\":{}}}}}", json_quoted(name));
+        sink_.print(",\"args\":{{\"name\":{}}}}}", compact(name));
     }
     void track_name(std::size_t track, std::string_view name)
     {
         begin("M", "thread_name");
-        sink_.print(",\"tid\":{},\"args\":{{\"name\":{}}}}}", track, json_quoted(name));
+        sink_.print(",\"tid\":{},\"args\":{{\"name\":{}}}}}", track, compact(name));
     }
     void span(std::size_t track, std::string_view name, std::int64_t start_ns, std::int64_t end_ns,
               std::string_view args)
@@ -110,7 +168,7 @@ class Events {
   private:
     void begin(std::string_view kind, std::string_view name)
     {
-        sink_.print("{}{{\"ph\":\"{}\",\"name\":{},\"pid\":{}", before_, kind, json_quoted(name), pid_);
+        sink_.print("{}{{\"ph\":\"{}\",\"name\":{},\"pid\":{}", before_, kind, compact(name), pid_);
         before_ = ",\n";
     }
 
@@ -122,7 +180,7 @@ class Events {
 void write_repetitions(Events& events, const Timeline& timeline)
 {
     events.track_name(repetition_track, "repetitions and points");
-    for (const auto& [repetition, span] : timeline.repetitions()) {
+    for (const auto& [repetition, span] : timeline) {
         events.span(repetition_track, fmt::format("repetition {}", repetition), span.start_ns, span.end_ns, {});
     }
 }
@@ -130,7 +188,7 @@ void write_repetitions(Events& events, const Timeline& timeline)
 void write_phases(Events& events, const Timeline& timeline, const model::CaseReport& report)
 {
     std::size_t named_lanes = 0;
-    for (const PlacedPhase& placed : timeline.phases(report)) {
+    for (const PlacedPhase& placed : placed_phases(timeline, report)) {
         if (placed.lane >= named_lanes) {
             events.track_name(first_phase_track + placed.lane,
                               placed.lane == 0 ? "phases" : fmt::format("phases, overlapping {}", placed.lane));
@@ -147,7 +205,7 @@ void write_phases(Events& events, const Timeline& timeline, const model::CaseRep
 void write_points(Events& events, const Timeline& timeline, const model::CaseReport& report)
 {
     for (const model::Point& point : report.points) {
-        const auto ns = timeline.at(point.repetition, point.t);
+        const auto ns = place_on(timeline, point.repetition, point.t);
         if (!ns) {
             continue;
         }
@@ -165,7 +223,7 @@ void write_series(Events& events, const Timeline& timeline, const model::CaseRep
 {
     for (const model::Series& series : report.series) {
         for (std::size_t i = 0; i < std::min(series.t.size(), series.v.size()); ++i) {
-            const auto ns = timeline.at(series.repetition, series.t[i]);
+            const auto ns = place_on(timeline, series.repetition, series.t[i]);
             if (ns && std::isfinite(series.v[i])) {
                 events.counter(series.name, series.unit, *ns, series.v[i]);
             }
@@ -175,7 +233,7 @@ void write_series(Events& events, const Timeline& timeline, const model::CaseRep
 
 void write_process(Events& events, const model::CaseReport& report)
 {
-    const Timeline timeline{report};
+    const Timeline timeline = timeline_of(report);
     events.begin_process(report.id);
     write_repetitions(events, timeline);
     write_phases(events, timeline, report);
@@ -186,60 +244,11 @@ void write_process(Events& events, const model::CaseReport& report)
 void write_facts(TextSink& sink, const std::vector<Fact>& facts)
 {
     for (const Fact& fact : facts) {
-        sink.print(",\n{}:{}", json_quoted(fact.name), json_quoted(fact.text));
+        sink.print(",\n{}:{}", compact(fact.name), compact(fact.text));
     }
 }
 
 }  // namespace
-
-Timeline::Timeline(const model::CaseReport& report)
-{
-    for (const model::Phase& phase : report.phases) {
-        reach(phase.repetition, phase.end);
-    }
-    for (const model::Point& point : report.points) {
-        reach(point.repetition, point.t);
-    }
-    for (const model::Series& series : report.series) {
-        std::ranges::for_each(series.t, [&](double t) { reach(series.repetition, t); });
-    }
-    std::int64_t start = 0;
-    for (auto& [repetition, span] : spans_) {
-        const std::int64_t length = span.end_ns;
-        span = {start, start + length};
-        start = std::min(last_start_ns, span.end_ns + gap_after(length));
-    }
-}
-
-void Timeline::reach(std::uint32_t repetition, double seconds)
-{
-    if (const auto ns = whole_nanoseconds(seconds)) {
-        Span& span = spans_[repetition];
-        span.end_ns = std::max(span.end_ns, *ns);
-    }
-}
-
-std::optional<std::int64_t> Timeline::at(std::uint32_t repetition, double seconds) const
-{
-    const auto span = spans_.find(repetition);
-    const auto ns = whole_nanoseconds(seconds);
-    return span != spans_.end() && ns ? std::optional{span->second.start_ns + *ns} : std::nullopt;
-}
-
-std::vector<PlacedPhase> Timeline::phases(const model::CaseReport& report) const
-{
-    std::vector<PlacedPhase> placed;
-    for (const model::Phase& phase : report.phases) {
-        const auto start = at(phase.repetition, phase.start);
-        const auto end = at(phase.repetition, phase.end);
-        if (start && end && *start <= *end) {
-            placed.push_back({.phase = &phase, .start_ns = *start, .end_ns = *end});
-        }
-    }
-    std::ranges::stable_sort(placed, comes_before);
-    assign_lanes(placed);
-    return placed;
-}
 
 void write_trace(const model::RunReport& report, TextSink& sink)
 {
@@ -248,7 +257,7 @@ void write_trace(const model::RunReport& report, TextSink& sink)
     for (const model::CaseReport& one : report.cases) {
         write_process(events, one);
     }
-    sink.print("\n],\n\"otherData\":{{\"scenario_name\":{}", json_quoted(report.run.scenario_name));
+    sink.print("\n],\n\"otherData\":{{\"scenario_name\":{}", compact(report.run.scenario_name));
     write_facts(sink, run_facts(report));
     write_facts(sink, machine_facts(report.machine));
     sink.add("}}\n");

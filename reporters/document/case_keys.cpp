@@ -22,31 +22,6 @@ bool modes_vary(const Cases& cases)
     return modes.size() > 1;
 }
 
-// "name=value" of the parameters that not all cases have alike.
-std::set<std::string> varying_params(const Cases& cases)
-{
-    std::map<std::string, std::size_t> counts;
-    for (const model::CaseReport* one : cases) {
-        for (std::string& text : measure::params_without(*one, std::array{measure::mode_axis})) {
-            ++counts[std::move(text)];
-        }
-    }
-    std::set<std::string> varying;
-    for (const auto& [text, count] : counts) {
-        if (count < cases.size()) {
-            varying.insert(text);
-        }
-    }
-    return varying;
-}
-
-std::string group_title(const model::CaseReport& report, const std::set<std::string>& varying)
-{
-    std::vector<std::string> parts = measure::params_without(report, std::array{measure::mode_axis});
-    std::erase_if(parts, [&](const std::string& part) { return !varying.contains(part); });
-    return listed(parts);
-}
-
 struct Sorted {
     std::string title;
     Cases cases;
@@ -54,15 +29,10 @@ struct Sorted {
 
 std::vector<Sorted> by_title(const Cases& cases)
 {
-    const std::set<std::string> varying = varying_params(cases);
+    const auto varying = varying_params(cases, measure::mode_axis);
     std::vector<Sorted> groups;
-    for (const model::CaseReport* one : cases) {
-        std::string title = group_title(*one, varying);
-        auto group = std::ranges::find(groups, title, &Sorted::title);
-        if (group == groups.end()) {
-            group = groups.insert(groups.end(), {std::move(title), {}});
-        }
-        group->cases.push_back(one);
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        item_named(groups, listed(varying[i]), &Sorted::title).cases.push_back(cases[i]);
     }
     return groups;
 }
@@ -95,16 +65,18 @@ void append_parts(const Sorted& sorted, bool by_mode, std::size_t max_cases, std
 
 }  // namespace
 
+Cases cases_of(const model::RunReport& report)
+{
+    Cases cases;
+    std::ranges::transform(report.cases, std::back_inserter(cases), [](const auto& one) { return &one; });
+    return cases;
+}
+
 std::vector<ScenarioCases> cases_by_scenario(const model::RunReport& report)
 {
     std::vector<ScenarioCases> all;
     for (const model::CaseReport& one : report.cases) {
-        auto group = std::ranges::find(all, one.scenario, &ScenarioCases::scenario);
-        if (group == all.end()) {
-            all.push_back({one.scenario, {}});
-            group = std::prev(all.end());
-        }
-        group->cases.push_back(&one);
+        item_named(all, one.scenario, &ScenarioCases::scenario).cases.push_back(&one);
     }
     return all;
 }
@@ -113,6 +85,20 @@ std::string short_id(const std::string& id, std::string_view scenario)
 {
     const bool has_prefix = id.size() > scenario.size() && id.starts_with(scenario) && id[scenario.size()] == '/';
     return has_prefix ? id.substr(scenario.size() + 1) : id;
+}
+
+std::vector<std::vector<std::string>> varying_params(const Cases& cases, std::string_view but_for)
+{
+    std::vector<std::vector<std::string>> all;
+    std::map<std::string, std::size_t> counts;
+    for (const model::CaseReport* one : cases) {
+        all.push_back(measure::params_without(*one, std::array{but_for}));
+        std::ranges::for_each(all.back(), [&](const std::string& param) { ++counts[param]; });
+    }
+    for (std::vector<std::string>& params : all) {
+        std::erase_if(params, [&](const std::string& param) { return counts[param] == cases.size(); });
+    }
+    return all;
 }
 
 CaseKeys::CaseKeys(const Cases& cases)
@@ -127,19 +113,15 @@ CaseKeys::CaseKeys(const Cases& cases)
 
 void CaseKeys::add(const model::Param& param)
 {
-    auto axis = std::ranges::find(varying_, param.name, &Axis::name);
-    if (axis == varying_.end()) {
-        varying_.push_back(Axis{.name = param.name, .values = {}});
-        axis = std::prev(varying_.end());
-    }
+    Axis& axis = item_named(varying_, param.name, &Axis::name);
     const std::string text = model::to_text(param.value);
-    if (std::ranges::find(axis->values, text) == axis->values.end()) {
-        axis->values.push_back(text);
+    if (std::ranges::find(axis.values, text) == axis.values.end()) {
+        axis.values.push_back(text);
     }
     const bool is_number =
         std::holds_alternative<std::int64_t>(param.value) || std::holds_alternative<double>(param.value);
-    axis->is_number = axis->is_number && is_number;
-    ++axis->cases;
+    axis.is_number = axis.is_number && is_number;
+    ++axis.cases;
 }
 
 std::vector<Column> CaseKeys::columns() const

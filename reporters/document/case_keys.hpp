@@ -4,6 +4,7 @@
 // Ownership  all of it points into the report.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,21 @@
 namespace memsweep::reporters {
 
 using Cases = std::vector<const model::CaseReport*>;
+
+[[nodiscard]] Cases cases_of(const model::RunReport& report);
+
+// The item of that name; one is added behind the others where there is none.
+template <typename Item>
+[[nodiscard]] Item& item_named(std::vector<Item>& items, const std::string& name, std::string Item::*member)
+{
+    const auto found = std::ranges::find(items, name, member);
+    if (found != items.end()) {
+        return *found;
+    }
+    Item& added = items.emplace_back();
+    added.*member = name;
+    return added;
+}
 
 struct ScenarioCases {
     std::string scenario;
@@ -47,6 +63,9 @@ class CaseKeys {
     std::vector<Axis> varying_;
     std::vector<Axis> constant_;
 };
+
+// Of each case, "name=value" of the parameters that not all of them have alike, but for one axis.
+[[nodiscard]] std::vector<std::vector<std::string>> varying_params(const Cases& cases, std::string_view but_for);
 
 struct ChartCase {
     std::string label;  // unique in its group, inert: the mode, or the axes that vary

@@ -20,21 +20,32 @@ constexpr std::array<ChartUnit, 4> rates{{{"GB/s", 1e9}, {"MB/s", 1e6}, {"kB/s",
 constexpr std::array<ChartUnit, 1> operations{{{"op/s", 1}}};
 constexpr std::array<ChartUnit, 1> counts{{{"", 1}}};
 
-std::span<const ChartUnit> units_of(model::Unit unit)
+struct UnitOnAxes {
+    model::Unit unit;
+    std::span<const ChartUnit> scales;
+    std::string_view label;  // a Vega expression
+};
+constexpr std::array<UnitOnAxes, 5> units_on_axes{{
+    {model::Unit::bytes, sizes,
+     "datum.value >= 1073741824 ? format(datum.value / 1073741824, '.4~g') + ' GiB' : "
+     "datum.value >= 1048576 ? format(datum.value / 1048576, '.4~g') + ' MiB' : "
+     "datum.value >= 1024 ? format(datum.value / 1024, '.4~g') + ' KiB' : datum.value + ' B'"},
+    {model::Unit::seconds, times,
+     "datum.value >= 1 ? format(datum.value, '.4~g') + ' s' : "
+     "datum.value >= 1e-3 ? format(datum.value * 1e3, '.4~g') + ' ms' : "
+     "datum.value >= 1e-6 ? format(datum.value * 1e6, '.4~g') + ' us' : "
+     "format(datum.value * 1e9, '.4~g') + ' ns'"},
+    {model::Unit::bytes_per_second, rates,
+     "datum.value >= 1e9 ? format(datum.value / 1e9, '.4~g') + ' GB/s' : "
+     "datum.value >= 1e6 ? format(datum.value / 1e6, '.4~g') + ' MB/s' : "
+     "format(datum.value / 1e3, '.4~g') + ' kB/s'"},
+    {model::Unit::per_second, operations, "format(datum.value, '.4~s') + ' op/s'"},
+    {model::Unit::one, counts, "format(datum.value, ',.4~g')"},
+}};
+
+const UnitOnAxes& on_axes(model::Unit unit)
 {
-    switch (unit) {
-    case model::Unit::bytes:
-        return sizes;
-    case model::Unit::seconds:
-        return times;
-    case model::Unit::bytes_per_second:
-        return rates;
-    case model::Unit::per_second:
-        return operations;
-    case model::Unit::one:
-        break;
-    }
-    return counts;
+    return *std::ranges::find(units_on_axes, unit, &UnitOnAxes::unit);
 }
 
 // The lowest and the highest of values[first, last), in the order in which they come.
@@ -61,7 +72,7 @@ void append_extremes(std::span<const double> values, std::size_t first, std::siz
 
 ChartUnit chart_unit(model::Unit unit, double largest)
 {
-    const std::span<const ChartUnit> units = units_of(unit);
+    const std::span<const ChartUnit> units = on_axes(unit).scales;
     for (const ChartUnit& one : units) {
         if (largest >= one.factor) {
             return one;
@@ -83,26 +94,7 @@ Json chart_number(double value)
 
 std::string_view axis_label(model::Unit unit)
 {
-    switch (unit) {
-    case model::Unit::bytes:
-        return "datum.value >= 1073741824 ? format(datum.value / 1073741824, '.4~g') + ' GiB' : "
-               "datum.value >= 1048576 ? format(datum.value / 1048576, '.4~g') + ' MiB' : "
-               "datum.value >= 1024 ? format(datum.value / 1024, '.4~g') + ' KiB' : datum.value + ' B'";
-    case model::Unit::seconds:
-        return "datum.value >= 1 ? format(datum.value, '.4~g') + ' s' : "
-               "datum.value >= 1e-3 ? format(datum.value * 1e3, '.4~g') + ' ms' : "
-               "datum.value >= 1e-6 ? format(datum.value * 1e6, '.4~g') + ' us' : "
-               "format(datum.value * 1e9, '.4~g') + ' ns'";
-    case model::Unit::bytes_per_second:
-        return "datum.value >= 1e9 ? format(datum.value / 1e9, '.4~g') + ' GB/s' : "
-               "datum.value >= 1e6 ? format(datum.value / 1e6, '.4~g') + ' MB/s' : "
-               "format(datum.value / 1e3, '.4~g') + ' kB/s'";
-    case model::Unit::per_second:
-        return "format(datum.value, '.4~s') + ' op/s'";
-    case model::Unit::one:
-        break;
-    }
-    return "format(datum.value, ',.4~g')";
+    return on_axes(unit).label;
 }
 
 std::vector<std::size_t> thinned(std::span<const double> values, std::size_t limit)

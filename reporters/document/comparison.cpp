@@ -143,7 +143,7 @@ class Part {
     {
         add_opening();
         if (std::optional<Chart> chart = comparison_chart(comparison_)) {
-            document_.add(Charts{{ChartSection{{}, {std::move(*chart)}}}});
+            document_.add(Charts{ChartSection{{}, {std::move(*chart)}}});
         }
         document_.add(TableBlock{.table = sides_table(comparison_)});
         add_whole_cases();
@@ -170,13 +170,13 @@ class Part {
         Exclusions exclusions;
         for (const MetricComparison* metric : shown(report_, comparison_)) {
             if (metric->metric.empty()) {
-                exclusions.cases.push_back({.about = title_of_case(*metric),
-                                            .status = std::string{model::name_of(metric->verdict)},
-                                            .tone = tone_of(metric->verdict),
-                                            .why = metric->why});
+                exclusions.push_back({.about = title_of_case(*metric),
+                                      .status = std::string{model::name_of(metric->verdict)},
+                                      .tone = tone_of(metric->verdict),
+                                      .why = metric->why});
             }
         }
-        if (!exclusions.cases.empty()) {
+        if (!exclusions.empty()) {
             document_.add(Heading{"Cases not compared"});
             document_.add(std::move(exclusions));
         }
@@ -209,7 +209,7 @@ class Part {
         Blocks blocks;
         const std::size_t pair = one.pair;
         blocks.push_back({TableBlock{.table = std::move(one.table), .is_sortable = true}});
-        blocks.push_back({Charts{charts_of(comparison_, comparison_.pairs[pair], detail)}});
+        blocks.push_back({charts_of(comparison_, comparison_.pairs[pair], detail)});
         if (report_.explain) {
             Items items;
             for (const MetricComparison* metric : shown(report_, comparison_)) {

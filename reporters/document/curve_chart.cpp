@@ -295,13 +295,6 @@ CurveDetail curve_detail(const Cases& cases)
             .rows = std::clamp<std::size_t>(6'000 / curves, 20, 200)};
 }
 
-CurveDetail curve_detail(const model::RunReport& report)
-{
-    Cases cases;
-    std::ranges::transform(report.cases, std::back_inserter(cases), [](const auto& one) { return &one; });
-    return curve_detail(cases);
-}
-
 std::optional<Chart> curve_chart(const ChartGroup& group, const CurveDetail& detail)
 {
     ChartGroup sampled{group.title, {}};

@@ -6,15 +6,8 @@ namespace memsweep::reporters {
 
 Tone tone_of(measure::Importance importance)
 {
-    switch (importance) {
-    case measure::Importance::failure:
-        return Tone::bad;
-    case measure::Importance::warning:
-        return Tone::caution;
-    case measure::Importance::note:
-        return Tone::plain;
-    }
-    return Tone::plain;
+    using enum measure::Importance;
+    return importance == failure ? Tone::bad : importance == warning ? Tone::caution : Tone::plain;
 }
 
 Tone tone_of(measure::Verdict verdict)

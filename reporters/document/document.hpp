@@ -69,9 +69,7 @@ struct Exclusion {
     Tone tone{Tone::plain};
     std::string why{};
 };
-struct Exclusions {
-    std::vector<Exclusion> cases;
-};
+using Exclusions = std::vector<Exclusion>;
 
 struct TableBlock {
     Table table;
@@ -91,22 +89,16 @@ struct Fold {
     std::string id{};  // in a page
 };
 
-struct Charts {
-    std::vector<ChartSection> sections;  // drawn in a page
-};
+using Charts = std::vector<ChartSection>;  // drawn in a page
 
-struct Curves {
-    Cases cases;  // drawn in a terminal
-};
+using Curves = Cases;  // their working sets, drawn in a terminal
 
 // Where and how something came about.
 struct Fact {
     std::string name;
     std::string text;
 };
-struct Facts {
-    std::vector<Fact> facts;
-};
+using Facts = std::vector<Fact>;
 
 // Warnings that differ only in the case they name, brought together: a sweep of 400 cases may warn 400 times.
 struct WarningGroup {
@@ -114,9 +106,7 @@ struct WarningGroup {
     std::string hint;
     std::vector<const model::Warning*> warnings;  // at least one, in their order
 };
-struct Warnings {
-    std::vector<WarningGroup> groups;
-};
+using Warnings = std::vector<WarningGroup>;
 
 struct Block {
     std::variant<Opening, Heading, Paragraph, Items, Exclusions, TableBlock, Fold, Charts, Curves, Facts, Warnings>

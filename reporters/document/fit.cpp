@@ -236,7 +236,7 @@ Document document(const FitReport& report, const Audience& audience)
             section.charts.push_back(picture_chart(one));
         }
         if (!section.charts.empty()) {
-            document.add(Charts{{std::move(section)}});
+            document.add(Charts{std::move(section)});
         }
     }
     return document;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -108,7 +107,7 @@ Fold host_fold(const FleetReport& report, std::size_t index)
         problems.items.push_back({fmt::format("{}: {}", problem.case_id, problem.reason), Tone::bad});
     }
     Fold fold = folded(host.name + (is_bad(report, index) ? ": not like the others" : ""), Fold::Kind::section,
-                       std::move(problems), Facts{facts_of(host)},
+                       std::move(problems), facts_of(host),
                        TableBlock{.table = figures_of_host(report, index), .is_tall = true, .is_sortable = true});
     fold.id = fmt::format("host-{}", index);
     return fold;
@@ -201,31 +200,14 @@ constexpr std::string_view fleet_spec = R"json({
    "encoding": {"y": {"value": 35}, "text": {"field": "name", "type": "nominal"}}}
 ]})json";
 
-struct HostPlace {
-    std::size_t host;
-    double value;
-};
-
-std::vector<HostPlace> places(const FleetReport& report, const measure::Spread& spread)
-{
-    const model::FleetMetric& metric = report.fleet->metrics[spread.metric];
-    std::vector<HostPlace> hosts;
-    for (std::size_t host = 0; host < metric.median.size(); ++host) {
-        if (report.judgement.kind[host] == spread.kind && std::isfinite(metric.median[host])) {
-            hosts.push_back({host, metric.median[host]});
-        }
-    }
-    std::ranges::stable_sort(hosts, {}, &HostPlace::value);
-    return hosts;
-}
-
 // How a quantity is spread over the hosts: a mark for every host, the outliers named. Of more than 400 hosts those that
 // are no outliers are thinned, both ends kept.
 Chart fleet_chart(const FleetReport& report, const measure::Spread& spread)
 {
     const model::Fleet& fleet = *report.fleet;
     const model::FleetMetric& metric = fleet.metrics[spread.metric];
-    const std::vector<HostPlace> hosts = places(report, spread);
+    std::vector<HostPlace> hosts = places_in(report, spread);
+    std::ranges::stable_sort(hosts, {}, &HostPlace::value);
     const std::size_t step = hosts.size() / max_marks + 1;
     const std::string title =
         inert_text(fmt::format("{}: {}", short_id(metric.case_id, fleet.scenario), measure::spoken(metric.name)));
@@ -278,7 +260,7 @@ void add_charts(Document& document, const FleetReport& report)
     }
     if (!section.charts.empty()) {
         document.add(Heading{"Over the hosts"});
-        document.add(Charts{{std::move(section)}});
+        document.add(Charts{std::move(section)});
     }
 }
 

@@ -58,28 +58,6 @@ std::vector<Cell> bad_row(const FleetReport& report, const BadHost& bad)
     return row;
 }
 
-struct Ends {
-    std::size_t least{}, most{};
-};
-
-Ends ends_of(const FleetReport& report, const measure::Spread& spread)
-{
-    const FleetMetric& metric = report.fleet->metrics[spread.metric];
-    Ends ends{metric.median.size(), metric.median.size()};
-    for (std::size_t host = 0; host < metric.median.size(); ++host) {
-        if (!std::isfinite(metric.median[host]) || report.judgement.kind[host] != spread.kind) {
-            continue;
-        }
-        if (ends.least == metric.median.size() || metric.median[host] < metric.median[ends.least]) {
-            ends.least = host;
-        }
-        if (ends.most == metric.median.size() || metric.median[host] > metric.median[ends.most]) {
-            ends.most = host;
-        }
-    }
-    return ends;
-}
-
 bool is_shown_in_brief(const FleetReport& report, const measure::Spread& spread)
 {
     constexpr std::array<std::string_view, 5> always{"wall_time", "time_per_op", "bandwidth", "latency",
@@ -89,6 +67,18 @@ bool is_shown_in_brief(const FleetReport& report, const measure::Spread& spread)
 }
 
 }  // namespace
+
+std::vector<HostPlace> places_in(const FleetReport& report, const measure::Spread& spread)
+{
+    const FleetMetric& metric = report.fleet->metrics[spread.metric];
+    std::vector<HostPlace> hosts;
+    for (std::size_t host = 0; host < metric.median.size(); ++host) {
+        if (report.judgement.kind[host] == spread.kind && std::isfinite(metric.median[host])) {
+            hosts.push_back({host, metric.median[host]});
+        }
+    }
+    return hosts;
+}
 
 bool is_bad(const FleetReport& report, std::size_t host)
 {
@@ -164,7 +154,9 @@ Table spreads_table(const FleetReport& report, bool all)
             continue;
         }
         const FleetMetric& metric = fleet.metrics[spread.metric];
-        const Ends ends = ends_of(report, spread);
+        const std::vector<HostPlace> places = places_in(report, spread);
+        const HostPlace least = *std::ranges::min_element(places, {}, &HostPlace::value);
+        const HostPlace most = *std::ranges::max_element(places, {}, &HostPlace::value);
         const std::size_t outliers = count_outliers(report, spread);
         const std::string name = short_id(metric.case_id, fleet.scenario);
         table.rows.push_back(
@@ -174,10 +166,10 @@ Table spreads_table(const FleetReport& report, bool all)
              value_cell(spread.judgement.median, metric.unit),
              {.text = fmt::format("{} .. {}", value_text(spread.judgement.low, metric.unit),
                                   value_text(spread.judgement.high, metric.unit))},
-             value_cell(metric.median[ends.least], metric.unit),
-             {.text = fleet.hosts[ends.least].name},
-             value_cell(metric.median[ends.most], metric.unit),
-             {.text = fleet.hosts[ends.most].name},
+             value_cell(least.value, metric.unit),
+             {.text = fleet.hosts[least.host].name},
+             value_cell(most.value, metric.unit),
+             {.text = fleet.hosts[most.host].name},
              count_cell(outliers, outliers > 0 ? Tone::bad : Tone::plain)});
     }
     return table;

@@ -26,6 +26,13 @@ namespace memsweep::reporters {
 // From each host (rows) to each other.
 [[nodiscard]] std::vector<Table> matrix_tables(const model::Fleet& fleet);
 
+struct HostPlace {
+    std::size_t host{};
+    double value{};
+};
+// The hosts of a spread's kind that have the quantity, in their order.
+[[nodiscard]] std::vector<HostPlace> places_in(const FleetReport& report, const measure::Spread& spread);
+
 [[nodiscard]] bool is_bad(const FleetReport& report, std::size_t host);
 [[nodiscard]] std::size_t count_outliers(const FleetReport& report, const measure::Spread& spread);  // for the worse
 // For the worse; nullptr: the host is none in this quantity.

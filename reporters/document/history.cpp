@@ -229,7 +229,7 @@ void add_history(Document& document, const History& history, bool is_one_of_seve
         document.add(TableBlock{.table = std::move(changes), .is_tall = is_tall, .is_sortable = true});
     }
     if (is_page) {
-        document.add(Charts{history_sections(history)});
+        document.add(history_sections(history));
     }
     document.add(folded({.table = trends_table(history, is_page || audience.verbose), .is_sortable = true}));
 }

@@ -27,7 +27,6 @@ struct CurveDetail {
     std::size_t rows{};     // in its table
 };
 [[nodiscard]] CurveDetail curve_detail(const Cases& cases);
-[[nodiscard]] CurveDetail curve_detail(const model::RunReport& report);
 
 // Empty when nothing was sampled.
 [[nodiscard]] std::optional<Chart> curve_chart(const ChartGroup& group, const CurveDetail& detail);
@@ -42,18 +41,6 @@ struct CurveDetail {
 // Time or bandwidth along an axis that is swept, such as size: lines with interval bands on logarithmic axes. Empty
 // when no axis has three positive numbers that span a factor of four. Lines beyond eight make another chart.
 [[nodiscard]] std::vector<Chart> sweep_charts(const Cases& cases);
-
-// The numeric axis that a scenario sweeps.
-struct SweepAxis {
-    std::string name;
-    model::Unit unit{};  // bytes, or a plain number
-};
-
-// One with at least three positive numbers that span a factor of four; of several one that speaks of a size.
-[[nodiscard]] std::optional<SweepAxis> sweep_axis(const Cases& cases);
-
-// A case's place on it; "4KiB" counts as the number it is. Empty when it has none.
-[[nodiscard]] std::optional<double> place_on(const SweepAxis& axis, const model::CaseReport& report);
 
 // Of one scenario's cases: what is swept, then memory and page faults of each few cases. No section is empty.
 [[nodiscard]] std::vector<ChartSection> chart_sections(const Cases& cases, const CurveDetail& detail);

@@ -61,10 +61,10 @@ class Run {
         }
         if (!report_.warnings.empty()) {
             document_.add(folded(fmt::format("Warnings ({})", report_.warnings.size()), Fold::Kind::section,
-                                 Warnings{warning_groups(report_)}));
+                                 warning_groups(report_)));
         }
-        document_.add(folded("Run", Fold::Kind::section, Facts{run_facts(report_)}));
-        document_.add(folded("Machine", Fold::Kind::section, Facts{machine_facts(report_.machine)}));
+        document_.add(folded("Run", Fold::Kind::section, run_facts(report_)));
+        document_.add(folded("Machine", Fold::Kind::section, machine_facts(report_.machine)));
         return std::move(document_);
     }
 
@@ -74,22 +74,22 @@ class Run {
         document_.title = report_.run.scenario_name;
         document_.description = report_.run.scenario_description;
         document_.add(Opening{headline(report_), measure::findings(report_)});
-        const CurveDetail detail = curve_detail(report_);
+        const CurveDetail detail = curve_detail(cases_of(report_));
         std::size_t number = 0;
         for (const ScenarioCases& group : cases_by_scenario(report_)) {
             add_page_scenario(group, detail, fmt::format("scenario-{}-", ++number));
         }
         add_matrices();
-        add_not_ok(report_.cases);
+        add_not_ok(cases_of(report_));
         if (auto assertions = assertions_table(report_)) {
             document_.add(Heading{"Assertions"});
             document_.add(TableBlock{.table = *std::move(assertions), .id = "assertions"});
         }
         add_warnings();
         document_.add(Heading{"Run"});
-        document_.add(Facts{run_facts(report_)});
+        document_.add(run_facts(report_));
         document_.add(Heading{"Machine"});
-        document_.add(Facts{machine_facts(report_.machine)});
+        document_.add(machine_facts(report_.machine));
         return std::move(document_);
     }
 
@@ -174,7 +174,7 @@ class Run {
             add_sortable(*std::move(placements), "placements");
         }
         add_sortable(overview_table(group.cases), "cases");
-        document_.add(Charts{chart_sections(group.cases, detail)});
+        document_.add(chart_sections(group.cases, detail));
         for (auto& [table, what] :
              {std::pair{points_table(group.cases), "points"}, std::pair{phases_table(group.cases), "phases"}}) {
             if (fold) {
@@ -198,27 +198,22 @@ class Run {
         }
     }
 
-    static const model::CaseReport& case_of(const model::CaseReport& one) { return one; }
-    static const model::CaseReport& case_of(const model::CaseReport* one) { return *one; }
-
     // Every one, and in full; the findings name only the first of several with the same reason.
-    template <typename Reports>
-    void add_not_ok(const Reports& cases)
+    void add_not_ok(const Cases& cases)
     {
         const bool in_terminal = audience_.medium == Medium::terminal;
         Exclusions exclusions;
-        for (const auto& entry : cases) {
-            const model::CaseReport& one = case_of(entry);
-            if (one.status != model::Status::ok) {
+        for (const model::CaseReport* one : cases) {
+            if (one->status != model::Status::ok) {
                 const Tone skipped = in_terminal ? Tone::plain : Tone::caution;
-                exclusions.cases.push_back(
-                    {.about = one.id,
-                     .status = std::string{model::name_of(one.status)},
-                     .tone = one.status == model::Status::skipped ? skipped : Tone::bad,
-                     .why = in_terminal && one.reason.empty() ? "no reason was recorded" : one.reason});
+                exclusions.push_back(
+                    {.about = one->id,
+                     .status = std::string{model::name_of(one->status)},
+                     .tone = one->status == model::Status::skipped ? skipped : Tone::bad,
+                     .why = in_terminal && one->reason.empty() ? "no reason was recorded" : one->reason});
             }
         }
-        if (!exclusions.cases.empty()) {
+        if (!exclusions.empty()) {
             document_.add(Heading{"Cases that are not ok"});
             document_.add(std::move(exclusions));
         }
@@ -300,7 +295,7 @@ class Run {
     {
         if (!report_.warnings.empty()) {
             document_.add(Heading{"Warnings"});
-            document_.add(Warnings{warning_groups(report_)});
+            document_.add(warning_groups(report_));
         }
     }
 
@@ -308,9 +303,9 @@ class Run {
     {
         document_.add(Heading{"Measured on"});
         if (audience_.verbose) {
-            document_.add(Facts{machine_facts(report_.machine)});
+            document_.add(machine_facts(report_.machine));
             document_.add(Heading{"Run"});
-            document_.add(Facts{run_facts(report_)});
+            document_.add(run_facts(report_));
             return;
         }
         document_.add(Paragraph{.text = machine_line(report_.machine), .mark = "  "});

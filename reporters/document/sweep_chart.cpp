@@ -56,6 +56,44 @@ bool is_swept(const Candidate& candidate)
            *candidate.values.rbegin() >= 4 * *candidate.values.begin();
 }
 
+// The numeric axis that a scenario sweeps.
+struct SweepAxis {
+    std::string name;
+    model::Unit unit{};  // bytes, or a plain number
+};
+
+// One with at least three positive numbers that span a factor of four; of several one that speaks of a size.
+std::optional<SweepAxis> sweep_axis(const Cases& cases)
+{
+    std::map<std::string, Candidate> candidates;
+    for (const model::CaseReport* report : cases) {
+        for (const model::Param& param : report->params) {
+            if (const auto place = place_of(param.value)) {
+                candidates[param.name].values.insert(place->value);
+                candidates[param.name].is_size = candidates[param.name].is_size || place->is_size;
+            }
+        }
+    }
+    std::optional<SweepAxis> found;
+    bool found_size = false;
+    for (const auto& [name, candidate] : candidates) {
+        const bool is_size = candidate.is_size || speaks_of_size(name);
+        if (is_swept(candidate) && (!found || (is_size && !found_size))) {
+            found = SweepAxis{name, is_size ? model::Unit::bytes : model::Unit::one};
+            found_size = is_size;
+        }
+    }
+    return found;
+}
+
+// A case's place on it; "4KiB" counts as the number it is. Empty when it has none.
+std::optional<double> place_on(const SweepAxis& axis, const model::CaseReport& report)
+{
+    const auto param = std::ranges::find(report.params, axis.name, &model::Param::name);
+    const auto place = param == report.params.end() ? std::nullopt : place_of(param->value);
+    return place && place->value > 0 ? std::optional{place->value} : std::nullopt;
+}
+
 constexpr std::size_t max_lines = 8;
 constexpr std::array<std::string_view, 4> swept_metrics{"bandwidth", "latency", "time_per_op", "wall_time"};
 
@@ -105,19 +143,8 @@ std::string_view metric_of(const Cases& cases)
 // What varies beside the axis: "refcount", or "mode=refcount, touch=page" of several.
 std::vector<std::string> line_names(const Cases& cases, const std::string& axis)
 {
-    std::set<std::string> varying;
-    std::vector<std::vector<std::string>> all;
-    for (const model::CaseReport* one : cases) {
-        all.push_back(measure::params_without(*one, std::array{std::string_view{axis}}));
-        varying.insert(all.back().begin(), all.back().end());
-    }
-    std::erase_if(varying, [&](const std::string& param) {
-        return std::ranges::all_of(
-            all, [&](const auto& params) { return std::ranges::find(params, param) != params.end(); });
-    });
     std::vector<std::string> names;
-    for (std::vector<std::string>& params : all) {
-        std::erase_if(params, [&](const std::string& param) { return !varying.contains(param); });
+    for (const std::vector<std::string>& params : varying_params(cases, axis)) {
         names.push_back(params.size() == 1 ? params.front().substr(params.front().find('=') + 1) : listed(params));
     }
     return names;
@@ -257,36 +284,6 @@ Chart chart_of(const std::vector<Measured>& values, const Lines& lines, const Sw
 }
 
 }  // namespace
-
-std::optional<SweepAxis> sweep_axis(const Cases& cases)
-{
-    std::map<std::string, Candidate> candidates;
-    for (const model::CaseReport* report : cases) {
-        for (const model::Param& param : report->params) {
-            if (const auto place = place_of(param.value)) {
-                candidates[param.name].values.insert(place->value);
-                candidates[param.name].is_size = candidates[param.name].is_size || place->is_size;
-            }
-        }
-    }
-    std::optional<SweepAxis> found;
-    bool found_size = false;
-    for (const auto& [name, candidate] : candidates) {
-        const bool is_size = candidate.is_size || speaks_of_size(name);
-        if (is_swept(candidate) && (!found || (is_size && !found_size))) {
-            found = SweepAxis{name, is_size ? model::Unit::bytes : model::Unit::one};
-            found_size = is_size;
-        }
-    }
-    return found;
-}
-
-std::optional<double> place_on(const SweepAxis& axis, const model::CaseReport& report)
-{
-    const auto param = std::ranges::find(report.params, axis.name, &model::Param::name);
-    const auto place = param == report.params.end() ? std::nullopt : place_of(param->value);
-    return place && place->value > 0 ? std::optional{place->value} : std::nullopt;
-}
 
 std::vector<Chart> sweep_charts(const Cases& cases)
 {

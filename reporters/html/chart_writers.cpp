@@ -187,7 +187,7 @@ std::string content_policy(bool with_charts)
 
 std::string to_vega(const model::RunReport& report)
 {
-    const CurveDetail detail = curve_detail(report);
+    const CurveDetail detail = curve_detail(cases_of(report));
     Json views = Json::array();
     for (const ScenarioCases& group : cases_by_scenario(report)) {
         for (ChartSection& section : chart_sections(group.cases, detail)) {

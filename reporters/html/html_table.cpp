@@ -1,6 +1,6 @@
 #include "reporters/html/html_table.hpp"
 
-#include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -96,19 +96,8 @@ std::string head_html(const Table& table)
 
 std::string_view tone_class(Tone tone)
 {
-    switch (tone) {
-    case Tone::plain:
-        return {};
-    case Tone::good:
-        return "good";
-    case Tone::caution:
-        return "caution";
-    case Tone::bad:
-        return "bad";
-    case Tone::muted:
-        return "muted";
-    }
-    return {};
+    constexpr std::array<std::string_view, 5> classes{"", "good", "caution", "bad", "muted"};  // in the order of Tone
+    return classes[static_cast<std::size_t>(tone)];
 }
 
 std::string table_html(const Table& table, const std::string& id, TableLook look)

@@ -26,11 +26,9 @@ std::string header_html(const Document& content)
                        escaped(content.title), escaped(content.description));
 }
 
-std::string finding_html(const measure::Finding& finding)
+std::string class_of(Tone tone)
 {
-    const std::string_view tone = tone_class(tone_of(finding.importance));
-    const std::string text = escaped(finding.text);
-    return tone.empty() ? fmt::format("<li>{}</li>\n", text) : fmt::format("<li class=\"{}\">{}</li>\n", tone, text);
+    return tone == Tone::plain ? std::string{} : fmt::format(" class=\"{}\"", tone_class(tone));
 }
 
 // Findings of one kind: those beyond the first few open on demand.
@@ -58,7 +56,8 @@ std::string verdict_html(const Headline& line, const std::vector<measure::Findin
     Folded notes{.most = most_notes};
     for (const measure::Finding& finding : findings) {
         Folded& kind = finding.importance == measure::Importance::note ? notes : alarms;
-        (++kind.count > kind.most ? kind.rest : items) += finding_html(finding);
+        (++kind.count > kind.most ? kind.rest : items) +=
+            fmt::format("<li{}>{}</li>\n", class_of(tone_of(finding.importance)), escaped(finding.text));
     }
     const std::string list = items.empty() ? items : "<ul>\n" + items + "</ul>\n";
     return fmt::format("<section class=\"verdict {}\">\n<h2>{}</h2>\n{}{}{}</section>\n", tone_class(line.tone),
@@ -81,11 +80,6 @@ std::string facts_html(const std::vector<Fact>& facts)
 std::string list_html(const std::string& entries)
 {
     return entries.empty() ? entries : "<ul class=\"plain\">\n" + entries + "</ul>\n";
-}
-
-std::string class_of(Tone tone)
-{
-    return tone == Tone::plain ? std::string{} : fmt::format(" class=\"{}\"", tone_class(tone));
 }
 
 class HtmlWriter {
@@ -126,7 +120,7 @@ class HtmlWriter {
     static std::string html_of(const Exclusions& list)
     {
         std::string entries;
-        for (const Exclusion& one : list.cases) {
+        for (const Exclusion& one : list) {
             entries += fmt::format("<li>{} <span class=\"{}\">{}</span><p>{}</p></li>\n", escaped(one.about),
                                    tone_class(one.tone), one.status, escaped(one.why));
         }
@@ -149,14 +143,14 @@ class HtmlWriter {
                            html(fold.blocks));
     }
 
-    std::string html_of(const Charts& charts) { return charts_html(charts.sections, charts_); }
+    std::string html_of(const Charts& charts) { return charts_html(charts, charts_); }
     static std::string html_of(const Curves& /*drawn in a terminal*/) { return {}; }
-    static std::string html_of(const Facts& list) { return facts_html(list.facts); }
+    static std::string html_of(const Facts& list) { return facts_html(list); }
 
     static std::string html_of(const Warnings& warnings)
     {
         std::string entries;
-        for (const WarningGroup& group : warnings.groups) {
+        for (const WarningGroup& group : warnings) {
             entries += warning_html(group);
         }
         return list_html(entries);

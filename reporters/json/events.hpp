@@ -1,16 +1,15 @@
-// What happens during a run, as it happens: one line of JSON per event (NDJSON), for `--events FILE`.
+// What happens during a run, as it happens: one line of JSON per event (NDJSON), for `--events FILE`. Who sees an event
+// names its fields; docs/result-format.md lists them.
 //
 // Units    times in seconds, `t` in UTC as 2026-01-31T12:00:00.000Z.
-// Errors   none: text that is not UTF-8 is repaired, a number that is not finite becomes null.
 // Ownership  pure functions: whoever has the file writes the line; it ends in '\n', so that one write is one event.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "core/model/report.hpp"
+#include "reporters/text/json.hpp"
 
 namespace memsweep::reporters {
 
@@ -20,41 +19,11 @@ struct EventStamp {
     std::string_view t;
 };
 
-struct RunStartEvent {
-    std::string_view scenario;
-    std::uint64_t cases{};
-    std::uint64_t repetitions{};  // planned, of all cases together
-};
+// `fields` is an object; its members follow type and stamp in their order.
+[[nodiscard]] std::string event_line(std::string_view type, const EventStamp& stamp, const Json& fields);
 
-struct CaseStartEvent {
-    std::string_view case_id;
-    std::int64_t pid{};  // of the worker: what a sampler of one's own attaches to
-    std::uint32_t repetition{};
-};
-
-struct RepetitionEvent {
-    std::string_view case_id;
-    std::uint32_t repetition{};
-    std::int64_t pid{};
-    model::Status status{};
-    std::optional<double> wall_time_s;  // empty when it did not finish
-    std::string_view reason;            // empty when it is ok
-};
-
-struct CaseEndEvent {
-    std::string_view case_id;
-    model::Status status{};
-    std::string_view reason;
-};
-
-[[nodiscard]] std::string run_start_event(const EventStamp& stamp, const RunStartEvent& event);
-[[nodiscard]] std::string case_start_event(const EventStamp& stamp, const CaseStartEvent& event);
-// Workers of a case after its first: a fresh process runs each repetition.
-[[nodiscard]] std::string repetition_start_event(const EventStamp& stamp, const CaseStartEvent& event);
-[[nodiscard]] std::string repetition_event(const EventStamp& stamp, const RepetitionEvent& event);
-[[nodiscard]] std::string case_end_event(const EventStamp& stamp, const CaseEndEvent& event);
-[[nodiscard]] std::string warning_event(const EventStamp& stamp, const model::Warning& warning);
-[[nodiscard]] std::string assertion_event(const EventStamp& stamp, const model::AssertionResult& assertion);
-[[nodiscard]] std::string run_end_event(const EventStamp& stamp, int exit_code);
+// As they stand in a result.
+[[nodiscard]] Json event_fields(const model::Warning& warning);
+[[nodiscard]] Json event_fields(const model::AssertionResult& assertion);
 
 }  // namespace memsweep::reporters

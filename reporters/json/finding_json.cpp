@@ -14,22 +14,7 @@ using model::MachineCheck;
 
 constexpr double seconds_per_ns = 1e-9;
 
-std::string_view effect_name(SettingEffect effect)
-{
-    switch (effect) {
-    case SettingEffect::removed:
-        return "removed";
-    case SettingEffect::moved:
-        return "moved";
-    case SettingEffect::eased:
-        return "eased";
-    case SettingEffect::none:
-        return "none";
-    case SettingEffect::failed:
-        return "failed";
-    }
-    return "?";
-}
+constexpr std::array<std::string_view, 5> effects{"removed", "moved", "eased", "none", "failed"};  // of SettingEffect
 
 Json cost_json(const SizeCost& cost)
 {
@@ -39,11 +24,11 @@ Json cost_json(const SizeCost& cost)
 
 Json tried_json(const TriedSetting& tried)
 {
-    return {{"setting", json_text(tried.text)},
-            {"effect", effect_name(tried.effect)},
-            {"last_cheap", tried.effect == SettingEffect::moved ? Json(tried.last_cheap) : Json(nullptr)},
+    return {{"setting", tried.text},
+            {"effect", effects[static_cast<std::size_t>(tried.effect)]},
+            {"last_cheap", tried.effect == SettingEffect::moved ? Json(tried.last_cheap) : Json()},
             {"reason", json_text_or_null(tried.reason)},
-            {"first_dear_before", tried.beyond ? cost_json(*tried.beyond) : Json(nullptr)}};
+            {"first_dear_before", tried.beyond ? cost_json(*tried.beyond) : Json()}};
 }
 
 Json cliff_json(const ExplainedCliff& explained)
@@ -60,7 +45,7 @@ Json cliff_json(const ExplainedCliff& explained)
 
 Json allocator_json(const AllocatorCliffs& one)
 {
-    return {{"name", json_text(one.name)},
+    return {{"name", one.name},
             {"library", json_text_or_null(one.library)},
             {"status", one.skipped.empty() ? "ok" : "skipped"},
             {"reason", json_text_or_null(one.skipped)},
@@ -72,12 +57,12 @@ Json json_check(const MachineCheck& check)
 {
     Json figures = Json::object();
     for (const model::Figure& figure : check.figures) {
-        figures[figure.name] = {{"unit", json_text(model::name_of(figure.unit))}, {"value", json_number(figure.value)}};
+        figures[figure.name] = {{"unit", figure.unit}, {"value", figure.value}};
     }
-    return {{"name", json_text(check.name)},
-            {"status", json_text(model::name_of(check.status))},
+    return {{"name", check.name},
+            {"status", check.status},
             {"value", json_text_or_null(check.value)},
-            {"why", json_text(check.why)},
+            {"why", check.why},
             {"command", json_text_or_null(check.command)},
             {"figures", std::move(figures)}};
 }
@@ -98,8 +83,8 @@ Json json_policy(const trace::PolicyFit& fit)
 {
     return {{"policy", fit.policy},
             {"capacity", fit.capacity},
-            {"ratio", json_number(fit.ratio)},
-            {"largest_hole", fit.first_failure ? Json(fit.first_failure->largest_hole) : Json(nullptr)},
+            {"ratio", fit.ratio},
+            {"largest_hole", fit.first_failure ? Json(fit.first_failure->largest_hole) : Json()},
             {"first_failure", json_failure(fit.first_failure)},
             {"capacity_after_run", fit.needed_after_run}};
 }
@@ -108,17 +93,15 @@ Json json_policy(const trace::PolicyFit& fit)
 
 std::string to_json(const CliffsReport& report)
 {
-    const Json json{{"format", "memsweep-cliffs"},
-                    {"format_version", 1},
-                    {"tool", {{"version", json_text(report.tool.version)}, {"git", json_text(report.tool.commit)}}},
-                    {"machine",
-                     {{"host", json_text(report.machine.host)},
-                      {"cpu", json_text(report.machine.cpu)},
-                      {"kernel", json_text(report.machine.kernel)}}},
-                    {"taken", report.taken},
-                    {"from", report.range.from},
-                    {"to", report.range.to},
-                    {"allocators", json_list(report.allocators, allocator_json)}};
+    const Json json{
+        {"format", "memsweep-cliffs"},
+        {"format_version", 1},
+        {"tool", {{"version", report.tool.version}, {"git", report.tool.commit}}},
+        {"machine", {{"host", report.machine.host}, {"cpu", report.machine.cpu}, {"kernel", report.machine.kernel}}},
+        {"taken", report.taken},
+        {"from", report.range.from},
+        {"to", report.range.to},
+        {"allocators", json_list(report.allocators, allocator_json)}};
     return indented(json) + "\n";
 }
 
@@ -128,26 +111,25 @@ std::string to_json(const Checkup& checkup)
     for (const auto& status : model::names<Fitness>()) {
         summary[std::string{status.name}] = count(checkup, status.value);
     }
-    const Json document = {
-        {"format", "memsweep-doctor"},
-        {"format_version", 1},
-        {"tool", {{"name", json_text(checkup.tool.name)}, {"version", json_text(checkup.tool.version)}}},
-        {"taken", json_text(checkup.taken)},
-        {"machine",
-         {{"host", json_text(checkup.machine.host)},
-          {"kernel", json_text(checkup.machine.kernel)},
-          {"cpu", json_text(checkup.machine.cpu)},
-          {"fingerprint", json_text(checkup.machine.fingerprint)}}},
-        {"fit", count(checkup, Fitness::spoils) == 0},
-        {"checks", json_list(checkup.checks, json_check)},
-        {"summary", std::move(summary)}};
+    const Json document = {{"format", "memsweep-doctor"},
+                           {"format_version", 1},
+                           {"tool", {{"name", checkup.tool.name}, {"version", checkup.tool.version}}},
+                           {"taken", checkup.taken},
+                           {"machine",
+                            {{"host", checkup.machine.host},
+                             {"kernel", checkup.machine.kernel},
+                             {"cpu", checkup.machine.cpu},
+                             {"fingerprint", checkup.machine.fingerprint}}},
+                           {"fit", count(checkup, Fitness::spoils) == 0},
+                           {"checks", json_list(checkup.checks, json_check)},
+                           {"summary", std::move(summary)}};
     return pretty(document) + "\n";
 }
 
 std::string to_json(const FitReport& report)
 {
     const Json document = {{"live_peak", report.live_peak},
-                           {"capacity", report.options.capacity ? Json(*report.options.capacity) : Json(nullptr)},
+                           {"capacity", report.options.capacity},
                            {"alignment", report.options.alignment},
                            {"runs", report.options.runs},
                            {"policies", json_list(report.policies, json_policy)}};

@@ -97,15 +97,15 @@ std::string_view rule_name(measure::PeerRule rule)
 Json outlier_json(const Fleet& fleet, const measure::Outlier& outlier)
 {
     const model::FleetMetric& metric = fleet.metrics[outlier.metric];
-    return {{"host", json_text(fleet.hosts[outlier.host].name)},
-            {"case", json_text(metric.case_id)},
-            {"metric", json_text(metric.name)},
-            {"unit", json_value(metric.unit)},
-            {"value", json_number(outlier.value)},
-            {"median", json_number(outlier.median)},
+    return {{"host", fleet.hosts[outlier.host].name},
+            {"case", metric.case_id},
+            {"metric", metric.name},
+            {"unit", metric.unit},
+            {"value", outlier.value},
+            {"median", outlier.median},
             {"rule", rule_name(outlier.rule)},
-            {"z", json_number(outlier.z)},
-            {"q", json_number(outlier.q)},
+            {"z", outlier.z},
+            {"q", outlier.q},
             {"worse", outlier.is_worse}};
 }
 
@@ -115,26 +115,21 @@ void write_judgement(const Fleet& fleet, const FleetJudgement& judgement, JsonSt
     out.open_object();
     out.add("healthy", measure::is_healthy(fleet, judgement));
     out.add("tests", std::accumulate(judgement.tests.begin(), judgement.tests.end(), std::size_t{0}));
-    out.add("kinds", json_texts(judgement.kinds));
-    out.add_list("bad_hosts", judgement.bad,
-                 [&](const measure::BadHost& bad) { return json_text(fleet.hosts[bad.host].name); });
+    out.add("kinds", judgement.kinds);
+    out.add_list("bad_hosts", judgement.bad, [&](const measure::BadHost& bad) { return fleet.hosts[bad.host].name; });
     out.add_list("outliers", judgement.outliers,
                  [&](const measure::Outlier& outlier) { return outlier_json(fleet, outlier); });
     out.add_list("shared_tags", judgement.shared, [](const measure::SharedTag& tag) {
-        return Json{{"tag", json_text(tag.name)},
-                    {"value", json_text(tag.value)},
-                    {"bad", tag.bad},
-                    {"hosts", tag.hosts},
-                    {"q", json_number(tag.q)}};
+        return Json{{"tag", tag.name}, {"value", tag.value}, {"bad", tag.bad}, {"hosts", tag.hosts}, {"q", tag.q}};
     });
     out.add_list("odd_facts", judgement.odd_facts, [&](const measure::OddFact& odd) {
-        return Json{{"host", json_text(fleet.hosts[odd.host].name)},
-                    {"fact", json_text(odd.fact)},
-                    {"value", json_text(odd.value)},
-                    {"usual", json_text(odd.usual)},
+        return Json{{"host", fleet.hosts[odd.host].name},
+                    {"fact", odd.fact},
+                    {"value", odd.value},
+                    {"usual", odd.usual},
                     {"agreeing", odd.agreeing}};
     });
-    out.add("unjudged", json_texts(judgement.unjudged));
+    out.add("unjudged", judgement.unjudged);
     out.close();
 }
 
@@ -219,7 +214,7 @@ void write_fleet_json(const Fleet& fleet, TextSink& sink)
     out.add("tool", json_value(fleet.tool));
     out.add("run", run_json(fleet));
     out.add("expected", json_value(fleet.expected));
-    out.add("missing", json_texts(fleet.missing));
+    out.add("missing", fleet.missing);
     out.add("warnings", json_value(fleet.warnings));
     out.add_list("hosts", fleet.hosts, part);
     out.add_list("metrics", fleet.metrics, part);

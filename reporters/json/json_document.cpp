@@ -43,23 +43,6 @@ std::string place_of(std::string_view text, std::size_t byte, const std::string&
     return fmt::format("{}:{}:{}", where, line, before.size() - line_start + 1);
 }
 
-// The lists whose elements are taken out. Those of numbers may be the longest.
-enum class List { none, cases, points, phases, series, metrics, times, samples, values };
-
-struct NamedList {
-    List owner;  // the list that the object which has the key is an element of
-    std::string_view key;
-    bool is_array;
-    List list;
-};
-constexpr std::array<NamedList, 7> lists{{{List::cases, "points", true, List::points},
-                                          {List::cases, "phases", true, List::phases},
-                                          {List::cases, "series", true, List::series},
-                                          {List::cases, "metrics", false, List::metrics},
-                                          {List::series, "t", true, List::times},
-                                          {List::series, "v", true, List::samples},
-                                          {List::metrics, "values", true, List::values}}};
-
 // `report` has the case's metrics, points, phases and series as far as they have been taken out of `node` before.
 void read_case(const Node& node, model::CaseReport& report)
 {
@@ -89,133 +72,99 @@ void read_case(const Node& node, model::CaseReport& report)
     }
 }
 
-class ResultReader : public JsonEvents {
+// Takes out cases, and of a case its points, phases, curves and metrics; of these the numbers, whose lists may be the
+// longest.
+class ResultReader : public JsonBuilder {
   public:
-    void open(Json empty_container) override
+    ResultDocument finish()
     {
-        const List list = list_of(empty_container.is_array());
-        const List element_of = levels_.empty() ? List::none : levels_.back().list;
-        levels_.push_back({std::move(empty_container), list, element_of, {}, 0});
+        document_.rest = whole();
+        return std::move(document_);
     }
 
-    void close() override
+  private:
+    void meet_key() override
     {
-        Json value = std::move(levels_.back().value);
-        levels_.pop_back();
-        complete(std::move(value));
-    }
-
-    void key(std::string name) override
-    {
-        Level& object = levels_.back();
-        const bool is_taken = object.list == List::metrics &&
-                              std::ranges::find(parts_.metrics, name, &model::Metric::name) != parts_.metrics.end();
-        const bool is_repeated = is_taken || object.value.contains(name);
-        object.key = std::move(name);
-        if (is_repeated && !document_.problem) {
+        const Level& object = levels().back();
+        const bool is_metric = levels().size() == 4 && is_in_cases() && levels()[2].key == "metrics";
+        const bool is_taken = is_metric && model::find_metric(parts_, object.key) != nullptr;
+        if ((is_taken || object.container.contains(object.key)) && !document_.problem) {
             document_.problem = place() + ": given twice";
         }
     }
 
-    void value(Json plain) override { complete(std::move(plain)); }
-
-    ResultDocument finish() { return std::move(document_); }
-
-  private:
-    struct Level {
-        Json value;
-        List list{};        // what it is
-        List element_of{};  // what it is in
-        std::string key;    // of an object: the member that comes next
-        std::size_t index{};
-    };
-
-    [[nodiscard]] List list_of(bool is_array) const
+    bool take(const Json& value) override
     {
-        if (levels_.empty() || !levels_.back().value.is_object()) {
-            return List::none;
-        }
-        const Level& owner = levels_.back();
-        if (levels_.size() == 1) {
-            return is_array && owner.key == "cases" ? List::cases : List::none;
-        }
-        const auto* found = std::ranges::find_if(lists, [&](const NamedList& one) {
-            return one.owner == owner.element_of && one.is_array == is_array && one.key == owner.key;
-        });
-        return found == lists.end() ? List::none : found->list;
-    }
-
-    void complete(Json value)
-    {
-        if (levels_.empty()) {
-            document_.rest = std::move(value);
-            return;
-        }
-        Level& level = levels_.back();
-        if (!take(level, value)) {
-            if (level.value.is_array()) {
-                level.value.push_back(std::move(value));
-            } else {
-                level.value[level.key] = std::move(value);
-            }
-        }
-        ++level.index;
-    }
-
-    // False: the element stays where it is.
-    bool take(const Level& level, const Json& value)
-    {
-        switch (level.list) {
-        case List::none:
+        if (!is_in_cases()) {
             return false;
-        case List::cases:
-            read_case(node(value, place()), document_.cases.emplace_back(std::exchange(parts_, {})));
-            return true;
-        case List::points:
-            parts_.points.push_back(read_value<model::Point>(node(value, place())));
-            return true;
-        case List::phases:
-            parts_.phases.push_back(read_value<model::Phase>(node(value, place())));
-            return true;
-        case List::series:
-            MemberReader::read(node(value, place()), parts_.series.emplace_back(std::exchange(series_, {})), {});
-            return true;
-        case List::metrics:
-            return take_metric(level.key, value);
-        case List::times:
-            series_.t.push_back(number(value).value_or(std::numeric_limits<double>::quiet_NaN()));
-            return true;
-        case List::samples:
-            series_.v.push_back(number(value).value_or(std::numeric_limits<double>::quiet_NaN()));
-            return true;
-        case List::values:
-            values_.push_back(number(value));
-            return true;
         }
-        return false;
+        switch (levels().size()) {
+        case 2:
+            read_case(node(value), document_.cases.emplace_back(std::exchange(parts_, {})));
+            return true;
+        case 4:
+            return levels()[3].container.is_array() ? take_element(levels()[2].key, value)
+                                                    : levels()[2].key == "metrics" && take_metric(value);
+        case 6:
+            return levels()[5].container.is_array() && take_number(levels()[2].key, levels()[4].key, value);
+        default:
+            return false;
+        }
     }
 
-    bool take_metric(const std::string& name, const Json& value)
+    [[nodiscard]] bool is_in_cases() const
+    {
+        return levels().size() > 1 && levels()[0].key == "cases" && levels()[1].container.is_array();
+    }
+
+    bool take_element(std::string_view list, const Json& value)
+    {
+        if (list == "points") {
+            parts_.points.push_back(read_value<model::Point>(node(value)));
+        } else if (list == "phases") {
+            parts_.phases.push_back(read_value<model::Phase>(node(value)));
+        } else if (list == "series") {
+            MemberReader::read(node(value), parts_.series.emplace_back(std::exchange(series_, {})), {});
+        } else {
+            return false;
+        }
+        return true;
+    }
+
+    bool take_metric(const Json& value)
     {
         if (!value.is_object()) {
             return false;
         }
         model::Metric& metric = parts_.metrics.emplace_back();
-        metric.name = name;
+        metric.name = levels().back().key;
         metric.values = std::exchange(values_, {});
-        MemberReader::read(node(value, place()), metric, {});
+        MemberReader::read(node(value), metric, {});
+        return true;
+    }
+
+    bool take_number(std::string_view list, std::string_view key, const Json& value)
+    {
+        if (list == "metrics" && key == "values") {
+            values_.push_back(number(value));
+        } else if (list == "series" && (key == "t" || key == "v")) {
+            std::vector<double>& numbers = key == "t" ? series_.t : series_.v;
+            numbers.push_back(number(value).value_or(std::numeric_limits<double>::quiet_NaN()));
+        } else {
+            return false;
+        }
         return true;
     }
 
     std::optional<double> number(const Json& value)
     {
-        return value.is_number() ? value.number() : node(value, place()).optional_number();
+        return value.is_number() ? value.number() : node(value).optional_number();
     }
 
     // Of `place_` there is one at a time: whoever reads a Node has done so before the next one is made.
-    Node node(const Json& value, std::string place)
+    Node node(const Json& value)
     {
-        place_ = std::move(place);
+        place_ = place();
         return {value, document_.problem, place_};
     }
 
@@ -223,14 +172,13 @@ class ResultReader : public JsonEvents {
     [[nodiscard]] std::string place() const
     {
         std::string text;
-        for (const Level& level : levels_) {
-            text += level.value.is_array() ? fmt::format("[{}]", level.index)
-                                           : fmt::format("{}{}", text.empty() ? "" : ".", level.key);
+        for (const Level& level : levels()) {
+            text += level.container.is_array() ? fmt::format("[{}]", level.index)
+                                               : fmt::format("{}{}", text.empty() ? "" : ".", level.key);
         }
         return text;
     }
 
-    std::vector<Level> levels_;
     model::CaseReport parts_;                    // the lists of the case that is being read
     model::Series series_;                       // the numbers of its series
     std::vector<std::optional<double>> values_;  // of its metric

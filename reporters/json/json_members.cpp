@@ -11,10 +11,8 @@ Json json_scalar(const model::Scalar& value)
     return std::visit(
         [](const auto& v) -> Json {
             using Value = std::decay_t<decltype(v)>;
-            if constexpr (std::is_same_v<Value, std::string>) {
-                return json_text(v);
-            } else if constexpr (std::is_same_v<Value, double>) {
-                return std::isfinite(v) ? Json(v) : json_text(model::to_text(v));
+            if constexpr (std::is_same_v<Value, double>) {
+                return std::isfinite(v) ? Json(v) : Json(model::to_text(v));
             } else {
                 return v;
             }
@@ -31,16 +29,6 @@ Json json_params(const std::vector<model::Param>& params)
         json[repaired_utf8(param.name)] = json_scalar(param.value);
     }
     return json;
-}
-
-Json json_texts(const std::vector<std::string>& texts)
-{
-    return json_list(texts, [](const std::string& text) { return json_text(text); });
-}
-
-Json json_interval(const std::optional<std::array<double, 2>>& interval)
-{
-    return interval ? Json::array({json_number((*interval)[0]), json_number((*interval)[1])}) : Json(nullptr);
 }
 
 }  // namespace memsweep::reporters

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <concepts>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,15 +24,13 @@
 namespace memsweep::reporters {
 
 [[nodiscard]] Json json_params(const std::vector<model::Param>& params);
-[[nodiscard]] Json json_texts(const std::vector<std::string>& texts);
-[[nodiscard]] Json json_interval(const std::optional<std::array<double, 2>>& interval);  // null without one
 
-template <typename Items, typename Part>  // part(item) -> Json
+template <typename Items, typename Part>  // part(item), or a member of the items
 [[nodiscard]] Json json_list(const Items& items, Part part)
 {
     Json json = Json::array();
     for (const auto& item : items) {
-        json.push_back(part(item));
+        json.push_back(std::invoke(part, item));
     }
     return json;
 }
@@ -41,7 +40,7 @@ template <typename Texts>  // pairs of a name and a text
 {
     Json json = Json::object();
     for (const auto& [name, text] : texts) {
-        json[repaired_utf8(name)] = json_text(text);
+        json[repaired_utf8(name)] = text;
     }
     return json;
 }
@@ -178,23 +177,17 @@ template <typename Value>
 Json json_value(const Value& value, MemberRule rule)
 {
     if constexpr (std::same_as<Value, std::string>) {
-        return rule.is_null_if_empty ? json_text_or_null(value) : json_text(value);
-    } else if constexpr (std::same_as<Value, double> || std::same_as<Value, std::optional<double>>) {
-        return json_number(value);
-    } else if constexpr (std::is_arithmetic_v<Value>) {
-        return value;
-    } else if constexpr (std::is_enum_v<Value>) {
-        return json_text(model::name_of(value));
+        return rule.is_null_if_empty ? json_text_or_null(value) : Json(value);
     } else if constexpr (std::same_as<Value, std::vector<model::Param>>) {
         return json_params(value);
-    } else if constexpr (std::same_as<Value, std::optional<std::array<double, 2>>>) {
-        return json_interval(value);
     } else if constexpr (is_texts_by_name_v<Value>) {
         return json_texts_by_name(value);
     } else if constexpr (is_optional_v<Value>) {
-        return value ? json_value(*value) : Json(nullptr);
+        return value ? json_value(*value) : Json();
     } else if constexpr (is_list_v<Value>) {
         return json_list(value, [](const auto& item) { return json_value(item); });
+    } else if constexpr (std::constructible_from<Json, const Value&>) {
+        return value;
     } else {
         MemberWriter writer;
         members(writer, value);
@@ -218,8 +211,6 @@ void MemberReader::read(const Node& node, Value& value, MemberRule rule)
         value = node.flag();
     } else if constexpr (std::same_as<Value, double>) {
         value = node.number();
-    } else if constexpr (std::same_as<Value, std::optional<double>>) {
-        value = node.optional_number();
     } else if constexpr (std::integral<Value>) {
         value = node.integer<Value>();
     } else if constexpr (std::is_enum_v<Value>) {

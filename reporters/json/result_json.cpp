@@ -32,9 +32,7 @@ void add_unless_empty(JsonStream& out, std::string_view key, const std::vector<I
 
 Json trim_json(model::TrimHow how)
 {
-    return {{"how", json_value(how)},
-            {"does", std::string{model::meaning_of(how)}},
-            {"contents", json_value(model::contents_after(how))}};
+    return {{"how", how}, {"does", model::meaning_of(how)}, {"contents", model::contents_after(how)}};
 }
 
 void write_metrics(const std::vector<model::Metric>& metrics, JsonStream& out)
@@ -47,14 +45,14 @@ void write_metrics(const std::vector<model::Metric>& metrics, JsonStream& out)
     out.close();
 }
 
-// List by list, metric by metric; take_case() of json_document.cpp reads it.
+// List by list, metric by metric; read_case() of json_document.cpp reads it.
 void write_case(const model::CaseReport& report, JsonStream& out)
 {
     out.open_object();
-    out.add("id", json_text(report.id));
-    out.add("scenario", json_text(report.scenario));
+    out.add("id", report.id);
+    out.add("scenario", report.scenario);
     out.add("params", json_params(report.params));
-    out.add("status", json_value(report.status));
+    out.add("status", report.status);
     out.add("reason", json_text_or_null(report.reason));
     out.add("repetitions", report.repetitions);
     out.add("planned_repetitions", report.planned_repetitions);
@@ -74,7 +72,7 @@ void write_case(const model::CaseReport& report, JsonStream& out)
     add_unless_empty(out, "defects", report.defects);
     add_unless_empty(out, "call_times", report.call_times);
     if (report.operation != model::OperationKind::array) {
-        out.add("operation", json_value(report.operation));
+        out.add("operation", report.operation);
     }
     if (!report.trims.empty()) {
         out.add_list("trims", report.trims, trim_json);
@@ -95,23 +93,20 @@ void write_cases(const std::vector<model::CaseReport>& cases, JsonStream& out)
 Json contrast_json(const measure::CaseContrast& contrast)
 {
     const auto& attribution = contrast.attribution;
-    Json json{{"axis", json_text(contrast.axis)},
-              {"base", json_text(contrast.base->id)},
-              {"case", json_text(contrast.other->id)},
-              {"ratio", contrast.time ? json_number(contrast.time->ratio.estimate) : Json(nullptr)},
-              {"sentence", json_text(contrast.sentence)},
-              {"attribution", nullptr}};
+    Json json{{"axis", contrast.axis},         {"base", contrast.base->id},
+              {"case", contrast.other->id},    {"ratio", contrast.time ? Json(contrast.time->ratio.estimate) : Json()},
+              {"sentence", contrast.sentence}, {"attribution", nullptr}};
     if (attribution) {
         json["attribution"] = {{"unit", "s"},
                                {"per_operation", attribution->per_operation},
-                               {"extra", json_number(attribution->extra)},
-                               {"page_faults", json_number(attribution->faults)},
-                               {"allocator", json_number(attribution->allocator)},
-                               {"collector_wait", json_number(attribution->waiting)},
-                               {"run_delay", json_number(attribution->run_delay)},
-                               {"unexplained", json_number(attribution->unexplained)},
-                               {"explained", json_number(attribution->explained)},
-                               {"extra_faults", json_number(attribution->extra_faults)}};
+                               {"extra", attribution->extra},
+                               {"page_faults", attribution->faults},
+                               {"allocator", attribution->allocator},
+                               {"collector_wait", attribution->waiting},
+                               {"run_delay", attribution->run_delay},
+                               {"unexplained", attribution->unexplained},
+                               {"explained", attribution->explained},
+                               {"extra_faults", attribution->extra_faults}};
     }
     return json;
 }
@@ -124,22 +119,16 @@ Json place_matrix_json(const measure::PlaceMatrix& matrix)
         Json line = Json::array();
         for (std::size_t col = 0; col < matrix.cols.size(); ++col) {
             const measure::PlaceMatrix::Cell& cell = matrix.cells[row][col];
-            line.push_back(json_number(cell.value));
+            line.push_back(cell.value);
             if (!cell.value) {
-                reasons[fmt::format("{},{}", row, col)] = json_text(cell.reason);
+                reasons[fmt::format("{},{}", row, col)] = cell.reason;
             }
         }
         values.push_back(std::move(line));
     }
-    return {{"name", json_text(matrix.name)},
-            {"unit", json_text(model::name_of(matrix.unit))},
-            {"better", json_text(model::name_of(matrix.better))},
-            {"row_role", json_text(matrix.row_role)},
-            {"col_role", json_text(matrix.col_role)},
-            {"rows", json_texts(matrix.rows)},
-            {"cols", json_texts(matrix.cols)},
-            {"values", std::move(values)},
-            {"reasons", std::move(reasons)}};
+    return {{"name", matrix.name},         {"unit", matrix.unit},         {"better", matrix.better},
+            {"row_role", matrix.row_role}, {"col_role", matrix.col_role}, {"rows", matrix.rows},
+            {"cols", matrix.cols},         {"values", std::move(values)}, {"reasons", std::move(reasons)}};
 }
 
 // Only a document that says it is a result of a known version is looked into further.

@@ -1,6 +1,7 @@
 #include "reporters/markdown/markdown_writer.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -88,18 +89,8 @@ constexpr int longest_sentence = 1000;
 // A sign for the eye; the words beside it say the same.
 std::string_view sign(Tone tone)
 {
-    switch (tone) {
-    case Tone::good:
-        return "✓ ";
-    case Tone::caution:
-        return "⚠ ";
-    case Tone::bad:
-        return "✗ ";
-    case Tone::plain:
-    case Tone::muted:
-        return "";
-    }
-    return "";
+    constexpr std::array<std::string_view, 5> signs{"", "✓ ", "⚠ ", "✗ ", ""};  // in the order of Tone
+    return signs[static_cast<std::size_t>(tone)];
 }
 
 // A cross, a tick or a question mark.
@@ -157,7 +148,7 @@ class MarkdownWriter {
     [[nodiscard]] std::string text_of(const Exclusions& list) const
     {
         std::string out;
-        for (const Exclusion& one : list.cases) {
+        for (const Exclusion& one : list) {
             out += fmt::format("- {}{}: {}: {}\n", mark(one.tone), sentence(one.about), one.status, sentence(one.why));
         }
         return out;
@@ -196,7 +187,7 @@ class MarkdownWriter {
     [[nodiscard]] std::string text_of(const Facts& list) const
     {
         std::string out = "| | |\n| :--- | :--- |\n";
-        for (const Fact& fact : list.facts) {
+        for (const Fact& fact : list) {
             out += fmt::format("| {} | {} |\n", markdown_text(fact.name), sentence(fact.text));
         }
         return out;
@@ -205,7 +196,7 @@ class MarkdownWriter {
     [[nodiscard]] std::string text_of(const Warnings& warnings) const
     {
         std::string out;
-        for (const WarningGroup& group : warnings.groups) {
+        for (const WarningGroup& group : warnings) {
             const std::size_t more = group.warnings.size() - 1;
             out += fmt::format("- {}: {}{}{}\n", sentence(group.code), sentence(group.warnings.front()->message),
                                group.hint.empty() ? "" : "; " + sentence(group.hint),

@@ -1,6 +1,7 @@
 #include "reporters/terminal/terminal_ink.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -10,22 +11,7 @@
 namespace memsweep::reporters {
 namespace {
 
-std::string_view code_of(Tone tone)
-{
-    switch (tone) {
-    case Tone::plain:
-        return {};
-    case Tone::good:
-        return "32";
-    case Tone::caution:
-        return "33";
-    case Tone::bad:
-        return "31";
-    case Tone::muted:
-        return "2";
-    }
-    return {};
-}
+constexpr std::array<std::string_view, 5> codes{"", "32", "33", "31", "2"};  // in the order of Tone
 
 std::string with_code(const std::string& text, std::string_view code, const TerminalStyle& style)
 {
@@ -36,7 +22,7 @@ std::string with_code(const std::string& text, std::string_view code, const Term
 
 std::string painted(const std::string& text, Tone tone, const TerminalStyle& style)
 {
-    return with_code(text, code_of(tone), style);
+    return with_code(text, codes[static_cast<std::size_t>(tone)], style);
 }
 
 std::string heading(const std::string& text, const TerminalStyle& style)

@@ -15,8 +15,16 @@ namespace {
 constexpr int narrowest_name = 8;
 constexpr int narrowest_word = 28;  // beside which a figure fits on the narrowest terminal
 constexpr int widest_title_word = 20;
+constexpr int column_gap = 2;
 
 using Columns = std::vector<std::size_t>;
+
+// Where a table's columns go on lines of a given width.
+struct TableLayout {
+    std::vector<int> widths;        // of every column
+    std::vector<Columns> blocks;    // columns side by side, one list per part of the table
+    std::string_view title_breaks;  // characters behind which titles may be broken
+};
 
 std::vector<int> natural_widths(const Table& table, std::string_view breaks)
 {
@@ -87,14 +95,26 @@ std::vector<Columns> split(const Table& table, int width, std::vector<int>& widt
     return blocks;
 }
 
-Columns all_columns(const Table& table)
+// Expects cells and titles that inert_text() made.
+TableLayout lay_out(const Table& table, int width)
 {
-    Columns columns(table.columns.size());
-    std::iota(columns.begin(), columns.end(), std::size_t{0});
-    return columns;
+    Columns all(table.columns.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    TableLayout layout{.widths = natural_widths(table, {}), .blocks = {all}, .title_breaks = {}};
+    if (total_width(all, layout.widths) <= width) {
+        return layout;
+    }
+    layout.title_breaks = "_-";
+    layout.widths = natural_widths(table, layout.title_breaks);
+    std::vector<int> shrunk = layout.widths;
+    shrink_names(table, all, width, shrunk);
+    if (total_width(all, shrunk) <= width) {
+        layout.widths = shrunk;
+    } else {
+        layout.blocks = split(table, width, layout.widths);
+    }
+    return layout;
 }
-
-using ColumnNumbers = std::vector<std::size_t>;
 
 // A copy that a terminal can show: no control characters, and a mark where there is no value.
 Table showable(Table table)
@@ -136,14 +156,14 @@ std::string aligned(const std::string& text, const Column& column, int width)
     return column.is_number ? padded_left(text, width) : padded_right(elided(text, width), width);
 }
 
-void append_line(std::string& out, std::string line)
+std::string without_blanks_behind(std::string line)
 {
     line.erase(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
+    return line;
 }
 
 // Titles stand on the line above the figures, the longer ones begin higher up.
-std::string title_lines(const Table& table, const ColumnNumbers& columns, const TableLayout& layout,
+std::string title_lines(const Table& table, const Columns& columns, const TableLayout& layout,
                         const TerminalStyle& style)
 {
     std::vector<std::vector<std::string>> titles;
@@ -162,8 +182,7 @@ std::string title_lines(const Table& table, const ColumnNumbers& columns, const 
                         : aligned(titles[i][line - above], table.columns[columns[i]], layout.widths[columns[i]]);
             text += std::string(column_gap, ' ');
         }
-        text.erase(text.find_last_not_of(' ') + 1);
-        out += painted(text, Tone::muted, style) + "\n";
+        out += painted(without_blanks_behind(std::move(text)), Tone::muted, style) + "\n";
     }
     return out;
 }
@@ -179,7 +198,7 @@ std::size_t repeated_keys(const Table& table, std::size_t row)
     return same;
 }
 
-std::string row_line(const Table& table, std::size_t row, const ColumnNumbers& columns, const TableLayout& layout,
+std::string row_line(const Table& table, std::size_t row, const Columns& columns, const TableLayout& layout,
                      const TerminalStyle& style)
 {
     const std::size_t repeated = repeated_keys(table, row);
@@ -193,15 +212,6 @@ std::string row_line(const Table& table, std::size_t row, const ColumnNumbers& c
     return line;
 }
 
-int block_width(const ColumnNumbers& columns, const TableLayout& layout)
-{
-    int width = -column_gap;
-    for (const std::size_t column : columns) {
-        width += layout.widths[column] + column_gap;
-    }
-    return width;
-}
-
 // Behind the title where there is room, else below it.
 std::string note_text(const Table& table, int width, const TerminalStyle& style)
 {
@@ -210,36 +220,17 @@ std::string note_text(const Table& table, int width, const TerminalStyle& style)
     return fits ? painted(beside, Tone::muted, style) + "\n" : "\n" + paragraph(table.note, "", style, Tone::muted);
 }
 
-std::string block_text(const Table& table, const ColumnNumbers& columns, const TableLayout& layout,
+std::string block_text(const Table& table, const Columns& columns, const TableLayout& layout,
                        const TerminalStyle& style)
 {
     std::string out = title_lines(table, columns, layout, style);
     for (std::size_t row = 0; row < table.rows.size(); ++row) {
-        append_line(out, row_line(table, row, columns, layout, style));
+        out += without_blanks_behind(row_line(table, row, columns, layout, style)) + "\n";
     }
     return out;
 }
 
 }  // namespace
-
-TableLayout lay_out(const Table& table, int width)
-{
-    const Columns all = all_columns(table);
-    TableLayout layout{.widths = natural_widths(table, {}), .blocks = {all}, .title_breaks = {}};
-    if (total_width(all, layout.widths) <= width) {
-        return layout;
-    }
-    layout.title_breaks = "_-";
-    layout.widths = natural_widths(table, layout.title_breaks);
-    std::vector<int> shrunk = layout.widths;
-    shrink_names(table, all, width, shrunk);
-    if (total_width(all, shrunk) <= width) {
-        layout.widths = shrunk;
-    } else {
-        layout.blocks = split(table, width, layout.widths);
-    }
-    return layout;
-}
 
 std::string table_text(const Table& original, const TerminalStyle& style)
 {
@@ -247,13 +238,13 @@ std::string table_text(const Table& original, const TerminalStyle& style)
     Table table = showable(original);
     TableLayout layout = lay_out(table, width);
     if (std::ranges::any_of(layout.blocks,
-                            [&](const ColumnNumbers& block) { return block_width(block, layout) > width; })) {
+                            [&](const Columns& block) { return total_width(block, layout.widths) > width; })) {
         table = with_one_key(table);
         layout = lay_out(table, width);
     }
     std::string out = heading(elided(table.title, width), style);
     out += table.note.empty() ? "\n" : note_text(table, width, style);
-    for (const ColumnNumbers& block : layout.blocks) {
+    for (const Columns& block : layout.blocks) {
         out += (&block == &layout.blocks.front() ? "" : "\n") + block_text(table, block, layout, style);
     }
     return out;

@@ -61,7 +61,7 @@ class TerminalWriter {
 
     void write(const Exclusions& list)
     {
-        for (const Exclusion& one : list.cases) {
+        for (const Exclusion& one : list) {
             out_ += paragraph(fmt::format("{}: {}: {}", one.about, one.status, one.why), "  ", style_, one.tone);
         }
     }
@@ -86,7 +86,7 @@ class TerminalWriter {
 
     void write(const Curves& curves)
     {
-        if (const std::string text = curves_text(curves.cases, style_); !text.empty()) {
+        if (const std::string text = curves_text(curves, style_); !text.empty()) {
             add_gap();
             out_ += text;
         }
@@ -94,7 +94,7 @@ class TerminalWriter {
 
     void write(const Facts& list)
     {
-        for (const Fact& fact : list.facts) {
+        for (const Fact& fact : list) {
             out_ += paragraph(fmt::format("{}: {}", fact.name, fact.text), "  ", style_);
         }
     }
@@ -102,7 +102,7 @@ class TerminalWriter {
     void write(const Warnings& warnings)
     {
         constexpr std::size_t max_alike = 2;
-        for (const WarningGroup& group : warnings.groups) {
+        for (const WarningGroup& group : warnings) {
             const std::size_t shown =
                 style_.verbose ? group.warnings.size() : std::min(group.warnings.size(), max_alike);
             for (std::size_t i = 0; i < shown; ++i) {

@@ -51,6 +51,19 @@ char32_t inert(char32_t value)
     return is_control(value) || turns_direction(value) ? replacement : value;
 }
 
+template <typename Map>  // map(code point) -> code point
+std::string mapped(std::string_view text, Map map)
+{
+    std::string out;
+    out.reserve(text.size());
+    while (!text.empty()) {
+        const CodePoint next = first_code_point(text);
+        append_utf8(out, map(next.value));
+        text.remove_prefix(next.length);
+    }
+    return out;
+}
+
 std::string_view entity_of(char c)
 {
     switch (c) {
@@ -110,22 +123,12 @@ void append_utf8(std::string& out, char32_t code_point)
 
 std::string repaired_utf8(std::string_view text)
 {
-    std::string out;
-    out.reserve(text.size());
-    for (; !text.empty(); text.remove_prefix(first_code_point(text).length)) {
-        append_utf8(out, first_code_point(text).value);
-    }
-    return out;
+    return mapped(text, [](char32_t value) { return value; });
 }
 
 std::string inert_text(std::string_view text)
 {
-    std::string out;
-    out.reserve(text.size());
-    for (; !text.empty(); text.remove_prefix(first_code_point(text).length)) {
-        append_utf8(out, inert(first_code_point(text).value));
-    }
-    return out;
+    return mapped(text, inert);
 }
 
 std::string escaped(std::string_view text)
@@ -159,17 +162,12 @@ std::string csv_text(std::string_view text)
 {
     constexpr std::string_view formula = "=+-@\t\r";
     const bool computes = !text.empty() && formula.find(text.front()) != std::string_view::npos;
-    return csv_field(computes ? "'" + std::string{text} : std::string{text});
-}
-
-std::string csv_field(std::string_view text)
-{
-    std::string repaired = repaired_utf8(text);
-    if (repaired.find_first_of(",\"\r\n") == std::string::npos) {
-        return repaired;
+    const std::string field = (computes ? "'" : "") + repaired_utf8(text);
+    if (field.find_first_of(",\"\r\n") == std::string::npos) {
+        return field;
     }
     std::string quoted = "\"";
-    for (const char c : repaired) {
+    for (const char c : field) {
         quoted += c == '"' ? "\"\"" : std::string(1, c);
     }
     return quoted + '"';

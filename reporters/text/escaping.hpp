@@ -28,11 +28,8 @@ void append_utf8(std::string& out, char32_t code_point);
 // For element content and for attributes in double quotes alike: inert, and with & < > " ' written as entities.
 [[nodiscard]] std::string escaped(std::string_view text);
 
-// A field of CSV by RFC 4180: in quotes where it has to be.
-[[nodiscard]] std::string csv_field(std::string_view text);
-
-// The same of a text from a file, not a number: behind an apostrophe where a spreadsheet would take it for a formula,
-// because it begins with = + - @ or a tab.
+// A text from a file, not a number, as a field of CSV by RFC 4180: in quotes where it has to be, and behind an
+// apostrophe where a spreadsheet would take it for a formula, because it begins with = + - @ or a tab.
 [[nodiscard]] std::string csv_text(std::string_view text);
 
 // Lines that the log of GitHub Actions would take for commands ("::error::...", "##[error]...") get a backslash, since

@@ -143,8 +143,8 @@ void append_pretty(std::string& out, const Json& json, std::size_t depth, bool i
 std::string real_text(double value)
 {
     std::string text = number_text(value);
-    if (text.find_first_of(".e") != std::string::npos || text.empty()) {
-        return text.empty() ? "null" : text;
+    if (text.find_first_of(".e") != std::string::npos) {
+        return text;
     }
     if (std::fabs(value) < 1e15) {
         return text + ".0";
@@ -180,10 +180,16 @@ void append_indented(std::string& out, const Json& json, std::size_t depth)
 Json::Json() = default;
 Json::Json(std::nullptr_t) {}
 Json::Json(bool value) : value_{value} {}
-Json::Json(double value) : value_{value} {}
 Json::Json(const char* text) : value_{std::string{text}} {}
 Json::Json(std::string_view text) : value_{std::string{text}} {}
 Json::Json(std::string text) : value_{std::move(text)} {}
+
+Json::Json(double value)
+{
+    if (std::isfinite(value)) {
+        value_ = value;
+    }
+}
 
 Json::Json(std::initializer_list<Item> items)
 {
@@ -316,19 +322,9 @@ void Json::erase(std::string_view key)
     std::erase_if(members(), [&](const JsonMember& member) { return member.key == key; });
 }
 
-Json json_text(std::string_view text)
-{
-    return repaired_utf8(text);
-}
-
 Json json_text_or_null(std::string_view text)
 {
-    return text.empty() ? Json(nullptr) : json_text(text);
-}
-
-Json json_number(std::optional<double> value)
-{
-    return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
+    return text.empty() ? Json() : Json(text);
 }
 
 std::string compact(const Json& json)
@@ -381,7 +377,7 @@ void JsonStream::close()
 void JsonStream::key(std::string_view key)
 {
     begin_item();
-    sink_->print("{}: ", compact(json_text(key)));
+    sink_->print("{}: ", compact(key));
 }
 
 void JsonStream::add(const Json& value)

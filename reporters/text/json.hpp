@@ -3,7 +3,7 @@
 //
 // An own type, for nlohmann/json takes ten seconds to compile in every file that includes it: only json_parse.cpp does.
 //
-// Errors   none: see number_text.hpp and escaping.hpp for what cannot be written as it is.
+// Errors   none: a number that is not finite is null, as is what is absent; text is repaired to UTF-8 as it is written.
 #pragma once
 
 #include <concepts>
@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -18,6 +19,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/model/names.hpp"
 #include "reporters/text/text_sink.hpp"
 
 namespace memsweep::reporters {
@@ -39,8 +41,14 @@ class Json {
     Json(const char* text);
     Json(std::string_view text);
     Json(std::string text);
+    template <typename Enum>
+        requires std::is_enum_v<Enum>
+    Json(Enum value);  // its name in the model's tables
     template <typename Value>
-    Json(const std::vector<Value>& values);
+    Json(const std::optional<Value>& value);
+    template <std::ranges::input_range Values>
+        requires(!std::convertible_to<const Values&, std::string_view>)
+    Json(const Values& values);
     // An object where every item is a pair that begins with a text, {{"key", value}, ...}, else an array; null without
     // items.
     Json(std::initializer_list<Item> items);
@@ -100,8 +108,23 @@ Json::Json(Integer value)
 {
 }
 
+template <typename Enum>
+    requires std::is_enum_v<Enum>
+Json::Json(Enum value) : Json(model::name_of(value))  // braces would make a list
+{
+}
+
 template <typename Value>
-Json::Json(const std::vector<Value>& values) : value_{Elements(values.begin(), values.end())}
+Json::Json(const std::optional<Value>& value)
+{
+    if (value) {
+        *this = Json(*value);
+    }
+}
+
+template <std::ranges::input_range Values>
+    requires(!std::convertible_to<const Values&, std::string_view>)
+Json::Json(const Values& values) : value_{Elements(std::ranges::begin(values), std::ranges::end(values))}
 {
 }
 
@@ -121,9 +144,7 @@ class Json::Item {
     mutable Json value_;
 };
 
-[[nodiscard]] Json json_text(std::string_view text);          // repaired to UTF-8
 [[nodiscard]] Json json_text_or_null(std::string_view text);  // null for empty text
-[[nodiscard]] Json json_number(std::optional<double> value);  // null when absent or not finite
 
 // On one line, without a line break at its end.
 [[nodiscard]] std::string compact(const Json& json);

@@ -1,7 +1,6 @@
 #include "reporters/text/json_parse.hpp"
 
 #include <utility>
-#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -10,10 +9,10 @@
 namespace memsweep::reporters {
 namespace {
 
-// nlohmann's events as ours.
+// Hands on what nlohmann/json reads.
 class Adapter : public nlohmann::json_sax<nlohmann::json> {
   public:
-    explicit Adapter(JsonEvents& events) : events_{events} {}
+    explicit Adapter(JsonBuilder& builder) : builder_{builder} {}
 
     bool null() override { return plain(nullptr); }
     bool boolean(bool value) override { return plain(value); }
@@ -23,12 +22,16 @@ class Adapter : public nlohmann::json_sax<nlohmann::json> {
     bool string(string_t& value) override { return plain(std::move(value)); }
     bool binary(binary_t& /*value*/) override { return false; }  // no text holds any
     bool start_object(std::size_t /*size*/) override { return open(Json::object()); }
-    bool end_object() override { return close(); }
+    bool end_object() override { return end_array(); }
     bool start_array(std::size_t /*size*/) override { return open(Json::array()); }
-    bool end_array() override { return close(); }
+    bool end_array() override
+    {
+        builder_.close();
+        return true;
+    }
     bool key(string_t& name) override
     {
-        events_.key(std::move(name));
+        builder_.key(std::move(name));
         return true;
     }
     bool parse_error(std::size_t byte, const std::string& /*token*/, const nlohmann::detail::exception& error) override
@@ -43,64 +46,59 @@ class Adapter : public nlohmann::json_sax<nlohmann::json> {
   private:
     bool plain(Json value)
     {
-        events_.value(std::move(value));
+        builder_.add(std::move(value));
         return true;
     }
     bool open(Json container)
     {
-        events_.open(std::move(container));
-        return true;
-    }
-    bool close()
-    {
-        events_.close();
+        builder_.open(std::move(container));
         return true;
     }
 
-    JsonEvents& events_;
+    JsonBuilder& builder_;
     std::optional<JsonFailure> failure_;
 };
 
-class Builder : public JsonEvents {
-  public:
-    void open(Json empty_container) override { open_.push_back({std::move(empty_container), {}}); }
-    void close() override
-    {
-        Json value = std::move(open_.back().container);
-        open_.pop_back();
-        add(std::move(value));
+}  // namespace
+
+void JsonBuilder::open(Json empty_container)
+{
+    levels_.push_back({std::move(empty_container), {}});
+}
+
+void JsonBuilder::close()
+{
+    Json value = std::move(levels_.back().container);
+    levels_.pop_back();
+    add(std::move(value));
+}
+
+void JsonBuilder::key(std::string name)
+{
+    levels_.back().key = std::move(name);
+    meet_key();
+}
+
+void JsonBuilder::add(Json value)
+{
+    if (levels_.empty()) {
+        whole_ = std::move(value);
+        return;
     }
-    void key(std::string name) override { open_.back().key = std::move(name); }
-    void value(Json plain) override { add(std::move(plain)); }
-
-    [[nodiscard]] Json finish() { return std::move(whole_); }
-
-  private:
-    struct Level {
-        Json container;
-        std::string key;
-    };
-
-    void add(Json value)
-    {
-        if (open_.empty()) {
-            whole_ = std::move(value);
-        } else if (Level& level = open_.back(); level.container.is_array()) {
+    Level& level = levels_.back();
+    if (!take(value)) {
+        if (level.container.is_array()) {
             level.container.push_back(std::move(value));
         } else {
             level.container[level.key] = std::move(value);
         }
     }
+    ++level.index;
+}
 
-    std::vector<Level> open_;
-    Json whole_;
-};
-
-}  // namespace
-
-std::optional<JsonFailure> parse_json(std::string_view text, JsonEvents& events)
+std::optional<JsonFailure> parse_json(std::string_view text, JsonBuilder& builder)
 {
-    Adapter adapter{events};
+    Adapter adapter{builder};
     if (nlohmann::json::sax_parse(text, &adapter)) {
         return std::nullopt;
     }
@@ -109,10 +107,10 @@ std::optional<JsonFailure> parse_json(std::string_view text, JsonEvents& events)
 
 Json json_of(std::string_view text)
 {
-    Builder builder;
+    JsonBuilder builder;
     const auto failure = parse_json(text, builder);
     MEMSWEEP_ASSERT(!failure, "JSON that is part of the program is well formed");
-    return builder.finish();
+    return builder.whole();
 }
 
 }  // namespace memsweep::reporters

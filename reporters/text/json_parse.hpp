@@ -1,4 +1,4 @@
-// Reads JSON text: as a sequence of events, or as one value.
+// Reads JSON text: as one value, or with parts taken out on the way.
 //
 // Errors   a JsonFailure with its place; no exception leaves this file.
 // Cost     linear in the text. Nesting is not bounded here.
@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "reporters/text/json.hpp"
 
@@ -18,21 +20,40 @@ struct JsonFailure {
     std::string message;  // empty: no JSON at `byte`
 };
 
-// Takes the parts of a document in their order.
-class JsonEvents {
+// Makes one value of the parts of a document, which come in their order. Who derives from it takes out what must not
+// stand in memory as a tree.
+class JsonBuilder {
   public:
-    JsonEvents() = default;
-    JsonEvents(const JsonEvents&) = delete;
-    JsonEvents& operator=(const JsonEvents&) = delete;
-    virtual ~JsonEvents() = default;
+    JsonBuilder() = default;
+    JsonBuilder(const JsonBuilder&) = delete;
+    JsonBuilder& operator=(const JsonBuilder&) = delete;
+    virtual ~JsonBuilder() = default;
 
-    virtual void open(Json empty_container) = 0;  // an array or an object
-    virtual void close() = 0;
-    virtual void key(std::string name) = 0;
-    virtual void value(Json plain) = 0;  // neither an array nor an object
+    void open(Json empty_container);  // an array or an object
+    void close();
+    void key(std::string name);
+    void add(Json value);
+
+    [[nodiscard]] Json whole() { return std::move(whole_); }
+
+  protected:
+    struct Level {
+        Json container;
+        std::string key;      // of an object: the member that comes next
+        std::size_t index{};  // how many members or elements came before it
+    };
+    [[nodiscard]] const std::vector<Level>& levels() const { return levels_; }  // the outermost first
+
+  private:
+    // True: the value, which is complete, is left out of the innermost container.
+    [[nodiscard]] virtual bool take(const Json& /*value*/) { return false; }
+    virtual void meet_key() {}  // of the innermost container
+
+    std::vector<Level> levels_;
+    Json whole_;
 };
 
-[[nodiscard]] std::optional<JsonFailure> parse_json(std::string_view text, JsonEvents& events);
+[[nodiscard]] std::optional<JsonFailure> parse_json(std::string_view text, JsonBuilder& builder);
 
 // Of text that is part of the program.
 [[nodiscard]] Json json_of(std::string_view text);

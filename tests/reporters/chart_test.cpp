@@ -19,16 +19,9 @@ Parsed spec_of(const Chart& chart)
     return Parsed::parse(compact(chart.spec));
 }
 
-Cases all_of(const model::RunReport& report)
-{
-    Cases cases;
-    std::ranges::transform(report.cases, std::back_inserter(cases), [](const auto& one) { return &one; });
-    return cases;
-}
-
 std::vector<ChartSection> sections_of(const model::RunReport& report)
 {
-    return chart_sections(all_of(report), curve_detail(report));
+    return chart_sections(cases_of(report), curve_detail(cases_of(report)));
 }
 
 std::size_t records(const Chart& chart, const char* kind)
@@ -120,7 +113,7 @@ TEST_CASE("many curves are kept in less detail each", "[unit]")
     for (int i = 0; i < 80; ++i) {
         report.cases.push_back(report.cases[0]);
     }
-    const CurveDetail detail = curve_detail(report);
+    const CurveDetail detail = curve_detail(cases_of(report));
     CHECK(detail.samples < 300);
     CHECK(detail.samples >= 100);
     CHECK(detail.rows >= 20);
@@ -128,25 +121,25 @@ TEST_CASE("many curves are kept in less detail each", "[unit]")
 
 TEST_CASE("the swept axis is found, and is a size when it speaks of one", "[unit]")
 {
-    const auto axis_of = [](const std::vector<model::Scalar>& sizes) {
+    const auto charts_of = [](const std::vector<model::Scalar>& sizes) {
         const model::RunReport report = swept_report(sizes);
-        return sweep_axis(all_of(report));
+        return sweep_charts(cases_of(report));
     };
-    const auto axis = axis_of({std::string{"4KiB"}, std::string{"64KiB"}, std::string{"1MiB"}});
-    REQUIRE(axis);
-    CHECK(axis->name == "size");
-    CHECK(axis->unit == model::Unit::bytes);
-    CHECK(axis_of({std::int64_t{1}, std::int64_t{2}, std::int64_t{4}}));
-    CHECK_FALSE(axis_of({std::int64_t{1}, std::int64_t{8}}));
-    CHECK_FALSE(axis_of({std::int64_t{10}, std::int64_t{11}, std::int64_t{12}}));
-    CHECK_FALSE(axis_of({std::int64_t{0}, std::int64_t{4}, std::int64_t{16}}));
-    CHECK_FALSE(axis_of({std::string{"small"}, std::string{"large"}, std::string{"huge"}}));
+    const auto charts = charts_of({std::string{"4KiB"}, std::string{"64KiB"}, std::string{"1MiB"}});
+    REQUIRE(charts.size() == 1);
+    CHECK(charts[0].title.ends_with(" by size"));
+    CHECK(charts[0].data[0].rows[0][1].text == "4.00 KiB");
+    CHECK_FALSE(charts_of({std::int64_t{1}, std::int64_t{2}, std::int64_t{4}}).empty());
+    CHECK(charts_of({std::int64_t{1}, std::int64_t{8}}).empty());
+    CHECK(charts_of({std::int64_t{10}, std::int64_t{11}, std::int64_t{12}}).empty());
+    CHECK(charts_of({std::int64_t{0}, std::int64_t{4}, std::int64_t{16}}).empty());
+    CHECK(charts_of({std::string{"small"}, std::string{"large"}, std::string{"huge"}}).empty());
 }
 
 TEST_CASE("a sweep is drawn with logarithmic axes and the interval of every median", "[unit]")
 {
     const model::RunReport report = swept_report({std::string{"4KiB"}, std::string{"64KiB"}, std::string{"1MiB"}});
-    const auto charts = sweep_charts(all_of(report));
+    const auto charts = sweep_charts(cases_of(report));
     REQUIRE(charts.size() == 1);
     const Chart& chart = charts[0];
     CHECK(chart.title == "Time per op by size");

@@ -46,7 +46,7 @@ ComparisonReport comparison_of(const model::RunReport& base, const model::RunRep
 
 std::string written(std::string_view format, const ComparisonReport& report)
 {
-    return text_in(*find_format(format, Subject::comparison), report);
+    return text_in(*find_format<ComparisonReport>(format), report);
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ std::string written(std::string_view format, const ComparisonReport& report)
 TEST_CASE("every format of a comparison writes its golden file", "[unit]")
 {
     const ComparisonReport report = comparison_of(sample_report(), changed(sample_report()));
-    for (const std::string_view format : format_names(Subject::comparison)) {
+    for (const std::string_view format : format_names<ComparisonReport>()) {
         if (format != "html") {  // which carries its scripts, and draws what the results hold
             check_golden(fmt::format("comparison.{}", format), written(format, report));
         }
@@ -120,8 +120,8 @@ TEST_CASE("a regression without a gate is shown and fails nothing", "[unit]")
 
 TEST_CASE("a format of a comparison is found by its name, and a mistyped one gets a suggestion", "[unit]")
 {
-    CHECK(find_format("junit", Subject::comparison));
-    const auto unknown = find_format("jnuit", Subject::comparison);
+    CHECK(find_format<ComparisonReport>("junit"));
+    const auto unknown = find_format<ComparisonReport>("jnuit");
     REQUIRE_FALSE(unknown);
     CHECK(unknown.error().message == "unknown format \"jnuit\"; did you mean \"junit\"?");
 }

@@ -45,7 +45,7 @@ HistoryReport history_of(const model::RunReport& report, std::size_t runs = 16)
 
 std::string written(std::string_view format, const HistoryReport& report)
 {
-    return whole_text([&](TextSink& sink) { find_format(format, Subject::history)->write(report, sink); });
+    return whole_text([&](TextSink& sink) { find_format<HistoryReport>(format)->write(report, sink); });
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ TEST_CASE("every format of a history names what changed, since when, and what wa
 {
     const HistoryReport report = history_of(sample_report());
     REQUIRE(report.histories.histories.size() == 1);
-    for (const std::string_view format : format_names(Subject::history)) {
+    for (const std::string_view format : format_names<HistoryReport>()) {
         INFO(format);
         const std::string text = written(format, report);
         CHECK_THAT(text, Catch::Matchers::Contains("wall_time"));
@@ -100,7 +100,7 @@ TEST_CASE("no line of a history is wider than the terminal", "[unit]")
 TEST_CASE("hostile names cannot leave their place in a history", "[unit]")
 {
     const HistoryReport report = history_of(hostile_report());
-    for (const std::string_view format : format_names(Subject::history)) {
+    for (const std::string_view format : format_names<HistoryReport>()) {
         const std::string text = written(format, report);
         CHECK((repaired_utf8(text) == text));
     }

@@ -111,16 +111,15 @@ TEST_CASE("every figure of a table survives splitting it", "[unit]")
         row.push_back({.text = fmt::format("1,234,567,8{} MiB", column)});
     }
     table.rows.push_back(row);
-    const TableLayout layout = lay_out(table, 80);
-    CHECK(layout.blocks.size() > 1);
-    std::size_t figures = 0;
-    for (const auto& block : layout.blocks) {
-        CHECK(block.front() == 0);
-        figures += block.size() - 1;
+    const std::string text = table_text(table, {.width = 80});
+    std::size_t parts = 0;
+    for (std::size_t at = text.find("an_extra"); at != std::string::npos; at = text.find("an_extra", at + 1)) {
+        ++parts;
     }
-    CHECK(figures == 9);
+    CHECK(parts > 1);
     for (std::size_t column = 1; column < table.columns.size(); ++column) {
-        CHECK(layout.widths[column] >= display_width(row[column].text));
+        CHECK(text.find(row[column].text) != std::string::npos);
+        CHECK(text.find(table.columns[column].title) != std::string::npos);
     }
 }
 

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "reporters/ci/trace_writer.hpp"
+#include "reporters/ci/ci_formats.hpp"
 #include "tests/reporters/sample_report.hpp"
 #include "tests/support/catch.hpp"
 
@@ -23,20 +23,25 @@ std::ptrdiff_t count_of(const Unordered& trace, const std::string& kind)
     return std::count_if(events.begin(), events.end(), [&](const Unordered& event) { return event["ph"] == kind; });
 }
 
-model::CaseReport case_with_phases(std::vector<std::pair<double, double>> times)
+model::RunReport report_with_phases(const std::vector<std::pair<double, double>>& times)
 {
-    model::CaseReport report;
+    model::RunReport report;
+    model::CaseReport& one = report.cases.emplace_back();
     for (const auto& [start, end] : times) {
-        report.phases.push_back({.repetition = 0, .name = "p", .start = start, .end = end});
+        one.phases.push_back({.repetition = 0, .name = "p", .start = start, .end = end});
     }
     return report;
 }
 
-std::vector<std::size_t> lanes(const model::CaseReport& report)
+// The track of each phase, counted from that of the first.
+std::vector<int> lanes(const std::vector<std::pair<double, double>>& times)
 {
-    std::vector<std::size_t> all;
-    for (const PlacedPhase& placed : Timeline{report}.phases(report)) {
-        all.push_back(placed.lane);
+    std::vector<int> all;
+    const Unordered json = trace(report_with_phases(times));
+    for (const Unordered& event : json["traceEvents"]) {
+        if (event["ph"] == "X" && event["name"] == "p") {
+            all.push_back(event["tid"].get<int>() - 2);
+        }
     }
     return all;
 }
@@ -55,29 +60,30 @@ TEST_CASE("a trace has phases, points and curves of every case that was measured
 
 TEST_CASE("repetitions follow each other in a trace", "[unit]")
 {
-    const model::RunReport report = sample_report();
-    const Timeline timeline{report.cases[0]};
-    std::int64_t end = -1;
-    for (const auto& [repetition, span] : timeline.repetitions()) {
-        CHECK(span.start_ns > end);
-        end = span.end_ns;
+    double end = -1;
+    const Unordered json = trace(sample_report());
+    for (const Unordered& event : json["traceEvents"]) {
+        if (event["ph"] == "X" && event["pid"] == 1 && event["tid"] == 1) {
+            CHECK(event["ts"].get<double>() > end);
+            end = event["ts"].get<double>() + event["dur"].get<double>();
+        }
     }
+    CHECK(end > 0);
 }
 
 TEST_CASE("phases that overlap lie on tracks of their own", "[unit]")
 {
-    CHECK(lanes(case_with_phases({{0, 1}, {1, 2}, {2, 3}})) == std::vector<std::size_t>{0, 0, 0});
-    CHECK(lanes(case_with_phases({{0, 10}, {1, 2}, {3, 9}, {4, 5}})) == std::vector<std::size_t>{0, 0, 0, 0});
-    CHECK(lanes(case_with_phases({{0, 9.9}, {0.1, 10}})) == std::vector<std::size_t>{0, 1});
-    CHECK(lanes(case_with_phases({{0, 2}, {1, 3}, {2, 4}, {2.5, 3.5}})) == std::vector<std::size_t>{0, 1, 0, 0});
+    CHECK(lanes({{0, 1}, {1, 2}, {2, 3}}) == std::vector<int>{0, 0, 0});
+    CHECK(lanes({{0, 10}, {1, 2}, {3, 9}, {4, 5}}) == std::vector<int>{0, 0, 0, 0});
+    CHECK(lanes({{0, 9.9}, {0.1, 10}}) == std::vector<int>{0, 1});
+    CHECK(lanes({{0, 2}, {1, 3}, {2, 4}, {2.5, 3.5}}) == std::vector<int>{0, 1, 0, 0});
 }
 
 TEST_CASE("a time that is none has no place in a trace", "[unit]")
 {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const double infinity = std::numeric_limits<double>::infinity();
-    const model::CaseReport report = case_with_phases({{-1, 1}, {nan, 1}, {0, infinity}, {1, 0.5}, {0, 1e300}, {0, 1}});
-    CHECK(Timeline{report}.phases(report).size() == 1);
+    CHECK(lanes({{-1, 1}, {nan, 1}, {0, infinity}, {1, 0.5}, {0, 1e300}, {0, 1}}).size() == 1);
 }
 
 TEST_CASE("hostile names are only names in a trace", "[unit]")

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reporters/ci/benchmark_trackers.hpp"
+#include "reporters/ci/ci_formats.hpp"
 #include "reporters/formats.hpp"
 #include "tests/reporters/sample_report.hpp"
 #include "tests/support/catch.hpp"
