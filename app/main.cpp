@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "app/cli/command_line.hpp"
+#include "app/cli/completion.hpp"
 #include "app/cli/help.hpp"
 #include "app/commands/commands.hpp"
 
@@ -34,6 +35,9 @@ ExitCode run(int argc, const char* const* argv)
     const auto print_version = add_version(program);
     for (const AddCommand add : commands) {
         add(program, global);
+    }
+    if (const auto offered = completions(program, argc, argv)) {
+        return print_text(*offered);
     }
     const auto request = parse(program, argc, argv);
     if (!request) {

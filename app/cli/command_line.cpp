@@ -10,22 +10,12 @@
 namespace memsweep::app {
 namespace {
 
-std::vector<std::string> split(std::string_view text, char separator)
-{
-    std::vector<std::string> parts;
-    for (std::size_t start = 0; start <= text.size();) {
-        const std::size_t end = std::min(text.find(separator, start), text.size());
-        parts.emplace_back(text.substr(start, end - start));
-        start = end + 1;
-    }
-    return parts;
-}
-
 Option declared(std::string_view declaration, OptionValue value, std::string help)
 {
     const std::size_t blank = std::min(declaration.find(' '), declaration.size());
-    Option option{
-        .names = split(declaration.substr(0, blank), ','), .help = std::move(help), .value = std::move(value)};
+    Option option{.names = CLI::detail::split(std::string{declaration.substr(0, blank)}, ','),
+                  .help = std::move(help),
+                  .value = std::move(value)};
     option.placeholder = declaration.substr(std::min(blank + 1, declaration.size()));
     return option;
 }
@@ -132,17 +122,6 @@ struct BoundCommand {
 };
 
 }  // namespace
-
-Completes Option::completes() const
-{
-    if (takes_scenarios) {
-        return Completes::scenarios;
-    }
-    if (placeholder == "FILE" || placeholder == "RESULT") {
-        return Completes::files;
-    }
-    return offered().empty() ? Completes::nothing : Completes::choices;
-}
 
 Command::Command(std::string command_name, std::string command_help)
     : name{std::move(command_name)}, help{std::move(command_help)}

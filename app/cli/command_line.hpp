@@ -64,8 +64,6 @@ struct OptionValue {
     std::string fallback;              // what holds where the option is not given; empty: nothing to show
 };
 
-enum class Completes { nothing, choices, files, scenarios };
-
 struct Option {
     std::vector<std::string> names;  // "-o", "--out"; of a positional argument its one name
     std::string placeholder;         // what follows, as --help calls it: "FILE"; empty for a flag
@@ -74,14 +72,13 @@ struct Option {
     std::string group;     // the heading that it stands under; empty: "Options"
     std::string variable;  // of the environment, used where the option is not given
     bool required{};
-    bool takes_scenarios{};  // files, or names of the catalog
+    std::vector<std::string> (*look_up)(){};  // words that completions offer, found when a shell asks for them
 
     [[nodiscard]] bool is_repeatable() const { return value.arity > Arity::one; }
     [[nodiscard]] const std::vector<std::string>& offered() const
     {
         return value.words.empty() ? value.choices : value.words;
     }
-    [[nodiscard]] Completes completes() const;
 };
 
 struct Command {

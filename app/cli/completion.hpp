@@ -1,9 +1,11 @@
-// Completion scripts for shells: commands, options, the words that options take, files, and the catalog's scenarios,
-// which the script asks memsweep for.
+// Completions for shells: commands, options, the words that options take, files, and the catalog's scenarios.
 //
-// A program with commands prints its script by the command `completion`, one without by the option --completion.
+// A shell's script passes the typed words on to the program and shows what it answers, so that what can follow is known
+// in one place. A program with commands prints its script by the command `completion`, one without by the option
+// --completion.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "app/cli/command_line.hpp"
@@ -15,5 +17,9 @@ namespace memsweep::app {
 
 // `shell` is one that shell_name takes.
 [[nodiscard]] std::string completion_script(const Command& program, const std::string& shell);
+
+// What can stand in place of the last argument, where the first is --complete, which the scripts pass: lines of a word,
+// a tab and what the word means; and a line "/" where it can be a file. Empty: the arguments ask for something else.
+[[nodiscard]] std::optional<std::string> completions(const Command& program, int argc, const char* const* argv);
 
 }  // namespace memsweep::app

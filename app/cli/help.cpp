@@ -223,21 +223,13 @@ std::string roff_escaped(const std::string& text)
 std::string roff_lines(const std::string& text)
 {
     constexpr std::size_t longest = 78;
-    std::string out;
-    std::string line;
-    std::string_view rest = text;
-    while (!rest.empty()) {
-        const std::string word = roff_escaped(std::string{rest.substr(0, rest.find_first_of(" \n"))});
-        const std::size_t taken = rest.find_first_of(" \n");
-        rest.remove_prefix(taken == std::string_view::npos ? rest.size() : taken + 1);
-        if (!line.empty() && line.size() + 1 + word.size() > longest) {
-            out += line + "\n";
-            line.clear();
+    std::string lines = wrapped(roff_escaped(text), 0, 0, longest);
+    for (std::size_t at = 0; at < lines.size(); at = lines.find('\n', at) + 1) {
+        if (lines[at] == '.' || lines[at] == '\'') {
+            lines.insert(at, "\\&");
         }
-        line += line.empty() ? "" : " ";
-        line += line.empty() && (word.starts_with('.') || word.starts_with('\'')) ? "\\&" + word : word;
     }
-    return line.empty() ? out : out + line + "\n";
+    return lines;
 }
 
 std::string bold_names(const std::vector<std::string>& names)

@@ -107,17 +107,12 @@ Expected<Listing> list_metrics(const ListCommand& /*command*/)
 // Every key of the sections whose name passes, as the loader reads them.
 Listing list_options(const std::function<bool(std::string_view section)>& wanted)
 {
-    Listing listing{{"section", "key", "type", "required", "default", "min", "max", "unit", "choices", "meaning"}, {}};
+    Listing listing{{scenarios::option_columns.begin(), scenarios::option_columns.end()}, {}};
     for (const scenarios::OptionSection& section : scenarios::option_sections()) {
-        if (!wanted(section.name)) {
-            continue;
-        }
         for (const scenarios::OptionInfo& option : section.options) {
-            const auto choices = option.choices != nullptr ? option.choices() : std::vector<std::string_view>{};
-            const bool bounded = scenarios::has_bounds(option.kind);
-            add_row(listing, section.name, option.name, kind_name(option.kind), option.required, option.default_text,
-                    bounded ? fmt::format("{}", option.min) : "", bounded ? fmt::format("{}", option.max) : "",
-                    unit_of(option.kind), fmt::format("{}", fmt::join(choices, "|")), option.help);
+            if (wanted(section.name)) {
+                listing.rows.push_back(scenarios::option_cells(section.name, option));
+            }
         }
     }
     return listing;
@@ -161,24 +156,14 @@ Expected<Listing> list_ops(const ListCommand& command)
 
 // The words of an enumeration; as JSON the keys of its section.
 template <typename Enum>
-Listing list_names(const ListCommand& command, std::string_view column, std::string_view section)
+Listing list_names(const ListCommand& command, const char* column, std::string_view section)
 {
     if (command.json) {
         return list_options([&](std::string_view name) { return name == section; });
     }
-    Listing listing{{std::string{column}, "meaning"}, {}};
+    Listing listing{{column, "meaning"}, {}};
     add_names<Enum>(listing);
     return listing;
-}
-
-Expected<Listing> list_resources(const ListCommand& command)
-{
-    return list_names<model::ResourceKind>(command, "resource", "memory");
-}
-
-Expected<Listing> list_disciplines(const ListCommand& command)
-{
-    return list_names<model::ReleaseMode>(command, "discipline", "release");
 }
 
 Expected<Listing> list_allocators(const ListCommand& command)
@@ -210,7 +195,7 @@ Expected<Listing> list_formats(const ListCommand& /*command*/)
 
 struct Subject {
     std::string_view name;
-    Expected<Listing> (*make)(const ListCommand&);
+    Expected<Listing> (*make)(const ListCommand& command);
 };
 
 constexpr std::array<Subject, 8> subjects{{
@@ -218,8 +203,14 @@ constexpr std::array<Subject, 8> subjects{{
     {"cases", list_cases},
     {"metrics", list_metrics},
     {"ops", list_ops},
-    {"resources", list_resources},
-    {"disciplines", list_disciplines},
+    {"resources",
+     [](const ListCommand& command) -> Expected<Listing> {
+         return list_names<model::ResourceKind>(command, "resource", "memory");
+     }},
+    {"disciplines",
+     [](const ListCommand& command) -> Expected<Listing> {
+         return list_names<model::ReleaseMode>(command, "discipline", "release");
+     }},
     {"allocators", list_allocators},
     {"formats", list_formats},
 }};

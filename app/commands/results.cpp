@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -244,34 +245,23 @@ base::Expected<void> check_target(const ReportTarget& target)
 
 base::Expected<std::string> expand_path(const std::string& pattern, const PathFacts& facts)
 {
+    const std::map<std::string, std::string> letters{{"h", file_name(launched_host(facts.host))},
+                                                     {"r", file_name(launched_rank())},
+                                                     {"s", file_name(facts.scenario)},
+                                                     {"t", compact(facts.utc)},
+                                                     {"%", "%"}};
     std::string path;
     for (std::size_t i = 0; i < pattern.size(); ++i) {
         if (pattern[i] != '%') {
             path += pattern[i];
             continue;
         }
-        const char letter = i + 1 < pattern.size() ? pattern[++i] : '\0';
-        switch (letter) {
-        case 'h':
-            path += file_name(launched_host(facts.host));
-            break;
-        case 'r':
-            path += file_name(launched_rank());
-            break;
-        case 's':
-            path += file_name(facts.scenario);
-            break;
-        case 't':
-            path += compact(facts.utc);
-            break;
-        case '%':
-            path += '%';
-            break;
-        default:
-            return refuse(fmt::format("\"%{}\" in \"{}\" is not %h, %r, %s, %t or %%",
-                                      letter == '\0' ? "" : std::string(1, letter), pattern),
-                          "--out");
+        const std::string letter = pattern.substr(++i, 1);  // empty behind the last
+        const auto known = letters.find(letter);
+        if (known == letters.end()) {
+            return refuse(fmt::format("\"%{}\" in \"{}\" is not %h, %r, %s, %t or %%", letter, pattern), "--out");
         }
+        path += known->second;
     }
     return path;
 }

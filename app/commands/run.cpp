@@ -166,7 +166,7 @@ void add_run(Command& program, const GlobalOptions& global)
     command
         .positional("scenario FILE", value::texts(run.scenarios),
                     "Scenario files, or names of the catalog (memsweep list scenarios); - is stdin")
-        .takes_scenarios = true;
+        .look_up = shipped_scenarios;
     add_output(command, run);
     add_cases(command, run);
     add_measuring(command, run);

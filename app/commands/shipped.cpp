@@ -8,6 +8,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* scenario_folder = "scenarios/catalog";
+constexpr const char* gate_folder = "configs/gates";
+
 bool is_there(const fs::path& path)
 {
     std::error_code problem;
@@ -23,6 +26,17 @@ std::string named_file(const std::string& argument, const std::string& folder)
     }
     const std::string path = shipped(folder + "/" + argument + ".json");
     return is_there(path) ? path : argument;
+}
+
+std::vector<std::string> names_in(const std::string& folder)
+{
+    std::vector<std::string> names;
+    std::error_code problem;
+    for (const auto& entry : fs::directory_iterator{shipped(folder), problem}) {
+        names.push_back(entry.path().stem().string());
+    }
+    std::ranges::sort(names);
+    return names;
 }
 
 }  // namespace
@@ -46,23 +60,22 @@ std::string shipped(const std::string& relative)
 
 std::string scenario_path(const std::string& argument)
 {
-    return named_file(argument, "scenarios/catalog");
+    return named_file(argument, scenario_folder);
 }
 
 std::string gate_path(const std::string& argument)
 {
-    return named_file(argument, "configs/gates");
+    return named_file(argument, gate_folder);
+}
+
+std::vector<std::string> shipped_scenarios()
+{
+    return names_in(scenario_folder);
 }
 
 std::vector<std::string> shipped_gates()
 {
-    std::vector<std::string> names;
-    std::error_code problem;
-    for (const auto& entry : fs::directory_iterator{shipped("configs/gates"), problem}) {
-        names.push_back(entry.path().stem().string());
-    }
-    std::ranges::sort(names);
-    return names;
+    return names_in(gate_folder);
 }
 
 }  // namespace memsweep::app

@@ -16,7 +16,8 @@ namespace memsweep::app {
 [[nodiscard]] std::string scenario_path(const std::string& argument);
 [[nodiscard]] std::string gate_path(const std::string& argument);
 
-// The names of the gate files that ship, sorted.
+// The names of those that ship, sorted.
+[[nodiscard]] std::vector<std::string> shipped_scenarios();
 [[nodiscard]] std::vector<std::string> shipped_gates();
 
 }  // namespace memsweep::app

@@ -43,7 +43,8 @@ void add_validate(Command& program, const GlobalOptions& global)
 {
     Command& command = program.command("validate", "Check scenario files and print every error with its place");
     auto& validate = arguments_of<ValidateCommand>(command, global, execute);
-    command.positional("file FILE", value::texts(validate.files), "Scenario files; - is stdin").takes_scenarios = true;
+    command.positional("file FILE", value::texts(validate.files), "Scenario files; - is stdin").look_up =
+        shipped_scenarios;
 }
 
 }  // namespace memsweep::app

@@ -13,6 +13,7 @@
 #include "app/cli/completion.hpp"
 #include "app/cli/help.hpp"
 #include "app/cli/option_values.hpp"
+#include "app/commands/shipped.hpp"
 #include "core/model/machine.hpp"
 #include "core/model/transfer.hpp"
 #include "scenarios/reader/limits.hpp"
@@ -182,7 +183,7 @@ void add_options(Command& program, MpiOptions& options, Arguments& asked)
         .optional_positional("scenario FILE", value::texts(asked.what),
                              "Scenario files that say \"ranks\", or transfers in words, all at once: 'rank0:host -> "
                              "rank1:host:pinned@node0'. Then --own and --links are none unless they are given")
-        .takes_scenarios = true;
+        .look_up = app::shipped_scenarios;
     program.flag("-V,--version", asked.version, "Print the version and exit");
     program.flag("-q,--quiet", options.global.quiet, "No progress");
     program.option("--completion SHELL", app::shell_name(asked.shell),
@@ -292,6 +293,9 @@ ParsedMpi parse_mpi(int argc, const char* const* argv, bool is_first)
     Command program{"memsweep-mpi", "Measures the memory of many hosts in step, and the links between them, under MPI"};
     add_options(program, options, asked);
     program.check = [&] { return complete(options, asked); };
+    if (const auto offered = app::completions(program, argc, argv)) {
+        return {std::nullopt, app::print_text(*offered)};
+    }
     const auto request = parse(program, argc, argv);
     if (!request) {
         if (is_first) {

@@ -8,28 +8,6 @@
 namespace memsweep::base {
 namespace {
 
-// The bytes of the well-formed character that the text begins with; 0: it begins with none.
-std::size_t character_length(std::string_view text)
-{
-    const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-    const unsigned char lead = byte(0);
-    const std::size_t length = lead < 0x80   ? 1
-                               : lead < 0xC2 ? 0
-                               : lead < 0xE0 ? 2
-                               : lead < 0xF0 ? 3
-                               : lead < 0xF5 ? 4
-                                             : 0;
-    if (length > text.size()) {
-        return 0;
-    }
-    for (std::size_t i = 1; i < length; ++i) {
-        if ((byte(i) & 0xC0U) != 0x80U) {
-            return 0;
-        }
-    }
-    return length;
-}
-
 bool is_control(std::string_view character)
 {
     const auto lead = static_cast<unsigned char>(character[0]);
@@ -56,12 +34,39 @@ void add_escape(std::string& out, char c)
 
 }  // namespace
 
+// Table 3-7 of the Unicode standard.
+std::size_t utf8_length(std::string_view text)
+{
+    const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+    const auto continues = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xBF) {
+        return byte(i) >= low && byte(i) <= high;
+    };
+    const unsigned lead = byte(0);
+    if (lead < 0x80) {
+        return 1;
+    }
+    if (lead >= 0xC2 && lead <= 0xDF) {
+        return continues(1) ? 2 : 0;
+    }
+    if (lead >= 0xE0 && lead <= 0xEF) {
+        const unsigned low = lead == 0xE0 ? 0xA0 : 0x80;
+        const unsigned high = lead == 0xED ? 0x9F : 0xBF;
+        return continues(1, low, high) && continues(2) ? 3 : 0;
+    }
+    if (lead >= 0xF0 && lead <= 0xF4) {
+        const unsigned low = lead == 0xF0 ? 0x90 : 0x80;
+        const unsigned high = lead == 0xF4 ? 0x8F : 0xBF;
+        return continues(1, low, high) && continues(2) && continues(3) ? 4 : 0;
+    }
+    return 0;
+}
+
 std::string printable(std::string_view text)
 {
     std::string out;
     out.reserve(text.size());
     while (!text.empty()) {
-        const std::size_t length = character_length(text);
+        const std::size_t length = utf8_length(text);
         const std::string_view character = text.substr(0, std::max<std::size_t>(length, 1));
         if (length > 0 && !is_control(character)) {
             out += character;

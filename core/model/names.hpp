@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -21,22 +22,40 @@ struct Named {
 template <typename Enum>
 extern const int name_table;
 
+// Whether an enumerator has this value: the compiler spells it by its name, and any other value as a cast, "(Order)3".
+template <auto value>
+[[nodiscard]] consteval bool is_enumerator()
+{
+    const std::string_view spelled{__PRETTY_FUNCTION__};
+    return spelled[spelled.find_first_not_of(' ', spelled.rfind('=') + 1)] != '(';
+}
+
+// Whether the table has a row for every enumerator, in their order.
+template <typename Enum>
+[[nodiscard]] consteval bool is_complete()
+{
+    constexpr auto& table = name_table<Enum>;
+    for (std::size_t i = 0; i < table.size(); ++i) {
+        if (table[i].value != static_cast<Enum>(i)) {
+            return false;
+        }
+    }
+    return !is_enumerator<static_cast<Enum>(table.size())>();
+}
+
 template <typename Enum>
 [[nodiscard]] std::span<const Named<Enum>> names()
 {
+    static_assert(is_complete<Enum>(), "name_table lacks a row, or its rows are not in the order of the enumeration");
     return name_table<Enum>;
 }
 
-// "?" for a value that the table lacks.
+// "?" for a value that is no enumerator.
 template <typename Enum>
 [[nodiscard]] Named<Enum> entry_of(Enum value)
 {
-    for (const auto& entry : names<Enum>()) {
-        if (entry.value == value) {
-            return entry;
-        }
-    }
-    return {value, "?", "?"};
+    const auto row = static_cast<std::size_t>(value);
+    return row < names<Enum>().size() ? names<Enum>()[row] : Named<Enum>{value, "?", "?"};
 }
 
 template <typename Enum>

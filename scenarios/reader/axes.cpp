@@ -99,8 +99,7 @@ void apply_override(const std::pair<std::string, std::string>& assignment, Sourc
 {
     const auto& [name, text] = assignment;
     const Place flag = sources.flag(fmt::format("-a {}", printable_assignment(name, text)));
-    const auto axis =
-        std::find_if(axes.used.begin(), axes.used.end(), [&](const auto& one) { return one.name == name; });
+    const auto axis = std::ranges::find(axes.used, name, &model::Axis::name);
     if (axis != axes.used.end()) {
         axis->values = checked(name, read_axis_text(text, flag, reading), flag, reading).value_or(axis->values);
     } else if (!is_broken(axes, name)) {
@@ -118,15 +117,25 @@ void remember_values(const std::vector<model::Axis>& list, Axes& axes)
     }
 }
 
+void read_entry(const Member& member, const Axes& axes, const Reading& reading, std::vector<model::Param>& pattern)
+{
+    auto value = read_scalar(member.value, "an axis value", reading);
+    if (!value) {
+        return;
+    }
+    const AxisMismatch mismatch = find_mismatch(axes, member.key, model::to_text(*value));
+    if (!mismatch.message.empty()) {
+        reading.diagnostics.add(mismatch.is_name ? member.key_place : member.value.place, mismatch.message);
+        return;
+    }
+    pattern.push_back({member.key, std::move(*value)});
+}
+
 }  // namespace
 
 std::vector<std::string_view> axis_names(const Axes& axes)
 {
-    std::vector<std::string_view> names;
-    for (const model::Axis& axis : axes.declared) {
-        names.push_back(axis.name);
-    }
-    return names;
+    return names_of(axes.declared, &model::Axis::name);
 }
 
 Axes read_axes(const Node* node, const Assignments& overrides, Sources& sources, const Reading& reading)
@@ -145,27 +154,9 @@ Axes read_axes(const Node* node, const Assignments& overrides, Sources& sources,
     return axes;
 }
 
-namespace {
-
-void read_entry(const Member& member, const Axes& axes, const Reading& reading, std::vector<model::Param>& pattern)
-{
-    auto value = read_scalar(member.value, "an axis value", reading);
-    if (!value) {
-        return;
-    }
-    const AxisMismatch mismatch = find_mismatch(axes, member.key, model::to_text(*value));
-    if (!mismatch.message.empty()) {
-        reading.diagnostics.add(mismatch.is_name ? member.key_place : member.value.place, mismatch.message);
-        return;
-    }
-    pattern.push_back({member.key, std::move(*value)});
-}
-
-}  // namespace
-
 AxisMismatch find_mismatch(const Axes& axes, std::string_view name, std::string_view value)
 {
-    if (std::find(axes.broken.begin(), axes.broken.end(), name) != axes.broken.end()) {
+    if (is_broken(axes, name)) {
         return {};
     }
     const auto axis = axes.values.find(name);

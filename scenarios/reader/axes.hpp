@@ -54,7 +54,4 @@ using AxisValues = std::optional<std::vector<model::Scalar>>;
 // What follows "NAME=". Items are JSON scalars where they are ones, else text.
 [[nodiscard]] base::Expected<std::vector<model::Scalar>> parse_axis_values(std::string_view text);
 
-// "NAME=VALUE" of -a and --set, split at the first '='.
-[[nodiscard]] base::Expected<std::pair<std::string, std::string>> split_assignment(std::string_view text);
-
 }  // namespace memsweep::scenarios

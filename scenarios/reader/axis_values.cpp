@@ -47,11 +47,8 @@ struct AxisRange {
     bool multiply{};  // by is a factor; else a step
 };
 
-struct Bounds {
-    std::uint64_t from{}, to{}, by{};
-};
-
-base::Expected<Bounds> bounds_of(const AxisRange& range)
+// Errors: an end or step that is neither, a range that is empty, endless or longer than max_axis_values.
+base::Expected<std::vector<model::Scalar>> range_values(const AxisRange& range)
 {
     const auto from = whole(range.from, "from");
     const auto to = whole(range.to, "to");
@@ -63,47 +60,28 @@ base::Expected<Bounds> bounds_of(const AxisRange& range)
             return base::fail(part->error());
         }
     }
-    return Bounds{*from, *to, *by};
-}
-
-base::Expected<Bounds> checked_bounds(const AxisRange& range)
-{
-    auto bounds = bounds_of(range);
-    if (!bounds) {
-        return bounds;
-    }
-    if (bounds->from > bounds->to) {
+    if (*from > *to) {
         return invalid(fmt::format("the range is empty: \"from\" {} is above \"to\" {}", model::to_text(range.from),
                                    model::to_text(range.to)));
     }
-    if (range.multiply && (bounds->by < 2 || bounds->from == 0)) {
-        return invalid(bounds->from == 0 ? "a range with \"factor\" cannot start at 0"
-                                         : "range \"factor\" must be an integer from 2 on");
+    if (range.multiply && (*by < 2 || *from == 0)) {
+        return invalid(*from == 0 ? "a range with \"factor\" cannot start at 0"
+                                  : "range \"factor\" must be an integer from 2 on");
     }
-    if (bounds->by == 0) {
+    if (*by == 0) {
         return invalid("range \"step\" must be at least 1");
-    }
-    return bounds;
-}
-
-// Errors: an end or step that is neither, a range that is empty, endless or longer than max_axis_values.
-base::Expected<std::vector<model::Scalar>> range_values(const AxisRange& range)
-{
-    const auto bounds = checked_bounds(range);
-    if (!bounds) {
-        return base::fail(bounds.error());
     }
     const bool sizes = is_text(range.from) || is_text(range.to) || (!range.multiply && is_text(range.by));
     std::vector<model::Scalar> values;
-    std::optional<std::uint64_t> value = bounds->from;
-    while (value && *value <= bounds->to) {
+    std::optional<std::uint64_t> value = *from;
+    while (value && *value <= *to) {
         if (values.size() == max_axis_values ||
             *value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
             return invalid(fmt::format("the range has more than {} values or passes 64 bits", max_axis_values));
         }
         values.push_back(sizes ? model::Scalar{base::exact_size(*value)}
                                : model::Scalar{static_cast<std::int64_t>(*value)});
-        value = range.multiply ? base::checked_mul(*value, bounds->by) : base::checked_add(*value, bounds->by);
+        value = range.multiply ? base::checked_mul(*value, *by) : base::checked_add(*value, *by);
     }
     return values;
 }
@@ -170,15 +148,6 @@ base::Expected<std::vector<model::Scalar>> parse_axis_values(std::string_view te
     return list_values(body);
 }
 
-base::Expected<std::pair<std::string, std::string>> split_assignment(std::string_view text)
-{
-    const std::size_t equals = text.find('=');
-    if (equals == std::string_view::npos || equals == 0 || equals + 1 == text.size()) {
-        return invalid(fmt::format("{} is not NAME=VALUE", in_quotes(text)));
-    }
-    return std::pair{std::string{text.substr(0, equals)}, std::string{text.substr(equals + 1)}};
-}
-
 namespace {
 
 constexpr std::size_t max_path_bytes = 255;
@@ -197,53 +166,39 @@ bool is_literal(const Node& node)
     return text == nullptr || !has_placeholder(*text);
 }
 
-// Takes the values of one axis in turn. One written twice is an error; one that a placeholder makes equal to another,
-// as [1, 2, "${ncpus}"] does on a machine with two processors, is left out.
-class Values {
-  public:
-    explicit Values(const Reading& reading) : reading_{reading} {}
-
-    void add(const Node& node)
-    {
-        auto value = read_scalar(node, "an axis value", reading_);
-        std::string text = value ? model::to_text(*value) : std::string{};
-        if (!value || !is_printable(text)) {
-            complete_ = false;
-            if (value) {
-                complain(node, fmt::format("an axis value must have 1 to {} bytes and no control characters, not {}",
-                                           max_name_bytes, in_quotes(text)));
-            }
-            return;
-        }
-        const bool literal = is_literal(node);
-        const auto [known, fresh] = seen_.try_emplace(std::move(text), literal);
-        if (fresh) {
-            values_.push_back(std::move(*value));
-        } else if (literal && known->second) {
-            complete_ = false;
-            complain(node, fmt::format("the axis has the value {} twice", in_quotes(known->first)));
-        }
-    }
-
-    [[nodiscard]] AxisValues take() { return complete_ ? AxisValues{std::move(values_)} : std::nullopt; }
-
-  private:
-    void complain(const Node& node, std::string message) { reading_.diagnostics.add(node.place, std::move(message)); }
-
-    Reading reading_;
-    std::map<std::string, bool> seen_;  // text, and whether it was written out
-    std::vector<model::Scalar> values_;
-    bool complete_{true};
-};
-
-// Empty when one of them was reported.
+// One written twice is an error; one that a placeholder makes equal to another, as [1, 2, "${ncpus}"] does on a machine
+// with two processors, is left out. Empty when one of them was reported.
 AxisValues check_all(const List& nodes, const Reading& reading)
 {
-    Values values{reading};
+    std::map<std::string, bool> seen;  // text, and whether it was written out
+    std::vector<model::Scalar> values;
+    bool complete = true;
     for (std::size_t i = 0; i < nodes.size() && !reading.diagnostics.full(); ++i) {
-        values.add(nodes[i]);
+        const Node& node = nodes[i];
+        const auto refuse = [&](std::string message) {
+            reading.diagnostics.add(node.place, std::move(message));
+            complete = false;
+        };
+        auto value = read_scalar(node, "an axis value", reading);
+        if (!value) {
+            complete = false;
+            continue;
+        }
+        std::string text = model::to_text(*value);
+        if (!is_printable(text)) {
+            refuse(fmt::format("an axis value must have 1 to {} bytes and no control characters, not {}",
+                               max_name_bytes, in_quotes(text)));
+            continue;
+        }
+        const bool literal = is_literal(node);
+        const auto [known, fresh] = seen.try_emplace(std::move(text), literal);
+        if (fresh) {
+            values.push_back(std::move(*value));
+        } else if (literal && known->second) {
+            refuse(fmt::format("the axis has the value {} twice", in_quotes(known->first)));
+        }
     }
-    return values.take();
+    return complete ? AxisValues{std::move(values)} : std::nullopt;
 }
 
 AxisValues read_list(const Node& node, const List& list, const Reading& reading)

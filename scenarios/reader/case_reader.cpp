@@ -64,22 +64,21 @@ std::string too_many(const std::vector<model::Axis>& axes, std::size_t steps)
                              max_case_steps);
 }
 
-Combinations combine(const CaseParts& parts, const Axes& axes, const Reading& reading)
+Combinations combine(const Fields& top, const Axes& axes, const Reading& reading)
 {
-    const Exclusions exclusions =
-        parts.exclude == nullptr ? Exclusions{} : read_exclusions(*parts.exclude, axes, reading);
+    const Node* const exclude = top.raw("exclude");
+    const Exclusions exclusions = exclude == nullptr ? Exclusions{} : read_exclusions(*exclude, axes, reading);
     std::vector<model::Axis> used = axes.used;
-    const std::size_t steps = parts.steps == nullptr ? 0 : count_steps(*parts.steps);
+    const std::size_t steps = top.has("steps") ? count_steps(*top.raw("steps")) : 0;
     if (std::string why = too_many(used, steps); !why.empty()) {
-        const Node* blamed = parts.axes != nullptr && steps <= max_steps ? parts.axes : parts.steps;
-        reading.diagnostics.add(blamed->place, std::move(why));
+        top.complain(top.place(top.has("axes") && steps <= max_steps ? "axes" : "steps"), std::move(why));
         for (model::Axis& axis : used) {
             axis.values.resize(1);  // enough to find what else is wrong
         }
     }
     auto combinations = model::expand(used, exclusions, max_cases).value_or(Combinations{});
-    if (combinations.empty() && parts.exclude != nullptr) {
-        reading.diagnostics.add(parts.exclude->place, "every combination of the axes is excluded");
+    if (combinations.empty() && exclude != nullptr) {
+        top.complain(exclude->place, "every combination of the axes is excluded");
     }
     return combinations;
 }
@@ -91,31 +90,30 @@ model::Placement placement_of(const std::vector<model::Param>& params)
     return model::value_of<model::Placement>(name).value_or(model::Placement::alone);
 }
 
-model::Case read_case(const std::string& scenario, std::vector<model::Param> params, const CaseParts& parts,
-                      const Axes& axes, ReleaseReader& releases, const Reading& plan)
+model::Case read_case(const Fields& top, const model::Plan& plan, std::vector<model::Param> params, const Axes& axes,
+                      ReleaseReader& releases, const Reading& outer)
 {
     model::Case plan_case;
-    plan_case.scenario = scenario;
-    plan_case.id = model::case_id(scenario, params);
+    plan_case.scenario = plan.name;
+    plan_case.id = model::case_id(plan.name, params);
     plan_case.params = std::move(params);
-    const Scope scope{plan.scope.surroundings, plan.scope.variables, &plan_case.params, &axes.broken};
-    const Reading reading{scope, plan.diagnostics};
+    const Scope scope{outer.scope.surroundings, outer.scope.variables, &plan_case.params, &axes.broken};
+    const Reading reading{scope, outer.diagnostics};
     plan_case.placement = placement_of(plan_case.params);
-    if (parts.memory != nullptr) {
-        plan_case.memory = read_memory(*parts.memory, reading);
+    if (const Node* memory = top.raw("memory")) {
+        plan_case.memory = read_memory(*memory, reading);
     }
-    if (parts.release != nullptr) {
-        releases.read(*parts.release, reading, plan_case);
+    if (const Node* release = top.raw("release")) {
+        releases.read(*release, reading, plan_case);
     }
-    if (parts.safety != nullptr) {
-        read_object(*parts.safety, "safety", safety_table(), reading, plan_case.release.safety);
-    }
-    plan_case.allocator = read_allocator(parts.allocators, plan_case.params, reading);
+    read_object(top, "safety", safety_table(), reading, plan_case.release.safety);
+    plan_case.allocator = read_allocator(top.raw("allocators"), plan_case.params, reading);
     for (std::string& why : memory_objections(plan_case.memory, plan_case.release)) {
-        reading.diagnostics.add(parts.memory->place, std::move(why));
+        top.complain(top.place("memory"), std::move(why));
     }
-    if (parts.steps != nullptr) {
-        plan_case.steps = StepReader{reading, plan_case.memory, plan_case.release, parts.ranks}.read(*parts.steps);
+    if (const Node* steps = top.raw("steps")) {
+        const std::uint32_t ranks = plan.requirements.ranks.count;
+        plan_case.steps = StepReader{reading, plan_case.memory, plan_case.release, ranks}.read(*steps);
     }
     return plan_case;
 }
@@ -138,17 +136,15 @@ std::vector<std::string> memory_objections(const model::MemorySpec& memory, cons
     return objections;
 }
 
-std::vector<model::Case> read_cases(const std::string& scenario, const CaseParts& parts, const Axes& axes,
+std::vector<model::Case> read_cases(const Fields& top, const model::Plan& plan, const Axes& axes,
                                     const model::SeriesSpec& series, Sources& sources, const Reading& reading)
 {
     ReleaseReader releases{sources};
-    if (parts.allocators != nullptr &&
-        std::ranges::find(axes.used, allocator_axis, &model::Axis::name) == axes.used.end()) {
-        reading.diagnostics.add(parts.allocators->place,
-                                "\"allocators\" has settings for the axis \"allocator\", which "
-                                "this scenario does not have");
+    if (top.has("allocators") && std::ranges::find(axes.used, allocator_axis, &model::Axis::name) == axes.used.end()) {
+        top.complain(top.place("allocators"), "\"allocators\" has settings for the axis \"allocator\", which this "
+                                              "scenario does not have");
     }
-    auto combinations = combine(parts, axes, reading);
+    auto combinations = combine(top, axes, reading);
     std::vector<model::Case> cases;
     cases.reserve(combinations.size());
     for (auto& params : combinations) {
@@ -156,7 +152,7 @@ std::vector<model::Case> read_cases(const std::string& scenario, const CaseParts
             break;
         }
         reading.diagnostics.begin_case();
-        cases.push_back(read_case(scenario, std::move(params), parts, axes, releases, reading));
+        cases.push_back(read_case(top, plan, std::move(params), axes, releases, reading));
         cases.back().series = series;
     }
     return cases;

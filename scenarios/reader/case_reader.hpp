@@ -41,18 +41,6 @@ class ReleaseReader {
     std::vector<std::string> chain_;             // of profiles being applied
 };
 
-// The parts of the file that differ between cases; null where the file has none.
-struct CaseParts {
-    const Node* axes{};
-    const Node* exclude{};
-    const Node* memory{};
-    const Node* release{};
-    const Node* safety{};
-    const Node* allocators{};
-    const Node* steps{};
-    std::uint32_t ranks{};  // that the scenario's transfers go between; 0: it is for one process
-};
-
 // Parameters of every transfer between ranks, besides the axes.
 inline constexpr std::array<std::string_view, 5> rank_params{"from", "message", "part", "to", "transfer"};
 
@@ -67,8 +55,9 @@ inline constexpr std::array<std::string_view, 5> rank_params{"from", "message", 
 [[nodiscard]] model::AllocatorSpec read_allocator(const Node* node, const std::vector<model::Param>& params,
                                                   const Reading& reading);
 
+// The cases of a scenario whose top level is `top` and whose name, requirements and axes `plan` and `axes` have.
 // `reading` is that of the scenario; each case gets its own scope with its axes' values.
-[[nodiscard]] std::vector<model::Case> read_cases(const std::string& scenario, const CaseParts& parts, const Axes& axes,
+[[nodiscard]] std::vector<model::Case> read_cases(const Fields& top, const model::Plan& plan, const Axes& axes,
                                                   const model::SeriesSpec& series, Sources& sources,
                                                   const Reading& reading);
 

@@ -253,7 +253,7 @@ class PlanMaker {
         replay.speed = request_.speed;
         const bool asked = model::touch_objection(one.memory.resource).empty();
         replay.touch = asked ? request_.touch : model::ReplayTouch::recorded;
-        check_bounds(operation_options("replay").options, &replay, flag);
+        check_bounds(operation_options("replay"), &replay, flag);
         for (auto& [key, why] : settle_replay(replay, facts_, one.memory, one.release, asked)) {
             diagnostics_.add(flag, std::move(why));
         }

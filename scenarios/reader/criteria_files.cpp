@@ -1,6 +1,6 @@
 #include "scenarios/reader/criteria_files.hpp"
 
-#include <set>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -90,9 +90,9 @@ struct GateReader {
 
     void read(const Fields& top)
     {
-        read_names(top, "only", result.only);
-        read_names(top, "informational", result.informational);
-        read_units(top, "informational_units", result.informational_units);
+        read_set(top, "only", "metric names", &GateReader::metric, result.only);
+        read_set(top, "informational", "metric names", &GateReader::metric, result.informational);
+        read_set(top, "informational_units", "units", &GateReader::unit, result.informational_units);
         if (const Node* thresholds = top.raw("thresholds")) {
             const Fields fields{*thresholds, "\"thresholds\"", reading};
             fields.each([this](const Member& member) { read_threshold(member); });
@@ -104,66 +104,55 @@ struct GateReader {
     {
         const model::MetricInfo* info = model::find_metric(model::metric_catalog(), name);
         if (info == nullptr) {
-            std::vector<std::string_view> known;
-            for (const model::MetricInfo& one : model::metric_catalog()) {
-                known.push_back(one.name);
-            }
+            const auto known = names_of(model::metric_catalog(), &model::MetricInfo::name);
             reading.diagnostics.add(place,
                                     fmt::format("unknown metric {}{}", in_quotes(name), did_you_mean(name, known)));
         }
         return info;
     }
 
-    void read_names(const Fields& top, std::string_view key, measure::MetricNames& into) const
+    // A list of words, each there once. What `read` cannot read it reports.
+    template <typename Set>
+    void read_set(const Fields& top, std::string_view key, std::string_view what,
+                  std::optional<typename Set::value_type> (GateReader::*read)(const Node&, std::string_view) const,
+                  Set& into) const
     {
         const Node* node = top.raw(key);
         if (node == nullptr) {
             return;
         }
-        const List* names = node->as<List>();
-        if (names == nullptr || names->empty()) {
-            top.complain(node->place, fmt::format("\"{}\" must be a list of metric names, not {}", key,
-                                                  names != nullptr ? "an empty one" : describe(*node)));
+        const List* words = node->as<List>();
+        if (words == nullptr || words->empty()) {
+            top.complain(node->place, fmt::format("\"{}\" must be a list of {}, not {}", key, what,
+                                                  words != nullptr ? "an empty one" : describe(*node)));
             return;
         }
-        for (std::size_t i = 0; i < names->size() && !reading.diagnostics.full(); ++i) {
-            read_name((*names)[i], key, into);
+        for (std::size_t i = 0; i < words->size() && !reading.diagnostics.full(); ++i) {
+            const Node& word = (*words)[i];
+            if (const auto value = (this->*read)(word, key); value && !into.insert(*value).second) {
+                reading.diagnostics.add(word.place, fmt::format("{} is there twice", describe(word)));
+            }
         }
     }
 
-    void read_name(const Node& node, std::string_view key, measure::MetricNames& into) const
+    [[nodiscard]] std::optional<std::string> metric(const Node& node, std::string_view key) const
     {
         const auto* name = node.as<std::string>();
         if (name == nullptr) {
             reading.diagnostics.add(node.place, fmt::format("\"{}\" holds metric names, not {}", key, describe(node)));
-        } else if (known_metric(*name, node.place) != nullptr && !into.insert(*name).second) {
-            reading.diagnostics.add(node.place, fmt::format("{} is there twice", in_quotes(*name)));
         }
+        return name != nullptr && known_metric(*name, node.place) != nullptr ? std::optional{*name} : std::nullopt;
     }
 
-    void read_units(const Fields& top, std::string_view key, std::set<model::Unit>& into) const
+    [[nodiscard]] std::optional<model::Unit> unit(const Node& node, std::string_view key) const
     {
-        const Node* node = top.raw(key);
-        if (node == nullptr) {
-            return;
+        const auto* name = node.as<std::string>();
+        const auto unit = name != nullptr ? model::value_of<model::Unit>(*name) : std::nullopt;
+        if (!unit) {
+            reading.diagnostics.add(node.place,
+                                    fmt::format("\"{}\" holds units ({}), not {}", key, known_units(), describe(node)));
         }
-        const List* units = node->as<List>();
-        if (units == nullptr || units->empty()) {
-            top.complain(node->place, fmt::format("\"{}\" must be a list of units, not {}", key,
-                                                  units != nullptr ? "an empty one" : describe(*node)));
-            return;
-        }
-        for (std::size_t i = 0; i < units->size() && !reading.diagnostics.full(); ++i) {
-            const Node& one = (*units)[i];
-            const auto* name = one.as<std::string>();
-            const auto unit = name != nullptr ? model::value_of<model::Unit>(*name) : std::nullopt;
-            if (!unit) {
-                reading.diagnostics.add(one.place, fmt::format("\"{}\" holds units ({}), not {}", key, known_units(),
-                                                               name != nullptr ? in_quotes(*name) : describe(one)));
-            } else if (!into.insert(*unit).second) {
-                reading.diagnostics.add(one.place, fmt::format("{} is there twice", in_quotes(*name)));
-            }
-        }
+        return unit;
     }
 
     static std::string known_units()

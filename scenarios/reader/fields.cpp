@@ -1,6 +1,7 @@
 #include "scenarios/reader/fields.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -280,17 +281,6 @@ Node node_of(const model::Scalar& value, const Place& place)
     return std::visit([&](const auto& scalar) { return Node{place, scalar}; }, value);
 }
 
-namespace {
-
-const OptionInfo* find_option(std::span<const OptionInfo> table, std::string_view key)
-{
-    const auto found =
-        std::find_if(table.begin(), table.end(), [&](const OptionInfo& option) { return option.name == key; });
-    return found == table.end() ? nullptr : &*found;
-}
-
-}  // namespace
-
 Fields::Fields(const Node& node, std::string what, const Reading& reading)
     : node_{node}, object_{node.as<Object>()}, what_{std::move(what)}, reading_{reading}
 {
@@ -301,13 +291,12 @@ Fields::Fields(const Node& node, std::string what, const Reading& reading)
 
 void Fields::check(std::span<const OptionInfo> table, std::span<const OptionInfo> more)
 {
-    table_ = table;
-    more_ = more;
+    tables_ = {table, more};
     if (object_ == nullptr) {
         return;
     }
     each([this](const Member& member) { check_key(member); });
-    for (const auto& options : {table, more}) {
+    for (const auto& options : tables_) {
         for (const OptionInfo& option : options) {
             if (option.required && !has(option.name)) {
                 complain(node_.place, fmt::format("{} lacks \"{}\": {}", what_, option.name, option.help));
@@ -364,24 +353,31 @@ void Fields::complain(const Place& place, std::string message) const
     reading_.diagnostics.add(place, std::move(message));
 }
 
+const OptionInfo* Fields::find_option(std::string_view key) const
+{
+    for (const auto& options : tables_) {
+        if (const auto found = std::ranges::find(options, key, &OptionInfo::name); found != options.end()) {
+            return &*found;
+        }
+    }
+    return nullptr;
+}
+
 const OptionInfo& Fields::option(std::string_view key) const
 {
-    const OptionInfo* found = find_option(table_, key);
-    found = found != nullptr ? found : find_option(more_, key);
+    const OptionInfo* found = find_option(key);
     MEMSWEEP_ASSERT(found != nullptr, "every key the loader reads is in its option table");
     return *found;
 }
 
 void Fields::check_key(const Member& member) const
 {
-    if (find_option(table_, member.key) != nullptr || find_option(more_, member.key) != nullptr) {
+    if (find_option(member.key) != nullptr) {
         return;
     }
     std::vector<std::string_view> known;
-    for (const auto& options : {table_, more_}) {
-        for (const OptionInfo& option : options) {
-            known.push_back(option.name);
-        }
+    for (const auto& options : tables_) {
+        std::ranges::transform(options, std::back_inserter(known), &OptionInfo::name);
     }
     complain(member.key_place,
              fmt::format("unknown key {} in {}{}", in_quotes(member.key), what_, did_you_mean(member.key, known)));

@@ -5,6 +5,7 @@
 // Errors   into Diagnostics, at the key or value that is wrong.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -95,6 +96,7 @@ class Fields {
     void complain(const Place& place, std::string message) const;
 
   private:
+    [[nodiscard]] const OptionInfo* find_option(std::string_view key) const;  // null: in none of the tables
     [[nodiscard]] const OptionInfo& option(std::string_view key) const;
     void check_key(const Member& member) const;
 
@@ -102,8 +104,7 @@ class Fields {
     const Object* object_;
     std::string what_;
     Reading reading_;
-    std::span<const OptionInfo> table_;
-    std::span<const OptionInfo> more_;
+    std::array<std::span<const OptionInfo>, 2> tables_;
 };
 
 // Reads a whole object, named by its key in messages, by its table.

@@ -114,7 +114,7 @@ json steps_json(const std::vector<model::Step>& steps)
     json list = json::array();
     for (const model::Step& step : steps) {
         json object = object_json(step_table(), step);
-        const auto own = operation_options(model::operation_name(step.operation)).options;
+        const auto own = operation_options(model::operation_name(step.operation));
         object.update(std::visit(
             [&]<typename Operation>(const Operation& operation) {
                 static const Operation plain{};

@@ -6,38 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "core/base/printable.hpp"
 #include "core/base/text.hpp"
 #include "scenarios/reader/limits.hpp"
 
 namespace memsweep::scenarios {
 namespace {
-
-// Length of the UTF-8 sequence at the front, 0 when there is none. Table 3-7 of the Unicode standard.
-std::size_t sequence_length(std::string_view rest)
-{
-    const auto byte = [&](std::size_t i) { return i < rest.size() ? static_cast<unsigned char>(rest[i]) : 0U; };
-    const auto continues = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xBF) {
-        return byte(i) >= low && byte(i) <= high;
-    };
-    const unsigned lead = byte(0);
-    if (lead < 0x80) {
-        return 1;
-    }
-    if (lead >= 0xC2 && lead <= 0xDF) {
-        return continues(1) ? 2 : 0;
-    }
-    if (lead >= 0xE0 && lead <= 0xEF) {
-        const unsigned low = lead == 0xE0 ? 0xA0 : 0x80;
-        const unsigned high = lead == 0xED ? 0x9F : 0xBF;
-        return continues(1, low, high) && continues(2) ? 3 : 0;
-    }
-    if (lead >= 0xF0 && lead <= 0xF4) {
-        const unsigned low = lead == 0xF0 ? 0x90 : 0x80;
-        const unsigned high = lead == 0xF4 ? 0x8F : 0xBF;
-        return continues(1, low, high) && continues(2) && continues(3) ? 4 : 0;
-    }
-    return 0;
-}
 
 bool is_control(char c)
 {
@@ -53,7 +27,7 @@ std::optional<BadByte> find_bad_byte(std::string_view text)
         if (is_control(text[at])) {
             return BadByte{at, "a control character"};
         }
-        const std::size_t length = sequence_length(text.substr(at));
+        const std::size_t length = base::utf8_length(text.substr(at));
         if (length == 0) {
             return BadByte{at, "not valid UTF-8"};
         }

@@ -4,7 +4,9 @@
 // the bytes of comments.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,6 +30,15 @@ struct BadByte {
 
 // NAME=VALUE for a flag's place: unquoted, but printable and short.
 [[nodiscard]] std::string printable_assignment(std::string_view name, std::string_view value);
+
+// The name that `projection` finds in each.
+template <typename Range, typename Projection>
+[[nodiscard]] std::vector<std::string_view> names_of(const Range& range, const Projection& projection)
+{
+    std::vector<std::string_view> names;
+    std::ranges::transform(range, std::back_inserter(names), projection);
+    return names;
+}
 
 // base::suggestion over any list of names: "; did you mean ...?", else the known ones when there are few.
 [[nodiscard]] std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& known);

@@ -75,51 +75,39 @@ class Loading {
     void read_cases_and_claims(const Fields& top, const model::SeriesSpec& series, const Reading& reading)
     {
         Axes axes = read_axes(top.raw("axes"), overrides_.axes, sources_, reading);
-        const CaseParts parts{
-            top.raw("axes"),   top.raw("exclude"),    top.raw("memory"), top.raw("release"),
-            top.raw("safety"), top.raw("allocators"), top.raw("steps"),  plan_.requirements.ranks.count};
-        check_axes_of_ranks(axes, parts, reading);
-        plan_.cases = read_cases(plan_.name, parts, axes, series, sources_, reading);
+        check_axes(top, axes);
+        plan_.cases = read_cases(top, plan_, axes, series, sources_, reading);
         override_safety(overrides_, plan_.cases);
-        check_isolation(axes, parts, reading);
         if (const Node* claims = top.raw("assert")) {
-            plan_.assertions = read_assertions(*claims, axes, points(parts), reading);
+            plan_.assertions = read_assertions(*claims, axes, points(top), reading);
         }
         plan_.axes = std::move(axes.used);
     }
 
-    // What memsweep-mpi adds to a case for every transfer.
-    static void check_axes_of_ranks(const Axes& axes, const CaseParts& parts, const Reading& reading)
+    void check_axes(const Fields& top, const Axes& axes) const
     {
         for (const std::string_view name : axis_names(axes)) {
-            if (parts.ranks != 0 && std::ranges::find(rank_params, name) != rank_params.end()) {
-                reading.diagnostics.add(parts.axes->place,
-                                        fmt::format("axis \"{}\": between ranks every transfer has a parameter of this "
-                                                    "name; call the axis otherwise",
-                                                    name));
+            // What memsweep-mpi adds to a case for every transfer.
+            if (plan_.requirements.ranks.count != 0 && std::ranges::find(rank_params, name) != rank_params.end()) {
+                top.complain(top.place("axes"), fmt::format("axis \"{}\": between ranks every transfer has a parameter "
+                                                            "of this name; call the axis otherwise",
+                                                            name));
+            }
+            if (name == model::placement_axis && plan_.settings.isolation == model::Isolation::none) {
+                top.complain(top.place("axes"), "axis \"placement\" says which cases share a worker: it needs "
+                                                "isolation \"process\", not \"none\"");
             }
         }
     }
 
-    void check_isolation(const Axes& axes, const CaseParts& parts, const Reading& reading) const
-    {
-        const auto names = axis_names(axes);
-        const bool placed = std::find(names.begin(), names.end(), model::placement_axis) != names.end();
-        if (placed && plan_.settings.isolation == model::Isolation::none) {
-            reading.diagnostics.add(parts.axes->place,
-                                    "axis \"placement\" says which cases share a worker: it needs isolation "
-                                    "\"process\", not \"none\"");
-        }
-    }
-
-    [[nodiscard]] std::set<std::string> points(const CaseParts& parts) const
+    [[nodiscard]] std::set<std::string> points(const Fields& top) const
     {
         std::set<std::string> found;
         for (const model::Case& plan_case : plan_.cases) {
             collect_points(plan_case.steps, found);
         }
-        if (diagnostics_.count() > 0 && parts.steps != nullptr) {
-            collect_points(*parts.steps, found);
+        if (diagnostics_.count() > 0 && top.has("steps")) {
+            collect_points(*top.raw("steps"), found);
         }
         return found;
     }

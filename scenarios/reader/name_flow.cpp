@@ -20,10 +20,7 @@ const Arrays* NameFlow::use(const std::string& name, const Place& place)
     note(name, true, place);
     const auto found = names_.find(name);
     if (found == names_.end()) {
-        std::vector<std::string_view> known;
-        for (const auto& entry : names_) {
-            known.push_back(entry.first);
-        }
+        const auto known = names_of(names_, &decltype(names_)::value_type::first);
         complain(place,
                  fmt::format("no step before this one allocates {}{}", in_quotes(name), did_you_mean(name, known)));
         return nullptr;

@@ -111,6 +111,22 @@ std::string accepted(const OptionInfo& option)
                                      : fmt::format("{} {}", what, fmt::join(option.choices(), ", "));
 }
 
+std::vector<model::Scalar> option_cells(std::string_view section, const OptionInfo& option)
+{
+    const auto bound = [&](std::uint64_t value) { return has_bounds(option.kind) ? fmt::format("{}", value) : ""; };
+    const auto choices = option.choices != nullptr ? option.choices() : std::vector<std::string_view>{};
+    return {std::string{section},
+            std::string{option.name},
+            std::string{kind_name(option.kind)},
+            option.required,
+            option.default_text,
+            bound(option.min),
+            bound(option.max),
+            std::string{unit_of(option.kind)},
+            fmt::format("{}", fmt::join(choices, "|")),
+            std::string{option.help}};
+}
+
 std::string format_default(OptionKind kind, const Value& value)
 {
     struct Written {

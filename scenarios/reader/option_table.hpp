@@ -8,6 +8,7 @@
 // A choice takes its values from the names of the member's enumeration.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <concepts>
 #include <cstdint>
@@ -23,6 +24,7 @@
 #include <vector>
 
 #include "core/model/names.hpp"
+#include "core/model/scalar.hpp"
 
 namespace memsweep::scenarios {
 
@@ -94,6 +96,11 @@ unit_of(OptionKind kind);  // of min, max: "B", "ns", "1"; empty where there are
 
 // A default as a file would say it, less the quotes: "256MiB", "60s", "0.5"; empty for none.
 [[nodiscard]] std::string format_default(OptionKind kind, const Value& value);
+
+// What `memsweep list --json` says of a key, and the names of these columns.
+inline constexpr std::array<std::string_view, 10> option_columns{"section", "key", "type", "required", "default",
+                                                                 "min",     "max", "unit", "choices",  "meaning"};
+[[nodiscard]] std::vector<model::Scalar> option_cells(std::string_view section, const OptionInfo& option);
 
 inline constexpr std::uint64_t any_size = std::numeric_limits<std::int64_t>::max();  // no allocator gives more
 inline constexpr std::uint64_t any_integer = std::numeric_limits<std::uint64_t>::max();
@@ -259,20 +266,10 @@ class OptionTable {
 
 namespace rows {
 
-template <typename Pointer>
-struct PointsTo;
-template <typename Owner, typename Field>
-struct PointsTo<Field Owner::*> {
-    using Object = Owner;
-    using Member = Field;
-};
-
-template <auto first, auto... rest>
-struct OwnerOf {
-    using Object = typename PointsTo<decltype(first)>::Object;
-};
+template <typename Owner, typename Member, typename... Rest>
+Owner owner_of(Member Owner::*first, Rest... rest);
 template <auto... member_path>
-using Object = typename OwnerOf<member_path...>::Object;
+using Object = decltype(owner_of(member_path...));
 
 template <auto first, auto... rest>
 auto& member(auto& object)

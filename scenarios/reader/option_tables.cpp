@@ -215,7 +215,7 @@ std::vector<OptionSection> option_sections()
     };
     for (const model::OperationInfo& operation : model::operations()) {
         sections.push_back(
-            {fmt::format("step: {}", operation.name), operation.meaning, operation_options(operation.name).options});
+            {fmt::format("step: {}", operation.name), operation.meaning, operation_options(operation.name)});
     }
     sections.push_back({"transfer", "one of the transfers of a step", transfer_table().options()});
     return sections;

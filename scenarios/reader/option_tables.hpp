@@ -54,19 +54,9 @@ struct Profile {
 [[nodiscard]] std::span<const OptionInfo> allocators_options();  // an object of settings for each of these:
 [[nodiscard]] std::span<const OptionInfo> allocator_options(std::string_view allocator);  // empty when it has none
 
-// What an operation asks of the memory that its arrays lie in.
-enum class MemoryNeed : std::uint8_t {
-    none,
-    touch,   // the processor reads or writes it
-    advice,  // the kernel takes advice on its pages, and the processor reaches it
-};
-
-// An operation's own keys; their bindings are to the alternative of model::Operation that `op` names.
-struct OperationOptions {
-    std::span<const OptionInfo> options;
-    MemoryNeed need{};
-};
-[[nodiscard]] OperationOptions operation_options(std::string_view op);  // empty when it has none
+// An operation's own keys; their bindings are to the alternative of model::Operation that `op` names. Empty when it has
+// none.
+[[nodiscard]] std::span<const OptionInfo> operation_options(std::string_view op);
 
 // All of the above by name, in the order of the documentation: "scenario", "memory", "release", "step",
 // "step: alloc", ...

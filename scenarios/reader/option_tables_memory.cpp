@@ -1,5 +1,9 @@
 // The keys of "memory" and of what stands in it, of "safety", and of pools.
+#include <algorithm>
+#include <array>
+
 #include "core/model/specs.hpp"
+#include "scenarios/reader/foreign_text.hpp"
 #include "scenarios/reader/option_tables.hpp"
 
 namespace memsweep::scenarios {
@@ -26,23 +30,16 @@ constexpr std::array<Preset, 4> presets{{
 
 std::vector<std::string_view> preset_names()
 {
-    std::vector<std::string_view> names;
-    for (const Preset& preset : presets) {
-        names.push_back(preset.name);
-    }
-    return names;
+    return names_of(presets, &Preset::name);
 }
 
 void apply_preset(std::string_view name, model::PoolSpec& pool)
 {
-    for (const Preset& preset : presets) {
-        if (preset.name == name) {
-            pool.thread_blocks = preset.thread_blocks;
-            pool.depot_blocks = preset.depot_blocks;
-            pool.lifetime_ns = preset.lifetime_ns;
-            pool.trim_interval_ns = preset.trim_interval_ns;
-        }
-    }
+    const Preset& preset = *std::ranges::find(presets, name, &Preset::name);
+    pool.thread_blocks = preset.thread_blocks;
+    pool.depot_blocks = preset.depot_blocks;
+    pool.lifetime_ns = preset.lifetime_ns;
+    pool.trim_interval_ns = preset.trim_interval_ns;
 }
 
 Value nodes_of(const model::NumaSpec& numa)

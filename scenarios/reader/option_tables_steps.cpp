@@ -1,11 +1,11 @@
 // The keys of steps: what all carry, and one table per operation, by the struct that it is read into.
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <type_traits>
 
 #include "core/model/concat_case.hpp"
 #include "core/model/step.hpp"
+#include "scenarios/reader/foreign_text.hpp"
 #include "scenarios/reader/option_tables.hpp"
 
 namespace memsweep::scenarios {
@@ -14,19 +14,12 @@ namespace {
 template <typename Operation>
 struct Of {};
 
-// Rows that do not say how they count always stand in the canonical form.
-template <typename Operation>
-struct Keys {
-    OptionTable<Operation> table;
-    MemoryNeed need{};
-};
-
 // An operation without parameters has no keys.
 template <typename Operation>
     requires(std::is_empty_v<Operation>)
-Keys<Operation> keys_of(Of<Operation> /*operation*/)
+OptionTable<Operation> keys_of(Of<Operation> /*operation*/)
 {
-    return {{}};
+    return {};
 }
 
 template <typename Operation>
@@ -48,248 +41,241 @@ Row<Operation> arrays(std::string_view help = "name of the arrays")
     return target<Operation>(help).of_arrays();
 }
 
-Keys<model::AllocStep> keys_of(Of<model::AllocStep> /*operation*/)
+OptionTable<model::AllocStep> keys_of(Of<model::AllocStep> /*operation*/)
 {
     using A = model::AllocStep;
     auto shape = rows::bounded<&A::shape>("shape", OptionKind::shape, 1, any_size, "extents, slowest-varying first");
     auto bytes = rows::key<A>("bytes", OptionKind::size, "instead of dtype and shape: a uint8 array of this size");
-    return {{rows::name<&A::as>("as", "name of the new arrays; a name in use is rebound, new arrays first").required(),
-             rows::integer<&A::count>("count", 1, thousand_million, "how many arrays"),
-             rows::choice<&A::dtype>("dtype", "element type"), std::move(shape), std::move(bytes).within(1, any_size),
-             rows::choice<&A::fill>("fill", "what the elements hold"),
-             rows::choice<&A::touch>("touch", "what is written at once")}};
+    return {rows::name<&A::as>("as", "name of the new arrays; a name in use is rebound, new arrays first").required(),
+            rows::integer<&A::count>("count", 1, thousand_million, "how many arrays"),
+            rows::choice<&A::dtype>("dtype", "element type"),
+            std::move(shape),
+            std::move(bytes).within(1, any_size),
+            rows::choice<&A::fill>("fill", "what the elements hold"),
+            rows::choice<&A::touch>("touch", "what is written at once")};
 }
 
-Keys<model::WriteStep> keys_of(Of<model::WriteStep> /*operation*/)
+OptionTable<model::WriteStep> keys_of(Of<model::WriteStep> /*operation*/)
 {
     using W = model::WriteStep;
-    return {{arrays<W>(), rows::choice<&W::touch>("touch", "what is written"),
-             rows::size<&W::overrun_bytes>("overrun", 0, 4096,
-                                           "written past the end as well: a planted mistake, for guard pages to catch")
-                 .unless_default("overrun_bytes")}};
+    return {arrays<W>(), rows::choice<&W::touch>("touch", "what is written"),
+            rows::size<&W::overrun_bytes>("overrun", 0, 4096,
+                                          "written past the end as well: a planted mistake, for guard pages to catch")
+                .unless_default("overrun_bytes")};
 }
 
-Keys<model::ReadStep> keys_of(Of<model::ReadStep> /*operation*/)
+OptionTable<model::ReadStep> keys_of(Of<model::ReadStep> /*operation*/)
 {
-    return {{arrays<model::ReadStep>()}, MemoryNeed::touch};
+    return {arrays<model::ReadStep>()};
 }
 
-Keys<model::BinaryStep> keys_of(Of<model::BinaryStep> /*operation*/)
+OptionTable<model::BinaryStep> keys_of(Of<model::BinaryStep> /*operation*/)
 {
     using B = model::BinaryStep;
     return {
-        {rows::choice<&B::function>("function", "what is computed per element").required(),
-         rows::name<&B::as>("as", "name of the new arrays").required(),
-         rows::name<&B::left>("left", "name of the first operands").required(),
-         rows::name<&B::right>("right", "name of the second operands, of the same count, dtype and shape").required()},
-        MemoryNeed::touch};
+        rows::choice<&B::function>("function", "what is computed per element").required(),
+        rows::name<&B::as>("as", "name of the new arrays").required(),
+        rows::name<&B::left>("left", "name of the first operands").required(),
+        rows::name<&B::right>("right", "name of the second operands, of the same count, dtype and shape").required()};
 }
 
-Keys<model::ConcatStep> keys_of(Of<model::ConcatStep> /*operation*/)
+OptionTable<model::ConcatStep> keys_of(Of<model::ConcatStep> /*operation*/)
 {
     using C = model::ConcatStep;
     auto label = rows::bound<C>(
         "case", OptionKind::choice, "label of the case",
         [](const C& step) { return Value{std::string{step.what->label}}; },
         [](C& step, const Value& text) { step.what = model::find_concat_case(std::get<std::string>(text)); });
-    return {{std::move(label).one_of(model::concat_labels).required(),
-             rows::integer<&C::warmup>("warmup", 0, 100'000,
-                                       "calls before those that are timed; default: 20 as the original, 1 in mode leak")
-                 .without_default(),
-             rows::integer<&C::calls>("calls", 1, 100'000,
-                                      "timed calls; default: as the original, 30 to 500 by case, 3 in mode leak")
-                 .without_default(),
-             rows::name<&C::out>("out", "name for the array that results are written to, of a case that has one")},
-            MemoryNeed::touch};
+    return {std::move(label).one_of(model::concat_labels).required(),
+            rows::integer<&C::warmup>("warmup", 0, 100'000,
+                                      "calls before those that are timed; default: 20 as the original, 1 in mode leak")
+                .without_default(),
+            rows::integer<&C::calls>("calls", 1, 100'000,
+                                     "timed calls; default: as the original, 30 to 500 by case, 3 in mode leak")
+                .without_default(),
+            rows::name<&C::out>("out", "name for the array that results are written to, of a case that has one")};
 }
 
-Keys<model::ViewStep> keys_of(Of<model::ViewStep> /*operation*/)
+OptionTable<model::ViewStep> keys_of(Of<model::ViewStep> /*operation*/)
 {
     using V = model::ViewStep;
-    return {{rows::name<&V::as>("as", "name of the views or copies").required(),
-             rows::name<&V::of>("of", "name of the arrays that they are of").required(),
-             rows::integer<&V::start>("start", 0, any_size, "first row, along the first dimension"),
-             rows::integer<&V::stop>("stop", 1, any_size, "row after the last").required(),
-             rows::flag<&V::copy>("copy", "memory of its own instead of a view")}};
+    return {rows::name<&V::as>("as", "name of the views or copies").required(),
+            rows::name<&V::of>("of", "name of the arrays that they are of").required(),
+            rows::integer<&V::start>("start", 0, any_size, "first row, along the first dimension"),
+            rows::integer<&V::stop>("stop", 1, any_size, "row after the last").required(),
+            rows::flag<&V::copy>("copy", "memory of its own instead of a view")};
 }
 
-Keys<model::FreeStep> keys_of(Of<model::FreeStep> /*operation*/)
+OptionTable<model::FreeStep> keys_of(Of<model::FreeStep> /*operation*/)
 {
-    return {{arrays<model::FreeStep>()}};
+    return {arrays<model::FreeStep>()};
 }
 
-Keys<model::ReleaseStep> keys_of(Of<model::ReleaseStep> /*operation*/)
+OptionTable<model::ReleaseStep> keys_of(Of<model::ReleaseStep> /*operation*/)
 {
-    return {{arrays<model::ReleaseStep>()}};
+    return {arrays<model::ReleaseStep>()};
 }
 
-Keys<model::DropStep> keys_of(Of<model::DropStep> /*operation*/)
+OptionTable<model::DropStep> keys_of(Of<model::DropStep> /*operation*/)
 {
-    return {{target<model::DropStep>("name whose arrays lose their reference")}};
+    return {target<model::DropStep>("name whose arrays lose their reference")};
 }
 
-Keys<model::TrimStep> keys_of(Of<model::TrimStep> /*operation*/)
+OptionTable<model::TrimStep> keys_of(Of<model::TrimStep> /*operation*/)
 {
     using T = model::TrimStep;
-    return {
-        {arrays<T>("name whose arrays lose their resident pages"), rows::choice<&T::how>("how", "by which mechanism")}};
+    return {arrays<T>("name whose arrays lose their resident pages"),
+            rows::choice<&T::how>("how", "by which mechanism")};
 }
 
-Keys<model::PrefetchStep> keys_of(Of<model::PrefetchStep> /*operation*/)
+OptionTable<model::PrefetchStep> keys_of(Of<model::PrefetchStep> /*operation*/)
 {
     using P = model::PrefetchStep;
-    return {{arrays<P>("name whose pages are brought in"), rows::choice<&P::how>("how", "by which advice")},
-            MemoryNeed::advice};
+    return {arrays<P>("name whose pages are brought in"), rows::choice<&P::how>("how", "by which advice")};
 }
 
-Keys<model::MigrateStep> keys_of(Of<model::MigrateStep> /*operation*/)
+OptionTable<model::MigrateStep> keys_of(Of<model::MigrateStep> /*operation*/)
 {
     using M = model::MigrateStep;
-    return {{arrays<M>("name whose resident pages are moved"),
-             rows::integer<&M::node>("node", 0, 63, "the NUMA node they are moved to")},
-            MemoryNeed::advice};
+    return {arrays<M>("name whose resident pages are moved"),
+            rows::integer<&M::node>("node", 0, 63, "the NUMA node they are moved to")};
 }
 
-Keys<model::StreamStep> keys_of(Of<model::StreamStep> /*operation*/)
+OptionTable<model::StreamStep> keys_of(Of<model::StreamStep> /*operation*/)
 {
     using S = model::StreamStep;
     return {
-        {arrays<S>(), rows::size<&S::chunk_bytes>("chunk", 4096, any_size, "gone through at a time; whole pages"),
-         rows::integer<&S::ahead>("ahead", 0, 1024, "chunks that are asked for before they are needed (MADV_WILLNEED)"),
-         rows::flag<&S::drop_behind>("drop_behind",
-                                     "what has been gone through leaves memory (MADV_PAGEOUT; written to "
-                                     "its file before); resource file"),
-         rows::flag<&S::write>("write", "write instead of reading into the checksum")},
-        MemoryNeed::advice};
+        arrays<S>(), rows::size<&S::chunk_bytes>("chunk", 4096, any_size, "gone through at a time; whole pages"),
+        rows::integer<&S::ahead>("ahead", 0, 1024, "chunks that are asked for before they are needed (MADV_WILLNEED)"),
+        rows::flag<&S::drop_behind>("drop_behind", "what has been gone through leaves memory (MADV_PAGEOUT; written to "
+                                                   "its file before); resource file"),
+        rows::flag<&S::write>("write", "write instead of reading into the checksum")};
 }
 
-Keys<model::ShareStep> keys_of(Of<model::ShareStep> /*operation*/)
+OptionTable<model::ShareStep> keys_of(Of<model::ShareStep> /*operation*/)
 {
     using S = model::ShareStep;
-    return {{rows::size<&S::bytes>("bytes", 4096, any_size, "of the shared memory"),
-             rows::integer<&S::rounds>("rounds", 1, 1'000'000, "how often all of it is written and read")}};
+    return {rows::size<&S::bytes>("bytes", 4096, any_size, "of the shared memory"),
+            rows::integer<&S::rounds>("rounds", 1, 1'000'000, "how often all of it is written and read")};
 }
 
-Keys<model::TransferStep> keys_of(Of<model::TransferStep> /*operation*/)
+OptionTable<model::TransferStep> keys_of(Of<model::TransferStep> /*operation*/)
 {
     using T = model::TransferStep;
     using Options = model::TransferOptions;
     return {
-        {rows::key<T>("transfers", OptionKind::list, "which, at once; at most 64").required(),
-         rows::choice<&T::options, &Options::strategy>("strategy", "which way they take"),
-         rows::listed_below<T>("/options"),
-         rows::integer<&T::options, &Options::times>("times", 1, 1'000'000,
-                                                     "turns in which all of them are carried out"),
-         rows::integer<&T::options, &Options::pieces>("pieces", 1, 1'000'000, "copies that each is cut into"),
-         rows::flag<&T::options, &Options::batch>(
-             "batch", "pieces are gathered in pinned memory, and moved by one copy; from host memory to a device"),
-         rows::flag<&T::options, &Options::sync_each>("sync_each",
-                                                      "the program waits for each piece before it asks for the next"),
-         rows::size<&T::options, &Options::chunk_bytes>("chunk", 4096, 1ULL << 32U, "staged: of each slot of the ring"),
-         rows::integer<&T::options, &Options::slots>("slots", 1, 64, "staged: slots of the ring"),
-         rows::flag<&T::options, &Options::pipeline>(
-             "pipeline", "staged: a slot is filled while others are on their way; false: one slot alone"),
-         rows::flag<&T::options, &Options::adaptive>(
-             "adaptive", "staged: chunks grow and shrink with the rate that is seen, from 64KiB to \"chunk\""),
-         rows::integer<&T::options, &Options::concurrency>("concurrency", 0, 64,
-                                                           "transfers under way at a time; 0: all"),
-         rows::size<&T::options, &Options::offset_bytes>("offset", 0, 1ULL << 20U,
-                                                         "both ends begin so far into their memory"),
-         rows::integer<&T::options, &Options::retries>("retries", 0, 30, "of a transfer, after a fault of the driver"),
-         rows::duration<&T::options, &Options::retry_delay>("retry_delay", 0, 60'000 * millisecond,
-                                                            "before the first of them; doubles from one to the next"),
-         rows::size<&T::options, &Options::pinned_budget_bytes>(
-             "pinned_budget", "memory that may be pinned, more is refused; 0: a quarter of what is available"),
-         rows::flag<&T::options, &Options::fresh>("fresh",
-                                                  "the memory of both ends is made and given back in every turn"),
-         rows::integer<&T::options, &Options::chain>(
-             "chain", 0, 10'000,
-             "kernels that the device runs, one after the other, on what arrived; the result comes back"),
-         rows::flag<&T::options, &Options::keep>(
-             "keep", "chain: what the kernels share stays on the device; false: it goes there and back for each"),
-         rows::size<&T::options, &Options::work_bytes>("work", "that the program reads itself in every turn"),
-         rows::flag<&T::options, &Options::blocking>(
-             "blocking", "the program works once the transfers are done; false: where it would wait for them")}};
+        rows::key<T>("transfers", OptionKind::list, "which, at once; at most 64").required(),
+        rows::choice<&T::options, &Options::strategy>("strategy", "which way they take"),
+        rows::listed_below<T>("/options"),
+        rows::integer<&T::options, &Options::times>("times", 1, 1'000'000,
+                                                    "turns in which all of them are carried out"),
+        rows::integer<&T::options, &Options::pieces>("pieces", 1, 1'000'000, "copies that each is cut into"),
+        rows::flag<&T::options, &Options::batch>(
+            "batch", "pieces are gathered in pinned memory, and moved by one copy; from host memory to a device"),
+        rows::flag<&T::options, &Options::sync_each>("sync_each",
+                                                     "the program waits for each piece before it asks for the next"),
+        rows::size<&T::options, &Options::chunk_bytes>("chunk", 4096, 1ULL << 32U, "staged: of each slot of the ring"),
+        rows::integer<&T::options, &Options::slots>("slots", 1, 64, "staged: slots of the ring"),
+        rows::flag<&T::options, &Options::pipeline>(
+            "pipeline", "staged: a slot is filled while others are on their way; false: one slot alone"),
+        rows::flag<&T::options, &Options::adaptive>(
+            "adaptive", "staged: chunks grow and shrink with the rate that is seen, from 64KiB to \"chunk\""),
+        rows::integer<&T::options, &Options::concurrency>("concurrency", 0, 64,
+                                                          "transfers under way at a time; 0: all"),
+        rows::size<&T::options, &Options::offset_bytes>("offset", 0, 1ULL << 20U,
+                                                        "both ends begin so far into their memory"),
+        rows::integer<&T::options, &Options::retries>("retries", 0, 30, "of a transfer, after a fault of the driver"),
+        rows::duration<&T::options, &Options::retry_delay>("retry_delay", 0, 60'000 * millisecond,
+                                                           "before the first of them; doubles from one to the next"),
+        rows::size<&T::options, &Options::pinned_budget_bytes>(
+            "pinned_budget", "memory that may be pinned, more is refused; 0: a quarter of what is available"),
+        rows::flag<&T::options, &Options::fresh>("fresh",
+                                                 "the memory of both ends is made and given back in every turn"),
+        rows::integer<&T::options, &Options::chain>(
+            "chain", 0, 10'000,
+            "kernels that the device runs, one after the other, on what arrived; the result comes back"),
+        rows::flag<&T::options, &Options::keep>(
+            "keep", "chain: what the kernels share stays on the device; false: it goes there and back for each"),
+        rows::size<&T::options, &Options::work_bytes>("work", "that the program reads itself in every turn"),
+        rows::flag<&T::options, &Options::blocking>(
+            "blocking", "the program works once the transfers are done; false: where it would wait for them")};
 }
 
-Keys<model::SampleStep> keys_of(Of<model::SampleStep> /*operation*/)
+OptionTable<model::SampleStep> keys_of(Of<model::SampleStep> /*operation*/)
 {
     using S = model::SampleStep;
-    return {
-        {rows::name<&S::name>("name", "of the point").required(),
-         rows::flag<&S::counters_only>("counters_only", "only the exact counters, no resident set: cheap enough for "
-                                                        "every turn of a loop")
-             .unless_default()}};
+    return {rows::name<&S::name>("name", "of the point").required(),
+            rows::flag<&S::counters_only>("counters_only", "only the exact counters, no resident set: cheap enough for "
+                                                           "every turn of a loop")
+                .unless_default()};
 }
 
-Keys<model::IdleStep> keys_of(Of<model::IdleStep> /*operation*/)
+OptionTable<model::IdleStep> keys_of(Of<model::IdleStep> /*operation*/)
 {
-    return {{rows::duration<&model::IdleStep::duration>("duration", 0, hour, "how long nothing is done")
-                 .required()
-                 .always("duration_ns")}};
+    return {rows::duration<&model::IdleStep::duration>("duration", 0, hour, "how long nothing is done")
+                .required()
+                .always("duration_ns")};
 }
 
-Keys<model::RepeatStep> keys_of(Of<model::RepeatStep> /*operation*/)
+OptionTable<model::RepeatStep> keys_of(Of<model::RepeatStep> /*operation*/)
 {
     using R = model::RepeatStep;
-    return {{rows::integer<&R::times>("times", 1, thousand_million, "how often").required(),
-             steps_key<R>("what is repeated; at most 8 levels deep")}};
+    return {rows::integer<&R::times>("times", 1, thousand_million, "how often").required(),
+            steps_key<R>("what is repeated; at most 8 levels deep")};
 }
 
-Keys<model::ScopeStep> keys_of(Of<model::ScopeStep> /*operation*/)
+OptionTable<model::ScopeStep> keys_of(Of<model::ScopeStep> /*operation*/)
 {
-    return {{steps_key<model::ScopeStep>("what the block does")}};
+    return {steps_key<model::ScopeStep>("what the block does")};
 }
 
-Keys<model::ParallelStep> keys_of(Of<model::ParallelStep> /*operation*/)
+OptionTable<model::ParallelStep> keys_of(Of<model::ParallelStep> /*operation*/)
 {
     using P = model::ParallelStep;
-    return {{rows::integer<&P::threads>("threads", 1, 64, "how many; pinned to the processors in turn"),
-             steps_key<P>("what each thread does: alloc, write, read, drop, pass, idle, repeat, prefetch")}};
+    return {rows::integer<&P::threads>("threads", 1, 64, "how many; pinned to the processors in turn"),
+            steps_key<P>("what each thread does: alloc, write, read, drop, pass, idle, repeat, prefetch")};
 }
 
-Keys<model::PassStep> keys_of(Of<model::PassStep> /*operation*/)
+OptionTable<model::PassStep> keys_of(Of<model::PassStep> /*operation*/)
 {
-    return {{arrays<model::PassStep>("name whose arrays go to the next thread of the ring")}};
+    return {arrays<model::PassStep>("name whose arrays go to the next thread of the ring")};
 }
 
-Keys<model::ThrowStep> keys_of(Of<model::ThrowStep> /*operation*/)
+OptionTable<model::ThrowStep> keys_of(Of<model::ThrowStep> /*operation*/)
 {
-    return {{rows::integer<&model::ThrowStep::every>("every", 1, thousand_million, "every Nth time it is reached")}};
+    return {rows::integer<&model::ThrowStep::every>("every", 1, thousand_million, "every Nth time it is reached")};
 }
 
 // The trace counts by what it holds, not by where it lies.
-Keys<model::ReplayStep> keys_of(Of<model::ReplayStep> /*operation*/)
+OptionTable<model::ReplayStep> keys_of(Of<model::ReplayStep> /*operation*/)
 {
     using R = model::ReplayStep;
-    return {{rows::text<&R::trace>("trace", "the .mst file; relative to the scenario's folder")
-                 .required()
-                 .by([](const R& step) { return Value{step.content}; }),
-             rows::integer<&R::threads>("threads", 0, 1024,
-                                        "the recorded threads are dealt out to so many; 0: to one each"),
-             rows::choice<&R::touch>("touch", "what is written into each block"),
-             rows::choice<&R::speed>("speed", "how fast events follow"),
-             rows::flag<&R::latency>("latency", "every call is timed by itself, for the times by size; no part of "
-                                                "time_per_event")}};
+    return {
+        rows::text<&R::trace>("trace", "the .mst file; relative to the scenario's folder")
+            .required()
+            .by([](const R& step) { return Value{step.content}; }),
+        rows::integer<&R::threads>("threads", 0, 1024, "the recorded threads are dealt out to so many; 0: to one each"),
+        rows::choice<&R::touch>("touch", "what is written into each block"),
+        rows::choice<&R::speed>("speed", "how fast events follow"),
+        rows::flag<&R::latency>("latency", "every call is timed by itself, for the times by size; no part of "
+                                           "time_per_event")};
 }
 
 std::vector<std::string_view> operation_names()
 {
-    std::vector<std::string_view> known;
-    std::ranges::transform(model::operations(), std::back_inserter(known), &model::OperationInfo::name);
-    return known;
+    return names_of(model::operations(), &model::OperationInfo::name);
 }
 
+// Rows that do not say how they count always stand in the canonical form.
 template <typename Operation>
-OperationOptions options_of()
+std::span<const OptionInfo> options_of()
 {
-    static const Keys<Operation> keys = keys_of(Of<Operation>{});
-    static const OptionTable<Operation> table = keys.table.always();
-    return {table.options(), keys.need};
+    static const OptionTable<Operation> table = keys_of(Of<Operation>{}).always();
+    return table.options();
 }
 
 template <std::size_t... Index>  // NOLINT(readability-identifier-naming): a pack of values, named like the types
-std::array<OperationOptions, sizeof...(Index)> all_operations(std::index_sequence<Index...> /*alternatives*/)
+std::array<std::span<const OptionInfo>, sizeof...(Index)> all_operations(std::index_sequence<Index...> /*alternatives*/)
 {
     return {options_of<std::variant_alternative_t<Index, model::Operation>>()...};
 }
@@ -324,12 +310,12 @@ const OptionTable<model::TransferJob>& transfer_table()
     return table;
 }
 
-OperationOptions operation_options(std::string_view op)
+std::span<const OptionInfo> operation_options(std::string_view op)
 {
     static const auto all = all_operations(std::make_index_sequence<std::variant_size_v<model::Operation>>{});
     const auto known = model::operations();
     const auto found = std::ranges::find(known, op, &model::OperationInfo::name);
-    return found == known.end() ? OperationOptions{} : all[static_cast<std::size_t>(found - known.begin())];
+    return found == known.end() ? std::span<const OptionInfo>{} : all[static_cast<std::size_t>(found - known.begin())];
 }
 
 }  // namespace memsweep::scenarios

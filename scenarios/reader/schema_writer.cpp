@@ -311,7 +311,7 @@ ordered_json step_schema(const model::OperationInfo& operation)
 {
     const OptionInfo& op = step_table().options().front();
     std::vector<OptionInfo> keys{op};
-    const auto own = operation_options(operation.name).options;
+    const auto own = operation_options(operation.name);
     keys.insert(keys.end(), own.begin(), own.end());
     const auto shared = step_table().options().subspan(1);
     keys.insert(keys.end(), shared.begin(), shared.end());

@@ -155,10 +155,7 @@ void override_one(const std::pair<std::string, std::string>& assignment, Sources
     const Place place = sources.flag(fmt::format("--set {}", printable_assignment(name, text)));
     const auto variable = variables.find(name);
     if (variable == variables.end()) {
-        std::vector<std::string_view> known;
-        for (const auto& entry : variables) {
-            known.push_back(entry.first);
-        }
+        const auto known = names_of(variables, &Variables::value_type::first);
         reading.diagnostics.add(
             place, known.empty() ? "the scenario has no variables"
                                  : fmt::format("unknown variable {}{}", in_quotes(name), did_you_mean(name, known)));

@@ -85,8 +85,8 @@ std::optional<model::Step> StepReader::read_step(const Node& node)
     }
     const auto name = model::operation_name(*operation);
     Fields named{node, fmt::format("step \"{}\"", name), reading_};
-    const OperationOptions own = operation_options(name);
-    named.check(step_table().options(), own.options);
+    const auto own = operation_options(name);
+    named.check(step_table().options(), own);
     model::Step step{std::move(*operation), {}, false, to_text(node.place)};
     named.read(step_table(), step);
     if (parallel_ != 0) {
@@ -101,27 +101,17 @@ std::optional<model::Step> StepReader::read_step(const Node& node)
     }
     std::visit(
         [&](auto& alternative) {
-            named.read(own.options, &alternative);
-            check_rows(named, own, &alternative);
+            named.read(own, &alternative);
+            use_arrays(named, own, &alternative);
             check(named, alternative);
         },
         step.operation);
     return step;
 }
 
-void StepReader::check_rows(const Fields& fields, const OperationOptions& own, const void* step)
+void StepReader::use_arrays(const Fields& fields, std::span<const OptionInfo> own, const void* step)
 {
-    switch (own.need) {
-    case MemoryNeed::none:
-        break;
-    case MemoryNeed::touch:
-        check_touchable(fields, true, "op");
-        break;
-    case MemoryNeed::advice:
-        check_advisable(fields);
-        break;
-    }
-    for (const OptionInfo& row : own.options) {
+    for (const OptionInfo& row : own) {
         if (row.uses_arrays) {
             use(fields, row.name, std::get<std::string>(row.binding.get(step)));
         }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/model/specs.hpp"
@@ -56,11 +57,14 @@ class StepReader {
     }
     void check(const Fields& fields, model::AllocStep& step);
     void check(const Fields& fields, model::WriteStep& step);
+    void check(const Fields& fields, model::ReadStep& step);
     void check(const Fields& fields, model::BinaryStep& step);
     void check(const Fields& fields, model::ConcatStep& step);
     void check(const Fields& fields, model::ViewStep& step);
     void check(const Fields& fields, model::DropStep& step);
     void check(const Fields& fields, model::TrimStep& step);
+    void check(const Fields& fields, model::PrefetchStep& step);
+    void check(const Fields& fields, model::MigrateStep& step);
     void check(const Fields& fields, model::StreamStep& step);
     void check(const Fields& fields, model::TransferStep& step);
     void check(const Fields& fields, model::SampleStep& step);
@@ -71,8 +75,8 @@ class StepReader {
     void check(const Fields& fields, model::PassStep& step);
     void check(const Fields& fields, model::ThrowStep& step);
 
-    // Looks up the arrays that the rows name, and asks the memory for what the operation needs.
-    void check_rows(const Fields& fields, const OperationOptions& own, const void* step);
+    // Looks up the arrays that the rows name.
+    void use_arrays(const Fields& fields, std::span<const OptionInfo> own, const void* step);
     // Null when the name could not be read or holds no arrays, which is reported.
     const Arrays* use(const Fields& fields, std::string_view key, const std::string& name);
     void check_between_ranks(const Fields& fields, const model::TransferStep& step);

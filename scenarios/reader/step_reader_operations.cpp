@@ -63,6 +63,21 @@ void StepReader::check(const Fields& fields, model::WriteStep& step)
     }
 }
 
+void StepReader::check(const Fields& fields, model::ReadStep& /*step*/)
+{
+    check_touchable(fields, true, "op");
+}
+
+void StepReader::check(const Fields& fields, model::PrefetchStep& /*step*/)
+{
+    check_advisable(fields);
+}
+
+void StepReader::check(const Fields& fields, model::MigrateStep& /*step*/)
+{
+    check_advisable(fields);
+}
+
 void StepReader::check(const Fields& fields, model::ViewStep& step)
 {
     check_touchable(fields, step.copy, "copy");
@@ -82,6 +97,7 @@ void StepReader::check(const Fields& fields, model::ViewStep& step)
 
 void StepReader::check(const Fields& fields, model::BinaryStep& step)
 {
+    check_touchable(fields, true, "op");
     const Arrays* left = use(fields, "left", step.left);
     const Arrays* right = use(fields, "right", step.right);
     if (left != nullptr && right != nullptr && *left != *right) {
@@ -97,6 +113,7 @@ void StepReader::check(const Fields& fields, model::BinaryStep& step)
 
 void StepReader::check(const Fields& fields, model::ConcatStep& step)
 {
+    check_touchable(fields, true, "op");
     const bool leaks = model::family_of(release_.mode) == model::ModeFamily::leak;
     if (step.what == nullptr) {
         step.what = &model::concat_cases().front();  // unreadable, reported
@@ -138,6 +155,7 @@ void StepReader::check(const Fields& fields, model::TrimStep& step)
 
 void StepReader::check(const Fields& fields, model::StreamStep& step)
 {
+    check_advisable(fields);
     if (step.chunk_bytes % 4096 != 0) {
         fields.complain(fields.place("chunk"), "\"chunk\" must be a multiple of 4KiB: chunks are whole pages");
     }

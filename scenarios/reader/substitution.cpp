@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -65,18 +64,15 @@ Substituted axis_value(std::string_view name, const Scope& scope)
         return invalid(
             fmt::format("${{axis.{}}} differs between cases; it can stand in memory, release and steps only", name));
     }
-    std::vector<std::string_view> names;
-    for (const model::Param& param : *scope.axes) {
-        if (param.name == name) {
-            return param.value;
-        }
-        names.push_back(param.name);
+    if (const model::Scalar* value = model::find_value(*scope.axes, name)) {
+        return *value;
     }
     if (scope.broken_axes != nullptr &&
         std::find(scope.broken_axes->begin(), scope.broken_axes->end(), name) != scope.broken_axes->end()) {
         return invalid({});
     }
-    return invalid(fmt::format("unknown axis {}{}", in_quotes(name), did_you_mean(name, names)));
+    return invalid(fmt::format("unknown axis {}{}", in_quotes(name),
+                               did_you_mean(name, names_of(*scope.axes, &model::Param::name))));
 }
 
 Substituted unknown_name(std::string_view name, const Scope& scope)
@@ -96,13 +92,9 @@ Substituted unknown_name(std::string_view name, const Scope& scope)
     for (const auto& [variable, value] : *scope.variables) {
         names.push_back(variable);
     }
-    if (scope.axes != nullptr) {
-        for (const model::Param& param : *scope.axes) {
-            if (param.name == name) {
-                return invalid(
-                    fmt::format("unknown variable {}; the axis of that name is ${{axis.{}}}", in_quotes(name), name));
-            }
-        }
+    if (scope.axes != nullptr && model::find_value(*scope.axes, name) != nullptr) {
+        return invalid(
+            fmt::format("unknown variable {}; the axis of that name is ${{axis.{}}}", in_quotes(name), name));
     }
     return invalid(fmt::format("unknown variable {}{}", in_quotes(name), did_you_mean(name, names)));
 }
@@ -203,9 +195,7 @@ const Node* resolve(const Node& node, Node& storage, const Scope& scope, Diagnos
 
 std::vector<std::string_view> reserved_words()
 {
-    std::vector<std::string_view> words;
-    std::ranges::transform(reserved, std::back_inserter(words), &ReservedWord::name);
-    return words;
+    return names_of(reserved, &ReservedWord::name);
 }
 
 model::Scalar scalar_of_text(std::string_view text)

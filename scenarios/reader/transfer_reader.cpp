@@ -105,7 +105,7 @@ void StepReader::read_transfers(const Fields& fields, model::TransferStep& step)
 void StepReader::check_between_ranks(const Fields& fields, const model::TransferStep& step)
 {
     static constexpr std::array<std::string_view, 3> known{"op", "transfers", "times"};
-    for (const OptionInfo& option : operation_options("transfer").options) {
+    for (const OptionInfo& option : operation_options("transfer")) {
         if (fields.has(option.name) && std::ranges::find(known, option.name) == known.end()) {
             fields.complain(fields.place(option.name),
                             fmt::format("\"{}\" is not for transfers between ranks", option.name));

@@ -53,9 +53,9 @@ void check(const scenarios::Loaded& loaded)
 void check_command_line(std::string_view text, std::string_view line, const scenarios::Surroundings& surroundings)
 {
     scenarios::Overrides overrides;
-    if (auto assignment = scenarios::split_assignment(line)) {
-        overrides.axes.push_back(*assignment);
-        overrides.variables.push_back(std::move(*assignment));
+    if (const std::size_t equals = line.find('='); equals != std::string_view::npos) {
+        overrides.axes.emplace_back(line.substr(0, equals), line.substr(equals + 1));
+        overrides.variables = overrides.axes;
         check(scenarios::load_text("f", text, overrides, surroundings));
     }
     static_cast<void>(scenarios::parse_axis_values(line));

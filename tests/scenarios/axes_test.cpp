@@ -82,17 +82,6 @@ TEST_CASE("ranges end where the numbers do", "[unit]")
     CHECK(axis("[9223372036854775806:9223372036854775807:+1]") == "9223372036854775806 9223372036854775807");
 }
 
-TEST_CASE("NAME=VALUE is split at the first sign", "[unit]")
-{
-    const auto split = scenarios::split_assignment("size=[a=b]");
-    REQUIRE(split.has_value());
-    CHECK(split->first == "size");
-    CHECK(split->second == "[a=b]");
-    for (const char* text : {"size", "=4", "size=", "", "="}) {
-        CHECK_FALSE(scenarios::split_assignment(text).has_value());
-    }
-}
-
 TEST_CASE("cases are the combinations less the exclusions", "[unit]")
 {
     const auto plan = plan_of(

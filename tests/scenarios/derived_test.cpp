@@ -4,6 +4,7 @@
 //     build/dev/test_scenarios "[derive]"
 //
 // writes both anew; the tests below hold them to the rows.
+#include <cstdlib>
 #include <fstream>
 
 #include <fmt/format.h>
@@ -19,6 +20,7 @@
 #include "scenarios/reader/surroundings.hpp"
 #include "tests/scenarios/support.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/sys/temp_tree.hpp"
 
 namespace memsweep::test {
 namespace {
@@ -85,25 +87,43 @@ std::string read_source(std::string_view path)
     return *std::move(text);
 }
 
-// The text with the table behind every mark replaced by the one that the rows make.
+// The text with the table behind the section's mark replaced by the one that the rows make.
+std::string with_table(std::string text, std::string_view section, std::span<const OptionInfo> options)
+{
+    const std::string mark = fmt::format("<!-- keys of {} -->\n", section);
+    const std::size_t at = text.find(mark);
+    INFO(mark << "is missing from " << document);
+    CHECK((at != std::string::npos || options.empty()));
+    if (at == std::string::npos) {
+        return text;
+    }
+    const std::size_t begin = at + mark.size();
+    std::size_t end = begin;
+    while (end < text.size() && text[end] == '|') {
+        end = text.find('\n', end) + 1;
+    }
+    return text.replace(begin, end - begin, table(options));
+}
+
 std::string with_tables(std::string text)
 {
     for (const scenarios::OptionSection& section : scenarios::option_sections()) {
-        const std::string mark = fmt::format("<!-- keys of {} -->\n", section.name);
-        const std::size_t at = text.find(mark);
-        INFO(mark << "is missing from " << document);
-        CHECK((at != std::string::npos || section.options.empty()));
-        if (at == std::string::npos) {
-            continue;
-        }
-        const std::size_t begin = at + mark.size();
-        std::size_t end = begin;
-        while (end < text.size() && text[end] == '|') {
-            end = text.find('\n', end) + 1;
-        }
-        text.replace(begin, end - begin, table(section.options));
+        text = with_table(std::move(text), section.name, section.options);
     }
     return text;
+}
+
+// What the build makes of the document for memsweep-scenario(5).
+std::string manual_of(std::string_view text)
+{
+    const tests::TempTree folder;
+    folder.add("scenario-format.md", text);
+    const std::string command =
+        fmt::format("python3 '{}' '{}' --name memsweep-scenario --section 5 --date 2026-01-31 "
+                    "--version 0 > '{}'",
+                    source_path("scripts/manual_page.py"), folder.path("scenario-format.md"), folder.path("page"));
+    REQUIRE(std::system(command.c_str()) == 0);
+    return scenarios::read_text_file(folder.path("page")).value();
 }
 
 std::vector<std::string> all_names_tables()
@@ -178,8 +198,19 @@ TEST_CASE("a row is all that a key needs", "[unit]")
 
     CHECK_THAT(scenarios::object_schema_text("release", planted.options()),
                Catch::Contains("\"planted\": {") && Catch::Contains("What the planted key is for."));
-    CHECK_THAT(table(planted.options()),
-               Catch::Contains("| `planted` | boolean | `false` |  | what the planted key is for |"));
+    const auto cells = scenarios::option_cells("release", planted.options().back());
+    REQUIRE(cells.size() == scenarios::option_columns.size());
+    std::string listed;
+    for (const model::Scalar& cell : cells) {
+        listed += model::to_text(cell) + ";";
+    }
+    CHECK(listed == "release;planted;boolean;false;false;;;;;what the planted key is for;");
+
+    const std::string documented = with_table(read_source(document), "release", planted.options());
+    CHECK_THAT(documented, Catch::Contains("| `planted` | boolean | `false` |  | what the planted key is for |\n"));
+    CHECK_THAT(
+        manual_of(documented),
+        Catch::Contains("\\fBplanted\\fR\ntype: boolean; default: \\fBfalse\\fR; what the planted key is for\n"));
 }
 
 TEST_CASE("write what follows from the option tables", "[.][derive]")

@@ -210,8 +210,7 @@ TEST_CASE("a default written out changes nothing", "[unit]")
     CHECK(fingerprint(fmt::format(
               R"("steps": [{{"op": "alloc", "as": "a", "shape": [2], {}}}, {{"op": "write", "target": "a", {}}},
                                      {{"op": "sample", "name": "end", {}}}])",
-              all_defaults(scenarios::operation_options("alloc").options),
-              all_defaults(scenarios::operation_options("write").options),
+              all_defaults(scenarios::operation_options("alloc")), all_defaults(scenarios::operation_options("write")),
               all_defaults(scenarios::step_table().options()))) == plain);
     const std::string claim = R"("assert": [{"expr": "wall_time.max < 1s")";
     CHECK(fingerprint(fmt::format("{}, {}}}], {}", claim, all_defaults(scenarios::assert_table().options()), steps)) ==
