@@ -29,7 +29,16 @@ struct ReplayPlace {
     std::int32_t fd{};
 };
 
-enum class RunState : std::uint32_t { waiting, running, finished, refused, unmet, transfer_failed, harness_failed };
+enum class RunState : std::uint32_t {
+    waiting,
+    running,
+    finished,
+    refused,
+    unmet,
+    starved,
+    transfer_failed,
+    harness_failed
+};
 
 // Where records of one kind lie behind the header.
 struct Section {
