@@ -1,6 +1,6 @@
 """Refused memory, threads, processes, stacks, descriptors and file sizes are no bugs: an answer that names them, or the work done.
 
-MEMSWEEP_TEST_LIMITS   how many commands are run under a limit; 40 unless told
+MEMSWEEP_TEST_LIMITS   how many commands are run under a limit; 25 unless told
 """
 
 import os
@@ -12,7 +12,7 @@ import unittest
 
 from memsweep_cli import MIB, CliTest, environment, execute, sanitized, scenario, seed
 
-TRIES = int(os.environ.get("MEMSWEEP_TEST_LIMITS") or 40)
+TRIES = int(os.environ.get("MEMSWEEP_TEST_LIMITS") or 25)
 MOST_SECONDS = 120  # against hanging, no expectation
 ANSWERS = {0, 1, 2, 3, 4, 5}
 KIB = 1 << 10
