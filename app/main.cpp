@@ -1,14 +1,17 @@
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 
 #include "app/cli/command_line.hpp"
 #include "app/cli/completion.hpp"
 #include "app/cli/help.hpp"
 #include "app/commands/commands.hpp"
+#include "core/base/refusal.hpp"
 
 namespace {
 
@@ -23,6 +26,45 @@ void occupy_standard_descriptors()
             static_cast<void>(open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR));
         }
     }
+}
+
+// A stack that overflows ends the process without a word.
+bool has_stack()
+{
+    constexpr rlim_t least_bytes = 512 << 10;
+    rlimit limit{};
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= least_bytes) {
+        return true;
+    }
+    std::fprintf(stderr, "memsweep: error: a stack of %llu KiB is too small: allow at least 512 KiB (ulimit -s)\n",
+                 static_cast<unsigned long long>(limit.rlim_cur >> 10));
+    return false;
+}
+
+// Allocates nothing.
+ExitCode failed_by(const std::exception& problem) noexcept
+{
+    if (const char* const resource = memsweep::base::refused_resource(problem)) {
+        std::fprintf(stderr, "memsweep: error: the system refused %s\n", resource);
+        return ExitCode::bad_input;
+    }
+    std::fprintf(stderr, "memsweep: internal error: %s\n", problem.what());
+    return ExitCode::internal;
+}
+
+// Of what nothing can catch: an exception in a thread, or where none may leave.
+[[noreturn]] void end_at_once() noexcept
+{
+    if (const std::exception_ptr problem = std::current_exception()) {
+        try {
+            std::rethrow_exception(problem);
+        } catch (const std::exception& known) {
+            _exit(static_cast<int>(failed_by(known)));
+        } catch (...) {
+            std::fputs("memsweep: internal error: an unknown exception\n", stderr);
+        }
+    }
+    std::abort();
 }
 
 ExitCode run(int argc, const char* const* argv)
@@ -64,10 +106,13 @@ int main(int argc, char** argv)
 {
     occupy_standard_descriptors();
     std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a write error with a message, not a silent death
+    std::set_terminate(end_at_once);
+    if (!has_stack()) {
+        return static_cast<int>(ExitCode::bad_input);
+    }
     try {
         return static_cast<int>(run(argc, argv));
-    } catch (const std::exception& bug) {
-        std::fprintf(stderr, "memsweep: internal error: %s\n", bug.what());
-        return static_cast<int>(ExitCode::internal);
+    } catch (const std::exception& problem) {
+        return static_cast<int>(failed_by(problem));
     }
 }

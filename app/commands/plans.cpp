@@ -57,6 +57,8 @@ std::string dry_run_text(const std::vector<model::Plan>& plans, std::uint64_t bu
 {
     std::string text;
     double seconds = 0;
+    double workers = 0;
+    bool is_open = false;  // how long cannot be told
     for (const model::Plan& plan : plans) {
         const double turns = plan.settings.repetitions + plan.settings.warmup;
         text += fmt::format("{}: {} cases, {} repetitions after {} warm-up, {} order, isolation {}\n", plan.name,
@@ -73,8 +75,18 @@ std::string dry_run_text(const std::vector<model::Plan>& plans, std::uint64_t bu
                 base::format_size(written),
                 refused ? fmt::format("; above the budget of {}, would be skipped", base::format_size(budget_bytes))
                         : "");
-            seconds += refused ? 0 : turns * (worker_seconds + static_cast<double>(written) / written_bytes_per_second);
+            if (!refused) {
+                seconds += turns * (worker_seconds + model::idle_seconds(one.steps) +
+                                    static_cast<double>(written) / written_bytes_per_second);
+                workers += turns;
+                is_open = is_open || model::replays_or_transfers(one.steps);
+            }
         }
+    }
+    if (is_open) {
+        return text + fmt::format("at least {} in all, for waiting, settling and {} starts of a process; replays and "
+                                  "transfers take their time on top\n",
+                                  base::format_duration(seconds), base::format_count(workers));
     }
     return text + fmt::format("about {} in all\n", base::format_duration(seconds));
 }

@@ -1,6 +1,7 @@
 #include "app/commands/probing.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "core/measure/assertions.hpp"
 #include "core/measure/findings.hpp"
 #include "core/measure/format.hpp"
+#include "core/measure/measured_checks.hpp"
 #include "core/probe/probe.hpp"
 #include "core/probe/probe_case.hpp"
 #include "core/sys/machine_facts.hpp"
@@ -178,6 +180,23 @@ model::RunReport new_report(const ProbeCommand& command, const GlobalOptions& gl
     return report;
 }
 
+// Whether anything is measured whose figures other work would spoil.
+bool measures(const ProbeCommand& command)
+{
+    const auto is_asked = [&](const char* what) { return asks_for(command, what); };
+    return std::ranges::any_of(std::array{"bandwidth", "latency", "faults", "device"}, is_asked) ||
+           !command.transfers.empty();
+}
+
+// Two canaries, as `memsweep doctor` has them, before anything of ours loads the machine.
+void look_for_other_work(const sys::Clock& clock, model::RunReport& report)
+{
+    const auto checks = measure::neighbour_checks(sys::run_canary(clock, {}));
+    if (auto warning = measure::busy_machine_warning(checks)) {
+        report.warnings.push_back(*std::move(warning));
+    }
+}
+
 void add_probe_warnings(model::RunReport& report)
 {
     if (auto warning = model::build_warning(report.tool)) {
@@ -316,6 +335,10 @@ base::Expected<model::RunReport> probe(const ProbeCommand& command, const Global
                                       .stopped = [&] { return stopped = stopped || signals.pending().has_value(); },
                                       .wants = *wants};
     report.machine.devices = probe::device_lines(*runtime);
+    if (measures(command)) {
+        context.progress("whether other work disturbs this machine");
+        look_for_other_work(clock, report);
+    }
     report.cases = all_cases(command, context, *runtime);
     std::erase_if(report.cases, [&](const model::CaseReport& one) { return !(*wants)(one.id); });
     report.run.scenario_fingerprint = fingerprint(report);

@@ -1,4 +1,5 @@
 #include <cerrno>
+#include <climits>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -6,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +17,7 @@
 #include "app/commands/commands.hpp"
 #include "app/commands/traces.hpp"
 #include "core/base/expected.hpp"
+#include "core/base/quantity.hpp"
 #include "core/sys/allocator_library.hpp"
 #include "core/sys/child_process.hpp"
 #include "core/sys/file_text.hpp"
@@ -55,16 +58,68 @@ base::Expected<std::string> recorder_library()
                       folder.string());
 }
 
-std::vector<std::string> recordings_in(const std::string& folder)
+// What recorders left in a folder.
+struct LeftRecordings {
+    std::vector<trace::RecordedImage> images;
+    std::vector<std::string> taken;     // files and links that are of no more use once there is a trace
+    std::vector<base::Error> not_read;  // why a file of the folder is not among the images: it stays
+    std::uint64_t refused{};            // processes for which no file could be made, the last of them for this reason
+    int refused_errno{};
+};
+
+base::Expected<std::vector<fs::path>> entries_of(const std::string& folder)
 {
-    std::vector<std::string> paths;
+    std::vector<fs::path> paths;
     std::error_code problem;
-    for (const auto& entry : fs::directory_iterator{folder, problem}) {
-        if (entry.path().extension() == ".mst") {
-            paths.push_back(entry.path().string());
-        }
+    fs::directory_iterator at{folder, problem};
+    for (; !problem && at != fs::directory_iterator{}; at.increment(problem)) {
+        paths.push_back(at->path());
+    }
+    if (problem) {
+        return base::fail(sys::io_error("cannot read", problem.value(), folder));
     }
     return paths;
+}
+
+void take_recording(const std::string& path, LeftRecordings& into)
+{
+    auto image = trace::find_image([path] { return trace::open_for_reading(path); }, path);
+    if (!image) {
+        into.not_read.push_back(image.error());
+        return;
+    }
+    into.taken.push_back(path);
+    if (*image) {
+        into.images.push_back(**std::move(image));
+    }
+}
+
+void take_refusal(const fs::path& path, LeftRecordings& into)
+{
+    std::error_code problem;
+    const std::string cause = fs::read_symlink(path, problem).string();
+    if (const auto number = base::parse_number(cause); number && *number <= INT_MAX) {
+        into.taken.push_back(path.string());
+        into.refused_errno = static_cast<int>(*number);
+        ++into.refused;
+    }
+}
+
+base::Expected<LeftRecordings> recordings_in(const std::string& folder)
+{
+    const auto paths = entries_of(folder);
+    if (!paths) {
+        return base::fail(paths.error());
+    }
+    LeftRecordings found;
+    for (const fs::path& path : *paths) {
+        if (path.extension() == ".mst") {
+            take_recording(path.string(), found);
+        } else if (path.extension() == ".refused") {
+            take_refusal(path, found);
+        }
+    }
+    return found;
 }
 
 // A zombie has ended.
@@ -74,25 +129,6 @@ bool is_running(std::uint32_t process)
     const std::size_t name_end = text.rfind(')');
     return name_end != std::string::npos && name_end + 2 < text.size() && text[name_end + 2] != 'Z' &&
            text[name_end + 2] != 'X';
-}
-
-// A process that could not even write its headers has nothing to say.
-base::Expected<std::vector<trace::RecordedImage>> images_in(const std::string& folder)
-{
-    std::vector<trace::RecordedImage> images;
-    for (const std::string& path : recordings_in(folder)) {
-        auto read = trace::open_for_reading(path);
-        if (!read) {
-            return base::fail(read.error());
-        }
-        if (auto image = trace::open_image(*std::move(read), path)) {
-            images.push_back(*std::move(image));
-        }
-    }
-    if (images.empty()) {
-        return refuse("nothing was recorded", folder);
-    }
-    return images;
 }
 
 // The folder OUT.recording that recorders write to while their processes run. It is new; one that an earlier recording
@@ -112,6 +148,22 @@ base::Expected<std::string> make_recording_folder(const std::string& out)
                           folder);
     }
     return base::fail(sys::io_error("cannot make the folder", errno, folder));
+}
+
+// Shows that the first process can be recorded there, before hours are spent on a program that is not.
+base::Expected<void> check_room(const std::string& folder)
+{
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < trace::least_reach_bytes) {
+        return base::fail(sys::io_error(
+            fmt::format("files there must reach {}", base::exact_size(trace::least_reach_bytes)), EFBIG, folder));
+    }
+    auto file = sys::TempFile::create_in(folder);
+    const int problem = file ? file->reserve(trace::least_room_bytes) : errno;
+    if (problem != 0) {
+        return base::fail(sys::io_error("no room to record in", problem, folder));
+    }
+    return {};
 }
 
 // What a command needs in its environment to be recorded there.
@@ -134,29 +186,25 @@ base::Expected<std::vector<std::pair<std::string, std::string>>> recording_envir
                                                             {trace::recording_options_variable, options}};
 }
 
-base::Expected<trace::RecordingSummary> assemble_recording(const std::string& folder, const std::string& out,
+base::Expected<trace::RecordingSummary> assemble_recording(std::vector<trace::RecordedImage> images,
+                                                           const trace::ClockReading& now, const std::string& out,
                                                            const trace::Facts& facts)
 {
-    const trace::ClockReading now = trace::read_clocks();
-    auto images = images_in(folder);
-    if (!images) {
-        return base::fail(images.error());
-    }
     auto output = TraceOutput::open(out);
     if (!output) {
         return base::fail(output.error());
     }
-    auto summary = trace::assemble(*std::move(images), now, is_running, output->taker(), facts);
+    auto summary = trace::assemble(std::move(images), now, is_running, output->taker(), facts);
     if (!summary) {
         return base::fail(summary.error());
     }
     return output->commit().map([&] { return *summary; });
 }
 
-void remove_recording(const std::string& folder)
+void remove_recording(const std::string& folder, const std::vector<std::string>& taken = {})
 {
     std::error_code problem;
-    for (const std::string& path : recordings_in(folder)) {
+    for (const std::string& path : taken) {
         fs::remove(path, problem);
     }
     fs::remove(folder, problem);  // left alone when something else is in it
@@ -210,28 +258,67 @@ void say_what_is_missing(const trace::RecordingSummary& summary, const std::stri
     }
 }
 
+void say_what_was_left_out(const LeftRecordings& found, const std::string& out)
+{
+    if (found.refused != 0) {
+        print_note(sys::io_error(fmt::format("{}: {} could not be recorded", out, processes_text(found.refused)),
+                                 found.refused_errno, out)
+                       .message);
+    }
+    for (const base::Error& error : found.not_read) {
+        print_note(fmt::format("{}; it is left out, and stays", base::describe(error)));
+    }
+}
+
+base::Error nothing_recorded(const LeftRecordings& found, const std::string& out)
+{
+    if (!found.not_read.empty()) {
+        return found.not_read.front();
+    }
+    if (found.refused != 0) {
+        return sys::io_error("nothing was recorded", found.refused_errno, out);
+    }
+    return {base::ErrorCode::not_supported,
+            "nothing was recorded: no process of the program loaded the recorder, or none may write beside this file",
+            out};
+}
+
+base::Error kept(base::Error error, const std::string& folder)
+{
+    error.message += fmt::format("; what was recorded is kept in {0}: once that is mended, `memsweep record --recover "
+                                 "{0} -o FILE` makes the trace",
+                                 folder);
+    return error;
+}
+
 // What was recorded stays in its folder when it cannot be written elsewhere.
 base::Expected<ExitCode> finish(const RecordCommand& command, const std::string& folder, const GlobalOptions& global)
 {
-    const auto summary = assemble_recording(folder, command.out, facts_of(command));
+    const trace::ClockReading now = trace::read_clocks();
+    auto found = recordings_in(folder);
+    if (!found) {
+        return base::fail(command.recover.empty() ? kept(found.error(), folder) : found.error());
+    }
+    if (found->images.empty()) {
+        remove_recording(folder, found->taken);
+        const base::Error error = nothing_recorded(*found, command.out);
+        return base::fail(found->not_read.empty() ? error : kept(error, folder));
+    }
+    const auto summary = assemble_recording(std::move(found->images), now, command.out, facts_of(command));
     if (!summary) {
-        base::Error error = summary.error();
-        if (error.code == base::ErrorCode::io) {
-            error.message += fmt::format("; what was recorded is kept in {0}: free some room, then `memsweep record "
-                                         "--recover {0} -o FILE`",
-                                         folder);
-        }
-        return base::fail(std::move(error));
+        return base::fail(kept(summary.error(), folder));
     }
     if (summary->still_running == 0 || command.recover.empty()) {
-        remove_recording(folder);
+        remove_recording(folder, found->taken);
     }
     say_what_is_missing(*summary, command.out);
+    say_what_was_left_out(*found, command.out);
     if (!global.quiet) {
         print_note(fmt::format("{}: {}, {}", command.out, reporters::plural(summary->events, "event"),
                                processes_text(summary->processes)));
     }
-    return summary->stopped_errno != 0 ? ExitCode::bad_input : ExitCode::done;
+    const bool whole = summary->stopped_errno == 0 && found->refused == 0 && found->not_read.empty();
+    return whole ? ExitCode::done : ExitCode::bad_input;
 }
 
 base::Expected<ExitCode> record(const RecordCommand& command, const GlobalOptions& global)
@@ -243,7 +330,8 @@ base::Expected<ExitCode> record(const RecordCommand& command, const GlobalOption
     if (!folder) {
         return base::fail(folder.error());
     }
-    const auto environment = recording_environment(*folder, command.choice);
+    const auto environment =
+        check_room(*folder).and_then([&] { return recording_environment(*folder, command.choice); });
     if (!environment) {
         remove_recording(*folder);
         return base::fail(environment.error());

@@ -81,6 +81,10 @@ void read_region(const RunRegion& region, Outcome& outcome)
         outcome.ending = Ending::unmet;
         outcome.reason = unmet(outcome.record);
         break;
+    case RunState::starved:
+        outcome.ending = Ending::broken;
+        outcome.reason = fmt::format("the system refused the worker {}", read_text(outcome.record.starved_of));
+        break;
     case RunState::transfer_failed:
         outcome.ending = Ending::refused;
         outcome.reason = read_text(outcome.record.transfers.trouble);

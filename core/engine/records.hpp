@@ -207,6 +207,7 @@ struct RepetitionRecord {
     std::uint64_t refused_bytes{};
     std::uint64_t refused_at_live_bytes{};
     std::uint64_t refused_after_arrays{};  // made before it
+    std::array<char, 256> starved_of{};    // what the system refused the worker itself
 };
 
 // What the worker's malloc says of itself, when the case names an allocator.

@@ -35,6 +35,7 @@ enum class RunState : std::uint32_t {
     finished,
     refused,
     unmet,
+    starved,
     transfer_failed,
     harness_failed,
     too_many_memories,  // different ones, in one process

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <exception>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "core/base/quantity.hpp"
+#include "core/base/refusal.hpp"
 #include "core/engine/interpreter.hpp"
 #include "core/model/specs.hpp"
 #include "core/sys/allocator_library.hpp"
@@ -151,6 +153,27 @@ void measure_fault_costs(RunHeader& header, const sys::Clock& clock)
     }
 }
 
+// A second thread, unless the system refuses it: then the cases say so.
+const char* start(std::optional<sys::IdleThread>& idle)
+{
+    try {
+        idle.emplace();
+        return nullptr;
+    } catch (const std::exception& problem) {
+        const char* const resource = base::refused_resource(problem);
+        if (resource == nullptr) {
+            throw;
+        }
+        return resource;
+    }
+}
+
+void starve(const RunRegion& region, const char* resource)
+{
+    write_text(resource, region.header->record.starved_of);
+    region.header->state.store(RunState::starved, std::memory_order_release);
+}
+
 // What the worker adds to a repetition that it has run.
 void describe(const RunRegion& region, const sys::Clock& clock)
 {
@@ -162,12 +185,28 @@ void describe(const RunRegion& region, const sys::Clock& clock)
     }
 }
 
+void run_and_describe(const RunRegion& region, CaseMemories& memories, Environment environment)
+{
+    try {
+        if (run_here(region, memories, environment)) {
+            describe(region, environment.clock);
+        }
+    } catch (const std::exception& problem) {
+        const char* const resource = base::refused_resource(problem);
+        if (resource == nullptr) {
+            throw;
+        }
+        starve(region, resource);
+    }
+}
+
 }  // namespace
 
 int worker_main(int channel_fd)
 {
     sys::Channel channel{channel_fd};
-    const sys::IdleThread idle;
+    std::optional<sys::IdleThread> idle;
+    const char* const refused = start(idle);
     const sys::SystemClock clock;
     auto probe = sys::OwnProcessProbe::open();
     if (!probe) {
@@ -188,9 +227,10 @@ int worker_main(int channel_fd)
         if (!region) {
             return broken(base::describe(region.error()).c_str());
         }
-        const Environment environment{clock, *probe, &devices};
-        if (run_here(*region, memories, environment)) {
-            describe(*region, clock);
+        if (refused != nullptr) {
+            starve(*region, refused);
+        } else {
+            run_and_describe(*region, memories, {clock, *probe, &devices});
         }
         if (!channel.send("d", std::nullopt)) {
             return 0;

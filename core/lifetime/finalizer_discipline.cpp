@@ -34,8 +34,8 @@ namespace {
 //          program. OpenJDK's Bits.reserveMemory for the cap.
 // Cost     per drop a list push, a clock read and three counters. The finalizer threads pay for the frees, and for
 //          release_cost of busy time before each.
-// Errors   over_limit when a cap is reached and neither a collection nor waiting helped. The process stops with a
-//          message when the kernel refuses a thread: the measurement would be another one.
+// Errors   over_limit when a cap is reached and neither a collection nor waiting helped; std::system_error where the
+//          kernel refuses a thread: the measurement would be another one.
 // Ownership  destruction stops the threads after the block that each is working on, then frees the rest itself, at no
 //          modelled cost.
 class FinalizerDiscipline final : public Discipline {
@@ -58,10 +58,7 @@ class FinalizerDiscipline final : public Discipline {
         if (background_.joinable()) {
             background_.join();
         }
-        queue_.stop();
-        for (std::thread& thread : threads_) {
-            thread.join();
-        }
+        end_threads();
         static_cast<void>(queue_.append_all(pending_));
         each_of_chain(queue_.take_rest(), [this](Block& block) { reclaim(block); });
     }
@@ -146,7 +143,16 @@ class FinalizerDiscipline final : public Discipline {
                 background_ = std::thread{[this] { find_beside_the_program(); }};
             }
         } catch (const std::system_error&) {
-            MEMSWEEP_ASSERT(false, "the kernel refused a finalizer thread");
+            end_threads();
+            throw;
+        }
+    }
+
+    void end_threads() noexcept
+    {
+        queue_.stop();
+        for (std::thread& thread : threads_) {
+            thread.join();
         }
     }
 

@@ -10,6 +10,7 @@
 #include "core/base/quantity.hpp"
 #include "core/measure/contrasts.hpp"
 #include "core/measure/format.hpp"
+#include "core/measure/replay_verdict.hpp"
 #include "core/measure/statistics.hpp"
 #include "core/measure/summary.hpp"
 
@@ -118,8 +119,8 @@ const Metric* judged_metric(const CaseReport& report)
 class Noise {
   public:
     Noise(const CaseReport& report, const Metric& metric)
-        : subject_{fmt::format("{}: {}", report.id, metric.name)}, values_{present(metric.values)},
-          summary_{*summarize(metric.values)}
+        : subject_{fmt::format("{}: {}", report.id, metric.name)}, values_{present(metric.values)}, summary_{*summarize(
+                                                                                                        metric.values)}
     {
     }
 
@@ -222,10 +223,15 @@ std::vector<Finding> findings(const model::RunReport& report)
     report_status(report.cases, Status::failed, "failed", Importance::failure, found);
     report_assertions(report.assertions, model::Severity::fail, Importance::failure, found);
     report_assertions(report.assertions, model::Severity::warn, Importance::warning, found);
+    for (const Warning& warning : report.warnings) {
+        if (warning.code == busy_machine_code) {
+            found.push_back({Importance::warning, warning.message});
+        }
+    }
     for (std::string& sentence : implausible_probe_sentences(report.cases)) {
         found.push_back({Importance::warning, std::move(sentence)});
     }
-    for (const auto sentences : {probe_sentences, placement_sentences, contrast_sentences}) {
+    for (const auto sentences : {replay_sentences, probe_sentences, placement_sentences, contrast_sentences}) {
         for (std::string& sentence : sentences(report.cases)) {
             found.push_back({Importance::note, std::move(sentence)});
         }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/model/report.hpp"
@@ -21,6 +22,9 @@ struct Finding {
     Importance importance{};
     std::string text;  // without a full stop
 };
+
+// Of a warning that is a finding too: a canary, measured first, says that other work disturbs the machine.
+inline constexpr std::string_view busy_machine_code = "busy-machine";
 
 [[nodiscard]] std::vector<Finding> findings(const model::RunReport& report);
 

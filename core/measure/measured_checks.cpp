@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/quantity.hpp"
+#include "core/measure/findings.hpp"
 #include "core/measure/format.hpp"
 #include "core/measure/summary.hpp"
 
@@ -135,6 +136,24 @@ std::vector<MachineCheck> neighbour_checks(const sys::CanaryReadings& readings)
                      "The same copy, again and again: neighbours share caches and memory bandwidth without being seen.",
                      readings.copy_seconds),
         steal_check(readings.steal_share)};
+}
+
+std::optional<model::Warning> busy_machine_warning(std::span<const MachineCheck> checks)
+{
+    std::string figures;
+    for (const MachineCheck& check : checks) {
+        if (check.status == Fitness::spoils) {
+            figures += fmt::format("{}{}: {}", figures.empty() ? "" : "; ", check.name, check.value);
+        }
+    }
+    if (figures.empty()) {
+        return std::nullopt;
+    }
+    return model::Warning{std::string{busy_machine_code},
+                          fmt::format("not trustworthy here: other work disturbed this machine before anything was "
+                                      "measured ({})",
+                                      figures),
+                          "end what else runs, or measure elsewhere; memsweep doctor says more"};
 }
 
 }  // namespace memsweep::measure

@@ -8,10 +8,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/model/machine.hpp"
+#include "core/model/report.hpp"
 #include "core/sys/machine_measures.hpp"
 
 namespace memsweep::measure {
@@ -22,5 +24,8 @@ namespace memsweep::measure {
 
 // cpu-canary, memory-canary, steal.
 [[nodiscard]] std::vector<model::MachineCheck> neighbour_checks(const sys::CanaryReadings& readings);
+
+// Code: busy-machine. Where one of these checks spoils results: which, with its figures.
+[[nodiscard]] std::optional<model::Warning> busy_machine_warning(std::span<const model::MachineCheck> checks);
 
 }  // namespace memsweep::measure

@@ -1,5 +1,6 @@
 // What a case will need, found by running its steps over byte counts instead of memory.
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <utility>
 
@@ -115,10 +116,7 @@ class Ledger {
 
     void apply(const DrainStep& /*step*/) { queued_ = 0; }
     template <typename Step>
-        requires(Step::holds_nothing)
-    void apply(const Step& /*step*/)
-    {
-    }
+    requires(Step::holds_nothing) void apply(const Step& /*step*/) {}
 
     void apply(const PurgeStep& /*step*/) { idle_in_pool_.clear(); }
 
@@ -401,7 +399,35 @@ std::uint64_t written_bytes(const std::vector<Step>& steps, std::map<std::string
     return total;
 }
 
+template <typename Operation>
+bool holds(const std::vector<Step>& steps)
+{
+    return std::ranges::any_of(steps, [](const Step& step) {
+        const Nested inner = nested(step.operation);
+        return std::holds_alternative<Operation>(step.operation) ||
+               (inner.steps != nullptr && holds<Operation>(*inner.steps));
+    });
+}
+
 }  // namespace
+
+double idle_seconds(const std::vector<Step>& steps)
+{
+    double total = 0;
+    for (const Step& step : steps) {
+        if (const auto* idle = std::get_if<IdleStep>(&step.operation)) {
+            total += std::chrono::duration<double>(idle->duration).count();
+        } else if (const Nested inner = nested(step.operation); inner.steps != nullptr) {
+            total += static_cast<double>(inner.times) * idle_seconds(*inner.steps);
+        }
+    }
+    return total;
+}
+
+bool replays_or_transfers(const std::vector<Step>& steps)
+{
+    return holds<ReplayStep>(steps) || holds<TransferStep>(steps);
+}
 
 std::uint64_t written_bytes(const std::vector<Step>& steps)
 {

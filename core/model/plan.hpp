@@ -69,6 +69,10 @@ inline constexpr std::string_view placement_axis = "placement";
 
 // Bytes that a repetition writes by fills, touches, writes and results: what its duration grows with.
 [[nodiscard]] std::uint64_t written_bytes(const std::vector<Step>& steps);
+// What a repetition waits, settling included.
+[[nodiscard]] double idle_seconds(const std::vector<Step>& steps);
+// Whether a repetition takes time that follows from none of these.
+[[nodiscard]] bool replays_or_transfers(const std::vector<Step>& steps);
 
 // The mechanisms by which its steps and its memory trim, each once.
 [[nodiscard]] std::vector<TrimHow> trims(const Case& plan_case);

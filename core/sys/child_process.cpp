@@ -171,6 +171,8 @@ ExitStatus ForegroundCommand::wait(std::chrono::nanoseconds interval, const std:
     for (;;) {
         const pid_t reaped = retry_interrupted([&] { return ::wait4(pid_, &wait_status, WNOHANG, &usage); });
         if (reaped != 0) {
+            signals_.reset();  // whoever has few descriptors needs them now
+            pidfd_.reset();
             return reaped == pid_ ? exit_status(wait_status, usage) : ExitStatus{.code = -1};
         }
         std::array<pollfd, 2> ready{{{signals_.get(), POLLIN, 0}, {pidfd_.get(), POLLIN, 0}}};

@@ -1,6 +1,7 @@
 #include "core/trace/recording.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <set>
@@ -24,11 +25,19 @@ auto order_of(const Piece& piece)
     return std::tuple{header.thread, header.first_ticks, header.sequence};
 }
 
+// Whether it is there whole.
+template <typename Structure>
+base::Expected<bool> find_structure(const ReadAt& read, std::uint64_t offset, Structure& into)
+{
+    return read(offset, {reinterpret_cast<std::uint8_t*>(&into), sizeof into}).map([](std::size_t got) {
+        return got == sizeof into;
+    });
+}
+
 template <typename Structure>
 bool read_structure(const ReadAt& read, std::uint64_t offset, Structure& into)
 {
-    const auto got = read(offset, {reinterpret_cast<std::uint8_t*>(&into), sizeof into});
-    return got && *got == sizeof into;
+    return find_structure(read, offset, into).value_or(false);
 }
 
 std::uint64_t ticks_per_second(const ImageFacts& first, const ClockReading& now)
@@ -45,8 +54,9 @@ std::uint64_t ticks_per_second(const ImageFacts& first, const ClockReading& now)
 
 class ImageWriter {
   public:
-    ImageWriter(const RecordedImage& image, TraceFile file, const TakeBytes& take, RecordingSummary& summary)
-        : image_{image}, file_{std::move(file)}, take_{take}, summary_{summary}
+    ImageWriter(const RecordedImage& image, ReadAt read, TraceFile file, const TakeBytes& take,
+                RecordingSummary& summary)
+        : image_{image}, read_{std::move(read)}, file_{std::move(file)}, take_{take}, summary_{summary}
     {
     }
 
@@ -59,6 +69,7 @@ class ImageWriter {
     base::Expected<void> put_end(std::uint32_t thread, OtherOperation operation, std::uint64_t ticks);
 
     const RecordedImage& image_;
+    ReadAt read_;
     TraceFile file_;
     const TakeBytes& take_;
     RecordingSummary& summary_;
@@ -79,7 +90,7 @@ void ImageWriter::find_pieces()
     for (std::uint32_t i = 0; i < slots; ++i) {
         Slot slot;
         const std::uint64_t offset = slots_offset + std::uint64_t{i} * slot_bytes;
-        if (!read_structure(image_.read, offset, slot)) {
+        if (!read_structure(read_, offset, slot)) {
             break;
         }
         if (slot.used != 0 && slot.used <= slot_payload_bytes && slot.chunk.magic == chunk_magic &&
@@ -97,9 +108,9 @@ bool ImageWriter::read_payload(const Piece& piece)
         return file_.read_payload(piece.place, payload_);
     }
     payload_.resize(piece.slot_used);
-    const auto got = image_.read(piece.place.offset + sizeof(Slot), payload_);
+    const auto got = read_(piece.place.offset + sizeof(Slot), payload_);
     Slot now;
-    return got && *got == payload_.size() && read_structure(image_.read, piece.place.offset, now) &&
+    return got && *got == payload_.size() && read_structure(read_, piece.place.offset, now) &&
            now.used >= piece.slot_used && now.chunk.sequence == piece.place.header.sequence &&
            now.chunk.thread == piece.place.header.thread;
 }
@@ -186,12 +197,27 @@ ClockReading read_clocks() noexcept
     return {TickClock{}.ticks(), nanoseconds_of(CLOCK_MONOTONIC)};
 }
 
-base::Expected<RecordedImage> open_image(ReadAt read, const std::string& name)
+base::Expected<std::optional<RecordedImage>> find_image(OpenRecording open, const std::string& name)
 {
-    RecordedImage image{std::move(read), name, {}};
-    ChunkHeader room;
-    if (!read_structure(image.read, sizeof(FileHeader), room) || room.magic != chunk_magic ||
-        room.kind != ChunkKind::slots || !read_structure(image.read, facts_offset, image.facts)) {
+    const auto read = open();
+    if (!read) {
+        return base::fail(read.error());
+    }
+    std::array<std::uint8_t, sizeof(FileHeader)> first{};  // written last
+    if (const auto got = (*read)(0, first); !got) {
+        return base::fail(got.error());
+    }
+    if (std::ranges::all_of(first, [](std::uint8_t byte) { return byte == 0; })) {
+        return std::nullopt;
+    }
+    RecordedImage image{std::move(open), name, {}};
+    ChunkHeader room{.magic = 0};
+    const auto has_room = find_structure(*read, sizeof(FileHeader), room);
+    const auto has_facts = find_structure(*read, facts_offset, image.facts);
+    if (const base::Error* const problem = base::first_error(has_room, has_facts)) {
+        return base::fail(*problem);
+    }
+    if (!*has_room || !*has_facts || room.magic != chunk_magic || room.kind != ChunkKind::slots) {
         return base::fail(base::ErrorCode::invalid_input, "not a recording", name);
     }
     if (image.facts.version != recording_version) {
@@ -217,7 +243,8 @@ base::Expected<RecordingSummary> assemble(std::vector<RecordedImage> images, con
                                                      .process = first.process});
     for (std::size_t i = 0; i < images.size() && outcome; ++i) {
         const ImageFacts& image = images[i].facts;
-        auto file = TraceFile::open(images[i].read, images[i].name);
+        auto read = images[i].open();
+        auto file = read.and_then([&](const ReadAt& opened) { return TraceFile::open(opened, images[i].name); });
         if (!file) {
             return base::fail(file.error());
         }
@@ -233,7 +260,7 @@ base::Expected<RecordingSummary> assemble(std::vector<RecordedImage> images, con
         summary.foreign_mallocs += image.foreign_malloc != 0 ? 1U : 0U;
         summary.stopped_errno =
             summary.stopped_errno != 0 ? summary.stopped_errno : static_cast<int>(image.stopped_errno);
-        ImageWriter writer{images[i], *std::move(file), take, summary};
+        ImageWriter writer{images[i], *std::move(read), *std::move(file), take, summary};
         outcome = writer.write(executes ? OtherOperation::exec : OtherOperation::process_exit, !runs);
     }
     summary.processes = processes.size();

@@ -2,13 +2,14 @@
 // of processes that were killed included, processes and threads with their ends.
 //
 // Cost     20 ns an event.
-// Memory   a header per chunk, and one chunk.
-// Errors   invalid_input: a file is no recording, or of another version; and those of the taker of the bytes. A damaged
-//          or half-written chunk is no error: it is left out and counted.
+// Memory   a header per chunk, and one chunk. One recording is open at a time: there may be more than descriptors.
+// Errors   invalid_input: a file is no recording, or of another version; and those of reading, and of the taker of the
+//          bytes. A damaged or half-written chunk is no error: it is left out and counted.
 // Threads  one.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,10 @@
 
 namespace memsweep::trace {
 
+using OpenRecording = std::function<base::Expected<ReadAt>()>;
+
 struct RecordedImage {
-    ReadAt read;
+    OpenRecording open;
     std::string name;
     ImageFacts facts;
 };
@@ -42,7 +45,8 @@ struct RecordingSummary {
     int stopped_errno{};              // why a process could not go on recording; 0: all could
 };
 
-[[nodiscard]] base::Expected<RecordedImage> open_image(ReadAt read, const std::string& name);
+// Absent where the process ended before it had written the headers: then it recorded nothing.
+[[nodiscard]] base::Expected<std::optional<RecordedImage>> find_image(OpenRecording open, const std::string& name);
 
 // In the order of their start. `is_running` says of which processes the end is not known yet.
 [[nodiscard]] base::Expected<RecordingSummary> assemble(std::vector<RecordedImage> images, const ClockReading& now,

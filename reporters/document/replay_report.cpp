@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -102,53 +101,6 @@ std::string memory_text(double bytes)
     return value_text(bytes, model::Unit::bytes);
 }
 
-std::string times_text(double factor)
-{
-    return fmt::format("{:.3g}", factor);
-}
-
-// Of one number of threads, and at least two.
-std::vector<std::string> advice_among(const std::vector<Replayed>& all, const std::string& where)
-{
-    const auto by_time = [](const Replayed& one) { return one.seconds; };
-    const auto by_bytes = [](const Replayed& one) { return one.bytes; };
-    const Replayed& fastest = *std::ranges::min_element(all, {}, by_time);
-    const Replayed& slowest = *std::ranges::max_element(all, {}, by_time);
-    const Replayed& smallest = *std::ranges::min_element(all, {}, by_bytes);
-    const Replayed& largest = *std::ranges::max_element(all, {}, by_bytes);
-    const Replayed& both = *std::ranges::min_element(
-        all, {}, [&](const Replayed& one) { return one.seconds / fastest.seconds * (one.bytes / smallest.bytes); });
-    std::vector<std::string> equals;
-    for (const Replayed& one : all) {
-        if (&one != &fastest && one.interval[0] <= fastest.interval[1]) {
-            equals.push_back(one.name);
-        }
-    }
-    std::vector<std::string> said;
-    std::string first = fmt::format("{}{} is fastest: {} per event, {} with {}.", where, fastest.name,
-                                    time_text(fastest.seconds), time_text(slowest.seconds), slowest.name);
-    if (!equals.empty()) {
-        first += fmt::format(" These measurements do not tell it apart from {}.", listed(equals));
-    }
-    said.push_back(std::move(first));
-    said.push_back(fmt::format("{} holds least: {} above the baseline at the peak, {} with {}.", smallest.name,
-                               memory_text(smallest.bytes), memory_text(largest.bytes), largest.name));
-    const std::string slower = times_text(both.seconds / fastest.seconds);
-    const std::string larger = times_text(both.bytes / smallest.bytes);
-    if (&both == &fastest && &both == &smallest) {
-        said.push_back(fmt::format("Take {}: it is the fastest and the smallest.", both.name));
-    } else if (&both == &fastest) {
-        said.push_back(fmt::format("Take {}: it holds {} times the memory of the smallest.", both.name, larger));
-    } else if (&both == &smallest) {
-        said.push_back(fmt::format("Take {}: it takes {} times the time of the fastest.", both.name, slower));
-    } else {
-        said.push_back(fmt::format(
-            "Take {} for both together: {} times the time of the fastest, {} times the memory of the smallest.",
-            both.name, slower, larger));
-    }
-    return said;
-}
-
 constexpr std::string_view replay_spec = R"json({
 "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
 "data": {"values": []},
@@ -209,7 +161,7 @@ std::optional<Table> replay_table(const Cases& cases)
     Table table{.title = "Time and memory",
                 .note =
                     "medians; dispatch: the same events on no memory, which the time contains; peak and what stays: "
-                    "resident above the baseline; front: nothing else is both faster and smaller",
+                    "resident above the baseline; front: no other has lower medians in both",
                 .columns = keys.columns(),
                 .rows = {}};
     for (const Shown& one : shown) {
@@ -260,24 +212,6 @@ std::optional<Table> call_times_table(const Cases& cases)
     return table;
 }
 
-std::vector<std::string> replay_advice(const Cases& cases)
-{
-    std::map<std::string, std::vector<Replayed>> by_threads;
-    for (Replayed& one : replayed(cases)) {
-        if (!one.is_null) {
-            by_threads[one.threads].push_back(std::move(one));
-        }
-    }
-    std::vector<std::string> said;
-    for (const auto& [threads, all] : by_threads) {
-        if (all.size() > 1) {
-            const std::string where = by_threads.size() > 1 ? fmt::format("On {} threads: ", threads) : std::string{};
-            std::ranges::move(advice_among(all, where), std::back_inserter(said));
-        }
-    }
-    return said;
-}
-
 std::optional<Chart> replay_chart(const Cases& cases)
 {
     std::vector<Replayed> all = replayed(cases);
@@ -295,14 +229,12 @@ std::optional<Chart> replay_chart(const Cases& cases)
     spec["data"]["values"] = std::move(records);
     spec["encoding"]["x"]["title"] = fmt::format("time per event ({})", time.name);
     spec["encoding"]["y"]["title"] = fmt::format("resident at the peak, above the baseline ({})", memory.name);
-    const std::string advice = listed(replay_advice(cases), " ");
     std::optional<Table> table = replay_table(cases);
     return Chart{.title = "Time against memory",
-                 .about = inert_text(fmt::format(
-                     "Nearer to the lower left is better; the dashed line joins what nothing else beats in both. Bars: "
-                     "95 % intervals of the median, or the range of too few repetitions. {}",
-                     advice)),
-                 .spoken = inert_text(fmt::format("Points: time per event and memory of each case. {}", advice)),
+                 .about = "Nearer to the lower left is better; the dashed line joins the cases that no other has lower "
+                          "medians than in both. Bars: 95 % intervals of the median, or the range of too few "
+                          "repetitions.",
+                 .spoken = "Points: time per event and memory of each case.",
                  .spec = std::move(spec),
                  .data = {*std::move(table)}};
 }

@@ -1,13 +1,10 @@
 // A trace replayed on several allocators, pools and release modes: time against memory.
 //
-// A case is on the front when no other of its threads is both faster and smaller. What to take is said in words: the
-// fastest, the smallest, and the one whose time and memory are together nearest to the best of each. Cases whose
-// intervals of the median overlap count as equally fast.
+// A case is on the front when no other of its threads has lower medians in both. What to take is a finding, not told
+// here: core/measure/replay_verdict.hpp.
 #pragma once
 
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "reporters/document/case_keys.hpp"
 #include "reporters/document/chart.hpp"
@@ -15,10 +12,9 @@
 
 namespace memsweep::reporters {
 
-// Empty, or no sentence, where no case replays.
+// Empty where no case replays.
 [[nodiscard]] std::optional<Table> replay_table(const Cases& cases);
 [[nodiscard]] std::optional<Table> call_times_table(const Cases& cases);  // of single calls, by size
-[[nodiscard]] std::vector<std::string> replay_advice(const Cases& cases);
 [[nodiscard]] std::optional<Chart> replay_chart(const Cases& cases);
 
 }  // namespace memsweep::reporters

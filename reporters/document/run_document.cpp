@@ -111,11 +111,6 @@ class Run {
     void add_terminal_tables(const ScenarioCases& group)
     {
         add_table(replay_table(group.cases));
-        Items advice{.items = {}, .has_bullets = true};
-        for (std::string& sentence : replay_advice(group.cases)) {
-            advice.items.push_back({std::move(sentence)});
-        }
-        document_.add(std::move(advice));
         std::optional<Table> placements = placement_table(group.cases);
         const bool is_told = placements.has_value();
         add_table(std::move(placements));
@@ -166,9 +161,6 @@ class Run {
         document_.add(Heading{group.scenario == report_.run.scenario_name ? "Results" : group.scenario});
         if (auto replays = replay_table(group.cases)) {
             add_sortable(*std::move(replays), "replays");
-            for (std::string& sentence : replay_advice(group.cases)) {
-                document_.add(Paragraph{std::move(sentence)});
-            }
         }
         if (auto placements = placement_table(group.cases)) {
             add_sortable(*std::move(placements), "placements");

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/base/quantity.hpp"
+#include "core/measure/replay_verdict.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -169,7 +170,10 @@ Headline headline(const model::RunReport& report)
 {
     const model::Counts counts = model::count(report);
     std::string text = report.run.interrupted ? "The run did not finish: these results are partial. " : "";
-    text += cases_sentence(counts) + " " + assertions_sentence(report, counts);
+    text += cases_sentence(counts);
+    if (!report.assertions.empty() || measure::replay_sentences(report.cases).empty()) {  // those have a verdict
+        text += " " + assertions_sentence(report, counts);
+    }
     return {std::move(text), run_tone(report, counts)};
 }
 

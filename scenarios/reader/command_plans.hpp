@@ -30,7 +30,7 @@ struct ReplayRequest {
     std::uint64_t collect_every{10'000};  // of modes that collect and have no profile
     std::chrono::nanoseconds settle{};    // how long what stays resident after the end is watched
     bool latency{true};                   // replay once more at the end, every call timed
-    std::uint32_t repetitions{5};
+    std::uint32_t repetitions{6};         // fewer have no interval, and so no verdict
     std::uint32_t warmup{1};
     std::chrono::nanoseconds timeout{std::chrono::minutes{10}};
 };

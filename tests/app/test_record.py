@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import struct
@@ -189,6 +190,79 @@ class Programs(Recording):
             self.assertGreater(self.info()["events"], 100_000)
         else:
             self.assertGreater(json.loads(self.expect(0, "info", trace, "--json").out)["events"], 100_000)
+
+    def test_a_disk_that_is_full_before_the_program_runs(self):
+        disk = self.new_tmpfs("256k")
+        (disk / "filler").write_bytes(bytes(240 << 10))
+        trace, ran = disk / "t.mst", self.folder / "ran"
+        outcome = self.expect(2, "record", "-o", trace, "--", "touch", ran)
+        self.assertRegex(outcome.errors, rf"{trace}.*: No space left on device")
+        self.assertFalse(ran.exists(), "hours would be spent on nothing")
+        self.assertEqual(os.listdir(disk), ["filler"], "nothing is in the way of the next recording")
+        (disk / "filler").unlink()
+        self.expect(0, "record", "-o", trace, "--", "true")
+
+    def test_a_disk_that_is_full_when_a_process_begins(self):
+        disk = self.new_tmpfs("2m")
+        script = 'head -c 4M /dev/zero > "$1/filler"; "$2" calls; ls "$1" > /dev/null; rm "$1/filler"'
+        outcome = self.expect(2, "record", "-o", disk / "t.mst", "--", "sh", "-c", script, "sh", disk, program("recorded_program"))
+        self.assertRegex(outcome.errors, "could not be recorded: No space left on device")
+        self.assertGreater(json.loads(self.expect(0, "info", disk / "t.mst", "--json").out)["events"], 0)
+        self.assertEqual(os.listdir(disk), ["t.mst"])
+
+    def test_few_descriptors(self):
+        codes = set()
+        for most in range(4, 12):
+            with self.subTest(most):
+                self.trace.unlink(missing_ok=True)
+                outcome = execute("record", "-o", self.trace, "--", program("recorded_program"), "calls", cwd=self.folder,
+                                  limits=[(resource.RLIMIT_NOFILE, most)])
+                self.assertIn(outcome.code, (0, 2), f"\n{outcome}")
+                self.assertNotIn("nothing was recorded", outcome.errors)
+                codes.add(outcome.code)
+                if outcome.code == 2:
+                    self.assertRegex(outcome.errors, rf"Too many open files; .*--recover {self.trace}.recording ")
+                    self.expect(0, "record", "--recover", f"{self.trace}.recording", "-o", self.trace)
+                self.assertGreater(self.info()["events"], 20)
+        self.assertEqual(codes, {0, 2})
+
+    def test_more_processes_than_descriptors(self):
+        script = 'i=0; while [ $i -lt 60 ]; do "$1" status 0; i=$((i+1)); done'
+        outcome = execute("record", "-o", self.trace, "--", "sh", "-c", script, "sh", program("recorded_program"), cwd=self.folder,
+                          limits=[(resource.RLIMIT_NOFILE, 32)])
+        self.assertEqual(outcome.code, 0, f"\n{outcome}")
+        self.assertEqual(self.info()["by_kind"]["process_exit"], 61)
+
+    def test_a_program_that_holds_all_descriptors(self):
+        outcome = self.record(program("recorded_program"), "hoards", code=2)
+        self.assertIn("recording stopped early: Too many open files; what came before is in the trace", outcome.errors)
+        self.assertIn("1 process could not be recorded: Too many open files", outcome.errors)
+        self.assertGreater(self.info()["events"], 1_000)
+
+    def test_a_limit_on_files_that_no_recording_fits(self):
+        outcome = execute("record", "-o", self.trace, "--", "true", cwd=self.folder, limits=[(resource.RLIMIT_FSIZE, 500 << 10)])
+        self.assertEqual(outcome.code, 2, f"\n{outcome}")
+        self.assertRegex(outcome.errors, rf"{self.trace}.recording: .*File too large")
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_threads_of_a_process_that_is_not_recorded(self):
+        script = '"$1" threads 2; exit $?'
+        self.record("sh", "-c", script, "sh", program("recorded_program"), options=["--no-children"])
+        limited = 'ulimit -f 500; "$1" threads 2; exit $?'
+        outcome = self.record("sh", "-c", limited, "sh", program("recorded_program"), code=2)
+        self.assertIn("1 process could not be recorded: File too large", outcome.errors)
+
+    def test_a_recording_of_nothing(self):
+        folder = self.folder / "t.mst.recording"
+        folder.mkdir()
+        (folder / "1.0.mst").write_bytes(bytes(4096))  # a process that was killed before it wrote its headers
+        self.assertIn("nothing was recorded", self.expect(2, "record", "--recover", folder, "-o", self.trace).errors)
+        self.assertFalse(folder.exists(), "it is in the way of no further recording")
+        folder.mkdir()
+        (folder / "1.0.mst").write_bytes(b"x" * 4096)
+        outcome = self.expect(2, "record", "--recover", folder, "-o", self.trace)
+        self.assertRegex(outcome.errors, rf"{folder}/1.0.mst: not a recording")
+        self.assertEqual(os.listdir(folder), ["1.0.mst"], "what is not understood is not removed")
 
     def test_no_children(self):
         self.record(program("recorded_program"), "fork", options=["--no-children"])

@@ -109,6 +109,12 @@ class Replay(CliTest):
         self.assertIn("Time against memory", html)
         self.assertIn("Single calls by size", html)
         self.assertIn("holds least", html)
+        verdict = json.loads(out.read_text())["findings"][0]
+        markdown = self.expect(0, "report", str(out), "-f", "md").text
+        for report in (text, html, markdown):
+            self.assertIn(verdict, " ".join(report.split()), "one verdict, and the same")
+            self.assertNotIn("Take ", report)
+            self.assertNotIn("Nothing was asserted", report)
         self.assertIn("time_per_event", self.expect(0, "report", str(out), "-f", "csv").text)
         self.assertIn(self.memsweep("compare", str(out), "--between", "on=glibc", "on=tlsf").code, {0, 1, 5})
 
@@ -160,6 +166,7 @@ class Replay(CliTest):
         self.assertEqual(skipped["status"], "skipped")
         dry = self.expect(0, "replay", str(trace), "--on", "glibc,tlsf", "--dry-run").text
         self.assertIn("replay/on=tlsf/release=immediate/threads=1", dry)
+        self.assertRegex(dry, r"at least (6\d|7\d)[.\d]* s in all", "two cases, six repetitions and a warm-up, five seconds of settling")
 
 
 if __name__ == "__main__":

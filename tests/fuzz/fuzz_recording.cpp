@@ -28,13 +28,14 @@ trace::RecordingSummary assembled(trace::RecordedImage image, std::string& into)
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
-    auto image = trace::open_image(trace::read_from_memory({data, size}), "fuzz");
-    if (!image) {
-        MEMSWEEP_ASSERT(!image.error().message.empty(), "a refusal has a reason");
+    const auto open = [&] { return trace::read_from_memory({data, size}); };
+    auto image = trace::find_image(open, "fuzz");
+    if (!image || !*image) {
+        MEMSWEEP_ASSERT(image || !image.error().message.empty(), "a refusal has a reason");
         return 0;
     }
     std::string whole;
-    const trace::RecordingSummary summary = assembled(*std::move(image), whole);
+    const trace::RecordingSummary summary = assembled(**std::move(image), whole);
     if (summary.images == 0) {
         return 0;
     }

@@ -84,3 +84,13 @@ TEST_CASE("missing readings make notes", "[unit]")
         CHECK(check.figures.empty());
     }
 }
+
+TEST_CASE("a machine is busy where a canary or steal time spoils results, and the figures say so", "[unit]")
+{
+    CHECK_FALSE(measure::busy_machine_warning(measure::neighbour_checks({})));
+    const auto warning = measure::busy_machine_warning(measure::neighbour_checks({{}, {}, 0.25}));
+    REQUIRE(warning);
+    CHECK(warning->code == "busy-machine");
+    CHECK(warning->message.starts_with("not trustworthy here: "));
+    CHECK(warning->message.find("steal: 25 % of all processors' time") != std::string::npos);
+}

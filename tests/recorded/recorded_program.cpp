@@ -255,6 +255,28 @@ int closes()
     return 0;
 }
 
+// No descriptor is left, for us or a recorder: neither here nor in a child.
+int hoards()
+{
+    const rlimit few{64, 64};
+    setrlimit(RLIMIT_NOFILE, &few);
+    churn(1'000, 5);
+    for (int fd = 3; fd < 1100; ++fd) {
+        close(fd);
+    }
+    while (open("/dev/null", O_RDONLY) >= 0) {
+    }
+    const pid_t child = fork();
+    if (child == 0) {
+        churn(1'000, 5);
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    churn(300'000, 5);
+    return status;
+}
+
 int limits()
 {
     const rlimit small{1 << 20, 1 << 20};
@@ -298,6 +320,9 @@ int main(int argc, char** argv)
     }
     if (way == "closes") {
         return closes();
+    }
+    if (way == "hoards") {
+        return hoards();
     }
     if (way == "limits") {
         return limits();

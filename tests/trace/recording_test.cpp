@@ -99,9 +99,10 @@ Assembled assembled(const std::vector<std::string>& files, bool runs = false)
 {
     std::vector<trace::RecordedImage> images;
     for (const std::string& file : files) {
-        auto image = trace::open_image(tests::read_from(file), "memory");
+        auto image = trace::find_image([&] { return tests::read_from(file); }, "memory");
         REQUIRE(image);
-        images.push_back(*std::move(image));
+        REQUIRE(image->has_value());
+        images.push_back(**std::move(image));
     }
     std::string out;
     const auto summary = trace::assemble(std::move(images), {2'000'000, 1'000'000}, [&](std::uint32_t) { return runs; },
@@ -287,7 +288,22 @@ TEST_CASE("a recording that ends anywhere gives what stands before", "[unit]")
         REQUIRE(count(trace, trace::EventKind::malloc) >= 5);
         REQUIRE(trace.events.damage.corrupted_chunks == 0);
     }
-    CHECK_FALSE(trace::open_image(tests::read_from(whole.substr(0, 100)), "memory"));
+    const std::string cut = whole.substr(0, 100);
+    CHECK_FALSE(trace::find_image([&] { return tests::read_from(cut); }, "memory"));
+}
+
+TEST_CASE("a process that wrote no header recorded nothing; what cannot be read is another matter", "[unit]")
+{
+    for (const std::size_t bytes : {std::size_t{0}, std::size_t{trace::slots_offset}}) {
+        const std::string blank(bytes, '\0');
+        const auto image = trace::find_image([&] { return tests::read_from(blank); }, "memory");
+        REQUIRE(image);
+        CHECK_FALSE(image->has_value());
+    }
+    const auto closed = []() -> base::Expected<trace::ReadAt> {
+        return base::fail(base::ErrorCode::io, "no descriptor");
+    };
+    CHECK(trace::find_image(closed, "memory").error().message == "no descriptor");
 }
 
 TEST_CASE("a later image under the same number is another program, or another process", "[unit]")

@@ -122,10 +122,17 @@ inline constexpr std::uint64_t max_difference = 1ULL << 61U;  // zigzagged; beyo
 // A slot holds at any instant all that its thread has recorded since its last full chunk: the recorder stores `used`
 // after each event, so that a process may die at any instruction and loses at most the event it was writing. A chunk
 // that stands in its slot and at the end of the file has the same number and counts once.
+//
+// Where an image's file cannot be made, a symbolic link stands in its place, <process>.<number>.refused, and what it
+// names is the errno. A link needs neither a descriptor nor, on most file systems, a block of the disk.
 inline constexpr std::uint32_t recording_version = 1;
 inline constexpr std::uint32_t slots_offset = 4096;
 inline constexpr std::uint32_t slot_bytes = 64U << 10U;
 inline constexpr std::uint32_t max_slots = 4096;  // 256 MiB of addresses, of which a thread touches what it writes
+inline constexpr std::uint32_t fewest_slots = 16;
+// What a process can be recorded in at all: the file reaches so far, and has so much of the disk.
+inline constexpr std::uint64_t least_reach_bytes = slots_offset + std::uint64_t{fewest_slots} * slot_bytes;
+inline constexpr std::uint64_t least_room_bytes = slots_offset + slot_bytes;
 
 struct ImageFacts {
     std::uint32_t version{recording_version};

@@ -133,8 +133,8 @@ bool start_image() noexcept
     if (the_choice.only_child_of != 0 && (last_process != 0 || id_of(SYS_getppid) != the_choice.only_child_of)) {
         return false;
     }
-    if (!file.create(folder.data(), process)) {
-        return false;  // `memsweep record` finds no file
+    if (file.create(folder.data(), process) != 0) {
+        return false;  // `memsweep record` finds a link that says why
     }
     write_headers(process);
     image->is_stopped = false;
@@ -303,6 +303,9 @@ void attach_thread() noexcept
         has_read_choice = true;
         the_choice = read_choice(folder);
         image = the_choice.on ? make_image() : nullptr;
+        if (the_choice.on && image == nullptr) {
+            RecordingFile::note_refusal(folder.data(), id_of(SYS_getpid), -ENOMEM);
+        }
     }
     current = &ignored_log;
     if (image != nullptr) {
@@ -333,8 +336,8 @@ void in_forked_child() noexcept
 // the blocks themselves.
 void expect_threads() noexcept
 {
-    if (image == nullptr || !image->is_started || image->stamps_every_event) {
-        return;
+    if (image == nullptr || image->facts == nullptr || image->stamps_every_event) {
+        return;  // none is recorded, or no image of this process could be begun
     }
     image->stamps_every_event = true;
     for (std::uint32_t i = 0; i < image->facts->slots_used; ++i) {

@@ -13,11 +13,13 @@
 namespace memsweep::trace::recorder {
 namespace {
 
-constexpr unsigned fewest_slots = 16;
 constexpr unsigned max_images = 10'000;  // of one process
 constexpr int first_descriptor = 512;    // away from programs that rely on getting the lowest numbers
 
 constexpr std::array<std::uint8_t, slot_bytes> zero_bytes{};
+
+constexpr const char* recording_ending = ".mst";
+constexpr const char* refusal_ending = ".refused";
 
 char* append_number(char* at, std::uint64_t number) noexcept
 {
@@ -33,8 +35,8 @@ char* append_number(char* at, std::uint64_t number) noexcept
     return at;
 }
 
-bool make_path(std::array<char, max_path_bytes>& path, const char* folder, std::uint32_t process,
-               unsigned number) noexcept
+bool make_path(std::array<char, max_path_bytes>& path, const char* folder, std::uint32_t process, unsigned number,
+               const char* ending) noexcept
 {
     constexpr std::size_t max_name_bytes = 40;
     const std::size_t length = std::strlen(folder);
@@ -47,7 +49,7 @@ bool make_path(std::array<char, max_path_bytes>& path, const char* folder, std::
     at = append_number(at, process);
     *at++ = '.';
     at = append_number(at, number);
-    std::memcpy(at, ".mst", 5);
+    std::memcpy(at, ending, std::strlen(ending) + 1);
     return true;
 }
 
@@ -61,11 +63,11 @@ bool may_reach(std::uint64_t bytes) noexcept
 }  // namespace
 
 // A process has several images when it executes programs one after the other.
-bool RecordingFile::open_new(const char* folder, std::uint32_t process) noexcept
+long RecordingFile::open_new(const char* folder, std::uint32_t process) noexcept
 {
     for (unsigned number = 0; number < max_images; ++number) {
-        if (!make_path(path_, folder, process, number)) {
-            return false;
+        if (!make_path(path_, folder, process, number, recording_ending)) {
+            return -ENAMETOOLONG;
         }
         const long fd = kernel(SYS_openat, AT_FDCWD, path_.data(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd >= 0) {
@@ -74,30 +76,55 @@ bool RecordingFile::open_new(const char* folder, std::uint32_t process) noexcept
                 kernel(SYS_close, fd);
             }
             fd_ = static_cast<int>(lifted >= 0 ? lifted : fd);  // as few descriptors as that may be allowed
-            return ::fstat(fd_, &identity_) == 0;
+            return ::fstat(fd_, &identity_) == 0 ? 0 : -errno;
         }
         if (fd != -EEXIST) {
-            return false;
+            return fd;
         }
     }
-    return false;
+    return -EEXIST;
 }
 
-bool RecordingFile::map() noexcept
+long RecordingFile::map() noexcept
 {
+    long problem = 0;
     for (slots_ = max_slots; slots_ >= fewest_slots; slots_ /= 4) {
         bytes_ = slots_offset + std::size_t{slots_} * slot_bytes;
-        if (!may_reach(bytes_) || kernel(SYS_ftruncate, fd_, bytes_) < 0) {
+        problem = may_reach(bytes_) ? kernel(SYS_ftruncate, fd_, bytes_) : -EFBIG;
+        if (problem < 0) {
             continue;
         }
         const long at = kernel(SYS_mmap, nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
         if (at >= 0) {
             // NOLINTNEXTLINE(performance-no-int-to-ptr): what mmap gave
             memory_ = reinterpret_cast<std::uint8_t*>(at);
-            return true;
+            return 0;
         }
+        problem = at;
     }
-    return false;
+    return problem;
+}
+
+void RecordingFile::remove() noexcept
+{
+    if (fd_ >= 0) {
+        kernel(SYS_unlink, path_.data());
+        kernel(SYS_close, fd_);
+        fd_ = -1;
+    }
+}
+
+void RecordingFile::note_refusal(const char* folder, std::uint32_t process, long problem) noexcept
+{
+    std::array<char, 21> cause{};
+    append_number(cause.data(), static_cast<std::uint64_t>(-problem));
+    std::array<char, max_path_bytes> path{};
+    long outcome = -EEXIST;
+    for (unsigned number = 0; number < max_images && outcome == -EEXIST; ++number) {
+        outcome = make_path(path, folder, process, number, refusal_ending)
+                      ? kernel(SYS_symlinkat, cause.data(), AT_FDCWD, path.data())
+                      : -ENAMETOOLONG;
+    }
 }
 
 bool RecordingFile::is_ours() const noexcept
@@ -134,19 +161,18 @@ void RecordingFile::forget() noexcept
     fd_ = -1;
 }
 
-bool RecordingFile::create(const char* folder, std::uint32_t process) noexcept
+long RecordingFile::create(const char* folder, std::uint32_t process) noexcept
 {
     let_go();
     set_aside_.store(0, std::memory_order_relaxed);
-    if (!open_new(folder, process)) {
-        return false;
+    long problem = open_new(folder, process);
+    problem = problem == 0 ? reserve(0, slots_offset) : problem;
+    problem = problem == 0 ? map() : problem;
+    if (problem != 0) {
+        remove();
+        note_refusal(folder, process, problem);
     }
-    if (reserve(0, slots_offset) == 0 && map()) {
-        return true;
-    }
-    kernel(SYS_unlink, path_.data());
-    kernel(SYS_close, fd_);
-    return false;
+    return problem;
 }
 
 // The program may have closed our descriptor, and have another file under its number.
@@ -164,7 +190,7 @@ int RecordingFile::usable_fd() noexcept
 
 long RecordingFile::reserve(std::uint64_t offset, std::uint64_t bytes) noexcept
 {
-    const int fd = usable_fd();
+    const int fd = may_reach(offset + bytes) ? usable_fd() : -EFBIG;
     const long done = fd < 0 ? fd : kernel(SYS_fallocate, fd, 0, offset, bytes);
     if (done != -EOPNOTSUPP && done != -ENOSYS) {
         return done;

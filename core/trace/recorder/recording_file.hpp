@@ -36,9 +36,12 @@ inline constexpr std::size_t max_path_bytes = 4096;
 
 class RecordingFile {
   public:
-    // <folder>/<process>.<number>.mst with as many slots as limits on addresses and file sizes allow; false: it cannot
-    // be made, and nothing of it is left.
-    [[nodiscard]] bool create(const char* folder, std::uint32_t process) noexcept;
+    // <folder>/<process>.<number>.mst with as many slots as limits on addresses and file sizes allow. Where it cannot
+    // be made, nothing of it is left but the link that says why (trace_layout.hpp).
+    [[nodiscard]] long create(const char* folder, std::uint32_t process) noexcept;
+
+    // Leaves that link for a process that is not recorded for another reason, a negative errno.
+    static void note_refusal(const char* folder, std::uint32_t process, long problem) noexcept;
 
     // In a forked child: lets go of it, but for these bytes, which become zeroes of nobody's.
     void leave(std::uint64_t offset, std::uint64_t bytes) noexcept;
@@ -47,7 +50,8 @@ class RecordingFile {
     [[nodiscard]] std::size_t mapped_bytes() const noexcept { return bytes_; }
     [[nodiscard]] std::uint32_t slots() const noexcept { return slots_; }
 
-    // Room on the disk: without it a write to the mapping would be a SIGBUS in the program.
+    // Room on the disk: without it a write to the mapping would be a SIGBUS in the program. -EFBIG beyond the limit of
+    // the process, where trying would be a SIGXFSZ.
     [[nodiscard]] long reserve(std::uint64_t offset, std::uint64_t bytes) noexcept;
     // With so many zeroes behind, at most a slot's size. 64 KiB that begin at a multiple of 64 KiB cost some 0.9 us a
     // page, others 1.6 (ext4 of Linux 6.18): the page cache takes them as one folio. With blocks of the disk set aside
@@ -56,8 +60,9 @@ class RecordingFile {
                              std::uint64_t offset) noexcept;
 
   private:
-    bool open_new(const char* folder, std::uint32_t process) noexcept;
-    bool map() noexcept;
+    long open_new(const char* folder, std::uint32_t process) noexcept;
+    long map() noexcept;
+    void remove() noexcept;
     void set_aside(int fd, std::uint64_t end) noexcept;
     void let_go() noexcept;
     void forget() noexcept;

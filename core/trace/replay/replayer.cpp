@@ -40,6 +40,7 @@ struct Shared {
     ReplayWaits waits;
     std::atomic<std::uint32_t> ready{0};
     std::atomic<bool> go{false};
+    bool cancelled{};  // before `go`: a thread could not be started
     std::int64_t began_ns{};
     const sys::Clock* clock{};
 };
@@ -360,8 +361,12 @@ ReplayRun Replayer::run(const Backend& backend, ReplayTouch touch, CallTimeCount
     }
     ReplayRun total;
     std::mutex joining;
+    std::vector<std::unique_ptr<CallTimeCounts>> all_counts(program_.threads.size());
+    for (auto& counts : all_counts) {
+        counts = times != nullptr ? std::make_unique<CallTimeCounts>() : nullptr;
+    }
     const auto body = [&](std::size_t index) {
-        std::unique_ptr<CallTimeCounts> counts = times != nullptr ? std::make_unique<CallTimeCounts>() : nullptr;
+        CallTimeCounts* const counts = all_counts[index].get();
         if (shared.ready.fetch_add(1) + 1 == program_.threads.size()) {
             shared.began_ns = clock.now().count();
             shared.go.store(true);
@@ -369,26 +374,36 @@ ReplayRun Replayer::run(const Backend& backend, ReplayTouch touch, CallTimeCount
         } else {
             shared.go.wait(false);
         }
+        if (shared.cancelled) {
+            return;
+        }
         const ReplayThread& thread = program_.threads[index];
         BlockSlot* const first = slots + places_->first_slot[index];
-        const ReplayRun one = counts ? run_thread<Backend, true>(backend, shared, program_, thread, first, counts.get())
-                                     : run_thread<Backend, false>(backend, shared, program_, thread, first, nullptr);
+        const ReplayRun one = counts != nullptr
+                                  ? run_thread<Backend, true>(backend, shared, program_, thread, first, counts)
+                                  : run_thread<Backend, false>(backend, shared, program_, thread, first, nullptr);
         const std::lock_guard lock{joining};
         add(total, one);
-        if (counts) {
+        if (counts != nullptr) {
             times->add(*counts);
         }
     };
-    std::vector<std::thread> others;
-    for (std::size_t index = 1; index < program_.threads.size(); ++index) {
-        others.emplace_back(body, index);
+    std::vector<std::jthread> others;  // all of them wait for the last: where one cannot start, none begins
+    try {
+        others.reserve(program_.threads.size());
+        for (std::size_t index = 1; index < program_.threads.size(); ++index) {
+            others.emplace_back(body, index);
+        }
+    } catch (...) {
+        shared.cancelled = true;
+        shared.go.store(true);
+        shared.go.notify_all();
+        throw;
     }
     if (!program_.threads.empty()) {
         body(0);
     }
-    for (std::thread& other : others) {
-        other.join();
-    }
+    others.clear();
     return total;
 }
 

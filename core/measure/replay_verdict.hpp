@@ -1,0 +1,21 @@
+// What replays of one trace say about allocators, pools and release modes: one verdict, for every report.
+//
+// Sources  time_per_event and working_set_peak_delta, by the 95 % intervals of their medians: cases whose intervals
+//          overlap are not told apart. Cases on `null` have no memory and are no choice. Only cases of one scenario on
+//          the same number of threads are weighed against each other.
+// Errors   none: without an interval for each case there is no verdict, and the sentence says so.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/model/report.hpp"
+
+namespace memsweep::measure {
+
+// Per scenario and number of threads the verdict, then the figures that it rests on; empty without replays of two
+// cases. Without full stops.
+[[nodiscard]] std::vector<std::string> replay_sentences(std::span<const model::CaseReport> cases);
+
+}  // namespace memsweep::measure

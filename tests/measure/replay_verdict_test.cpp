@@ -1,0 +1,69 @@
+#include "core/measure/replay_verdict.hpp"
+
+#include "core/measure/findings.hpp"
+#include "core/measure/summary.hpp"
+#include "tests/measure/samples.hpp"
+
+using namespace memsweep;
+using measure::ten;
+
+namespace {
+
+model::CaseReport replay_on(const std::string& allocator, const std::vector<double>& seconds,
+                            const std::vector<double>& bytes)
+{
+    std::vector<model::Metric> metrics{measure::metric("time_per_event", seconds),
+                                       measure::metric("working_set_peak_delta", bytes)};
+    for (model::Metric& one : metrics) {
+        one.summary = measure::summarize(one.values);
+    }
+    return measure::case_report({{"on", allocator}}, std::move(metrics));
+}
+
+std::string verdict_of(const std::vector<model::CaseReport>& cases)
+{
+    const auto sentences = measure::replay_sentences(cases);
+    return sentences.empty() ? "" : sentences.front();
+}
+
+}  // namespace
+
+TEST_CASE("a replay's verdict follows from the intervals alone", "[unit]")
+{
+    const auto small = measure::scaled(ten, 1e6);
+    const auto large = measure::scaled(ten, 2e6);
+    const auto fast = measure::scaled(ten, 1e-8);
+    const auto slow = measure::scaled(ten, 2e-8);
+    const auto hardly_slower = measure::scaled(ten, 1.001e-8);
+    CHECK(verdict_of({replay_on("a", fast, small), replay_on("b", slow, large)}) ==
+          "take a: none is shown to be faster, and none to hold less");
+    CHECK(verdict_of({replay_on("a", fast, small), replay_on("b", hardly_slower, small)}) ==
+          "no verdict: these measurements tell a and b apart neither in time nor in memory");
+    CHECK(
+        verdict_of({replay_on("a", fast, small), replay_on("b", hardly_slower, small), replay_on("c", slow, large)}) ==
+        "take any of a and b: none is shown to be faster or to hold less, and these measurements do not tell them "
+        "apart");
+    CHECK(verdict_of({replay_on("a", fast, large), replay_on("b", slow, small)}) ==
+          "none is best in both: take a for time, or b for memory; b takes 2.0 times the time of a and holds 0.50 "
+          "times the memory");
+}
+
+TEST_CASE("too few repetitions and a single case have no verdict", "[unit]")
+{
+    const std::vector<double> one{1e-8};
+    const std::vector<double> bytes{1e6};
+    CHECK(verdict_of({replay_on("a", one, bytes), replay_on("b", {2e-8}, bytes)})
+              .starts_with("no verdict: 1 repetition of a cannot give an interval"));
+    CHECK(verdict_of({replay_on("a", one, bytes), replay_on("null", one, bytes)}).empty());
+}
+
+TEST_CASE("a busy machine and a replay's verdict are findings, the former first", "[unit]")
+{
+    model::RunReport report;
+    report.cases = {replay_on("a", ten, ten), replay_on("b", ten, ten)};
+    report.warnings.push_back({std::string{measure::busy_machine_code}, "not trustworthy here", ""});
+    const auto found = measure::findings(report);
+    REQUIRE(found.size() >= 2);
+    CHECK(found[0].text == "not trustworthy here");
+    CHECK(found[1].text == measure::replay_sentences(report.cases).front());
+}
