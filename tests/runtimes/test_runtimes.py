@@ -33,6 +33,10 @@ class Recordings(unittest.TestCase):
         self.assertEqual({path.name for path in RECORDINGS.glob("*.txt")}, {f"{runtime}_phases.txt" for runtime in record.CURVES})
         self.assertEqual(set(json.loads((HERE / "spread.json").read_text())), set(CURVES))
 
+    def test_every_checked_curve_is_there_and_no_other(self):
+        names = {name for curves in record.CHECKS.values() for name, _ in curves()}
+        self.assertEqual({path.name for path in (HERE / "checks").iterdir()}, names)
+
     def test_rows_go_forward(self):
         for curve in CURVES:
             with self.subTest(curve):
