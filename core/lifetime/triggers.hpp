@@ -99,7 +99,8 @@ class AllocationCount final : public Trigger {
 class CycleCounts final : public Trigger {
   public:
     explicit CycleCounts(const model::CycleThresholds& spec) noexcept
-        : spec_{spec}, young_{spec.containers_at_start}, long_lived_{spec.long_lived}
+        : spec_{spec}, young_{spec.containers_at_start}, free_{std::min(spec.free_list, freed_before)},
+          long_lived_{spec.long_lived}
     {
     }
 
@@ -191,11 +192,14 @@ class CycleCounts final : public Trigger {
         }
     }
 
+    // What the interpreter itself has freed since its last collection, seen in CPython 3.11.
+    static constexpr std::uint32_t freed_before = 3;
+
     model::CycleThresholds spec_;
     std::uint64_t young_;                   // containers allocated minus deallocated since the last collection
     std::uint32_t unmade_{};                // of those beside the array at hand
     std::uint32_t beside_{};                // alive beside the last array that was finished
-    std::uint32_t free_{};                  // in the free list
+    std::uint32_t free_;                    // in the free list
     bool finished_{true};                   // nothing of the array at hand is left to make
     bool asked_{};                          // for a collection that has not come yet,
     Generation generation_{};               // this one
