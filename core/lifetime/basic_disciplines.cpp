@@ -2,6 +2,9 @@
 // Nth drop, or in a collection.
 #include "core/lifetime/disciplines.hpp"
 
+#include <array>
+#include <limits>
+
 #include "core/base/assert.hpp"
 #include "core/lifetime/collector.hpp"
 #include "core/lifetime/floating.hpp"
@@ -113,25 +116,40 @@ class DeferredBatchDiscipline final : public Discipline {
 
 // Freed inside a stop-the-world collection, by the thread that runs into it: Julia's arrays, CPython's cyclic garbage.
 //
-// Cost     per drop a list push, a clock read and counters; a collection frees everything that waits before the
-//          allocation that triggered it goes on.
+// Where a trigger counts containers, blocks have ages: one that was reachable at a collection is found by those alone
+// that look at older ones too. The array being made is as old as the collection that its containers bring about.
+//
+// Cost     per drop a list push, a clock read and counters; a collection frees everything that it finds before the
+//          allocation that triggered it goes on. With ages a clock read more per allocation.
 // Ownership  destruction frees what waits.
 class SweepDiscipline final : public Discipline {
   public:
     // Of the blocks dropped, the `garbage_fraction` wait for a collection; the others are freed at once.
     SweepDiscipline(const model::ReleaseSpec& spec, double garbage_fraction, bool shadowed, Reclaimer& reclaimer)
-        : Discipline{reclaimer}, garbage_fraction_{garbage_fraction}, collector_{spec, shadowed}
+        : Discipline{reclaimer}, garbage_fraction_{garbage_fraction}, has_ages_{spec.cycle.generation0 != 0},
+          collector_{spec, shadowed}
     {
     }
 
-    ~SweepDiscipline() override { free_pending(); }
+    ~SweepDiscipline() override { free_pending(Generation::oldest); }
 
     [[nodiscard]] memory::AllocStatus before_allocate(std::uint64_t bytes) noexcept override
     {
-        if (collector_.before_allocate(bytes) != Due::no) {
-            sweep(false);
+        if (has_ages_) {
+            made_ns_.store(steady_ns(), relaxed);
+        }
+        for (Request request = collector_.before_allocate(bytes); request.due != Due::no;
+             request = collector_.again()) {
+            sweep(request.generation, false);
         }
         return memory::AllocStatus::ok;
+    }
+
+    [[nodiscard]] memory::AllocStatus acquire(Block& block, std::uint64_t bytes, std::size_t alignment,
+                                              bool zeroed) noexcept override
+    {
+        block.since_ns = made_ns_.load(relaxed);
+        return Discipline::acquire(block, bytes, alignment, zeroed);
     }
 
     void allocation_failed(std::uint64_t bytes) noexcept override { collector_.freed(bytes); }
@@ -143,13 +161,14 @@ class SweepDiscipline final : public Discipline {
             collector_.freed_early(bytes);
             return;
         }
+        PendingList& pending = pending_of(generation_of(block));
         floating_.add(block);
-        pending_.push(block);
+        pending.push(block);
         collector_.dropped(bytes);
     }
 
     void freed_early(std::uint64_t bytes) noexcept override { collector_.freed_early(bytes); }
-    void collect() noexcept override { sweep(true); }
+    void collect() noexcept override { sweep(Generation::oldest, true); }
     [[nodiscard]] DisciplineStats stats() const noexcept override
     {
         DisciplineStats stats;
@@ -170,28 +189,57 @@ class SweepDiscipline final : public Discipline {
         return garbage_fraction_ >= 1 || chosen(dropped_.fetch_add(1, relaxed), garbage_fraction_);
     }
 
-    void sweep(bool asked_for) noexcept
+    void sweep(Generation generation, bool asked_for) noexcept
     {
         const std::int64_t began = collector_.begin_pause();
-        const std::uint64_t freed = free_pending();
+        survived_ns_.store(began, relaxed);
+        if (generation != Generation::youngest) {
+            survived_older_ns_.store(began, relaxed);
+        }
+        const std::uint64_t freed = free_pending(generation);
         collector_.finish({began, steady_ns(), freed, asked_for}, true);
     }
 
-    std::uint64_t free_pending() noexcept
+    std::uint64_t free_pending(Generation oldest) noexcept
     {
         std::uint64_t freed = 0;
-        each_of_chain(pending_.take_all(), [this, &freed](Block& block) {
-            const std::uint64_t bytes = free_floating(block, floating_);
-            collector_.freed(bytes);  // one by one: a trigger may count only those of some size
-            freed += bytes;
-        });
+        for (const Generation generation : {Generation::youngest, Generation::middle, Generation::oldest}) {
+            if (generation > oldest) {
+                break;
+            }
+            each_of_chain(pending_of(generation).take_all(), [this, &freed](Block& block) {
+                const std::uint64_t bytes = free_floating(block, floating_);
+                collector_.freed(bytes);  // one by one: a trigger may count only those of some size
+                freed += bytes;
+            });
+        }
         return freed;
     }
 
+    // Each collection that a block survives moves it on to the generation above those looked at.
+    [[nodiscard]] Generation generation_of(const Block& block) const noexcept
+    {
+        if (!has_ages_ || block.since_ns > survived_ns_.load(relaxed)) {
+            return Generation::youngest;
+        }
+        return block.since_ns > survived_older_ns_.load(relaxed) ? Generation::middle : Generation::oldest;
+    }
+
+    [[nodiscard]] PendingList& pending_of(Generation generation) noexcept
+    {
+        return pending_[static_cast<std::size_t>(generation)];
+    }
+
+    static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::min();
+
     double garbage_fraction_;
+    bool has_ages_;
     std::atomic<std::uint64_t> dropped_{0};
+    std::atomic<std::int64_t> made_ns_{0};                // when the last array began to be made
+    std::atomic<std::int64_t> survived_ns_{never};        // what is older has been through a collection,
+    std::atomic<std::int64_t> survived_older_ns_{never};  // ... through one of the middle generation
     Collector collector_;
-    PendingList pending_;
+    std::array<PendingList, 3> pending_;  // by generation
     FloatingGauge floating_;
 };
 

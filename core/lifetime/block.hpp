@@ -31,7 +31,7 @@ struct alignas(64) Block {
     Discipline* discipline{};  // notified when the last handle goes; nullptr: an external owner's buffer
     Block* next{};             // in the list of blocks it waits on
     union {
-        std::int64_t since_ns{};  // steady clock: dropped
+        std::int64_t since_ns{};  // steady clock: dropped; before that, where blocks have ages, made
         ThreadCache* cache;       // with `cached`: where the block goes instead; such a block never floats
     };
     std::uint32_t index{};                   // its place in the slab

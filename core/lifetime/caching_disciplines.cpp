@@ -198,7 +198,7 @@ class CachingDiscipline final : public Discipline {
 
     void register_pressure(std::uint64_t bytes) noexcept
     {
-        if (collector_.before_allocate(bytes) != Due::no) {
+        if (collector_.before_allocate(bytes).due != Due::no) {
             const std::int64_t began = collector_.begin_pause();
             collector_.finish({began, steady_ns(), 0, false}, true);
         }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/lifetime/discipline.hpp"
+#include "core/lifetime/g1_young.hpp"
 #include "core/lifetime/heap_triggers.hpp"
 #include "core/lifetime/triggers.hpp"
 #include "core/memory/clock.hpp"
@@ -26,7 +27,9 @@ namespace memsweep::lifetime {
     if (spec.collect_every != 0) {
         triggers.push_back(std::make_unique<AllocationCount>(spec.collect_every));
     }
-    if (spec.managed.steady != 0 || spec.managed.large != 0) {
+    if (spec.managed.heap.initial != 0 && spec.managed.region != 0) {
+        triggers.push_back(std::make_unique<G1Young>(spec.managed));
+    } else if (spec.managed.steady != 0 || spec.managed.large != 0 || spec.managed.heap.initial != 0) {
         triggers.push_back(std::make_unique<ManagedBudgetTrigger>(spec.managed));
     }
     if (spec.pressure.rule == model::PressureRule::coreclr) {
@@ -44,14 +47,25 @@ namespace memsweep::lifetime {
     return triggers;
 }
 
-inline Due ask(std::vector<std::unique_ptr<Trigger>>& triggers, std::uint64_t bytes, std::int64_t now_ns)
+// A collection that triggers ask for: when, and how far it looks.
+struct Request {
+    Due due{Due::no};
+    Generation generation{Generation::youngest};
+};
+
+// Asks every trigger, whichever wants a collection first: each counts the allocation.
+template <typename Question>
+Request ask(const std::vector<std::unique_ptr<Trigger>>& triggers, const Question& question)
 {
-    Due due = Due::no;
-    for (const auto& trigger : triggers) {  // each counts the allocation, whichever asks first
-        const Due wanted = trigger->before_allocate(bytes, now_ns);
-        due = due == Due::now || wanted == Due::no ? due : wanted;
+    Request request;
+    for (const auto& trigger : triggers) {
+        const Due wanted = question(*trigger);
+        if (wanted != Due::no) {
+            request.due = request.due == Due::now ? request.due : wanted;
+            request.generation = std::max(request.generation, trigger->generation());
+        }
     }
-    return due;
+    return request;
 }
 
 class Collector {
@@ -65,15 +79,22 @@ class Collector {
         }
     }
 
-    [[nodiscard]] Due before_allocate(std::uint64_t bytes) noexcept
+    [[nodiscard]] Request before_allocate(std::uint64_t bytes) noexcept
     {
         if (!has_triggers()) {
-            return Due::no;
+            return {};
         }
         const std::int64_t now = steady_ns();
         const std::lock_guard lock{mutex_};
         run_shadow(bytes, now);
-        return ask(triggers_, bytes, now);
+        return ask(triggers_, [=](Trigger& trigger) { return trigger.before_allocate(bytes, now); });
+    }
+
+    // After the collection that an allocation came with: whether it comes with one more.
+    [[nodiscard]] Request again() noexcept
+    {
+        const std::lock_guard lock{mutex_};
+        return ask(triggers_, [](Trigger& trigger) { return trigger.again(); });
     }
 
     // unreachable now, for the shadow to find
@@ -155,9 +176,14 @@ class Collector {
   private:
     void run_shadow(std::uint64_t bytes, std::int64_t now_ns) noexcept
     {
-        if (!shadow_.empty() && ask(shadow_, bytes, now_ns) != Due::no) {
+        if (shadow_.empty()) {
+            return;
+        }
+        Request request = ask(shadow_, [=](Trigger& trigger) { return trigger.before_allocate(bytes, now_ns); });
+        while (request.due != Due::no) {
             ++shadow_collections_;
             collect_shadow(now_ns, now_ns + static_cast<std::int64_t>(pause_spec_ns_), false);
+            request = ask(shadow_, [](Trigger& trigger) { return trigger.again(); });
         }
     }
 

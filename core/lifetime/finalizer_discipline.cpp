@@ -71,7 +71,7 @@ class FinalizerDiscipline final : public Discipline {
         if (!reserved) {
             return memory::AllocStatus::over_limit;
         }
-        const Due due = collector_.before_allocate(bytes);
+        const Due due = collector_.before_allocate(bytes).due;
         if (due == Due::background && spec_.gc_duration_ns != 0) {
             request_background();
         } else if (due != Due::no) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/lifetime/hotspot_eden.hpp"
 #include "core/lifetime/triggers.hpp"
 
 namespace memsweep::lifetime {
@@ -13,6 +14,24 @@ namespace memsweep::lifetime {
 inline double smoothed(double old, double now, double factor)
 {
     return std::max(factor * old + (1 - factor) * now, 1.0);
+}
+
+// The budget with what follows from a heap of Serial's: its eden, and thread-local buffers of a 50th of it. Half a
+// buffer is unused when eden is full, or a whole one where arrays lie outside; what the program used at first counts
+// one buffer.
+inline model::ManagedBudget with_eden(model::ManagedBudget budget)
+{
+    if (budget.heap.initial == 0 || budget.region != 0) {
+        return budget;
+    }
+    const std::uint64_t eden = serial_eden(budget.heap);
+    constexpr std::uint64_t buffer_of_64_mib = 350U << 10U;
+    budget.tlab = eden / 50;
+    budget.steady = eden - (budget.garbage <= budget.tlab ? budget.tlab / 2 : 0);
+    budget.first = 0;
+    budget.second = 0;
+    budget.used_at_start = std::max(budget.used_at_start + budget.tlab, buffer_of_64_mib) - buffer_of_64_mib;
+    return budget;
 }
 
 inline bool is_large(const model::ManagedBudget& budget)
@@ -117,14 +136,14 @@ class HeapTargetTrigger final : public Trigger {
 // have passed a budget of their own; the latter collection empties both.
 //
 // Sources  HotSpot's young generation (eden, TLABs; G1's regions, which it resizes after each collection, hence a first
-//          and a second budget); Mono's SGen (nursery, and major collections when large objects pass an allowance of
-//          16 MiB); CoreCLR's gen0 budget.
+//          and a second budget, which it takes from the heap where that is given: g1_young.hpp); Mono's SGen (nursery,
+//          and major collections when large objects pass an allowance of 16 MiB); CoreCLR's gen0 budget.
 class ManagedBudgetTrigger final : public Trigger {
   public:
     explicit ManagedBudgetTrigger(const model::ManagedBudget& budget) noexcept
-        : budget_{budget}, young_per_array_{young_bytes(budget)},
+        : budget_{with_eden(budget)}, young_per_array_{young_bytes(budget)},
           large_per_array_{is_large(budget) ? budget.garbage + budget.header : 0},
-          wasted_{budget.tlab != 0 && budget.garbage > budget.tlab ? budget.tlab : 0}, young_{budget.used_at_start}
+          wasted_{budget_.tlab != 0 && budget.garbage > budget_.tlab ? budget_.tlab : 0}, young_{budget_.used_at_start}
     {
     }
 

@@ -23,6 +23,9 @@ enum class Due : std::uint8_t {
     background,  // it is asked for and runs beside the program
 };
 
+// How far a collection looks: at the containers of this age and at younger ones.
+enum class Generation : std::uint8_t { youngest, middle, oldest };
+
 struct Collection {
     std::int64_t start_ns{};
     std::int64_t end_ns{};
@@ -38,6 +41,10 @@ class Trigger {
     virtual ~Trigger() = default;
 
     [[nodiscard]] virtual Due before_allocate(std::uint64_t bytes, std::int64_t now_ns) noexcept = 0;
+    // After the collection that was asked for: whether the same allocation asks for one more.
+    [[nodiscard]] virtual Due again() noexcept { return Due::no; }
+    // Of the collection that is asked for.
+    [[nodiscard]] virtual Generation generation() const noexcept { return Generation::oldest; }
     virtual void freed(std::uint64_t /*bytes*/) noexcept {}  // at last, by whomever
     virtual void collected(const Collection& /*collection*/) noexcept {}
 };
@@ -80,56 +87,126 @@ class AllocationCount final : public Trigger {
 
 // CPython's cyclic collector. It collects the youngest generation when the container objects allocated minus those
 // deallocated pass a threshold, the next one after every tenth collection of the one before, and the oldest only when
-// enough waits for it.
+// what has come to it since it was last looked at is a quarter of what it held then.
 //
-// Sources  CPython 3.11, Modules/gcmodule.c; thresholds (700, 10, 10).
+// An array is made in three parts: its own containers; others that live for a moment; and those beside it, such as a
+// list of lists, while those of the array before still live. Containers freed go to a free list first: from there they
+// are made again, and neither is counted. A count of 0 falls no further: what was alive at a collection is not
+// subtracted when it goes.
+//
+// Sources  CPython 3.11, Modules/gcmodule.c (gc_alloc, PyObject_GC_Del, gc_collect_generations), thresholds (700, 10,
+//          10); Objects/listobject.c, PyList_MAXFREELIST.
 class CycleCounts final : public Trigger {
   public:
-    explicit CycleCounts(const model::CycleThresholds& spec) noexcept : spec_{spec}, young_{spec.containers_at_start} {}
+    explicit CycleCounts(const model::CycleThresholds& spec) noexcept
+        : spec_{spec}, young_{spec.containers_at_start}, free_{std::min(spec.free_list, freed_before)},
+          long_lived_{spec.long_lived}
+    {
+    }
 
     [[nodiscard]] Due before_allocate(std::uint64_t /*bytes*/, std::int64_t /*now_ns*/) noexcept override
     {
         young_ += spec_.containers_per_array;
-        return young_ + spec_.temporary_containers > spec_.generation0 ? Due::now : Due::no;
+        arrays_ += spec_.containers_per_array;
+        made_ += spec_.containers_per_array;
+        const std::uint32_t reused = std::min(spec_.containers_beside, free_);
+        free_ -= reused;
+        unmade_ = spec_.containers_beside - reused;
+        return make_the_rest(spec_.temporary_containers);
+    }
+
+    [[nodiscard]] Due again() noexcept override { return asked_ || finished_ ? Due::no : make_the_rest(0); }
+    [[nodiscard]] Generation generation() const noexcept override { return generation_; }
+
+    // By its count or by a collection, which resets the count of the young right after.
+    void freed(std::uint64_t /*bytes*/) noexcept override
+    {
+        young_ -= std::min<std::uint64_t>(young_, spec_.containers_per_array);
+        arrays_ -= std::min<std::uint64_t>(arrays_, spec_.containers_per_array);
     }
 
     // The array being made is the first of the new young generation.
     void collected(const Collection& collection) noexcept override
     {
-        young_ = collection.asked_for ? 0 : spec_.containers_per_array;
-        if (collection.asked_for) {
-            since_ = {};
-            ++collections_[2];
-        } else {
-            choose_generation();
-        }
+        const bool own = std::exchange(asked_, false);
+        count(own ? generation_ : Generation::oldest);
+        young_ = collection.asked_for ? 0 : std::min(spec_.containers_per_array, spec_.generation0);
     }
 
     // Of the youngest generation alone, of the two youngest, of all.
     [[nodiscard]] const std::array<std::uint64_t, 3>& collections() const noexcept { return collections_; }
 
   private:
-    void choose_generation() noexcept
+    // Makes what is left of the containers beside the array, up to the one that passes the threshold.
+    [[nodiscard]] Due make_the_rest(std::uint32_t temporary) noexcept
     {
-        ++passed_on_;
-        if (since_[1] > spec_.generation2 && passed_on_ > long_lived_ / 4) {
-            since_ = {};
-            long_lived_ += std::exchange(passed_on_, 0);
-            ++collections_[2];
-        } else if (since_[0] > spec_.generation1) {
+        finished_ = young_ + std::max<std::uint64_t>(unmade_, temporary) <= spec_.generation0;
+        if (finished_) {
+            young_ += std::exchange(unmade_, 0);
+            free_those_before();
+            return Due::no;
+        }
+        const std::uint64_t fit = spec_.generation0 - std::min<std::uint64_t>(young_, spec_.generation0);
+        unmade_ -= static_cast<std::uint32_t>(std::min<std::uint64_t>(unmade_, fit + 1));
+        asked_ = true;
+        generation_ = due_generation();
+        return Due::now;
+    }
+
+    void free_those_before() noexcept
+    {
+        const std::uint32_t gone = std::exchange(beside_, spec_.containers_beside);
+        const std::uint32_t kept = std::min(gone, spec_.free_list - free_);
+        free_ += kept;
+        young_ -= std::min<std::uint64_t>(young_, gone - kept);
+    }
+
+    [[nodiscard]] Generation due_generation() const noexcept
+    {
+        if (since_[1] > spec_.generation2 && passed_on_ >= long_lived_ / 4) {
+            return Generation::oldest;
+        }
+        return since_[0] > spec_.generation1 ? Generation::middle : Generation::youngest;
+    }
+
+    void count(Generation generation) noexcept
+    {
+        ++collections_[static_cast<std::size_t>(generation)];
+        const std::uint64_t beside = beside_ + (finished_ ? 0 : spec_.containers_beside - unmade_);
+        switch (generation) {
+        case Generation::youngest:
+            ++since_[0];
+            return;
+        case Generation::middle:
             since_[0] = 0;
             ++since_[1];
-            ++collections_[1];
-        } else {
-            ++since_[0];
-            ++collections_[0];
+            passed_on_ += std::min(std::exchange(made_, 0), arrays_) + beside;
+            return;
+        case Generation::oldest:
+            since_ = {};
+            long_lived_ = spec_.long_lived + arrays_ + beside;
+            passed_on_ = 0;
+            made_ = 0;
+            free_ = 0;
+            return;
         }
     }
 
+    // What the interpreter itself has freed since its last collection, seen in CPython 3.11.
+    static constexpr std::uint32_t freed_before = 3;
+
     model::CycleThresholds spec_;
-    std::uint64_t young_;        // containers allocated minus deallocated since the last collection
-    std::uint64_t passed_on_{};  // young containers that survived: what the oldest generation has not looked at
-    std::uint64_t long_lived_{};
+    std::uint64_t young_;                   // containers allocated minus deallocated since the last collection
+    std::uint32_t unmade_{};                // of those beside the array at hand
+    std::uint32_t beside_{};                // alive beside the last array that was finished
+    std::uint32_t free_;                    // in the free list
+    bool finished_{true};                   // nothing of the array at hand is left to make
+    bool asked_{};                          // for a collection that has not come yet,
+    Generation generation_{};               // this one
+    std::uint64_t arrays_{};                // containers of arrays that are not freed
+    std::uint64_t made_{};                  // of arrays, since the oldest generation got some
+    std::uint64_t passed_on_{};             // containers that came to the oldest generation since it was looked at
+    std::uint64_t long_lived_;              // what it held then
     std::array<std::uint64_t, 2> since_{};  // collections of the generation below since this one was collected
     std::array<std::uint64_t, 3> collections_{};
 };

@@ -230,6 +230,14 @@ inline constexpr auto name_table<Detection> = std::to_array<Named<Detection>>({
     {Detection::unmap, "unmap", "freed memory becomes inaccessible; a use traps"},
 });
 
+// Of a JVM's heap, from which the young generation follows.
+struct HeapSizes {
+    std::uint64_t initial{};  // 0: it does not follow
+    std::uint64_t min{};      // a collection that the program asks for shrinks the heap to no less
+    std::uint64_t max{};      // 0: as `initial`
+    friend bool operator==(const HeapSizes&, const HeapSizes&) = default;
+};
+
 // A collector's own allocation budgets: the managed bytes that a program allocates beside each native buffer.
 struct ManagedBudget {
     std::uint64_t bytes_per_array{};  // of small objects: wrappers, strings
@@ -244,6 +252,7 @@ struct ManagedBudget {
     std::uint64_t large_from{};  // objects from this size on have a budget of their own; 0: none do
     std::uint64_t large{};       // that budget; a collection comes once it is passed
     std::uint64_t promoted{};    // survives the first young collection, and counts with the large objects
+    HeapSizes heap;              // where it is given: of G1 with a region, else of Serial; instead of the budgets
     friend bool operator==(const ManagedBudget&, const ManagedBudget&) = default;
 };
 
@@ -292,6 +301,9 @@ struct CycleThresholds {
     std::uint32_t containers_per_array{1};
     std::uint32_t temporary_containers{};  // alive only while an array is made
     std::uint32_t containers_at_start{};   // counted since the last collection before the first array
+    std::uint32_t containers_beside{};     // made after each array; they live until those of the next array are made
+    std::uint32_t free_list{80};           // containers freed that are kept for reuse, and stay counted
+    std::uint32_t long_lived{20'000};      // containers that survived the last collection of all, before the program
     double cyclic_fraction{1};             // of the arrays dropped; the others are freed by their count
     friend bool operator==(const CycleThresholds&, const CycleThresholds&) = default;
 };

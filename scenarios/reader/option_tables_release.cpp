@@ -13,6 +13,7 @@ const OptionTable<model::ReleaseSpec>& release_table()
     using namespace rows;
     using R = model::ReleaseSpec;
     using Managed = model::ManagedBudget;
+    using Heap = model::HeapSizes;
     using model::Pressure;
     using Cap = model::ReserveCap;
     using Target = model::HeapTarget;
@@ -73,6 +74,15 @@ const OptionTable<model::ReleaseSpec>& release_table()
                                            "of these: a collection once it is passed; 0: they trigger none"),
         size<&R::managed, &Managed::promoted>(
             "promoted", "survives the first collection of the nursery, and counts with the large objects"),
+        size<&R::managed, &Managed::heap, &Heap::initial>(
+            "heap_initial",
+            "of a JVM: the nursery follows from it, by G1's rules with a region, else by Serial's; 0: it does not")
+            .unless_default({}, triggered),
+        size<&R::managed, &Managed::heap, &Heap::min>(
+            "heap_min", "-Xms; 0: not given, so that G1 shrinks the heap at the first System.gc()")
+            .unless_default({}, triggered),
+        size<&R::managed, &Managed::heap, &Heap::max>("heap_max", "-Xmx; 0: as heap_initial")
+            .unless_default({}, triggered),
 
         listed_below<R>("/triggers/pressure", triggered),
         choice<&R::pressure, &Pressure::rule>("pressure", "what native memory triggers"),
@@ -128,6 +138,18 @@ const OptionTable<model::ReleaseSpec>& release_table()
                                                          "cycle: more of them while an array is made"),
         integer<&R::cycle, &Cycle::containers_at_start>("containers_at_start", 0, thousand_million,
                                                         "cycle: counted before the first array"),
+        integer<&R::cycle, &Cycle::containers_beside>(
+            "containers_beside", 0, thousand_million,
+            "cycle: made after each array; they live until those of the next array are made")
+            .unless_default({}, triggered),
+        integer<&R::cycle, &Cycle::free_list>(
+            "container_free_list", 0, thousand_million,
+            "cycle: containers freed that are kept for reuse, neither counted when made again nor when freed")
+            .unless_default({}, triggered),
+        integer<&R::cycle, &Cycle::long_lived>("containers_long_lived", 0, thousand_million,
+                                               "cycle: alive since before the program; the oldest generation is "
+                                               "looked at once a quarter as many came to it")
+            .unless_default({}, triggered),
         number<&R::cycle, &Cycle::cyclic_fraction>("cyclic_fraction", 0, 1,
                                                    "cycle: share of the arrays that are caught in cycles"),
 

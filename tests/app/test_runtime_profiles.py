@@ -7,18 +7,24 @@ Where nothing is freed in between, buffers are smaller than in the recording: wh
 import csv
 import os
 import pathlib
+import sys
 import unittest
 
 from memsweep_cli import SOURCE, CliTest
 
-RECORDINGS = pathlib.Path(SOURCE) / "tests" / "runtimes" / "recordings"
+RUNTIMES = pathlib.Path(SOURCE) / "tests" / "runtimes"
+RECORDINGS = RUNTIMES / "recordings"
+CHECKS = RUNTIMES / "checks"  # curves that no profile was made from
+sys.path.insert(0, str(RUNTIMES))
+import record  # noqa: E402
+
 SMALL = 100_000
 FULL = 8_000_000
 
 
-def recorded(curve):
+def recorded(curve, folder=RECORDINGS):
     """(peak, end, collections after the first row) of a recording."""
-    with open(RECORDINGS / f"{curve}.csv", newline="", encoding="utf-8") as file:
+    with open(folder / f"{curve}.csv", newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     unreleased = [int(row["unreleased"]) for row in rows]
     return max(unreleased), unreleased[-1], int(rows[-1]["gc0"]) - int(rows[0]["gc0"])
@@ -36,10 +42,10 @@ class Profiles(CliTest):
         (collections,) = case["metrics"]["collections"]["values"]
         return case, (max(unreleased), unreleased[-1], collections - (1 if code == 0 else 0))  # one is the scenario's own
 
-    def agree(self, curve, *args, own_buffers=0, slack=3, **options):
+    def agree(self, curve, *args, own_buffers=0, slack=3, folder=RECORDINGS, **options):
         """Within 10 % or so many buffers (those on their way through a finalizer's hands), collections within 1 or 20 %. One
         of three tries must: on a busy machine the thread that frees may come late. Returns its case."""
-        peak, end, collections = recorded(curve)
+        peak, end, collections = recorded(curve, folder)
         expected = (peak - own_buffers, end - own_buffers)
         tries = []
         for _ in range(3):
@@ -103,8 +109,38 @@ class Profiles(CliTest):
     def test_cpython_counts_containers_and_not_bytes(self):
         cycle = ("runtime_cpython", "cycle")
         self.agree("python_loop_cycle", *cycle, bytes_each=SMALL, slack=0)
-        self.agree("python_loop_cycle_garbage50", *cycle, "--set", "temporary_containers=106", bytes_each=SMALL, slack=1)
+        self.agree("python_loop_cycle_garbage50", *cycle, "--set", "containers_beside=52", bytes_each=SMALL)
         self.agree("python_loop_cycle_80kB", *cycle, "--set", "count=1800", bytes_each=SMALL, slack=1)
+
+    def holds(self, curve, *args, **options):
+        try:
+            self.agree(curve, *args, folder=CHECKS, **options)
+        except AssertionError as failure:
+            print(failure)
+            return False
+        return True
+
+    def test_cpython_with_lists_beside_as_in_curves_it_was_not_made_from(self):
+        for lists, count in record.CHECKED_LISTS.items():  # the list that holds them and the function that makes it count too
+            with self.subTest(lists):
+                self.assertTrue(self.holds(f"python_lists{lists}", "runtime_cpython", "cycle", "--set", f"count={count}",
+                                           "--set", f"containers_beside={lists + 2}", bytes_each=10_000))
+
+    def heaps_that_hold(self, collector, profile):
+        held = []
+        for initial, most, garbage in record.CHECKED_HEAPS:
+            held.append(self.holds(f"java_{collector}_{initial}m_{most}m_garbage{garbage // 1000}k", "runtime_jvm_cleaner", "cleaner",
+                                   "-a", f"garbage=[{garbage}]", "-a", f"profile=[{profile}]", "--set", f"heap_min={initial}MiB",
+                                   "--set", f"heap_initial={initial or most}MiB", "--set", f"heap_max={most}MiB", slack=5,
+                                   bytes_each=record.CHECKED_BYTES))
+        return sum(held)
+
+    def test_serial_with_heaps_it_was_not_made_from(self):
+        self.assertGreaterEqual(self.heaps_that_hold("Serial", "jvm-cleaner"), len(record.CHECKED_HEAPS) - 1)
+
+    def test_g1_with_heaps_it_was_not_made_from(self):
+        # Its second eden, and when it grows a heap without -Xms, follow times that it measured.
+        self.assertGreaterEqual(self.heaps_that_hold("G1", "jvm-cleaner-g1"), len(record.CHECKED_HEAPS) - 1)
 
     def test_what_is_freed_at_once_never_piles_up(self):
         for scenario, more in (("runtime_mono", ("-a", "garbage=[0]")), ("runtime_cpython", ())):

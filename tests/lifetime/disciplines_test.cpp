@@ -42,6 +42,28 @@ TEST_CASE("refcount: freed at the drop, by the dropping thread; a collection fin
     CHECK(heap.stats().floating_bytes_peak == 0);
 }
 
+TEST_CASE("cycle by counts: what was reachable at a young collection waits for one that looks at older ones", "[unit]")
+{
+    tests::TrackingResource resource;
+    Heap heap{resource, {.mode = ReleaseMode::cycle, .cycle = {.generation0 = 2, .generation1 = 1}}};
+    Heap::Result held = heap.allocate(1000, 16, false);
+    make_and_drop(heap, 1);
+    make_and_drop(heap, 20);  // the third container: a collection of the young, which this one is through already
+    CHECK(heap.stats().collections == 1);
+    CHECK(resource.live_bytes() == 1020);
+    held.buffer = {};
+    make_and_drop(heap, 2);
+    make_and_drop(heap, 300);  // the next young collection
+    CHECK(heap.stats().collections == 2);
+    CHECK(resource.live_bytes() == 1320);
+    make_and_drop(heap, 3);
+    make_and_drop(heap, 4);  // and one of two generations
+    CHECK(heap.stats().collections == 3);
+    CHECK(resource.live_bytes() == 4);
+    heap.collect();
+    CHECK(resource.live_bytes() == 0);
+}
+
 TEST_CASE("deferred batch: every Nth drop frees all N, in the dropping thread", "[unit]")
 {
     tests::TrackingResource resource;

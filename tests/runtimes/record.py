@@ -4,6 +4,7 @@
     tests/runtimes/record.py OUT               every curve once, into OUT/run1/
     tests/runtimes/record.py OUT --runs 5      five times, into OUT/run1/ to OUT/run5/
     tests/runtimes/record.py OUT --only 'mono_*' --only '*_16MB_*'
+    tests/runtimes/record.py OUT --checks      the curves of tests/runtimes/checks instead: no profile was fitted to them
     tests/runtimes/record.py --list            the curves and their commands
 
 Needs, for the curves of one runtime each (Debian's packages): mono-mcs mono-runtime libmono-system-core4.0-cil;
@@ -95,9 +96,31 @@ def python_curves():
 
 CURVES = {"mono": mono_curves, "java": java_curves, "python": python_curves}
 
+# Heaps and list counts other than those that the profiles were made from; of heaps (-Xms or 0, -Xmx, garbage).
+CHECKED_HEAPS = [(56, 224, 280_000), (56, 224, 120_000), (112, 448, 40_000), (112, 448, 220_000), (144, 144, 360_000),
+                 (184, 368, 280_000), (240, 480, 90_000), (0, 112, 280_000), (0, 160, 220_000), (0, 224, 420_000), (0, 288, 280_000)]
+CHECKED_LISTS = {35: 2000, 75: 2000, 140: 2000, 220: 2000, 320: 2000, 480: 2000, 600: 2000, 675: 2000, 900: 300, 1200: 300}
+CHECKED_BYTES = 2_000_000
 
-def chosen(runtime, patterns):
-    return [(name, commands) for name, commands in CURVES[runtime]()
+
+def java_checks():
+    for collector in ("Serial", "G1"):
+        for initial, most, garbage in CHECKED_HEAPS:
+            heap = ([f"-Xms{initial}m"] if initial else []) + [f"-Xmx{most}m", f"-XX:+Use{collector}GC"]
+            yield (f"java_{collector}_{initial}m_{most}m_garbage{garbage // 1000}k.csv",
+                   [[*heap, "Repro", "loop", "cleaner", str(COUNT), str(CHECKED_BYTES), str(garbage)]])
+
+
+def python_checks():
+    for lists, count in CHECKED_LISTS.items():
+        yield f"python_lists{lists}.csv", [["loop", "cycle", str(count), "10000", str(lists)]]
+
+
+CHECKS = {"java": java_checks, "python": python_checks}
+
+
+def chosen(curves, patterns):
+    return [(name, commands) for name, commands in curves()
             if not patterns or any(fnmatch.fnmatch(pathlib.Path(name).stem, pattern) for pattern in patterns)]
 
 
@@ -130,20 +153,20 @@ def title(runtime, arguments):
     return f"# {kind} {collector}".rstrip() + "\n"
 
 
-def thinned(text):
+def thinned(text, every=EVERY):
     """Of a long curve: the first and last row, every 100th, and both rows of each collection and each release."""
     header, *rows = text.splitlines()
     columns = header.split(",")
     unreleased, minor = columns.index("unreleased"), columns.index("gc0")
     values = [[int(row.split(",")[column]) for column in (unreleased, minor)] for row in rows]
-    kept = {0, len(rows) - 1, *range(0, len(rows), EVERY)}
+    kept = {0, len(rows) - 1, *range(0, len(rows), every)}
     for i in range(1, len(rows)):
         if values[i][1] != values[i - 1][1] or values[i][0] < values[i - 1][0]:
             kept |= {i - 1, i}
     return "\n".join([header, *(rows[i] for i in sorted(kept))]) + "\n"
 
 
-def record(runtime, program, commands, path):
+def record(runtime, program, commands, path, thin):
     """Runs the commands and stores what they print. A JVM that runs out of direct memory ends its curve early: rows count."""
     text = ""
     for arguments in commands:
@@ -156,8 +179,8 @@ def record(runtime, program, commands, path):
         if notes:
             print(f"  {path.stem}: {notes.strip()}", flush=True)
         text += done.stdout
-    if path.suffix == ".csv" and text.count("\n") > LONG:
-        text = thinned(text)
+    if path.suffix == ".csv" and (thin or text.count("\n") > LONG):
+        text = thinned(text, COUNT if thin else EVERY)
     path.write_text(text)
 
 
@@ -166,12 +189,14 @@ def main():
     parser.add_argument("out", nargs="?", type=pathlib.Path)
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--only", action="append", default=[], metavar="PATTERN")
+    parser.add_argument("--checks", action="store_true")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
+    table = CHECKS if options.checks else CURVES
 
     if options.list:
-        for runtime in CURVES:
-            for name, commands in chosen(runtime, options.only):
+        for runtime in table:
+            for name, commands in chosen(table[runtime], options.only):
                 more = f" ... ({len(commands)} commands)" if len(commands) > 1 else ""
                 print(f"{pathlib.Path(name).stem}: {' '.join(commands[0])}{more}")
         return 0
@@ -181,8 +206,8 @@ def main():
     build_folder = options.out / "build"
     build_folder.mkdir(parents=True, exist_ok=True)
     programs = {}
-    for runtime in CURVES:
-        names = [pathlib.Path(name).stem for name, _ in chosen(runtime, options.only)]
+    for runtime in table:
+        names = [pathlib.Path(name).stem for name, _ in chosen(table[runtime], options.only)]
         if not names:
             continue
         reason = why_missing(runtime)
@@ -198,10 +223,10 @@ def main():
         folder = options.out / f"run{run}"
         folder.mkdir(exist_ok=True)
         for runtime, program in programs.items():
-            for name, commands in chosen(runtime, options.only):
+            for name, commands in chosen(table[runtime], options.only):
                 began = time.monotonic()
                 try:
-                    record(runtime, program, commands, folder / name)
+                    record(runtime, program, commands, folder / name, options.checks)
                 except (RuntimeError, subprocess.TimeoutExpired) as failure:
                     print(f"record: {name}: {failure}", file=sys.stderr)
                     return 1

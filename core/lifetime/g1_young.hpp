@@ -1,0 +1,154 @@
+// G1's young generation, of a heap whose size is given: a collection comes before the array whose objects no longer fit
+// eden. Objects do not cross regions; small ones, and larger ones that fit, lie in
+// a thread-local buffer, and what a region had left when it was full serves the next buffer.
+//
+// Sources  OpenJDK 17, share/gc/g1/g1AllocRegion.cpp (MutatorAllocRegion, with its retained region) and
+//          share/gc/shared/threadLocalAllocBuffer.cpp: a buffer is a 50th of eden, at most half a region, and is given
+//          up for a larger object only once less than a 64th of it is left.
+// Units    bytes.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "core/lifetime/hotspot_eden.hpp"
+#include "core/lifetime/triggers.hpp"
+#include "core/model/specs.hpp"
+
+namespace memsweep::lifetime {
+
+class G1Young final : public Trigger {
+  public:
+    // budget.heap and budget.region are given.
+    explicit G1Young(const model::ManagedBudget& budget) noexcept
+        : eden_{budget.heap, budget.region, budget.bytes_per_array + budget.garbage}, region_{budget.region},
+          small_{budget.bytes_per_array}, large_{budget.garbage == 0 ? 0 : budget.garbage + budget.header}
+    {
+        begin_eden();
+        // What a program has used before its first array lies beside eden in part.
+        constexpr std::uint64_t beside = 350'000;
+        static_cast<void>(make_small(budget.used_at_start - std::min(budget.used_at_start, beside)));
+    }
+
+    [[nodiscard]] Due before_allocate(std::uint64_t /*bytes*/, std::int64_t /*now_ns*/) noexcept override
+    {
+        asked_ = !make_array();
+        return asked_ ? Due::now : Due::no;
+    }
+
+    // The array at hand is the first of the next eden.
+    void collected(const Collection& /*collection*/) noexcept override
+    {
+        const bool full = std::exchange(asked_, false);
+        if (full) {
+            ++collections_;
+        } else if (eden_.shrinks()) {
+            collections_ = 0;
+        }
+        begin_eden();
+        if (full) {
+            static_cast<void>(make_array());
+        }
+    }
+
+  private:
+    // False: something does not fit.
+    [[nodiscard]] bool make_array() noexcept { return make_small(small_) && (large_ == 0 || make_large()); }
+
+    void begin_eden() noexcept
+    {
+        const std::uint64_t regions = eden_.regions(collections_);
+        regions_ = regions - 1;
+        current_ = region_;
+        retained_ = 0;
+        buffer_ = 0;
+        buffer_size_ = std::min(regions * region_ / 50, region_ / 2);
+    }
+
+    [[nodiscard]] bool make_small(std::uint64_t bytes) noexcept
+    {
+        while (bytes != 0) {
+            if (buffer_ == 0 && !take_buffer(1)) {
+                return false;
+            }
+            const std::uint64_t fits = std::min(bytes, buffer_);
+            buffer_ -= fits;
+            bytes -= fits;
+        }
+        return true;
+    }
+
+    [[nodiscard]] bool make_large() noexcept
+    {
+        if (large_ > region_ / 2) {  // regions of its own
+            const std::uint64_t own = (large_ + region_ - 1) / region_;
+            const bool fits = own <= regions_;
+            regions_ -= fits ? own : 0;
+            return fits;
+        }
+        if (buffer_ < large_) {
+            if (buffer_ > buffer_size_ / 64) {
+                return take_outside();
+            }
+            if (!take_buffer(large_)) {
+                return false;
+            }
+        }
+        buffer_ -= std::min(buffer_, large_);
+        return true;
+    }
+
+    [[nodiscard]] bool take_outside() noexcept
+    {
+        if (retained_ >= large_) {
+            retained_ -= large_;
+            return true;
+        }
+        if (current_ < large_ && !take_region()) {
+            return false;
+        }
+        current_ -= large_;
+        return true;
+    }
+
+    // Of at least so many bytes.
+    [[nodiscard]] bool take_buffer(std::uint64_t least) noexcept
+    {
+        const std::uint64_t wanted = std::max(least, smallest_buffer);
+        if (retained_ < wanted && current_ < wanted && !take_region()) {
+            return false;
+        }
+        std::uint64_t& from = retained_ >= wanted ? retained_ : current_;
+        buffer_ = std::min(from, std::max(buffer_size_, least));
+        from -= buffer_;
+        return true;
+    }
+
+    [[nodiscard]] bool take_region() noexcept
+    {
+        if (regions_ == 0) {
+            return false;
+        }
+        --regions_;
+        retained_ = std::max(retained_, current_);
+        current_ = region_;
+        return true;
+    }
+
+    static constexpr std::uint64_t smallest_buffer = 2048;
+
+    G1Eden eden_;
+    std::uint64_t region_;
+    std::uint64_t small_;  // per array
+    std::uint64_t large_;  // one per array; 0: none
+    bool asked_{};
+    std::uint64_t collections_{};  // that eden asked for, since the heap was shrunk
+    std::uint64_t regions_{};      // free
+    std::uint64_t current_{};      // free in the region that is being filled,
+    std::uint64_t retained_{};     // in the one with the most space of those filled before,
+    std::uint64_t buffer_{};       // in the thread's buffer
+    std::uint64_t buffer_size_{};
+};
+
+}  // namespace memsweep::lifetime
