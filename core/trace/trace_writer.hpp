@@ -30,7 +30,8 @@ class TraceWriter {
   public:
     static constexpr std::size_t usual_chunk_bytes = 256 << 10;
 
-    // Facts describe the whole file, and readers find them wherever they stand. A chunk ends with the event that fills it.
+    // Facts describe the whole file, and readers find them wherever they stand. A chunk ends with the event that fills
+    // it.
     TraceWriter(TakeBytes take, const FileHeader& header, std::size_t chunk_bytes = usual_chunk_bytes);
 
     // Names no longer than a chunk; what is longer is cut.
