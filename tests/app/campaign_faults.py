@@ -2,7 +2,7 @@
 
 MEMSWEEP_TEST_KILLS    how many kills; 12 unless told
 MEMSWEEP_TEST_FAULTS   how many storage faults; 8 unless told
-MEMSWEEP_TEST_COUNTS   a file to which a line for each class of faults is added: what was done, how often, what was lost
+MEMSWEEP_TEST_COUNTS   FILE: how often what was done, and what was lost, stands in FILE.<test> at any time
 
 A lost repetition is one that the events call measured and that neither the result, nor what lies beside it (FILE.partial,
 FILE.journal), nor the refuge in TMPDIR holds.
@@ -54,15 +54,19 @@ class Campaign(CliTest):
         self.env = environment(TMPDIR=str(self.refuge))
         self.write("short.json", SHORT)
         self.done = collections.Counter()
-        self.checked = 0
+        self.addCleanup(self.tell)
 
-    def tearDown(self):
+    def tell(self):
         for what, count in sorted(self.done.items()):
-            line = f"{what}: {count}"
-            print(line, flush=True)
-            if COUNTS:
-                with open(COUNTS, "a", encoding="utf-8") as counts:
-                    counts.write(line + "\n")
+            print(f"{what}: {count}", flush=True)
+
+    def count(self, what, number=1):
+        """Counted at once, so that a campaign that is ended early has its figures too."""
+        self.done[what] += number
+        if COUNTS:
+            lines = [f"{what}: {number}\n" for what, number in sorted(self.done.items())]
+            with open(f"{COUNTS}.{self._testMethodName}", "w", encoding="utf-8") as counts:
+                counts.writelines(lines)
 
     def launch(self, *argv, prefix=(), limits=None):
         def in_child():
@@ -130,12 +134,13 @@ class Campaign(CliTest):
     def check_nothing_lost(self, path, what):
         events = event_lines(self.folder / "events")
         reported = measured(events)
-        self.checked += sum(reported.values())
-        self.done["repetitions reported and looked for"] += sum(reported.values())
+        self.count("repetitions reported and looked for", sum(reported.values()))
         if not reported:
             return reported
         kept = self.kept(path, events[0]["run_id"])
         lost = {case: (count, kept[case]) for case, count in reported.items() if kept[case] < count}
+        if lost:
+            self.count(f"repetitions lost: {what}", sum(count - there for count, there in lost.values()))
         self.assertEqual(lost, {}, f"{what}: reported and kept; {self.errors()}")
         return reported
 
@@ -153,7 +158,7 @@ class Campaign(CliTest):
             now = self.case(result, case["id"])
             for name, metric in case["metrics"].items():
                 self.assertEqual(now["metrics"][name]["values"][:len(metric["values"])], metric["values"], f"{case['id']}: {name}")
-        self.done["runs resumed to their end"] += 1
+        self.count("runs resumed to their end")
 
 
 class Kills(Campaign):
@@ -275,7 +280,7 @@ class Kills(Campaign):
             name = self.random.choices(names, weights)[0]
             with self.subTest(name, attempt=attempts):
                 if subjects[name][1]():
-                    self.done[f"kills: {name}"] += 1
+                    self.count(f"kills: {name}")
 
 
 class StorageFaults(Campaign):
@@ -372,7 +377,7 @@ class StorageFaults(Campaign):
         for number in range(FAULTS):
             kind = self.random.choices(kinds, weights)[0]
             with self.subTest(number=number):
-                self.done[f"faults: {kind()}"] += 1
+                self.count(f"faults: {kind()}")
 
 
 if __name__ == "__main__":
