@@ -9,7 +9,7 @@ target_compile_options(memsweep_warnings INTERFACE
 if(MEMSWEEP_UNITY)
   # A local name may shadow that of another file, and a class may have a member of a type that only its own file knows.
   # Both are fine in files by themselves, which scripts/check.sh looks at.
-  target_compile_options(memsweep_warnings INTERFACE -Wno-shadow -Wshadow=local $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  target_compile_options(memsweep_warnings INTERFACE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wshadow=local -Wno-subobject-linkage>)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # The scenario schema is one literal, longer than the standard asks of every compiler.

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "app/commands/result_journal.hpp"
 #include "app/commands/results.hpp"
 #include "core/base/quantity.hpp"
 #include "core/sys/descriptor.hpp"
@@ -130,11 +131,16 @@ class RunObservers::ResultFile final : public engine::Observer {
         replaces_earlier_ = !stream_ && !names_itself && target && target->existing;
     }
 
-    void repetition_ended(const engine::RepetitionStart& start, const engine::Outcome& /*outcome*/,
+    // What did not finish ends its case, which saves.
+    void repetition_ended(const engine::RepetitionStart& start, const engine::Outcome& outcome,
                           const model::RunReport& report) override
     {
         constexpr int largest_share = 5;
-        if (!stream_ && !start.warmup && clock_.now() - last_write_ >= write_cost_ * largest_share) {
+        if (stream_ || start.warmup || outcome.ending != engine::Ending::finished) {
+            return;
+        }
+        const bool is_due = clock_.now() - last_write_ >= write_cost_ * largest_share;
+        if (is_due || !append_to_journal(current_path(), report, start.case_id)) {
             static_cast<void>(save(report));
         }
     }
@@ -155,13 +161,15 @@ class RunObservers::ResultFile final : public engine::Observer {
         complained_ = false;
         replaces_earlier_ = replaces_earlier_ && report.run.interrupted;
         if (save(report)) {
-            return replaces_earlier_ ? partial_path(path_) : path_;
+            return current_path();
         }
         save_in_refuge(report);
         return std::nullopt;
     }
 
   private:
+    [[nodiscard]] std::string current_path() const { return replaces_earlier_ ? partial_path(path_) : path_; }
+
     bool save(const model::RunReport& report)
     {
         const auto begin = clock_.now();
@@ -176,10 +184,12 @@ class RunObservers::ResultFile final : public engine::Observer {
             }
             return false;
         }
+        remove_journal(current_path());
         if (replaces_earlier_) {
             partial_written_ = true;
         } else if (std::exchange(partial_written_, false)) {
             unlink(partial_path(path_).c_str());
+            remove_journal(partial_path(path_));
         }
         return true;
     }

@@ -13,6 +13,7 @@
 #include "app/commands/commands.hpp"
 #include "app/commands/comparing.hpp"
 #include "app/commands/plans.hpp"
+#include "app/commands/result_journal.hpp"
 #include "app/commands/run_observers.hpp"
 #include "app/commands/shipped.hpp"
 #include "app/commands/this_machine.hpp"
@@ -118,7 +119,8 @@ void add_warnings(model::RunReport& report)
     }
 }
 
-// The earlier run's own file, or what a younger run that was cut off left beside it.
+// The earlier run's own file, or what a younger run that was cut off left beside it; and the repetitions in its
+// journal.
 base::Expected<void> take_over_earlier(const std::string& path, const model::Plan& plan, model::RunReport& report)
 {
     auto earlier = read_result(path);
@@ -141,6 +143,8 @@ base::Expected<void> take_over_earlier(const std::string& path, const model::Pla
     report.cases = std::move(earlier->cases);
     report.run.id = earlier->run.id;
     report.run.started = earlier->run.started;
+    take_over_journal(path, report);
+    take_over_journal(RunObservers::partial_path(path), report);
     return {};
 }
 
@@ -162,8 +166,8 @@ class RunSession {
   public:
     RunSession(const RunCommand& command, const GlobalOptions& global, const model::Machine& machine,
                const engine::Capabilities& capabilities, std::uint64_t budget_bytes)
-        : command_{command}, global_{global}, machine_{machine}, capabilities_{capabilities},
-          budget_bytes_{budget_bytes}
+        : command_{command}, global_{global}, machine_{machine}, capabilities_{capabilities}, budget_bytes_{
+                                                                                                  budget_bytes}
     {
     }
 

@@ -132,9 +132,9 @@ void append_shifted(std::vector<Part>& into, const std::vector<Part>& from, std:
     }
 }
 
-// Adds the repetitions of a case of another result to those it has. Metrics that only one side has are absent in the
-// other's repetitions, with a reason. Summaries are left as they are.
-Expected<void> append_case(CaseReport& into, const CaseReport& from)
+}  // namespace
+
+Expected<void> append_repetitions(CaseReport& into, const CaseReport& from)
 {
     constexpr std::uint64_t max_repetitions = std::numeric_limits<std::uint32_t>::max();
     if (std::uint64_t{into.repetitions} + from.repetitions > max_repetitions ||
@@ -165,6 +165,8 @@ Expected<void> append_case(CaseReport& into, const CaseReport& from)
     into.planned_repetitions += from.planned_repetitions;
     return {};
 }
+
+namespace {
 
 std::vector<std::string> run_ids(const model::RunInfo& run)
 {
@@ -251,7 +253,7 @@ Expected<void> merge_cases(RunReport& into, const RunReport& from, const std::st
         const auto found = std::ranges::find(into.cases, added.id, &CaseReport::id);
         if (found == into.cases.end()) {
             into.cases.push_back(added);
-        } else if (auto appended = append_case(*found, added); !appended) {
+        } else if (auto appended = append_repetitions(*found, added); !appended) {
             return base::fail(appended.error().code, appended.error().message, name);
         }
     }

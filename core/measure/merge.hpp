@@ -29,4 +29,10 @@ struct MergePart {
 // run spans all of them. Its id, argv and exit code are left to the caller.
 [[nodiscard]] base::Expected<model::RunReport> merge(std::span<const MergePart> parts, bool force);
 
+// Adds the repetitions that another result has of a case to those it has. Metrics that only one side has are absent in
+// the other's repetitions, with a reason. Summaries are left as they are.
+//
+// Errors   as merge(), without the part's name; `into` may be changed in part.
+[[nodiscard]] base::Expected<void> append_repetitions(model::CaseReport& into, const model::CaseReport& from);
+
 }  // namespace memsweep::measure

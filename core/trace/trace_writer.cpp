@@ -10,7 +10,6 @@
 namespace memsweep::trace {
 namespace {
 
-constexpr std::size_t payload_bytes = 256 << 10;
 constexpr std::size_t max_text_bytes = 4096;
 constexpr int compression_level = 1;  // 3 makes a sqlite trace 4 % smaller and takes twice as long
 
@@ -55,9 +54,9 @@ base::Expected<void> put_facts(const TakeBytes& take, const Facts& facts)
     return put_chunk(take, {.kind = ChunkKind::facts}, text);
 }
 
-TraceWriter::TraceWriter(TakeBytes take, const FileHeader& header)
-    : take_{std::move(take)}, outcome_{put_header(take_, header)},
-      payload_(payload_bytes + max_text_bytes + 16 * max_event_bytes)
+TraceWriter::TraceWriter(TakeBytes take, const FileHeader& header, std::size_t chunk_bytes)
+    : take_{std::move(take)}, outcome_{put_header(take_, header)}, chunk_bytes_{chunk_bytes},
+      payload_(chunk_bytes + max_text_bytes + 16 * max_event_bytes)
 {
     begin_chunk(header.start_ticks);
 }
@@ -106,7 +105,7 @@ void TraceWriter::set_context(const Event& event)
 
 void TraceWriter::add(const Event& event)
 {
-    if (static_cast<std::size_t>(at_ - payload_.data()) >= payload_bytes) {
+    if (static_cast<std::size_t>(at_ - payload_.data()) >= chunk_bytes_) {
         end_chunk();
     }
     set_context(event);

@@ -1,7 +1,7 @@
 // Events into a trace file, in the order they are given: one stream, whatever threads they speak of.
 //
 // Cost     10 ns an event, compression included.
-// Memory   two chunks of 256 KiB.
+// Memory   two chunks, of 256 KiB unless told.
 // Errors   io: what the taker of the bytes refused. After an error further events are dropped; finish() says so again.
 // Threads  one.
 #pragma once
@@ -28,8 +28,11 @@ using TakeBytes = std::function<base::Expected<void>(std::string_view)>;
 
 class TraceWriter {
   public:
-    // Facts describe the whole file, and readers find them wherever they stand.
-    TraceWriter(TakeBytes take, const FileHeader& header);
+    static constexpr std::size_t usual_chunk_bytes = 256 << 10;
+
+    // Facts describe the whole file, and readers find them wherever they stand. A chunk ends with the event that fills
+    // it.
+    TraceWriter(TakeBytes take, const FileHeader& header, std::size_t chunk_bytes = usual_chunk_bytes);
 
     // Names no longer than a chunk; what is longer is cut.
     void add(const Event& event);
@@ -44,6 +47,7 @@ class TraceWriter {
 
     TakeBytes take_;
     base::Expected<void> outcome_;
+    std::size_t chunk_bytes_;
     std::vector<std::uint8_t> payload_;
     std::uint8_t* at_{};
     EventEncoder encoder_;

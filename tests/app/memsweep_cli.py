@@ -208,17 +208,6 @@ def event_lines(path):
     return [strict_json(line) for line in data.split(b"\n")[:-1]]
 
 
-def seconds_since_epoch(utc):
-    whole, _, fraction = utc.rstrip("Z").partition(".")
-    return calendar_seconds(whole) + float(f"0.{fraction or 0}")
-
-
-def calendar_seconds(text):
-    import calendar
-
-    return calendar.timegm(time.strptime(text, "%Y-%m-%dT%H:%M:%S"))
-
-
 # Scenarios small enough that a repetition costs a worker's start.
 
 def alloc(name="a", size="64KiB", **keys):

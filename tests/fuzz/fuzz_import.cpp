@@ -1,4 +1,4 @@
-// Any bytes as a log: the first one chooses the importer, by its place in the table, or beyond it the recognition.
+// Any bytes as a log of the chosen importer, or, where none is chosen, as one that may be compressed and is recognised.
 //
 // Errors   a broken promise ends the process: what was imported reads back as something else.
 #include <cstdint>
@@ -7,27 +7,29 @@
 #include "core/base/assert.hpp"
 #include "core/trace/import/import.hpp"
 #include "core/trace/summary.hpp"
+#include "tests/fuzz/chosen_parser.hpp"
 
 namespace {
 
 using namespace memsweep;
 
-void import(std::string_view bytes, const trace::ImportFormat& format)
+// Small, so that inputs of a few hundred bytes reach their ends, and a hundred thousand of them take seconds to make.
+constexpr std::size_t buffer_bytes = 256;
+constexpr std::size_t chunk_bytes = 512;
+
+void import(trace::ReadMore source, const trace::ImportFormat& format)
 {
-    auto source = trace::decompressed(trace::log_from_memory(bytes), "fuzz");
-    if (!source) {
-        return;
-    }
-    trace::LogText log{*std::move(source)};
+    trace::LogText log{std::move(source), buffer_bytes};
     std::string written;
     trace::TraceWriter writer{[&](std::string_view piece) -> base::Expected<void> {
                                   written += piece;
                                   return {};
                               },
-                              {.ticks_per_second = format.ticks_per_second}};
+                              {.ticks_per_second = format.ticks_per_second},
+                              chunk_bytes};
     trace::ImportSink sink{writer};
-    const auto imported =
-        format.import(log, sink, {.name = "fuzz.dev1.csv", .uid = {}, .drawn_live = 300, .drawn_events = 2'000});
+    const auto imported = trace::import_log(format, log, sink,
+                                            {.name = "fuzz.dev1.csv", .uid = {}, .drawn_live = 20, .drawn_events = 60});
     MEMSWEEP_ASSERT(imported || !imported.error().message.empty(), "a refusal has a reason");
     MEMSWEEP_ASSERT(writer.finish({}), "writing to memory succeeds");
     auto reader = trace::TraceReader::open(
@@ -41,19 +43,41 @@ void import(std::string_view bytes, const trace::ImportFormat& format)
                     "what was imported reads back the same");
 }
 
+void recognise(std::string_view bytes)
+{
+    const auto source = trace::decompressed(trace::log_from_memory(bytes), "fuzz");
+    if (!source) {
+        MEMSWEEP_ASSERT(!source.error().message.empty(), "a refusal has a reason");
+        return;
+    }
+    trace::LogText log{*source, buffer_bytes};
+    const std::string head{log.peek(trace::log_head_bytes)};
+    if (const auto format = trace::find_import_format("", head, "fuzz"); format) {
+        import(*trace::decompressed(trace::log_from_memory(bytes), "fuzz"), **format);
+    }
+}
+
+const trace::ImportFormat* chosen_format()
+{
+    const std::string_view name = fuzz::chosen_parser();
+    if (name.empty() || name == "recognised") {
+        return nullptr;
+    }
+    const auto format = trace::find_import_format(name, "", "fuzz");
+    MEMSWEEP_ASSERT(format, "MEMSWEEP_FUZZ_PARSER names an importer");
+    return *format;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
-    if (size == 0) {
-        return 0;
-    }
-    const std::string_view bytes{reinterpret_cast<const char*>(data) + 1, size - 1};
-    const auto formats = trace::import_formats();
-    if (data[0] < formats.size()) {
-        import(bytes, formats[data[0]]);
-    } else if (const auto format = trace::find_import_format("", bytes, "fuzz")) {
-        import(bytes, **format);
+    static const trace::ImportFormat* const format = chosen_format();
+    const std::string_view bytes{reinterpret_cast<const char*>(data), size};
+    if (format == nullptr) {
+        recognise(bytes);
+    } else {
+        import(trace::log_from_memory(bytes), *format);
     }
     return 0;
 }

@@ -1,4 +1,5 @@
-// Any bytes as a scenario file, as the file it includes, and their first line as what the command line may say.
+// Any bytes as a scenario file, as the file it includes, and their first line as what the command line may say; or as
+// a runtime profile that a scenario names.
 //
 // Errors   a broken promise of the loader ends the process: a failure without a reason, a plan without cases.
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include "core/model/plan.hpp"
 #include "scenarios/reader/axes.hpp"
 #include "scenarios/reader/loader.hpp"
+#include "tests/fuzz/chosen_parser.hpp"
 
 namespace {
 
@@ -62,16 +64,39 @@ void check_command_line(std::string_view text, std::string_view line, const scen
     static_cast<void>(model::parse_expression(line));
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+void load_scenario(std::string_view text)
 {
-    const std::string_view text{reinterpret_cast<const char*>(data), size};
     const std::string_view line = text.substr(0, text.find('\n'));
     const scenarios::Surroundings surroundings = surroundings_with(text);
     check(scenarios::load_text("f", text, {}, surroundings));
     if (line.size() < text.size()) {
         check_command_line(text.substr(line.size()), line, surroundings);
     }
+}
+
+void load_profile(std::string_view text)
+{
+    constexpr std::string_view scenario =
+        R"({"format": "memsweep-scenario", "version": 1, "name": "f", "release": {"profile": "p"},)"
+        R"( "steps": [{"op": "alloc", "as": "a", "bytes": 64}, {"op": "drop", "target": "a"}]})";
+    check(scenarios::load_text("f", scenario, {}, surroundings_with(text)));
+}
+
+using Load = void (*)(std::string_view text);
+
+Load chosen_load()
+{
+    const std::string_view name = fuzz::chosen_parser();
+    Load const load = name == "scenario" ? load_scenario : name == "profile" ? load_profile : nullptr;
+    MEMSWEEP_ASSERT(load != nullptr, "MEMSWEEP_FUZZ_PARSER is scenario or profile");
+    return load;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    static Load const load = chosen_load();
+    load({reinterpret_cast<const char*>(data), size});
     return 0;
 }

@@ -6,6 +6,7 @@
 
 #include "core/base/assert.hpp"
 #include "core/trace/fit.hpp"
+#include "core/trace/format/crc32c.hpp"
 #include "core/trace/replay/replayer.hpp"
 #include "core/trace/summary.hpp"
 
@@ -13,10 +14,11 @@ namespace {
 
 using namespace memsweep;
 
-constexpr std::uint64_t max_fitted_events = 2'000;
+constexpr std::uint64_t max_fitted_events = 300;
 
-// On two threads, so that some blocks change hands, and on no memory: sizes may be anything.
-void replay(trace::TraceReader& reader, const trace::Totals& totals)
+// Compiled for two threads too, so that some blocks change hands, and replayed on no memory: sizes may be anything.
+// Starting threads costs more than all else that an input does, so that one input in 64 does it.
+void replay(trace::TraceReader& reader, const trace::Totals& totals, bool on_two_threads)
 {
     for (const std::uint32_t threads : {1U, 2U}) {
         reader.rewind();
@@ -28,8 +30,10 @@ void replay(trace::TraceReader& reader, const trace::Totals& totals)
         MEMSWEEP_ASSERT(compiled.allocations == totals.allocations && compiled.frees == totals.frees &&
                             compiled.peak_live_bytes == totals.peak_live_bytes,
                         "a replay does what is counted");
-        trace::Replayer replayer{*program};
-        MEMSWEEP_ASSERT(replayer.on_nothing().events == compiled.events, "every event is replayed");
+        if (threads == 1 || on_two_threads) {
+            trace::Replayer replayer{*program};
+            MEMSWEEP_ASSERT(replayer.on_nothing().events == compiled.events, "every event is replayed");
+        }
     }
 }
 
@@ -51,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         for (const trace::PlacementPolicy& policy : trace::placement_policies()) {
             static_cast<void>(trace::fit(ops, policy, {}));
         }
-        replay(*reader, summary.totals);
+        replay(*reader, summary.totals, trace::crc32c(data, size) % 64 == 0);
     }
     return 0;
 }

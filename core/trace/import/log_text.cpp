@@ -229,7 +229,7 @@ bool LogText::read_more()
         if (buffer_.size() >= max_line_bytes) {
             return false;
         }
-        buffer_.resize(buffer_.size() * 2);
+        buffer_.resize(std::min(buffer_.size() * 2, max_line_bytes));
     }
     if (ended_) {
         return false;

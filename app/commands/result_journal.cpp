@@ -1,0 +1,148 @@
+#include "app/commands/result_journal.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "core/base/text.hpp"
+#include "core/measure/merge.hpp"
+#include "core/measure/summary.hpp"
+#include "core/sys/descriptor.hpp"
+#include "core/sys/file_text.hpp"
+#include "core/sys/output_file.hpp"
+#include "reporters/json/result_json.hpp"
+
+namespace memsweep::app {
+namespace {
+
+constexpr std::uint64_t largest_journal_bytes = 1ULL << 30;
+
+// Those of one repetition, which stand at the end.
+template <typename Part>
+std::vector<Part> last_parts(const std::vector<Part>& all, std::uint32_t repetition)
+{
+    const auto others =
+        std::find_if(all.rbegin(), all.rend(), [&](const Part& part) { return part.repetition != repetition; });
+    std::vector<Part> last{others.base(), all.end()};
+    for (Part& part : last) {
+        part.repetition = 0;
+    }
+    return last;
+}
+
+model::CaseReport last_repetition(const model::CaseReport& whole)
+{
+    const std::uint32_t number = whole.repetitions - 1;
+    model::CaseReport one;
+    one.id = whole.id;
+    one.scenario = whole.scenario;
+    one.params = whole.params;
+    one.release = whole.release;
+    one.repetitions = 1;
+    one.operation = whole.operation;
+    one.points = last_parts(whole.points, number);
+    one.phases = last_parts(whole.phases, number);
+    one.series = last_parts(whole.series, number);
+    one.defects = last_parts(whole.defects, number);
+    one.call_times = whole.call_times;
+    one.allocator = whole.allocator;
+    one.trims = whole.trims;
+    one.facts = whole.facts;
+    for (const model::Metric& metric : whole.metrics) {
+        model::Metric& last = one.metrics.emplace_back();
+        last.name = metric.name;
+        last.unit = metric.unit;
+        last.better = metric.better;
+        last.metric_class = metric.metric_class;
+        last.provenance = metric.provenance;
+        last.values = {number < metric.values.size() ? metric.values[number] : std::nullopt};
+        last.reason = metric.reason;
+    }
+    return one;
+}
+
+// "NUMBER RESULT": a result of one case and one repetition.
+std::string line_of(const model::RunReport& report, const model::CaseReport& one)
+{
+    model::RunReport small;
+    small.tool = report.tool;
+    small.run = report.run;
+    small.machine = report.machine;
+    small.cases = {last_repetition(one)};
+    std::string line = fmt::format("{} {}", one.repetitions - 1, reporters::to_json(small));
+    std::ranges::replace(line, '\n', ' ');  // none stands within a text
+    line.back() = '\n';
+    return line;
+}
+
+// One that the case has already, or that does not follow on what it has, is left out.
+void take_over(model::CaseReport& into, model::CaseReport added, std::uint64_t number)
+{
+    const std::uint32_t planned = into.planned_repetitions;
+    if (number != into.repetitions || !measure::append_repetitions(into, added)) {
+        return;
+    }
+    into.planned_repetitions = planned;
+    into.call_times = std::move(added.call_times);
+    into.allocator = std::move(added.allocator);
+    into.facts = std::move(added.facts);
+    for (model::Metric& metric : into.metrics) {
+        metric.summary = measure::summarize(metric.values);
+    }
+}
+
+void take_over_line(std::string_view line, model::RunReport& report)
+{
+    const auto number = base::parse_number(base::take_until(line, ' '));
+    auto small = reporters::read_json(line, "journal");
+    if (!number || !small || small->run.id != report.run.id || small->cases.size() != 1) {
+        return;
+    }
+    const auto found = std::ranges::find(report.cases, small->cases.front().id, &model::CaseReport::id);
+    if (found != report.cases.end()) {
+        take_over(*found, std::move(small->cases.front()), *number);
+    }
+}
+
+}  // namespace
+
+std::string journal_path(const std::string& result_path)
+{
+    return result_path + ".journal";
+}
+
+base::Expected<void> append_to_journal(const std::string& result_path, const model::RunReport& report,
+                                       std::string_view case_id)
+{
+    const auto one = std::ranges::find(report.cases, case_id, &model::CaseReport::id);
+    if (one == report.cases.end() || one->repetitions == 0) {
+        return {};
+    }
+    constexpr mode_t for_the_umask = 0666;
+    const std::string path = journal_path(result_path);
+    const sys::UniqueFd file{::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, for_the_umask)};
+    const int problem = file.valid() ? sys::write_all(file.get(), line_of(report, *one)) : errno;
+    return problem == 0 ? base::Expected<void>{} : base::fail(sys::io_error("cannot write", problem, path));
+}
+
+void remove_journal(const std::string& result_path)
+{
+    ::unlink(journal_path(result_path).c_str());
+}
+
+void take_over_journal(const std::string& result_path, model::RunReport& report)
+{
+    const auto text = sys::read_file(journal_path(result_path), largest_journal_bytes);
+    std::string_view rest = text ? std::string_view{*text} : std::string_view{};
+    while (!rest.empty()) {
+        take_over_line(base::take_until(rest, '\n'), report);
+    }
+}
+
+}  // namespace memsweep::app

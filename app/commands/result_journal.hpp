@@ -1,0 +1,30 @@
+// The repetitions that a result on disk lacks: a line for each in FILE.journal, appended while writing the whole result
+// again would cost more than measuring. A run that goes on with the result takes them over.
+//
+// Cost     of a line: a repetition's values as JSON and one write, however long the result is. Nothing is flushed to
+// the
+//          disk: a kill of the process loses no line, a power failure may.
+// Errors   a line that was cut off, or that another run wrote, is passed over.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/base/expected.hpp"
+#include "core/model/report.hpp"
+
+namespace memsweep::app {
+
+[[nodiscard]] std::string journal_path(const std::string& result_path);
+
+// Adds the case's last repetition.
+[[nodiscard]] base::Expected<void> append_to_journal(const std::string& result_path, const model::RunReport& report,
+                                                     std::string_view case_id);
+
+// After the whole result has been written.
+void remove_journal(const std::string& result_path);
+
+// Adds to `report` the repetitions that its journal has and it lacks.
+void take_over_journal(const std::string& result_path, model::RunReport& report);
+
+}  // namespace memsweep::app

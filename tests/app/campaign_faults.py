@@ -1,0 +1,384 @@
+"""Kills and storage faults at random moments, and then: is every repetition that was reported in a file?
+
+MEMSWEEP_TEST_KILLS    how many kills; 12 unless told
+MEMSWEEP_TEST_FAULTS   how many storage faults; 8 unless told
+MEMSWEEP_TEST_COUNTS   FILE: how often what was done, and what was lost, stands in FILE.<test> at any time
+
+A lost repetition is one that the events call measured and that neither the result, nor what lies beside it (FILE.partial,
+FILE.journal), nor the refuge in TMPDIR holds.
+"""
+
+import collections
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from memsweep_cli import (BINARY, CliTest, alloc, default_signals, drop, environment, event_lines, idle, is_live_worker, rng, scenario,
+                          strict_json)
+
+KILLS = int(os.environ.get("MEMSWEEP_TEST_KILLS") or 12)
+FAULTS = int(os.environ.get("MEMSWEEP_TEST_FAULTS") or 8)
+COUNTS = os.environ.get("MEMSWEEP_TEST_COUNTS")
+PATIENCE_S = 120
+REPETITIONS = 3
+# Flushing a file takes so long that writing the whole result is too much for most repetitions, on any machine.
+SLOW_DISK = ("strace", "-o", "/dev/null", "-e", "trace=fsync", "-e", "inject=fsync:delay_exit=500000")
+SHORT = scenario("short", axes={"n": [1, 2]}, repetitions=REPETITIONS, steps=[alloc(size="4KiB", count="${axis.n}"), drop(), idle("1ms")])
+
+
+def measured(events):
+    """Reported repetitions, by case."""
+    counts = collections.Counter()
+    for event in events:
+        if event["type"] == "repetition" and event["status"] == "ok":
+            counts[event["case"]] = max(counts[event["case"]], event["repetition"] + 1)
+    return counts
+
+
+def whole_or_none(path):
+    try:
+        return strict_json(path.read_bytes())
+    except FileNotFoundError:
+        return None
+
+
+class Campaign(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.refuge = self.folder / "refuge"
+        self.refuge.mkdir()
+        self.env = environment(TMPDIR=str(self.refuge))
+        self.write("short.json", SHORT)
+        self.done = collections.Counter()
+        self.addCleanup(self.tell)
+
+    def tell(self):
+        for what, count in sorted(self.done.items()):
+            print(f"{what}: {count}", flush=True)
+
+    def count(self, what, number=1):
+        """Counted at once, so that a campaign that is ended early has its figures too."""
+        self.done[what] += number
+        if COUNTS:
+            lines = [f"{what}: {number}\n" for what, number in sorted(self.done.items())]
+            with open(f"{COUNTS}.{self._testMethodName}", "w", encoding="utf-8") as counts:
+                counts.writelines(lines)
+
+    def launch(self, *argv, prefix=(), limits=None):
+        def in_child():
+            default_signals()
+            if limits is not None:
+                limits()
+
+        with open(self.folder / "stderr", "wb") as errors:
+            process = subprocess.Popen([*prefix, os.fspath(BINARY), *argv], cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True, preexec_fn=in_child)
+        self.addCleanup(self.end, process)
+        return process
+
+    def end(self, process):
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+    def errors(self):
+        return (self.folder / "stderr").read_text(encoding="utf-8", errors="replace")
+
+    def wait(self, process):
+        try:
+            code = process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self.end(process)
+            self.fail(f"hangs: {self.errors()}")
+        self.assertNotIn("internal error", self.errors())
+        return code
+
+    def length_of(self, *argv):
+        begin = time.monotonic()
+        self.assertIn(self.wait(self.launch(*argv)), (0, 5), self.errors())  # 5: compared, too few repetitions for a verdict
+        return time.monotonic() - begin
+
+    def clear(self, *names):
+        for name in names:
+            for path in self.folder.glob(name):
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
+    def kept(self, path, run_id):
+        """Repetitions by case of everything that holds a part of that run."""
+        counts = collections.Counter()
+
+        def count(document):
+            if document["run"]["id"] == run_id:
+                for case in document["cases"]:
+                    counts[case["id"]] = max(counts[case["id"]], case["repetitions"])
+
+        for file in (path, path.with_name(path.name + ".partial"), *self.refuge.glob("memsweep-*.json")):
+            document = whole_or_none(file)
+            if document is not None:
+                count(document)
+        for file in (path, path.with_name(path.name + ".partial")):
+            journal = file.with_name(file.name + ".journal")
+            for line in journal.read_bytes().split(b"\n")[:-1] if journal.exists() else ():
+                number, _, document = line.partition(b" ")
+                document = strict_json(document)
+                if document["run"]["id"] == run_id:
+                    for case in document["cases"]:
+                        if counts[case["id"]] == int(number):
+                            counts[case["id"]] += 1
+        return counts
+
+    def check_nothing_lost(self, path, what):
+        events = event_lines(self.folder / "events")
+        reported = measured(events)
+        self.count("repetitions reported and looked for", sum(reported.values()))
+        if not reported:
+            return reported
+        kept = self.kept(path, events[0]["run_id"])
+        lost = {case: (count, kept[case]) for case, count in reported.items() if kept[case] < count}
+        if lost:
+            self.count(f"repetitions lost: {what}", sum(count - there for count, there in lost.values()))
+        self.assertEqual(lost, {}, f"{what}: reported and kept; {self.errors()}")
+        return reported
+
+    def check_resumed(self, reported):
+        """What a killed run had measured stays as it was, and what it lacked is measured."""
+        before = whole_or_none(self.folder / "r.json")
+        self.clear("events")
+        self.assertEqual(self.wait(self.launch("run", "short.json", "-q", "-o", "r.json", "--resume", "--events", "events")), 0, self.errors())
+        result = self.result("r.json")
+        self.assertEqual([case["repetitions"] for case in result["cases"]], [REPETITIONS] * 2)
+        again = collections.Counter(event["case"] for event in event_lines(self.folder / "events") if event["type"] == "repetition")
+        for case in result["cases"]:
+            self.assertLessEqual(again[case["id"]], REPETITIONS - reported[case["id"]], "a repetition was measured twice")
+        for case in before["cases"]:
+            now = self.case(result, case["id"])
+            for name, metric in case["metrics"].items():
+                self.assertEqual(now["metrics"][name]["values"][:len(metric["values"])], metric["values"], f"{case['id']}: {name}")
+        self.count("runs resumed to their end")
+
+
+class Kills(Campaign):
+    """SIGKILL to the driver, to its whole process group or to a worker."""
+
+    def after(self, process, length_s):
+        time.sleep(self.random.uniform(0, length_s))
+        return process.poll() is None
+
+    def kill_run(self, argv, group):
+        self.clear("r.json*", ".memsweep-*", "events")
+        earlier = self.random.random() < 0.3
+        if earlier:
+            self.write("r.json", self.earlier)
+        slow = group and argv[0] == "run" and shutil.which("strace")
+        process = self.launch(*argv, "-q", "-o", "r.json", *(["--events", "events"] if argv[0] == "run" else ["--progress", "json"]),
+                              prefix=SLOW_DISK if slow else ())
+        alive = self.after(process, self.lengths[argv[0]])
+        if alive:
+            (os.killpg if group else os.kill)(process.pid, signal.SIGKILL)
+        process.wait()
+        if argv[0] != "run":
+            lines = self.errors().split("\n")[:-1]
+            self.write("events", "".join(line + "\n" for line in lines if line.startswith("{")))
+        reported = self.check_nothing_lost(self.folder / "r.json", f"SIGKILL to {argv[0]}")
+        if earlier and not reported:
+            self.assertIsNotNone(whole_or_none(self.folder / "r.json"), "the earlier result is gone")
+        if alive and reported and argv[0] == "run" and self.done["kills: memsweep run"] % 5 == 0:
+            self.check_resumed(reported)
+        return alive
+
+    def test_between_two_writes_of_the_result(self):
+        if not shutil.which("strace"):
+            self.leave_out("a slow disk", "strace is not installed")
+        process = self.launch("run", "short.json", "-q", "-o", "r.json", "--events", "events", prefix=SLOW_DISK)
+        deadline = time.monotonic() + PATIENCE_S
+        while sum(measured(event_lines(self.folder / "events")).values()) < 4 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        reported = self.check_nothing_lost(self.folder / "r.json", "SIGKILL between two writes")
+        self.assertGreaterEqual(sum(reported.values()), 4)
+        self.check_resumed(reported)
+        self.assertEqual(sorted(path.name for path in self.folder.glob("r.json*")), ["r.json"], "nothing is left beside the result")
+
+    def kill_worker(self):
+        self.clear("r.json*", "events")
+        process = self.launch("run", "short.json", "-q", "-o", "r.json", "--events", "events")
+        time.sleep(self.random.uniform(0, self.lengths["run"]))
+        workers = [event["pid"] for event in event_lines(self.folder / "events") if "pid" in event]
+        alive = bool(workers) and is_live_worker(workers[-1])
+        if alive:
+            try:
+                os.kill(workers[-1], signal.SIGKILL)
+            except ProcessLookupError:
+                alive = False
+        self.assertIn(self.wait(process), (0, 3), self.errors())
+        self.check_nothing_lost(self.folder / "r.json", "SIGKILL to a worker")
+        result = self.result("r.json")
+        self.assertIsNotNone(result["run"]["ended"])
+        self.assertTrue(all(case["reason"] for case in result["cases"] if case["status"] != "ok"))
+        return alive
+
+    def kill_record(self):
+        self.clear("t.mst*", "u.mst*")
+        process = self.launch("record", "-q", "-o", "t.mst", "--", "sh", "-c", "for i in 1 2 3; do ls > /dev/null; done")
+        alive = self.after(process, self.lengths["record"])
+        if alive:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        trace = "t.mst"
+        if (self.folder / "t.mst.recording").exists() and any((self.folder / "t.mst.recording").iterdir()):
+            outcome = self.memsweep("record", "--recover", "t.mst.recording", "-o", "u.mst", env=self.env)
+            self.assertIn(outcome.code, (0, 2), f"\n{outcome}")
+            if outcome.code == 2:
+                self.assertIn("nothing was recorded", outcome.errors)
+                return alive
+            trace = "u.mst"
+        if (self.folder / trace).exists():
+            self.expect(0, "info", trace, env=self.env)
+        return alive
+
+    def kill_writer(self, *argv):
+        """A command that writes one file: the earlier one stays, or the new one is there, whole."""
+        name = argv[0]
+        self.clear("out", ".memsweep-*")
+        self.write("out", b"{}")
+        process = self.launch(name, "-o", "out", *argv[1:])
+        alive = self.after(process, self.lengths[name])
+        if alive:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        self.assertIsNotNone(whole_or_none(self.folder / "out"))
+        return alive
+
+    def test_kills(self):
+        self.random = rng("kills")
+        self.expect(0, "run", "short.json", "-q", "-n", "1", "-o", "a.json")
+        self.expect(0, "run", "short.json", "-q", "-n", "1", "-o", "b.json")
+        self.earlier = (self.folder / "a.json").read_bytes()
+        self.expect(0, "record", "-q", "-o", "small.mst", "--", "ls")
+        replay = ("replay", "small.mst", "--on", "glibc,null", "-n", "2", "--warmup", "0", "--settle", "0s", "--no-latency")
+        writers = {"merge": ("merge", "a.json", "b.json"), "compare": ("compare", "a.json", "b.json", "-f", "json"),
+                   "report": ("report", "a.json", "-f", "json"), "watch": ("watch", "-f", "json", "--", "sleep", "0.1"),
+                   "probe": ("probe", "topology", "-f", "json")}
+        subjects = {"memsweep run": (6, lambda: self.kill_run(("run", "short.json"), False)),
+                    "memsweep run, with its workers": (2, lambda: self.kill_run(("run", "short.json"), True)),
+                    "a worker of run": (3, self.kill_worker), "memsweep replay": (3, lambda: self.kill_run(replay, False)),
+                    "memsweep record, with what it records": (2, self.kill_record)}
+        subjects |= {f"memsweep {name}": (1, lambda argv=argv: self.kill_writer(*argv)) for name, argv in writers.items()}
+        self.lengths = {"run": self.length_of("run", "short.json", "-q", "-o", "c.json"), "replay": self.length_of(*replay, "-q", "-o", "d.json"),
+                        "record": self.length_of("record", "-q", "-o", "e.mst", "--", "sh", "-c", "ls > /dev/null")}
+        self.lengths |= {name: self.length_of(name, "-o", "f.json", *argv[1:]) for name, argv in writers.items()}
+        names = list(subjects)
+        weights = [subjects[name][0] for name in names]
+        attempts = 0
+        while sum(count for what, count in self.done.items() if what.startswith("kills: ")) < KILLS and attempts < 20 * KILLS:
+            attempts += 1
+            name = self.random.choices(names, weights)[0]
+            with self.subTest(name, attempt=attempts):
+                if subjects[name][1]():
+                    self.count(f"kills: {name}")
+
+
+class StorageFaults(Campaign):
+    """Calls that fail in the driver, disks that fill up or become read-only, and a limit to the size of files."""
+
+    CALLS = {"write": ("EIO", "ENOSPC", "EINTR", "EDQUOT"), "fsync": ("EIO", "ENOSPC", "EINTR", "EDQUOT"), "rename": ("EIO", "ENOSPC", "EROFS"),
+             "close": ("EIO", "EINTR"), "openat": ("EIO", "ENOSPC", "EINTR", "EMFILE")}
+
+    def failing_call(self):
+        """The n-th call of one kind fails, once, in the driver alone."""
+        call = self.random.choice([name for name in self.CALLS if self.calls[name]])
+        first = self.opens_before_run if call in ("openat", "close") else 1
+        number = self.random.randint(first, max(first, self.calls[call]))
+        error = self.random.choice(self.CALLS[call])
+        code = self.run_with(prefix=("strace", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={call}:error={error}:when={number}"))
+        self.assertIn(code, (0, 2, 3), self.errors())
+        self.judge(code, f"{call} fails with {error} at call {number}")
+        return f"{call} fails with {error}"
+
+    def file_size_limit(self):
+        import resource
+
+        limit = self.random.randrange(1, 24_000)
+        code = self.run_with(limits=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        self.assertIn(code, (0, 2), self.errors())
+        # The refuge and the events are cut off by the same limit: only that it says so can be asked.
+        if code == 0:
+            self.judge(code, f"files up to {limit} bytes")
+        else:
+            self.assertIn("memsweep: error: ", self.errors())
+        return "a limit to the size of files"
+
+    def disk(self, event):
+        for path in self.tmpfs.iterdir():
+            path.unlink()
+        process = self.launch("run", "short.json", "-q", "-o", "disk/r.json", "--events", "events")
+        time.sleep(self.random.uniform(0, self.length_s))
+        event()
+        code = self.wait(process)
+        subprocess.run(["mount", "-o", "remount,rw", self.tmpfs], check=True)
+        self.assertIn(code, (0, 2), self.errors())
+        self.judge(code, event.__name__, self.tmpfs / "r.json")
+
+    def fill(self):
+        room = self.random.randrange(0, 60_000)
+        with open(self.tmpfs / "filler", "wb", buffering=0) as filler:
+            free = os.statvfs(self.tmpfs)
+            try:
+                filler.write(bytes(max(0, free.f_bavail * free.f_bsize - room)))
+            except OSError:
+                pass
+
+    def full_disk(self):
+        self.disk(self.fill)
+        return "the disk fills up"
+
+    def read_only(self):
+        self.disk(lambda: subprocess.run(["mount", "-o", "remount,ro", self.tmpfs], check=False, capture_output=True))
+        return "the disk becomes read-only"
+
+    def run_with(self, **options):
+        self.clear("r.json*", "events", ".memsweep-*", "refuge/*")
+        return self.wait(self.launch("run", "short.json", "-q", "-o", "r.json", "--events", "events", **options))
+
+    def judge(self, code, what, path=None):
+        """Code 0: the whole result is where it was asked for. Otherwise it says why, and nothing that was reported is lost."""
+        path = path or self.folder / "r.json"
+        with self.subTest(what):
+            self.check_nothing_lost(path, what)
+            if code == 0:
+                self.assertEqual(sum(case["repetitions"] for case in self.result(path)["cases"]), 2 * REPETITIONS)
+            else:
+                self.assertRegex(self.errors(), "memsweep: (error|warning): |: error|: timeout", "says what failed")
+        for left in self.refuge.iterdir():
+            left.unlink()
+
+    def test_storage_faults(self):
+        self.random = rng("storage faults")
+        self.tmpfs = self.new_tmpfs("4m")
+        kinds = [self.full_disk, self.read_only, self.file_size_limit]
+        weights = [2, 1, 1]
+        if shutil.which("strace"):
+            log = self.folder / "calls"
+            self.assertEqual(self.run_with(prefix=("strace", "-o", os.fspath(log), "-e", "trace=" + ",".join(self.CALLS))), 0, self.errors())
+            lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+            self.calls = {call: sum(line.startswith(call + "(") for line in lines) for call in self.CALLS}
+            at = next(i for i, line in enumerate(lines) if "events" in line and line.startswith("openat("))
+            self.opens_before_run = sum(line.startswith("openat(") for line in lines[:at]) + 2
+            kinds.append(self.failing_call)
+            weights.append(8)
+        else:
+            print("\nskipped: calls that fail: strace is not installed", flush=True)
+        self.length_s = self.length_of("run", "short.json", "-q", "-o", "c.json")
+        for number in range(FAULTS):
+            kind = self.random.choices(kinds, weights)[0]
+            with self.subTest(number=number):
+                self.count(f"faults: {kind()}")
+
+
+if __name__ == "__main__":
+    unittest.main()
