@@ -212,12 +212,9 @@ base::Expected<std::optional<RecordedImage>> find_image(OpenRecording open, cons
     }
     RecordedImage image{std::move(open), name, {}};
     ChunkHeader room{.magic = 0};
-    const auto has_room = find_structure(*read, sizeof(FileHeader), room);
-    const auto has_facts = find_structure(*read, facts_offset, image.facts);
-    if (const base::Error* const problem = base::first_error(has_room, has_facts)) {
-        return base::fail(*problem);
-    }
-    if (!*has_room || !*has_facts || room.magic != chunk_magic || room.kind != ChunkKind::slots) {
+    const bool has_room = MEMSWEEP_TRY(find_structure(*read, sizeof(FileHeader), room));
+    const bool has_facts = MEMSWEEP_TRY(find_structure(*read, facts_offset, image.facts));
+    if (!has_room || !has_facts || room.magic != chunk_magic || room.kind != ChunkKind::slots) {
         return base::fail(base::ErrorCode::invalid_input, "not a recording", name);
     }
     if (image.facts.version != recording_version) {
