@@ -269,6 +269,9 @@ base::Expected<ExitCode> execute(const ProbeArguments& asked, const GlobalOption
     if (!report) {
         return base::fail(report.error());
     }
+    if (asks_for(command, "topology")) {
+        report->machine.topology = topology->xml;
+    }
     if (!show_machine(command, *topology, wanted)) {
         return ExitCode::bad_input;
     }

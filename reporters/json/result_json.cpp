@@ -188,7 +188,7 @@ void write_json(const model::RunReport& report, TextSink& sink)
     out.add("matrices", json_list(measure::place_matrices(report.cases), place_matrix_json));
     out.add("contrasts", json_list(measure::case_contrasts(report.cases), contrast_json));
     out.add("findings",
-            json_list(measure::findings(report), [](const measure::Finding& finding) { return Json{finding.text}; }));
+            json_list(measure::findings(report), [](const measure::Finding& finding) { return Json(finding.text); }));
     out.add("assertions", json_value(report.assertions));
     out.add("summary", json_value(model::count(report)));
     out.close();

@@ -55,6 +55,7 @@ void members(Io& io, PartOf<Io, model::Machine>& machine)
     io("virtualisation", machine.virtualisation, member::added);
     io("damon", machine.damon, member::added);
     io("devices", machine.devices);
+    io("topology", machine.topology, member::left_out);
     io("fingerprint", machine.fingerprint);
 }
 

@@ -100,7 +100,8 @@ class Topology(CliTest):
         for name, variables in self.all_variables():
             with self.subTest(name):
                 path = pathlib.Path(self.folder) / "machine.xml"
-                self.probe(variables, "--xml", str(path))
+                result = strict_json(self.probe(variables, "--xml", str(path)).out)
+                self.assertEqual(result["machine"]["topology"], path.read_text())
                 again = environment(HWLOC_XMLFILE=str(path))
                 self.assertEqual(told_by_lstopo(again), told_by_lstopo(variables))
 

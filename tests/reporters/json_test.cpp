@@ -91,7 +91,8 @@ TEST_CASE("keys come in their documented order", "[unit]")
         keys += key + " ";
     }
     CHECK(keys ==
-          "format format_version tool run machine calibration warnings cases matrices contrasts assertions summary ");
+          "format format_version tool run machine calibration warnings cases matrices contrasts findings assertions "
+          "summary ");
     keys.clear();
     for (const auto& [key, value] : document["cases"][0].items()) {
         keys += key + " ";
