@@ -74,14 +74,8 @@ base::Expected<void> take(const Bound& bound)
         if (given->count() == 0) {
             continue;
         }
-        if (option->value.arity == Arity::flag) {
-            const auto set = is_set(*given);
-            if (!set) {
-                return base::fail(set.error());
-            }
-            if (!*set) {
-                continue;
-            }
+        if (option->value.arity == Arity::flag && !MEMSWEEP_TRY(is_set(*given))) {
+            continue;
         }
         for (const std::string& text : given->results()) {
             const std::vector<std::string>& choices = option->value.choices;

@@ -10,9 +10,7 @@ OptionValue each(ReadText read, Arity arity)
 {
     return {.take = [read = std::move(read)](const std::vector<std::string>& given) -> base::Expected<void> {
                 for (const std::string& one : given) {
-                    if (auto done = read(one); !done) {
-                        return done;
-                    }
+                    MEMSWEEP_TRY(read(one));
                 }
                 return {};
             },

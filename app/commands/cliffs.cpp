@@ -73,19 +73,13 @@ ExitCode answer_on(int fd, std::uint64_t bytes)
 // Errors   os: no process could be started; invalid_input: it ran under another malloc, refused the size or died.
 base::Expected<measure::SizeCost> cost_under(const model::AllocatorSpec& allocator, std::uint64_t bytes)
 {
-    auto region = sys::SharedRegion::create(sizeof(CostAnswer), "memsweep-cost");
-    if (!region) {
-        return base::fail(region.error());
-    }
+    auto region = MEMSWEEP_TRY(sys::SharedRegion::create(sizeof(CostAnswer), "memsweep-cost"));
     sys::SpawnOptions spawn{.argv = {"/proc/self/exe", "malloc-cost", std::to_string(answer_fd), std::to_string(bytes)},
-                            .inherit = {{region->fd(), answer_fd}}};
+                            .inherit = {{region.fd(), answer_fd}}};
     sys::put_under(allocator, spawn);
-    auto process = sys::ChildProcess::spawn(spawn);
-    if (!process) {
-        return base::fail(process.error());
-    }
-    const auto status = process->wait_for(cost_patience);
-    const CostAnswer& answer = *region->data<CostAnswer>();
+    auto process = MEMSWEEP_TRY(sys::ChildProcess::spawn(spawn));
+    const auto status = process.wait_for(cost_patience);
+    const CostAnswer& answer = *region.data<CostAnswer>();
     if (!status || answer.given != 1) {
         return refuse(fmt::format("measuring blocks of {} B ended with {}", bytes,
                                   status ? status->describe() : "no answer in time"),
@@ -115,14 +109,10 @@ SizeRange around(const Cliff& cliff)
 
 base::Expected<TriedSetting> judge(const Cliff& cliff, const measure::CostOfSize& cost_of)
 {
-    const auto beyond = cost_of(cliff.dear.bytes);
-    const auto survey = beyond ? measure::find_cliffs(around(cliff), cost_of)
-                               : base::Expected<measure::CliffSurvey>{base::fail(beyond.error())};
-    if (!survey) {
-        return base::fail(survey.error());
-    }
-    TriedSetting tried{.effect = SettingEffect::removed, .beyond = *beyond};
-    for (const Cliff& found : survey->cliffs) {
+    const measure::SizeCost beyond = MEMSWEEP_TRY(cost_of(cliff.dear.bytes));
+    const measure::CliffSurvey survey = MEMSWEEP_TRY(measure::find_cliffs(around(cliff), cost_of));
+    TriedSetting tried{.effect = SettingEffect::removed, .beyond = beyond};
+    for (const Cliff& found : survey.cliffs) {
         if (found.kind != cliff.kind) {
             continue;
         }
@@ -137,7 +127,7 @@ base::Expected<TriedSetting> judge(const Cliff& cliff, const measure::CostOfSize
         tried.beyond = found.dear;
     }
     // A rise without an edge, or one that begins below the range, is no removal.
-    if (tried.effect == SettingEffect::removed && measure::is_cliff(cliff.kind, cliff.cheap, *beyond)) {
+    if (tried.effect == SettingEffect::removed && measure::is_cliff(cliff.kind, cliff.cheap, beyond)) {
         tried.effect = SettingEffect::none;
     }
     return tried;
@@ -183,12 +173,9 @@ base::Expected<reporters::AllocatorCliffs> look_at(const std::string& name, cons
     found.library = library->empty() ? sys::c_library() : *library;
     show_progress(fmt::format("{}: sweeping sizes from {} to {}", name, base::exact_size(command.range.from),
                               base::exact_size(command.range.to)));
-    auto survey = measure::find_cliffs(command.range, costs(allocator));
-    if (!survey) {
-        return base::fail(survey.error());
-    }
-    found.sizes = std::move(survey->sizes);
-    for (const Cliff& cliff : survey->cliffs) {
+    measure::CliffSurvey survey = MEMSWEEP_TRY(measure::find_cliffs(command.range, costs(allocator)));
+    found.sizes = std::move(survey.sizes);
+    for (const Cliff& cliff : survey.cliffs) {
         show_progress(fmt::format("{}: a cliff after {} B{}", name, cliff.cheap.bytes,
                                   command.no_verify ? "" : "; trying what should move it"));
         found.cliffs.push_back(explain(allocator, cliff, !command.no_verify));

@@ -238,15 +238,9 @@ base::Expected<ExitCode> compare_fleets(const CompareCommand& command, const Inp
 
 base::Expected<ExitCode> execute(const CompareCommand& command, const GlobalOptions& global)
 {
-    const auto format = reporters::find_format<reporters::ComparisonReport>(command.format);
-    if (!format) {
-        return base::fail(format.error());
-    }
-    const auto usable =
-        check_one_stdin(command.results).and_then([&] { return check_out(command.out, command.results); });
-    if (!usable) {
-        return base::fail(usable.error());
-    }
+    const auto format = MEMSWEEP_TRY(reporters::find_format<reporters::ComparisonReport>(command.format));
+    MEMSWEEP_TRY(check_one_stdin(command.results));
+    MEMSWEEP_TRY(check_out(command.out, command.results));
     auto read = read_all(command.results);
     if (read && !read->fleets.empty()) {
         return compare_fleets(command, *read, global);
@@ -273,7 +267,7 @@ base::Expected<ExitCode> execute(const CompareCommand& command, const GlobalOpti
         code = worse(code, exit_code_of(comparison, report.gate));
     }
     const bool silent = global.quiet && command.format == "text" && command.out.empty();
-    return silent ? code : worse(code, write_in(*format, report, command.out, global));
+    return silent ? code : worse(code, write_in(format, report, command.out, global));
 }
 
 void add_judging(Command& command, CompareCommand& compare)

@@ -73,17 +73,14 @@ ExitCode exit_code_of(const measure::Comparison& comparison, bool gate)
 base::Expected<Baseline> Baseline::open(const std::string& path, const model::RunReport& run, const model::Plan& plan,
                                         measure::Criteria criteria)
 {
-    auto result = read_result(path);
-    if (!result) {
-        return base::fail(result.error());
-    }
-    std::vector<std::string> unlike{measure::scenario_difference(measure::scenario_facts(*result), facts_of(run, plan)),
-                                    measure::machine_difference(result->machine, run.machine)};
+    model::RunReport result = MEMSWEEP_TRY(read_result(path));
+    std::vector<std::string> unlike{measure::scenario_difference(measure::scenario_facts(result), facts_of(run, plan)),
+                                    measure::machine_difference(result.machine, run.machine)};
     std::erase(unlike, std::string{});
     if (!unlike.empty()) {
         return refuse(fmt::format("not comparable with this run: {}", fmt::join(unlike, "; ")), path);
     }
-    return Baseline{path, *std::move(result), std::move(criteria)};
+    return Baseline{path, std::move(result), std::move(criteria)};
 }
 
 base::Expected<measure::Comparison> Baseline::compare(const model::RunReport& report) const

@@ -19,28 +19,20 @@ struct ExportCommand {
 
 base::Expected<ExitCode> execute(const ExportCommand& command, const GlobalOptions& /*global*/)
 {
-    if (const auto distinct = check_out(command.out, {command.trace}); !distinct) {
-        return base::fail(distinct.error());
-    }
-    auto reader = trace::TraceReader::open(command.trace);
-    if (!reader) {
-        return base::fail(reader.error());
-    }
-    auto output = TraceOutput::open(command.out.empty() ? "-" : command.out);
-    if (!output) {
-        return base::fail(output.error());
-    }
+    MEMSWEEP_TRY(check_out(command.out, {command.trace}));
+    auto reader = MEMSWEEP_TRY(trace::TraceReader::open(command.trace));
+    auto output = MEMSWEEP_TRY(TraceOutput::open(command.out.empty() ? "-" : command.out));
     base::Expected<void> outcome;
-    const trace::TakeBytes take = output->taker();
+    const trace::TakeBytes take = output.taker();
     reporters::TextSink sink{[&](std::string_view text) {
         outcome = take(text);
         return outcome.has_value();
     }};
-    command.format == "umpire" ? reporters::export_umpire(*reader, sink) : reporters::export_rmm(*reader, sink);
+    command.format == "umpire" ? reporters::export_umpire(reader, sink) : reporters::export_rmm(reader, sink);
     static_cast<void>(sink.finish());  // what it could not pass on is in `outcome`
-    return outcome.and_then([&] { return output->commit(); }).map([&] {
-        return note_damage(command.trace, reader->damage());
-    });
+    MEMSWEEP_TRY(outcome);
+    MEMSWEEP_TRY(output.commit());
+    return note_damage(command.trace, reader.damage());
 }
 
 }  // namespace

@@ -73,20 +73,15 @@ std::string text_of(const FitCommand& command, reporters::FitReport& report, con
 
 base::Expected<ExitCode> execute(const FitCommand& command, const GlobalOptions& global)
 {
-    if (const auto distinct = check_out(command.out, {command.trace}); !distinct) {
-        return base::fail(distinct.error());
-    }
-    auto reader = trace::TraceReader::open(command.trace);
-    if (!reader) {
-        return base::fail(reader.error());
-    }
-    const trace::PlacementOps ops = trace::placement_ops(*reader);
+    MEMSWEEP_TRY(check_out(command.out, {command.trace}));
+    auto reader = MEMSWEEP_TRY(trace::TraceReader::open(command.trace));
+    const trace::PlacementOps ops = trace::placement_ops(reader);
     if (ops.impossible_event != 0) {
         return refuse(fmt::format("event {} takes what is live beyond 64 PiB, which no capacity is fitted to",
                                   ops.impossible_event),
                       command.trace);
     }
-    ExitCode code = note_damage(command.trace, reader->damage());
+    ExitCode code = note_damage(command.trace, reader.damage());
     const std::uint64_t usual = ops.on_device ? device_alignment_bytes : host_alignment_bytes;
     const trace::FitOptions options{
         .capacity = command.capacity_bytes, .alignment = command.alignment_bytes.value_or(usual), .runs = command.runs};

@@ -52,23 +52,14 @@ trace::TraceSummary summary_of(const trace::ImportSink& sink, const trace::Impor
 
 base::Expected<ExitCode> execute(const ImportCommand& command, const GlobalOptions& global)
 {
-    if (const auto distinct = check_out(command.out, {command.log}); !distinct) {
-        return base::fail(distinct.error());
-    }
-    auto source = trace::open_log(command.log);
-    if (!source) {
-        return base::fail(source.error());
-    }
-    trace::LogText log{*std::move(source)};
+    MEMSWEEP_TRY(check_out(command.out, {command.log}));
+    trace::LogText log{MEMSWEEP_TRY(trace::open_log(command.log))};
     const auto format = trace::find_import_format(command.format, log.peek(trace::log_head_bytes), command.log);
     if (!format) {
         return base::fail(log.failure() ? *log.failure() : format.error());
     }
-    auto output = TraceOutput::open(command.out);
-    if (!output) {
-        return base::fail(output.error());
-    }
-    trace::TraceWriter writer{output->taker(), {.ticks_per_second = (*format)->ticks_per_second}};
+    auto output = MEMSWEEP_TRY(TraceOutput::open(command.out));
+    trace::TraceWriter writer{output.taker(), {.ticks_per_second = (*format)->ticks_per_second}};
     trace::ImportSink sink{writer};
     const auto imported = trace::import_log(
         **format, log, sink, {.name = command.log, .free_order = command.free_order, .uid = command.uid});
@@ -84,9 +75,8 @@ base::Expected<ExitCode> execute(const ImportCommand& command, const GlobalOptio
     const trace::Facts facts{{"source", std::string{(*format)->name}},
                              {trace::bad_lines_fact, std::to_string(sink.bad_lines())},
                              {"ghosts", std::to_string(sink.ghosts())}};
-    if (const auto written = writer.finish(facts).and_then([&] { return output->commit(); }); !written) {
-        return base::fail(written.error());
-    }
+    MEMSWEEP_TRY(writer.finish(facts));
+    MEMSWEEP_TRY(output.commit());
     if (command.out == "-" || (global.quiet && !command.json)) {
         return ExitCode::done;
     }

@@ -19,14 +19,9 @@ struct InfoCommand {
 
 base::Expected<ExitCode> execute(const InfoCommand& command, const GlobalOptions& global)
 {
-    auto reader = trace::TraceReader::open(command.trace);
-    if (!reader) {
-        return base::fail(reader.error());
-    }
-    const trace::TraceSummary summary = trace::summarize(*reader);
-    if (const auto possible = trace::possible_total(summary.totals.impossible_event, command.trace); !possible) {
-        return base::fail(possible.error());
-    }
+    auto reader = MEMSWEEP_TRY(trace::TraceReader::open(command.trace));
+    const trace::TraceSummary summary = trace::summarize(reader);
+    MEMSWEEP_TRY(trace::possible_total(summary.totals.impossible_event, command.trace));
     const ExitCode code = note_damage(command.trace, summary.damage);
     const std::string text =
         command.json ? reporters::to_json(summary) : reporters::to_terminal(summary, terminal_style(global));

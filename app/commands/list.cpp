@@ -58,12 +58,9 @@ void add_row(Listing& listing, const Cells&... cells)
 Expected<Listing> list_scenarios(const ListCommand& command)
 {
     const std::string folder = command.files.empty() ? shipped("scenarios/catalog") : command.files.front();
-    const auto entries = scenarios::list_catalog(folder, surroundings(this_machine()));
-    if (!entries) {
-        return base::fail(entries.error());
-    }
+    const auto entries = MEMSWEEP_TRY(scenarios::list_catalog(folder, surroundings(this_machine())));
     Listing listing{{"name", "cases", "path", "description"}, {}};
-    for (const scenarios::CatalogEntry& entry : *entries) {
+    for (const scenarios::CatalogEntry& entry : entries) {
         const std::string description =
             entry.errors.empty() ? entry.description : "invalid: " + base::describe(entry.errors.front());
         add_row(listing, entry.name, entry.cases, entry.path, description);
@@ -217,9 +214,9 @@ constexpr std::array<Subject, 8> subjects{{
 
 Expected<ExitCode> execute(const ListCommand& command, const GlobalOptions& /*global*/)
 {
-    return std::ranges::find(subjects, command.what, &Subject::name)->make(command).map([&](const Listing& listing) {
-        return print_text(command.json ? reporters::listing_json(listing) : reporters::listing_text(listing));
-    });
+    const Subject& subject = *std::ranges::find(subjects, command.what, &Subject::name);
+    const Listing listing = MEMSWEEP_TRY(subject.make(command));
+    return print_text(command.json ? reporters::listing_json(listing) : reporters::listing_text(listing));
 }
 
 }  // namespace

@@ -70,9 +70,7 @@ base::Expected<void> read_results(const std::vector<std::string>& paths, const T
             work();
         }
         for (std::size_t i = 0; i < count; ++i) {
-            if (auto taken = take(paths[first + i], *std::exchange(results[i], std::nullopt)); !taken) {
-                return taken;
-            }
+            MEMSWEEP_TRY(take(paths[first + i], *std::exchange(results[i], std::nullopt)));
         }
     }
     return {};
@@ -80,11 +78,8 @@ base::Expected<void> read_results(const std::vector<std::string>& paths, const T
 
 base::Expected<HostTags> read_host_tags(const std::string& path)
 {
-    const auto text = sys::read_file(path, largest_table_bytes);
-    if (!text) {
-        return base::fail(text.error());
-    }
-    std::string_view rest = *text;
+    const std::string text = MEMSWEEP_TRY(sys::read_file(path, largest_table_bytes));
+    std::string_view rest = text;
     const std::vector<std::string> names = fields_of(sys::take_line(rest));
     if (names.size() < 2 || names.front() != "host") {
         return refuse("the first line must name the columns, the first of them \"host\": host,rack,switch",
@@ -178,9 +173,7 @@ struct Collected {
     base::Expected<void> move_to_fleet()
     {
         for (const Part& part : parts) {
-            if (auto added = fleet.add(part.path, part.report); !added) {
-                return added;
-            }
+            MEMSWEEP_TRY(fleet.add(part.path, part.report));
             ids += part.report.run.id + "\n";
         }
         parts.clear();
@@ -201,14 +194,11 @@ base::Expected<ExitCode> write_merged(const Collected& collected, const MergeCom
     for (const Part& part : collected.parts) {
         parts.push_back({part.path, &part.report});
     }
-    auto merged = measure::merge(parts, command.force);
-    if (!merged) {
-        return base::fail(merged.error());
-    }
-    merged->run.id = id_of(merged->run.started, merged->run.tags.at(measure::merged_from_tag));
-    merged->run.argv = global.argv;
-    merged->run.exit_code = static_cast<int>(collected.worst);
-    return write_text(reporters::to_json(*merged), command.out);
+    model::RunReport merged = MEMSWEEP_TRY(measure::merge(parts, command.force));
+    merged.run.id = id_of(merged.run.started, merged.run.tags.at(measure::merged_from_tag));
+    merged.run.argv = global.argv;
+    merged.run.exit_code = static_cast<int>(collected.worst);
+    return write_text(reporters::to_json(merged), command.out);
 }
 
 void report_missing(const model::Fleet& fleet)
@@ -244,32 +234,20 @@ ExitCode write_fleet(Collected& collected, const measure::Expectation& expectati
 
 base::Expected<ExitCode> execute(const MergeCommand& command, const GlobalOptions& global)
 {
-    if (const auto readable = check_one_stdin(command.results); !readable) {
-        return base::fail(readable.error());
-    }
-    const auto expectation = parse_expectation(command.expect);
-    if (!expectation) {
-        return base::fail(expectation.error());
-    }
-    const auto tags = command.tags.empty() ? base::Expected<HostTags>{HostTags{}} : read_host_tags(command.tags);
-    if (!tags) {
-        return base::fail(tags.error());
-    }
+    MEMSWEEP_TRY(check_one_stdin(command.results));
+    const measure::Expectation expectation = MEMSWEEP_TRY(parse_expectation(command.expect));
+    const HostTags tags = command.tags.empty() ? HostTags{} : MEMSWEEP_TRY(read_host_tags(command.tags));
     // With hosts to expect, a result that cannot be read is that of a host that did not come through.
     const bool expects = !command.expect.empty();
     Collected collected{.command = command, .is_fleet = expects || !command.tags.empty()};
-    const auto taken =
-        read_results(command.results, [&](const std::string& path, base::Expected<model::RunReport> result) {
-            return collected.take(path, std::move(result));
-        });
-    if (!taken) {
-        return base::fail(taken.error());
-    }
+    MEMSWEEP_TRY(read_results(command.results, [&](const std::string& path, base::Expected<model::RunReport> result) {
+        return collected.take(path, std::move(result));
+    }));
     const bool is_empty = collected.parts.empty() && collected.ids.empty();
     if (is_empty || (collected.unreadable && !expects)) {
         return ExitCode::bad_input;
     }
-    return collected.is_fleet ? write_fleet(collected, *expectation, *tags, command, global)
+    return collected.is_fleet ? write_fleet(collected, expectation, tags, command, global)
                               : write_merged(collected, command, global);
 }
 

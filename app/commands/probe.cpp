@@ -146,9 +146,7 @@ base::Expected<void> check(ProbeArguments& asked)
         asked.words.clear();
     }
     for (const std::string& word : asked.words) {
-        if (auto known = sort_out(word, probe); !known) {
-            return known;
-        }
+        MEMSWEEP_TRY(sort_out(word, probe));
     }
     if (probe.array_bytes && *probe.array_bytes < least_array_bytes) {
         return refuse(fmt::format("at least {}", base::exact_size(least_array_bytes)), "--size");
@@ -209,12 +207,12 @@ base::Expected<ExitCode> dump_scenario(const ProbeCommand& command)
 {
     constexpr std::uint64_t usual_bytes = 64U << 20U;
     constexpr std::uint32_t usual_repetitions = 7;
-    const auto made = command.preset.empty()
-                          ? base::Expected<std::string>{scenarios::transfer_scenario(
-                                command.transfers, command.array_bytes.value_or(usual_bytes),
-                                command.samples.value_or(usual_repetitions))}
-                          : scenarios::read_text_file(shipped("scenarios/catalog/probe_" + command.preset + ".json"));
-    return made.map([&](const std::string& text) { return write_text(text, command.out); });
+    const std::string scenario =
+        command.preset.empty()
+            ? scenarios::transfer_scenario(command.transfers, command.array_bytes.value_or(usual_bytes),
+                                           command.samples.value_or(usual_repetitions))
+            : MEMSWEEP_TRY(scenarios::read_text_file(shipped("scenarios/catalog/probe_" + command.preset + ".json")));
+    return write_text(scenario, command.out);
 }
 
 // The machine itself, as lstopo shows it: into the files that were named, and above a report on the terminal.
@@ -233,57 +231,43 @@ bool show_machine(const ProbeCommand& command, const sys::Topology& topology, co
 base::Expected<ExitCode> execute(const ProbeArguments& asked, const GlobalOptions& global)
 {
     ProbeCommand command = asked.probe;
-    auto path = output_path(command);
-    if (!path) {
-        return base::fail(path.error());
-    }
-    command.out = *std::move(path);
+    command.out = MEMSWEEP_TRY(output_path(command));
     if (command.dump_scenario) {
         return dump_scenario(command);
     }
     const std::vector<ReportTarget> wanted = targets(command, global);
     for (const ReportTarget& target : wanted) {
-        if (const auto usable = check_target(target); !usable) {
-            return base::fail(usable.error());
-        }
+        MEMSWEEP_TRY(check_target(target));
     }
     std::vector<NamedFile> outputs{{"--svg", command.svg}, {"--xml", command.xml}};
     for (const ReportTarget& target : wanted) {
         std::ranges::move(files_of(target), std::back_inserter(outputs));
     }
-    if (const auto distinct = check_distinct(outputs, {{"--limits", command.limits}}); !distinct) {
-        return base::fail(distinct.error());
-    }
+    MEMSWEEP_TRY(check_distinct(outputs, {{"--limits", command.limits}}));
     const auto limits = command.limits.empty() ? scenarios::LoadedLimits{} : scenarios::load_limits(command.limits);
     if (!limits) {
         std::ranges::for_each(limits.error(), print_error);
         return ExitCode::bad_input;
     }
-    const auto topology = sys::load_topology();
-    if (!topology) {
-        return base::fail(topology.error());
-    }
+    const sys::Topology topology = MEMSWEEP_TRY(sys::load_topology());
     const sys::StopSignals signals;
     const sys::SystemClock clock;
-    auto report = probe(command, global, *topology, clock, signals);
-    if (!report) {
-        return base::fail(report.error());
-    }
+    model::RunReport report = MEMSWEEP_TRY(probe(command, global, topology, clock, signals));
     if (asks_for(command, "topology")) {
-        report->machine.topology = topology->xml;
+        report.machine.topology = topology.xml;
     }
-    if (!show_machine(command, *topology, wanted)) {
+    if (!show_machine(command, topology, wanted)) {
         return ExitCode::bad_input;
     }
-    judge_by_limits(*limits, *report);
-    ExitCode code = exit_code(*report, signals);
-    report->run.exit_code = static_cast<int>(code);
+    judge_by_limits(*limits, report);
+    ExitCode code = exit_code(report, signals);
+    report.run.exit_code = static_cast<int>(code);
     ExitCode written = ExitCode::done;
     for (const ReportTarget& target : wanted) {
-        written = worse(written, write_report(*report, target, global));
+        written = worse(written, write_report(report, target, global));
     }
     if (written != ExitCode::done) {
-        save_in_refuge(*report);
+        save_in_refuge(report);
     }
     code = worse(code, written);
     return signals.pending() ? worse(code, stopped(signals)) : code;

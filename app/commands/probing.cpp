@@ -291,15 +291,9 @@ base::Expected<model::RunReport> probe(const ProbeCommand& command, const Global
         return refuse("HWLOC_XMLFILE or HWLOC_SYNTHETIC describes another machine, of which only the topology can be "
                       "told; HWLOC_THISSYSTEM=1 says that it is this one");
     }
-    const auto wants = id_matcher(command.filter);
-    if (!wants) {
-        return base::fail(wants.error());
-    }
+    const IdMatcher wants = MEMSWEEP_TRY(id_matcher(command.filter));
     const bool several = topology.nodes.size() > 1;
-    auto nodes = chosen_nodes(command.nodes, topology.nodes);
-    if (!nodes) {
-        return base::fail(nodes.error());
-    }
+    auto nodes = MEMSWEEP_TRY(chosen_nodes(command.nodes, topology.nodes));
     probe::ProbeSettings settings{.array_bytes = command.array_bytes,
                                   .memory_budget_bytes = memory_budget(command.array_bytes.has_value())};
     if (command.min_time) {
@@ -312,17 +306,14 @@ base::Expected<model::RunReport> probe(const ProbeCommand& command, const Global
     const auto runtime = !topology.is_this_machine ? device::no_runtime("a machine that is only described has none")
                          : asks_devices            ? device::open_runtime()
                                                    : device::no_runtime("no device was asked for");
-    auto devices = chosen_devices(command.devices, *runtime);
-    if (!devices) {
-        return base::fail(devices.error());
-    }
+    auto devices = MEMSWEEP_TRY(chosen_devices(command.devices, *runtime));
     model::RunReport report = new_report(command, global);
     report.run.seed = settings.seed;
     bool stopped = false;
     const probe::ProbeContext context{.clock = clock,
                                       .settings = settings,
-                                      .nodes = *std::move(nodes),
-                                      .devices = *std::move(devices),
+                                      .nodes = std::move(nodes),
+                                      .devices = std::move(devices),
                                       .pairs = command.pairs,
                                       .binds_memory = several,
                                       .topology = topology,
@@ -333,14 +324,14 @@ base::Expected<model::RunReport> probe(const ProbeCommand& command, const Global
                                               }
                                           },
                                       .stopped = [&] { return stopped = stopped || signals.pending().has_value(); },
-                                      .wants = *wants};
+                                      .wants = wants};
     report.machine.devices = probe::device_lines(*runtime);
     if (measures(command)) {
         context.progress("whether other work disturbs this machine");
         look_for_other_work(clock, report);
     }
     report.cases = all_cases(command, context, *runtime);
-    std::erase_if(report.cases, [&](const model::CaseReport& one) { return !(*wants)(one.id); });
+    std::erase_if(report.cases, [&](const model::CaseReport& one) { return !wants(one.id); });
     report.run.scenario_fingerprint = fingerprint(report);
     report.run.scenario_sha256 = report.run.scenario_fingerprint;
     add_probe_warnings(report);

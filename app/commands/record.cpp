@@ -107,12 +107,9 @@ void take_refusal(const fs::path& path, LeftRecordings& into)
 
 base::Expected<LeftRecordings> recordings_in(const std::string& folder)
 {
-    const auto paths = entries_of(folder);
-    if (!paths) {
-        return base::fail(paths.error());
-    }
+    const std::vector<fs::path> paths = MEMSWEEP_TRY(entries_of(folder));
     LeftRecordings found;
-    for (const fs::path& path : *paths) {
+    for (const fs::path& path : paths) {
         if (path.extension() == ".mst") {
             take_recording(path.string(), found);
         } else if (path.extension() == ".refused") {
@@ -170,13 +167,9 @@ base::Expected<void> check_room(const std::string& folder)
 base::Expected<std::vector<std::pair<std::string, std::string>>> recording_environment(const std::string& folder,
                                                                                        const RecordingChoice& choice)
 {
-    const auto library = recorder_library();
-    if (!library) {
-        return base::fail(library.error());
-    }
+    const std::string library = MEMSWEEP_TRY(recorder_library());
     const char* const others = std::getenv("LD_PRELOAD");
-    const std::string preload =
-        others == nullptr || *others == '\0' ? *library : fmt::format("{}:{}", *library, others);
+    const std::string preload = others == nullptr || *others == '\0' ? library : fmt::format("{}:{}", library, others);
     std::string options = fmt::format("min-size={},sample={}", choice.min_size_bytes, choice.sample);
     if (choice.no_children) {
         options += fmt::format(",only-child-of={}", ::getpid());
@@ -190,15 +183,10 @@ base::Expected<trace::RecordingSummary> assemble_recording(std::vector<trace::Re
                                                            const trace::ClockReading& now, const std::string& out,
                                                            const trace::Facts& facts)
 {
-    auto output = TraceOutput::open(out);
-    if (!output) {
-        return base::fail(output.error());
-    }
-    auto summary = trace::assemble(std::move(images), now, is_running, output->taker(), facts);
-    if (!summary) {
-        return base::fail(summary.error());
-    }
-    return output->commit().map([&] { return *summary; });
+    auto output = MEMSWEEP_TRY(TraceOutput::open(out));
+    auto summary = MEMSWEEP_TRY(trace::assemble(std::move(images), now, is_running, output.taker(), facts));
+    MEMSWEEP_TRY(output.commit());
+    return summary;
 }
 
 void remove_recording(const std::string& folder, const std::vector<std::string>& taken = {})
@@ -323,26 +311,20 @@ base::Expected<ExitCode> finish(const RecordCommand& command, const std::string&
 
 base::Expected<ExitCode> record(const RecordCommand& command, const GlobalOptions& global)
 {
-    if (const auto possible = sys::can_be_preloaded(command.command); !possible) {
-        return base::fail(possible.error());
-    }
-    const auto folder = make_recording_folder(command.out);
-    if (!folder) {
-        return base::fail(folder.error());
-    }
-    const auto environment =
-        check_room(*folder).and_then([&] { return recording_environment(*folder, command.choice); });
+    MEMSWEEP_TRY(sys::can_be_preloaded(command.command));
+    const std::string folder = MEMSWEEP_TRY(make_recording_folder(command.out));
+    const auto environment = check_room(folder).and_then([&] { return recording_environment(folder, command.choice); });
     if (!environment) {
-        remove_recording(*folder);
+        remove_recording(folder);
         return base::fail(environment.error());
     }
     auto running = sys::ForegroundCommand::start(command.command, *environment);
     if (!running) {
-        remove_recording(*folder);
+        remove_recording(folder);
         return base::fail(running.error());
     }
     const int status = sys::shell_status(running->wait());
-    const ExitCode code = settled(finish(command, *folder, global));
+    const ExitCode code = settled(finish(command, folder, global));
     return status != 0 ? static_cast<ExitCode>(status) : code;
 }
 

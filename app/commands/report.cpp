@@ -70,25 +70,21 @@ base::Expected<ExitCode> report_fleet(const model::Fleet& fleet, const ReportCom
 
 base::Expected<ExitCode> execute(const ReportCommand& command, const GlobalOptions& global)
 {
-    if (const auto distinct = check_out(command.out, command.results); !distinct) {
-        return base::fail(distinct.error());
-    }
+    MEMSWEEP_TRY(check_out(command.out, command.results));
     if (command.results.size() == 1) {
-        const auto result = read_any_result(command.results.front());
-        if (!result) {
-            return base::fail(result.error());
-        }
-        if (const auto* fleet = std::get_if<model::Fleet>(&*result)) {
+        const AnyResult result = MEMSWEEP_TRY(read_any_result(command.results.front()));
+        if (const auto* fleet = std::get_if<model::Fleet>(&result)) {
             return report_fleet(*fleet, command, global);
         }
-        const auto& report = std::get<model::RunReport>(*result);
+        const auto& report = std::get<model::RunReport>(result);
         const ExitCode written = write_report(report, {command.format, command.out}, global);
         return command.check && !measure::problems_of(report).empty() ? worse(written, ExitCode::finding) : written;
     }
     if (command.check) {
         return refuse("checks one result, or one fleet", "--check");
     }
-    return check_one_stdin(command.results).and_then([&] { return report_history(command, global); });
+    MEMSWEEP_TRY(check_one_stdin(command.results));
+    return report_history(command, global);
 }
 
 }  // namespace

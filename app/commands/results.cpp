@@ -75,21 +75,17 @@ std::string file_name(std::string text)
 
 base::Expected<model::RunReport> read_result(const std::string& path)
 {
-    return sys::read_file(path, largest_result_bytes).and_then([&](const std::string& text) {
-        return reporters::read_json(text, path);
-    });
+    const std::string text = MEMSWEEP_TRY(sys::read_file(path, largest_result_bytes));
+    return reporters::read_json(text, path);
 }
 
 base::Expected<AnyResult> read_any_result(const std::string& path)
 {
-    const auto text = sys::read_file(path, largest_result_bytes);
-    if (!text) {
-        return base::fail(text.error());
+    const std::string text = MEMSWEEP_TRY(sys::read_file(path, largest_result_bytes));
+    if (reporters::is_fleet(text)) {
+        return MEMSWEEP_TRY(reporters::read_fleet(text, path));
     }
-    if (reporters::is_fleet(*text)) {
-        return reporters::read_fleet(*text, path).map([](model::Fleet fleet) { return AnyResult{std::move(fleet)}; });
-    }
-    return reporters::read_json(*text, path).map([](model::RunReport report) { return AnyResult{std::move(report)}; });
+    return MEMSWEEP_TRY(reporters::read_json(text, path));
 }
 
 base::Expected<void> check_one_stdin(const std::vector<std::string>& paths)
@@ -228,17 +224,12 @@ ExitCode write_report(const model::RunReport& report, const ReportTarget& target
 base::Expected<void> check_target(const ReportTarget& target)
 {
     constexpr std::uint64_t typical_report_bytes = 256 << 10;
-    const auto format = reporters::find_format(target.format);
-    if (!format) {
-        return base::fail(format.error());
-    }
+    const reporters::Format format = MEMSWEEP_TRY(reporters::find_format(target.format));
     if (is_stdout(target.path)) {
         return {};
     }
-    for (const reporters::FormatFile& file : files_for(*format, target.path)) {
-        if (auto writable = sys::check_writable(file.path, typical_report_bytes); !writable) {
-            return writable;
-        }
+    for (const reporters::FormatFile& file : files_for(format, target.path)) {
+        MEMSWEEP_TRY(sys::check_writable(file.path, typical_report_bytes));
     }
     return {};
 }

@@ -141,15 +141,10 @@ base::Expected<ExitCode> execute(const RunCommand& command, const GlobalOptions&
         print_places(loaded.errors);
         return ExitCode::bad_input;
     }
-    if (const auto named = check_names(command, loaded.plans); !named) {
-        return base::fail(named.error());
-    }
-    const auto wanted = id_matcher(command.filter);
-    if (!wanted) {
-        return base::fail(wanted.error());
-    }
+    MEMSWEEP_TRY(check_names(command, loaded.plans));
+    const IdMatcher wanted = MEMSWEEP_TRY(id_matcher(command.filter));
     for (model::Plan& plan : loaded.plans) {
-        std::erase_if(plan.cases, [&](const model::Case& one) { return !(*wanted)(one.id); });
+        std::erase_if(plan.cases, [&](const model::Case& one) { return !wanted(one.id); });
     }
     if (command.quick) {
         only_warn(loaded.plans);

@@ -343,11 +343,7 @@ base::Expected<std::unique_ptr<RunObservers>> RunObservers::make(const std::stri
     observers->result_ = std::make_unique<ResultFile>(result_path, names_itself, clock);
     observers->all_.push_back(observers->result_.get());
     if (!events.empty()) {
-        auto log = EventLog::open(events, append_events);
-        if (!log) {
-            return base::fail(log.error());
-        }
-        observers->logs_.push_back(*std::move(log));
+        observers->logs_.push_back(MEMSWEEP_TRY(EventLog::open(events, append_events)));
     }
     if (global.progress == ProgressMode::json) {
         observers->logs_.push_back(std::make_unique<EventLog>(STDERR_FILENO, "stderr"));

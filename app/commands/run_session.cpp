@@ -129,20 +129,18 @@ base::Expected<void> take_over_earlier(const std::string& path, const model::Pla
     if (partial_fits && (!earlier || partial->run.started >= earlier->run.started)) {
         earlier = std::move(partial);
     }
-    if (!earlier) {
-        return base::fail(earlier.error());
-    }
-    if (earlier->run.scenario_fingerprint != plan.fingerprint) {
+    model::RunReport resumed = MEMSWEEP_TRY(std::move(earlier));
+    if (resumed.run.scenario_fingerprint != plan.fingerprint) {
         return refuse(
             fmt::format(
                 "was measured with another scenario (fingerprint {:.12} there, {:.12} here); run without --resume, "
                 "or with another -o",
-                earlier->run.scenario_fingerprint, plan.fingerprint),
+                resumed.run.scenario_fingerprint, plan.fingerprint),
             path);
     }
-    report.cases = std::move(earlier->cases);
-    report.run.id = earlier->run.id;
-    report.run.started = earlier->run.started;
+    report.cases = std::move(resumed.cases);
+    report.run.id = resumed.run.id;
+    report.run.started = resumed.run.started;
     take_over_journal(path, report);
     take_over_journal(RunObservers::partial_path(path), report);
     return {};
@@ -166,50 +164,32 @@ class RunSession {
   public:
     RunSession(const RunCommand& command, const GlobalOptions& global, const model::Machine& machine,
                const engine::Capabilities& capabilities, std::uint64_t budget_bytes)
-        : command_{command}, global_{global}, machine_{machine}, capabilities_{capabilities}, budget_bytes_{
-                                                                                                  budget_bytes}
+        : command_{command}, global_{global}, machine_{machine}, capabilities_{capabilities},
+          budget_bytes_{budget_bytes}
     {
     }
 
     base::Expected<ExitCode> run(const model::Plan& plan)
     {
         model::RunReport report = new_report(plan);
-        const auto targets = expanded_targets(report);
-        if (!targets) {
-            return base::fail(targets.error());
-        }
+        const std::vector<ReportTarget> targets = MEMSWEEP_TRY(expanded_targets(report));
         std::optional<Baseline> baseline;
         if (!command_.baseline.empty()) {
             auto criteria = gate_criteria(command_.gate);
             if (!criteria) {
                 return ExitCode::bad_input;
             }
-            auto opened = expanded(command_.baseline, report).and_then([&](const std::string& path) {
-                return Baseline::open(path, report, plan, *std::move(criteria));
-            });
-            if (!opened) {
-                return base::fail(opened.error());
-            }
-            baseline = *std::move(opened);
+            const std::string earlier = MEMSWEEP_TRY(expanded(command_.baseline, report));
+            baseline = MEMSWEEP_TRY(Baseline::open(earlier, report, plan, *std::move(criteria)));
         }
-        const auto path = result_path(report);
-        if (!path) {
-            return base::fail(path.error());
-        }
-        if (const auto distinct = check_files(plan, *path, *targets); !distinct) {
-            return base::fail(distinct.error());
-        }
+        const std::string path = MEMSWEEP_TRY(result_path(report));
+        MEMSWEEP_TRY(check_files(plan, path, targets));
         if (command_.resume) {
-            if (const auto taken = take_over_earlier(*path, plan, report); !taken) {
-                return base::fail(taken.error());
-            }
+            MEMSWEEP_TRY(take_over_earlier(path, plan, report));
         }
-        const auto observers = RunObservers::make(*path, command_.out.empty(), command_.events,
-                                                  std::exchange(events_begun_, true), global_, clock_);
-        if (!observers) {
-            return base::fail(observers.error());
-        }
-        const bool interrupted = measure(plan, **observers, report);
+        const auto observers = MEMSWEEP_TRY(RunObservers::make(path, command_.out.empty(), command_.events,
+                                                               std::exchange(events_begun_, true), global_, clock_));
+        const bool interrupted = measure(plan, *observers, report);
 
         std::optional<measure::Comparison> comparison;
         ExitCode code = ExitCode::done;
@@ -219,13 +199,13 @@ class RunSession {
             code = worse(exit_code_of(report), baseline ? compare(*baseline, report, comparison) : ExitCode::done);
         }
         report.run.exit_code = static_cast<int>(code);
-        const std::optional<std::string> saved = (*observers)->finish(report);
-        if (!saved || (*observers)->events_failed()) {
+        const std::optional<std::string> saved = observers->finish(report);
+        if (!saved || observers->events_failed()) {
             code = worse(code, ExitCode::bad_input);
         }
-        code = worse(code, write_reports(report, *targets, *path));
+        code = worse(code, write_reports(report, targets, path));
         if (comparison) {
-            code = worse(code, write_comparison(*comparison, *targets, *path));
+            code = worse(code, write_comparison(*comparison, targets, path));
         }
         if (saved && *saved != "-") {
             print_note(fmt::format("result: {}", *saved));
@@ -263,11 +243,11 @@ class RunSession {
         if (auto shared = shared_path(pattern, placement)) {
             return base::fail(*std::move(shared));
         }
-        auto path = pattern == "-" ? base::Expected<std::string>{pattern} : expanded(pattern, report);
-        if (!path || *path == "-") {
+        std::string path = pattern == "-" ? pattern : MEMSWEEP_TRY(expanded(pattern, report));
+        if (path == "-") {
             return path;
         }
-        if (auto writable = sys::check_writable(*path, typical_result_bytes); !writable) {
+        if (auto writable = sys::check_writable(path, typical_result_bytes); !writable) {
             base::Error error = writable.error();
             error.message += command_.out.empty() ? "; -o FILE writes the result elsewhere" : "";
             return base::fail(std::move(error));
@@ -282,15 +262,9 @@ class RunSession {
         std::vector<ReportTarget> targets = command_.reports;
         for (ReportTarget& target : targets) {
             if (!is_stdout(target.path)) {
-                auto path = expanded(target.path, report);
-                if (!path) {
-                    return base::fail(path.error());
-                }
-                target.path = *std::move(path);
+                target.path = MEMSWEEP_TRY(expanded(target.path, report));
             }
-            if (const auto usable = check_target(target); !usable) {
-                return base::fail(usable.error());
-            }
+            MEMSWEEP_TRY(check_target(target));
         }
         return targets;
     }

@@ -27,9 +27,9 @@ namespace {
 // A sanitizer's malloc must come first, so no other can be put in front of it.
 base::Expected<std::string> locate_allocator(const std::string& name)
 {
-    auto library = sys::find_allocator_library(name);
+    std::string library = MEMSWEEP_TRY(sys::find_allocator_library(name));
     const std::string sanitizer = model::this_tool().sanitizer;
-    if (library && !sanitizer.empty()) {
+    if (!sanitizer.empty()) {
         return refuse(
             fmt::format("this memsweep is built with the {} sanitizer, which has a malloc of its own", sanitizer),
             name);
@@ -90,10 +90,8 @@ scenarios::Surroundings surroundings(const model::Machine& machine)
         if (const auto found = known->find(path); found != known->end()) {
             return found->second;
         }
-        auto facts = scenarios::trace_facts(path);
-        if (facts) {
-            known->emplace(path, *facts);
-        }
+        const scenarios::TraceFacts facts = MEMSWEEP_TRY(scenarios::trace_facts(path));
+        known->emplace(path, facts);
         return facts;
     };
     return around;

@@ -29,11 +29,8 @@ ExitCode note_damage(const std::string& path, const trace::Damage& damage)
 
 base::Expected<TraceOutput> TraceOutput::open(const std::string& path)
 {
-    auto target = sys::find_output_target(path);
-    if (!target) {
-        return base::fail(target.error());
-    }
-    TraceOutput output{path, *std::move(target)};
+    auto target = MEMSWEEP_TRY(sys::find_output_target(path));
+    TraceOutput output{path, std::move(target)};
     if (output.target_.replaceable()) {
         auto file = sys::TempFile::create_in(output.target_.directory());
         if (!file) {

@@ -208,17 +208,12 @@ ExitCode put_out(const model::RunReport& report, const WatchCommand& command, co
 
 base::Expected<ExitCode> execute(const WatchCommand& command, const GlobalOptions& global)
 {
-    if (const auto usable = check_target({command.format, command.out}); !usable) {
-        return base::fail(usable.error());
-    }
+    MEMSWEEP_TRY(check_target({command.format, command.out}));
     sys::adopt_orphans();
     Watching watching;
-    auto running = sys::ForegroundCommand::start(command.command, {});
-    if (!running) {
-        return base::fail(running.error());
-    }
+    auto running = MEMSWEEP_TRY(sys::ForegroundCommand::start(command.command, {}));
     watching.begin();
-    const sys::ExitStatus status = running->wait(command.interval, [&] { watching.sample(); });
+    const sys::ExitStatus status = running.wait(command.interval, [&] { watching.sample(); });
     const model::RunReport report = watching.finish(command.command, status, global.argv);
     const ExitCode written = put_out(report, command, status, global);
     if (written != ExitCode::done) {

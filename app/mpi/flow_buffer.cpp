@@ -46,12 +46,8 @@ base::Expected<std::unique_ptr<FlowBuffer>> FlowBuffer::make(const model::Transf
         return base::fail(base::ErrorCode::not_supported,
                           fmt::format("there is no gpu{}. {}", buffer->device_, buffer->runtime_->absence()));
     }
-    auto memory = transfer::EndMemory::make(
-        *buffer->runtime_, {.end = end, .bytes = words * sizeof(std::uint64_t), .skew_bytes = 0, .driver = {}});
-    if (!memory) {
-        return base::fail(memory.error());
-    }
-    buffer->end_ = *std::move(memory);
+    buffer->end_ = MEMSWEEP_TRY(transfer::EndMemory::make(
+        *buffer->runtime_, {.end = end, .bytes = words * sizeof(std::uint64_t), .skew_bytes = 0, .driver = {}}));
     if (buffer->end_.host() != nullptr) {
         buffer->words_ = {reinterpret_cast<std::uint64_t*>(buffer->end_.host()), words};
         buffer->wire_ = buffer->end_.host();
@@ -73,11 +69,9 @@ base::Expected<void> FlowBuffer::copy(device::Address to, device::Address from) 
     if (own_.empty() || wire_ == own_.data()) {
         return {};
     }
-    const auto stream = device::open_stream(*runtime_, device_);
-    if (!stream) {
-        return base::fail(stream.error());
-    }
-    return runtime_->copy(stream->id(), to, from, bytes()).and_then([&] { return runtime_->wait(stream->id()); });
+    const auto stream = MEMSWEEP_TRY(device::open_stream(*runtime_, device_));
+    MEMSWEEP_TRY(runtime_->copy(stream.id(), to, from, bytes()));
+    return runtime_->wait(stream.id());
 }
 
 base::Expected<void> FlowBuffer::to_wire() const

@@ -101,23 +101,16 @@ base::Expected<Journal> Journal::open(const MpiOptions& options, const Comm& com
     if (auto shared = app::shared_path(options.out, *report.run.placement)) {
         return base::fail(*std::move(shared));
     }
-    auto path = app::expand_path(options.out, {report.machine.host, "mpi", report.run.started});
-    if (!path) {
-        return base::fail(path.error());
-    }
-    journal.path_ = *std::move(path);
+    journal.path_ = MEMSWEEP_TRY(app::expand_path(options.out, {report.machine.host, "mpi", report.run.started}));
     if (options.resume && std::filesystem::exists(journal.path_)) {
-        auto earlier = app::read_result(journal.path_);
-        if (!earlier) {
-            return base::fail(earlier.error());
-        }
-        if (earlier->run.scenario_fingerprint != report.run.scenario_fingerprint) {
+        model::RunReport earlier = MEMSWEEP_TRY(app::read_result(journal.path_));
+        if (earlier.run.scenario_fingerprint != report.run.scenario_fingerprint) {
             return app::refuse("was measured by other ranks or with other options; --resume needs the same",
                                journal.path_);
         }
-        report.run.id = earlier->run.id;
-        report.run.started = earlier->run.started;
-        report.cases = std::move(earlier->cases);
+        report.run.id = earlier.run.id;
+        report.run.started = earlier.run.started;
+        report.cases = std::move(earlier.cases);
         std::erase_if(report.cases,
                       [](const model::CaseReport& one) { return is_link(one) && one.status != model::Status::ok; });
         journal.has_own_ = !std::ranges::all_of(report.cases, is_link);

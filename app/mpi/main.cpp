@@ -37,9 +37,8 @@ bool load_scenarios(mpi::MpiOptions& options, const mpi::Comm& comm)
 
 base::Expected<app::ExitCode> run(const mpi::MpiOptions& options, const mpi::Comm& comm)
 {
-    return mpi::Journal::open(options, comm).map([&](mpi::Journal journal) {
-        return mpi::conduct(options, comm, journal);
-    });
+    mpi::Journal journal = MEMSWEEP_TRY(mpi::Journal::open(options, comm));
+    return mpi::conduct(options, comm, journal);
 }
 
 }  // namespace

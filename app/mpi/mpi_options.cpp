@@ -220,8 +220,8 @@ base::Expected<void> sort_out(const std::vector<std::string>& what, MpiOptions& 
     for (const std::string& text : what) {
         if (text.find("->") == std::string::npos) {
             options.scenarios.push_back(text);
-        } else if (auto taken = take_transfer(text, options); !taken) {
-            return taken;
+        } else {
+            MEMSWEEP_TRY(take_transfer(text, options));
         }
     }
     if (options.transfers.size() > model::max_transfers_at_once) {
@@ -233,9 +233,7 @@ base::Expected<void> sort_out(const std::vector<std::string>& what, MpiOptions& 
 base::Expected<void> complete(MpiOptions& options, Arguments& asked)
 {
     constexpr std::uint64_t largest_message_bytes = 1U << 30U;
-    if (auto sorted = sort_out(asked.what, options); !sorted) {
-        return sorted;
-    }
+    MEMSWEEP_TRY(sort_out(asked.what, options));
     if (options.link.bytes < 8 || options.link.bytes > largest_message_bytes || options.link.bytes % 8 != 0) {
         return refuse("a multiple of 8 bytes up to 1GiB", "--message");
     }
