@@ -243,21 +243,12 @@ base::Expected<PackedTrace> PackedTraces::find_or_compile(const model::ReplaySte
     if (const auto found = traces_.find(key); found != traces_.end()) {
         return found->second;
     }
-    auto reader = trace::TraceReader::open(step.trace);
-    if (!reader) {
-        return base::fail(reader.error());
-    }
-    const auto words =
-        trace::compile_replay(*reader, {.threads = step.threads, .paced = step.speed == model::ReplaySpeed::original});
-    if (!words) {
-        return base::fail(words.error());
-    }
-    auto region = sys::SharedRegion::create(words->size() * sizeof(std::uint64_t), "memsweep-replay");
-    if (!region) {
-        return base::fail(region.error());
-    }
-    std::memcpy(region->data<std::byte>(), words->data(), words->size() * sizeof(std::uint64_t));
-    return traces_[key] = std::make_shared<const sys::SharedRegion>(*std::move(region));
+    auto reader = MEMSWEEP_TRY(trace::TraceReader::open(step.trace));
+    const auto words = MEMSWEEP_TRY(
+        trace::compile_replay(reader, {.threads = step.threads, .paced = step.speed == model::ReplaySpeed::original}));
+    auto region = MEMSWEEP_TRY(sys::SharedRegion::create(words.size() * sizeof(std::uint64_t), "memsweep-replay"));
+    std::memcpy(region.data<std::byte>(), words.data(), words.size() * sizeof(std::uint64_t));
+    return traces_[key] = std::make_shared<const sys::SharedRegion>(std::move(region));
 }
 
 base::Expected<Program> compile(const model::Case& plan_case)

@@ -66,21 +66,15 @@ base::Expected<sys::SharedRegion> make_run_region(const Program& program, const 
         order.size_bytes = section.offset + section.count * sizeof(T);
     });
 
-    auto shared = sys::SharedRegion::create(order.size_bytes, "memsweep-run");
-    if (!shared) {
-        return shared;
-    }
-    (new (shared->data<std::byte>()) RunHeader{})->order = order;
-    const auto region = parse_run_region(*shared);
-    if (!region) {
-        return fail(region.error());
-    }
-    std::ranges::copy(program.instructions, region->instructions.begin());
-    std::ranges::transform(program.replays, region->replays.begin(), [](const PackedTrace& packed) {
+    auto shared = MEMSWEEP_TRY(sys::SharedRegion::create(order.size_bytes, "memsweep-run"));
+    (new (shared.data<std::byte>()) RunHeader{})->order = order;
+    const RunRegion region = MEMSWEEP_TRY(parse_run_region(shared));
+    std::ranges::copy(program.instructions, region.instructions.begin());
+    std::ranges::transform(program.replays, region.replays.begin(), [](const PackedTrace& packed) {
         return ReplayPlace{::getpid(), packed->fd()};
     });
-    std::ranges::copy(program.transfers, region->transfers.begin());
-    std::ranges::copy(program.slots, region->slots.begin());
+    std::ranges::copy(program.transfers, region.transfers.begin());
+    std::ranges::copy(program.slots, region.slots.begin());
     return shared;
 }
 

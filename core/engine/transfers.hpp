@@ -86,10 +86,14 @@ class Transfers {
         }
         device::Runtime& runtime =
             on_host || environment_.devices == nullptr ? *none_ : environment_.devices->runtime();
-        const auto keep = [this](auto made) { prepared_.emplace_back(std::move(made)); };
-        return plan.options.chain != 0
-                   ? transfer::KernelChain::make(runtime, environment_.clock, jobs.front(), plan.options).map(keep)
-                   : transfer::TransferSet::make(runtime, environment_.clock, jobs, plan.options).map(keep);
+        if (plan.options.chain != 0) {
+            prepared_.emplace_back(
+                MEMSWEEP_TRY(transfer::KernelChain::make(runtime, environment_.clock, jobs.front(), plan.options)));
+        } else {
+            prepared_.emplace_back(
+                MEMSWEEP_TRY(transfer::TransferSet::make(runtime, environment_.clock, jobs, plan.options)));
+        }
+        return {};
     }
 
     [[nodiscard]] bool fail(const base::Error& error)

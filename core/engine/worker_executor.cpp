@@ -123,26 +123,17 @@ base::Expected<void> WorkerExecutor::ensure_worker(const model::AllocatorSpec& a
         return {};
     }
     worker_.reset();
-    auto channels = sys::Channel::pair();
-    auto gauges = sys::SharedRegion::create(sizeof(Gauges), "memsweep-gauges");
-    if (!channels || !gauges) {
-        return base::fail(channels ? gauges.error() : channels.error());
-    }
-    new (gauges->data<Gauges>()) Gauges{};
-    auto& [ours, theirs] = *channels;
+    auto [ours, theirs] = MEMSWEEP_TRY(sys::Channel::pair());
+    auto gauges = MEMSWEEP_TRY(sys::SharedRegion::create(sizeof(Gauges), "memsweep-gauges"));
+    new (gauges.data<Gauges>()) Gauges{};
     sys::SpawnOptions spawn;
     spawn.argv = options_.worker_command;
     spawn.argv.push_back(std::to_string(worker_channel_fd));
     spawn.inherit = {{theirs.fd(), worker_channel_fd}};
     sys::put_under(allocator, spawn);
-    auto process = sys::ChildProcess::spawn(spawn);
-    if (!process) {
-        return base::fail(process.error());
-    }
-    if (auto sent = ours.send("g", gauges->fd()); !sent) {
-        return sent;
-    }
-    worker_.emplace(Worker{*std::move(process), std::move(ours), *std::move(gauges), allocator, sys::oom_kills("/")});
+    auto process = MEMSWEEP_TRY(sys::ChildProcess::spawn(spawn));
+    MEMSWEEP_TRY(ours.send("g", gauges.fd()));
+    worker_.emplace(Worker{std::move(process), std::move(ours), std::move(gauges), allocator, sys::oom_kills("/")});
     return {};
 }
 

@@ -29,12 +29,9 @@ Expected<SizeCost> fastest(std::uint64_t bytes, const CostOfSize& cost_of)
 {
     std::optional<SizeCost> best;
     for (int i = 0; i < confirmations; ++i) {
-        auto one = cost_of(bytes);
-        if (!one) {
-            return one;
-        }
-        if (!best || one->ns_per_op < best->ns_per_op) {
-            best = *one;
+        const SizeCost one = MEMSWEEP_TRY(cost_of(bytes));
+        if (!best || one.ns_per_op < best->ns_per_op) {
+            best = one;
         }
     }
     return *best;
@@ -44,11 +41,8 @@ Expected<Cliff> bisect(CliffKind kind, SizeCost cheap, SizeCost dear, const Cost
 {
     const double between = watershed(kind, cheap, dear);
     while (dear.bytes - cheap.bytes > 1) {
-        const auto middle = cost_of(cheap.bytes + (dear.bytes - cheap.bytes) / 2);
-        if (!middle) {
-            return base::fail(middle.error());
-        }
-        (cost(kind, *middle) > between ? dear : cheap) = *middle;
+        const SizeCost middle = MEMSWEEP_TRY(cost_of(cheap.bytes + (dear.bytes - cheap.bytes) / 2));
+        (cost(kind, middle) > between ? dear : cheap) = middle;
     }
     return Cliff{kind, cheap, dear};
 }
@@ -59,11 +53,9 @@ Expected<Cliff> confirmed(const Cliff& cliff, const CostOfSize& cost_of)
     if (cliff.kind == CliffKind::faults) {
         return cliff;
     }
-    return fastest(cliff.cheap.bytes, cost_of).and_then([&](const SizeCost& cheap) {
-        return fastest(cliff.dear.bytes, cost_of).map([&](const SizeCost& dear) {
-            return Cliff{cliff.kind, cheap, dear};
-        });
-    });
+    const SizeCost cheap = MEMSWEEP_TRY(fastest(cliff.cheap.bytes, cost_of));
+    const SizeCost dear = MEMSWEEP_TRY(fastest(cliff.dear.bytes, cost_of));
+    return Cliff{cliff.kind, cheap, dear};
 }
 
 std::optional<CliffKind> kind_of(const SizeCost& cheap, const SizeCost& dear)
@@ -81,13 +73,12 @@ Expected<void> look_between(const SizeCost& cheap, const SizeCost& dear, const C
     if (!kind) {
         return {};
     }
-    return bisect(*kind, cheap, dear, cost_of)
-        .and_then([&](const Cliff& found) { return confirmed(found, cost_of); })
-        .map([&](const Cliff& cliff) {
-            if (is_cliff(cliff.kind, cliff.cheap, cliff.dear)) {  // else it rose little by little, or was noise
-                cliffs.push_back(cliff);
-            }
-        });
+    const Cliff found = MEMSWEEP_TRY(bisect(*kind, cheap, dear, cost_of));
+    const Cliff cliff = MEMSWEEP_TRY(confirmed(found, cost_of));
+    if (is_cliff(cliff.kind, cliff.cheap, cliff.dear)) {  // else it rose little by little, or was noise
+        cliffs.push_back(cliff);
+    }
+    return {};
 }
 
 constexpr std::uint64_t kib = 1024;
@@ -160,17 +151,10 @@ Expected<CliffSurvey> find_cliffs(const SizeRange& range, const CostOfSize& cost
 {
     CliffSurvey survey;
     for (const std::uint64_t bytes : sizes_of(range)) {
-        auto one = cost_of(bytes);
-        if (!one) {
-            return base::fail(one.error());
-        }
-        survey.sizes.push_back(*one);
+        survey.sizes.push_back(MEMSWEEP_TRY(cost_of(bytes)));
     }
     for (std::size_t i = 1; i < survey.sizes.size(); ++i) {
-        const auto looked = look_between(survey.sizes[i - 1], survey.sizes[i], cost_of, survey.cliffs);
-        if (!looked) {
-            return base::fail(looked.error());
-        }
+        MEMSWEEP_TRY(look_between(survey.sizes[i - 1], survey.sizes[i], cost_of, survey.cliffs));
     }
     return survey;
 }

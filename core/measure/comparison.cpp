@@ -367,9 +367,7 @@ base::Expected<Comparison> compare_families(const RunReport& report, const Ratio
                                             const Criteria& criteria)
 {
     for (const auto& wanted : {base, candidate}) {
-        if (const auto present = check_present(report, wanted); !present) {
-            return base::fail(present.error());
-        }
+        MEMSWEEP_TRY(check_present(report, wanted));
     }
     Comparison comparison{.base = side_of(report),
                           .candidate = side_of(report),

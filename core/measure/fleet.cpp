@@ -216,9 +216,7 @@ base::Expected<void> FleetBuilder::add_case(const std::string& source, std::size
 
 base::Expected<void> FleetBuilder::add(const std::string& source, const RunReport& report)
 {
-    if (auto checked = check(source, report); !checked) {
-        return checked;
-    }
+    MEMSWEEP_TRY(check(source, report));
     const std::size_t index = host_of(report);
     model::FleetHost& host = fleet_.hosts[index];
     host.sources.push_back(source);
@@ -238,9 +236,7 @@ base::Expected<void> FleetBuilder::add(const std::string& source, const RunRepor
     std::ranges::move(problems_of(report), std::back_inserter(host.problems));
     next_metric_ = 0;
     for (const CaseReport& one : report.cases) {
-        if (auto added = add_case(source, index, one); !added) {
-            return added;
-        }
+        MEMSWEEP_TRY(add_case(source, index, one));
     }
     return {};
 }

@@ -80,9 +80,7 @@ bool alike(const Metric& a, const Metric& b)
 
 Expected<void> append_metric(CaseReport& into, const CaseReport& from, Metric added)
 {
-    if (auto filled = fill(from, added); !filled) {
-        return filled;
-    }
+    MEMSWEEP_TRY(fill(from, added));
     auto found = std::ranges::find(into.metrics, added.name, &Metric::name);
     if (found == into.metrics.end()) {
         found = into.metrics.insert(found, added);
@@ -106,14 +104,10 @@ Expected<void> append_metric(CaseReport& into, const CaseReport& from, Metric ad
 Expected<void> append_metrics(CaseReport& into, const CaseReport& from)
 {
     for (Metric& metric : into.metrics) {
-        if (auto filled = fill(into, metric); !filled) {
-            return filled;
-        }
+        MEMSWEEP_TRY(fill(into, metric));
     }
     for (const Metric& metric : from.metrics) {
-        if (auto appended = append_metric(into, from, metric); !appended) {
-            return appended;
-        }
+        MEMSWEEP_TRY(append_metric(into, from, metric));
     }
     for (Metric& metric : into.metrics) {
         if (metric.values.size() < into.repetitions + from.repetitions) {
@@ -150,9 +144,7 @@ Expected<void> append_repetitions(CaseReport& into, const CaseReport& from)
                             "series " + series.name);
         }
     }
-    if (auto appended = append_metrics(into, from); !appended) {
-        return appended;
-    }
+    MEMSWEEP_TRY(append_metrics(into, from));
     append_shifted(into.points, from.points, into.repetitions);
     append_shifted(into.phases, from.phases, into.repetitions);
     append_shifted(into.series, from.series, into.repetitions);
@@ -385,10 +377,7 @@ void summarize_cases(RunReport& merged)
 
 Expected<RunReport> merge(std::span<const MergePart> parts, bool force)
 {
-    const auto ids = all_run_ids(parts);
-    if (!ids) {
-        return base::fail(ids.error());
-    }
+    const auto ids = MEMSWEEP_TRY(all_run_ids(parts));
     const MergePart& first = parts.front();
     RunReport merged = *first.report;
     std::erase_if(merged.warnings, is_noise);
@@ -411,11 +400,9 @@ Expected<RunReport> merge(std::span<const MergePart> parts, bool force)
             keep_warning(merged, *warning);
         }
         merge_run(merged, *part.report);
-        if (auto added = merge_cases(merged, *part.report, part.name); !added) {
-            return base::fail(added.error());
-        }
+        MEMSWEEP_TRY(merge_cases(merged, *part.report, part.name));
     }
-    merged.run.tags[merged_from_tag] = fmt::format("{}", fmt::join(*ids, " "));
+    merged.run.tags[merged_from_tag] = fmt::format("{}", fmt::join(ids, " "));
     judge(merged, parts);
     summarize_cases(merged);
     return merged;

@@ -92,11 +92,10 @@ std::string_view example_amount(Unit unit)
 base::Expected<double> parse_amount(std::string_view text, Unit unit)
 {
     if (unit == Unit::bytes) {
-        return base::parse_size(text).map([](std::uint64_t bytes) { return static_cast<double>(bytes); });
+        return static_cast<double>(MEMSWEEP_TRY(base::parse_size(text)));
     }
     if (unit == Unit::seconds) {
-        return base::parse_duration(text).map(
-            [](std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); });
+        return std::chrono::duration<double>{MEMSWEEP_TRY(base::parse_duration(text))}.count();
     }
     if (unit == Unit::bytes_per_second) {
         return base::parse_rate(text);
@@ -209,11 +208,7 @@ base::Expected<Threshold> parse_threshold(std::string_view text, Unit unit)
     }
     Threshold threshold{*percent / 100, 0};
     if (comma != std::string_view::npos) {
-        const auto amount = parse_amount(text.substr(comma + 1).substr(0, longest), unit);
-        if (!amount) {
-            return base::fail(amount.error());
-        }
-        threshold.absolute = *amount;
+        threshold.absolute = MEMSWEEP_TRY(parse_amount(text.substr(comma + 1).substr(0, longest), unit));
     }
     return threshold;
 }

@@ -104,9 +104,8 @@ base::Expected<void> DeviceResource::clear(const device::Memory& memory)
         std::memset(memory.host(), 0, memory.bytes());
         return {};
     }
-    return runtime_.fill(stream_.id(), memory.at(), std::byte{0}, memory.bytes()).and_then([&] {
-        return runtime_.wait(stream_.id());
-    });
+    MEMSWEEP_TRY(runtime_.fill(stream_.id(), memory.at(), std::byte{0}, memory.bytes()));
+    return runtime_.wait(stream_.id());
 }
 
 void DeviceResource::deallocate(void* ptr, std::size_t /*bytes*/, std::size_t /*alignment*/) noexcept

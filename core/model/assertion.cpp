@@ -157,9 +157,7 @@ Expected<void> take_selector(Reader& reader, Expression& expression)
         return problem(
             "expected METRIC.STAT or POINT.METRIC.STAT, as in wall_time.median or after_drop.live_bytes.max");
     }
-    if (auto stat = take_stat(reader, words.back(), expression); !stat) {
-        return stat;
-    }
+    MEMSWEEP_TRY(take_stat(reader, words.back(), expression));
     return resolve_metric(words.size() == 3 ? words.front() : std::string_view{}, words[words.size() - 2], expression);
 }
 
@@ -190,35 +188,30 @@ Expected<void> take_pair(Reader& reader, std::string_view function, Expression& 
                                  ? std::string{"it is written explained(AXIS=VALUE, AXIS=VALUE)"}
                                  : fmt::format("a {0} is written {0}(METRIC.STAT, AXIS=VALUE, AXIS=VALUE)", function);
     if (!expression.explained) {
-        if (auto selector = take_selector(reader, expression); !selector) {
-            return selector;
-        }
+        MEMSWEEP_TRY(take_selector(reader, expression));
     }
     bool comma_due = !expression.explained;
-    std::array<Expected<RatioOf>, 2> sides{RatioOf{}, RatioOf{}};
-    for (auto& side : sides) {
+    std::array<RatioOf, 2> sides;
+    for (RatioOf& side : sides) {
         if (comma_due && !reader.take(",")) {
             return problem(form);
         }
         comma_due = true;
-        side = take_side(reader);
-        if (!side) {
-            return base::fail(side.error());
-        }
+        side = MEMSWEEP_TRY(take_side(reader));
     }
     if (!reader.take(")")) {
         return problem(form);
     }
-    if (sides[0]->axis == sides[1]->axis && sides[0]->value == sides[1]->value) {
+    if (sides[0].axis == sides[1].axis && sides[0].value == sides[1].value) {
         return problem(fmt::format("the two sides of the {} are the same", function));
     }
     if (function == "slope") {
-        expression.slope_length = length_between(*sides[0], *sides[1]);
+        expression.slope_length = length_between(sides[0], sides[1]);
         if (expression.slope_length == 0) {
             return problem("a slope lies between two numbers of one axis, as in calls=10, calls=20");
         }
     }
-    expression.ratio.emplace(std::move(*sides[0]), std::move(*sides[1]));
+    expression.ratio.emplace(std::move(sides[0]), std::move(sides[1]));
     expression.unit = Unit::one;
     return {};
 }
@@ -252,7 +245,7 @@ Expected<double> parse_seconds(std::string_view text)
     if (plain_number(text)) {
         return problem(fmt::format("a duration is never bare: write {0}s, {0}ms, {0}us or {0}ns for \"{0}\"", text));
     }
-    return base::parse_duration(text).map([](auto time) { return std::chrono::duration<double>{time}.count(); });
+    return std::chrono::duration<double>{MEMSWEEP_TRY(base::parse_duration(text))}.count();
 }
 
 Expected<double> parse_count(std::string_view text, std::string_view suffix)
@@ -273,7 +266,7 @@ Expected<double> parse_limit(std::string_view text, Unit unit)
     }
     switch (unit) {
     case Unit::bytes:
-        return base::parse_size(text).map([](std::uint64_t bytes) { return static_cast<double>(bytes); });
+        return static_cast<double>(MEMSWEEP_TRY(base::parse_size(text)));
     case Unit::seconds:
         return parse_seconds(text);
     case Unit::bytes_per_second:
@@ -291,14 +284,10 @@ Expected<Expression> parse(std::string_view text)
     Reader reader{text};
     Expression expression;
     for (const auto take : {take_left_side, take_comparison}) {
-        if (auto taken = take(reader, expression); !taken) {
-            return base::fail(taken.error());
-        }
+        MEMSWEEP_TRY(take(reader, expression));
     }
-    return parse_limit(reader.rest(), expression.unit).map([&](double limit) {
-        expression.limit = limit;
-        return expression;
-    });
+    expression.limit = MEMSWEEP_TRY(parse_limit(reader.rest(), expression.unit));
+    return expression;
 }
 
 }  // namespace

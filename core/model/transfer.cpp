@@ -134,11 +134,7 @@ Expected<TransferEnd> read_end(Word word)
     }
     end.kind = TransferEnd::Kind::host;
     if (word.take(":")) {
-        const auto kind = read_kind(word);
-        if (!kind) {
-            return base::fail(kind.error());
-        }
-        end.host = *kind;
+        end.host = MEMSWEEP_TRY(read_kind(word));
     }
     if (word.take("@node")) {
         end.number = word.take_number();
@@ -217,8 +213,9 @@ Expected<TransferSpec> parse_transfer(std::string_view text)
         if (src && dst && src->rank && dst->rank) {
             return TransferSpec{*src, mover_between_ranks(*src, *dst), *dst};
         }
-        if (text.find("rank") != std::string_view::npos && (!src || !dst)) {
-            return base::fail(!src ? src.error() : dst.error());
+        if (text.find("rank") != std::string_view::npos) {
+            MEMSWEEP_TRY(src);
+            MEMSWEEP_TRY(dst);
         }
     }
     if (second == std::string_view::npos || text.find(arrow, second + arrow.size()) != std::string_view::npos) {
@@ -226,19 +223,10 @@ Expected<TransferSpec> parse_transfer(std::string_view text)
             base::ErrorCode::invalid_input,
             fmt::format("\"{}\" is no transfer; write SRC -> EXE -> DST, as in host@node0 -> cpu -> host@node0", text));
     }
-    const auto src = read_end({text, 0, first});
-    if (!src) {
-        return base::fail(src.error());
-    }
-    const auto exe = read_mover({text, first + arrow.size(), second});
-    if (!exe) {
-        return base::fail(exe.error());
-    }
-    const auto dst = read_end({text, second + arrow.size(), text.size()});
-    if (!dst) {
-        return base::fail(dst.error());
-    }
-    const TransferSpec spec{*src, *exe, *dst};
+    const TransferEnd src = MEMSWEEP_TRY(read_end({text, 0, first}));
+    const Mover exe = MEMSWEEP_TRY(read_mover({text, first + arrow.size(), second}));
+    const TransferEnd dst = MEMSWEEP_TRY(read_end({text, second + arrow.size(), text.size()}));
+    const TransferSpec spec{src, exe, dst};
     if (std::string why = objection(spec); !why.empty()) {
         return base::fail(base::ErrorCode::invalid_input, std::move(why));
     }

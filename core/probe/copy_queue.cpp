@@ -159,7 +159,8 @@ Expected<double> run_together(device::Runtime& runtime, std::vector<CopyQueue>& 
             all = done;
         }
     }
-    return all.map([&] { return sys::seconds_of(clock.now() - begin); });
+    MEMSWEEP_TRY(all);
+    return sys::seconds_of(clock.now() - begin);
 }
 
 Expected<Contended> run_contended(device::Runtime& runtime, CopyQueue& measured, CopyQueue& other, std::uint64_t copies,

@@ -139,9 +139,10 @@ class Measuring {
         if (is_contended()) {
             return run_contended(runtime_, queues_[0], queues_[1], copies, context_.clock, look);
         }
-        auto seconds = queues_.size() == 1 ? queues_[0].run(copies, context_.clock, look)
-                                           : run_together(runtime_, queues_, copies, context_.clock);
-        return seconds.map([](double value) { return Contended{.seconds = value}; });
+        const double seconds =
+            MEMSWEEP_TRY(queues_.size() == 1 ? queues_[0].run(copies, context_.clock, look)
+                                             : run_together(runtime_, queues_, copies, context_.clock));
+        return Contended{.seconds = seconds};
     }
 
     // As many copies as make a sample long enough, but not too long; one where the source is written anew.

@@ -62,8 +62,8 @@ base::Expected<void> try_one(const ProbeContext& context, device::Runtime& runti
     if (std::string why = unmet(context, spec); !why.empty()) {
         return base::fail(base::ErrorCode::not_supported, std::move(why));
     }
-    return transfer::TransferSet::make(runtime, context.clock, {{.spec = spec, .bytes = page_bytes}}, {})
-        .map([](const transfer::TransferSet&) {});
+    MEMSWEEP_TRY(transfer::TransferSet::make(runtime, context.clock, {{.spec = spec, .bytes = page_bytes}}, {}));
+    return {};
 }
 
 struct Together {

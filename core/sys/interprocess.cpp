@@ -150,9 +150,8 @@ base::Expected<SharedRegion> SharedRegion::map(UniqueFd fd, std::uint64_t least_
         return base::fail(base::ErrorCode::invalid_input,
                           fmt::format("a shared region has {} bytes, at least {} are needed", size, least_bytes));
     }
-    return Mapping::map(size, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get()).map([&](Mapping memory) {
-        return SharedRegion{std::move(fd), std::move(memory), size};
-    });
+    auto memory = MEMSWEEP_TRY(Mapping::map(size, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get()));
+    return SharedRegion{std::move(fd), std::move(memory), size};
 }
 
 }  // namespace memsweep::sys

@@ -239,10 +239,8 @@ base::Expected<PlacedMemory> PlacedMemory::untouched(const PlacedRequest& reques
 
 base::Expected<PlacedMemory> PlacedMemory::touched(const PlacedRequest& request)
 {
-    auto memory = untouched(request);
-    if (memory) {
-        touch_pages(memory->data_, memory->size_);
-    }
+    auto memory = MEMSWEEP_TRY(untouched(request));
+    touch_pages(memory.data_, memory.size_);
     return memory;
 }
 

@@ -85,13 +85,10 @@ base::Expected<OwnProcessProbe> OwnProcessProbe::open()
 
 base::Expected<MemorySnapshot> OwnProcessProbe::snapshot() noexcept
 {
-    auto snapshot = read_smaps(smaps_.get(), smaps_path());
-    if (!snapshot) {
-        return snapshot;
-    }
+    auto snapshot = MEMSWEEP_TRY(read_smaps(smaps_.get(), smaps_path()));
     const FaultCounts now = faults();
-    snapshot->minor_faults = now.minor;
-    snapshot->major_faults = now.major;
+    snapshot.minor_faults = now.minor;
+    snapshot.major_faults = now.major;
     return snapshot;
 }
 
@@ -229,9 +226,7 @@ ProcessWatch::ProcessWatch(UniqueFd status) noexcept : status_{std::move(status)
 
 base::Expected<ProcessWatch> ProcessWatch::open(pid_t pid)
 {
-    return open_for_reading(fmt::format("/proc/{}/status", pid)).map([](UniqueFd status) {
-        return ProcessWatch{std::move(status)};
-    });
+    return ProcessWatch{MEMSWEEP_TRY(open_for_reading(fmt::format("/proc/{}/status", pid)))};
 }
 
 std::optional<std::uint64_t> ProcessWatch::working_set_bytes() noexcept

@@ -29,9 +29,7 @@ auto order_of(const Piece& piece)
 template <typename Structure>
 base::Expected<bool> find_structure(const ReadAt& read, std::uint64_t offset, Structure& into)
 {
-    return read(offset, {reinterpret_cast<std::uint8_t*>(&into), sizeof into}).map([](std::size_t got) {
-        return got == sizeof into;
-    });
+    return MEMSWEEP_TRY(read(offset, {reinterpret_cast<std::uint8_t*>(&into), sizeof into})) == sizeof into;
 }
 
 template <typename Structure>
@@ -157,14 +155,14 @@ base::Expected<void> ImageWriter::write(OtherOperation end, bool has_ended)
 {
     find_pieces();
     const Piece* last = nullptr;
-    base::Expected<void> outcome;
-    const auto end_thread = [&] {
+    const auto end_thread = [&]() -> base::Expected<void> {
         const std::uint32_t thread = last->place.header.thread;
         if (thread == image_.facts.process) {
             main_sequence_ = next_sequence_;
-        } else if (outcome && has_ended) {
-            outcome = put_end(thread, OtherOperation::thread_exit, thread_ticks_);
+        } else if (has_ended) {
+            return put_end(thread, OtherOperation::thread_exit, thread_ticks_);
         }
+        return {};
     };
     for (const Piece& piece : pieces_) {
         if (last != nullptr && order_of(*last) == order_of(piece)) {
@@ -175,19 +173,18 @@ base::Expected<void> ImageWriter::write(OtherOperation end, bool has_ended)
             continue;
         }
         if (last != nullptr && last->place.header.thread != piece.place.header.thread) {
-            end_thread();
+            MEMSWEEP_TRY(end_thread());
         }
         last = &piece;
-        outcome = outcome.and_then([&] { return put(piece); });
+        MEMSWEEP_TRY(put(piece));
     }
     if (last != nullptr) {
-        end_thread();
+        MEMSWEEP_TRY(end_thread());
     }
     if (!has_ended) {
-        return outcome;
+        return {};
     }
-    const std::uint64_t ticks = std::max(last_ticks_, image_.facts.start_ticks);
-    return outcome.and_then([&] { return put_end(image_.facts.process, end, ticks); });
+    return put_end(image_.facts.process, end, std::max(last_ticks_, image_.facts.start_ticks));
 }
 
 }  // namespace
@@ -199,21 +196,16 @@ ClockReading read_clocks() noexcept
 
 base::Expected<std::optional<RecordedImage>> find_image(OpenRecording open, const std::string& name)
 {
-    const auto read = open();
-    if (!read) {
-        return base::fail(read.error());
-    }
+    const ReadAt read = MEMSWEEP_TRY(open());
     std::array<std::uint8_t, sizeof(FileHeader)> first{};  // written last
-    if (const auto got = (*read)(0, first); !got) {
-        return base::fail(got.error());
-    }
+    MEMSWEEP_TRY(read(0, first));
     if (std::ranges::all_of(first, [](std::uint8_t byte) { return byte == 0; })) {
         return std::nullopt;
     }
     RecordedImage image{std::move(open), name, {}};
     ChunkHeader room{.magic = 0};
-    const bool has_room = MEMSWEEP_TRY(find_structure(*read, sizeof(FileHeader), room));
-    const bool has_facts = MEMSWEEP_TRY(find_structure(*read, facts_offset, image.facts));
+    const bool has_room = MEMSWEEP_TRY(find_structure(read, sizeof(FileHeader), room));
+    const bool has_facts = MEMSWEEP_TRY(find_structure(read, facts_offset, image.facts));
     if (!has_room || !has_facts || room.magic != chunk_magic || room.kind != ChunkKind::slots) {
         return base::fail(base::ErrorCode::invalid_input, "not a recording", name);
     }
@@ -234,17 +226,14 @@ base::Expected<RecordingSummary> assemble(std::vector<RecordedImage> images, con
     const ImageFacts& first = images.front().facts;
     RecordingSummary summary{.images = images.size()};
     std::set<std::uint32_t> processes;
-    base::Expected<void> outcome = put_header(take, {.ticks_per_second = ticks_per_second(first, now),
-                                                     .start_ticks = first.start_ticks,
-                                                     .start_unix_ns = first.start_unix_ns,
-                                                     .process = first.process});
-    for (std::size_t i = 0; i < images.size() && outcome; ++i) {
+    MEMSWEEP_TRY(put_header(take, {.ticks_per_second = ticks_per_second(first, now),
+                                   .start_ticks = first.start_ticks,
+                                   .start_unix_ns = first.start_unix_ns,
+                                   .process = first.process}));
+    for (std::size_t i = 0; i < images.size(); ++i) {
         const ImageFacts& image = images[i].facts;
-        auto read = images[i].open();
-        auto file = read.and_then([&](const ReadAt& opened) { return TraceFile::open(opened, images[i].name); });
-        if (!file) {
-            return base::fail(file.error());
-        }
+        auto read = MEMSWEEP_TRY(images[i].open());
+        auto file = MEMSWEEP_TRY(TraceFile::open(read, images[i].name));
         // The next image under that number: another program in the same process, or in a later one.
         const auto next =
             std::find_if(images.begin() + static_cast<std::ptrdiff_t>(i) + 1, images.end(),
@@ -257,13 +246,14 @@ base::Expected<RecordingSummary> assemble(std::vector<RecordedImage> images, con
         summary.foreign_mallocs += image.foreign_malloc != 0 ? 1U : 0U;
         summary.stopped_errno =
             summary.stopped_errno != 0 ? summary.stopped_errno : static_cast<int>(image.stopped_errno);
-        ImageWriter writer{images[i], *std::move(read), *std::move(file), take, summary};
-        outcome = writer.write(executes ? OtherOperation::exec : OtherOperation::process_exit, !runs);
+        ImageWriter writer{images[i], std::move(read), std::move(file), take, summary};
+        MEMSWEEP_TRY(writer.write(executes ? OtherOperation::exec : OtherOperation::process_exit, !runs));
     }
     summary.processes = processes.size();
     facts["processes"] = std::to_string(summary.processes);
     facts["lost_events"] = std::to_string(summary.lost_events);
-    return outcome.and_then([&] { return put_facts(take, facts); }).map([&] { return summary; });
+    MEMSWEEP_TRY(put_facts(take, facts));
+    return summary;
 }
 
 }  // namespace memsweep::trace

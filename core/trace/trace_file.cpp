@@ -93,17 +93,12 @@ base::Expected<sys::UniqueFd> seekable(const std::string& path)
 
 base::Expected<ReadAt> open_for_reading(const std::string& path)
 {
-    auto file = seekable(path);
-    if (!file) {
-        return base::fail(file.error());
-    }
-    const auto shared = std::make_shared<sys::UniqueFd>(*std::move(file));
-    return [shared, path](std::uint64_t offset, std::span<std::uint8_t> into) -> base::Expected<std::size_t> {
+    const auto file = std::make_shared<sys::UniqueFd>(MEMSWEEP_TRY(seekable(path)));
+    return [file, path](std::uint64_t offset, std::span<std::uint8_t> into) -> base::Expected<std::size_t> {
         std::size_t done = 0;
         while (done < into.size()) {
             const ssize_t got = sys::retry_interrupted([&] {
-                return ::pread(shared->get(), into.data() + done, into.size() - done,
-                               static_cast<off_t>(offset + done));
+                return ::pread(file->get(), into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
             });
             if (got < 0) {
                 return base::fail(sys::io_error("cannot read", errno, path));
@@ -142,15 +137,12 @@ std::uint32_t checksum(const ChunkHeader& header) noexcept
 base::Expected<TraceFile> TraceFile::open(ReadAt read, const std::string& name)
 {
     FileHeader header;
-    const auto got = read(0, {reinterpret_cast<std::uint8_t*>(&header), sizeof header});
-    if (!got) {
-        return base::fail(got.error());
-    }
-    if (*got < sizeof header.magic || header.magic != file_magic) {
+    const std::size_t got = MEMSWEEP_TRY(read(0, {reinterpret_cast<std::uint8_t*>(&header), sizeof header}));
+    if (got < sizeof header.magic || header.magic != file_magic) {
         return base::fail(base::ErrorCode::invalid_input, "not a memsweep trace; `memsweep import` turns logs into one",
                           name);
     }
-    if (*got < sizeof header || header.header_crc != checksum(header)) {
+    if (got < sizeof header || header.header_crc != checksum(header)) {
         return base::fail(base::ErrorCode::invalid_input, "the header of this trace is damaged", name);
     }
     if (header.version != format_version) {
@@ -159,7 +151,8 @@ base::Expected<TraceFile> TraceFile::open(ReadAt read, const std::string& name)
             fmt::format("a trace of version {}; this memsweep reads version {}", header.version, format_version), name);
     }
     TraceFile file{std::move(read), header};
-    return file.find_chunks().map([&] { return std::move(file); });
+    MEMSWEEP_TRY(file.find_chunks());
+    return file;
 }
 
 // Where a header is damaged, the next whole one is searched for: one torn chunk must not cost those behind it.
@@ -167,14 +160,8 @@ base::Expected<void> TraceFile::find_chunks()
 {
     std::uint64_t offset = header_.header_bytes;
     bool searching = false;
-    for (;;) {
-        const auto more = next_chunk(offset, searching);
-        if (!more) {
-            return base::fail(more.error());
-        }
-        if (!*more) {
-            break;
-        }
+    for (bool more = true; more;) {
+        more = MEMSWEEP_TRY(next_chunk(offset, searching));
     }
     find_gaps();
     return {};
@@ -183,16 +170,13 @@ base::Expected<void> TraceFile::find_chunks()
 base::Expected<bool> TraceFile::next_chunk(std::uint64_t& offset, bool& searching)
 {
     std::vector<std::uint8_t> window(searching ? search_bytes : sizeof(ChunkHeader));
-    const auto got = read_(offset, window);
-    if (!got) {
-        return base::fail(got.error());
-    }
-    if (*got < sizeof(ChunkHeader)) {
-        damage_.truncated = damage_.truncated || (*got != 0 && !searching);
-        damage_.skipped_bytes += *got;
+    const std::size_t got = MEMSWEEP_TRY(read_(offset, window));
+    if (got < sizeof(ChunkHeader)) {
+        damage_.truncated = damage_.truncated || (got != 0 && !searching);
+        damage_.skipped_bytes += got;
         return false;
     }
-    for (std::size_t at = 0; at + sizeof(ChunkHeader) <= *got; ++at) {
+    for (std::size_t at = 0; at + sizeof(ChunkHeader) <= got; ++at) {
         ChunkPlace chunk{.offset = offset + at};
         std::memcpy(&chunk.header, window.data() + at, sizeof chunk.header);
         if (!is_possible(chunk.header)) {
@@ -213,7 +197,7 @@ base::Expected<bool> TraceFile::next_chunk(std::uint64_t& offset, bool& searchin
         searching = true;
         return true;
     }
-    const std::size_t passed = *got - sizeof(ChunkHeader) + 1;
+    const std::size_t passed = got - sizeof(ChunkHeader) + 1;
     damage_.skipped_bytes += passed;
     offset += passed;
     return true;

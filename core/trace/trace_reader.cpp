@@ -85,12 +85,12 @@ TraceReader::TraceReader(TraceFile file) : file_{std::move(file)}
 
 base::Expected<TraceReader> TraceReader::open(const std::string& path)
 {
-    return open_for_reading(path).and_then([&](ReadAt read) { return open(std::move(read), path); });
+    return open(MEMSWEEP_TRY(open_for_reading(path)), path);
 }
 
 base::Expected<TraceReader> TraceReader::open(ReadAt read, const std::string& name)
 {
-    return TraceFile::open(std::move(read), name).map([](TraceFile file) { return TraceReader{std::move(file)}; });
+    return TraceReader{MEMSWEEP_TRY(TraceFile::open(std::move(read), name))};
 }
 
 void TraceReader::rewind()

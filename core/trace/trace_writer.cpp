@@ -39,7 +39,8 @@ base::Expected<void> put_chunk(const TakeBytes& take, ChunkHeader header, std::s
     header.raw_bytes = static_cast<std::uint32_t>(payload.size());
     header.payload_crc = crc32c(stored.data(), stored.size());
     header.header_crc = checksum(header);
-    return take(bytes_of(header)).and_then([&] { return take(stored); });
+    MEMSWEEP_TRY(take(bytes_of(header)));
+    return take(stored);
 }
 
 base::Expected<void> put_facts(const TakeBytes& take, const Facts& facts)

@@ -226,13 +226,10 @@ void write_fleet_json(const Fleet& fleet, TextSink& sink)
 
 base::Expected<Fleet> read_fleet(std::string_view text, const std::string& where)
 {
-    auto document = parse_result(text, where);
-    if (!document) {
-        return base::fail(document.error());
-    }
+    auto document = MEMSWEEP_TRY(parse_result(text, where));
     Problem problem;
-    Fleet fleet = read_fleet_parts(Node{document->rest, problem});
-    problem = problem ? problem : document->problem;
+    Fleet fleet = read_fleet_parts(Node{document.rest, problem});
+    problem = problem ? problem : document.problem;
     if (problem) {
         return base::fail(base::ErrorCode::invalid_input, *problem, where);
     }

@@ -8,6 +8,7 @@
 
 #include "core/measure/cases.hpp"
 #include "core/measure/contrasts.hpp"
+#include "core/measure/findings.hpp"
 #include "reporters/json/json_document.hpp"
 #include "reporters/json/result_members.hpp"
 
@@ -202,18 +203,15 @@ std::string to_json(const model::RunReport& report)
 
 base::Expected<model::RunReport> read_json(std::string_view text, const std::string& where)
 {
-    auto document = parse_result(text, where);
-    if (!document) {
-        return base::fail(document.error());
-    }
+    auto document = MEMSWEEP_TRY(parse_result(text, where));
     Problem problem;
-    const Node root{document->rest, problem};
+    const Node root{document.rest, problem};
     model::RunReport report = is_readable_result(root) ? read_report(root) : model::RunReport{};
-    problem = problem ? problem : document->problem;
+    problem = problem ? problem : document.problem;
     if (problem) {
         return base::fail(base::ErrorCode::invalid_input, *problem, where);
     }
-    report.cases = std::move(document->cases);
+    report.cases = std::move(document.cases);
     return report;
 }
 

@@ -50,38 +50,34 @@ struct AxisRange {
 // Errors: an end or step that is neither, a range that is empty, endless or longer than max_axis_values.
 base::Expected<std::vector<model::Scalar>> range_values(const AxisRange& range)
 {
-    const auto from = whole(range.from, "from");
-    const auto to = whole(range.to, "to");
-    const auto by = range.multiply && is_text(range.by)
-                        ? base::Expected<std::uint64_t>{invalid("range \"factor\" must be a bare integer")}
-                        : whole(range.by, range.multiply ? "factor" : "step");
-    for (const auto* part : {&from, &to, &by}) {
-        if (!*part) {
-            return base::fail(part->error());
-        }
+    const std::uint64_t from = MEMSWEEP_TRY(whole(range.from, "from"));
+    const std::uint64_t to = MEMSWEEP_TRY(whole(range.to, "to"));
+    if (range.multiply && is_text(range.by)) {
+        return invalid("range \"factor\" must be a bare integer");
     }
-    if (*from > *to) {
+    const std::uint64_t by = MEMSWEEP_TRY(whole(range.by, range.multiply ? "factor" : "step"));
+    if (from > to) {
         return invalid(fmt::format("the range is empty: \"from\" {} is above \"to\" {}", model::to_text(range.from),
                                    model::to_text(range.to)));
     }
-    if (range.multiply && (*by < 2 || *from == 0)) {
-        return invalid(*from == 0 ? "a range with \"factor\" cannot start at 0"
-                                  : "range \"factor\" must be an integer from 2 on");
+    if (range.multiply && (by < 2 || from == 0)) {
+        return invalid(from == 0 ? "a range with \"factor\" cannot start at 0"
+                                 : "range \"factor\" must be an integer from 2 on");
     }
-    if (*by == 0) {
+    if (by == 0) {
         return invalid("range \"step\" must be at least 1");
     }
     const bool sizes = is_text(range.from) || is_text(range.to) || (!range.multiply && is_text(range.by));
     std::vector<model::Scalar> values;
-    std::optional<std::uint64_t> value = *from;
-    while (value && *value <= *to) {
+    std::optional<std::uint64_t> value = from;
+    while (value && *value <= to) {
         if (values.size() == max_axis_values ||
             *value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
             return invalid(fmt::format("the range has more than {} values or passes 64 bits", max_axis_values));
         }
         values.push_back(sizes ? model::Scalar{base::exact_size(*value)}
                                : model::Scalar{static_cast<std::int64_t>(*value)});
-        value = range.multiply ? base::checked_mul(*value, *by) : base::checked_add(*value, *by);
+        value = range.multiply ? base::checked_mul(*value, by) : base::checked_add(*value, by);
     }
     return values;
 }

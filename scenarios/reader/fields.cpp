@@ -26,7 +26,7 @@ base::Expected<std::uint64_t> parse_quantity(const std::string& text, OptionKind
     if (kind == OptionKind::size) {
         return base::parse_size(text);
     }
-    return base::parse_duration(text).map([](auto time) { return static_cast<std::uint64_t>(time.count()); });
+    return static_cast<std::uint64_t>(MEMSWEEP_TRY(base::parse_duration(text)).count());
 }
 
 struct ToScalar {

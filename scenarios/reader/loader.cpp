@@ -184,12 +184,9 @@ CatalogEntry read_entry(const std::string& path, const Surroundings& surrounding
 
 base::Expected<std::vector<CatalogEntry>> list_catalog(const std::string& directory, const Surroundings& surroundings)
 {
-    const auto files = files_in(directory);
-    if (!files) {
-        return base::fail(files.error());
-    }
+    const auto files = MEMSWEEP_TRY(files_in(directory));
     std::vector<CatalogEntry> entries;
-    for (const std::string& path : *files) {
+    for (const std::string& path : files) {
         entries.push_back(read_entry(path, surroundings));
     }
     return entries;

@@ -122,11 +122,8 @@ Substituted placeholder_value(std::string_view body, bool whole, const Scope& sc
     if (!body.starts_with("env:")) {
         return named_value(body, scope);
     }
-    auto text = environment_text(body.substr(4), scope.surroundings);
-    if (!text) {
-        return base::fail(std::move(text.error()));
-    }
-    return whole ? scalar_of_text(*text) : model::Scalar{std::move(*text)};
+    std::string text = MEMSWEEP_TRY(environment_text(body.substr(4), scope.surroundings));
+    return whole ? scalar_of_text(text) : model::Scalar{std::move(text)};
 }
 
 Substituted substitute_parts(std::string_view text, const Scope& scope)
@@ -146,11 +143,11 @@ Substituted substitute_parts(std::string_view text, const Scope& scope)
             return invalid(fmt::format("{} lacks its closing brace", in_quotes(text.substr(begin))));
         }
         const bool whole = out.empty() && begin == 0 && end + 1 == text.size();
-        Substituted value = placeholder_value(text.substr(begin + 2, end - begin - 2), whole, scope);
-        if (!value || whole) {
+        auto value = MEMSWEEP_TRY(placeholder_value(text.substr(begin + 2, end - begin - 2), whole, scope));
+        if (whole) {
             return value;
         }
-        out += model::to_text(*value);
+        out += model::to_text(value);
         text.remove_prefix(end + 1);
     }
 }

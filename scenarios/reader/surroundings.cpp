@@ -47,14 +47,9 @@ base::Expected<TraceFacts> trace_facts(const std::string& path)
         return base::fail(base::ErrorCode::invalid_input, "a trace is read more than once: save it to a file first",
                           path);
     }
-    auto reader = trace::TraceReader::open(path);
-    if (!reader) {
-        return base::fail(reader.error());
-    }
-    const trace::TraceSummary summary = trace::summarize(*reader);
-    if (const auto possible = trace::possible_total(summary.totals.impossible_event, path); !possible) {
-        return base::fail(possible.error());
-    }
+    auto reader = MEMSWEEP_TRY(trace::TraceReader::open(path));
+    const trace::TraceSummary summary = trace::summarize(reader);
+    MEMSWEEP_TRY(trace::possible_total(summary.totals.impossible_event, path));
     TraceFacts facts{.path = path,
                      .content = digest(summary),
                      .events = summary.totals.events,

@@ -87,9 +87,7 @@ base::Expected<void> import_log(const ImportFormat& format, LogText& log, Import
                                 const ImportOptions& options)
 {
     const std::string head{log.peek(log_head_bytes)};
-    if (auto imported = format.import(log, sink, options); !imported) {
-        return imported;
-    }
+    MEMSWEEP_TRY(format.import(log, sink, options));
     if (log.failure()) {
         return base::fail(*log.failure());
     }

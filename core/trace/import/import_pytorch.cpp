@@ -247,17 +247,14 @@ class Snapshot {
 
 base::Expected<void> import_pytorch(LogText& log, ImportSink& sink, const ImportOptions& options)
 {
-    const auto pickle = read_pickle(log, options.name);
-    if (!pickle) {
-        return base::fail(pickle.error());
-    }
-    const PickleValue& root = *pickle->root;
+    const Pickle pickle = MEMSWEEP_TRY(read_pickle(log, options.name));
+    const PickleValue& root = *pickle.root;
     if (root.kind != PickleValue::Kind::list &&
         (root.get("segments") == nullptr && root.get("device_traces") == nullptr)) {
         return base::fail(base::ErrorCode::invalid_input, "a pickle, but not a snapshot of PyTorch's memory",
                           options.name);
     }
-    if (!Snapshot{root, sink}.import(pickle->values.size())) {
+    if (!Snapshot{root, sink}.import(pickle.values.size())) {
         return base::fail(base::ErrorCode::invalid_input,
                           "the snapshot refers to its entries more often than it has them: PyTorch writes none such",
                           options.name);

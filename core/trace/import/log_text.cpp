@@ -40,12 +40,8 @@ struct Compressed {
             if (at != end) {
                 return true;
             }
-            const auto got = source(piece);
-            if (!got) {
-                return base::fail(got.error());
-            }
+            end = MEMSWEEP_TRY(source(piece));
             at = 0;
-            end = *got;
             if (end == 0) {
                 return between ? base::Expected<bool>{false} : damaged();
             }
@@ -69,9 +65,8 @@ struct Gzip {
         stream.next_out = reinterpret_cast<Bytef*>(into.data());
         stream.avail_out = static_cast<uInt>(into.size());
         while (ready && stream.avail_out == into.size()) {
-            const auto more = input.refill(between_members);
-            if (!more || !*more) {
-                return more.map([](bool) { return std::size_t{0}; });
+            if (!MEMSWEEP_TRY(input.refill(between_members))) {
+                return 0;
             }
             stream.next_in = reinterpret_cast<Bytef*>(input.piece.data() + input.at);
             stream.avail_in = static_cast<uInt>(input.end - input.at);
@@ -103,9 +98,8 @@ struct Zstd {
     {
         ZSTD_outBuffer out{into.data(), into.size(), 0};
         while (out.pos == 0) {
-            const auto more = input.refill(left == 0);
-            if (!more || !*more) {
-                return more.map([](bool) { return std::size_t{0}; });
+            if (!MEMSWEEP_TRY(input.refill(left == 0))) {
+                return 0;
             }
             ZSTD_inBuffer in{input.piece.data(), input.end, input.at};
             left = ZSTD_decompressStream(stream.get(), &out, &in);
@@ -133,14 +127,12 @@ base::Expected<ReadMore> without_layers(ReadMore source, const std::string& name
 {
     Compressed input{.source = std::move(source), .name = name};
     while (input.end < 4) {
-        const auto got = input.source({input.piece.data() + input.end, input.piece.size() - input.end});
-        if (!got) {
-            return base::fail(got.error());
-        }
-        if (*got == 0) {
+        const std::size_t got =
+            MEMSWEEP_TRY(input.source({input.piece.data() + input.end, input.piece.size() - input.end}));
+        if (got == 0) {
             break;
         }
-        input.end += *got;
+        input.end += got;
     }
     const std::string_view head{input.piece.data(), input.end};
     const auto within = [&](ReadMore inner) -> base::Expected<ReadMore> {

@@ -187,9 +187,7 @@ class ReplayCompiler {
 
     base::Expected<std::vector<std::uint64_t>> finish()
     {
-        if (const auto possible = possible_total(impossible_event_, {}); !possible) {
-            return base::fail(possible.error());
-        }
+        MEMSWEEP_TRY(possible_total(impossible_event_, {}));
         for (ReplaySequence& sequence : sequences_) {
             sequence.body = sequence.ops.size();
         }
