@@ -119,8 +119,8 @@ const Metric* judged_metric(const CaseReport& report)
 class Noise {
   public:
     Noise(const CaseReport& report, const Metric& metric)
-        : subject_{fmt::format("{}: {}", report.id, metric.name)}, values_{present(metric.values)}, summary_{*summarize(
-                                                                                                        metric.values)}
+        : subject_{fmt::format("{}: {}", report.id, metric.name)}, values_{present(metric.values)},
+          summary_{*summarize(metric.values)}
     {
     }
 

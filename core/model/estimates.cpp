@@ -116,7 +116,10 @@ class Ledger {
 
     void apply(const DrainStep& /*step*/) { queued_ = 0; }
     template <typename Step>
-    requires(Step::holds_nothing) void apply(const Step& /*step*/) {}
+        requires(Step::holds_nothing)
+    void apply(const Step& /*step*/)
+    {
+    }
 
     void apply(const PurgeStep& /*step*/) { idle_in_pool_.clear(); }
 

@@ -32,7 +32,7 @@ struct Machine {
     std::string damon;           // what DAMON does on this machine: "off", or its kdamonds' operations
     std::vector<std::string> devices;
     std::optional<std::string> topology;  // hwloc's XML of it; where the topology was probed
-    std::string fingerprint;  // of what makes two machines comparable
+    std::string fingerprint;              // of what makes two machines comparable
 };
 
 // Recorded in every result.
