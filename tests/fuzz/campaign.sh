@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # Searches with every parser's fuzz target, one after the other, and prints a table of what was done and found.
 #
 #   tests/fuzz/campaign.sh [TARGET/PARSER...]     default: every folder of tests/fuzz/corpus; build the preset fuzz first
@@ -10,17 +10,18 @@
 # where something did.
 cd "$(dirname "$0")/../.." || exit 2
 export ASAN_OPTIONS="malloc_context_size=2:quarantine_size_mb=16:detect_stack_use_after_return=0"
-[ $# -gt 0 ] || set -- $(cd tests/fuzz/corpus && echo */*)
+parsers=("$@")
+[[ $# -gt 0 ]] || mapfile -t parsers < <(cd tests/fuzz/corpus && printf '%s\n' */*)
 failed=0
 printf '%-24s %10s %8s %9s %9s  %s\n' parser inputs seconds slowest_s peak_MiB finding
-for corpus in "$@"; do
+for corpus in "${parsers[@]}"; do
   target=${corpus%%/*}
   found=build/fuzz/found/$corpus
   mkdir -p "$found"
-  dictionary=-dict=tests/fuzz/$target.dict
-  [ -e "${dictionary#-dict=}" ] || dictionary=
+  dictionary=()
+  [[ ! -e tests/fuzz/$target.dict ]] || dictionary=("-dict=tests/fuzz/$target.dict")
   MEMSWEEP_FUZZ_PARSER=${corpus##*/} nice -n 19 "build/fuzz/fuzz_$target" -runs="${RUNS:-1000000}" -seed="${SEED:-1}" -timeout=10 \
-    -rss_limit_mb=2048 -entropic=0 $dictionary -print_final_stats=1 -artifact_prefix="$found.finding-" \
+    -rss_limit_mb=2048 -entropic=0 "${dictionary[@]}" -print_final_stats=1 -artifact_prefix="$found.finding-" \
     "$found" "tests/fuzz/corpus/$corpus" > "$found.log" 2>&1 || failed=1
   awk -v name="$corpus" '
     /^stat::number_of_executed_units/ { inputs = $2 }
