@@ -2,8 +2,7 @@
 // again would cost more than measuring. A run that goes on with the result takes them over.
 //
 // Cost     of a line: a repetition's values as JSON and one write, however long the result is. Nothing is flushed to
-// the
-//          disk: a kill of the process loses no line, a power failure may.
+//          the disk: a kill of the process loses no line, a power failure may.
 // Errors   a line that was cut off, or that another run wrote, is passed over.
 #pragma once
 
