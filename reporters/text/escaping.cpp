@@ -162,7 +162,7 @@ std::string csv_text(std::string_view text)
 {
     constexpr std::string_view formula = "=+-@\t\r";
     const bool computes = !text.empty() && formula.find(text.front()) != std::string_view::npos;
-    const std::string field = (computes ? "'" : "") + repaired_utf8(text);
+    std::string field = (computes ? "'" : "") + repaired_utf8(text);
     if (field.find_first_of(",\"\r\n") == std::string::npos) {
         return field;
     }
