@@ -111,10 +111,10 @@ struct GateReader {
         return info;
     }
 
-    // A list of words, each there once. What `read` cannot read it reports.
+    // A list of words, each there once. What `parse` cannot read it reports.
     template <typename Set>
-    void read_set(const Fields& top, std::string_view key, std::string_view what,
-                  std::optional<typename Set::value_type> (GateReader::*read)(const Node&, std::string_view) const,
+    void read_set(const Fields& top, std::string_view key, std::string_view words_are,
+                  std::optional<typename Set::value_type> (GateReader::*parse)(const Node&, std::string_view) const,
                   Set& into) const
     {
         const Node* node = top.raw(key);
@@ -123,13 +123,13 @@ struct GateReader {
         }
         const List* words = node->as<List>();
         if (words == nullptr || words->empty()) {
-            top.complain(node->place, fmt::format("\"{}\" must be a list of {}, not {}", key, what,
+            top.complain(node->place, fmt::format("\"{}\" must be a list of {}, not {}", key, words_are,
                                                   words != nullptr ? "an empty one" : describe(*node)));
             return;
         }
         for (std::size_t i = 0; i < words->size() && !reading.diagnostics.full(); ++i) {
             const Node& word = (*words)[i];
-            if (const auto value = (this->*read)(word, key); value && !into.insert(*value).second) {
+            if (const auto value = (this->*parse)(word, key); value && !into.insert(*value).second) {
                 reading.diagnostics.add(word.place, fmt::format("{} is there twice", describe(word)));
             }
         }
