@@ -1,11 +1,13 @@
 #include "app/commands/result_journal.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <utility>
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -21,7 +23,26 @@
 namespace memsweep::app {
 namespace {
 
-constexpr std::uint64_t largest_journal_bytes = 1ULL << 30;
+constexpr std::uint64_t max_journal_bytes = 1ULL << 30;
+
+// Whether the file is absent, empty or a journal: what something else wrote under its name stays as it is.
+bool is_free_or_journal(const std::string& path)
+{
+    const sys::UniqueFd file{::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
+    if (!file.valid()) {
+        return errno == ENOENT;
+    }
+    std::array<char, 64> start{};
+    const ssize_t got = ::read(file.get(), start.data(), start.size());  // fails on a folder; 0 on a pipe
+    if (got < 0) {
+        return false;
+    }
+    struct stat facts {};
+    std::string_view text{start.data(), static_cast<std::size_t>(got)};
+    const bool is_file = ::fstat(file.get(), &facts) == 0 && S_ISREG(facts.st_mode);
+    return is_file && (text.empty() || (base::parse_number(base::take_until(text, ' ')) &&
+                                        text.find("\"memsweep-result\"") != std::string_view::npos));
+}
 
 // Those of one repetition, which stand at the end.
 template <typename Part>
@@ -126,6 +147,9 @@ base::Expected<void> append_to_journal(const std::string& result_path, const mod
     }
     constexpr mode_t for_the_umask = 0666;
     const std::string path = journal_path(result_path);
+    if (!is_free_or_journal(path)) {
+        return base::fail(base::ErrorCode::io, "not a journal of memsweep's", path);
+    }
     const sys::UniqueFd file{::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, for_the_umask)};
     const int problem = file.valid() ? sys::write_all(file.get(), line_of(report, *one)) : errno;
     return problem == 0 ? base::Expected<void>{} : base::fail(sys::io_error("cannot write", problem, path));
@@ -133,12 +157,18 @@ base::Expected<void> append_to_journal(const std::string& result_path, const mod
 
 void remove_journal(const std::string& result_path)
 {
-    ::unlink(journal_path(result_path).c_str());
+    if (const std::string path = journal_path(result_path); is_free_or_journal(path)) {
+        ::unlink(path.c_str());
+    }
 }
 
 void take_over_journal(const std::string& result_path, model::RunReport& report)
 {
-    const auto text = sys::read_file(journal_path(result_path), largest_journal_bytes);
+    const std::string path = journal_path(result_path);
+    if (!is_free_or_journal(path)) {
+        return;
+    }
+    const auto text = sys::read_file(path, max_journal_bytes);
     std::string_view rest = text ? std::string_view{*text} : std::string_view{};
     while (!rest.empty()) {
         take_over_line(base::take_until(rest, '\n'), report);

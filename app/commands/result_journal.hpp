@@ -3,7 +3,8 @@
 //
 // Cost     of a line: a repetition's values as JSON and one write, however long the result is. Nothing is flushed to
 //          the disk: a kill of the process loses no line, a power failure may.
-// Errors   a line that was cut off, or that another run wrote, is passed over.
+// Errors   a line that was cut off, or that another run wrote, is passed over; io: the journal cannot be written, or a
+//          file of its name is none: it is neither added to nor removed.
 #pragma once
 
 #include <string>

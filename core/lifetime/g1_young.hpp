@@ -1,6 +1,6 @@
 // G1's young generation, of a heap whose size is given: a collection comes before the array whose objects no longer fit
-// eden. Objects do not cross regions; small ones, and larger ones that fit, lie in
-// a thread-local buffer, and what a region had left when it was full serves the next buffer.
+// eden. Objects do not cross regions; small ones, and larger ones that fit, lie in a thread-local buffer, and what a
+// region had left when it was full serves the next buffer.
 //
 // Sources  OpenJDK 17, share/gc/g1/g1AllocRegion.cpp (MutatorAllocRegion, with its retained region) and
 //          share/gc/shared/threadLocalAllocBuffer.cpp: a buffer is a 50th of eden, at most half a region, and is given

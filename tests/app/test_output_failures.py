@@ -359,5 +359,31 @@ class OneFileTwice(OutputTest):
         self.expect(0, "run", "small.json", "-q", "-o", "/dev/null", "-r", "html=/dev/null", "-r", "csv=/dev/null")
 
 
+class ForeignJournal(OutputTest):
+    """What memsweep did not write under the name of its journal is neither added to, read nor removed."""
+
+    def setUp(self):
+        super().setUp()
+        self.small(steps=[alloc(), idle("1ms"), drop()])
+
+    def check_run(self):
+        self.expect(0, "run", "small.json", "-q", "-o", "r.json", "-n", "20", env=self.env)
+        self.assertEqual([case["repetitions"] for case in self.result()["cases"]], [20])
+
+    def test_notes(self):
+        notes = self.folder / "r.json.journal"
+        for text in (b"notes of somebody\n", b"7 notes\n", b"\0" * 200):
+            notes.write_bytes(text)
+            self.check_run()
+            self.assertEqual(notes.read_bytes(), text)
+
+    def test_a_pipe_and_a_folder(self):
+        for make in (os.mkfifo, os.mkdir):
+            make(self.folder / "r.json.journal")
+            self.check_run()
+            self.assertTrue((self.folder / "r.json.journal").exists())
+            (os.rmdir if make is os.mkdir else os.unlink)(self.folder / "r.json.journal")
+
+
 if __name__ == "__main__":
     unittest.main()
