@@ -20,13 +20,13 @@ from guest_machine import MIB, TOPOLOGIES, GuestMachine, Unavailable
 
 SOURCE = pathlib.Path(os.environ.get("MEMSWEEP_SOURCE") or pathlib.Path(__file__).resolve().parents[2])
 BINARY = pathlib.Path(os.environ.get("MEMSWEEP") or SOURCE / "build/release/memsweep")
-PATIENCE_S = 300  # for a boot and its scripts
+PATIENCE_S = 600  # for a boot and its scripts
 
 # What every script may use. `step NAME COMMAND...` keeps what a command printed and its exit status, and kills it after LIMIT seconds.
 # `hold NAME SCENARIO` starts a scenario in the background; `worker NAME` is its worker's pid; `maps NAME PATTERN INTO` waits for a
 # line of the worker's numa_maps that matches and keeps them all; `release NAME` waits for the end.
 SHELL = r"""
-LIMIT=40
+LIMIT=120
 step() { name=$1; shift; timeout -s KILL $LIMIT "$@" > /out/$name.out 2> /out/$name.err; echo $? > /out/$name.code; }
 run() { step $1 memsweep run $2 -q -n 1 --warmup 0 -o /out/$1.json $3 $4 $5 $6; }
 hold() { run $1 $2 --events /tmp/$1.events $3 $4 & }
@@ -48,7 +48,7 @@ echo "+cpuset +memory" > /cgroup/cgroup.subtree_control
 
 
 def scenario(name, memory, steps, **more):
-    document = {"format": "memsweep-scenario", "version": 1, "name": name, "repetitions": 1, "warmup": 0, "timeout": "30s",
+    document = {"format": "memsweep-scenario", "version": 1, "name": name, "repetitions": 1, "warmup": 0, "timeout": "100s",
                 "memory": memory, "steps": steps}
     return json.dumps(document | more).encode()
 
