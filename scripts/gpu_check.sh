@@ -142,7 +142,7 @@ step() {
     fi
 }
 
-ours() { env LD_LIBRARY_PATH="$libraries" "$here/bin/memsweep" "$@"; }
+ours() { timeout -k 3 60 env LD_LIBRARY_PATH="$libraries" "$here/bin/memsweep" "$@"; }
 last_line() { grep -v '^[[:space:]]*$' "$log" | tail -n 1 | cut -c 1-200; }
 
 # figures REPORT FILE...: notes each figure that the report has of them.
@@ -229,6 +229,8 @@ memsweep=("${kit_run[@]}" "$here/bin/memsweep")
 say "gpu_check $part, $backend${quick:+, quick}, $(head -n 1 start.txt), $(date -u +%Y-%m-%dT%H:%M:%SZ)" "budget $budget s" ""
 
 facts() {
+    ours --version --json
+    ours probe topology -q -f json -o topology.json
     nvidia-smi -L
     nvidia-smi --query-gpu=name,driver_version,pstate,clocks.sm,clocks.mem,clocks.max.sm,clocks.max.mem,memory.total,pcie.link.gen.current,pcie.link.gen.max,pcie.link.width.current,power.limit,temperature.gpu,ecc.mode.current --format=csv
     nvidia-smi -q -d CLOCK,PERFORMANCE,POWER
@@ -238,20 +240,23 @@ facts() {
     nproc
     head -n 3 /proc/meminfo
     ulimit -l
-    ours --version --json
-    ours probe topology -q -f json -o topology.json
 }
 export here libraries
 export -f facts ours
-if step facts 40 bash -c facts; then
-    note passed facts "Linux $(uname -r); $(grep -m 1 '"devices"' "$log" | cut -d '"' -f 4)"
-    passed=0  # facts prove nothing
+# Whatever was asked for: which devices there are decides what can run.
+devices='not known'
+if ! attempt facts 60 bash -c facts; then
+    note "not run" facts "$why"
+else
+    devices=$(grep -m 1 '"devices"' "$log" | cut -d '"' -f 4)
+    note passed facts "Linux $(uname -r); $devices"
+    case $backend:$devices in
+    cuda:gpu0:*CUDA* | opencl:gpu0:*OpenCL*) ;;
+    *) absent="no device" ;;
+    esac
 fi
-
-devices=$(ours --version --json | grep '"devices"' | cut -d '"' -f 4)
-if [[ $backend == cuda && ! $devices =~ gpu0:.*CUDA ]] || [[ $backend == opencl && ! $devices =~ gpu0:.*OpenCL ]]; then
-    absent="no device"
-elif command -v nvidia-smi >/dev/null; then
+passed=0 noted=0  # facts prove nothing
+if [[ -z $absent ]] && command -v nvidia-smi >/dev/null; then
     # Clocks and throttling beside every step; it also keeps the driver initialised between them.
     nvidia-smi dmon -s pucte -d 1 -o T >clocks.txt 2>&1 &
     beside+=($!)

@@ -11,7 +11,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 import unittest
 
 from memsweep_cli import BINARY, CATALOG, MIB, SOURCE, CliTest, environment, own_mounts, sanitized
@@ -104,9 +103,7 @@ class GpuKit(CliTest):
         self.assertTrue((out / "mine").exists())
 
     def test_without_a_gpu(self):
-        begin = time.monotonic()
-        done, steps = self.check("all", CUDA_VISIBLE_DEVICES="")
-        self.assertLess(time.monotonic() - begin, 60)
+        done, steps = self.check("all", "--budget", "59", CUDA_VISIBLE_DEVICES="")
         self.assertEqual(done.returncode, 2, done)
         self.assertIn("NO GPU for cuda: none: CUDA: ", done.stdout)
         self.assertEqual({name for name, (verdict, _) in steps.items() if verdict != "not run"}, {"facts"})
