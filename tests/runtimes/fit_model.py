@@ -239,7 +239,7 @@ def off(predicted, recorded, share, at_least=0):
 
 def compare(path, prediction):
     with open(path, newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
     unreleased = [int(row["unreleased"]) for row in rows]
     pairs = [("peak", max(prediction.unreleased), max(unreleased), 0.1, 0),
              ("end", prediction.unreleased[-1], unreleased[-1], 0.1, 0),

@@ -47,7 +47,7 @@ def collections(path):
     """The iterations that collections came in."""
     try:
         with open(path, newline="", encoding="utf-8") as file:
-            rows = [(int(row["i"]), int(row["gc0"])) for row in csv.DictReader(file)]
+            rows = [(int(row["i"]), int(row["gc0"])) for row in csv.DictReader(line for line in file if not line.startswith("#"))]
     except (KeyError, TypeError, ValueError) as problem:
         raise TooLittle(f"{path}: no recording: it needs numbers in the columns i and gc0") from problem
     return [after[0] for before, after in zip(rows, rows[1:]) if after[1] != before[1]]

@@ -3,7 +3,6 @@
     cd tests/runtimes && python3 -m unittest -v test_runtimes
 """
 
-import csv
 import html.parser
 import json
 import pathlib
@@ -23,8 +22,7 @@ LIVE = {"allocations": {"values": [3, 3]}, "allocated_bytes": {"values": [3000, 
 
 
 def rows_of(curve):
-    with open(RECORDINGS / f"{curve}.csv", newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    return record.rows_of(RECORDINGS / f"{curve}.csv")
 
 
 class Recordings(unittest.TestCase):
@@ -36,6 +34,14 @@ class Recordings(unittest.TestCase):
     def test_every_checked_curve_is_there_and_no_other(self):
         names = {name for curves in record.CHECKS.values() for name, _ in curves()}
         self.assertEqual({path.name for path in (HERE / "checks").iterdir()}, names)
+
+    def test_each_says_how_it_was_made(self):
+        for table, folder in ((record.CURVES, RECORDINGS), (record.CHECKS, HERE / "checks")):
+            for runtime, curves in table.items():
+                for name, commands in curves():
+                    if name.endswith(".csv"):
+                        with open(folder / name, encoding="utf-8") as file:
+                            self.assertEqual(file.readline(), record.head(runtime, commands[0]), name)
 
     def test_rows_go_forward(self):
         for curve in CURVES:
