@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
+#include <functional>
+#include <iterator>
+#include <memory>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 
 #include "core/lifetime/collector.hpp"
@@ -115,7 +117,6 @@ std::uint64_t iterations_beside(const Iterations& model, const Iterations& recor
 // A number of the model that recordings tell.
 struct Constant {
     std::string_view key;
-    std::uint64_t (*get)(const model::ReleaseSpec&);
     void (*set)(model::ReleaseSpec&, std::uint64_t);
 };
 
@@ -123,7 +124,7 @@ template <auto member, auto field>
 constexpr Constant constant(std::string_view key)
 {
     using Number = std::remove_reference_t<decltype(std::declval<model::ReleaseSpec>().*member.*field)>;
-    return {key, [](const model::ReleaseSpec& spec) { return std::uint64_t{spec.*member.*field}; },
+    return {key,
             [](model::ReleaseSpec& spec, std::uint64_t value) { spec.*member.*field = static_cast<Number>(value); }};
 }
 
@@ -221,14 +222,14 @@ class Fit {
             return {};
         }
         const std::vector<std::uint64_t> values = fine_values(around(try_all(coarse_values(constants_.most_each))));
-        std::vector<Candidate> candidates = try_all(values);
+        std::vector<Candidate> candidates = refined(try_all(values));
         std::optional<FittedKey> survivors;
         if (loops_.front().spec.managed.large != 0) {
             // What each array brings and what survives shift the same collections: one after the other, twice.
             for (int round = 0; round < 2; ++round) {
                 take(best_of(candidates));
                 survivors = fit_promoted();
-                candidates = survivors ? try_all(values) : candidates;
+                candidates = survivors ? refined(try_all(values)) : candidates;
             }
         }
         const Candidate best = best_of(candidates);
@@ -277,8 +278,11 @@ class Fit {
         while (range.least < range.most) {
             const std::uint64_t middle = std::midpoint(range.least, range.most);
             constants_.start.set(loop.spec, middle);
-            const bool comes = first_collection(loop.spec, iteration + 1, loop.array_bytes) <= iteration;
-            (comes ? range.most : range.least) = comes ? middle : middle + 1;
+            if (first_collection(loop.spec, iteration + 1, loop.array_bytes) <= iteration) {
+                range.most = middle;
+            } else {
+                range.least = middle + 1;
+            }
         }
         return range.least;
     }
@@ -313,6 +317,19 @@ class Fit {
             try_each(each, candidates);
         }
         return candidates;
+    }
+
+    // Tried more finely while that tells more: a long recording tells bytes apart.
+    [[nodiscard]] std::vector<Candidate> refined(std::vector<Candidate> candidates)
+    {
+        for (Range range{0, constants_.most_each};;) {
+            const Range next = around(candidates);
+            if (next.most - next.least > (range.most - range.least) / 2 || next.most - next.least < 3) {
+                return candidates;
+            }
+            range = next;
+            candidates = try_all(fine_values(range));
+        }
     }
 
     // Where several do equally well, the one in the middle: recordings do not tell them apart.

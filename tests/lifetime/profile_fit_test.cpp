@@ -180,6 +180,17 @@ TEST_CASE("fit: constants that were planted come back", "[unit]")
     CHECK(found.collections.model == found.collections.recorded);
 }
 
+TEST_CASE("fit: in G1, whose eden grows from collection to collection", "[unit]")
+{
+    model::ReleaseSpec spec = serial(20'000, 0, 0);
+    spec.managed.region = one_mib;
+    std::vector<ModelLoop> loops{planted(spec, 6000)};
+    forget(loops[0]);
+    const ProfileFit fit = fit_profile(loops);
+    CHECK(contains(fit.keys[0], 20'000));
+    CHECK(fit.keys[0].is_sure());
+}
+
 TEST_CASE("fit: of containers, as exactly as the recording tells", "[unit]")
 {
     const model::ReleaseSpec spec{.mode = model::ReleaseMode::cycle,
