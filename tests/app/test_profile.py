@@ -4,6 +4,7 @@ import json
 import pathlib
 import re
 import sys
+import unittest
 
 from memsweep_cli import SOURCE, CliTest, alloc, drop, sample, scenario
 
@@ -170,6 +171,4 @@ class Fit(CliTest):
 
 
 if __name__ == "__main__":
-    import unittest
-
     unittest.main()
