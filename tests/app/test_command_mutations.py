@@ -25,7 +25,7 @@ NEEDED = {"run": ["small.json", "-n", "1", "--timeout", "2s"], "validate": ["sma
           "merge": ["r.json", "r.json"], "list": ["cases", "small.json"], "schema": ["scenario"], "doctor": [], "info": ["t.mst"],
           "import": ["log.csv", "-o", "out.mst"], "export": ["t.mst", "-f", "rmm"], "fit": ["t.mst"],
           "replay": ["t.mst", "--on", "glibc", "--dry-run"], "record": ["-o", "out.mst", "--", "true"], "watch": ["--", "true"],
-          "completion": ["bash"], "man": []}
+          "profile": ["fit", "loop.csv", "-o", "my.json"], "completion": ["bash"], "man": []}
 # Measurements of seconds, however they are asked for, and words that other tests measure.
 LEFT_OUT = {"probe", "cliffs"}
 
@@ -72,6 +72,7 @@ class CommandLines(CliTest):
         self.expect(0, "run", "small.json", "-q", "-o", "r.json")
         self.expect(0, "record", "-o", "t.mst", "--", "true")
         self.write("log.csv", b"Thread,Time,Action,Pointer,Size,Stream\n1,00:00:00.000001,allocate,0x10,64,0\n1,00:00:00.000002,free,0x10,64,0\n")
+        self.write("loop.csv", "# command: python loop cycle 400 8\ni,unreleased,gc0,gc1,gc2\n0,1,0,0,0\n300,301,0,0,0\n301,1,1,0,0\n")
         self.write("empty", b"")
         self.write("broken.json", b'{ "format": 1 ')
         trace = next(path for path in self.folder.glob("t.mst*") if path.is_file())

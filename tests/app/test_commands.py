@@ -15,7 +15,7 @@ from memsweep_cli import (BINARY, CATALOG, UTC, CliTest, alloc, drop, environmen
                           strict_json)
 
 COMMANDS = ("run", "compare", "report", "validate", "list", "schema", "merge", "doctor", "info", "import", "export", "fit", "cliffs",
-            "completion")
+            "profile", "completion")
 SUBJECTS = ("scenarios", "cases", "metrics", "ops", "resources", "disciplines", "allocators", "formats")
 ESCAPE, RETURN = b"\x1b", b"\r"
 
