@@ -108,6 +108,25 @@ class WrongUsage(CliTest):
                 controls = [c for c in text if (ord(c) < 0x20 and c != "\n") or 0x7f <= ord(c) < 0xa0]
                 self.assertEqual(controls, [], repr(text))
 
+    def test_nothing_that_goes_well_steers_the_terminal(self):
+        """Progress, plans, listings, drawings and the name of a command repeat what others wrote, on both streams."""
+        evil = "x\x1b[31m\x07\x9by"
+        self.small("evil", axes={"n": ["x\x9b31my"]})  # a loader refuses other control characters
+        self.write(evil + ".json", scenario("named"))
+        machine = (SOURCE / "tests/sys/machines/intel_two_packages_gpus.xml").read_text(encoding="utf-8")
+        drawn = environment(HWLOC_XMLFILE=self.write("machine.xml", machine.replace('name="nvml0"', 'name="c\x9b31m"')))
+        commands = ((("run", "evil.json", "-o", "r.json", "--progress", "plain"), None), (("run", "evil.json", "--dry-run"), None),
+                    (("validate", evil + ".json"), None), (("list", "cases", "evil.json"), None),
+                    (("watch", "--", "sh", "-c", "true", evil), None), (("watch", "-o", "-", "--", "sh", "-c", "true", evil), None),
+                    (("record", "-o", evil + ".mst", "--", "true", evil), None), (("info", evil + ".mst"), None),
+                    (("probe", "topology", "-f", "text"), drawn))
+        for command, env in commands:
+            with self.subTest(command):
+                outcome = self.expect(0, *command, env=env)
+                text = (outcome.out + outcome.err).decode("utf-8")
+                controls = [c for c in text if (ord(c) < 0x20 and c != "\n") or 0x7f <= ord(c) < 0xa0]
+                self.assertEqual(controls, [], repr(text))
+
     def test_invalid_scenario_names_the_place(self):
         self.write("bad.json", scenario(steps=[alloc(), {"op": "drp", "target": "a"}], repetitons=3))
         for command in (["run", "bad.json", "-o", "r.json"], ["validate", "bad.json"], ["run", "bad.json", "--dry-run"]):
