@@ -4,11 +4,14 @@ import gzip
 import json
 import pickle
 import struct
+import subprocess
 import unittest
 
-from memsweep_cli import SOURCE, CliTest
+from memsweep_cli import BINARY, SOURCE, CliTest, environment
 
 LOGS = SOURCE / "tests/trace/logs"
+LINES = ("rmm", "umpire", "heaptrack", "mtrace", "csapp", "valgrind", "ltrace", "fleetbench")  # read line by line
+FORMATS = (*LINES, "pytorch", "dj-mtrace", "malloc-bench", "dj-workload")
 KEYS = ["events", "allocations", "frees", "reallocations", "threads", "peak_live_bytes", "end_live_bytes", "peak_live_blocks",
         "bytes_allocated", "max_size", "unknown_frees", "duplicate_allocations", "failures", "bad_lines"]
 POLICIES = ["first_fit", "best_fit", "tlsf", "rmm_pool", "pytorch", "buddy", "pow2", "quad"]
@@ -333,10 +336,9 @@ class Traces(CliTest):
     def test_no_such_format_is_an_error(self):
         """No event and no line of the format: an error that names what it could be."""
         rmm = self.put("log.csv", RMM)
-        for format in ("umpire", "pytorch", "heaptrack", "mtrace", "dj-mtrace", "csapp", "valgrind", "ltrace", "malloc-bench",
-                       "dj-workload", "fleetbench"):
+        for format in FORMATS[1:]:
             text = self.refused(rmm, "--format", format)
-            if format not in ("pytorch", "dj-mtrace", "dj-workload", "malloc-bench"):  # binary ones say what they begin with
+            if format in LINES:  # binary ones say what they begin with
                 self.assertIn("rmm", text, format)
         self.assertIn("mtrace", self.refused(LOGS / "mtrace.txt", "--format", "rmm"))
         self.refused(self.put("prose.txt", "v is a letter\nand this is a text\n"))
@@ -345,6 +347,34 @@ class Traces(CliTest):
             self.refused(self.put("empty", ""), "--format", format)
         self.check(self.put("head.csv", RMM.split("\n", maxsplit=1)[0] + "\n"), {"events": 0, "bad_lines": 0})
         self.check(self.put("none.txt", "= Start\n= End\n"), {"events": 0, "bad_lines": 0})
+
+    def without_end(self, head, *options):
+        """What is said of a log behind whose head zeroes follow without end; it must be said soon."""
+        zeroes = subprocess.Popen(["cat", self.put("head", head), "/dev/zero"], stdout=subprocess.PIPE)
+        self.addCleanup(zeroes.wait)
+        self.addCleanup(zeroes.kill)
+        self.addCleanup(zeroes.stdout.close)
+        done = subprocess.run([BINARY, "import", "-", "-o", self.folder / "x.mst", *options], stdin=zeroes.stdout, capture_output=True,
+                              env=environment(), timeout=60, check=False)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertFalse((self.folder / "x.mst").exists())
+        return done.stderr.decode()
+
+    def test_zeroes_without_end_are_no_log(self):
+        for format in FORMATS:
+            with self.subTest(format):
+                said = "longer than 16MiB" if format in LINES else "opcode 0x00|type 255|no workload|not a Tracefile"
+                self.assertRegex(self.without_end("", "--format", format), said)
+        self.assertIn("line 8 is longer than 16MiB", self.without_end(RMM))
+        self.assertIn("line 2 is longer than 16MiB", self.without_end("= Start\n"))
+        self.assertIn("zeroes behind the gzip data", self.without_end(gzip.compress(RMM.encode())))
+        self.assertIn("line 8 is longer than 16MiB", self.refused(self.put("bomb.gz", gzip.compress(RMM.encode() + bytes(64 << 20)))))
+        self.assertIn("unused records", self.without_end((LOGS / "dj.mtrace").read_bytes()))
+        self.assertIn("1MiB of zeroes", self.without_end(b"\x08\x05\x09\x01\x0a\x01\x0b\x09\x01"))
+
+    def test_a_line_may_be_long(self):
+        program = "==1== " + "x" * (8 << 20) + "\n--1-- malloc(16) = 0x4A46040\n"
+        self.check(self.put("long.txt", program), {"allocations": 1, "bad_lines": 0}, "--format", "valgrind")
 
     def test_one_log_in_many_wrappings(self):
         log = RMM.encode()
