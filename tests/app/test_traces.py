@@ -140,6 +140,13 @@ class Traces(CliTest):
         self.check(self.put("app.wl", log), wanted)
         totals = self.imported(self.put("cut.wl", log[:-3]), code=0)
         self.assertEqual(totals["bad_lines"], 1)
+        for at, declared, reason in ((1, 4, "pointer"), (1, 2, "pointer"), (5, 3, "threads")):
+            with self.subTest(at=at, declared=declared):
+                fewer = self.put("fewer.wl", log[:at] + number(declared) + log[at + 1:])
+                self.assertGreaterEqual(self.imported(fewer)["bad_lines"], 1)
+                self.assertIn(reason, self.refused(fewer, "--strict"))
+        marked = log.replace(code(6, 0), code(6, 2)).replace(code(7, 0), code(7, 2))
+        self.assertEqual(self.imported(self.put("marked.wl", marked))["bad_lines"], 2)  # trace2wl counts them from 1
 
     def test_fleetbench(self):
         rows = "16, 1000.5, 2000.25\n4096, 10.0, 500.0\n"
@@ -316,6 +323,12 @@ class Traces(CliTest):
         short = "20000\n2\n4\n1\na 0 100\na 1 50\nr 0 300\n"
         self.check(self.put("short.rep", short), {"allocations": 3, "bad_lines": 1})
         self.check(self.put("id.rep", short + "f 2\n"), {"allocations": 3, "bad_lines": 1})
+        heap = "v 10400 3\ns 1 a\ni 1 1\na 64 1\n+ 0\n# strings: {}\n# ips: {}\n"
+        self.check(self.put("heap.txt", heap.format(1, 1)), {"allocations": 1, "bad_lines": 0})
+        for declared in ((2, 1), (1, 0), (0, 2)):
+            path = self.put("heap.txt", heap.format(*declared))
+            self.check(path, {"allocations": 1, "bad_lines": 1})
+            self.assertIn("strings or instruction pointers", self.refused(path, "--strict"))
         line = b"\x0a\x06\x0a\x04\x08\x00\x10\x64"
         self.check(self.put("bench.pb", line), {"allocations": 1, "bad_lines": 1})
         self.check(self.put("bench.pb", line + b"\x10\x01"), {"allocations": 1, "bad_lines": 0})

@@ -277,8 +277,11 @@ class Workload {
                 threads_.push_back({WorkloadCursor{bytes_, instruction.number[0]}});
             } else if (instruction.code == Code::thread_count) {
                 declared_threads_ = instruction.number[0];
-            } else if (instruction.code != Code::alloc_pointers && instruction.code != Code::alloc_syncs &&
-                       instruction.code != Code::nop) {
+            } else if (instruction.code == Code::alloc_pointers) {
+                declared_pointers_ = instruction.number[0];
+            } else if (instruction.code == Code::alloc_syncs) {
+                declared_marks_ = instruction.number[0];
+            } else if (instruction.code != Code::nop) {
                 sink_->bad(cursor.position(), "invalid operation before the threads begin");
                 return;
             }
@@ -299,11 +302,13 @@ class Workload {
                 thread.ended = true;
                 return true;
             }
-            if (instruction.code == Code::sync_read && !is_set(instruction.number[0])) {
+            if (instruction.code == Code::sync_read && is_declared(instruction) && !is_set(instruction.number[0])) {
                 thread.awaited = instruction.number[0] + 1;
                 return true;
             }
-            if (!execute(instruction, static_cast<std::uint32_t>(index))) {
+            if (!is_declared(instruction)) {
+                sink_->bad(thread.cursor.position(), "a pointer or mark beyond those that the workload declares");
+            } else if (!execute(instruction, static_cast<std::uint32_t>(index))) {
                 sink_->bad(thread.cursor.position(), "invalid operation in a thread");
             }
         }
@@ -313,6 +318,23 @@ class Workload {
     }
 
     [[nodiscard]] bool is_set(std::uint64_t mark) const { return mark < marks_.size() && marks_[mark]; }
+
+    // trace2wl counts the null pointer among the pointers, and marks from 1.
+    [[nodiscard]] bool is_declared(const Instruction& instruction) const
+    {
+        const auto& number = instruction.number;
+        switch (instruction.code) {
+        case Code::nop:
+            return true;
+        case Code::sync_write:
+        case Code::sync_read:
+            return number[0] <= declared_marks_;
+        case Code::realloc:
+            return std::max(number[0], number[1]) < declared_pointers_;
+        default:
+            return number[0] < declared_pointers_;
+        }
+    }
 
     bool execute(const Instruction& instruction, std::uint32_t thread)
     {
@@ -371,6 +393,8 @@ class Workload {
     std::string_view bytes_;
     ImportSink* sink_;
     std::vector<Thread> threads_;
+    std::uint64_t declared_pointers_{};
+    std::uint64_t declared_marks_{};
     std::optional<std::uint64_t> declared_threads_;
     std::vector<bool> marks_;
 };
