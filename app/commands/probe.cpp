@@ -215,12 +215,16 @@ base::Expected<ExitCode> dump_scenario(const ProbeCommand& command)
     return write_text(scenario, command.out);
 }
 
+bool has_text_on_stdout(const std::vector<ReportTarget>& targets)
+{
+    return std::ranges::any_of(
+        targets, [](const ReportTarget& target) { return target.format == "text" && target.path == "-"; });
+}
+
 // The machine itself, as lstopo shows it: into the files that were named, and above a report on the terminal.
 bool show_machine(const ProbeCommand& command, const sys::Topology& topology, const std::vector<ReportTarget>& targets)
 {
-    const bool drawn = asks_for(command, "topology") && std::ranges::any_of(targets, [](const ReportTarget& target) {
-                           return target.format == "text" && target.path == "-";
-                       });
+    const bool drawn = asks_for(command, "topology") && has_text_on_stdout(targets);
     const auto written = [](const std::string& path, const std::string& text) {
         return path.empty() || settled(sys::write_file_atomically(path, text)) == ExitCode::done;
     };
@@ -268,6 +272,9 @@ base::Expected<ExitCode> execute(const ProbeArguments& asked, const GlobalOption
     }
     if (written != ExitCode::done) {
         save_in_refuge(report);
+    }
+    if (code != ExitCode::done && !has_text_on_stdout(wanted)) {
+        print_failures(report);
     }
     code = worse(code, written);
     return signals.pending() ? worse(code, stopped(signals)) : code;

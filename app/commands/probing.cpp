@@ -192,6 +192,7 @@ bool measures(const ProbeCommand& command)
 void look_for_other_work(const sys::Clock& clock, model::RunReport& report)
 {
     const auto checks = measure::neighbour_checks(sys::run_canary(clock, {}));
+    report.calibration.canary = measure::canary_of(checks);
     if (auto warning = measure::busy_machine_warning(checks)) {
         report.warnings.push_back(*std::move(warning));
     }

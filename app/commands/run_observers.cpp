@@ -15,6 +15,7 @@
 
 #include "app/commands/result_journal.hpp"
 #include "app/commands/results.hpp"
+#include "core/base/printable.hpp"
 #include "core/base/quantity.hpp"
 #include "core/sys/descriptor.hpp"
 #include "core/sys/output_file.hpp"
@@ -31,8 +32,8 @@ class PlainProgress final : public engine::Observer {
     {
         ++ended_;
         std::fprintf(stderr, "[%llu/%zu] %s: %s%s%s\n", static_cast<unsigned long long>(ended_), report.cases.size(),
-                     ended.id.c_str(), name_of(ended.status).data(), ended.reason.empty() ? "" : ": ",
-                     ended.reason.c_str());
+                     base::printable(ended.id).c_str(), name_of(ended.status).data(), ended.reason.empty() ? "" : ": ",
+                     base::printable(ended.reason).c_str());
     }
 
   private:

@@ -336,10 +336,11 @@ class RunSession {
                 print_note(fmt::format("{} report: {}", target.format, target.path));
             }
         }
-        if (!is_stdout_taken(targets, path) && !global_.quiet) {
-            code = worse(code, write_report(report, {"text", "-"}, global_));
+        if (is_stdout_taken(targets, path) || global_.quiet) {
+            print_failures(report);
+            return code;
         }
-        return code;
+        return worse(code, write_report(report, {"text", "-"}, global_));
     }
 
     // Beside the report, or as a line on stderr where stdout is taken or the command is quiet.

@@ -7,6 +7,7 @@
 #include "app/commands/commands.hpp"
 #include "app/commands/shipped.hpp"
 #include "app/commands/this_machine.hpp"
+#include "core/base/printable.hpp"
 #include "core/model/plan.hpp"
 #include "reporters/document/table.hpp"
 #include "scenarios/reader/loader.hpp"
@@ -25,8 +26,8 @@ base::Expected<ExitCode> execute(const ValidateCommand& command, const GlobalOpt
     for (const std::string& file : command.files) {
         const scenarios::Loaded plan = scenarios::load(scenario_path(file), {}, around);
         if (plan) {
-            if (!global.quiet &&
-                !print_data(fmt::format("{}: ok, {}\n", file, reporters::plural(plan->cases.size(), "case")))) {
+            if (!global.quiet && !print_data(fmt::format("{}: ok, {}\n", base::printable(file),
+                                                         reporters::plural(plan->cases.size(), "case")))) {
                 return ExitCode::bad_input;
             }
             continue;

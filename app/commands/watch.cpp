@@ -15,6 +15,7 @@
 #include "app/commands/commands.hpp"
 #include "app/commands/results.hpp"
 #include "app/commands/this_machine.hpp"
+#include "core/base/printable.hpp"
 #include "core/measure/summary.hpp"
 #include "core/model/report.hpp"
 #include "core/sys/child_process.hpp"
@@ -177,7 +178,8 @@ std::string text_of(const model::RunReport& report, const WatchCommand& command,
         const model::Metric& metric = *model::find_metric(watched, name);
         return reporters::value_text(metric.values.front().value_or(0), metric.unit);
     };
-    std::string text = fmt::format("{}: {}\n", reporters::command_line(command.command), status.describe());
+    std::string text =
+        fmt::format("{}: {}\n", base::printable(reporters::command_line(command.command)), status.describe());
     text += curve_line(watched, "working_set", "peak " + figure("working_set_peak"));
     text += curve_line(watched, "minor_faults", figure("minor_faults") + " in all");
     text += curve_line(watched, "major_faults", figure("major_faults") + " in all");

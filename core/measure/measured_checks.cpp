@@ -138,6 +138,24 @@ std::vector<MachineCheck> neighbour_checks(const sys::CanaryReadings& readings)
         steal_check(readings.steal_share)};
 }
 
+model::Canary canary_of(std::span<const MachineCheck> checks)
+{
+    const auto figure = [&](std::string_view check_name, std::string_view name) -> std::optional<double> {
+        const auto check = std::ranges::find(checks, check_name, &MachineCheck::name);
+        if (check == checks.end()) {
+            return std::nullopt;
+        }
+        const auto found = std::ranges::find(check->figures, name, &model::Figure::name);
+        return found == check->figures.end() ? std::nullopt : std::optional{found->value};
+    };
+    return {.compute_error = figure("cpu-canary", "error"),
+            .compute_tail = figure("cpu-canary", "tail"),
+            .copy_error = figure("memory-canary", "error"),
+            .copy_tail = figure("memory-canary", "tail"),
+            .steal_share = figure("steal", "share"),
+            .is_disturbed = busy_machine_warning(checks).has_value()};
+}
+
 std::optional<model::Warning> busy_machine_warning(std::span<const MachineCheck> checks)
 {
     std::string figures;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/printable.hpp"
 #include "reporters/text/json.hpp"
 
 namespace memsweep::reporters {
@@ -27,6 +28,12 @@ Json row_json(const Listing& listing, const std::vector<model::Scalar>& row)
     return object;
 }
 
+// Names come from files: none steers the terminal.
+std::string cell_text(const model::Scalar& cell)
+{
+    return base::printable(model::to_text(cell));
+}
+
 }  // namespace
 
 std::string listing_text(const Listing& listing)
@@ -34,14 +41,14 @@ std::string listing_text(const Listing& listing)
     std::vector<std::size_t> widths(listing.columns.size());
     for (const auto& row : listing.rows) {
         for (std::size_t i = 0; i < row.size(); ++i) {
-            widths[i] = std::max(widths[i], model::to_text(row[i]).size());
+            widths[i] = std::max(widths[i], cell_text(row[i]).size());
         }
     }
     std::string text;
     for (const auto& row : listing.rows) {
         std::string line;
         for (std::size_t i = 0; i < row.size(); ++i) {
-            line += fmt::format("{:<{}}", model::to_text(row[i]), i + 1 == row.size() ? 0 : widths[i] + 2);
+            line += fmt::format("{:<{}}", cell_text(row[i]), i + 1 == row.size() ? 0 : widths[i] + 2);
         }
         line.erase(line.find_last_not_of(' ') + 1);
         text += line + "\n";

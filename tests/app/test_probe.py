@@ -6,6 +6,8 @@ import json
 import os
 import resource
 import statistics
+import subprocess
+import sys
 import unittest
 
 from memsweep_cli import CATALOG, MIB, CliTest, environment, sanitized, strict_json, validator
@@ -293,6 +295,43 @@ class Probe(CliTest):
         for words, message in (("host -> cpu", "SRC -> EXE -> DST"), ("host:pined -> cpu -> host", 'did you mean "pinned"'),
                                ("null -> cpu -> null", "moves nothing"), ("host -> cpu -> ", "no place")):
             self.assertIn(message, self.expect(2, "probe", words).errors)
+
+    def check_canary(self, document):
+        """What the canaries found is there, and the verdict is that of their figures."""
+        canary = document["calibration"]["canary"]
+        self.assertEqual(list(canary), ["compute_error", "compute_tail", "copy_error", "copy_tail", "steal_share", "disturbed"])
+        for name in ("compute_error", "compute_tail", "copy_error", "copy_tail"):
+            self.assertGreaterEqual(canary[name], 0)
+        spoilt = (max(canary["compute_error"], canary["copy_error"]) >= 0.05 or max(canary["compute_tail"], canary["copy_tail"]) >= 0.25
+                  or (canary["steal_share"] or 0) >= 0.02)
+        self.assertEqual(canary["disturbed"], spoilt)
+        warned = [one["message"] for one in document["warnings"] if one["code"] == "busy-machine"]
+        self.assertEqual(len(warned), 1 if spoilt else 0)
+        self.assertEqual([text for text in document["findings"] if text.startswith("not trustworthy here")], warned)
+        return canary
+
+    def test_a_canary_sings_before_anything_is_measured(self):
+        self.check_canary(self.probe("faults", "-k", "kind=first_touch/pages=4k"))
+        self.assertNotIn("canary", self.probe("topology")["calibration"], "nothing is measured")
+
+    def test_a_busy_machine_is_told_before_anything_else(self):
+        """Eight programs want the one processor that the probe may use: of its rounds many wait for their turn."""
+        cpu = max(os.sched_getaffinity(0))
+        pinned = {"preexec_fn": lambda: os.sched_setaffinity(0, {cpu})}
+        for _ in range(8):
+            busy = subprocess.Popen([sys.executable, "-c", "while True: pass"], **pinned)
+            self.addCleanup(busy.wait)
+            self.addCleanup(busy.kill)
+        one = ("faults", "-k", "kind=first_touch/pages=4k")
+        document = self.probe(*one, prepare=lambda: os.sched_setaffinity(0, {cpu}))
+        canary = self.check_canary(document)
+        if not canary["disturbed"]:  # a scheduler may give turns that are longer than all of the canary
+            print(f"\nskipped: a busy machine: eight programs did not disturb the canary: {canary}")
+            return
+        self.write("busy.json", document)
+        shown = self.expect(0, "report", "busy.json").text
+        self.assertLess(shown.index("not trustworthy here"), shown.index("a page fault costs"))
+        self.assertIn("not trustworthy here", self.expect(0, "report", "busy.json", "-f", "html").text)
 
     def test_a_filter_leaves_out_what_it_does_not_match(self):
         document = self.probe("bandwidth", "faults", "-k", "kernel=copy/store=plain|faults/kind=first")

@@ -10,13 +10,16 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include <fmt/format.h>
+
+#include "core/base/quantity.hpp"
 #include "core/sys/descriptor.hpp"
 #include "core/sys/output_file.hpp"
 
 namespace memsweep::trace {
 namespace {
 
-constexpr std::size_t max_line_bytes = 16 << 20;
+constexpr std::uint64_t max_padding_bytes = 64 << 20;
 constexpr std::size_t piece_bytes = 256 << 10;
 constexpr int max_layers = 4;  // of compression
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
@@ -29,6 +32,7 @@ struct Compressed {
     std::vector<char> piece = std::vector<char>(piece_bytes);
     std::size_t at{};
     std::size_t end{};
+    std::uint64_t padding_bytes{};
 
     // Whether there are more bytes. They may end between two members or frames, where zeroes are padding.
     base::Expected<bool> refill(bool between)
@@ -36,6 +40,13 @@ struct Compressed {
         for (;;) {
             while (between && at != end && piece[at] == '\0') {
                 ++at;
+                ++padding_bytes;
+            }
+            if (padding_bytes > max_padding_bytes) {
+                return base::fail(
+                    base::ErrorCode::invalid_input,
+                    fmt::format("more than {} of zeroes behind the {} data", base::exact_size(max_padding_bytes), kind),
+                    name);
             }
             if (at != end) {
                 return true;
@@ -245,7 +256,7 @@ std::string_view LogText::peek(std::size_t bytes)
 bool LogText::line(std::string_view& line)
 {
     if (line_end_ == LineEnd::too_long) {
-        skip_line();
+        return false;
     }
     std::size_t searched = 0;
     for (;;) {
@@ -268,22 +279,6 @@ bool LogText::line(std::string_view& line)
             return true;
         }
         searched = std::min(searched, rest().size());
-    }
-}
-
-// Drops what is left of a line.
-void LogText::skip_line()
-{
-    for (;;) {
-        const std::size_t found = rest().find('\n');
-        if (found != std::string_view::npos) {
-            begin_ += found + 1;
-            return;
-        }
-        begin_ = end_;
-        if (!fill()) {
-            return;
-        }
     }
 }
 
