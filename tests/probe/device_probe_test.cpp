@@ -121,7 +121,8 @@ TEST_CASE("what arrives wrong fails its case and no other", "[unit]")
         return id == "probe_device/device=gpu0/transfer=host_to_device_memcpy_ce" ||
                id == "probe_device/device=gpu0/transfer=device_to_host_memcpy_ce";
     };
-    runtime.corrupt_copies(8, 1);  // four to warm up, one to see how long it takes, three of the first sample
+    // Four to warm up, one to see how long it takes, three of the first sample; each after four behind its latch.
+    runtime.corrupt_copies(20, 1);
     const auto cases = probe::probe_devices(context, runtime);
     REQUIRE(cases.size() == 2);
     CHECK(cases[0].status == model::Status::failed);
@@ -210,7 +211,7 @@ TEST_CASE("two devices whose data are wrong are not trusted with each other's me
     context.wants = [](const std::string& id) {
         return id == "probe_device/device=gpu0/to=gpu1/transfer=device_to_device_memcpy_read_ce";
     };
-    runtime.corrupt_copies(8, 1);
+    runtime.corrupt_copies(20, 1);
     const auto cases = probe::probe_devices(context, runtime);
     REQUIRE(cases.size() == 1);
     CHECK(cases[0].status == model::Status::failed);
@@ -259,6 +260,27 @@ TEST_CASE("a call that fails ends its case as an error, and leaves nothing behin
         CHECK(cases[1].status == model::Status::ok);
         CHECK(runtime.holdings() == device::Holdings{});
     }
+}
+
+TEST_CASE("a sample of many copies never fills the queue behind a latch", "[unit]")
+{
+    tests::FakeRuntime runtime{{.devices = 4, .bytes_per_s = 1e12, .latency_s = 1e-7, .peers = true}};
+    probe::ProbeContext context = device_context(2);
+    context.settings.array_bytes = 4096;
+    const std::set<std::string> wanted{"device=gpu0/transfer=host_to_device_memcpy_ce",
+                                       "device=gpu0/transfer=device_local_copy_sm",
+                                       "device=gpu0/transfer=host_to_device_bidirectional_memcpy_ce",
+                                       "transfer=all_to_host_memcpy_ce", "transfer=all_to_all_write_ce"};
+    context.wants = [&](const std::string& id) { return wanted.contains(id.substr(id.find('/') + 1)); };
+    const auto cases = probe::probe_devices(context, runtime);
+    REQUIRE(cases.size() == wanted.size());
+    check_whole(cases, runtime);
+    for (const model::CaseReport& report : cases) {
+        INFO(report.id << ": " << report.reason);
+        CHECK(report.status == model::Status::ok);
+    }
+    CHECK(fact(cases.front(), "copies_per_sample") == "10000");
+    CHECK(runtime.longest_queue() <= 256 + 3);  // the latch, and an event at each end
 }
 
 TEST_CASE("one device has no pairs, and says so", "[unit]")

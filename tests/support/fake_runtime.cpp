@@ -94,8 +94,10 @@ std::optional<device::HostLink> FakeRuntime::host_link(std::uint32_t) const
 device::Holdings FakeRuntime::holdings() const
 {
     const Lock lock{mutex_};
-    device::Holdings held{
-        .blocks = blocks_.size(), .streams = streams_.size(), .events = events_.size(), .latches = latches_.size()};
+    device::Holdings held{.blocks = blocks_.size(),
+                          .streams = streams_.size(),
+                          .events = events_.size(),
+                          .latches = latches_.size() + gave_up_.size()};
     for (const auto& [id, block] : blocks_) {
         held.bytes += block.bytes;
     }

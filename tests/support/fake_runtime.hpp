@@ -3,7 +3,8 @@
 // Work runs late on purpose: a command is carried out when somebody waits for it, or when happened() is asked (one
 // command a question), so that whoever reuses a buffer too early is found out by the data.
 // Units    bytes; seconds of an invented clock: a copy takes latency_s + bytes / bytes_per_s.
-// Errors   device: as injected. timeout: somebody waits for a stream that a latch holds: the real one would hang.
+// Errors   device: as injected. timeout: somebody waits for a stream that a latch holds: the real one would hang; or a
+//          queue was full behind a latch, which let go by itself, as CUDA's does after ten seconds.
 // Threads  may be used by several at once.
 #pragma once
 
@@ -28,6 +29,7 @@ struct FakeMachine {
     bool shares_host_memory{};
     bool peers{};                          // may be direct, once set_peer_access has said so
     std::set<device::MemoryKind> lacking;  // kinds that this machine does not have
+    std::size_t queue_limit{1024};         // commands of a stream; who asks for more waits until one is done
 };
 
 struct CopyRecord {
@@ -55,6 +57,7 @@ class FakeRuntime final : public device::Runtime {
 
     // Copies that were queued without an error, in order, whether carried out yet or not.
     [[nodiscard]] const std::vector<CopyRecord>& copies() const noexcept { return copies_; }
+    [[nodiscard]] std::size_t longest_queue() const noexcept { return longest_queue_; }  // that a stream ever had
     [[nodiscard]] double now() const noexcept { return now_s_; }  // the latest end that anybody waited for
 
     [[nodiscard]] std::string_view backend() const noexcept override { return "fake"; }
@@ -142,6 +145,7 @@ class FakeRuntime final : public device::Runtime {
     [[nodiscard]] base::Expected<Span> span(device::Address address, std::uint64_t bytes);
     [[nodiscard]] base::Expected<void> queue_copy(device::StreamId stream, device::Address to, device::Address from,
                                                   std::uint64_t bytes, bool by_kernel);
+    void push(Stream& stream, Command command);  // where the queue is full it is first carried out in part
     enum class Step : std::uint8_t { done, idle, stuck };
     [[nodiscard]] Step step(Stream& stream);  // carries out its next command, and first what that waits for
     [[nodiscard]] base::Expected<void> drain(Stream& stream, device::EventId until);
@@ -153,6 +157,7 @@ class FakeRuntime final : public device::Runtime {
     std::map<device::StreamId, Stream> streams_;
     std::map<device::EventId, Event> events_;
     std::map<device::LatchId, device::StreamId> latches_;
+    std::set<device::LatchId> gave_up_;
     std::set<std::pair<std::uint32_t, std::uint32_t>> direct_;
     std::vector<CopyRecord> copies_;
     std::uint64_t last_id_{};
@@ -160,6 +165,7 @@ class FakeRuntime final : public device::Runtime {
     Range failing_, failing_late_, corrupting_, delaying_, refusing_;
     double delay_s_{}, now_s_{};
     bool corrupting_chains_{};
+    std::size_t longest_queue_{};
 };
 
 }  // namespace memsweep::tests
