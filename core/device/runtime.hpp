@@ -65,6 +65,7 @@ struct DeviceFacts {
     std::optional<double> memory_bytes_per_s;  // what its memory could do: clock times width of the bus
     std::optional<std::uint32_t> nvlinks;      // that are up
     std::optional<std::uint64_t> clock_hz;     // of its processors, at most
+    std::optional<std::uint64_t> cache_bytes;  // of the last cache before its memory
 };
 
 // The link to the host as it is now: idle devices let it fall to its slowest.

@@ -76,6 +76,8 @@ const std::vector<DeviceCase>& device_cases()
          MemoryKind::device},
         {"device_local_latency_sm", "a kernel's dependent loads of its own device's memory", CaseKind::loads,
          MemoryKind::device},
+        {"device_l2_latency_sm", "a kernel's dependent loads of what its own device's last cache holds",
+         CaseKind::cached_loads, MemoryKind::device},
         {"device_local_copy", "a device's memory copied to itself", CaseKind::local},
         by_kernel({"device_local_copy_sm", "a device's memory copied to itself by a kernel", CaseKind::local}),
         {"host_to_device_pageable", "ordinary host memory to a device", CaseKind::to_device, MemoryKind::pageable},
@@ -249,6 +251,7 @@ std::vector<CopySpec> copies_of(const DeviceCase& what, Ends ends, const std::ve
     case CaseKind::staged_to_host:
     case CaseKind::loads:
     case CaseKind::peer_loads:
+    case CaseKind::cached_loads:
     case CaseKind::prefetch_to_device:
     case CaseKind::prefetch_to_host:
         break;
@@ -280,6 +283,9 @@ std::string unmet(const DeviceCase& what, Ends ends, const std::vector<std::uint
     const bool prefetches = what.kind == CaseKind::prefetch_to_device || what.kind == CaseKind::prefetch_to_host;
     if (prefetches && runtime.devices()[ends.first].shares_host_memory) {
         return "this device's memory is the host's: there is nothing to move";
+    }
+    if (what.kind == CaseKind::cached_loads && !runtime.devices()[ends.first].cache_bytes) {
+        return "this runtime does not say how large the device's last cache is";
     }
     if (is_of_pairs(what.kind)) {
         const auto link = runtime.peer(ends.first, *ends.second);

@@ -33,8 +33,9 @@ enum class CaseKind : std::uint8_t {
     locking,           // what registering memory costs
     staged_to_device,  // through a ring of pinned slots
     staged_to_host,
-    loads,       // latency of a kernel's loads
-    peer_loads,  // the same, of a peer's memory
+    loads,         // latency of a kernel's loads
+    peer_loads,    // the same, of a peer's memory
+    cached_loads,  // the same, of what the device's last cache holds
     prefetch_to_device,
     prefetch_to_host,
     call,  // of the runtime, waited for: see DeviceCall
@@ -95,10 +96,12 @@ void set_link_facts(model::CaseReport& report, const std::optional<device::HostL
 // Units    bytes, seconds.
 //
 // Sources  Loads: one work item follows a random cycle over lines of 128 bytes, none of which it meets twice within a
-//          sample, so that neither caches nor what is fetched beside a line answer; the last load tells whether it
-//          followed. Chains in order, as nvbandwidth's, keep a DRAM page and a translation open. Staged copies: the
-//          ring of core/transfer/staged_copy.cpp, its ends made anew for each sample. Prefetches: the driver's own call
-//          for managed memory.
+//          sample, so that nothing fetched beside a line answers; the last load tells whether it followed. Of a
+//          device's memory: twice as much as its last cache holds is written before each sample, so that of the chain
+//          nothing is left there. Of that cache: a cycle over a quarter of it, followed once before each sample. Chains
+//          in order, as nvbandwidth's, keep a DRAM page and a translation open. Staged copies: the ring of
+//          core/transfer/staged_copy.cpp, its ends made anew for each sample. Prefetches: the driver's own call for
+//          managed memory.
 //
 // Errors   those of device::Runtime; wrong data fail the case.
 struct DeviceTask {

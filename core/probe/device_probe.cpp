@@ -258,6 +258,7 @@ Expected<void> measure(const ProbeContext& context, device::Runtime& runtime, co
         return measure_staged(task, report);
     case CaseKind::loads:
     case CaseKind::peer_loads:
+    case CaseKind::cached_loads:
         return measure_loads(task, report);
     case CaseKind::call:
         return measure_calls(task, report);

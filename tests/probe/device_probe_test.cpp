@@ -84,6 +84,7 @@ TEST_CASE("two invented devices are measured every way, and every sample is veri
         REQUIRE(chased.status == model::Status::ok);
         CHECK(*model::find_metric(chased, "latency")->values.front() == Approx(1e-6));
         CHECK(fact(chased, "verified") == "3 of 3 samples, by where the chain ended");
+        CHECK_THAT(fact(chased, "caches"), Catch::Contains("may answer") || Catch::Equals("absent"));
     }
     for (const char* const moved : {"host_to_device_staged", "device_to_host_staged", "host_to_device_managed_prefetch",
                                     "device_to_host_managed_prefetch"}) {
@@ -281,6 +282,32 @@ TEST_CASE("a sample of many copies never fills the queue behind a latch", "[unit
     }
     CHECK(fact(cases.front(), "copies_per_sample") == "10000");
     CHECK(runtime.longest_queue() <= 256 + 3);  // the latch, and an event at each end
+}
+
+TEST_CASE("loads of a device's memory are not answered by its cache, and those of the cache are", "[unit]")
+{
+    tests::FakeRuntime runtime{{.devices = 2, .peers = true, .cache_bytes = 2 * mib}};
+    probe::ProbeContext context = device_context();
+    context.wants = [](const std::string& id) { return id.ends_with("_latency_sm"); };
+    const auto cases = probe::probe_devices(context, runtime);
+    check_whole(cases, runtime);
+    const auto latencies = [&](const std::string& id) {
+        const model::CaseReport& report = find(cases, id);
+        REQUIRE(report.status == model::Status::ok);
+        return model::find_metric(report, "latency")->values;
+    };
+    for (const auto& latency : latencies("device=gpu0/transfer=device_local_latency_sm")) {
+        CHECK(*latency == Approx(1e-6));
+    }
+    for (const auto& latency : latencies("device=gpu0/to=gpu1/transfer=device_to_device_latency_sm")) {
+        CHECK(*latency == Approx(1e-6));
+    }
+    for (const auto& latency : latencies("device=gpu0/transfer=device_l2_latency_sm")) {
+        CHECK(*latency == Approx(1e-7));
+    }
+    CHECK(fact(find(cases, "device=gpu0/transfer=device_local_latency_sm"), "caches") ==
+          "twice the last cache of 2MiB overwritten before each sample");
+    CHECK(fact(find(cases, "device=gpu0/transfer=host_device_latency_sm"), "caches") == "absent");
 }
 
 TEST_CASE("one device has no pairs, and says so", "[unit]")

@@ -34,13 +34,16 @@ bool on_device(MemoryKind kind)
 FakeRuntime::FakeRuntime(FakeMachine machine) : machine_{std::move(machine)}
 {
     for (std::uint32_t number = 0; number < machine_.devices; ++number) {
-        facts_.push_back({.name = fmt::format("invented device {}", number),
-                          .vendor = "memsweep",
-                          .driver = "fake",
-                          .memory_bytes = machine_.memory_bytes,
-                          .largest_block_bytes = machine_.memory_bytes,
-                          .compute_units = 1,
-                          .shares_host_memory = machine_.shares_host_memory});
+        facts_.push_back(
+            {.name = fmt::format("invented device {}", number),
+             .vendor = "memsweep",
+             .driver = "fake",
+             .memory_bytes = machine_.memory_bytes,
+             .largest_block_bytes = machine_.memory_bytes,
+             .compute_units = 1,
+             .shares_host_memory = machine_.shares_host_memory,
+             .cache_bytes = machine_.cache_bytes == 0 ? std::nullopt : std::optional{machine_.cache_bytes}});
+        caches_.emplace_back(machine_.cache_bytes);
     }
 }
 

@@ -10,6 +10,7 @@
 
 #include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <mutex>
 #include <set>
@@ -29,7 +30,24 @@ struct FakeMachine {
     bool shares_host_memory{};
     bool peers{};                          // may be direct, once set_peer_access has said so
     std::set<device::MemoryKind> lacking;  // kinds that this machine does not have
+    std::uint64_t cache_bytes{};           // of each device, before its memory; loads that it answers take a tenth
     std::size_t queue_limit{1024};         // commands of a stream; who asks for more waits until one is done
+};
+
+// Which lines of a device's memory its cache holds: those used last.
+class FakeCache {
+  public:
+    static constexpr std::uint64_t line_bytes = 128;
+
+    explicit FakeCache(std::uint64_t bytes) : lines_{bytes / line_bytes} {}
+    bool use(device::MemoryId memory, std::uint64_t offset_bytes);  // whether it was there; now it is
+    void use(device::Address first, std::uint64_t bytes);
+
+  private:
+    using Line = std::pair<device::MemoryId, std::uint64_t>;
+    std::uint64_t lines_;
+    std::list<Line> held_;  // the latest first
+    std::map<Line, std::list<Line>::iterator> places_;
 };
 
 struct CopyRecord {
@@ -145,13 +163,16 @@ class FakeRuntime final : public device::Runtime {
     [[nodiscard]] base::Expected<Span> span(device::Address address, std::uint64_t bytes);
     [[nodiscard]] base::Expected<void> queue_copy(device::StreamId stream, device::Address to, device::Address from,
                                                   std::uint64_t bytes, bool by_kernel);
-    void push(Stream& stream, Command command);  // where the queue is full it is first carried out in part
+    void cache(device::Address first, std::uint64_t bytes);  // it was read or written
+    void push(Stream& stream, Command command);              // where the queue is full it is first carried out in part
     enum class Step : std::uint8_t { done, idle, stuck };
     [[nodiscard]] Step step(Stream& stream);  // carries out its next command, and first what that waits for
     [[nodiscard]] base::Expected<void> drain(Stream& stream, device::EventId until);
 
     FakeMachine machine_;
     std::vector<device::DeviceFacts> facts_;
+    std::vector<FakeCache> caches_;  // of each device
+    double loading_s_{};             // of the command that is being carried out
     mutable std::recursive_mutex mutex_;
     std::map<device::MemoryId, Block> blocks_;
     std::map<device::StreamId, Stream> streams_;

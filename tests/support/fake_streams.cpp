@@ -12,8 +12,43 @@ using device::MemoryKind;
 using Lock = std::lock_guard<std::recursive_mutex>;
 
 constexpr std::byte damage{0x10};
+constexpr double cached_share = 0.1;  // of what a load of memory takes
 
 }  // namespace
+
+bool FakeCache::use(device::MemoryId memory, std::uint64_t offset_bytes)
+{
+    if (lines_ == 0) {
+        return false;
+    }
+    const Line line{memory, offset_bytes / line_bytes};
+    const auto found = places_.find(line);
+    const bool was_there = found != places_.end();
+    if (was_there) {
+        held_.erase(found->second);
+    } else if (held_.size() == lines_) {
+        places_.erase(held_.back());
+        held_.pop_back();
+    }
+    held_.push_front(line);
+    places_[line] = held_.begin();
+    return was_there;
+}
+
+void FakeCache::use(device::Address first, std::uint64_t bytes)
+{
+    for (std::uint64_t at = 0; at < bytes && lines_ != 0; at += line_bytes) {
+        static_cast<void>(use(first.memory, first.offset_bytes + at));
+    }
+}
+
+void FakeRuntime::cache(device::Address first, std::uint64_t bytes)
+{
+    if (const auto block = find(first.memory);
+        block && ((*block)->kind == MemoryKind::device || (*block)->kind == MemoryKind::stream_ordered)) {
+        caches_[(*block)->device].use(first, bytes);
+    }
+}
 
 base::Expected<device::StreamId> FakeRuntime::open_stream(std::uint32_t number)
 {
@@ -86,6 +121,8 @@ base::Expected<void> FakeRuntime::queue_copy(device::StreamId stream, device::Ad
                         return base::fail(!into ? into.error() : out_of.error());
                     }
                     std::memmove(into->data, out_of->data, bytes);
+                    cache(from, bytes);
+                    cache(to, bytes);
                     if (corrupts && bytes != 0) {
                         into->data[bytes / 2] ^= damage;
                     }
@@ -105,7 +142,10 @@ base::Expected<void> FakeRuntime::fill(device::StreamId stream, device::Address 
         return base::fail(!on ? on.error() : target.error());
     }
     push(**on, {.run = [=, this] {
-        return span(to, bytes).map([&](Span into) { std::memset(into.data, static_cast<int>(value), bytes); });
+        return span(to, bytes).map([&](Span into) {
+            std::memset(into.data, static_cast<int>(value), bytes);
+            cache(to, bytes);
+        });
     }});
     return {};
 }
@@ -120,7 +160,10 @@ base::Expected<void> FakeRuntime::write_pattern(device::StreamId stream, device:
         return base::fail(!on ? on.error() : target.error());
     }
     push(**on, {.run = [=, this] {
-        return span(to, bytes).map([&](Span into) { device::write_pattern({into.data, bytes}, pattern); });
+        return span(to, bytes).map([&](Span into) {
+            device::write_pattern({into.data, bytes}, pattern);
+            cache(to, bytes);
+        });
     }});
     return {};
 }
@@ -149,24 +192,25 @@ base::Expected<void> FakeRuntime::follow(device::StreamId stream, device::Addres
         return base::fail(ErrorCode::not_supported, peer((*on)->device, links->device).reason);
     }
     push(**on, {.run = [=, this]() -> base::Expected<void> {
-                    const auto from = span(chain, bytes);
-                    const auto into = span(place, sizeof(std::uint64_t));
-                    if (!from || !into) {
-                        return base::fail(!from ? from.error() : into.error());
-                    }
-                    std::uint64_t at = 0;
-                    std::memcpy(&at, into->data, sizeof at);
-                    for (std::uint64_t load = 0; load < loads; ++load) {
-                        if (at > bytes - sizeof at) {
-                            return base::fail(ErrorCode::device, "follow: beyond the chain");
-                        }
-                        std::memcpy(&at, from->data + at, sizeof at);
-                    }
-                    at += corrupting_chains_ ? 1 : 0;
-                    std::memcpy(into->data, &at, sizeof at);
-                    return {};
-                },
-                .seconds = machine_.latency_s * static_cast<double>(loads)});
+        const auto from = span(chain, bytes);
+        const auto into = span(place, sizeof(std::uint64_t));
+        if (!from || !into) {
+            return base::fail(!from ? from.error() : into.error());
+        }
+        std::uint64_t at = 0;
+        std::memcpy(&at, into->data, sizeof at);
+        for (std::uint64_t load = 0; load < loads; ++load) {
+            if (at > bytes - sizeof at) {
+                return base::fail(ErrorCode::device, "follow: beyond the chain");
+            }
+            const bool cached = on_a_device && caches_[links->device].use(chain.memory, chain.offset_bytes + at);
+            loading_s_ += machine_.latency_s * (cached ? cached_share : 1);
+            std::memcpy(&at, from->data + at, sizeof at);
+        }
+        at += corrupting_chains_ ? 1 : 0;
+        std::memcpy(into->data, &at, sizeof at);
+        return {};
+    }});
     return {};
 }
 
@@ -311,12 +355,13 @@ FakeRuntime::Step FakeRuntime::step(Stream& stream)
     }
     const Command command = next;
     stream.queue.pop_front();
-    stream.at_s = std::max(stream.at_s, now_s_) + command.seconds;
+    loading_s_ = 0;
     if (command.run) {
         if (const auto done = command.run(); !done && !stream.failure) {
             stream.failure = done.error();
         }
     }
+    stream.at_s = std::max(stream.at_s, now_s_) + command.seconds + loading_s_;
     if (const auto told = events_.find(command.announces); told != events_.end()) {
         told->second.at_s = stream.at_s;
     }

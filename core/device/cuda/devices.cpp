@@ -100,6 +100,9 @@ FoundDevice describe(int device, const cudaDeviceProp& properties, const Nvml& n
     if (const std::int64_t khz = attribute(cudaDevAttrClockRate, device); khz > 0) {
         facts.clock_hz = static_cast<std::uint64_t>(khz) * 1000;
     }
+    if (const std::int64_t cache = attribute(cudaDevAttrL2CacheSize, device); cache > 0) {
+        facts.cache_bytes = static_cast<std::uint64_t>(cache);
+    }
     found.nvlinks = nvml.nvlinks(facts.bus_address);
     if (nvml.is_there()) {
         facts.nvlinks = static_cast<std::uint32_t>(found.nvlinks.size());
