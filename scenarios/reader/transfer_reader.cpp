@@ -145,6 +145,11 @@ void StepReader::check(const Fields& fields, model::TransferStep& step)
                             "a chain of kernels needs one transfer from host memory to a device, of whole words of 8 "
                             "bytes");
         }
+        if (options.chain != 0 && job.spec.src.host == model::HostKind::mapped) {
+            fields.complain(fields.place("chain"),
+                            "the processor fills the buffer and compares it, and reaches mapped memory only while it "
+                            "is mapped: take pinned");
+        }
     }
 }
 

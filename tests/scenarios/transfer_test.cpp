@@ -89,6 +89,14 @@ TEST_CASE("what is no transfer is refused, with its word and what was meant", "[
     CHECK_THAT(error_of(transfer(one("host", "cpu", "host"), R"(, "slots": 65)")), Catch::Contains("\"slots\""));
 }
 
+TEST_CASE("a chain of kernels has host memory that the processor reaches", "[unit]")
+{
+    CHECK_THAT(error_of(transfer(one("host:mapped", "gpu0.ce", "gpu0"), R"(, "chain": 2)")),
+               Catch::Contains("reaches mapped memory only while it is mapped"));
+    CHECK(errors_of(transfer(one("host:pinned", "gpu0.ce", "gpu0"), R"(, "chain": 2)")).empty());
+    CHECK(errors_of(transfer(one("host:mapped", "gpu0.ce", "gpu0"))).empty());
+}
+
 TEST_CASE("transfers between ranks need \"ranks\", and nothing beside them", "[unit]")
 {
     const auto between = [](const std::string& need, const std::string& transfers, const std::string& more = {}) {
