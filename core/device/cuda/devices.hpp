@@ -54,6 +54,13 @@ struct FoundDevice {
 
 // device: "cudaMalloc: cudaErrorMemoryAllocation (out of memory)"; budget where that is what it says.
 [[nodiscard]] base::Error failure(const char* call, cudaError_t code);
+// After a call whose failure is nobody's business: otherwise the next launch would be blamed for it.
+inline void forget_failure(cudaError_t code) noexcept
+{
+    if (code != cudaSuccess) {
+        static_cast<void>(cudaGetLastError());
+    }
+}
 [[nodiscard]] inline base::Expected<void> outcome(const char* call, cudaError_t code)
 {
     return code == cudaSuccess ? base::Expected<void>{} : base::fail(failure(call, code));

@@ -24,6 +24,20 @@ bool is_the_hosts(MemoryKind kind)
 
 }  // namespace
 
+base::Expected<HostMemory> allocate_on_host(std::uint64_t bytes, unsigned flags)
+{
+    void* host = nullptr;
+    void* device = nullptr;
+    MEMSWEEP_TRY(
+        outcome("cudaHostAlloc", cudaHostAlloc(&host, bytes, flags | cudaHostAllocPortable | cudaHostAllocMapped)));
+    const auto asked = outcome("cudaHostGetDevicePointer", cudaHostGetDevicePointer(&device, host, 0));
+    if (!asked) {
+        forget_failure(cudaFreeHost(host));
+        return base::fail(asked.error());
+    }
+    return HostMemory{.host = static_cast<std::byte*>(host), .device = static_cast<std::byte*>(device)};
+}
+
 CudaRuntime::CudaRuntime(std::vector<FoundDevice> found, std::unique_ptr<Nvml> nvml)
     : found_{std::move(found)}, nvml_{std::move(nvml)}
 {
@@ -138,6 +152,12 @@ base::Expected<void> CudaRuntime::obtain(Block& block)
 {
     void* made = nullptr;
     base::Expected<void> done;
+    const auto take_host = [&block](unsigned flags) {
+        return allocate_on_host(block.bytes, flags).map([&block](HostMemory memory) {
+            block.data = memory.device;
+            block.host = memory.host;
+        });
+    };
     switch (block.kind) {
     case MemoryKind::pageable:
         made = std::aligned_alloc(page_bytes, (block.bytes + page_bytes - 1) / page_bytes * page_bytes);
@@ -146,15 +166,10 @@ base::Expected<void> CudaRuntime::obtain(Block& block)
         }
         break;
     case MemoryKind::pinned:
-        done = outcome("cudaHostAlloc", cudaHostAlloc(&made, block.bytes, cudaHostAllocPortable));
-        break;
-    case MemoryKind::write_combined:
-        done = outcome("cudaHostAlloc",
-                       cudaHostAlloc(&made, block.bytes, cudaHostAllocPortable | cudaHostAllocWriteCombined));
-        break;
     case MemoryKind::mapped:
-        done = outcome("cudaHostAlloc", cudaHostAlloc(&made, block.bytes, cudaHostAllocPortable | cudaHostAllocMapped));
-        break;
+        return take_host(cudaHostAllocDefault);
+    case MemoryKind::write_combined:
+        return take_host(cudaHostAllocWriteCombined);
     case MemoryKind::device:
         done = outcome("cudaMalloc", cudaMalloc(&made, block.bytes));
         break;
@@ -168,7 +183,7 @@ base::Expected<void> CudaRuntime::obtain(Block& block)
         break;  // adopted
     }
     block.data = static_cast<std::byte*>(made);
-    const bool seen_by_host = is_the_hosts(block.kind) || block.kind == MemoryKind::managed;
+    const bool seen_by_host = block.kind == MemoryKind::pageable || block.kind == MemoryKind::managed;
     block.host = seen_by_host ? block.data : nullptr;
     return done;
 }
@@ -186,7 +201,11 @@ base::Expected<RawBlock> CudaRuntime::adopt(std::uint32_t device, void* ordinary
     MEMSWEEP_TRY(choose(device));
     MEMSWEEP_TRY(outcome("cudaHostRegister",
                          cudaHostRegister(ordinary, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped)));
-    MEMSWEEP_TRY(outcome("cudaHostGetDevicePointer", cudaHostGetDevicePointer(&reached, ordinary, 0)));
+    const auto asked = outcome("cudaHostGetDevicePointer", cudaHostGetDevicePointer(&reached, ordinary, 0));
+    if (!asked) {
+        forget_failure(cudaHostUnregister(ordinary));
+        return base::fail(asked.error());
+    }
     block.host = static_cast<std::byte*>(ordinary);
     block.data = static_cast<std::byte*>(reached);
     return kept(block);
@@ -247,6 +266,7 @@ base::Expected<void> CudaRuntime::unmap(MemoryId memory)
 End CudaRuntime::end_in(const Block& block, std::uint64_t offset_bytes) noexcept
 {
     return {.data = block.data + offset_bytes,
+            .host = block.host == nullptr ? nullptr : block.host + offset_bytes,
             .on_host = is_the_hosts(block.kind) || block.kind == MemoryKind::managed,
             .kernels_reach = block.kind != MemoryKind::pageable,
             .is_managed = block.kind == MemoryKind::managed,

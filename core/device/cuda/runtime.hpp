@@ -35,11 +35,18 @@ struct Block {
     bool is_mapped{};
 };
 
+// Page-locked memory and its two addresses, which differ where it is write-combined.
+struct HostMemory {
+    std::byte* host{};
+    std::byte* device{};
+};
+[[nodiscard]] base::Expected<HostMemory> allocate_on_host(std::uint64_t bytes, unsigned flags);
+
 struct Stream {
     std::uint32_t device{};
     cudaStream_t stream{};
-    unsigned long long* found{};      // of checks, on the device
-    volatile std::uint64_t* words{};  // of latches, pinned; the second half tells of those that gave up
+    unsigned long long* found{};  // of checks, on the device
+    HostMemory words;             // of latches; the second half tells of those that gave up
     std::uint64_t holds{};
 };
 
@@ -50,13 +57,14 @@ struct Event {
 
 struct Latch {
     StreamId stream{};
-    volatile std::uint64_t* word{};
+    volatile std::uint64_t* word{};  // where the host reaches them
     volatile std::uint64_t* gave_up{};
     std::uint64_t value{};
 };
 
 struct End {
-    std::byte* data{};
+    std::byte* data{};  // where the device reaches it; of ordinary memory, where the host does
+    std::byte* host{};
     bool on_host{};  // pageable or pinned: a copy needs to know no device
     bool kernels_reach{};
     bool is_managed{};
@@ -102,7 +110,8 @@ class CudaRuntime final : public Backend<CudaRuntime, Block, Stream, Event, Latc
 
     static constexpr const char* out_of_reach = "kernels do not reach ordinary memory: register it";
     static bool is_mapped(const Block& block) noexcept { return block.is_mapped; }
-    static End end_at(std::byte* host) noexcept { return {.data = host, .on_host = true}; }
+    static End end_at(std::byte* host) noexcept { return {.data = host, .host = host, .on_host = true}; }
+    static std::uintptr_t place_of(const End& end) noexcept { return reinterpret_cast<std::uintptr_t>(end.data); }
     static End end_in(const Block& block, std::uint64_t offset_bytes) noexcept;
     static std::byte* host_to_fill(const End& end) noexcept { return end.kernels_reach ? nullptr : end.data; }
 

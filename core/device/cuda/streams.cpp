@@ -1,5 +1,5 @@
 // Streams of CUDA: copies, kernels, events, latches.
-#include <algorithm>
+#include <cstring>
 #include <limits>
 
 #include <fmt/format.h>
@@ -20,7 +20,6 @@ constexpr std::uint64_t latch_words = 256;  // of a stream: so many latches may 
 base::Expected<Stream> CudaRuntime::prepare(std::uint32_t device)
 {
     Stream made{.device = device};
-    void* words = nullptr;
     void* found = nullptr;
     const auto done =
         choose(device)
@@ -30,34 +29,28 @@ base::Expected<Stream> CudaRuntime::prepare(std::uint32_t device)
                                cudaStreamCreateWithFlags(&made.stream, cudaStreamNonBlocking));
             })
             .and_then([&] { return outcome("cudaMalloc", cudaMalloc(&found, 2 * sizeof *made.found)); })
-            .and_then([&] {
-                return outcome("cudaHostAlloc", cudaHostAlloc(&words, 2 * latch_words * word_bytes,
-                                                              cudaHostAllocPortable | cudaHostAllocMapped));
-            });
+            .and_then([&] { return allocate_on_host(2 * latch_words * word_bytes, cudaHostAllocDefault); })
+            .map([&](HostMemory words) { made.words = words; });
     made.found = static_cast<unsigned long long*>(found);
-    made.words = static_cast<volatile std::uint64_t*>(words);
     if (!done) {
         dismantle(made);
         return base::fail(done.error());
     }
-    for (std::uint64_t i = 0; i < 2 * latch_words; ++i) {
-        made.words[i] = 0;
-    }
+    std::memset(made.words.host, 0, 2 * latch_words * word_bytes);
     return made;
 }
 
 void CudaRuntime::dismantle(const Stream& stream) const
 {
     if (stream.stream != nullptr) {
-        cudaStreamDestroy(stream.stream);
+        forget_failure(cudaStreamDestroy(stream.stream));
     }
     if (stream.found != nullptr) {
-        cudaFree(stream.found);
+        forget_failure(cudaFree(stream.found));
     }
-    if (stream.words != nullptr) {
-        cudaFreeHost(const_cast<std::uint64_t*>(stream.words));
+    if (stream.words.host != nullptr) {
+        forget_failure(cudaFreeHost(stream.words.host));
     }
-    static_cast<void>(cudaGetLastError());
 }
 
 base::Expected<void> CudaRuntime::finish(const Stream& stream)
@@ -73,7 +66,9 @@ base::Expected<void> CudaRuntime::queue_copy(const Stream& on, const End& to, co
         return outcome("cudaMemcpyPeerAsync", cudaMemcpyPeerAsync(to.data, static_cast<int>(to.device), from.data,
                                                                   static_cast<int>(from.device), bytes, on.stream));
     }
-    return outcome("cudaMemcpyAsync", cudaMemcpyAsync(to.data, from.data, bytes, cudaMemcpyDefault, on.stream));
+    return outcome("cudaMemcpyAsync",
+                   cudaMemcpyAsync(to.on_host ? to.host : to.data, from.on_host ? from.host : from.data, bytes,
+                                   cudaMemcpyDefault, on.stream));
 }
 
 base::Expected<void> CudaRuntime::queue_fill(const Stream& on, const End& to, std::byte value, std::uint64_t bytes)
@@ -197,10 +192,12 @@ base::Expected<LatchId> CudaRuntime::hold(StreamId stream)
         const std::lock_guard lock{mutex_};
         made.value = ++streams_.at(stream).holds;
     }
-    made.word = found.words + made.value % latch_words;
+    const std::uint64_t word = made.value % latch_words;
+    made.word = reinterpret_cast<volatile std::uint64_t*>(found.words.host) + word;
     made.gave_up = made.word + latch_words;
+    auto* const on_device = reinterpret_cast<volatile std::uint64_t*>(found.words.device) + word;
     MEMSWEEP_TRY(choose(found.device));
-    MEMSWEEP_TRY(outcome("latch kernel", queue_latch(found.stream, made.word, made.value, made.gave_up)));
+    MEMSWEEP_TRY(outcome("latch kernel", queue_latch(found.stream, on_device, made.value, on_device + latch_words)));
     return keep(latches_, made);
 }
 

@@ -1,0 +1,84 @@
+// The CUDA backend on a runtime library that is invented (fake_cudart.hpp): that it keeps the contract as far as that
+// can be told without a device, that it uses the addresses CUDA wants, and that it gives back what it took.
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "core/device/open.hpp"
+#include "core/device/runtime.hpp"
+#include "tests/cuda/fake_cudart.hpp"
+#include "tests/device/contract.hpp"
+#include "tests/support/catch.hpp"
+
+namespace memsweep::device {
+namespace {
+
+namespace cudart = tests::fake_cudart;
+
+constexpr std::uint64_t bytes = 4096;
+
+struct Fresh {
+    Fresh() { cudart::reset(); }
+    std::unique_ptr<Runtime> runtime = *open_cuda();
+};
+
+}  // namespace
+
+TEST_CASE("the backend of CUDA keeps the contract on an invented library, and holds nothing afterwards", "[unit]")
+{
+    {
+        const Fresh fresh;
+        tests::check_runtime(*fresh.runtime);
+    }
+    CHECK(cudart::holdings() == cudart::Holdings{});
+}
+
+TEST_CASE("kernels use the device's address of host memory", "[unit]")
+{
+    const Fresh fresh;
+    Runtime& runtime = *fresh.runtime;
+    const auto stream = open_stream(runtime, 0);
+    const auto target = allocate(runtime, {.kind = MemoryKind::device, .bytes = bytes});
+    for (const MemoryKind kind : {MemoryKind::pinned, MemoryKind::write_combined, MemoryKind::mapped}) {
+        INFO(name_of(kind));
+        const auto host = allocate(runtime, {.kind = kind, .bytes = bytes});
+        REQUIRE(host);
+        REQUIRE(runtime.write_pattern(stream->id(), host->at(), bytes, {.seed = 3}));
+        REQUIRE(runtime.copy_by_kernel(stream->id(), target->at(), host->at(), bytes));
+        REQUIRE(runtime.wait(stream->id()));
+        CHECK(runtime.check_pattern(stream->id(), target->at(), bytes, {.seed = 3})->words == 0);
+        REQUIRE(runtime.copy(stream->id(), host->at(), target->at(), bytes));
+        CHECK(runtime.check_pattern(stream->id(), host->at(), bytes, {.seed = 3})->words == 0);
+    }
+}
+
+TEST_CASE("a kernel is given no address that is not aligned, wherever the offset begins", "[unit]")
+{
+    const Fresh fresh;
+    Runtime& runtime = *fresh.runtime;
+    const auto stream = open_stream(runtime, 0);
+    const auto target = allocate(runtime, {.kind = MemoryKind::device, .bytes = 2 * bytes});
+    alignas(16) std::array<std::byte, bytes + 16> ordinary{};
+    const auto shifted = adopt(runtime, 0, ordinary.data() + 4, bytes);
+    REQUIRE(shifted);
+    CHECK(runtime.copy_by_kernel(stream->id(), target->at(), shifted->at(), bytes).error().code ==
+          base::ErrorCode::invalid_input);
+    CHECK(runtime.write_pattern(stream->id(), shifted->at(), bytes, {}).error().code == base::ErrorCode::invalid_input);
+    CHECK(runtime.copy_by_kernel(stream->id(), target->at(), shifted->at(12), 1024));
+    CHECK(runtime.wait(stream->id()));
+    CHECK(cudart::remembered() == cudaSuccess);
+}
+
+TEST_CASE("memory that was locked is given back where the device has no address of it", "[unit]")
+{
+    const Fresh fresh;
+    std::vector<std::byte> ordinary(bytes);
+    cudart::fail_next("cudaHostGetDevicePointer", cudaErrorInvalidValue);
+    CHECK_FALSE(adopt(*fresh.runtime, 0, ordinary.data(), bytes));
+    cudart::fail_next("cudaHostGetDevicePointer", cudaErrorInvalidValue);
+    CHECK_FALSE(allocate(*fresh.runtime, {.kind = MemoryKind::pinned, .bytes = bytes}));
+    CHECK(cudart::holdings() == cudart::Holdings{});
+    CHECK(cudart::remembered() == cudaSuccess);
+}
+
+}  // namespace memsweep::device
