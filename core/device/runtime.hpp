@@ -152,6 +152,9 @@ class Runtime {
     [[nodiscard]] virtual base::Expected<void> set_peer_access(std::uint32_t from, std::uint32_t to, bool on) = 0;
     [[nodiscard]] virtual std::optional<HostLink> host_link(std::uint32_t device) const = 0;
     [[nodiscard]] virtual Holdings holdings() const = 0;
+    // Why every call fails from here on in this process, as after a kernel that broke the driver's context. Asks the
+    // driver; absent: work can go on.
+    [[nodiscard]] virtual std::optional<std::string> lost() const { return std::nullopt; }
 
     [[nodiscard]] virtual base::Expected<RawBlock> allocate(const BlockRequest& request) = 0;
     // Ordinary memory becomes registered memory until it is closed; the memory itself stays the caller's.

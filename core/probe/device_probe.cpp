@@ -320,6 +320,7 @@ std::vector<model::CaseReport> probe_devices(const ProbeContext& context, device
     }
     const std::vector<std::uint32_t> devices = chosen_devices(context, runtime);
     switch_on_peer_access(runtime, devices);
+    std::string lost;
     const std::uint64_t bytes = copy_bytes(context, runtime);
     for (const DeviceCase& what : device_cases()) {
         for (const Ends ends : ends_of(what, devices, context.pairs)) {
@@ -329,7 +330,9 @@ std::vector<model::CaseReport> probe_devices(const ProbeContext& context, device
                 continue;
             }
             set_fact(report, "runtime", std::string{runtime.backend()});
-            if (const std::string why = unmet(what, ends, devices, runtime); !why.empty()) {
+            if (!lost.empty()) {
+                skip(report, lost);
+            } else if (const std::string why = unmet(what, ends, devices, runtime); !why.empty()) {
                 skip(report, why);
             } else if (context.stopped()) {
                 skip_interrupted(report);
@@ -337,6 +340,7 @@ std::vector<model::CaseReport> probe_devices(const ProbeContext& context, device
                 context.progress(fmt::format("device: {}", report.id.substr(report.id.find('/') + 1)));
                 if (const auto done = measure(context, runtime, what, ends, bytes, report); !done) {
                     set_error(report, done.error());
+                    lost = why_lost(runtime, report.id);
                 }
                 mistrust(report, what, ends, runtime);
             }

@@ -69,6 +69,20 @@ TEST_CASE("a kernel is given no address that is not aligned, wherever the offset
     CHECK(cudart::remembered() == cudaSuccess);
 }
 
+TEST_CASE("a broken context is told from a call that failed", "[unit]")
+{
+    const Fresh fresh;
+    Runtime& runtime = *fresh.runtime;
+    const auto stream = open_stream(runtime, 1);
+    cudart::fail_next("cudaMalloc", cudaErrorMemoryAllocation);
+    CHECK_FALSE(allocate(runtime, {.device = 1, .kind = MemoryKind::device, .bytes = bytes}));
+    CHECK_FALSE(runtime.lost());
+    cudart::break_with(cudaErrorIllegalAddress);
+    REQUIRE(runtime.lost());
+    CHECK_THAT(*runtime.lost(), Catch::Contains("gpu1: ") && Catch::Contains("illegal memory access"));
+    cudart::reset();
+}
+
 TEST_CASE("memory that was locked is given back where the device has no address of it", "[unit]")
 {
     const Fresh fresh;

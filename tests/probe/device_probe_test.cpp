@@ -263,6 +263,23 @@ TEST_CASE("a call that fails ends its case as an error, and leaves nothing behin
     }
 }
 
+TEST_CASE("a case that breaks the driver's context is the last one, and the rest says why", "[unit]")
+{
+    tests::FakeRuntime runtime{{.devices = 1}};
+    runtime.break_with_copy(40);  // of the second case
+    const auto cases = probe::probe_devices(device_context(), runtime);
+    REQUIRE(cases.size() == probe::device_cases().size());
+    CHECK(cases[0].status == model::Status::ok);
+    CHECK(cases[1].status == model::Status::error);
+    CHECK_THAT(cases[1].reason, Catch::Contains("misaligned address"));
+    for (std::size_t i = 2; i < cases.size(); ++i) {
+        CHECK(cases[i].status == model::Status::skipped);
+        CHECK(cases[i].reason == cases[1].id + " broke the driver's context of this process (the context is broken): "
+                                               "measure this one without it");
+    }
+    CHECK(runtime.holdings() == device::Holdings{});
+}
+
 TEST_CASE("a sample of many copies never fills the queue behind a latch", "[unit]")
 {
     tests::FakeRuntime runtime{{.devices = 4, .bytes_per_s = 1e12, .latency_s = 1e-7, .peers = true}};

@@ -17,6 +17,7 @@ tl::unexpected<base::Error> unknown(std::string_view what)
     return base::fail(ErrorCode::invalid_input, fmt::format("there is no such {}", what));
 }
 
+constexpr const char* broken_context = "the context is broken";
 constexpr std::uint64_t most_host_bytes = 1ULL << 36U;
 
 bool host_reaches(MemoryKind kind)
@@ -107,9 +108,18 @@ device::Holdings FakeRuntime::holdings() const
     return held;
 }
 
+std::optional<std::string> FakeRuntime::lost() const
+{
+    const Lock lock{mutex_};
+    return is_lost_ ? std::optional<std::string>{broken_context} : std::nullopt;
+}
+
 base::Expected<device::RawBlock> FakeRuntime::allocate(const device::BlockRequest& request)
 {
     const Lock lock{mutex_};
+    if (is_lost_) {
+        return base::fail(ErrorCode::device, broken_context);
+    }
     if (const auto why = lacks(request.device, request.kind)) {
         return base::fail(ErrorCode::not_supported, *why);
     }
@@ -185,6 +195,9 @@ base::Expected<void> FakeRuntime::unmap(device::MemoryId memory)
 base::Expected<FakeRuntime::Stream*> FakeRuntime::find(device::StreamId stream)
 {
     const auto found = streams_.find(stream);
+    if (is_lost_) {
+        return base::fail(ErrorCode::device, broken_context);
+    }
     return found == streams_.end() ? base::Expected<Stream*>{unknown("stream")} : &found->second;
 }
 

@@ -70,6 +70,8 @@ class FakeRuntime final : public device::Runtime {
         delaying_ = {copies_asked_ + nth, times};
         delay_s_ = seconds;
     }
+    // The context is lost once it is carried out: everything fails from there on.
+    void break_with_copy(std::uint64_t nth) { breaking_ = {copies_asked_ + nth, 1}; }
     void corrupt_chains() { corrupting_chains_ = true; }  // kernels that follow one end elsewhere
     void fail_allocations(std::uint64_t nth, std::uint64_t times = 1) { refusing_ = {blocks_asked_ + nth, times}; }
 
@@ -86,6 +88,7 @@ class FakeRuntime final : public device::Runtime {
     [[nodiscard]] base::Expected<void> set_peer_access(std::uint32_t from, std::uint32_t to, bool on) override;
     [[nodiscard]] std::optional<device::HostLink> host_link(std::uint32_t number) const override;
     [[nodiscard]] device::Holdings holdings() const override;
+    [[nodiscard]] std::optional<std::string> lost() const override;
     [[nodiscard]] base::Expected<device::RawBlock> allocate(const device::BlockRequest& request) override;
     [[nodiscard]] base::Expected<device::RawBlock> adopt(std::uint32_t number, void* ordinary,
                                                          std::uint64_t bytes) override;
@@ -183,7 +186,8 @@ class FakeRuntime final : public device::Runtime {
     std::vector<CopyRecord> copies_;
     std::uint64_t last_id_{};
     std::uint64_t copies_asked_{}, blocks_asked_{};
-    Range failing_, failing_late_, corrupting_, delaying_, refusing_;
+    Range failing_, failing_late_, corrupting_, delaying_, refusing_, breaking_;
+    bool is_lost_{};
     double delay_s_{}, now_s_{};
     bool corrupting_chains_{};
     std::size_t longest_queue_{};

@@ -53,8 +53,9 @@ void FakeRuntime::cache(device::Address first, std::uint64_t bytes)
 base::Expected<device::StreamId> FakeRuntime::open_stream(std::uint32_t number)
 {
     const Lock lock{mutex_};
-    if (number >= facts_.size()) {
-        return base::fail(ErrorCode::invalid_input, "there is no such device");
+    if (number >= facts_.size() || is_lost_) {
+        return base::fail(is_lost_ ? ErrorCode::device : ErrorCode::invalid_input,
+                          is_lost_ ? "the context is broken" : "there is no such device");
     }
     const device::StreamId id{++last_id_};
     streams_[id].device = number;
@@ -107,10 +108,15 @@ base::Expected<void> FakeRuntime::queue_copy(device::StreamId stream, device::Ad
     }
     const bool fails = failing_late_.has(number);
     const bool corrupts = corrupting_.has(number);
+    const bool breaks = breaking_.has(number);
     const double extra_s = delaying_.has(number) ? delay_s_ : 0;
     copies_.push_back({source->kind, target->kind, source->device, target->device, bytes, by_kernel});
     // Read late, pageable memory too: whoever writes it before the copy is waited for is found out.
     push(**on, {.run = [=, this]() -> base::Expected<void> {
+                    if (breaks) {
+                        is_lost_ = true;
+                        return base::fail(ErrorCode::device, "copy: misaligned address");
+                    }
                     if (fails) {
                         return base::fail(ErrorCode::device, "copy: injected, seen late");
                     }

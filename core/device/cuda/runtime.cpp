@@ -39,7 +39,7 @@ base::Expected<HostMemory> allocate_on_host(std::uint64_t bytes, unsigned flags)
 }
 
 CudaRuntime::CudaRuntime(std::vector<FoundDevice> found, std::unique_ptr<Nvml> nvml)
-    : found_{std::move(found)}, nvml_{std::move(nvml)}
+    : found_{std::move(found)}, nvml_{std::move(nvml)}, has_context_(found_.size())
 {
     for (const FoundDevice& one : found_) {
         facts_.push_back(one.facts);
@@ -56,7 +56,24 @@ base::Expected<void> CudaRuntime::choose(std::uint32_t device) const
     if (device >= found_.size()) {
         return base::fail(ErrorCode::invalid_input, fmt::format("there is no device {}", device));
     }
+    has_context_[device].store(true, std::memory_order_relaxed);
     return outcome("cudaSetDevice", cudaSetDevice(static_cast<int>(device)));
+}
+
+// To free nothing is to do nothing; in a broken context it fails, as every call does there. Devices that were never
+// chosen are not asked, because that would make them a context.
+std::optional<std::string> CudaRuntime::lost() const
+{
+    for (std::uint32_t device = 0; device < found_.size(); ++device) {
+        if (!has_context_[device].load(std::memory_order_relaxed)) {
+            continue;
+        }
+        const auto alive = choose(device).and_then([] { return outcome("cudaFree", cudaFree(nullptr)); });
+        if (!alive) {
+            return fmt::format("gpu{}: {}", device, alive.error().message);
+        }
+    }
+    return std::nullopt;
 }
 
 PeerLink CudaRuntime::peer(std::uint32_t from, std::uint32_t to) const

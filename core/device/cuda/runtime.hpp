@@ -11,6 +11,7 @@
 // Threads  As Runtime says. Every call chooses its device first, because the current device is the thread's own.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -87,6 +88,8 @@ class CudaRuntime final : public Backend<CudaRuntime, Block, Stream, Event, Latc
     [[nodiscard]] base::Expected<void> set_peer_access(std::uint32_t from, std::uint32_t to, bool on) override;
     [[nodiscard]] std::optional<HostLink> host_link(std::uint32_t device) const override;
 
+    [[nodiscard]] std::optional<std::string> lost() const override;
+
     [[nodiscard]] base::Expected<RawBlock> allocate(const BlockRequest& request) override;
     [[nodiscard]] base::Expected<RawBlock> adopt(std::uint32_t device, void* ordinary, std::uint64_t bytes) override;
     base::Expected<void> close(MemoryId memory) override;
@@ -131,6 +134,7 @@ class CudaRuntime final : public Backend<CudaRuntime, Block, Stream, Event, Latc
 
     std::vector<FoundDevice> found_;
     std::unique_ptr<Nvml> nvml_;
+    mutable std::vector<std::atomic<bool>> has_context_;  // of each device, since it was first chosen
     std::set<std::pair<std::uint32_t, std::uint32_t>> direct_;
 };
 
