@@ -83,6 +83,34 @@ TEST_CASE("a broken context is told from a call that failed", "[unit]")
     cudart::reset();
 }
 
+TEST_CASE("events are recorded anew once they are closed, and none is lost where recording fails", "[unit]")
+{
+    {
+        const Fresh fresh;
+        Runtime& runtime = *fresh.runtime;
+        const auto stream = open_stream(runtime, 0);
+        for (int round = 0; round < 100; ++round) {
+            const auto event = record(runtime, *stream);
+            REQUIRE(event);
+            CHECK(runtime.wait(event->id()));
+        }
+        CHECK(cudart::calls_of("cudaEventCreateWithFlags") == 1);
+        CHECK(cudart::calls_of("cudaEventDestroy") == 0);
+        // One that is closed before it happened is not taken for the one that it becomes.
+        auto latch = hold(runtime, *stream);
+        REQUIRE(record(runtime, *stream)->close());
+        const auto again = record(runtime, *stream);
+        CHECK_FALSE(*runtime.happened(again->id()));
+        CHECK(latch->close());
+        CHECK(runtime.wait(stream->id()));
+        CHECK(*runtime.happened(again->id()));
+        cudart::fail_next("cudaEventRecord", cudaErrorInvalidValue);
+        CHECK_FALSE(record(runtime, *stream));
+        CHECK(runtime.holdings().events == 1);
+    }
+    CHECK(cudart::holdings() == cudart::Holdings{});
+}
+
 TEST_CASE("memory that was locked is given back where the device has no address of it", "[unit]")
 {
     const Fresh fresh;

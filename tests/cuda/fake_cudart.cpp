@@ -562,12 +562,12 @@ cudaError_t cudaMemPrefetchAsync(const void* /*data*/, std::size_t /*bytes*/, in
 // What kernels.cu does on a device.
 namespace memsweep::device::cuda {
 
-cudaError_t preload_kernels()
+cudaError_t preload_kernels(Grids& /*grids*/)
 {
     return enter("preload_kernels");
 }
 
-cudaError_t queue_copy(cudaStream_t stream, void* to, const void* from, std::uint64_t bytes)
+cudaError_t queue_copy(cudaStream_t stream, unsigned /*most_blocks*/, void* to, const void* from, std::uint64_t bytes)
 {
     if (const cudaError_t code = enter("copy_kernel"); code != cudaSuccess) {
         return code;
@@ -576,7 +576,7 @@ cudaError_t queue_copy(cudaStream_t stream, void* to, const void* from, std::uin
                 [=] { return reaches(to, 16) && reaches(from, 16) && std::memmove(to, from, bytes) != nullptr; });
 }
 
-cudaError_t queue_pattern(cudaStream_t stream, void* to, std::uint64_t bytes, Pattern pattern)
+cudaError_t queue_pattern(cudaStream_t stream, unsigned /*most_blocks*/, void* to, std::uint64_t bytes, Pattern pattern)
 {
     if (const cudaError_t code = enter("pattern_kernel"); code != cudaSuccess) {
         return code;
@@ -590,8 +590,8 @@ cudaError_t queue_pattern(cudaStream_t stream, void* to, std::uint64_t bytes, Pa
     });
 }
 
-cudaError_t queue_check(cudaStream_t stream, const void* from, std::uint64_t bytes, Pattern pattern,
-                        unsigned long long* found)
+cudaError_t queue_check(cudaStream_t stream, unsigned /*most_blocks*/, const void* from, std::uint64_t bytes,
+                        Pattern pattern, unsigned long long* found)
 {
     if (const cudaError_t code = enter("check_kernel"); code != cudaSuccess) {
         return code;

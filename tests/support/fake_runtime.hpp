@@ -78,6 +78,7 @@ class FakeRuntime final : public device::Runtime {
     // Copies that were queued without an error, in order, whether carried out yet or not.
     [[nodiscard]] const std::vector<CopyRecord>& copies() const noexcept { return copies_; }
     [[nodiscard]] std::size_t longest_queue() const noexcept { return longest_queue_; }  // that a stream ever had
+    [[nodiscard]] std::uint64_t events_recorded() const noexcept { return events_recorded_; }
     [[nodiscard]] double now() const noexcept { return now_s_; }  // the latest end that anybody waited for
 
     [[nodiscard]] std::string_view backend() const noexcept override { return "fake"; }
@@ -188,6 +189,7 @@ class FakeRuntime final : public device::Runtime {
     std::uint64_t copies_asked_{}, blocks_asked_{};
     Range failing_, failing_late_, corrupting_, delaying_, refusing_, breaking_;
     bool is_lost_{};
+    std::uint64_t events_recorded_{};
     double delay_s_{}, now_s_{};
     bool corrupting_chains_{};
     std::size_t longest_queue_{};

@@ -241,6 +241,7 @@ base::Expected<device::EventId> FakeRuntime::record(device::StreamId stream)
     const Lock lock{mutex_};
     return find(stream).map([&](Stream* on) {
         const device::EventId id{++last_id_};
+        ++events_recorded_;
         events_[id].stream = stream;
         push(*on, {.announces = id});
         return id;

@@ -135,6 +135,21 @@ TEST_CASE("pieces are copies, unless they are gathered", "[unit]")
     CHECK(gathered.gathered_bytes == 1000);
 }
 
+TEST_CASE("what is waited for piece by piece needs no event to end with", "[unit]")
+{
+    tests::FakeRuntime runtime;
+    TransferOptions options;
+    options.pieces = 4;
+    options.sync_each = true;
+    CHECK(run(runtime, {job("host:pinned -> gpu0.ce -> gpu0")}, options, 3).copies == 12);
+    CHECK(runtime.events_recorded() == 0);
+    runtime.fail_copies_late(2);
+    CHECK(run(runtime, {job("host:pinned -> gpu0.ce -> gpu0")}, options).retries == 1);
+    options.sync_each = false;
+    CHECK(run(runtime, {job("host:pinned -> gpu0.ce -> gpu0")}, options, 3).copies == 12);
+    CHECK(runtime.events_recorded() == 3);
+}
+
 TEST_CASE("a ring takes no more slots than it has, and one where it may not pipeline", "[unit]")
 {
     tests::FakeRuntime runtime;

@@ -49,6 +49,11 @@ CudaRuntime::CudaRuntime(std::vector<FoundDevice> found, std::unique_ptr<Nvml> n
 CudaRuntime::~CudaRuntime()
 {
     close_all();
+    for (const auto& [device, events] : idle_events_) {
+        for (const cudaEvent_t event : events) {
+            forget_failure(cudaEventDestroy(event));
+        }
+    }
 }
 
 base::Expected<void> CudaRuntime::choose(std::uint32_t device) const

@@ -6,6 +6,8 @@
 // Copies   cudaMemcpyAsync between addresses of one space; between devices cudaMemcpyPeerAsync, which goes straight
 //          where peer access is on, and otherwise through the host.
 //
+// Events   A closed one is kept and recorded anew: making and destroying one costs more than recording it.
+//
 // Sources  CUDA Runtime API 12 and 13.
 //
 // Threads  As Runtime says. Every call chooses its device first, because the current device is the thread's own.
@@ -23,6 +25,7 @@
 
 #include "core/device/backend.hpp"
 #include "core/device/cuda/devices.hpp"
+#include "core/device/cuda/kernels.hpp"
 
 namespace memsweep::device::cuda {
 
@@ -47,7 +50,8 @@ struct Stream {
     std::uint32_t device{};
     cudaStream_t stream{};
     unsigned long long* found{};  // of checks, on the device
-    HostMemory words;             // of latches; the second half tells of those that gave up
+    Grids grids;
+    HostMemory words;  // of latches; the second half tells of those that gave up
     std::uint64_t holds{};
 };
 
@@ -109,6 +113,8 @@ class CudaRuntime final : public Backend<CudaRuntime, Block, Stream, Event, Latc
 
     [[nodiscard]] base::Expected<void> choose(std::uint32_t device) const;
     [[nodiscard]] base::Expected<void> obtain(Block& block);
+    [[nodiscard]] base::Expected<cudaEvent_t> take_event(std::uint32_t device);
+    void put_back(const Event& event);
     [[nodiscard]] base::Expected<void> check_direct(const Stream& on, const End& end) const;  // that kernels reach it
 
     static constexpr const char* out_of_reach = "kernels do not reach ordinary memory: register it";
@@ -134,7 +140,8 @@ class CudaRuntime final : public Backend<CudaRuntime, Block, Stream, Event, Latc
 
     std::vector<FoundDevice> found_;
     std::unique_ptr<Nvml> nvml_;
-    mutable std::vector<std::atomic<bool>> has_context_;  // of each device, since it was first chosen
+    std::map<std::uint32_t, std::vector<cudaEvent_t>> idle_events_;  // of each device: closed, to be recorded anew
+    mutable std::vector<std::atomic<bool>> has_context_;             // of each device, since it was first chosen
     std::set<std::pair<std::uint32_t, std::uint32_t>> direct_;
 };
 

@@ -23,7 +23,7 @@ base::Expected<Stream> CudaRuntime::prepare(std::uint32_t device)
     void* found = nullptr;
     const auto done =
         choose(device)
-            .and_then([] { return outcome("cudaFuncGetAttributes", preload_kernels()); })
+            .and_then([&] { return outcome("cudaFuncGetAttributes", preload_kernels(made.grids)); })
             .and_then([&] {
                 return outcome("cudaStreamCreateWithFlags",
                                cudaStreamCreateWithFlags(&made.stream, cudaStreamNonBlocking));
@@ -91,7 +91,7 @@ base::Expected<void> CudaRuntime::queue_kernel_copy(const Stream& on, const End&
     MEMSWEEP_TRY(check_direct(on, to));
     MEMSWEEP_TRY(check_direct(on, from));
     MEMSWEEP_TRY(choose(on.device));
-    return outcome("copy kernel", cuda::queue_copy(on.stream, to.data, from.data, bytes));
+    return outcome("copy kernel", cuda::queue_copy(on.stream, on.grids.copy, to.data, from.data, bytes));
 }
 
 base::Expected<void> CudaRuntime::queue_follow(const Stream& on, const End& chain, std::uint64_t loads,
@@ -120,7 +120,7 @@ base::Expected<void> CudaRuntime::queue_prefetch(const Stream& on, const End& ma
 base::Expected<void> CudaRuntime::queue_pattern(const Stream& on, const End& to, std::uint64_t bytes, Pattern pattern)
 {
     MEMSWEEP_TRY(choose(on.device));
-    return outcome("pattern kernel", cuda::queue_pattern(on.stream, to.data, bytes, pattern));
+    return outcome("pattern kernel", cuda::queue_pattern(on.stream, on.grids.pattern, to.data, bytes, pattern));
 }
 
 base::Expected<Mismatch> CudaRuntime::found_mismatch(StreamId stream, const Stream& on, const End& from,
@@ -130,7 +130,7 @@ base::Expected<Mismatch> CudaRuntime::found_mismatch(StreamId stream, const Stre
     MEMSWEEP_TRY(choose(on.device));
     MEMSWEEP_TRY(outcome("cudaMemcpyAsync",
                          cudaMemcpyAsync(on.found, result, sizeof result, cudaMemcpyHostToDevice, on.stream)));
-    MEMSWEEP_TRY(outcome("check kernel", queue_check(on.stream, from.data, bytes, pattern, on.found)));
+    MEMSWEEP_TRY(outcome("check kernel", queue_check(on.stream, on.grids.check, from.data, bytes, pattern, on.found)));
     MEMSWEEP_TRY(wait(stream));
     MEMSWEEP_TRY(outcome("cudaMemcpy", cudaMemcpy(result, on.found, sizeof result, cudaMemcpyDeviceToHost)));
     return Mismatch{.words = result[0], .first_byte = result[0] == 0 ? 0 : result[1] * word_bytes};
@@ -139,18 +139,42 @@ base::Expected<Mismatch> CudaRuntime::found_mismatch(StreamId stream, const Stre
 base::Expected<EventId> CudaRuntime::record(StreamId stream)
 {
     const auto found = MEMSWEEP_TRY(find(stream));
-    Event made{.device = found.device};
     MEMSWEEP_TRY(choose(found.device));
-    MEMSWEEP_TRY(outcome("cudaEventCreate", cudaEventCreateWithFlags(&made.event, cudaEventDefault)));
-    MEMSWEEP_TRY(outcome("cudaEventRecord", cudaEventRecord(made.event, found.stream)));
+    const Event made{.device = found.device, .event = MEMSWEEP_TRY(take_event(found.device))};
+    if (const cudaError_t code = cudaEventRecord(made.event, found.stream); code != cudaSuccess) {
+        put_back(made);
+        return base::fail(failure("cudaEventRecord", code));
+    }
     return keep(events_, made);
+}
+
+// For the device that is chosen.
+base::Expected<cudaEvent_t> CudaRuntime::take_event(std::uint32_t device)
+{
+    {
+        const std::lock_guard lock{mutex_};
+        std::vector<cudaEvent_t>& idle = idle_events_[device];
+        if (!idle.empty()) {
+            const cudaEvent_t event = idle.back();
+            idle.pop_back();
+            return event;
+        }
+    }
+    cudaEvent_t made = nullptr;
+    MEMSWEEP_TRY(outcome("cudaEventCreate", cudaEventCreateWithFlags(&made, cudaEventDefault)));
+    return made;
+}
+
+void CudaRuntime::put_back(const Event& event)
+{
+    const std::lock_guard lock{mutex_};
+    idle_events_[event.device].push_back(event.event);
 }
 
 base::Expected<void> CudaRuntime::close(EventId event)
 {
-    const auto closed = MEMSWEEP_TRY(take(events_, event, "there is no such event"));
-    MEMSWEEP_TRY(choose(closed.device));
-    return outcome("cudaEventDestroy", cudaEventDestroy(closed.event));
+    put_back(MEMSWEEP_TRY(take(events_, event, "there is no such event")));
+    return {};
 }
 
 base::Expected<void> CudaRuntime::wait(EventId event)
