@@ -190,6 +190,24 @@ std::vector<Ends> ends_of(const DeviceCase& what, const std::vector<std::uint32_
     return all;
 }
 
+HostSide host_side_of(const sys::Topology& topology, const device::DeviceFacts& facts)
+{
+    HostSide side;
+    if (topology.nodes.size() < 2) {
+        return side;
+    }
+    const auto on_bus = std::ranges::find(topology.devices, facts.bus_address, &sys::PciDevice::address);
+    const bool is_placed = !facts.bus_address.empty() && on_bus != topology.devices.end() && !on_bus->nodes.empty() &&
+                           on_bus->nodes.size() < topology.nodes.size();
+    side.node = is_placed ? std::optional{on_bus->nodes.front()} : facts.numa_node;
+    side.told_by = is_placed ? "hwloc" : "runtime";
+    const auto near = std::ranges::find_if(topology.nodes, [&](const auto& node) { return node.id == side.node; });
+    if (near != topology.nodes.end()) {
+        side.cpus = near->cpus;
+    }
+    return side;
+}
+
 std::vector<CopySpec> copies_of(const DeviceCase& what, Ends ends, const std::vector<std::uint32_t>& devices,
                                 std::uint64_t bytes)
 {

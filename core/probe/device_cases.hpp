@@ -79,6 +79,17 @@ struct Ends {
 [[nodiscard]] std::vector<Ends> ends_of(const DeviceCase& what, const std::vector<std::uint32_t>& devices,
                                         std::optional<std::uint32_t> max_pairs = std::nullopt);
 
+// The processors of this machine that are nearest to a device: its copies are asked for there, and host memory that is
+// touched there is near it.
+//
+// Sources  hwloc's place of the device on the PCI bus; where hwloc shows none, what the runtime says.
+struct HostSide {
+    std::optional<std::uint32_t> node;  // absent: unknown, or the machine has one node
+    std::string_view told_by;           // "hwloc", "runtime"
+    std::vector<std::uint32_t> cpus;    // that this process may use; empty: wherever it runs
+};
+[[nodiscard]] HostSide host_side_of(const sys::Topology& topology, const device::DeviceFacts& facts);
+
 // The copies of a case, each of so many bytes; the second of two is the other direction where the case is of both.
 [[nodiscard]] std::vector<CopySpec> copies_of(const DeviceCase& what, Ends ends,
                                               const std::vector<std::uint32_t>& devices, std::uint64_t bytes);

@@ -10,6 +10,7 @@
 #include "core/probe/copy_queue.hpp"
 #include "core/probe/device_cases.hpp"
 #include "core/probe/probe_case.hpp"
+#include "core/sys/processors.hpp"
 #include "core/transfer/end_memory.hpp"
 
 namespace memsweep::probe {
@@ -231,9 +232,12 @@ Expected<void> measure_copies(const ProbeContext& context, device::Runtime& runt
 {
     const auto at_rest = runtime.host_link(ends.first);
     std::vector<CopyQueue> queues;
+    sys::Affinity affinity;  // each end's memory beside its own device
     for (const CopySpec& spec : copies_of(what, ends, chosen_devices(context, runtime), bytes)) {
+        MEMSWEEP_TRY(affinity.limit_to(host_side_of(context.topology, runtime.devices()[spec.stream_device]).cpus));
         queues.push_back(MEMSWEEP_TRY(CopyQueue::open(runtime, spec)));
     }
+    MEMSWEEP_TRY(affinity.limit_to(host_side_of(context.topology, runtime.devices()[ends.first]).cpus));
     Measuring measuring{context, runtime, what, std::move(queues)};
     MEMSWEEP_TRY(measuring.sample(report));
     measuring.write(report);
@@ -250,6 +254,12 @@ Expected<void> measure(const ProbeContext& context, device::Runtime& runtime, co
 {
     report.planned_repetitions = context.settings.samples;
     const DeviceTask task{context, runtime, what, ends, bytes};
+    const HostSide side = host_side_of(context.topology, runtime.devices()[ends.first]);
+    sys::Affinity affinity;
+    MEMSWEEP_TRY(affinity.limit_to(side.cpus));
+    if (side.node && !is_of_all(what.kind)) {
+        set_fact(report, "host_node", fmt::format("{} ({})", *side.node, side.told_by));
+    }
     switch (what.kind) {
     case CaseKind::locking:
         return measure_locking(task, report);

@@ -3,10 +3,12 @@
 #include <iostream>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "core/device/open.hpp"
 #include "core/probe/device_cases.hpp"
 #include "core/probe/probe.hpp"
+#include "core/sys/processors.hpp"
 #include "tests/probe/probe_context.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_runtime.hpp"
@@ -278,6 +280,35 @@ TEST_CASE("a case that breaks the driver's context is the last one, and the rest
                                                "measure this one without it");
     }
     CHECK(runtime.holdings() == device::Holdings{});
+}
+
+TEST_CASE("a device is measured from the node that it is attached to", "[unit]")
+{
+    const auto before = sys::allowed_cpus();
+    tests::FakeRuntime runtime{{.is_on_bus = true, .numa_node = 3}};
+    probe::ProbeContext context = device_context();
+    context.topology.nodes = {{.id = 2, .cpus = {before.front()}}, {.id = 3, .cpus = {before.back()}}};
+    context.topology.devices = {{.address = "0000:02:00.0", .nodes = {2}}};
+    std::vector<std::vector<std::uint32_t>> ran_on;
+    context.stopped = [&] {
+        ran_on.push_back(sys::allowed_cpus());
+        return false;
+    };
+    for (const auto& [device, node, cpu] :
+         {std::tuple{0U, "3 (runtime)", before.back()}, {1U, "2 (hwloc)", before.front()}}) {
+        context.devices = {device};
+        context.wants = [&](const std::string& id) { return id.ends_with("=host_to_device_memcpy_ce"); };
+        ran_on.clear();
+        const auto cases = probe::probe_devices(context, runtime);
+        REQUIRE(cases.size() == 1);
+        CHECK(cases.front().status == model::Status::ok);
+        CHECK(fact(cases.front(), "host_node") == node);
+        REQUIRE(ran_on.size() > 1);
+        CHECK(ran_on.back() == std::vector{cpu});
+        CHECK(sys::allowed_cpus() == before);
+    }
+    context.topology.nodes.pop_back();
+    CHECK_FALSE(probe::host_side_of(context.topology, runtime.devices()[0]).node);
 }
 
 TEST_CASE("a sample of many copies never fills the queue behind a latch", "[unit]")

@@ -39,10 +39,12 @@ FakeRuntime::FakeRuntime(FakeMachine machine) : machine_{std::move(machine)}
             {.name = fmt::format("invented device {}", number),
              .vendor = "memsweep",
              .driver = "fake",
+             .bus_address = machine_.is_on_bus ? fmt::format("0000:{:02x}:00.0", number + 1) : std::string{},
              .memory_bytes = machine_.memory_bytes,
              .largest_block_bytes = machine_.memory_bytes,
              .compute_units = 1,
              .shares_host_memory = machine_.shares_host_memory,
+             .numa_node = number == 0 ? machine_.numa_node : std::nullopt,
              .cache_bytes = machine_.cache_bytes == 0 ? std::nullopt : std::optional{machine_.cache_bytes}});
         caches_.emplace_back(machine_.cache_bytes);
     }

@@ -28,10 +28,12 @@ struct FakeMachine {
     double latency_s{1e-6};
     bool link{};  // PCI Express, which rests at generation 1 while nothing is queued
     bool shares_host_memory{};
-    bool peers{};                          // may be direct, once set_peer_access has said so
-    std::set<device::MemoryKind> lacking;  // kinds that this machine does not have
-    std::uint64_t cache_bytes{};           // of each device, before its memory; loads that it answers take a tenth
-    std::size_t queue_limit{1024};         // commands of a stream; who asks for more waits until one is done
+    bool is_on_bus{};                        // PCI, at "0000:01:00.0", "0000:02:00.0" and so on
+    std::optional<std::uint32_t> numa_node;  // that the first device is attached to
+    bool peers{};                            // may be direct, once set_peer_access has said so
+    std::set<device::MemoryKind> lacking;    // kinds that this machine does not have
+    std::uint64_t cache_bytes{};             // of each device, before its memory; loads that it answers take a tenth
+    std::size_t queue_limit{1024};           // commands of a stream; who asks for more waits until one is done
 };
 
 // Which lines of a device's memory its cache holds: those used last.

@@ -1,6 +1,7 @@
 #include "core/device/cuda/devices.hpp"
 
 #include <array>
+#include <bit>
 #include <cctype>
 #include <fstream>
 #include <utility>
@@ -22,6 +23,7 @@ struct PciInfo {  // nvmlPciInfo_t, version 3
     std::array<unsigned, 5> numbers;  // domain, bus, device, two ids
     std::array<char, 32> address;
 };
+using NodeSet = int (*)(void* device, unsigned words, unsigned long* nodes, unsigned scope);
 using LinkEnd = int (*)(void* device, unsigned link, PciInfo* other);
 
 constexpr unsigned max_links = 18;
@@ -91,6 +93,9 @@ FoundDevice describe(int device, const cudaDeviceProp& properties, const Nvml& n
     facts.shares_host_memory = attribute(cudaDevAttrIntegrated, device) != 0;
     facts.copy_engines = static_cast<std::uint32_t>(attribute(cudaDevAttrAsyncEngineCount, device));
     facts.numa_node = node_of(facts.bus_address);
+    if (!facts.numa_node) {
+        facts.numa_node = nvml.nearest_node(facts.bus_address);
+    }
     // Attributes, not members of cudaDeviceProp: CUDA 13 took the clocks out of it.
     const std::int64_t memory_khz = attribute(cudaDevAttrMemoryClockRate, device);
     const std::int64_t bus_bits = attribute(cudaDevAttrGlobalMemoryBusWidth, device);
@@ -182,6 +187,25 @@ std::optional<HostLink> Nvml::host_link(const std::string& bus_address) const
                         .max_generation = ask("nvmlDeviceGetMaxPcieLinkGeneration"),
                         .max_lanes = ask("nvmlDeviceGetMaxPcieLinkWidth")};
     return link.generation != 0 && link.lanes != 0 ? std::optional{link} : std::nullopt;
+}
+
+std::optional<std::uint32_t> Nvml::nearest_node(const std::string& bus_address) const
+{
+    constexpr unsigned scope_node = 0;
+    std::array<unsigned long, 16> nodes{};
+    void* const device = handle_of(bus_address);
+    const auto ask = find<NodeSet>("nvmlDeviceGetMemoryAffinity");
+    if (device == nullptr || ask == nullptr ||
+        ask(device, static_cast<unsigned>(nodes.size()), nodes.data(), scope_node) != 0) {
+        return std::nullopt;
+    }
+    for (std::uint32_t word = 0; word < nodes.size(); ++word) {
+        if (nodes.at(word) != 0) {
+            constexpr std::uint32_t word_bits = 64;
+            return word * word_bits + static_cast<std::uint32_t>(std::countr_zero(nodes.at(word)));
+        }
+    }
+    return std::nullopt;
 }
 
 std::vector<std::string> Nvml::nvlinks(const std::string& bus_address) const

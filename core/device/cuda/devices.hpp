@@ -29,6 +29,8 @@ class Nvml {
 
     [[nodiscard]] bool is_there() const noexcept { return library_ != nullptr; }
     [[nodiscard]] std::optional<HostLink> host_link(const std::string& bus_address) const;
+    // The node of host memory that the driver calls nearest.
+    [[nodiscard]] std::optional<std::uint32_t> nearest_node(const std::string& bus_address) const;
     // Of each NVLink that is up: the PCI address of its other end, which may be a switch.
     [[nodiscard]] std::vector<std::string> nvlinks(const std::string& bus_address) const;
 
