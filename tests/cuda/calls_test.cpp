@@ -1,6 +1,7 @@
 // The CUDA backend on a runtime library that is invented (fake_cudart.hpp): that it keeps the contract as far as that
 // can be told without a device, that it uses the addresses CUDA wants, and that it gives back what it took.
 #include <array>
+#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -109,6 +110,47 @@ TEST_CASE("events are recorded anew once they are closed, and none is lost where
         CHECK(runtime.holdings().events == 1);
     }
     CHECK(cudart::holdings() == cudart::Holdings{});
+}
+
+TEST_CASE("stream-ordered memory comes from one pool of a device, which keeps what it is given back", "[unit]")
+{
+    {
+        const Fresh fresh;
+        const auto stream = open_stream(*fresh.runtime, 0);
+        for (int round = 0; round < 3; ++round) {
+            REQUIRE(
+                allocate(*fresh.runtime, {.kind = MemoryKind::stream_ordered, .bytes = bytes, .stream = stream->id()}));
+        }
+        CHECK(cudart::calls_of("cudaMemPoolCreate") == 1);
+        CHECK(cudart::calls_of("pool that keeps all") == 3);
+    }
+    CHECK(cudart::holdings() == cudart::Holdings{});
+}
+
+TEST_CASE("a call whose failure is nobody's business is not left for the next launch", "[unit]")
+{
+    const Fresh fresh;  // which asks for attributes that the invented devices do not know
+    CHECK(cudart::remembered() == cudaSuccess);
+    cudart::fail_next("cudaDeviceCanAccessPeer", cudaErrorInvalidValue);
+    CHECK_FALSE(fresh.runtime->peer(0, 1).direct);
+    CHECK(cudart::remembered() == cudaSuccess);
+}
+
+TEST_CASE("what the management library knows of a device is told", "[unit]")
+{
+    const Fresh fresh;
+    const DeviceFacts& facts = fresh.runtime->devices()[0];
+    CHECK(facts.driver_version == "580.105.08");
+    CHECK(facts.runtime_version == CUDART_VERSION);
+    CHECK((facts.numa_node == 65U || std::filesystem::exists("/sys/bus/pci/devices/0000:1b:00.0")));
+    const auto clocks = fresh.runtime->clocks(0);
+    REQUIRE(clocks);
+    CHECK(clocks->processors_hz == 1'755'000'000);
+    CHECK(clocks->memory_hz == 2'619'000'000);
+    CHECK(clocks->max_processors_hz == 1'980'000'000);
+    CHECK(clocks->held_back_by == "power_cap, hot_software");
+    CHECK_FALSE(fresh.runtime->clocks(1));
+    CHECK_FALSE(fresh.runtime->clocks(2));
 }
 
 TEST_CASE("memory that was locked is given back where the device has no address of it", "[unit]")

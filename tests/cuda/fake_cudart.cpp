@@ -43,6 +43,7 @@ struct Machine {
     std::map<std::byte*, Range> ranges;
     std::set<FakeStream*> streams;
     std::set<std::shared_ptr<EventState>*> events;
+    std::set<std::uint64_t*> pools;
     std::map<std::string, std::size_t> calls;
     std::map<std::string, cudaError_t> failing;
     cudaError_t sticky{cudaSuccess};
@@ -200,7 +201,8 @@ cudaError_t take_back(void* address)
 
 Holdings holdings()
 {
-    Holdings held{.streams = machine().streams.size(), .events = machine().events.size()};
+    Holdings held{
+        .pools = machine().pools.size(), .streams = machine().streams.size(), .events = machine().events.size()};
     for (const auto& [address, range] : machine().ranges) {
         held.registrations += range.is_registered ? 1 : 0;
         held.blocks += range.is_registered || (range.other != nullptr && range.kernels_reach) ? 0 : 1;
@@ -354,10 +356,42 @@ cudaError_t cudaMallocManaged(void** made, std::size_t bytes, unsigned /*flags*/
     return code == cudaSuccess ? give(made, bytes, true) : code;
 }
 
-cudaError_t cudaMallocAsync(void** made, std::size_t bytes, cudaStream_t /*stream*/)
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* /*wanted*/)
 {
-    const cudaError_t code = enter("cudaMallocAsync");
-    return code == cudaSuccess ? give(made, bytes, true) : code;
+    const cudaError_t code = enter("cudaMemPoolCreate");
+    if (code == cudaSuccess) {
+        auto* const made = new std::uint64_t{0};  // what it keeps
+        machine().pools.insert(made);
+        *pool = reinterpret_cast<cudaMemPool_t>(made);
+    }
+    return code;
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr what, void* value)
+{
+    const cudaError_t code = enter("cudaMemPoolSetAttribute");
+    if (code == cudaSuccess && what == cudaMemPoolAttrReleaseThreshold) {
+        *reinterpret_cast<std::uint64_t*>(pool) = *static_cast<std::uint64_t*>(value);
+    }
+    return code;
+}
+
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
+{
+    auto* const made = reinterpret_cast<std::uint64_t*>(pool);
+    machine().pools.erase(made);
+    delete made;
+    return enter("cudaMemPoolDestroy");
+}
+
+cudaError_t cudaMallocFromPoolAsync(void** made, std::size_t bytes, cudaMemPool_t pool, cudaStream_t /*stream*/)
+{
+    const cudaError_t code = enter("cudaMallocFromPoolAsync");
+    if (code != cudaSuccess) {
+        return code;
+    }
+    machine().calls["pool that keeps all"] += *reinterpret_cast<std::uint64_t*>(pool) == ~std::uint64_t{0} ? 1 : 0;
+    return give(made, bytes, true);
 }
 
 cudaError_t cudaHostAlloc(void** made, std::size_t bytes, unsigned flags)

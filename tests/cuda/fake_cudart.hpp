@@ -19,6 +19,7 @@ namespace memsweep::tests::fake_cudart {
 struct Holdings {
     std::size_t blocks{};
     std::size_t registrations{};
+    std::size_t pools{};
     std::size_t streams{};
     std::size_t events{};
     friend bool operator==(const Holdings&, const Holdings&) = default;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -49,6 +50,9 @@ CudaRuntime::CudaRuntime(std::vector<FoundDevice> found, std::unique_ptr<Nvml> n
 CudaRuntime::~CudaRuntime()
 {
     close_all();
+    for (const auto& [device, pool] : pools_) {
+        forget_failure(cudaMemPoolDestroy(pool));
+    }
     for (const auto& [device, events] : idle_events_) {
         for (const cudaEvent_t event : events) {
             forget_failure(cudaEventDestroy(event));
@@ -113,7 +117,7 @@ base::Expected<void> CudaRuntime::set_peer_access(std::uint32_t from, std::uint3
         return {};
     }
     int can = 0;
-    cudaDeviceCanAccessPeer(&can, static_cast<int>(from), static_cast<int>(to));
+    forget_failure(cudaDeviceCanAccessPeer(&can, static_cast<int>(from), static_cast<int>(to)));
     if (can == 0 || from == to) {
         return base::fail(ErrorCode::not_supported, from == to ? "a device always reaches itself" : link.reason);
     }
@@ -138,6 +142,11 @@ base::Expected<void> CudaRuntime::set_peer_access(std::uint32_t from, std::uint3
 std::optional<HostLink> CudaRuntime::host_link(std::uint32_t device) const
 {
     return device < found_.size() ? nvml_->host_link(facts_[device].bus_address) : std::nullopt;
+}
+
+std::optional<Clocks> CudaRuntime::clocks(std::uint32_t device) const
+{
+    return device < found_.size() ? nvml_->clocks(facts_[device].bus_address) : std::nullopt;
 }
 
 std::optional<std::string> CudaRuntime::lacks(std::uint32_t device, MemoryKind kind) const
@@ -170,6 +179,29 @@ base::Expected<RawBlock> CudaRuntime::allocate(const BlockRequest& request)
     return kept(block);
 }
 
+base::Expected<cudaMemPool_t> CudaRuntime::pool_of(std::uint32_t device)
+{
+    const std::lock_guard lock{mutex_};
+    if (const auto found = pools_.find(device); found != pools_.end()) {
+        return found->second;
+    }
+    cudaMemPoolProps wanted{};
+    wanted.allocType = cudaMemAllocationTypePinned;
+    wanted.handleTypes = cudaMemHandleTypeNone;
+    wanted.location.type = cudaMemLocationTypeDevice;
+    wanted.location.id = static_cast<int>(device);
+    cudaMemPool_t pool = nullptr;
+    MEMSWEEP_TRY(outcome("cudaMemPoolCreate", cudaMemPoolCreate(&pool, &wanted)));
+    std::uint64_t kept_bytes = std::numeric_limits<std::uint64_t>::max();
+    const auto kept =
+        outcome("cudaMemPoolSetAttribute", cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept_bytes));
+    if (!kept) {
+        forget_failure(cudaMemPoolDestroy(pool));
+        return base::fail(kept.error());
+    }
+    return pools_[device] = pool;
+}
+
 base::Expected<void> CudaRuntime::obtain(Block& block)
 {
     void* made = nullptr;
@@ -199,7 +231,9 @@ base::Expected<void> CudaRuntime::obtain(Block& block)
         done = outcome("cudaMallocManaged", cudaMallocManaged(&made, block.bytes, cudaMemAttachGlobal));
         break;
     case MemoryKind::stream_ordered:
-        done = outcome("cudaMallocAsync", cudaMallocAsync(&made, block.bytes, block.stream));
+        done = pool_of(block.device).and_then([&](cudaMemPool_t pool) {
+            return outcome("cudaMallocFromPoolAsync", cudaMallocFromPoolAsync(&made, block.bytes, pool, block.stream));
+        });
         break;
     case MemoryKind::registered:
         break;  // adopted

@@ -8,6 +8,10 @@
 //
 // Events   A closed one is kept and recorded anew: making and destroying one costs more than recording it.
 //
+// Pools    Stream-ordered memory comes from a pool of our own that gives nothing back before it ends, as RMM's does:
+// the
+//          device's default one gives all back at every synchronisation, and would measure that.
+//
 // Sources  CUDA Runtime API 12 and 13.
 //
 // Threads  As Runtime says. Every call chooses its device first, because the current device is the thread's own.
@@ -92,6 +96,8 @@ class CudaRuntime final : public Backend<CudaRuntime, Block, Stream, Event, Latc
     [[nodiscard]] base::Expected<void> set_peer_access(std::uint32_t from, std::uint32_t to, bool on) override;
     [[nodiscard]] std::optional<HostLink> host_link(std::uint32_t device) const override;
 
+    [[nodiscard]] std::optional<Clocks> clocks(std::uint32_t device) const override;
+    [[nodiscard]] base::Expected<void> share_device(StreamId stream, std::uint32_t streams) override;
     [[nodiscard]] std::optional<std::string> lost() const override;
 
     [[nodiscard]] base::Expected<RawBlock> allocate(const BlockRequest& request) override;
@@ -113,6 +119,7 @@ class CudaRuntime final : public Backend<CudaRuntime, Block, Stream, Event, Latc
 
     [[nodiscard]] base::Expected<void> choose(std::uint32_t device) const;
     [[nodiscard]] base::Expected<void> obtain(Block& block);
+    [[nodiscard]] base::Expected<cudaMemPool_t> pool_of(std::uint32_t device);
     [[nodiscard]] base::Expected<cudaEvent_t> take_event(std::uint32_t device);
     void put_back(const Event& event);
     [[nodiscard]] base::Expected<void> check_direct(const Stream& on, const End& end) const;  // that kernels reach it
@@ -141,7 +148,8 @@ class CudaRuntime final : public Backend<CudaRuntime, Block, Stream, Event, Latc
     std::vector<FoundDevice> found_;
     std::unique_ptr<Nvml> nvml_;
     std::map<std::uint32_t, std::vector<cudaEvent_t>> idle_events_;  // of each device: closed, to be recorded anew
-    mutable std::vector<std::atomic<bool>> has_context_;             // of each device, since it was first chosen
+    std::map<std::uint32_t, cudaMemPool_t> pools_;  // of each device, since stream-ordered memory was first asked of it
+    mutable std::vector<std::atomic<bool>> has_context_;  // of each device, since it was first chosen
     std::set<std::pair<std::uint32_t, std::uint32_t>> direct_;
 };
 

@@ -1,4 +1,5 @@
 // Streams of CUDA: copies, kernels, events, latches.
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -92,6 +93,18 @@ base::Expected<void> CudaRuntime::queue_kernel_copy(const Stream& on, const End&
     MEMSWEEP_TRY(check_direct(on, from));
     MEMSWEEP_TRY(choose(on.device));
     return outcome("copy kernel", cuda::queue_copy(on.stream, on.grids.copy, to.data, from.data, bytes));
+}
+
+base::Expected<void> CudaRuntime::share_device(StreamId stream, std::uint32_t streams)
+{
+    const std::lock_guard lock{mutex_};
+    const auto found = streams_.find(stream);
+    if (found == streams_.end() || streams == 0) {
+        return base::fail(ErrorCode::invalid_input, "share_device: there is no such stream, or none to share with");
+    }
+    unsigned& blocks = found->second.grids.copy;
+    blocks = std::max(blocks / streams, 1U);
+    return {};
 }
 
 base::Expected<void> CudaRuntime::queue_follow(const Stream& on, const End& chain, std::uint64_t loads,
