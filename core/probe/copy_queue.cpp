@@ -94,6 +94,9 @@ Expected<CopyQueue> CopyQueue::open(device::Runtime& runtime, const CopySpec& sp
 {
     CopyQueue queue{runtime, spec};
     queue.stream_ = MEMSWEEP_TRY(device::open_stream(runtime, spec.stream_device));
+    if (spec.streams_at_once > 1) {
+        MEMSWEEP_TRY(runtime.share_device(queue.stream_.id(), spec.streams_at_once));
+    }
     for (const auto& [end, memory] : {std::pair{&spec.from, &queue.from_}, std::pair{&spec.to, &queue.to_}}) {
         *memory = MEMSWEEP_TRY(device::allocate(
             runtime, {.device = end->device, .kind = end->kind, .bytes = spec.bytes, .stream = queue.stream_.id()}));

@@ -45,6 +45,7 @@ struct CopySpec {
     CopyEnd from, to;
     std::uint32_t stream_device{};  // whose engine, or whose kernel, moves
     bool by_kernel{};
+    std::uint32_t streams_at_once{1};  // of that device that copy by kernels
     std::uint64_t bytes{};
     std::uint64_t seed{1};
     bool renewed{};  // the host writes the source anew before each sample, so that it begins on the host

@@ -51,7 +51,7 @@ struct DeviceCase {
     device::MemoryKind host{device::MemoryKind::pinned};
     bool by_kernel{};
     bool both_directions{};  // while the other direction is busy
-    bool reads{};            // peer: the destination's engine moves; otherwise the source's
+    bool reads{};            // between devices: the destination's engine moves; otherwise the source's
     DeviceCall call{};
     std::uint64_t bytes{};  // of a round trip
 };
@@ -90,7 +90,7 @@ struct HostSide {
 };
 [[nodiscard]] HostSide host_side_of(const sys::Topology& topology, const device::DeviceFacts& facts);
 
-// The copies of a case, each of so many bytes; the second of two is the other direction where the case is of both.
+// The copies of a case, each of so many bytes; where the case is of both directions, the second half is the other one.
 [[nodiscard]] std::vector<CopySpec> copies_of(const DeviceCase& what, Ends ends,
                                               const std::vector<std::uint32_t>& devices, std::uint64_t bytes);
 
@@ -101,6 +101,10 @@ struct HostSide {
 // The fact `link`: as it was under load (`when` says at which moment), at rest before, and what it could be.
 void set_link_facts(model::CaseReport& report, const std::optional<device::HostLink>& link, std::string_view when,
                     const std::optional<device::HostLink>& at_rest);
+
+// The facts `clocks` and `held_back_by`, in the same way.
+void set_clock_facts(model::CaseReport& report, const std::optional<device::Clocks>& clocks, std::string_view when,
+                     const std::optional<device::Clocks>& at_rest);
 
 // Measurements of devices that are not copies on a queue.
 //

@@ -115,7 +115,9 @@ class LoadChain {
                                     : fmt::format("the chain ended at byte {}, not at {}", reached, expected_);
     }
 
+    // As they were while the kernel ran.
     [[nodiscard]] const std::optional<device::HostLink>& link() const { return link_; }
+    [[nodiscard]] const std::optional<device::Clocks>& clocks() const { return clocks_; }
 
   private:
     explicit LoadChain(const DeviceTask& task)
@@ -143,7 +145,10 @@ class LoadChain {
         auto seconds = seconds_behind_latch(
             task_.runtime, stream_,
             [&] { return task_.runtime.follow(stream_.id(), memory_.at(), memory_.bytes(), loads, place_.at()); },
-            [&] { link_ = task_.runtime.host_link(task_.ends.first); });
+            [&] {
+                link_ = task_.runtime.host_link(task_.ends.first);
+                clocks_ = task_.runtime.clocks(task_.ends.first);
+            });
         for (std::uint64_t load = 0; load < loads; ++load) {
             expected_ = next_[expected_ / device_line_bytes];
         }
@@ -171,7 +176,8 @@ class LoadChain {
     std::uint64_t expected_{};         // where the loads are by now
     device::Stream stream_, owners_stream_;
     device::Memory memory_, place_, filler_;  // filler: written to drive the chain out of the owner's last cache
-    std::optional<device::HostLink> link_;    // as it was while the kernel ran
+    std::optional<device::HostLink> link_;
+    std::optional<device::Clocks> clocks_;
 };
 
 class Calls {
@@ -245,6 +251,7 @@ class Calls {
 Expected<void> measure_loads(const DeviceTask& task, model::CaseReport& report)
 {
     const auto at_rest = task.runtime.host_link(task.ends.first);
+    const auto clocks_at_rest = task.runtime.clocks(task.ends.first);
     auto chain = MEMSWEEP_TRY(LoadChain::make(task));
     MEMSWEEP_TRY(chain.follow(first_loads));
     const double known = MEMSWEEP_TRY(chain.follow(first_loads));
@@ -274,6 +281,7 @@ Expected<void> measure_loads(const DeviceTask& task, model::CaseReport& report)
     set_fact(report, "from", std::string{device::name_of(task.what.host)});
     set_fact(report, "timed_by", std::string{"events of the device, queued behind a latch"});
     set_fact(report, "verified", fmt::format("{0} of {0} samples, by where the chain ended", seconds.size()));
+    set_clock_facts(report, chain.clocks(), "under load", clocks_at_rest);
     if (task.what.kind == CaseKind::loads && task.what.host == MemoryKind::mapped) {
         set_link_facts(report, chain.link(), "under load", at_rest);
     }

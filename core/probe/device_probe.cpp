@@ -63,6 +63,17 @@ std::uint64_t copy_bytes(const ProbeContext& context, const device::Runtime& run
     return std::max(bytes / unit * unit, unit);
 }
 
+// Whose they are: other tools' files name them too.
+void set_version_facts(model::CaseReport& report, const device::DeviceFacts& facts)
+{
+    if (facts.runtime_version != 0) {
+        set_fact(report, "runtime_version", facts.runtime_version);
+    }
+    if (!facts.driver_version.empty()) {
+        set_fact(report, "driver_version", facts.driver_version);
+    }
+}
+
 struct Samples {
     std::vector<double> seconds;
     std::vector<double> rates;
@@ -129,14 +140,27 @@ class Measuring {
     }
     [[nodiscard]] const std::optional<device::HostLink>& link() const { return link_; }
 
+    // The same of the clocks.
+    void set_clocks(std::uint32_t device, const std::optional<device::Clocks>& at_rest, model::CaseReport& report) const
+    {
+        set_clock_facts(report, clocks_ ? clocks_ : runtime_.clocks(device),
+                        clocks_ ? "under load" : "right after the last sample", at_rest);
+    }
+
     [[nodiscard]] double median_rate() const { return samples_.rates.empty() ? 0 : measure::median(samples_.rates); }
 
   private:
-    [[nodiscard]] bool is_contended() const { return what_.both_directions && queues_.size() == 2; }
+    [[nodiscard]] bool is_contended() const { return what_.both_directions && !is_of_all(what_.kind); }
+
+    // Queues whose bytes count: those of the other direction keep it busy.
+    [[nodiscard]] std::size_t counted() const { return what_.both_directions ? queues_.size() / 2 : queues_.size(); }
 
     [[nodiscard]] Expected<Contended> run(std::uint64_t copies)
     {
-        const Meanwhile look = [&] { link_ = runtime_.host_link(queues_[0].spec().stream_device); };
+        const Meanwhile look = [&] {
+            link_ = runtime_.host_link(queues_[0].spec().stream_device);
+            clocks_ = runtime_.clocks(queues_[0].spec().stream_device);
+        };
         if (is_contended()) {
             return run_contended(runtime_, queues_[0], queues_[1], copies, context_.clock, look);
         }
@@ -179,8 +203,7 @@ class Measuring {
         if (took.seconds <= 0) {
             return base::fail(base::ErrorCode::device, "the device's clock did not move during a sample");
         }
-        const std::size_t together = is_contended() ? 1 : queues_.size();
-        const double bytes = static_cast<double>(queues_.front().spec().bytes * copies_ * together);
+        const double bytes = static_cast<double>(queues_.front().spec().bytes * copies_ * counted());
         samples_.seconds.push_back(took.seconds);
         samples_.rates.push_back(bytes / took.seconds);
         if (is_contended()) {
@@ -196,6 +219,7 @@ class Measuring {
     std::uint64_t copies_{1};
     Samples samples_;
     std::optional<device::HostLink> link_;
+    std::optional<device::Clocks> clocks_;
 };
 
 // What the link or the memory could do, and how much of it was reached.
@@ -231,6 +255,7 @@ Expected<void> measure_copies(const ProbeContext& context, device::Runtime& runt
                               std::uint64_t bytes, model::CaseReport& report)
 {
     const auto at_rest = runtime.host_link(ends.first);
+    const auto clocks_at_rest = runtime.clocks(ends.first);
     std::vector<CopyQueue> queues;
     sys::Affinity affinity;  // each end's memory beside its own device
     for (const CopySpec& spec : copies_of(what, ends, chosen_devices(context, runtime), bytes)) {
@@ -244,6 +269,7 @@ Expected<void> measure_copies(const ProbeContext& context, device::Runtime& runt
     if (!is_of_all(what.kind) && what.kind != CaseKind::local) {
         measuring.set_link(ends.first, at_rest, report);
     }
+    measuring.set_clocks(ends.first, clocks_at_rest, report);
     set_ceiling(report, what, ends, runtime, measuring.link(), measuring.median_rate());
     set_peer_facts(report, ends, runtime);
     return {};
@@ -340,6 +366,7 @@ std::vector<model::CaseReport> probe_devices(const ProbeContext& context, device
                 continue;
             }
             set_fact(report, "runtime", std::string{runtime.backend()});
+            set_version_facts(report, runtime.devices()[ends.first]);
             if (!lost.empty()) {
                 skip(report, lost);
             } else if (const std::string why = unmet(what, ends, devices, runtime); !why.empty()) {

@@ -153,6 +153,59 @@ TEST_CASE("who sends to whom at once", "[unit]")
     CHECK(pairs(CaseKind::all_to_all, {0, 1, 4}) == Pairs{{0, 1}, {0, 4}, {1, 0}, {1, 4}, {4, 0}, {4, 1}});
 }
 
+TEST_CASE("every test of nvbandwidth on one node has a case of its name", "[unit]")
+{
+    std::set<std::string> names;
+    for (const probe::DeviceCase& what : probe::device_cases()) {
+        CHECK(names.emplace(what.name).second);
+    }
+    for (const std::string mover : {"ce", "sm"}) {
+        for (const char* const copies :
+             {"host_to_device_memcpy_", "device_to_host_memcpy_", "host_to_device_bidirectional_memcpy_",
+              "device_to_host_bidirectional_memcpy_", "device_to_device_memcpy_read_", "device_to_device_memcpy_write_",
+              "device_to_device_bidirectional_memcpy_read_", "device_to_device_bidirectional_memcpy_write_",
+              "all_to_host_memcpy_", "all_to_host_bidirectional_memcpy_", "host_to_all_memcpy_",
+              "host_to_all_bidirectional_memcpy_", "all_to_one_write_", "all_to_one_read_", "one_to_all_write_",
+              "one_to_all_read_"}) {
+            INFO(copies << mover);
+            CHECK(names.contains(copies + mover));
+        }
+    }
+    for (const char* const other : {"host_device_latency_sm", "device_to_device_latency_sm", "device_local_copy"}) {
+        CHECK(names.contains(other));
+    }
+}
+
+TEST_CASE("of both directions at once one is counted, and kernels of one device share it", "[unit]")
+{
+    tests::FakeRuntime runtime{{.devices = 3, .peers = true}};
+    probe::ProbeContext context = device_context();
+    context.wants = [](const std::string& id) {
+        return id.ends_with("=all_to_host_bidirectional_memcpy_ce") || id.ends_with("=one_to_all_write_sm") ||
+               id.ends_with("=one_to_all_read_sm");
+    };
+    const auto cases = probe::probe_devices(context, runtime);
+    REQUIRE(cases.size() == 3);
+    check_whole(cases, runtime);
+    for (const model::CaseReport& report : cases) {
+        CHECK(report.status == model::Status::ok);
+    }
+    CHECK(runtime.most_shared() == 2);  // one to two others
+    const auto queues = [](probe::DeviceCase what) { return probe::copies_of(what, {0, {}}, {0, 1, 2}, mib); };
+    const auto both = queues({.kind = probe::CaseKind::all_to_host, .both_directions = true});
+    REQUIRE(both.size() == 6);
+    CHECK(both[1].from.kind == device::MemoryKind::device);
+    CHECK(both[4].from.kind == device::MemoryKind::pinned);
+    CHECK(both[4].stream_device == 1);
+    for (const auto& copy : queues({.kind = probe::CaseKind::one_to_all, .reads = true})) {
+        CHECK(copy.stream_device == copy.to.device);
+    }
+    tests::FakeRuntime apart{{.devices = 2}};
+    for (const model::CaseReport& report : probe::probe_devices(context, apart)) {
+        CHECK((report.status == model::Status::ok) == report.id.ends_with("_ce"));
+    }
+}
+
 TEST_CASE("of many pairs as many as were asked for, each device as often", "[unit]")
 {
     const probe::DeviceCase what{.kind = probe::CaseKind::peer};
@@ -237,6 +290,10 @@ TEST_CASE("devices are chosen, and the link is read while they copy", "[unit]")
     const auto& sent = find(cases, "device=gpu2/transfer=host_to_device_memcpy_ce");
     CHECK(fact(sent, "link") == "PCIe 5 x16 under load, PCIe 1 x16 at rest before; 5 x16 at most");
     CHECK(fact(sent, "ceiling") != "absent");
+    CHECK(fact(sent, "clocks") == "1755 MHz, memory 2619 MHz under load; 345 MHz, memory 2619 MHz at rest before; "
+                                  "1980 MHz, memory 2619 MHz at most");
+    CHECK(fact(sent, "held_back_by") == "power_cap");
+    CHECK(fact(find(cases, "device=gpu0/transfer=host_device_latency_sm"), "held_back_by") == "power_cap");
     CHECK_THAT(fact(find(cases, "device=gpu0/transfer=host_device_latency_sm"), "link"), Catch::Contains("under load"));
     CHECK_THAT(fact(find(cases, "device=gpu0/transfer=host_to_device_staged"), "link"),
                Catch::Contains("right after the last sample"));

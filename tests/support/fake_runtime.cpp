@@ -110,6 +110,24 @@ device::Holdings FakeRuntime::holdings() const
     return held;
 }
 
+std::optional<device::Clocks> FakeRuntime::clocks(std::uint32_t number) const
+{
+    const auto link = host_link(number);
+    constexpr std::uint64_t mega = 1'000'000;
+    return link ? std::optional{device::Clocks{.processors_hz = (link->generation == 1 ? 345 : 1755) * mega,
+                                               .memory_hz = 2619 * mega,
+                                               .max_processors_hz = 1980 * mega,
+                                               .max_memory_hz = 2619 * mega,
+                                               .held_back_by = link->generation == 1 ? "idle" : "power_cap"}}
+                : std::nullopt;
+}
+
+base::Expected<void> FakeRuntime::share_device(device::StreamId stream, std::uint32_t streams)
+{
+    const Lock lock{mutex_};
+    return find(stream).map([&](Stream*) { most_shared_ = std::max(most_shared_, streams); });
+}
+
 std::optional<std::string> FakeRuntime::lost() const
 {
     const Lock lock{mutex_};

@@ -26,7 +26,7 @@ struct FakeMachine {
     std::uint64_t memory_bytes{1ULL << 30U};  // of each device
     double bytes_per_s{1e9};
     double latency_s{1e-6};
-    bool link{};  // PCI Express, which rests at generation 1 while nothing is queued
+    bool link{};  // PCI Express, which rests at generation 1 while nothing is queued, as the clocks rest
     bool shares_host_memory{};
     bool is_on_bus{};                        // PCI, at "0000:01:00.0", "0000:02:00.0" and so on
     std::optional<std::uint32_t> numa_node;  // that the first device is attached to
@@ -80,6 +80,7 @@ class FakeRuntime final : public device::Runtime {
     // Copies that were queued without an error, in order, whether carried out yet or not.
     [[nodiscard]] const std::vector<CopyRecord>& copies() const noexcept { return copies_; }
     [[nodiscard]] std::size_t longest_queue() const noexcept { return longest_queue_; }  // that a stream ever had
+    [[nodiscard]] std::uint32_t most_shared() const noexcept { return most_shared_; }    // streams that share a device
     [[nodiscard]] std::uint64_t events_recorded() const noexcept { return events_recorded_; }
     [[nodiscard]] double now() const noexcept { return now_s_; }  // the latest end that anybody waited for
 
@@ -92,6 +93,8 @@ class FakeRuntime final : public device::Runtime {
     [[nodiscard]] std::optional<device::HostLink> host_link(std::uint32_t number) const override;
     [[nodiscard]] device::Holdings holdings() const override;
     [[nodiscard]] std::optional<std::string> lost() const override;
+    [[nodiscard]] std::optional<device::Clocks> clocks(std::uint32_t number) const override;
+    [[nodiscard]] base::Expected<void> share_device(device::StreamId stream, std::uint32_t streams) override;
     [[nodiscard]] base::Expected<device::RawBlock> allocate(const device::BlockRequest& request) override;
     [[nodiscard]] base::Expected<device::RawBlock> adopt(std::uint32_t number, void* ordinary,
                                                          std::uint64_t bytes) override;
@@ -192,6 +195,7 @@ class FakeRuntime final : public device::Runtime {
     Range failing_, failing_late_, corrupting_, delaying_, refusing_, breaking_;
     bool is_lost_{};
     std::uint64_t events_recorded_{};
+    std::uint32_t most_shared_{};
     double delay_s_{}, now_s_{};
     bool corrupting_chains_{};
     std::size_t longest_queue_{};
