@@ -137,7 +137,7 @@ for program in "${programs[@]}"; do
     if [[ -x $build/$program ]]; then
         strip -o "$kit/bin/$program" "$build/$program"
     else
-        left_out+=("$program: $build has none")
+        left_out+=("$program: the build has none")
     fi
 done
 

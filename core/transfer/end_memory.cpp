@@ -167,8 +167,9 @@ Expected<void> EndMemory::take_block(device::Runtime& runtime, const EndRequest&
     sys::ThreadPages pages;
     if (!is_device && request.binds && request.end.number) {
         if (const auto bound = pages.bind_to(*request.end.number); !bound) {
-            return base::fail(base::ErrorCode::not_supported, fmt::format("no memory on node {}: {}", *request.end.number,
-                                                                          base::describe(bound.error())));
+            return base::fail(
+                base::ErrorCode::not_supported,
+                fmt::format("no memory on node {}: {}", *request.end.number, base::describe(bound.error())));
         }
     }
     block_ = MEMSWEEP_TRY(
