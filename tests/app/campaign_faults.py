@@ -99,6 +99,12 @@ class Campaign(CliTest):
         self.assertNotIn("internal error", self.errors())
         return code
 
+    def wait_until(self, is_so):
+        deadline = time.monotonic() + PATIENCE_S
+        while not is_so():
+            self.assertLess(time.monotonic(), deadline, self.errors())
+            time.sleep(0.01)
+
     def length_of(self, *argv):
         begin = time.monotonic()
         self.assertIn(self.wait(self.launch(*argv)), (0, 5), self.errors())  # 5: compared, too few repetitions for a verdict
@@ -148,7 +154,7 @@ class Campaign(CliTest):
 
     def check_resumed(self, reported):
         """What a killed run had measured stays as it was, and what it lacked is measured."""
-        before = whole_or_none(self.folder / "r.json")
+        before = whole_or_none(self.folder / "r.json.partial") or whole_or_none(self.folder / "r.json")  # beside an earlier result
         self.clear("events")
         self.assertEqual(self.wait(self.launch("run", "short.json", "-q", "-o", "r.json", "--resume", "--events", "events")), 0, self.errors())
         result = self.result("r.json")
@@ -196,15 +202,32 @@ class Kills(Campaign):
         if not shutil.which("strace"):
             self.leave_out("a slow disk", "strace is not installed")
         process = self.launch("run", "short.json", "-q", "-o", "r.json", "--events", "events", prefix=SLOW_DISK)
-        deadline = time.monotonic() + PATIENCE_S
-        while sum(measured(event_lines(self.folder / "events")).values()) < 4 and time.monotonic() < deadline:
-            time.sleep(0.01)
+        self.wait_until(lambda: sum(measured(event_lines(self.folder / "events")).values()) >= 4)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         reported = self.check_nothing_lost(self.folder / "r.json", "SIGKILL between two writes")
         self.assertGreaterEqual(sum(reported.values()), 4)
         self.check_resumed(reported)
         self.assertEqual(sorted(path.name for path in self.folder.glob("r.json*")), ["r.json"], "nothing is left beside the result")
+
+    def test_after_a_write_that_failed(self):
+        """Lines of a journal that follow on a repetition which no file holds could not be taken over."""
+        if not shutil.which("strace"):
+            self.leave_out("a write that fails", "strace is not installed")
+        self.write("long.json", scenario("long", repetitions=1000, steps=[alloc(), drop(), idle("300ms")]))
+        process = self.launch("run", "long.json", "-q", "-o", "r.json", "--events", "events",
+                              prefix=("strace", "-o", "/dev/null", "-e", "trace=fsync,rename", "-e", "inject=fsync:delay_exit=1000000",
+                                      "-e", "inject=rename:error=EIO:when=2"))
+
+        def count():
+            return sum(measured(event_lines(self.folder / "events")).values())
+
+        self.wait_until(lambda: "r.json: cannot write" in self.errors())
+        most = count() + 2  # the one whose write failed, and one more
+        self.wait_until(lambda: count() >= most)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        self.check_nothing_lost(self.folder / "r.json", "SIGKILL after a write that failed")
 
     def kill_worker(self):
         self.clear("r.json*", "events")
