@@ -140,7 +140,7 @@ class RunObservers::ResultFile final : public engine::Observer {
         if (stream_ || start.warmup || outcome.ending != engine::Ending::finished) {
             return;
         }
-        const bool is_due = clock_.now() - last_write_ >= write_cost_ * largest_share;
+        const bool is_due = lacks_some_ || clock_.now() - last_write_ >= write_cost_ * largest_share;
         if (is_due || !append_to_journal(current_path(), report, start.case_id)) {
             static_cast<void>(save(report));
         }
@@ -179,6 +179,7 @@ class RunObservers::ResultFile final : public engine::Observer {
                                                : write_result(report, path_);
         last_write_ = clock_.now();
         write_cost_ = last_write_ - begin;
+        lacks_some_ = !written;
         if (!written) {
             if (!std::exchange(complained_, true)) {
                 print_error(written.error());
@@ -219,6 +220,7 @@ class RunObservers::ResultFile final : public engine::Observer {
     bool stream_{};            // a pipe or a device: one document, written at the end
     bool replaces_earlier_{};  // an earlier result still lies at path_
     bool partial_written_{};
+    bool lacks_some_{};  // the last write failed, and a journal's lines must follow on what the result has
     bool complained_{};
     std::chrono::nanoseconds last_write_{};
     std::chrono::nanoseconds write_cost_{};

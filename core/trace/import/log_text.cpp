@@ -20,7 +20,6 @@ namespace memsweep::trace {
 namespace {
 
 constexpr std::uint64_t max_padding_bytes = 64 << 20;
-constexpr std::size_t piece_bytes = 256 << 10;
 constexpr int max_layers = 4;  // of compression
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
@@ -28,8 +27,8 @@ constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 struct Compressed {
     ReadMore source;
     std::string name;
+    std::vector<char> piece;
     const char* kind{};  // "gzip"
-    std::vector<char> piece = std::vector<char>(piece_bytes);
     std::size_t at{};
     std::size_t end{};
     std::uint64_t padding_bytes{};
@@ -134,9 +133,9 @@ ReadMore through(Compressed input)
         [state = std::make_shared<Decompressor>(std::move(input))](std::span<char> into) { return state->read(into); };
 }
 
-base::Expected<ReadMore> without_layers(ReadMore source, const std::string& name, int layers)
+base::Expected<ReadMore> without_layers(ReadMore source, const std::string& name, std::size_t piece_bytes, int layers)
 {
-    Compressed input{.source = std::move(source), .name = name};
+    Compressed input{.source = std::move(source), .name = name, .piece = std::vector<char>(piece_bytes)};
     while (input.end < 4) {
         const std::size_t got =
             MEMSWEEP_TRY(input.source({input.piece.data() + input.end, input.piece.size() - input.end}));
@@ -150,7 +149,7 @@ base::Expected<ReadMore> without_layers(ReadMore source, const std::string& name
         if (layers == max_layers) {
             return base::fail(base::ErrorCode::invalid_input, "compressed more than four times over", name);
         }
-        return without_layers(std::move(inner), name, layers + 1);
+        return without_layers(std::move(inner), name, piece_bytes, layers + 1);
     };
     if (head.starts_with("\x1F\x8B")) {
         input.kind = "gzip";
@@ -174,9 +173,9 @@ base::Expected<ReadMore> without_layers(ReadMore source, const std::string& name
 
 }  // namespace
 
-base::Expected<ReadMore> decompressed(ReadMore source, const std::string& name)
+base::Expected<ReadMore> decompressed(ReadMore source, const std::string& name, std::size_t piece_bytes)
 {
-    return without_layers(std::move(source), name, 0);
+    return without_layers(std::move(source), name, piece_bytes, 0);
 }
 
 base::Expected<ReadMore> open_log(const std::string& path)

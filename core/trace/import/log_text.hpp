@@ -25,10 +25,12 @@ namespace memsweep::trace {
 using ReadMore = std::function<base::Expected<std::size_t>(std::span<char> into)>;
 
 // "-" is standard input. gzip and zstd are recognised by their first bytes and decompressed, also one within the other
-// (four layers at most). Zeroes behind the last member of gzip or frame of zstd are padding.
+// (four layers at most), each from `piece_bytes` (4 at least) at a time. Zeroes behind the last member of gzip or frame
+// of zstd are padding.
 [[nodiscard]] base::Expected<ReadMore> open_log(const std::string& path);
 [[nodiscard]] ReadMore log_from_memory(std::string_view bytes);
-[[nodiscard]] base::Expected<ReadMore> decompressed(ReadMore source, const std::string& name);
+[[nodiscard]] base::Expected<ReadMore> decompressed(ReadMore source, const std::string& name,
+                                                    std::size_t piece_bytes = 256 << 10);
 
 // Skips the byte order mark of UTF-8 at the beginning.
 class LogText {
