@@ -14,7 +14,7 @@ import unittest
 from memsweep_cli import (BINARY, CATALOG, UTC, CliTest, alloc, drop, environment, event_lines, execute, idle, sample, scenario,
                           strict_json)
 
-COMMANDS = ("run", "compare", "report", "validate", "list", "schema", "merge", "doctor", "info", "import", "export", "fit", "cliffs",
+COMMANDS = ("run", "compare", "report", "new", "validate", "list", "schema", "merge", "doctor", "info", "import", "export", "fit", "cliffs",
             "completion")
 SUBJECTS = ("scenarios", "cases", "metrics", "ops", "resources", "disciplines", "allocators", "profiles", "formats")
 ESCAPE, RETURN = b"\x1b", b"\r"
