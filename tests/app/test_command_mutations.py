@@ -22,7 +22,7 @@ MOST_BYTES = 2 << 30
 ANSWERS = {0, 1, 2, 3, 4, 5}
 
 # What each command needs to come near its work; the mutations put options and values around it.
-NEEDED = {"run": ["small.json", "-n", "1", "--timeout", "2s"], "validate": ["small.json"], "compare": ["r.json", "r.json"], "report": ["r.json"],
+NEEDED = {"run": ["small.json", "-n", "1", "--timeout", "2s"], "new": ["mine"], "validate": ["small.json"], "compare": ["r.json", "r.json"], "report": ["r.json"],
           "merge": ["r.json", "r.json"], "list": ["cases", "small.json"], "schema": ["scenario"], "doctor": [], "info": ["t.mst"],
           "import": ["log.csv", "-o", "out.mst"], "export": ["t.mst", "-f", "rmm"], "fit": ["t.mst"],
           "replay": ["t.mst", "--on", "glibc", "--dry-run"], "record": ["-o", "out.mst", "--", "true"], "watch": ["--", "true"],

@@ -14,9 +14,9 @@ import unittest
 from memsweep_cli import (BINARY, CATALOG, UTC, CliTest, alloc, drop, environment, event_lines, execute, idle, sample, scenario,
                           strict_json)
 
-COMMANDS = ("run", "compare", "report", "validate", "list", "schema", "merge", "doctor", "info", "import", "export", "fit", "cliffs",
+COMMANDS = ("run", "compare", "report", "new", "validate", "list", "schema", "merge", "doctor", "info", "import", "export", "fit", "cliffs",
             "profile", "completion")
-SUBJECTS = ("scenarios", "cases", "metrics", "ops", "resources", "disciplines", "allocators", "formats")
+SUBJECTS = ("scenarios", "cases", "metrics", "ops", "resources", "disciplines", "allocators", "profiles", "formats")
 ESCAPE, RETURN = b"\x1b", b"\r"
 
 
@@ -91,6 +91,28 @@ class Listing(CliTest):
         text, rows = self.listing("cases", "small.json")
         self.assertEqual(rows, [{"case": "small/n=1", "peak_bytes": 65536}, {"case": "small/n=2", "peak_bytes": 131072}])
         self.assertIn("small/n=2", text)
+
+    def test_profiles(self):
+        text, rows = self.listing("profiles")
+        shipped = sorted((CATALOG.parents[1] / "configs/runtimes").glob("*.json"))
+        self.assertEqual([row["profile"] for row in rows], [path.stem for path in shipped])
+        profiles = {row["profile"]: row for row in rows}
+        for path in shipped:
+            document, row = json.loads(path.read_text()), profiles[path.stem]
+            self.assertTrue(path.samefile(row["path"]), row)
+            self.assertEqual((row["description"], row["confirmed"]), (document["description"], document.get("verified", False)))
+            self.assertEqual(row["family"], profiles[document["inherits"]]["family"] if "inherits" in document else path.stem)
+            self.assertIn(path.stem, text)
+        self.assertEqual(profiles["jvm-directbuffer-g1"]["family"], "jvm-cleaner")
+        self.assertEqual(profiles["mono"]["mode"], "finalizer", "inherited")
+
+    def test_a_profile_that_cannot_be_used_says_why(self):
+        self.write("configs/runtimes/circle.json", {"format": "memsweep-profile", "version": 1, "name": "circle", "description": "its own heir",
+                                                    "inherits": "circle", "release": {"mode": "finalizer"}})
+        self.write("configs/runtimes/cut.json", "{")
+        _, rows = self.listing("profiles")
+        self.assertIn("inherits from itself", rows[0]["description"])
+        self.assertRegex(rows[1]["description"], "^invalid: ")
 
     def test_metrics(self):
         _, rows = self.listing("metrics")

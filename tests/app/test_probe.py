@@ -391,6 +391,56 @@ class Probe(CliTest):
             self.assertEqual(list(judge.iter_errors({"format": "memsweep-limits", "version": 1, "limits": [good]})), [])
             self.assertTrue(list(judge.iter_errors({"format": "memsweep-limits", "version": 1, "limits": [{}]})))
 
+    def stored(self, *args):
+        self.expect(0, "probe", *args, *QUICK, "-q", "-o", "r.json")
+        document = strict_json((self.folder / "r.json").read_bytes())
+        self.check_probe(document)
+        return document
+
+    def test_limits_are_written_from_a_result_which_keeps_them(self):
+        document = self.stored("faults", "host -> cpu -> host", "--write-limits", "l.json", "--margin", "20%")
+        written = strict_json((self.folder / "l.json").read_bytes())
+        judge = validator("limits")
+        if judge is not None:
+            self.assertEqual([error.message for error in judge.iter_errors(written)], [])
+        figures = {(case["id"], name): case["metrics"][name] for case in document["cases"] if case["status"] == "ok"
+                   for name in ("bandwidth", "latency", "time_per_fault") if name in case["metrics"]}
+        self.assertEqual({name for _, name in figures}, {"bandwidth", "time_per_fault"})
+        self.assertEqual(len(written["limits"]), len(figures))
+        self.expect(0, "report", "r.json", "--limits", "l.json")
+        for factor, code in ((1.15, 0), (1.3, 1)):  # so much worse
+            worse = json.loads(json.dumps(document))
+            for case in worse["cases"]:
+                for metric in case["metrics"].values():
+                    scale = 1 / factor if metric["better"] == "higher" else factor
+                    metric["values"] = [value and value * scale for value in metric["values"]]
+                    for key, value in (metric["summary"] or {}).items():
+                        if key in ("min", "max", "mean", "median"):
+                            metric["summary"][key] = value * scale
+            self.write("worse.json", worse)
+            shown = strict_json(self.expect(code, "report", "worse.json", "--limits", "l.json", "-f", "json").out)
+            self.assertEqual({one["passed"] for one in shown["assertions"]}, {code == 0})
+            self.assertEqual(len(shown["assertions"]), len(figures))
+
+    def test_limits_of_a_stored_result(self):
+        self.stored("faults")
+        self.expect(0, "report", "r.json", "--write-limits", "l.json")
+        text = (self.folder / "l.json").read_text()
+        self.assertIn("within 10 %", text)
+        self.expect(0, "report", "r.json", "--limits", "l.json", "-f", "json", "-o", "again.json")
+        self.expect(0, "report", "again.json", "--limits", "l.json", "--write-limits", "m.json")
+        self.assertEqual((self.folder / "m.json").read_text(), text)
+
+    def test_what_has_no_limits(self):
+        self.stored("topology")
+        self.assertIn("--write-limits", self.expect(2, "report", "r.json", "--write-limits", "l.json").errors)
+        for arguments, said in ((("r.json", "--margin", "0%"), "margin"), (("r.json", "--margin", "10"), "margin"), (("r.json", "--limits", "gone.json"), "gone.json"),
+                                (("r.json", "r.json", "--write-limits", "l.json"), "one result"),
+                                (("r.json", "-o", "l.json", "--write-limits", "l.json"), "same file")):
+            with self.subTest(arguments):
+                self.assertIn(said, self.expect(2, "report", *arguments).errors)
+        self.assertFalse((self.folder / "l.json").exists())
+
     def test_nvbandwidth_json_has_the_keys_and_types_of_the_original(self):
         document = strict_json(self.expect(0, "probe", "bandwidth", "device", "--export", "nvbandwidth", *QUICK).out)
         self.assertEqual(list(document), ["nvbandwidth"])
