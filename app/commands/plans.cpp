@@ -11,6 +11,7 @@
 #include "app/commands/this_machine.hpp"
 #include "core/base/printable.hpp"
 #include "core/base/quantity.hpp"
+#include "core/measure/format.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -62,9 +63,10 @@ std::string dry_run_text(const std::vector<model::Plan>& plans, std::uint64_t bu
     bool is_open = false;  // how long cannot be told
     for (const model::Plan& plan : plans) {
         const double turns = plan.settings.repetitions + plan.settings.warmup;
-        text += fmt::format("{}: {} cases, {} repetitions after {} warm-up, {} order, isolation {}\n",
-                            base::printable(plan.name), plan.cases.size(), plan.settings.repetitions,
-                            plan.settings.warmup, name_of(plan.settings.order), name_of(plan.settings.isolation));
+        text += fmt::format("{}: {}, {} after {} warm-up, {} order, isolation {}\n", base::printable(plan.name),
+                            measure::counted(plan.cases.size(), "case"),
+                            measure::counted(plan.settings.repetitions, "repetition"), plan.settings.warmup,
+                            name_of(plan.settings.order), name_of(plan.settings.isolation));
         const auto peaks = model::estimated_peaks_bytes(plan.cases, budget_bytes);
         for (std::size_t i = 0; i < plan.cases.size(); ++i) {
             const model::Case& one = plan.cases[i];

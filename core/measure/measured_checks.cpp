@@ -54,7 +54,7 @@ MachineCheck canary_check(std::string name, std::string why, const std::vector<d
         return check;
     }
     const Scatter scatter = scatter_of(seconds);
-    check.value = fmt::format("{} rounds of {}: err {}, one in twenty takes {}x the median", seconds.size(),
+    check.value = fmt::format("{} of {}: err {}, one in twenty takes {}x the median", counted(seconds.size(), "round"),
                               base::format_duration(scatter.median), format_percent(scatter.error),
                               format_factor(1 + scatter.tail));
     check.figures = {{"median", Unit::seconds, scatter.median},
