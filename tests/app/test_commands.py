@@ -151,7 +151,7 @@ class Checking(CliTest):
         self.assertEqual(sorted(os.listdir(self.folder)), before, "wrote a file")
         self.assertRegex(outcome.text, r"small: 2 cases, 3 repetitions after 1 warm-up")
         self.assertRegex(outcome.text, r"small/n=1: .*1\.00 MiB")
-        self.assertRegex(outcome.text, r"small/n=1000: .*1000.*MiB.*would be skipped")
+        self.assertRegex(outcome.text, r"small/n=1000: .*1,000.*MiB.*would be skipped")
 
     def test_validate_prints_every_error_at_once(self):
         self.small()
