@@ -50,8 +50,8 @@ void add_malloc_cost(Command& program, const GlobalOptions& global);
 // In the order of --help; the last ones are hidden.
 using AddCommand = void (*)(Command& program, const GlobalOptions& global);
 inline constexpr std::array<AddCommand, 23> commands{
-    add_run,    add_compare, add_report,  add_new,        add_validate, add_list,   add_schema, add_merge,
-    add_doctor, add_info,    add_import,  add_export,     add_fit,      add_replay, add_record, add_watch,
+    add_run,    add_compare, add_report,  add_new,        add_validate, add_list,   add_schema,     add_merge,
+    add_doctor, add_info,    add_import,  add_export,     add_fit,      add_replay, add_record,     add_watch,
     add_cliffs, add_probe,   add_profile, add_completion, add_man,      add_worker, add_malloc_cost};
 
 // --version, which goes before any command: what it returns prints the version if that was asked for.
