@@ -16,6 +16,7 @@
 #include "core/measure/cases.hpp"
 #include "core/measure/format.hpp"
 #include "core/measure/statistics.hpp"
+#include "core/measure/summary.hpp"
 
 namespace memsweep::measure {
 namespace {
