@@ -34,8 +34,7 @@ template <typename T, typename Convert>
 void fill_with(void* ptr, std::uint64_t elements, Fill fill, Convert convert)
 {
     if (fill == Fill::ones) {
-        const T one = convert(1);
-        write_all<T>(ptr, elements, [one](std::uint64_t) { return one; });
+        write_all<T>(ptr, elements, [one = convert(1)](std::uint64_t) { return one; });
     } else {
         write_all<T>(ptr, elements, convert);
     }

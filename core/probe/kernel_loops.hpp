@@ -29,8 +29,8 @@ struct Line {
 };
 
 // Of the level: past the caches, to an address that is a multiple of 64.
-MEMSWEEP_INLINE void stream_line(double* to, const Line& line);
-MEMSWEEP_INLINE void finish_streams();
+[[maybe_unused]] MEMSWEEP_INLINE void stream_line(double* to, const Line& line);
+[[maybe_unused]] MEMSWEEP_INLINE void finish_streams();
 
 MEMSWEEP_INLINE Line load_line(const double* from)
 {

@@ -8,8 +8,8 @@
 
 #include "core/lifetime/heap.hpp"
 #include "core/memory/stack.hpp"
-#include "tests/memory/residency.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace memsweep::lifetime {
 namespace {
@@ -40,13 +40,13 @@ void check_phases(model::ResourceKind kind)
     const double baseline = resident_bytes();
     const auto grown_to = [baseline](std::uint64_t expected) {
         // A sanitizer keeps shadow memory and freed memory of its own.
-        return !tests::own_malloc || std::abs(resident_bytes() - baseline - static_cast<double>(expected)) <
-                                         0.03 * static_cast<double>(total_bytes);
+        return tests::sanitized || std::abs(resident_bytes() - baseline - static_cast<double>(expected)) <
+                                       0.03 * static_cast<double>(total_bytes);
     };
 
     for (Buffer& array : arrays) {
         array = heap.allocate(array_bytes, 16, false).buffer;
-        if (tests::own_malloc) {
+        if (!tests::sanitized) {
             std::memset(array.data(), 1, array_bytes);
         }
     }

@@ -11,6 +11,7 @@
 #include "tests/lifetime/threads.hpp"
 #include "tests/memory/residency.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace memsweep::lifetime {
 namespace {
@@ -108,7 +109,7 @@ TEST_CASE("slab: no block is handed to two threads at once", "[unit]")
 
 TEST_CASE("heap: buffers come and go without touching malloc", "[machine]")
 {
-    if (!tests::own_malloc) {
+    if (tests::sanitized) {
         std::cout << "skipped: heap beside malloc: a sanitizer's allocator stands in for malloc\n";
         return;
     }

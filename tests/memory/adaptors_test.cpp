@@ -13,6 +13,7 @@
 #include "tests/memory/residency.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_runtime.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace memsweep::memory {
 
@@ -198,7 +199,7 @@ TEST_CASE("huge pages are advised for what is large enough, and for nothing else
 
 TEST_CASE("a stack advises huge pages when its spec asks for them", "[machine]")
 {
-    if (!tests::own_malloc) {
+    if (tests::sanitized) {
         std::cout << "skipped: huge pages advised in malloc's memory: a sanitizer's allocator stands in for malloc\n";
         return;
     }

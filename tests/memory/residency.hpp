@@ -14,12 +14,6 @@
 
 namespace memsweep::tests {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool own_malloc = false;  // the sanitizer's allocator stands in for libc's
-#else
-inline constexpr bool own_malloc = true;
-#endif
-
 inline std::size_t page_bytes()
 {
     return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));

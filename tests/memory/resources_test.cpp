@@ -9,6 +9,7 @@
 #include "core/memory/page_resources.hpp"
 #include "tests/memory/residency.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace memsweep::memory {
 namespace {
@@ -22,7 +23,7 @@ constexpr std::size_t mib = 1U << 20;
 
 TEST_CASE("malloc: zeroed memory stays untouched, written memory becomes resident", "[machine]")
 {
-    if (!tests::own_malloc) {
+    if (tests::sanitized) {
         std::cout << "skipped: malloc residency: a sanitizer's allocator stands in for malloc\n";
         return;
     }

@@ -12,6 +12,7 @@
 #include "tests/lifetime/threads.hpp"
 #include "tests/memory/residency.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/sanitized.hpp"
 #include "tests/support/trap_handlers.hpp"
 
 namespace memsweep::memory {
@@ -117,7 +118,7 @@ TEST_CASE("fenced: freed memory traps while it is kept, and holds no pages", "[m
 
 TEST_CASE("fenced: of what is kept the oldest goes first", "[machine]")
 {
-    if (!tests::own_malloc) {
+    if (tests::sanitized) {
         std::cout << "skipped: 16,384 kept ranges: a sanitizer's own mappings come into their place\n";
         return;
     }

@@ -16,19 +16,15 @@
 #include "scenarios/reader/surroundings.hpp"
 #include "tests/scenarios/support.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace memsweep::test {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr long allowed_kib = 4L << 20;  // shadow memory and quarantine are not the loader's
-constexpr rlim_t allowed_seconds = 120;
-constexpr int largest_share = 10;
-#else
-constexpr long allowed_kib = 500L << 10;
-constexpr rlim_t allowed_seconds = 60;  // of a debug build; a release build needs 2
-constexpr int largest_share = 1;
-#endif
+// Shadow memory and quarantine are not the loader's. A release build needs 2 s.
+constexpr long allowed_kib = tests::sanitized ? 4L << 20 : 500L << 10;
+constexpr rlim_t allowed_seconds = tests::sanitized ? 120 : 60;
+constexpr int largest_share = tests::sanitized ? 10 : 1;
 
 // Empty when `work` ended by itself; else what became of the child.
 std::string in_child(const std::function<void()>& work)

@@ -3,6 +3,8 @@
 #include <atomic>
 #include <cstddef>
 
+#include "core/base/sanitizers.hpp"
+
 namespace {
 
 std::atomic<std::uint64_t> allocations{0};
@@ -19,7 +21,7 @@ std::uint64_t memsweep::tests::allocation_count() noexcept
     return allocations.load(std::memory_order_relaxed);
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if MEMSWEEP_ADDRESS_SANITIZER || MEMSWEEP_THREAD_SANITIZER
 
 // NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): the name is the sanitizers'.
 extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void*, std::size_t),
