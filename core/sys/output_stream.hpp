@@ -17,8 +17,8 @@ namespace memsweep::sys {
 [[nodiscard]] UniqueFd open_stream(const std::string& path) noexcept;
 
 // All of `content`, whatever parts the kernel takes it in; the errno, or 0. Where nobody takes it in it waits as
-// open_stream does, then EINTR. Beyond a file size limit (RLIMIT_FSIZE) it is EFBIG rather than the signal that would end
-// the process.
+// open_stream does, then EINTR. Beyond a file size limit (RLIMIT_FSIZE) it is EFBIG rather than the signal that would
+// end the process.
 [[nodiscard]] int write_all(int fd, std::string_view content) noexcept;
 
 // Takes away SIGXFSZ, which a write beyond RLIMIT_FSIZE sends to the writing thread, for as long as it lives.
