@@ -75,7 +75,10 @@ TEST_CASE("numbers are the shortest text that reads back to the same double", "[
     model::RunReport report = sample_report();
     const std::vector<std::optional<double>> values{0.1,  1e-9, 1.0 / 3,  5e-324, std::numeric_limits<double>::max(),
                                                     -0.0, 1e15, 195313.0, 1e22};
+    report.cases[0].metrics.resize(1);
     report.cases[0].metrics[0].values = values;
+    report.cases[0].metrics[0].summary.reset();
+    report.cases[0].repetitions = static_cast<std::uint32_t>(values.size());
     const std::string text = to_json(report);
     CHECK(text.find("\"values\": "
                     "[0.1,1e-09,0.3333333333333333,5e-324,1.7976931348623157e+308,0,1000000000000000,195313,1e+22]") !=
@@ -134,6 +137,20 @@ TEST_CASE("wrong documents are refused with the place of the problem", "[unit]")
     Parsed document = sample_document();
     document[Parsed::json_pointer{example.pointer}] = example.value;
     CHECK(error_of(document) == example.message);
+}
+
+TEST_CASE("what is still measured is summed up as it is written", "[unit]")
+{
+    model::RunReport report = sample_report();
+    const std::string whole = to_json(report);
+    for (model::CaseReport& one : report.cases) {
+        for (model::Metric& metric : one.metrics) {
+            metric.summary.reset();
+        }
+    }
+    CHECK((to_json(report) == whole));
+    CHECK(Parsed::parse(to_json(report, Summaries::as_they_are))["cases"][0]["metrics"]["wall_time"]["summary"]
+              .is_null());
 }
 
 TEST_CASE("a key that is given twice is refused with its place", "[unit]")
