@@ -15,6 +15,7 @@
 #include "core/lifetime/profile_fit.hpp"
 #include "core/sys/file_text.hpp"
 #include "reporters/document/profile_fit.hpp"
+#include "reporters/json/subject_json.hpp"
 #include "reporters/terminal/terminal_writer.hpp"
 #include "scenarios/reader/profile_files.hpp"
 
@@ -33,6 +34,7 @@ struct ProfileCommand {
     std::string inherits;  // empty: by the recordings
     ReleaseKeys keys;
     std::string out;
+    bool json{};
 };
 
 constexpr std::array<std::string_view, 6> fitted_profiles{"cpython",          "jvm-cleaner",         "jvm-cleaner-g1",
@@ -234,6 +236,9 @@ base::Expected<ExitCode> execute(const ProfileCommand& command, const GlobalOpti
     inputs.insert(inputs.end(), command.checks.begin(), command.checks.end());
     MEMSWEEP_TRY(check_one_stdin(inputs));
     MEMSWEEP_TRY(check_out(command.out, inputs));
+    if (command.json && is_stdout(command.out)) {
+        return refuse("the profile goes to standard output already; give it a file by -o", "--json");
+    }
     const auto fitted = MEMSWEEP_TRY(read_loops(command.recordings));
     const auto checked = MEMSWEEP_TRY(read_loops(command.checks));
     const reporters::ProfileReport report = MEMSWEEP_TRY(best_fit(command, fitted, checked));
@@ -241,6 +246,9 @@ base::Expected<ExitCode> execute(const ProfileCommand& command, const GlobalOpti
     if (const ExitCode written = write_text(scenarios::to_text(file_of(report)), command.out);
         written != ExitCode::done) {
         return written;
+    }
+    if (command.json) {
+        return worse(code, print_text(reporters::to_json(report)));
     }
     if (!is_stdout(command.out) && !global.quiet) {
         return worse(code, print_text(reporters::to_terminal(report, terminal_style(global))));
@@ -263,6 +271,8 @@ void add_profile(Command& program, const GlobalOptions& global)
     command.positional("recording FILE", value::texts(profile.recordings),
                        "What record.py wrote, or CSV with the columns i, unreleased and gc0; - is stdin");
     command.required_option("-o,--out FILE", value::text(profile.out), "The profile to write; - is stdout");
+    command.flag("--json", profile.json,
+                 "On stdout as JSON: each key with its range, and how far each recording agrees");
     command.option("--check FILE", value::texts(profile.checks, Arity::each_time),
                    "A recording that is not fitted to: the profile is judged by it (repeatable)");
     command.option("--inherits PROFILE",

@@ -97,7 +97,8 @@ std::string line_of(const model::RunReport& report, const model::CaseReport& one
     small.run = report.run;
     small.machine = report.machine;
     small.cases = {last_repetition(one)};
-    std::string line = fmt::format("{} {}", one.repetitions - 1, reporters::to_json(small));
+    std::string line =
+        fmt::format("{} {}", one.repetitions - 1, reporters::to_json(small, reporters::Summaries::as_they_are));
     std::ranges::replace(line, '\n', ' ');  // none stands within a text
     line.back() = '\n';
     return line;
@@ -136,19 +137,15 @@ std::string journal_path(const std::string& result_path)
 }
 
 base::Expected<void> append_to_journal(const std::string& result_path, const model::RunReport& report,
-                                       std::string_view case_id)
+                                       const model::CaseReport& one)
 {
-    const auto one = std::ranges::find(report.cases, case_id, &model::CaseReport::id);
-    if (one == report.cases.end() || one->repetitions == 0) {
-        return {};
-    }
     constexpr mode_t for_the_umask = 0666;
     const std::string path = journal_path(result_path);
     if (!is_free_or_journal(path)) {
         return base::fail(base::ErrorCode::io, "not a journal of memsweep's", path);
     }
     const sys::UniqueFd file{::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, for_the_umask)};
-    const int problem = file.valid() ? sys::write_all(file.get(), line_of(report, *one)) : errno;
+    const int problem = file.valid() ? sys::write_all(file.get(), line_of(report, one)) : errno;
     return problem == 0 ? base::Expected<void>{} : base::fail(sys::io_error("cannot write", problem, path));
 }
 

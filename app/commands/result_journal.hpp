@@ -8,7 +8,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "core/base/expected.hpp"
 #include "core/model/report.hpp"
@@ -17,9 +16,9 @@ namespace memsweep::app {
 
 [[nodiscard]] std::string journal_path(const std::string& result_path);
 
-// Adds the case's last repetition.
+// Adds the last repetition of `one`, a case of the report that has any.
 [[nodiscard]] base::Expected<void> append_to_journal(const std::string& result_path, const model::RunReport& report,
-                                                     std::string_view case_id);
+                                                     const model::CaseReport& one);
 
 // After the whole result has been written.
 void remove_journal(const std::string& result_path);

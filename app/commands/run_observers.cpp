@@ -17,6 +17,7 @@
 #include "app/commands/results.hpp"
 #include "core/base/printable.hpp"
 #include "core/base/quantity.hpp"
+#include "core/model/case_index.hpp"
 #include "core/sys/descriptor.hpp"
 #include "core/sys/output_file.hpp"
 #include "reporters/json/events.hpp"
@@ -132,6 +133,11 @@ class RunObservers::ResultFile final : public engine::Observer {
         replaces_earlier_ = !stream_ && !names_itself && target && target->existing;
     }
 
+    void run_started(const model::RunReport& report, std::uint64_t /*planned_repetitions*/) override
+    {
+        positions_.emplace(report.cases);
+    }
+
     // What did not finish ends its case, which saves.
     void repetition_ended(const engine::RepetitionStart& start, const engine::Outcome& outcome,
                           const model::RunReport& report) override
@@ -141,7 +147,8 @@ class RunObservers::ResultFile final : public engine::Observer {
             return;
         }
         const bool is_due = lacks_some_ || clock_.now() - last_write_ >= write_cost_ * largest_share;
-        if (is_due || !append_to_journal(current_path(), report, start.case_id)) {
+        const auto position = positions_->position(std::string{start.case_id});
+        if (is_due || !position || !append_to_journal(current_path(), report, report.cases[*position])) {
             static_cast<void>(save(report));
         }
     }
@@ -216,6 +223,7 @@ class RunObservers::ResultFile final : public engine::Observer {
     std::string asked_path_;
     std::string path_;
     const sys::Clock& clock_;
+    std::optional<model::CaseIndex<>> positions_;
     bool must_be_new_{};       // a file at path_ is another run's
     bool stream_{};            // a pipe or a device: one document, written at the end
     bool replaces_earlier_{};  // an earlier result still lies at path_

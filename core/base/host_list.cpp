@@ -34,6 +34,13 @@ std::optional<std::vector<std::string_view>> split(std::string_view text)
     return inside ? std::nullopt : std::optional{std::move(parts)};
 }
 
+// A sign, a blank or a control byte makes none: "-1" is a number gone wrong.
+bool may_be_name(std::string_view part)
+{
+    const bool has_blank = std::ranges::any_of(part, [](unsigned char c) { return c <= ' ' || c == 0x7F; });
+    return !part.empty() && !has_blank && part.front() != '-' && part.front() != '+';
+}
+
 // "001-003" or "7"; false where it is neither, or too long.
 bool append_range(std::string_view text, std::vector<std::string>& out)
 {
@@ -103,7 +110,7 @@ Expected<std::vector<std::string>> expand_host_list(std::string_view text)
     }
     std::vector<std::string> names;
     for (const std::string_view part : *parts) {
-        const auto made = part.empty() ? std::nullopt : expand_one(part);
+        const auto made = may_be_name(part) ? expand_one(part) : std::nullopt;
         if (!made || names.size() + made->size() > max_names) {
             return bad(fmt::format("\"{}\" names no hosts, or too many", part));
         }

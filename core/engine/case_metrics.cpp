@@ -179,6 +179,7 @@ void append_repetition(const Program& program, const Outcome& outcome, std::uint
         MEMSWEEP_ASSERT(id, "a case declares metrics of the catalogue");
         const Extractor& extractor = extractor_of(*id);
         metric.values.push_back(extractor.value(context));
+        metric.summary.reset();
         if (!metric.values.back()) {
             metric.reason = extractor.absent;
         }
@@ -197,7 +198,9 @@ void append_repetition(const Program& program, const Outcome& outcome, std::uint
 void summarize_metrics(model::CaseReport& report)
 {
     for (model::Metric& metric : report.metrics) {
-        metric.summary = measure::summarize(metric.values);
+        if (!metric.summary) {
+            metric.summary = measure::summarize(metric.values);
+        }
     }
 }
 

@@ -12,11 +12,11 @@ namespace memsweep::engine {
 // Every metric that applies to the program, without values: call once, before the first repetition.
 void declare_metrics(const Program& program, model::CaseReport& report);
 
-// Appends one repetition's values; absent ones stay empty with a reason in the metric.
+// Appends one repetition's values; absent ones stay empty with a reason in the metric. Summaries go: they are of fewer.
 void append_repetition(const Program& program, const Outcome& outcome, std::uint64_t page_bytes,
                        std::uint64_t huge_page_bytes, model::CaseReport& report);
 
-// Brings every metric's summary up to date with its values.
+// Makes the summaries that are missing.
 void summarize_metrics(model::CaseReport& report);
 
 }  // namespace memsweep::engine

@@ -66,7 +66,8 @@ struct RepetitionStart {
     bool warmup{};
 };
 
-// Who is told what happens during a run: progress on a terminal, an event stream, the result file.
+// Who is told what happens during a run: progress on a terminal, an event stream, the result file. Until a case has
+// ended, its metrics have no summaries.
 //
 // Threads  called from the driver's thread, never while a repetition is running except `case_started` and
 //          `repetition_started`, which come before its first step.

@@ -52,8 +52,8 @@ std::string defects_text(const model::CaseReport& report)
 
 Runner::Runner(const model::Plan& plan, Executor& executor, Observer& observer, const sys::Clock& clock,
                const Capabilities& capabilities, RunOptions options)
-    : plan_{plan}, executor_{executor}, observer_{observer}, clock_{clock}, capabilities_{capabilities},
-      options_{std::move(options)}
+    : plan_{plan}, executor_{executor}, observer_{observer}, clock_{clock},
+      capabilities_{capabilities}, options_{std::move(options)}
 {
 }
 
@@ -297,7 +297,6 @@ void Runner::accept(model::RunReport& report, std::size_t index, const Outcome& 
     // The record of a refusal is complete: what led to it is worth keeping.
     if (!warmup && (outcome.ending == Ending::finished || outcome.ending == Ending::refused)) {
         append_repetition(entry.program, outcome, capabilities_.page_bytes, capabilities_.huge_page_bytes, case_report);
-        summarize_metrics(case_report);
     }
     switch (outcome.ending) {
     case Ending::interrupted:
@@ -329,7 +328,8 @@ void Runner::accept(model::RunReport& report, std::size_t index, const Outcome& 
 
 void Runner::end_case(model::RunReport& report, std::size_t index)
 {
-    const model::CaseReport& ended = report.cases[index];
+    model::CaseReport& ended = report.cases[index];
+    summarize_metrics(ended);
     std::vector<model::Assertion> decisive;
     std::ranges::copy_if(plan_.assertions, std::back_inserter(decisive), [this](const model::Assertion& assertion) {
         const bool of_one_case = !assertion.expression.ratio;
@@ -348,6 +348,7 @@ void Runner::judge(model::RunReport& report)
 {
     report.assertions = measure::evaluate(plan_.assertions, report.cases);
     for (model::CaseReport& one : report.cases) {
+        summarize_metrics(one);  // of one that an interruption left
         if (one.status == model::Status::ok && !one.defects.empty()) {
             one.status = model::Status::failed;
             one.reason = defects_text(one);

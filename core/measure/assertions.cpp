@@ -150,9 +150,8 @@ void evaluate_cases(const Assertion& assertion, const std::vector<CaseReport>& c
                     std::vector<AssertionResult>& results)
 {
     for (const CaseReport& report : cases) {
-        if (judged(assertion, report)) {
-            results.push_back(result_of(assertion, value_in(assertion.expression, report)));
-            results.back().case_id = report.id;
+        if (auto result = evaluate_case(assertion, report)) {
+            results.push_back(std::move(*result));
         }
     }
 }
@@ -183,6 +182,16 @@ void evaluate_ratio(const Assertion& assertion, const std::vector<CaseReport>& c
 }
 
 }  // namespace
+
+std::optional<AssertionResult> evaluate_case(const Assertion& assertion, const CaseReport& report)
+{
+    if (assertion.expression.ratio || !judged(assertion, report)) {
+        return std::nullopt;
+    }
+    AssertionResult result = result_of(assertion, value_in(assertion.expression, report));
+    result.case_id = report.id;
+    return result;
+}
 
 std::vector<AssertionResult> evaluate(const std::vector<Assertion>& assertions, const std::vector<CaseReport>& cases)
 {

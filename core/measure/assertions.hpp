@@ -8,6 +8,7 @@
 // Errors   none: what has no value fails, with its reason.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "core/model/report.hpp"
@@ -17,5 +18,9 @@ namespace memsweep::measure {
 // In the order of the assertions, each in the order of the cases.
 [[nodiscard]] std::vector<model::AssertionResult> evaluate(const std::vector<model::Assertion>& assertions,
                                                            const std::vector<model::CaseReport>& cases);
+
+// Of one case alone; empty where it is not judged: it did not run, does not match, or the assertion is about two cases.
+[[nodiscard]] std::optional<model::AssertionResult> evaluate_case(const model::Assertion& assertion,
+                                                                  const model::CaseReport& report);
 
 }  // namespace memsweep::measure

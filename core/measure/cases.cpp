@@ -25,28 +25,11 @@ using model::RunReport;
 using Key = std::pair<std::string, std::vector<std::string>>;  // the scenario and the parameters that must agree
 using ById = std::map<std::pair<std::string_view, std::string_view>, const CaseReport*>;  // scenario and id
 
-struct Keyed {
-    Key key;
-    const CaseReport* report;
-};
-
 ById by_id(std::span<const CaseReport> cases)
 {
     ById found;
     for (const CaseReport& one : cases) {
         found.emplace(ById::key_type{one.scenario, one.id}, &one);
-    }
-    return found;
-}
-
-std::vector<Keyed> with_value(std::span<const CaseReport> cases, const RatioOf& wanted,
-                              std::span<const std::string_view> axes)
-{
-    std::vector<Keyed> found;
-    for (const CaseReport& one : cases) {
-        if (has_value(one, wanted)) {
-            found.push_back({Key{one.scenario, params_without(one, axes)}, &one});
-        }
     }
     return found;
 }
@@ -62,17 +45,18 @@ const CaseReport* with_value(const CaseGroup& group, std::string_view axis, std:
 std::vector<CaseGroup> groups_of(std::span<const CaseReport> cases, std::string_view axis)
 {
     std::vector<CaseGroup> groups;
+    std::map<std::vector<std::string>, std::size_t> positions;
     for (const CaseReport& one : cases) {
         if (one.status != model::Status::ok || !value_on(one, axis)) {
             continue;
         }
         std::vector<std::string> rest = params_without(one, std::array{axis});
         rest.insert(rest.begin(), one.scenario);
-        auto group = std::ranges::find(groups, rest, &CaseGroup::rest);
-        if (group == groups.end()) {
-            group = groups.insert(groups.end(), CaseGroup{std::move(rest), {}, nullptr});
+        const auto [position, is_new] = positions.try_emplace(rest, groups.size());
+        if (is_new) {
+            groups.push_back({std::move(rest), {}, nullptr});
         }
-        group->cases.push_back(&one);
+        groups[position->second].cases.push_back(&one);
     }
     return groups;
 }
@@ -255,13 +239,23 @@ std::vector<CasePair> pair_by_id(std::span<const CaseReport> base, std::span<con
 std::vector<CasePair> pair_by_value(std::span<const CaseReport> cases, const RatioOf& base, const RatioOf& candidate)
 {
     const std::array<std::string_view, 2> axes{base.axis, candidate.axis};
-    const std::vector<Keyed> bases = with_value(cases, base, axes);
+    std::map<Key, std::vector<const CaseReport*>> bases;
+    for (const CaseReport& one : cases) {
+        if (has_value(one, base)) {
+            bases[{one.scenario, params_without(one, axes)}].push_back(&one);
+        }
+    }
     std::vector<CasePair> pairs;
-    for (const Keyed& to : with_value(cases, candidate, axes)) {
-        for (const Keyed& from : bases) {
-            if (from.report != to.report && from.key == to.key) {
-                pairs.push_back({from.report, to.report});
-            }
+    for (const CaseReport& one : cases) {
+        if (!has_value(one, candidate)) {
+            continue;
+        }
+        if (const auto found = bases.find({one.scenario, params_without(one, axes)}); found != bases.end()) {
+            std::ranges::for_each(found->second, [&](const CaseReport* from) {
+                if (from != &one) {
+                    pairs.push_back({from, &one});
+                }
+            });
         }
     }
     return pairs;

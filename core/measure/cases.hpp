@@ -59,7 +59,7 @@ struct CasePair {
 // The cases of one axis value with those of another whose parameters are equal otherwise (`mode=finalizer` against
 // `mode=refcount`). When the two values are of different axes, both axes are left out of the comparison.
 //
-// Cost     looks at every combination of a base with a candidate.
+// Cost     a look-up for each case, beside the pairs.
 [[nodiscard]] std::vector<CasePair> pair_by_value(std::span<const model::CaseReport> cases, const model::RatioOf& base,
                                                   const model::RatioOf& candidate);
 

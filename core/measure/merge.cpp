@@ -5,12 +5,16 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/base/text.hpp"
 #include "core/measure/assertions.hpp"
+#include "core/measure/cases.hpp"
 #include "core/measure/findings.hpp"
 #include "core/measure/likeness.hpp"
 #include "core/measure/summary.hpp"
@@ -209,15 +213,25 @@ bool is_noise(const Warning& warning)
     return std::ranges::find(codes, warning.code) != codes.end();
 }
 
-void keep_warning(RunReport& merged, const Warning& warning)
-{
-    const bool known = std::ranges::any_of(merged.warnings, [&](const Warning& other) {
-        return other.code == warning.code && other.message == warning.message;
-    });
-    if (!known && !is_noise(warning)) {
-        merged.warnings.push_back(warning);
+// The warnings of all parts, each once and none about noise, which is judged anew.
+class KeptWarnings {
+  public:
+    void add(const Warning& warning)
+    {
+        if (!is_noise(warning) && known_.emplace(warning.code, warning.message).second) {
+            kept_.push_back(warning);
+        }
     }
-}
+    void add(const std::vector<Warning>& warnings)
+    {
+        std::ranges::for_each(warnings, [this](const Warning& warning) { add(warning); });
+    }
+    [[nodiscard]] std::vector<Warning> take() { return std::move(kept_); }
+
+  private:
+    std::vector<Warning> kept_;
+    std::set<std::pair<std::string, std::string>> known_;  // codes and messages
+};
 
 void merge_tags(model::RunInfo& into, const model::RunInfo& from)
 {
@@ -235,14 +249,10 @@ void merge_run(RunReport& into, const RunReport& from)
     into.run.ended = into.run.ended.empty() || from.run.ended.empty() ? "" : std::max(into.run.ended, from.run.ended);
     into.run.interrupted = into.run.interrupted || from.run.interrupted;
     merge_tags(into.run, from.run);
-    for (const Warning& warning : from.warnings) {
-        keep_warning(into, warning);
-    }
 }
 
-Expected<void> merge_cases(RunReport& into, const RunReport& from, const std::string& name)
+Expected<void> merge_cases(RunReport& into, model::CaseIndex<>& index, const RunReport& from, const std::string& name)
 {
-    model::CaseIndex index{into.cases};
     for (const CaseReport& added : from.cases) {
         const auto position = index.position(added.id);
         if (!position) {
@@ -269,71 +279,120 @@ bool is_open(const AssertionResult& claim)
     return claim.outcome == model::AssertionOutcome::not_evaluated;
 }
 
-bool is_same_claim(const AssertionResult& one, const AssertionResult& other)
+std::vector<std::string> param_texts(const std::vector<model::Param>& params)
 {
-    return one.expression == other.expression && is_open(one) == is_open(other) &&
-           (is_open(one) ? one.where == other.where : one.case_id == other.case_id);
+    std::vector<std::string> texts;
+    std::ranges::transform(params, std::back_inserter(texts), param_text);
+    return texts;
 }
 
-// What comes of a claim over the cases that have the parameters; empty where its expression cannot be read.
-std::vector<AssertionResult> results_of(const AssertionResult& claim, const std::vector<model::Param>& where,
-                                        const std::vector<CaseReport>& cases)
+// What is claimed and of what: of one case, or of all that have the parameters.
+using ClaimKey = std::tuple<std::string, bool, std::string, std::vector<std::string>>;
+
+ClaimKey key_of(const AssertionResult& claim)
 {
-    const std::string text = written_expression(claim.expression);
+    const bool is_of_one_case = !is_open(claim) && !claim.case_id.empty();
+    return {claim.expression, is_open(claim), is_of_one_case ? claim.case_id : std::string{},
+            is_of_one_case ? std::vector<std::string>{} : param_texts(claim.where)};
+}
+
+std::optional<model::Assertion> assertion_of(const AssertionResult& claim, std::string text)
+{
     const auto expression = model::parse_expression(text);
-    return expression
-               ? evaluate({{.where = where, .text = text, .expression = *expression, .severity = claim.severity}},
-                          cases)
-               : std::vector<AssertionResult>{};
+    return expression ? std::optional{model::Assertion{.where = claim.where,
+                                                       .text = std::move(text),
+                                                       .expression = *expression,
+                                                       .severity = claim.severity}}
+                      : std::nullopt;
 }
 
-// The same claim about the merged values; empty when it does not follow from a result which cases it was made about.
-std::optional<AssertionResult> judged_again(const AssertionResult& claim, const std::vector<CaseReport>& cases)
-{
-    const auto own = std::ranges::find(cases, claim.case_id, &CaseReport::id);
-    const std::vector<model::Param> where = own == cases.end() ? std::vector<model::Param>{} : own->params;
-    for (const AssertionResult& result : results_of(claim, where, cases)) {
-        if (is_same_claim(result, claim)) {
-            return result;
+// Makes the claims of the parts again about the merged values.
+//
+// Cost     a claim about one case looks at that case alone; those about pairs that one assertion made look at all cases
+//          once.
+class Judge {
+  public:
+    explicit Judge(const std::vector<CaseReport>& cases) : cases_{&cases}, index_{cases} {}
+
+    // Empty when it does not follow from a result which cases it was made about.
+    [[nodiscard]] std::optional<AssertionResult> again(const AssertionResult& claim)
+    {
+        auto assertion = assertion_of(claim, written_expression(claim.expression));
+        if (!assertion) {
+            return std::nullopt;
         }
+        if (!assertion->expression.ratio) {
+            assertion->where.clear();
+            const auto position = index_.position(claim.case_id);
+            return position ? evaluate_case(*assertion, (*cases_)[*position]) : std::nullopt;
+        }
+        const Results& results = of_pairs(*assertion);
+        const auto found = results.find(claim.expression);
+        return found == results.end() ? std::nullopt : std::optional{found->second};
     }
-    return std::nullopt;
-}
 
-// Over the cases of all parts, what no part alone could evaluate; nothing where a part has said it already.
-std::vector<AssertionResult> answers(const AssertionResult& open, std::span<const MergePart> parts,
-                                     const std::vector<CaseReport>& cases)
-{
-    for (const MergePart& part : parts) {
-        for (const AssertionResult& claim : part.report->assertions) {
-            if (!is_open(claim) && claim.where == open.where &&
-                written_expression(claim.expression) == open.expression) {
-                return {};
+    // Of a claim that no part alone could evaluate.
+    [[nodiscard]] std::vector<AssertionResult> answers(const AssertionResult& open) const
+    {
+        const auto assertion = assertion_of(open, open.expression);
+        return assertion ? evaluate({*assertion}, *cases_) : std::vector{open};
+    }
+
+  private:
+    using Results = std::map<std::string, AssertionResult>;  // by their expressions, which name the pair
+
+    const Results& of_pairs(const model::Assertion& assertion)
+    {
+        const auto [known, is_new] =
+            of_pairs_.try_emplace({assertion.text, assertion.severity, param_texts(assertion.where)}, Results{});
+        if (is_new) {
+            for (AssertionResult& result : evaluate({assertion}, *cases_)) {
+                if (!is_open(result)) {
+                    known->second.emplace(result.expression, result);
+                }
             }
         }
+        return known->second;
     }
-    const std::vector<AssertionResult> results = results_of(open, open.where, cases);
-    return results.empty() ? std::vector{open} : results;
-}
+
+    const std::vector<CaseReport>* cases_;
+    model::CaseIndex<> index_;
+    std::map<std::tuple<std::string, model::Severity, std::vector<std::string>>, Results> of_pairs_;
+};
 
 // Every claim once: of what the parts say of it, the strictest.
 std::vector<AssertionResult> distinct_claims(std::span<const MergePart> parts)
 {
     std::vector<AssertionResult> claims;
+    std::map<ClaimKey, std::size_t> positions;
     for (const MergePart& part : parts) {
         for (const AssertionResult& claim : part.report->assertions) {
-            const auto found =
-                std::ranges::find_if(claims, [&](const AssertionResult& other) { return is_same_claim(claim, other); });
-            if (found == claims.end()) {
+            const auto [position, is_new] = positions.try_emplace(key_of(claim), claims.size());
+            if (is_new) {
                 claims.push_back(claim);
                 continue;
             }
-            const model::Severity severity = std::min(found->severity, claim.severity);
-            *found = found->outcome == model::AssertionOutcome::passed ? claim : *found;
-            found->severity = severity;
+            AssertionResult& known = claims[position->second];
+            const model::Severity severity = std::min(known.severity, claim.severity);
+            known = known.outcome == model::AssertionOutcome::passed ? claim : known;
+            known.severity = severity;
         }
     }
     return claims;
+}
+
+// What some part could evaluate, by what was written and for which cases.
+std::set<std::pair<std::string, std::vector<std::string>>> evaluated_claims(std::span<const MergePart> parts)
+{
+    std::set<std::pair<std::string, std::vector<std::string>>> evaluated;
+    for (const MergePart& part : parts) {
+        for (const AssertionResult& claim : part.report->assertions) {
+            if (!is_open(claim)) {
+                evaluated.emplace(written_expression(claim.expression), param_texts(claim.where));
+            }
+        }
+    }
+    return evaluated;
 }
 
 void judge(RunReport& merged, std::span<const MergePart> parts)
@@ -345,12 +404,16 @@ void judge(RunReport& merged, std::span<const MergePart> parts)
         }
     }
     merged.assertions.clear();
+    const auto evaluated = evaluated_claims(parts);
+    Judge anew{merged.cases};
     for (const AssertionResult& claim : distinct_claims(parts)) {
         if (is_open(claim)) {
-            std::ranges::move(answers(claim, parts, merged.cases), std::back_inserter(merged.assertions));
+            if (!evaluated.contains({claim.expression, param_texts(claim.where)})) {
+                std::ranges::move(anew.answers(claim), std::back_inserter(merged.assertions));
+            }
             continue;
         }
-        AssertionResult again = judged_again(claim, merged.cases).value_or(claim);
+        AssertionResult again = anew.again(claim).value_or(claim);
         again.where = claim.where;
         merged.assertions.push_back(std::move(again));
     }
@@ -384,8 +447,10 @@ Expected<RunReport> merge(std::span<const MergePart> parts, bool force)
     const auto ids = MEMSWEEP_TRY(all_run_ids(parts));
     const MergePart& first = parts.front();
     RunReport merged = *first.report;
-    std::erase_if(merged.warnings, is_noise);
     merged.run.tags.erase(merged_from_tag);
+    model::CaseIndex index{merged.cases};
+    KeptWarnings warnings;
+    warnings.add(first.report->warnings);
     for (const MergePart& part : parts.subspan(1)) {
         const std::vector<std::string> unlike = differences(*first.report, *part.report);
         if (!unlike.empty() && !force) {
@@ -395,17 +460,19 @@ Expected<RunReport> merge(std::span<const MergePart> parts, bool force)
                               part.name);
         }
         if (!unlike.empty()) {
-            keep_warning(merged, {"merged-by-force",
-                                  fmt::format("{} was merged with {}, although {}", part.name, first.name,
-                                              fmt::join(unlike, "; ")),
-                                  "figures over both mean little; merge results of one scenario and machine"});
+            warnings.add(Warning{
+                "merged-by-force",
+                fmt::format("{} was merged with {}, although {}", part.name, first.name, fmt::join(unlike, "; ")),
+                "figures over both mean little; merge results of one scenario and machine"});
         }
         if (const auto warning = settings_warning(first, part)) {
-            keep_warning(merged, *warning);
+            warnings.add(*warning);
         }
+        warnings.add(part.report->warnings);
         merge_run(merged, *part.report);
-        MEMSWEEP_TRY(merge_cases(merged, *part.report, part.name));
+        MEMSWEEP_TRY(merge_cases(merged, index, *part.report, part.name));
     }
+    merged.warnings = warnings.take();
     merged.run.tags[merged_from_tag] = fmt::format("{}", fmt::join(ids, " "));
     judge(merged, parts);
     summarize_cases(merged);

@@ -14,13 +14,28 @@ namespace memsweep::sys {
 namespace {
 
 constexpr int look_for_signals_ms = 50;
+constexpr int patience_after_stop_ms = 2'000;
+
+// Whether waiting for a reader ends: asked after every look. Who was told to stop while it still measured writes what
+// it has, but gives up where nobody takes any of it in.
+class Patience {
+  public:
+    [[nodiscard]] bool is_over() noexcept
+    {
+        waited_ms_ += look_for_signals_ms;
+        return stop_signal_waits() || (stop_signal_taken() && waited_ms_ > patience_after_stop_ms);
+    }
+
+  private:
+    int waited_ms_{};
+};
 
 // A stop signal is held back while something is measured, and would end no write(2) that waits for a reader. So the
 // waiting is done here, where it can be seen. The errno, or 0 when there is room.
 int wait_for_room(int fd) noexcept
 {
     pollfd one{.fd = fd, .events = POLLOUT, .revents = 0};
-    for (;;) {
+    for (Patience patience;;) {
         const int ready = ::poll(&one, 1, look_for_signals_ms);
         if (ready > 0) {
             return 0;  // errors too: the write says which
@@ -28,7 +43,7 @@ int wait_for_room(int fd) noexcept
         if (ready < 0 && errno != EINTR) {
             return errno;
         }
-        if (stop_signal_waits()) {
+        if (patience.is_over()) {
             return EINTR;
         }
     }
@@ -39,7 +54,7 @@ int wait_for_room(int fd) noexcept
 UniqueFd open_stream(const std::string& path) noexcept
 {
     // Without a reader O_NONBLOCK fails with ENXIO where it would wait otherwise: see fifo(7).
-    for (;;) {
+    for (Patience patience;;) {
         UniqueFd file{retry_interrupted([&] { return ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC); })};
         if (file.valid()) {
             ::fcntl(file.get(), F_SETFL, ::fcntl(file.get(), F_GETFL) & ~O_NONBLOCK);
@@ -49,7 +64,7 @@ UniqueFd open_stream(const std::string& path) noexcept
         if (errno != ENXIO || ::stat(path.c_str(), &found) != 0 || !S_ISFIFO(found.st_mode)) {
             return file;
         }
-        if (stop_signal_waits()) {
+        if (patience.is_over()) {
             errno = EINTR;
             return file;
         }

@@ -13,12 +13,12 @@
 namespace memsweep::sys {
 
 // Opens what is no regular file to write to. A pipe that has no reader yet is waited for, until a stop signal waits
-// (see signals.hpp). Invalid with errno set when it cannot be opened.
+// (see signals.hpp), or for two seconds after one was taken. Invalid with errno set when it cannot be opened.
 [[nodiscard]] UniqueFd open_stream(const std::string& path) noexcept;
 
-// All of `content`, whatever parts the kernel takes it in; the errno, or 0. Where nobody takes it in it waits, until a
-// stop signal waits: EINTR. Beyond a file size limit (RLIMIT_FSIZE) it is EFBIG rather than the signal that would end
-// the process.
+// All of `content`, whatever parts the kernel takes it in; the errno, or 0. Where nobody takes it in it waits as
+// open_stream does, then EINTR. Beyond a file size limit (RLIMIT_FSIZE) it is EFBIG rather than the signal that would
+// end the process.
 [[nodiscard]] int write_all(int fd, std::string_view content) noexcept;
 
 // Takes away SIGXFSZ, which a write beyond RLIMIT_FSIZE sends to the writing thread, for as long as it lives.

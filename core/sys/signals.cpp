@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <csetjmp>
 #include <csignal>
 #include <mutex>
@@ -15,6 +16,8 @@ namespace memsweep::sys {
 namespace {
 
 constexpr std::array stop_signals{SIGINT, SIGTERM, SIGHUP};
+
+std::atomic<bool> has_taken_one{};
 
 bool is_ignored(int signal)
 {
@@ -49,6 +52,7 @@ std::optional<int> StopSignals::pending() const noexcept
         return std::nullopt;
     }
     last_ = signal;
+    has_taken_one = true;
     return signal;
 }
 
@@ -57,6 +61,11 @@ bool stop_signal_waits() noexcept
     sigset_t waiting{};
     sigpending(&waiting);
     return std::ranges::any_of(stop_signals, [&](int signal) { return sigismember(&waiting, signal) == 1; });
+}
+
+bool stop_signal_taken() noexcept
+{
+    return has_taken_one;
 }
 
 namespace {

@@ -43,6 +43,9 @@ class StopSignals {
 // without a StopSignals at hand.
 [[nodiscard]] bool stop_signal_waits() noexcept;
 
+// Whether one has been taken already: this process is on its way out.
+[[nodiscard]] bool stop_signal_taken() noexcept;
+
 // Runs a piece of code that may touch inaccessible memory and comes back when it does.
 //
 // Sources  sigaction(2), siglongjmp(3): SIGSEGV and SIGBUS are delivered to the thread that caused them.

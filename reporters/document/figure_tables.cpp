@@ -14,11 +14,10 @@ struct Figure {
     std::string_view metric;
     std::string_view title;
     bool has_interval{};
-    bool is_least{};  // of the samples, not their median: what other work adds to a latency it never takes away
 };
 constexpr std::array<Figure, 6> figures{{
     {"bandwidth", "bandwidth", true},
-    {"latency", "latency", true, true},
+    {"latency", "latency", true},
     {"time_per_fault", "time per fault", true},
     {"ceiling_share", "of the best", false},
     {"payload_bandwidth", "payload", false},
@@ -43,7 +42,7 @@ Cell figure_cell(const model::CaseReport& report, const Figure& figure)
     if (metric == nullptr) {
         return {};
     }
-    Cell cell = value_cell(figure.is_least ? metric->summary->min : metric->summary->median, metric->unit);
+    Cell cell = value_cell(shown_value(*metric), metric->unit);
     if (figure.metric == "ceiling_share") {
         cell.text = percent_text(metric->summary->median);
     }
@@ -106,6 +105,16 @@ Table facts_table(const Cases& cases)
 
 }  // namespace
 
+bool is_shown_by_least(std::string_view metric)
+{
+    return metric == "latency";
+}
+
+double shown_value(const model::Metric& metric)
+{
+    return is_shown_by_least(metric.name) ? metric.summary->min : metric.summary->median;
+}
+
 const model::Metric* summarised(const model::CaseReport& report, std::string_view name)
 {
     const model::Metric* metric = model::find_metric(report, name);
@@ -141,7 +150,7 @@ Table figures_table(const Cases& cases)
         return facts_table(cases);
     }
     const std::vector<measure::ImplausibleCase> doubts = measure::implausible_probe_cases(cases);
-    const bool has_least = std::ranges::any_of(shown, &Figure::is_least);
+    const bool has_least = std::ranges::any_of(shown, is_shown_by_least, &Figure::metric);
     Table table{.title = "Figures",
                 .note = joined(joined(keys.constants(), common_facts(cases)), std::string{has_least ? least_note : ""}),
                 .columns = keys.columns()};

@@ -40,6 +40,10 @@ namespace memsweep::reporters {
 [[nodiscard]] Table figures_table(const Cases& cases);
 [[nodiscard]] Table matrix_table(const measure::PlaceMatrix& matrix);
 
+// Of a latency the least sample is shown, not the median: what other work adds to it it never takes away.
+[[nodiscard]] bool is_shown_by_least(std::string_view metric);
+[[nodiscard]] double shown_value(const model::Metric& metric);  // of one that has a summary
+
 // A metric of the case that has a summary; nullptr without one.
 [[nodiscard]] const model::Metric* summarised(const model::CaseReport& report, std::string_view name);
 // The status as a word, in the tone that suits it; its reason is the exact text.

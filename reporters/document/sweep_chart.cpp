@@ -127,7 +127,7 @@ struct Measured {
 const model::Metric* positive(const model::CaseReport& report, std::string_view name)
 {
     const model::Metric* metric = summarised(report, name);
-    return metric != nullptr && metric->summary->median > 0 ? metric : nullptr;
+    return metric != nullptr && shown_value(*metric) > 0 ? metric : nullptr;
 }
 
 std::string_view metric_of(const Cases& cases)
@@ -181,18 +181,24 @@ Lines lines_of(const Cases& cases, const SweepAxis& axis, std::string_view metri
     return lines;
 }
 
+const char* shown_name(const model::Metric& metric)
+{
+    return is_shown_by_least(metric.name) ? "least sample" : "median";
+}
+
 Json sweep_record(const Measured& one, const std::string& label, const SweepAxis& axis)
 {
-    const auto& summary = *one.metric->summary;
+    const double value = shown_value(*one.metric);
+    const auto& interval = one.metric->summary->ci95;
     Json values{{"line", label},
                 {"x", one.place},
                 {"at", value_text(one.place, axis.unit)},
-                {"y", chart_number(summary.median)},
-                {"median", value_text(summary.median, one.metric->unit)}};
-    if (summary.ci95 && (*summary.ci95)[0] > 0) {
-        values["low"] = chart_number((*summary.ci95)[0]);
-        values["high"] = chart_number((*summary.ci95)[1]);
-        values["interval"] = interval_text(summary.ci95, one.metric->unit);
+                {"y", chart_number(value)},
+                {"value", value_text(value, one.metric->unit)}};
+    if (interval && (*interval)[0] > 0) {
+        values["low"] = chart_number((*interval)[0]);
+        values["high"] = chart_number((*interval)[1]);
+        values["interval"] = interval_text(interval, one.metric->unit);
     }
     return values;
 }
@@ -237,8 +243,8 @@ Json spec_of(const std::vector<Measured>& values, const Lines& lines, const Swee
     Json tooltip = Json::array();
     for (const auto& [field, title] : {std::pair<std::string, std::string>{"at", x_title},
                                        {"line", "case"},
-                                       {"median", y_title + ", median"},
-                                       {"interval", "95 % interval"}}) {
+                                       {"value", fmt::format("{}, {}", y_title, shown_name(*values.front().metric))},
+                                       {"interval", "95 % interval of the median"}}) {
         tooltip.push_back({{"field", field}, {"type", "nominal"}, {"title", title}});
     }
     spec["layer"][2]["encoding"]["tooltip"] = std::move(tooltip);
@@ -250,15 +256,14 @@ Table data_table(const std::vector<Measured>& values, const Lines& lines, const 
 {
     Table table{.title = title, .note = "interval: 95 % of the median, from 6 repetitions"};
     table.columns = {Column::key("case"), Column::number_key(axis.name)};
-    table.add_numbers({"median", "interval from", "interval to"});
+    table.add_numbers({shown_name(*values.front().metric), "interval from", "interval to"});
     for (const Measured& one : values) {
-        const auto& summary = *one.metric->summary;
-        table.rows.push_back(
-            {{.text = lines.labels[one.line]},
-             value_cell(one.place, axis.unit),
-             value_cell(summary.median, one.metric->unit),
-             value_cell(summary.ci95 ? std::optional{(*summary.ci95)[0]} : std::nullopt, one.metric->unit),
-             value_cell(summary.ci95 ? std::optional{(*summary.ci95)[1]} : std::nullopt, one.metric->unit)});
+        const auto& interval = one.metric->summary->ci95;
+        table.rows.push_back({{.text = lines.labels[one.line]},
+                              value_cell(one.place, axis.unit),
+                              value_cell(shown_value(*one.metric), one.metric->unit),
+                              value_cell(interval ? std::optional{(*interval)[0]} : std::nullopt, one.metric->unit),
+                              value_cell(interval ? std::optional{(*interval)[1]} : std::nullopt, one.metric->unit)});
     }
     return table;
 }
@@ -270,17 +275,19 @@ Chart chart_of(const std::vector<Measured>& values, const Lines& lines, const Sw
     noun.front() = static_cast<char>(noun.front() - 'a' + 'A');
     const std::string title = fmt::format("{} by {}", noun, measure::spoken(axis.name));
     const auto [least, most] =
-        std::ranges::minmax_element(values, {}, [](const Measured& one) { return one.metric->summary->median; });
+        std::ranges::minmax_element(values, {}, [](const Measured& one) { return shown_value(*one.metric); });
     const auto described = [&](const Measured& one) {
-        return fmt::format("{} ({} at {})", value_text(one.metric->summary->median, one.metric->unit),
+        return fmt::format("{} ({} at {})", value_text(shown_value(*one.metric), one.metric->unit),
                            lines.labels[one.line], value_text(one.place, axis.unit));
     };
-    return {
-        .title = title,
-        .about = "Medians on logarithmic axes; a band is the median's 95 % interval, where there are 6 repetitions.",
-        .spoken = inert_text(fmt::format("Lines: {}, from {} to {}.", y_title, described(*least), described(*most))),
-        .spec = spec_of(values, lines, axis, y_title),
-        .data = {data_table(values, lines, axis, title)}};
+    return {.title = title,
+            .about = fmt::format("{} on logarithmic axes; a band is the median's 95 % interval, where there are 6 "
+                                 "repetitions.",
+                                 is_shown_by_least(metric) ? "The least samples" : "Medians"),
+            .spoken =
+                inert_text(fmt::format("Lines: {}, from {} to {}.", y_title, described(*least), described(*most))),
+            .spec = spec_of(values, lines, axis, y_title),
+            .data = {data_table(values, lines, axis, title)}};
 }
 
 }  // namespace

@@ -89,7 +89,48 @@ Json json_policy(const trace::PolicyFit& fit)
             {"capacity_after_run", fit.needed_after_run}};
 }
 
+Json json_pair(const lifetime::Figure& figure)
+{
+    return {{"model", figure.model}, {"recorded", figure.recorded}};
+}
+
+Json json_recording(const JudgedRecording& one)
+{
+    const lifetime::Agreement& found = one.agreement;
+    return {{"recording", found.recording},
+            {"check", one.is_check},
+            {"holds", found.holds},
+            {"peak", json_pair(found.peak)},
+            {"end", json_pair(found.end)},
+            {"collections", json_pair(found.collections)},
+            {"first", found.first ? json_pair(*found.first) : Json()}};
+}
+
+Json json_key(const ProfileReport& report, const lifetime::FittedKey& key)
+{
+    return {{"key", key.key},   {"value", key.value},    {"least", key.least},
+            {"most", key.most}, {"sure", key.is_sure()}, {"sentence", key_sentence(report, key)}};
+}
+
 }  // namespace
+
+std::string to_json(const ProfileReport& report)
+{
+    const Json document = {
+        {"format", "memsweep-profile-fit"},
+        {"format_version", 1},
+        {"name", report.name},
+        {"inherits", report.profile},
+        {"inherits_why", report.why},
+        {"given", json_list(report.given,
+                            [](const auto& pair) {
+                                return Json{{"key", pair.first}, {"value", pair.second}};
+                            })},
+        {"fitted", json_list(report.fit.keys, [&](const lifetime::FittedKey& key) { return json_key(report, key); })},
+        {"iterations_off", report.fit.iterations_off},
+        {"recordings", json_list(report.recordings, json_recording)}};
+    return pretty(document) + "\n";
+}
 
 std::string to_json(const CliffsReport& report)
 {

@@ -9,6 +9,8 @@
 #include "core/measure/cases.hpp"
 #include "core/measure/contrasts.hpp"
 #include "core/measure/findings.hpp"
+#include "core/measure/summary.hpp"
+#include "reporters/json/consistency.hpp"
 #include "reporters/json/json_document.hpp"
 #include "reporters/json/result_members.hpp"
 
@@ -36,18 +38,27 @@ Json trim_json(model::TrimHow how)
     return {{"how", how}, {"does", model::meaning_of(how)}, {"contents", model::contents_after(how)}};
 }
 
-void write_metrics(const std::vector<model::Metric>& metrics, JsonStream& out)
+Json metric_json(const model::Metric& metric, Summaries summaries)
+{
+    Json json = json_value(metric);
+    if (!metric.summary && summaries == Summaries::complete) {
+        json["summary"] = json_value(measure::summarize(metric.values));
+    }
+    return json;
+}
+
+void write_metrics(const std::vector<model::Metric>& metrics, Summaries summaries, JsonStream& out)
 {
     out.key("metrics");
     out.open_object();
     for (const model::Metric& metric : metrics) {
-        out.add(metric.name, json_value(metric));
+        out.add(metric.name, metric_json(metric, summaries));
     }
     out.close();
 }
 
 // List by list, metric by metric; read_case() of json_document.cpp reads it.
-void write_case(const model::CaseReport& report, JsonStream& out)
+void write_case(const model::CaseReport& report, Summaries summaries, JsonStream& out)
 {
     out.open_object();
     out.add("id", report.id);
@@ -57,7 +68,7 @@ void write_case(const model::CaseReport& report, JsonStream& out)
     out.add("reason", json_text_or_null(report.reason));
     out.add("repetitions", report.repetitions);
     out.add("planned_repetitions", report.planned_repetitions);
-    write_metrics(report.metrics, out);
+    write_metrics(report.metrics, summaries, out);
     add_list(out, "points", report.points);
     add_list(out, "phases", report.phases);
     add_list(out, "series", report.series);
@@ -81,12 +92,12 @@ void write_case(const model::CaseReport& report, JsonStream& out)
     out.close();
 }
 
-void write_cases(const std::vector<model::CaseReport>& cases, JsonStream& out)
+void write_cases(const std::vector<model::CaseReport>& cases, Summaries summaries, JsonStream& out)
 {
     out.key("cases");
     out.open_list();
     for (const model::CaseReport& one : cases) {
-        write_case(one, out);
+        write_case(one, summaries, out);
     }
     out.close();
 }
@@ -130,6 +141,28 @@ Json place_matrix_json(const measure::PlaceMatrix& matrix)
     return {{"name", matrix.name},         {"unit", matrix.unit},         {"better", matrix.better},
             {"row_role", matrix.row_role}, {"col_role", matrix.col_role}, {"rows", matrix.rows},
             {"cols", matrix.cols},         {"values", std::move(values)}, {"reasons", std::move(reasons)}};
+}
+
+void write_report(const model::RunReport& report, Summaries summaries, TextSink& sink)
+{
+    JsonStream out{sink};
+    out.open_object();
+    out.add("format", "memsweep-result");
+    out.add("format_version", result_version);
+    out.add("tool", json_value(report.tool));
+    out.add("run", json_value(report.run));
+    out.add("machine", json_value(report.machine));
+    out.add("calibration", json_value(report.calibration));
+    out.add("warnings", json_value(report.warnings));
+    write_cases(report.cases, summaries, out);
+    out.add("matrices", json_list(measure::place_matrices(report.cases), place_matrix_json));
+    out.add("contrasts", json_list(measure::case_contrasts(report.cases), contrast_json));
+    out.add("findings",
+            json_list(measure::findings(report), [](const measure::Finding& finding) { return Json(finding.text); }));
+    out.add("assertions", json_value(report.assertions));
+    out.add("summary", json_value(model::count(report)));
+    out.close();
+    sink.add("\n");
 }
 
 // Only a document that says it is a result of a known version is looked into further.
@@ -176,29 +209,12 @@ Json absence_reason(const model::Metric& metric)
 
 void write_json(const model::RunReport& report, TextSink& sink)
 {
-    JsonStream out{sink};
-    out.open_object();
-    out.add("format", "memsweep-result");
-    out.add("format_version", result_version);
-    out.add("tool", json_value(report.tool));
-    out.add("run", json_value(report.run));
-    out.add("machine", json_value(report.machine));
-    out.add("calibration", json_value(report.calibration));
-    out.add("warnings", json_value(report.warnings));
-    write_cases(report.cases, out);
-    out.add("matrices", json_list(measure::place_matrices(report.cases), place_matrix_json));
-    out.add("contrasts", json_list(measure::case_contrasts(report.cases), contrast_json));
-    out.add("findings",
-            json_list(measure::findings(report), [](const measure::Finding& finding) { return Json(finding.text); }));
-    out.add("assertions", json_value(report.assertions));
-    out.add("summary", json_value(model::count(report)));
-    out.close();
-    sink.add("\n");
+    write_report(report, Summaries::complete, sink);
 }
 
-std::string to_json(const model::RunReport& report)
+std::string to_json(const model::RunReport& report, Summaries summaries)
 {
-    return whole_text([&](TextSink& sink) { write_json(report, sink); });
+    return whole_text([&](TextSink& sink) { write_report(report, summaries, sink); });
 }
 
 base::Expected<model::RunReport> read_json(std::string_view text, const std::string& where)
@@ -208,10 +224,13 @@ base::Expected<model::RunReport> read_json(std::string_view text, const std::str
     const Node root{document.rest, problem};
     model::RunReport report = is_readable_result(root) ? read_report(root) : model::RunReport{};
     problem = problem ? problem : document.problem;
+    report.cases = std::move(document.cases);
+    if (!problem && root.has("summary")) {
+        check_counts(root.at("summary"), report);
+    }
     if (problem) {
         return base::fail(base::ErrorCode::invalid_input, *problem, where);
     }
-    report.cases = std::move(document.cases);
     return report;
 }
 

@@ -10,9 +10,11 @@
 //          null (with a reason where the format has a place for one).
 //          of reading: invalid_input, with `where` and the place in the document ("cases[3].params.mode: ..."): no
 //          JSON, another format, a format_version newer than this tool knows, a missing key, a value of the wrong type,
-//          or nesting deeper than any result needs. Unknown keys are skipped: a newer tool may have added them.
+//          nesting deeper than any result needs, or counts and summaries that contradict what the result holds.
+//          Unknown keys are skipped: a newer tool may have added them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -22,9 +24,13 @@
 
 namespace memsweep::reporters {
 
+// Of a metric that has values and no summary yet, as one that is still measured: to sum up with every repetition would
+// cost the square of their number.
+enum class Summaries : std::uint8_t { complete, as_they_are };
+
 // One document ending in a newline. The same report gives the same bytes, on every machine and in every locale.
 void write_json(const model::RunReport& report, TextSink& sink);
-[[nodiscard]] std::string to_json(const model::RunReport& report);
+[[nodiscard]] std::string to_json(const model::RunReport& report, Summaries summaries = Summaries::complete);
 
 // `where` names the source in messages: a path, or "stdin". For text that this version wrote,
 // to_json(*read_json(text, where)) == text.

@@ -13,6 +13,7 @@
 #include "reporters/document/fit.hpp"
 #include "reporters/document/fleet_trend.hpp"
 #include "reporters/document/history.hpp"
+#include "reporters/document/profile_fit.hpp"
 
 namespace memsweep::reporters {
 
@@ -22,6 +23,7 @@ namespace memsweep::reporters {
 [[nodiscard]] std::string to_json(const FleetTrendReport& report);      // format memsweep-fleet-trend, version 1
 [[nodiscard]] std::string to_json(const Checkup& checkup);              // format memsweep-doctor, version 1
 [[nodiscard]] std::string to_json(const CliffsReport& report);          // format memsweep-cliffs, version 1
+[[nodiscard]] std::string to_json(const ProfileReport& report);         // format memsweep-profile-fit, version 1
 [[nodiscard]] std::string to_json(const FitReport& report);             // what capacity a trace needs
 [[nodiscard]] std::string to_json(const trace::TraceSummary& summary);  // what a trace holds
 

@@ -128,7 +128,7 @@ class Fleets(CliTest):
         outcome = self.expect(3, "merge", *paths[:4], "cut.json", "-o", "fleet.json", "--expect", "5")
         self.assertRegex(outcome.errors, rf"(?s)cut\.json:1:\d+: not valid JSON.*missing: {made.hosts[4]}")
         self.expect(2, "merge", *paths[:4], "cut.json", "-o", "y.json")
-        for wrong in ("0", "n[3-1]", "n[1"):
+        for wrong in ("0", "n[3-1]", "n[1", "-1", "+5"):
             self.assertIn("--expect", self.expect(2, "merge", *paths, "-o", "z.json", "--expect", wrong).errors)
 
     def test_every_format_names_the_bad_host(self):

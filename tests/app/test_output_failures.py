@@ -313,6 +313,16 @@ class BlockedOutput(OutputTest):
             os.close(write_end)
         self.assertEqual(len(list(self.refuge.iterdir())), 1, said)
 
+    def test_a_signal_that_came_before_there_was_anything_to_write(self):
+        """It ends the measuring, and then the waiting for a reader too."""
+        self.small("long", steps=[alloc(), idle("20s"), drop()], axes={"n": [1, 2]})
+        driver = self.start("long.json", "-q", "-o", "pipe", env=self.env)
+        driver.wait_for("case_start")
+        driver.send(signal.SIGTERM)
+        outcome = driver.finish(60)
+        self.assertEqual(outcome.code, 143, outcome)
+        self.assertTrue(self.saved_in_refuge(outcome)["run"]["interrupted"])
+
     def test_a_reader_that_comes_late(self):
         driver = self.start("small.json", "-q", "-o", "pipe", env=self.env)
         driver.wait_for("case_end", case="small/n=2")
@@ -350,8 +360,14 @@ class OneFileTwice(OutputTest):
                 self.refused("run", "small.json", "-q", *outputs)
 
     def test_outputs_on_inputs(self):
+        self.write("log.csv", "Thread,Time,Action,Pointer,Size,Stream\n1,00:00:00.000001,allocate,0x10,64,0\n")
+        self.expect(0, "import", "log.csv", "-o", "t.mst")
+        (self.folder / "log2.csv").symlink_to("log.csv")
+        os.link(self.folder / "t.mst", self.folder / "t2.mst")
         for args in (("report", "r.json", "-f", "html", "-o", "r.json"), ("report", "r.json", "-f", "html", "-o", "same.json"),
-                     ("compare", "r.json", "s.json", "-o", "s.json")):
+                     ("compare", "r.json", "s.json", "-o", "s.json"), ("import", "log.csv", "-o", "log.csv"), ("import", "log.csv", "-o", "log2.csv"),
+                     ("export", "t.mst", "-f", "rmm", "-o", "t.mst"), ("fit", "t.mst", "-f", "html", "-o", "t2.mst"),
+                     ("replay", "t.mst", "--on", "glibc", "-n", "1", "-o", "t2.mst")):
             with self.subTest(args):
                 self.refused(*args)
 

@@ -149,6 +149,27 @@ class Fit(CliTest):
         self.assertIn("A single collection cannot tell", done.errors)
         self.assertEqual(self.fit(map(path_of, CPYTHON), more=("-q",)).out, b"")
 
+    def test_as_json(self):
+        other = path_of("java_Serial_loop_cleaner_16MB_garbage256k")
+        done = self.fit(map(path_of, SERIAL), [other], more=("--json", "-q"))
+        found = json.loads(done.out)
+        self.assertEqual((found["format"], found["format_version"]), ("memsweep-profile-fit", 1))
+        profile = self.profile()
+        self.assertEqual((found["name"], found["inherits"]), ("my", profile["inherits"]))
+        told = {one["key"]: one["value"] for one in found["given"]} | {one["key"]: str(one["value"]) for one in found["fitted"]}
+        self.assertEqual(told, {key: str(value) for key, value in profile["release"].items()})
+        for key in found["fitted"]:
+            self.assertLessEqual(key["least"], key["value"])
+            self.assertLessEqual(key["value"], key["most"])
+            self.assertIn(f"{key['key']} is {key['value']}", key["sentence"])
+        self.assertEqual([(one["recording"], one["check"]) for one in found["recordings"]],
+                         [*((str(path_of(curve)), False) for curve in SERIAL), (str(other), True)])
+        self.assertTrue(all(one["holds"] for one in found["recordings"]))
+        lines = [line for line in other.read_text().splitlines() if not line.startswith("#")]
+        left = int(lines[-1].split(",")[lines[0].split(",").index("unreleased")])
+        self.assertEqual(found["recordings"][-1]["end"]["recorded"], left)
+        self.assertIn("standard output", self.fit(map(path_of, SERIAL), more=("--json",), out="-", code=2).errors)
+
     def test_what_is_no_recording_is_refused_in_its_place(self):
         self.write("text.csv", "no recording\n")
         self.write("bad.csv", "i,unreleased,gc0\n0,1,0\n1,2,x\n")

@@ -21,7 +21,8 @@ COMMANDS = {"run": ["small.json", "-o", "out/r.json"],
             "probe": ["bandwidth", "faults", "--size", "64KiB", "-n", "1", "--min-time", "1ms"],
             "record": ["-o", "out/o.mst", "--", "true"], "watch": ["--", "true"],
             "replay": ["t.mst", "--on", "glibc,pool:tls", "--release", "immediate,finalizer", "--settle", "0s", "-n", "1", "-o", "out/p.json"],
-            "fit": ["t.mst"], "import": ["log.csv", "-o", "out/i.mst"], "report": ["r.json", "-f", "html", "-o", "out/h.html"],
+            "fit": ["t.mst"], "info": ["t.mst"], "export": ["t.mst", "-f", "rmm", "-o", "out/e"], "validate": ["small.json"], "list": ["metrics"],
+            "profile": ["fit", "loop.csv", "-o", "out/my.json"], "import": ["log.csv", "-o", "out/i.mst"], "report": ["r.json", "-f", "html", "-o", "out/h.html"],
             "compare": ["r.json", "s.json"], "merge": ["r.json", "s.json", "-o", "out/m.json"]}
 # From where the dynamic linker has what it needs, to where nothing is refused.
 LIMITS = {"memory": (resource.RLIMIT_AS, [size * MIB for size in (20, 24, 28, 32, 36, 40, 48, 64, 96, 160, 256, 512)]),
@@ -49,6 +50,7 @@ class Limits(CliTest):
             rows.append(f"2,00:00:00.{i:06},free,0x{0x1000 * (i + 1):x},{100 + i},0")
         self.write("log.csv", "\n".join(rows) + "\n")
         self.expect(0, "import", "log.csv", "-o", "t.mst")
+        self.write("loop.csv", "# command: python3 repro.py loop cycle 400 8 0\ni,unreleased,gc0,gc1,gc2\n0,1,0,0,0\n300,301,0,0,0\n301,1,1,0,0\n")
         self.folder.chmod(0o777)
 
     def check(self, command, limit, value):

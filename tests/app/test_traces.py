@@ -323,6 +323,11 @@ class Traces(CliTest):
         short = "20000\n2\n4\n1\na 0 100\na 1 50\nr 0 300\n"
         self.check(self.put("short.rep", short), {"allocations": 3, "bad_lines": 1})
         self.check(self.put("id.rep", short + "f 2\n"), {"allocations": 3, "bad_lines": 1})
+        for declared, said in ((3, "fewer ids than the header declares"), (2, None), (0, None)):
+            path = self.put("ids.rep", f"20000\n{declared}\n4\n1\na 0 100\na 1 50\nf 0\nf 1\n")
+            self.check(path, {"allocations": 2, "frees": 2, "bad_lines": 1 if said else 0})
+            if said:
+                self.assertIn(said, self.refused(path, "--strict"))
         heap = "v 10400 3\ns 1 a\ni 1 1\na 64 1\n+ 0\n# strings: {}\n# ips: {}\n"
         self.check(self.put("heap.txt", heap.format(1, 1)), {"allocations": 1, "bad_lines": 0})
         for declared in ((2, 1), (1, 0), (0, 2)):
@@ -333,6 +338,9 @@ class Traces(CliTest):
         self.check(self.put("bench.pb", line), {"allocations": 1, "bad_lines": 1})
         self.check(self.put("bench.pb", line + b"\x10\x01"), {"allocations": 1, "bad_lines": 0})
         self.check(self.put("bench.pb", line + b"\x10\x00"), {"allocations": 1, "bad_lines": 1})
+        fewer = self.put("bench.pb", line + b"\x10\x02")
+        self.check(fewer, {"allocations": 1, "bad_lines": 1})
+        self.assertIn("fewer blocks are live at once than the log declares", self.refused(fewer, "--strict"))
         self.check(self.put("bench.pb", line + b"\x0a"), {"allocations": 1, "bad_lines": 1})
 
     def test_bad_lines_of_every_format_are_counted(self):

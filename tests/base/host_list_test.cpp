@@ -18,7 +18,8 @@ TEST_CASE("host lists are read as Slurm writes them", "[unit]")
 TEST_CASE("what is no host list is refused", "[unit]")
 {
     for (const char* text : {"", ",", "a,", "n[1", "n1]", "n[[1]]", "n[3-1]", "n[a-b]", "n[]", "n[1-]", "n[1-99999999]",
-                             "n[1-1000][1-1000][1-1000]", "n[18446744073709551615-18446744073709551616]"}) {
+                             "n[1-1000][1-1000][1-1000]", "-1", "+5", "a,-1", "a, b", "a\tb",
+                             "n[18446744073709551615-18446744073709551616]"}) {
         INFO(text);
         CHECK_FALSE(expand_host_list(text));
     }

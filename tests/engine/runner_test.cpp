@@ -72,6 +72,26 @@ TEST_CASE("interleaved repetitions go round-robin after the warm-up round", "[un
     }
 }
 
+// To sum up all of them with every one took hours.
+TEST_CASE("20,000 repetitions are summed up when their case ends", "[unit]")
+{
+    Bench bench;
+    model::Plan plan = plan_of({"x"});
+    plan.settings.repetitions = 20'000;
+    bench.run(plan);
+    REQUIRE(bench.report.cases[0].repetitions == 20'000);
+    CHECK(model::find_metric(bench.report.cases[0], "wall_time")->summary->n == 20'000);
+}
+
+TEST_CASE("what an interruption leaves of a case is summed up", "[unit]")
+{
+    Bench bench;
+    bench.executor.scripted = {{}, {}, {Ending::interrupted, ""}};
+    bench.run(plan_of({"x"}));
+    REQUIRE(bench.report.cases[0].repetitions == 1);
+    CHECK(model::find_metric(bench.report.cases[0], "wall_time")->summary->n == 1);
+}
+
 TEST_CASE("sequential order finishes a case before the next", "[unit]")
 {
     Bench bench;

@@ -1,10 +1,14 @@
-// Any bytes as a document that a command reads besides scenarios and traces: a result, a fleet, a gate, limits.
+// Any bytes as a document that a command reads besides scenarios and traces: a result, a fleet, a gate, limits, what a
+// runtime recorded.
 //
 // Errors   a broken promise ends the process: a failure without a reason, a document that reads back as something else.
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "core/base/assert.hpp"
+#include "core/lifetime/recording.hpp"
 #include "reporters/json/fleet_json.hpp"
 #include "reporters/json/result_json.hpp"
 #include "scenarios/reader/criteria_files.hpp"
@@ -70,17 +74,40 @@ void read_limits(std::string_view text)
     }
 }
 
+void read_runtime(std::string_view text)
+{
+    const auto recording = lifetime::parse_recording("fuzz", text);
+    if (!recording) {
+        return check_reason(recording.error());
+    }
+    MEMSWEEP_ASSERT(recording->rows.size() >= 2 && recording->iterations() <= 1'000'000,
+                    "there is a loop, not too long");
+    const auto rises = [](const auto& a, const auto& b) { return a.iteration >= b.iteration; };
+    MEMSWEEP_ASSERT(std::ranges::adjacent_find(recording->rows, rises) == recording->rows.end(), "iterations rise");
+    const std::vector<std::uint64_t> collections = recording->collections();
+    MEMSWEEP_ASSERT(collections.size() == recording->rows.back().collections - recording->rows.front().collections,
+                    "each collection has its iteration");
+    MEMSWEEP_ASSERT(collections.empty() || collections.back() < recording->iterations(), "of the loop");
+    MEMSWEEP_ASSERT(recording->peak() >= recording->rows.back().unreleased, "the most is no less than what is left");
+    const auto loop = lifetime::recorded_loop(*recording);
+    if (!loop) {
+        return check_reason(loop.error());
+    }
+    MEMSWEEP_ASSERT(loop->array_bytes > 0, "an array has a size");
+}
+
 using Read = void (*)(std::string_view text);
 
 Read chosen_reader()
 {
     const std::string_view name = fuzz::chosen_parser();
-    Read const read = name == "result"   ? read_result
-                      : name == "fleet"  ? read_fleet
-                      : name == "gate"   ? read_gate
-                      : name == "limits" ? read_limits
-                                         : nullptr;
-    MEMSWEEP_ASSERT(read != nullptr, "MEMSWEEP_FUZZ_PARSER is result, fleet, gate or limits");
+    Read const read = name == "result"    ? read_result
+                      : name == "fleet"   ? read_fleet
+                      : name == "gate"    ? read_gate
+                      : name == "limits"  ? read_limits
+                      : name == "runtime" ? read_runtime
+                                          : nullptr;
+    MEMSWEEP_ASSERT(read != nullptr, "MEMSWEEP_FUZZ_PARSER is result, fleet, gate, limits or runtime");
     return read;
 }
 

@@ -82,6 +82,25 @@ TEST_CASE("cases of two axis values pair when the rest is equal", "[unit]")
     CHECK(pair_by_value(cases, {"mode", "refcount"}, {"mode", "nothing"}).empty());
 }
 
+// By looking for each among all: minutes.
+TEST_CASE("90,000 cases pair and make groups", "[unit]")
+{
+    constexpr std::size_t pairs = 45'000;
+    std::vector<model::CaseReport> cases;
+    for (std::size_t n = 0; n < pairs; ++n) {
+        for (const char* mode : {"refcount", "finalizer"}) {
+            cases.push_back(case_report({{"mode", mode}, {"n", std::to_string(n)}}, {}));
+        }
+    }
+    const auto paired = pair_by_value(cases, {"mode", std::string{"refcount"}}, {"mode", std::string{"finalizer"}});
+    REQUIRE(paired.size() == pairs);
+    CHECK(paired.back().base == &cases[2 * pairs - 2]);
+    CHECK(paired.back().candidate == &cases[2 * pairs - 1]);
+    const auto groups = mode_groups(cases);
+    REQUIRE(groups.size() == pairs);
+    CHECK(groups.back().base == &cases[2 * pairs - 2]);
+}
+
 TEST_CASE("values of two different axes pair over the remaining ones, never with themselves", "[unit]")
 {
     const std::vector cases{case_report({{"a", "1"}, {"b", "1"}, {"c", "x"}}, {}),

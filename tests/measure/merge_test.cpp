@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "core/measure/summary.hpp"
 #include "tests/measure/samples.hpp"
 
@@ -285,4 +287,63 @@ TEST_CASE("noise is judged anew, other warnings are kept once", "[unit]")
     };
     CHECK(count_of("slow-build") == 1);
     CHECK(count_of("few-repetitions") == 0);
+}
+
+TEST_CASE("claims about two cases are told apart by the cases they were written for", "[unit]")
+{
+    const auto pair = [](const char* size, double a, double b) {
+        std::vector<model::CaseReport> cases{timed("a", {a}), timed("b", {b})};
+        for (model::CaseReport& one : cases) {
+            one.params.push_back({"size", std::string{size}});
+            one.id += std::string{"/size="} + size;
+        }
+        return cases;
+    };
+    std::vector<model::CaseReport> cases = pair("1", 4, 1);
+    std::ranges::move(pair("2", 1, 1), std::back_inserter(cases));
+    model::RunReport first = result("r1", cases);
+    for (const char* size : {"1", "2"}) {
+        first.assertions.push_back(claim("", "ratio(wall_time.max, mode=a, mode=b) < 2", size == std::string{"2"}));
+        first.assertions.back().where = {{"size", std::string{size}}};
+    }
+    model::RunReport second = result("r2", pair("2", 9, 1));
+    const auto made = merged({first, second});
+    REQUIRE(made);
+    REQUIRE(made->assertions.size() == 2);
+    CHECK(made->assertions[0].actual == 4);
+    CHECK(made->assertions[1].actual == 9);  // again, over the cases that it was written for alone
+    CHECK(made->assertions[1].outcome == AssertionOutcome::failed);
+}
+
+// Whose cost was the product of both: this did not end within an hour.
+TEST_CASE("a claim about each of 90,000 cases and about each of their pairs is judged again", "[unit]")
+{
+    constexpr int pairs = 45'000;
+    const auto part = [](std::string id, double seconds) {
+        model::RunReport one = result(std::move(id), {});
+        for (int n = 0; n < pairs; ++n) {
+            for (const char* mode : {"a", "b"}) {
+                model::CaseReport& added = one.cases.emplace_back(
+                    case_report({{"mode", mode}, {"n", std::to_string(n)}}, {metric("wall_time", {seconds})}));
+                added.repetitions = added.planned_repetitions = 1;
+                one.assertions.push_back(claim(added.id, "wall_time.max < 2s", seconds < 2));
+                one.warnings.push_back({"sweep-cut-short", added.id, ""});
+            }
+            one.assertions.push_back(
+                claim("", fmt::format("ratio(wall_time.max, mode=a, mode=b) < 2 (n={})", n), true));
+        }
+        return one;
+    };
+    const auto made = merged({part("r1", 1), part("r2", 3)});
+    REQUIRE(made);
+    CHECK(made->cases.size() == 2 * pairs);
+    CHECK(made->warnings.size() >= 2 * pairs);
+    REQUIRE(made->assertions.size() == 3 * pairs);
+    const auto judged = [&](double actual, AssertionOutcome outcome) {
+        return std::ranges::count_if(made->assertions, [&](const model::AssertionResult& one) {
+            return one.actual == actual && one.outcome == outcome;
+        });
+    };
+    CHECK(judged(3, AssertionOutcome::failed) == 2 * pairs);
+    CHECK(judged(1, AssertionOutcome::passed) == pairs);
 }

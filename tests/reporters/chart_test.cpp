@@ -154,6 +154,31 @@ TEST_CASE("a sweep is drawn with logarithmic axes and the interval of every medi
     CHECK(chart.data[0].rows.size() == 6);
 }
 
+TEST_CASE("a sweep of latencies is drawn by the least samples, which other work adds to", "[unit]")
+{
+    model::RunReport report = swept_report({std::string{"4KiB"}, std::string{"64KiB"}, std::string{"1MiB"}});
+    for (model::CaseReport& one : report.cases) {
+        one.metrics = {one.metrics.front()};
+        one.metrics.front().name = "latency";
+    }
+    const model::Summary summary = *report.cases[0].metrics[0].summary;
+    REQUIRE(summary.min < summary.median);
+    const auto charts = sweep_charts(cases_of(report));
+    REQUIRE(charts.size() == 1);
+    const Chart& chart = charts[0];
+    CHECK(chart.title == "Latency by size");
+    const Parsed spec = spec_of(chart);
+    for (const Parsed& value : spec["data"]["values"]) {
+        CHECK(value["y"] == chart_number(summary.min).number());
+        CHECK(value["value"] == value_text(summary.min, model::Unit::seconds));
+    }
+    CHECK(spec["layer"][2]["encoding"]["tooltip"][2]["title"] == "latency, least sample");
+    CHECK(chart.about.starts_with("The least samples"));
+    CHECK(chart.spoken.find(value_text(summary.min, model::Unit::seconds)) != std::string::npos);
+    CHECK(chart.data[0].columns[2].title == "least sample");
+    CHECK(chart.data[0].rows[0][2].text == value_text(summary.min, model::Unit::seconds));
+}
+
 TEST_CASE("chart units leave one to four digits before the point", "[unit]")
 {
     CHECK(chart_unit(model::Unit::bytes, 800e6).name == "MiB");

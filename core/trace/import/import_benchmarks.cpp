@@ -52,10 +52,16 @@ class CsappLines {
     }
 
     // The header declares the size of a heap, how many ids and requests there are, and a weight; 0 declares nothing.
+    // Ids count from 0.
     const char* finish() const
     {
-        const bool differs = header_.size() == csapp_header_lines && header_[2] != 0 && header_[2] != requests_;
-        return differs ? "not as many requests as the header declares: the log may be cut off" : nullptr;
+        if (header_.size() < csapp_header_lines) {
+            return nullptr;
+        }
+        if (header_[2] != 0 && header_[2] != requests_) {
+            return "not as many requests as the header declares: the log may be cut off";
+        }
+        return ids_ < header_[1] ? "fewer ids than the header declares: the log may be cut off" : nullptr;
     }
 
   private:
@@ -71,6 +77,7 @@ class CsappLines {
         if (header_.size() == csapp_header_lines && header_[1] != 0 && *id >= header_[1]) {
             return "an id beyond those that the header declares";
         }
+        ids_ = std::max(ids_, *id + 1);
         const std::uint64_t address = made_address(*id);
         if (operation == "a") {
             sink_->add({.kind = EventKind::malloc, .address = address, .size = *size});
@@ -90,6 +97,7 @@ class CsappLines {
     ImportSink* sink_;
     std::vector<std::uint64_t> header_;
     std::uint64_t requests_{};
+    std::uint64_t ids_{};  // the largest and all below
 };
 
 constexpr std::size_t max_message_bytes = 4096;
@@ -220,16 +228,25 @@ std::optional<std::uint64_t> read_varint(LogText& log)
     return std::nullopt;
 }
 
+// Against the number of blocks live at once with which a log ends.
+void check_declared(std::optional<std::uint64_t> most_live, std::uint64_t line_number, ImportSink& sink)
+{
+    const std::uint64_t found = sink.accounting().totals().peak_live_blocks;
+    if (!most_live && line_number > 1) {
+        sink.bad(line_number, "the number of live blocks that ends the log is missing: it may be cut off");
+    } else if (most_live && *most_live < found) {
+        sink.bad(line_number, "more blocks are live at once than the log declares");
+    } else if (most_live && *most_live > found) {
+        sink.bad(line_number, "fewer blocks are live at once than the log declares: lines may be missing");
+    }
+}
+
 base::Expected<void> import_malloc_bench(LogText& log, ImportSink& sink, const ImportOptions& options)
 {
     std::optional<std::uint64_t> most_live;  // as the log declares it, behind its lines
     for (std::uint64_t line_number = 1;; ++line_number) {
         if (log.peek(1).empty()) {
-            if (!most_live && line_number > 1) {
-                sink.bad(line_number, "the number of live blocks that ends the log is missing: it may be cut off");
-            } else if (most_live && *most_live < sink.accounting().totals().peak_live_blocks) {
-                sink.bad(line_number, "more blocks are live at once than the log declares");
-            }
+            check_declared(most_live, line_number, sink);
             return {};
         }
         const auto tag = read_varint(log);
