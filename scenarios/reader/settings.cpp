@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/text.hpp"
 #include "core/model/plan.hpp"
 #include "scenarios/reader/fields.hpp"
 #include "scenarios/reader/foreign_text.hpp"
@@ -156,9 +157,9 @@ void override_one(const std::pair<std::string, std::string>& assignment, Sources
     const auto variable = variables.find(name);
     if (variable == variables.end()) {
         const auto known = names_of(variables, &Variables::value_type::first);
-        reading.diagnostics.add(
-            place, known.empty() ? "the scenario has no variables"
-                                 : fmt::format("unknown variable {}{}", in_quotes(name), did_you_mean(name, known)));
+        reading.diagnostics.add(place, known.empty() ? "the scenario has no variables"
+                                                     : fmt::format("unknown variable {}{}", in_quotes(name),
+                                                                   base::suggestion(name, known)));
         return;
     }
     if (find_bad_byte(text)) {
