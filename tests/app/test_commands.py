@@ -166,6 +166,17 @@ class Checking(CliTest):
         self.write("churn", scenario("mine"))
         self.assertIn("mine", self.expect(0, "list", "cases", "churn").text, "a file of that name comes first")
 
+    def test_a_profile_is_no_settings_file(self):
+        profile = CATALOG.parents[1] / "configs/runtimes/dotnet.json"
+        self.write("mine.json", profile.read_text())
+        for include, name in (("mine.json", "mine.json"), ("missing/dotnet.json", "dotnet"),
+                              (os.path.relpath(profile, self.folder.resolve()), "dotnet")):
+            with self.subTest(include):
+                self.write("s.json", scenario(include=include))
+                errors = self.expect(2, "validate", "s.json").errors
+                self.assertIn('release.profile names it: "release": {"profile": "%s"}' % name, errors)
+                self.assertEqual(len(errors.splitlines()), 1, errors)
+
     def test_comments_and_free_keys(self):
         self.write("c.json", '// a comment\n{ "format": "memsweep-scenario", /* another */ "version": 1, "name": "c", "x-mine": {"any": [1]},\n'
                              '  "steps": [ {"op": "alloc", "as": "a", "bytes": "4KiB", "x-why": null} ] }')
