@@ -333,6 +333,15 @@ class Probe(CliTest):
             self.assertIn(words, outcome.text)
         self.assertEqual(self.expect(0, "probe", "faults", *QUICK, "--limits", self.limits(broken | {"severity": "warn"})).code, 0)
 
+    def test_a_limit_that_nothing_matches_names_the_nearest_word(self):
+        good = {"scenario": "probe_faults", "where": {"kind": "first_touch"}, "expr": "time_per_fault.median >= 0ns"}
+        wrong = (({"where": {"knid": "first_touch"}}, 'none has a parameter "knid"; did you mean "kind"?'),
+                 ({"where": {"kind": "first_toch"}}, 'none has kind=first_toch; did you mean "first_touch"?'),
+                 ({"scenario": "probe_fautls"}, 'nothing of "probe_fautls" was; did you mean "probe_faults"?'))
+        document = self.probe("faults", "--limits", self.limits(*(good | change for change, _ in wrong)), code=1)
+        for one, (_, said) in zip(document["assertions"], wrong, strict=True):
+            self.assertEqual(one["reason"], f"no case that it speaks of was measured: {said}")
+
     def test_limits_files_are_checked_before_anything_is_measured(self):
         good = {"expr": "bandwidth.median > 1GB/s"}
         for limits, message in (([{"expr": "bandwidht.median > 1GB/s"}], 'did you mean "bandwidth"?'), ([{"expr": "bandwidth.median > 1ms"}], "unit"),
