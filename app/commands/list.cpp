@@ -11,6 +11,7 @@
 
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
+#include "app/commands/plans.hpp"
 #include "app/commands/shipped.hpp"
 #include "app/commands/this_machine.hpp"
 #include "core/model/allocator.hpp"
@@ -76,7 +77,7 @@ Expected<Listing> list_cases(const ListCommand& command)
     const scenarios::Surroundings around = surroundings(this_machine());
     Listing listing{{"case", "peak_bytes"}, {}};
     for (const std::string& file : command.files) {
-        const auto plan = scenarios::load(scenario_path(file), {}, around);
+        const auto plan = load_scenario(file, {}, around);
         if (!plan) {
             return base::fail(plan.error().front());
         }

@@ -5,11 +5,11 @@
 
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
+#include "app/commands/plans.hpp"
 #include "app/commands/shipped.hpp"
 #include "app/commands/this_machine.hpp"
 #include "core/model/plan.hpp"
 #include "reporters/document/table.hpp"
-#include "scenarios/reader/loader.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -23,7 +23,7 @@ base::Expected<ExitCode> execute(const ValidateCommand& command, const GlobalOpt
     const scenarios::Surroundings around = surroundings(this_machine());
     ExitCode code = ExitCode::done;
     for (const std::string& file : command.files) {
-        const scenarios::Loaded plan = scenarios::load(scenario_path(file), {}, around);
+        const scenarios::Loaded plan = load_scenario(file, {}, around);
         if (plan) {
             if (!global.quiet &&
                 !print_data(fmt::format("{}: ok, {}\n", file, reporters::plural(plan->cases.size(), "case")))) {
