@@ -128,10 +128,11 @@ struct Inputs {
 std::optional<Inputs> read_all(const std::vector<std::string>& paths)
 {
     Inputs inputs;
+    std::vector<base::Error> errors;
     for (const std::string& path : paths) {
         auto result = read_any_result(path);
         if (!result) {
-            print_error(result.error());
+            errors.push_back(std::move(result.error()));
             continue;
         }
         if (auto* fleet = std::get_if<model::Fleet>(&*result)) {
@@ -144,8 +145,8 @@ std::optional<Inputs> read_all(const std::vector<std::string>& paths)
         }
         inputs.results.push_back(std::move(report));
     }
-    return inputs.results.size() + inputs.fleets.size() == paths.size() ? std::optional{std::move(inputs)}
-                                                                        : std::nullopt;
+    print_errors(errors);
+    return errors.empty() ? std::optional{std::move(inputs)} : std::nullopt;
 }
 
 bool is_between_phases(const CompareCommand& command)

@@ -1,4 +1,5 @@
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -33,14 +34,17 @@ base::Expected<ExitCode> report_history(const ReportCommand& command, const Glob
             "--format");
     }
     measure::HistoryBuilder builder;
-    ExitCode code = ExitCode::done;
+    std::vector<base::Error> errors;
     for (const std::string& path : command.results) {
-        if (const auto result = read_result(path)) {
+        if (auto result = read_result(path)) {
             builder.add(path, *result);
         } else {
-            print_error(result.error());
-            code = ExitCode::bad_input;
+            errors.push_back(std::move(result.error()));
         }
+    }
+    print_errors(errors);
+    if (errors.size() == command.results.size()) {
+        return ExitCode::bad_input;
     }
     const reporters::HistoryReport report{model::this_tool(), builder.finish({})};
     if (report.histories.histories.empty()) {
@@ -48,7 +52,7 @@ base::Expected<ExitCode> report_history(const ReportCommand& command, const Glob
             fmt::format("no two runs of one scenario on one machine: {}", fmt::join(report.histories.left_out, "; ")),
             "report");
     }
-    return worse(code, write_in(*format, report, command.out, global));
+    return worse(errors.empty() ? ExitCode::done : ExitCode::bad_input, write_in(*format, report, command.out, global));
 }
 
 base::Expected<ExitCode> report_fleet(const model::Fleet& fleet, const ReportCommand& command,

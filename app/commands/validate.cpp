@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -21,9 +23,9 @@ struct ValidateCommand {
 base::Expected<ExitCode> execute(const ValidateCommand& command, const GlobalOptions& global)
 {
     const scenarios::Surroundings around = surroundings(this_machine());
-    ExitCode code = ExitCode::done;
+    std::vector<base::Error> errors;
     for (const std::string& file : command.files) {
-        const scenarios::Loaded plan = load_scenario(file, {}, around);
+        scenarios::Loaded plan = load_scenario(file, {}, around);
         if (plan) {
             if (!global.quiet &&
                 !print_data(fmt::format("{}: ok, {}\n", file, reporters::plural(plan->cases.size(), "case")))) {
@@ -31,10 +33,10 @@ base::Expected<ExitCode> execute(const ValidateCommand& command, const GlobalOpt
             }
             continue;
         }
-        print_places(plan.error());
-        code = ExitCode::bad_input;
+        std::ranges::move(plan.error(), std::back_inserter(errors));
     }
-    return code;
+    print_places(errors);
+    return errors.empty() ? ExitCode::done : ExitCode::bad_input;
 }
 
 }  // namespace

@@ -83,6 +83,13 @@ class WrongUsage(CliTest):
                 self.assertNotIn("internal error", outcome.errors)
                 self.assertEqual(sorted(os.listdir(self.folder)), before, "left something behind")
 
+    def test_nothing_is_said_twice(self):
+        self.write("bad.json", '{"format":')
+        for command in (("validate", "bad.json", "bad.json"), ("run", "bad.json", "bad.json"), ("compare", "bad.json", "bad.json"),
+                        ("report", "bad.json", "bad.json"), ("merge", "bad.json", "bad.json", "-o", "new.json")):
+            with self.subTest(command):
+                self.assertRegex(self.expect(2, *command).errors, r"\A[^\n]*bad\.json:1:1[^\n]*\n\Z")
+
     def test_no_message_steers_the_terminal(self):
         """Whatever a foreign file or a command line says, stderr has no control byte but the ends of its own lines."""
         evil = "x\x1b[31m\x07\x9b\ty"
