@@ -34,7 +34,8 @@ void add_output(Command& command, RunCommand& run)
                    "Compare with this result of the same scenario and machine; a regression is exit code 1");
     command.option("--gate FILE", value::offering(value::text(run.gate), shipped_gates()),
                    "Judge the comparison by this gate file, or one that ships (memory)");
-    command.flag("--resume", run.resume, "Go on with the result that -o names; its scenario must be the same");
+    command.flag("--resume", run.resume,
+                 "Go on with the result that -o names, if it is there; its scenario must be the same");
 }
 
 void add_cases(Command& command, RunCommand& run)
