@@ -154,6 +154,29 @@ Option& Command::flag(std::string_view declaration, bool& target, std::string op
     return option(declaration, value::flag(target), std::move(option_help));
 }
 
+Option& Command::format_option(std::string& format, OptionValue value, std::string option_help)
+{
+    Option& added = option("-f,--format FMT", std::move(value), std::move(option_help));
+    const auto take_json = [&format, usual = format](const std::vector<std::string>&) -> base::Expected<void> {
+        if (format != usual && format != "json") {
+            return refuse(fmt::format("means -f json, and -f {} was given too", format));
+        }
+        format = "json";
+        return {};
+    };
+    option("--json", {.take = take_json, .arity = Arity::flag}, "The same as -f json");
+    return added;
+}
+
+void Command::text_or_json(bool& as_json, std::string json_help)
+{
+    OptionValue value = value::any([&as_json](const std::string& given) { as_json = given == "json"; });
+    value.choices = {"text", "json"};
+    value.fallback = "text";
+    option("-f,--format FMT", std::move(value), "text or json");
+    flag("--json", as_json, std::move(json_help));
+}
+
 Option& Command::hidden_option(std::string_view declaration, OptionValue value)
 {
     return hidden_options.emplace_back(declared(declaration, std::move(value), ""));

@@ -273,6 +273,7 @@ base::Expected<ExitCode> execute(const CompareCommand& command, const GlobalOpti
 
 void add_judging(Command& command, CompareCommand& compare)
 {
+    command.group = "Judging";
     OptionValue metrics = value::texts(compare.metrics, Arity::each_time);
     command.option("--metric METRIC", value::offering(std::move(metrics), value::names_in(model::metric_catalog())),
                    "Only this metric (repeatable; memsweep list metrics)");
@@ -282,9 +283,10 @@ void add_judging(Command& command, CompareCommand& compare)
                    "Take thresholds from a gate file, or one that ships (memory)");
     command.flag("--points", compare.points, "Also compare what named points measured, as POINT.METRIC");
     command.flag("--no-gate", compare.no_gate, "Show regressions, but exit with 0");
+    command.flag("--force", compare.force, "Compare different scenarios or machines all the same");
+    command.group = "Output";
     command.flag("--only-changed", compare.only_changed, "Leave out what is the same or cannot be told");
     command.flag("--explain", compare.explain, "Say how each verdict came about, and what would have changed it");
-    command.flag("--force", compare.force, "Compare different scenarios or machines all the same");
 }
 
 base::Expected<void> check(const CompareCommand& compare)
@@ -311,8 +313,9 @@ void add_compare(Command& program, const GlobalOptions& global)
                    "phases of each case too: phase=warm phase=cold");
     add_judging(command, compare);
     const auto formats = reporters::format_names<reporters::ComparisonReport>();
-    command.option("-f,--format FMT", value::offering(value::text(compare.format), {formats.begin(), formats.end()}),
-                   "text, md, json, junit or html");
+    command.format_option(compare.format,
+                          value::offering(value::text(compare.format), {formats.begin(), formats.end()}),
+                          "text, md, json, junit or html");
     command.option("-o,--out FILE", value::text(compare.out), "Where to write (default stdout)");
     command.footer = "Exit codes: 0 no regression; 1 a metric regressed or a case began to fail; 2 unreadable, or not "
                      "comparable; 5 no verdict: too few repetitions.";

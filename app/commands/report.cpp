@@ -100,8 +100,8 @@ void add_report(Command& program, const GlobalOptions& global)
     command.positional("result RESULT", value::texts(report.results),
                        "A result; or several, whose trends are shown; - is stdin");
     const std::vector<std::string> formats = value::names_in(reporters::formats());
-    command.option("-f,--format FMT", value::offering(value::text(report.format), formats),
-                   fmt::format("{} (memsweep list formats explains them)", fmt::join(formats, ", ")));
+    command.format_option(report.format, value::offering(value::text(report.format), formats),
+                          fmt::format("{} (memsweep list formats explains them)", fmt::join(formats, ", ")));
     command.option("-o,--out FILE", value::text(report.out),
                    "Where to write (default stdout); csv and gha write a file per part beside it");
     command.flag("--check", report.check,

@@ -1,9 +1,13 @@
 #include "reporters/json/listing.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "reporters/text/display_text.hpp"
 #include "reporters/text/json.hpp"
 
 namespace memsweep::reporters {
@@ -18,49 +22,99 @@ Json cell_json(const model::Scalar& cell)
     return std::visit([](const auto& value) { return Json(value); }, cell);
 }
 
-Json row_json(const Listing& listing, const std::vector<model::Scalar>& row)
+Json row_json(const Listing& listing, const std::vector<model::Scalar>& row, Json object = Json::object())
 {
-    Json object = Json::object();
     for (std::size_t i = 0; i < listing.columns.size(); ++i) {
         object[listing.columns[i]] = cell_json(row[i]);
     }
     return object;
 }
 
-}  // namespace
-
-std::string listing_text(const Listing& listing)
+std::vector<std::size_t> widths_of(const Listing& listing)
 {
-    std::vector<std::size_t> widths(listing.columns.size());
+    std::vector<std::size_t> widths;
+    for (const std::string& column : listing.columns) {
+        widths.push_back(column.size());
+    }
     for (const auto& row : listing.rows) {
         for (std::size_t i = 0; i < row.size(); ++i) {
             widths[i] = std::max(widths[i], model::to_text(row[i]).size());
         }
     }
-    std::string text;
-    for (const auto& row : listing.rows) {
-        std::string line;
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            line += fmt::format("{:<{}}", model::to_text(row[i]), i + 1 == row.size() ? 0 : widths[i] + 2);
+    return widths;
+}
+
+// How many columns stand on the row's own line: all, where they fit.
+std::size_t columns_on_the_line(const std::vector<std::size_t>& widths, std::size_t width)
+{
+    std::size_t taken = 0;
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+        taken += widths[i] + (i == 0 ? 0 : 2);
+        if (taken > width) {
+            return std::max<std::size_t>(i, 1);
         }
-        line.erase(line.find_last_not_of(' ') + 1);
-        text += line + "\n";
+    }
+    return widths.size();
+}
+
+std::string line_of(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths, std::size_t count)
+{
+    std::string line;
+    for (std::size_t i = 0; i < count; ++i) {
+        line += fmt::format("{:<{}}", cells[i], widths[i] + 2);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    return line + "\n";
+}
+
+std::string below(const std::string& cell, std::size_t width)
+{
+    constexpr int indent = 4;
+    const bool is_one_word = cell.find(' ') == std::string::npos;  // such as a path, which is to be copied whole
+    std::string text;
+    for (const std::string& line :
+         is_one_word ? std::vector{cell} : wrapped(cell, std::max(static_cast<int>(width) - indent, 2 * indent))) {
+        text += std::string(indent, ' ') + line + "\n";
     }
     return text;
 }
 
-std::string listing_json(const Listing& listing)
+}  // namespace
+
+std::string listing_text(const Listing& listing, int columns)
 {
-    Json array = Json::array();
+    const auto width = static_cast<std::size_t>(std::max(columns, 1));
+    const std::vector<std::size_t> widths = widths_of(listing);
+    const std::size_t beside = columns_on_the_line(widths, width);
+    const std::vector<std::string> rest{listing.columns.begin() + static_cast<std::ptrdiff_t>(beside),
+                                        listing.columns.end()};
+    std::string text = line_of(listing.columns, widths, beside);
+    text += rest.empty() ? std::string{} : below(fmt::format("{}", fmt::join(rest, ", ")), width);
     for (const auto& row : listing.rows) {
-        array.push_back(row_json(listing, row));
+        std::vector<std::string> cells;
+        std::ranges::transform(row, std::back_inserter(cells), model::to_text);
+        text += line_of(cells, widths, beside);
+        for (std::size_t i = beside; i < cells.size(); ++i) {
+            text += cells[i].empty() ? std::string{} : below(cells[i], width);
+        }
     }
-    return indented(array) + "\n";
+    return text;
 }
 
-std::string object_json(const Listing& listing)
+std::string listing_json(const Listing& listing, std::string_view format)
 {
-    return indented(listing.rows.empty() ? Json::object() : row_json(listing, listing.rows.front())) + "\n";
+    Json rows = Json::array();
+    for (const auto& row : listing.rows) {
+        rows.push_back(row_json(listing, row));
+    }
+    const Json document = {{"format", std::string{format}}, {"format_version", 1}, {"rows", std::move(rows)}};
+    return indented(document) + "\n";
+}
+
+std::string object_json(const Listing& listing, std::string_view format)
+{
+    const Json head = {{"format", std::string{format}}, {"format_version", 1}};
+    return indented(row_json(listing, listing.rows.front(), head)) + "\n";
 }
 
 }  // namespace memsweep::reporters

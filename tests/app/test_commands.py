@@ -36,6 +36,7 @@ class Helping(CliTest):
                 self.assertEqual(outcome.err, b"")
                 self.assertIn(f"memsweep {command}", outcome.text)
                 self.assertEqual(self.expect(0, command, "-h").out, outcome.out)
+                self.assertEqual(self.expect(0, "help", command).out, outcome.out)
         self.assertLessEqual({"--out", "--report", "--axis", "--set", "--filter", "--repetitions", "--warmup", "--seed", "--isolation",
                               "--timeout", "--max-memory", "--tag", "--events", "--resume", "--fail-fast", "--dry-run", "--quick", "--baseline"},
                              set(re.findall(r"--[a-z-]+", self.expect(0, "run", "--help").text)))
@@ -59,11 +60,40 @@ class Helping(CliTest):
         self.assertLessEqual({"name", "version", "git", "build_type", "compiler"}, set(parsed))
 
 
+class Json(CliTest):
+    def test_both_spellings_give_the_same_document_with_a_format(self):
+        self.small()
+        self.expect(0, "run", "small.json", "-q", "-n", "6", "-o", "r.json")
+        self.write("log.csv", "Thread,Time,Action,Pointer,Size,Stream\n1,00:00:01,allocate,0x10,64,0\n1,00:00:02,free,0x10,64,0\n")
+        self.expect(0, "import", "log.csv", "-o", "t.mst", "-q")
+        for name, command in (("validation", ("validate", "small.json")), ("comparison", ("compare", "r.json", "r.json")),
+                              ("fit", ("fit", "t.mst")), ("result", ("report", "r.json")), ("trace-summary", ("info", "t.mst")),
+                              ("list", ("list", "formats")), ("result", ("watch", "-i", "10ms", "--", "true"))):
+            with self.subTest(command):
+                long, short = (self.memsweep(command[0], *how, *command[1:]) for how in (("--json",), ("-f", "json")))
+                self.assertEqual(long.code, short.code, long)
+                document = strict_json(long.out)
+                self.assertEqual((document["format"], document["format_version"]), (f"memsweep-{name}", 1))
+                self.assertEqual(set(strict_json(short.out)), set(document))
+        self.assertEqual(strict_json(self.expect(0, "--version", "--json").out)["format"], "memsweep-version")
+
+    def test_validation(self):
+        self.small()
+        self.write("bad.json", "{")
+        rows = strict_json(self.expect(2, "validate", "small.json", "bad.json", "--json").out)["rows"]
+        self.assertEqual(rows[0], {"file": "small.json", "valid": True, "cases": 1, "error": None})
+        self.assertEqual((rows[1]["valid"], rows[1]["cases"]), (False, None))
+        self.assertIn("bad.json:1:", rows[1]["error"])
+
+
 class Listing(CliTest):
     def listing(self, what, *files):
         text = self.expect(0, "list", what, *files)
-        rows = strict_json(self.expect(0, "list", what, *files, "--json").out)
+        document = strict_json(self.expect(0, "list", what, *files, "--json").out)
+        self.assertEqual((document["format"], document["format_version"]), ("memsweep-list", 1))
+        rows = document["rows"]
         self.assertEqual(text.err, b"")
+        self.assertLessEqual(max(map(len, text.text.splitlines())), max(80, *(len(word) + 4 for word in text.text.split())))
         self.assertTrue(rows)
         self.assertEqual({frozenset(row) for row in rows}, {frozenset(rows[0])}, "every row has the same keys")
         return text.text, rows
@@ -76,7 +106,15 @@ class Listing(CliTest):
             self.assertTrue(row["description"])
             self.assertIn(row["name"], text)
         from_source = execute("list", "scenarios", "--json", cwd=CATALOG.parents[1])
-        self.assertEqual([row["name"] for row in json.loads(from_source.out)], [row["name"] for row in rows])
+        self.assertEqual([row["name"] for row in json.loads(from_source.out)["rows"]], [row["name"] for row in rows])
+
+    def test_a_line_names_the_columns_and_the_description_comes_before_the_path(self):
+        self.write("mine.json", scenario("mine", description="One of mine."))
+        lines = self.expect(0, "list", "scenarios", ".").text.splitlines()
+        self.assertEqual(lines[0].split(), ["name", "cases", "description", "path"])
+        self.assertRegex(lines[1], r"^mine +1 +One of mine\. +\./mine\.json$")
+        lines = self.expect(0, "list", "metrics").text.splitlines()
+        self.assertEqual(lines[0].split()[0], "name")
 
     def test_scenarios_of_a_folder_with_a_broken_file(self):
         self.small()

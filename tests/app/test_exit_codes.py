@@ -57,7 +57,9 @@ class WrongUsage(CliTest):
         ("report in place of a folder", ["run", "small.json", "-o", "r.json", "-r", "csv=folder"], "folder: cannot write"),
         ("unwritable events", ["run", "small.json", "-o", "r.json", "--events", "no/such/folder/e"], "cannot write events"),
         ("resume without a file", ["run", "small.json", "--resume"], "--resume.*-o"),
-        ("resume of nothing", ["run", "small.json", "--resume", "-o", "missing.json"], r"missing\.json: cannot read"),
+        ("json of what has none", ["run", "small.json", "--json"], "--json: goes with --version"),
+        ("two formats", ["report", "small.json", "-f", "csv", "--json"], "--json: means -f json, and -f csv was given too"),
+        ("help of the unknown", ["help", "rnu"], 'did you mean "run"'),
         ("resume of a scenario", ["run", "small.json", "--resume", "-o", "other.json"], "no memsweep result"),
         ("report of nothing", ["report", "missing.json"], r"missing\.json: cannot read"),
         ("report of a scenario", ["report", "small.json"], "no memsweep result"),
@@ -134,6 +136,12 @@ class WrongUsage(CliTest):
         outcome = self.expect(2, "run", "small.json", "bad.json", "-o", "%s.out", "--events", "e")
         self.assertRegex(outcome.errors, PLACE)
         self.assertFalse((self.folder / "small.out").exists() or (self.folder / "e").exists())
+
+    def test_resume_of_nothing_begins_from_the_start(self):
+        self.small()
+        outcome = self.expect(0, "run", "small.json", "-q", "--resume", "-o", "new.json")
+        self.assertIn("--resume: there is no new.json to go on with: from the start", outcome.errors)
+        self.assertEqual(self.result("new.json")["summary"]["ok"], 1)
 
     def test_resume_of_another_fingerprint_leaves_the_file_alone(self):
         self.small()

@@ -234,7 +234,7 @@ class Probe(CliTest):
         presets = sorted(path.stem.removeprefix("probe_") for path in CATALOG.glob("probe_*.json"))
         refused = self.expect(2, "probe", "topology", "--dump-scenario").errors
         self.assertEqual(sorted(refused.partition("preset: ")[2].partition(";")[0].split(", ")), presets)
-        listed = {row["name"] for row in strict_json(self.expect(0, "list", "scenarios", "--json").out)}
+        listed = {row["name"] for row in strict_json(self.expect(0, "list", "scenarios", "--json").out)["rows"]}
         for preset in presets:
             self.expect(0, "probe", preset, "--dump-scenario", "-o", f"{preset}.json")
             self.assertEqual((self.folder / f"{preset}.json").read_text(), (CATALOG / f"probe_{preset}.json").read_text())
