@@ -356,6 +356,11 @@ json.dump([[family.name, family.type, family.unit, [[one.labels, one.value] for 
 
     # csv and its parts
 
+    def test_sizes_of_axes_are_read_at_a_glance(self):
+        text = self.report("document", "text").decode()
+        self.assertRegex(text, r"(?m)^ *(refcount|finalizer)? +64KiB ")
+        self.assertNotIn(" 65536 ", text)
+
     def test_csv_parts_lie_beside_it(self):
         (self.folder / "out").mkdir()
         self.expect(0, "report", "document.json", "-f", "csv", "-o", "out/all.csv")
