@@ -133,6 +133,10 @@ class Probe(CliTest):
         self.assertEqual(document["machine"]["devices"], [])
         version = strict_json(self.expect(0, "--version", "--json", env=nowhere).out)
         self.assertRegex(version["devices"], "^none: CUDA: ")
+        text = self.expect(0, "probe", "device", *QUICK, env=nowhere).text
+        rows = [line for line in text.splitlines() if line.endswith("  skipped")]
+        self.assertEqual(len(rows), 1, text)
+        self.assertRegex(rows[0], rf"^{len(cases)} cases ")
 
     def test_two_devices_are_measured_and_every_sample_verified(self):
         pair = environment(POCL_DEVICES="pthread pthread", CUDA_VISIBLE_DEVICES="")
