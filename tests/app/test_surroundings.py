@@ -43,7 +43,7 @@ class Names(CliTest):
         """Valid in every format, and no name becomes markup or a column of its own."""
         result = self.result(path)
         widths = {len(row) for row in csv.reader(io.StringIO(self.expect(0, "report", path, "-f", "csv").out.decode(), newline=""), strict=True)}
-        self.assertEqual(widths, {12})
+        self.assertEqual(widths, {12 + len({axis for case in result["cases"] for axis in case["params"]})})
         page = Page(self.expect(0, "report", path, "-f", "html").out.decode())
         self.assertEqual(page.left_open, [])
         self.assertEqual(page.outside, [])

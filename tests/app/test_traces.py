@@ -9,7 +9,7 @@ import unittest
 from memsweep_cli import SOURCE, CliTest
 
 LOGS = SOURCE / "tests/trace/logs"
-KEYS = ["events", "allocations", "frees", "reallocations", "threads", "peak_live_bytes", "end_live_bytes", "peak_live_blocks",
+KEYS = ["format", "format_version", "events", "allocations", "frees", "reallocations", "threads", "peak_live_bytes", "end_live_bytes", "peak_live_blocks",
         "bytes_allocated", "max_size", "unknown_frees", "duplicate_allocations", "failures", "bad_lines"]
 POLICIES = ["first_fit", "best_fit", "tlsf", "rmm_pool", "pytorch", "buddy", "pow2", "quad"]
 
