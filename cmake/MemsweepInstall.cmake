@@ -20,8 +20,8 @@ install(TARGETS memsweep RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS memsweep_record LIBRARY DESTINATION lib/memsweep)  # where app/commands/record.cpp looks for it, beside bin/
 install(DIRECTORY scenarios/catalog scenarios/schema scenarios/traces DESTINATION ${CMAKE_INSTALL_DATADIR}/memsweep/scenarios
         FILES_MATCHING PATTERN "*.json" PATTERN "*.mst")
-# What records a runtime and makes a profile of the recording.
-set(recorders record.py overlay.py fit_profile.py repro.py Repro.java Repro.cs)
+# What records a runtime, for `memsweep profile fit`.
+set(recorders record.py overlay.py repro.py Repro.java Repro.cs)
 list(TRANSFORM recorders PREPEND tests/runtimes/)
 install(PROGRAMS ${recorders} DESTINATION ${CMAKE_INSTALL_DATADIR}/memsweep/runtimes)
 install(DIRECTORY configs DESTINATION ${CMAKE_INSTALL_DATADIR}/memsweep FILES_MATCHING PATTERN "*.json")

@@ -1,61 +1,441 @@
 #!/usr/bin/env bash
-# On a machine with an NVIDIA GPU: builds the release preset, runs every test of the ring [gpu], measures every case of
-# the device probe, puts the copy engines' figures beside those of a small reference of nvbandwidth's method, and leaves
-# the results in results/reference/.
+# Runs on a GPU what no machine without one can: the contract tests, every case of the device probe, rounds beside other
+# programs, memory of the driver, traces and the catalog's transfers on the device, compute-sanitizer. It needs a kit of
+# scripts/gpu_kit.sh, wherever that was copied to, or a checkout with a release build, of which it packs a kit first; and
+# of the machine a driver, nvidia-smi, bash and the usual commands, no packages and no network.
 #
-#   scripts/gpu_check.sh [OUT]      OUT: another folder for the results
+#   gpu_check.sh [a|b|all] [--backend cuda|opencl] [--only REGEX] [--quick] [--budget SECONDS] [--out DIR]
 #
-# Exit codes  0 all tests and cases passed; 1 one failed; 2 no nvcc or no device.
-set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+#   a              facts, contract tests, the whole probe, five rounds beside nvbandwidth and copy_engine
+#   b              memory of the driver, replays of traces, the catalog's scenarios of devices, compute-sanitizer
+#   all            both (default); where a command may take ten minutes, a and b one by one
+#   --backend B    opencl: on OpenCL's devices, to try the kit without a GPU; figures are then compared, not judged
+#   --only REGEX   only the steps whose name matches
+#   --quick        small and once: shows that the steps run, and no figure worth keeping
+#   --budget S     stop after so many seconds (default 560)
+#   --out DIR      where results and gpu_summary_PART.txt are left (default results beside this script; of a checkout,
+#                  results/gpu)
+#
+# Every step has a time of its own and ends in one line: passed, failed, compared (a figure of which nothing is asked) or
+# not run, with the reason.
+#
+# Exit codes  0 all that ran passed; 1 something failed, or it was interrupted; 2 no GPU, nothing that could run, or wrong
+#             usage.
+set -uo pipefail
+export LC_ALL=C
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
-if [[ ${1:-} == -h || ${1:-} == --help ]]; then
-    sed -n '2,9s/^# \{0,1\}//p' scripts/gpu_check.sh
-    exit 0
+die() {
+    echo "gpu_check: $1" >&2
+    exit "${2:-1}"
+}
+
+# A checkout: the kit is packed of what is built, and everything below happens in the kit.
+if [[ ! -x $here/bin/memsweep && -f $here/gpu_kit.sh && ${1:-} != -h && ${1:-} != --help ]]; then
+    root=$(dirname "$here")
+    "$here/gpu_kit.sh" --build-dir "$root/build/release" >/dev/null || die "no kit could be packed of build/release"
+    exec "$root/build/gpu_kit/gpu_check.sh" --out "$root/results/gpu" "$@"
 fi
-out=${1:-results/reference}
-mkdir -p "$out"
 
-nvcc=$(command -v nvcc || true)
-[[ -n $nvcc ]] || nvcc=/usr/local/cuda/bin/nvcc
-if [[ ! -x $nvcc ]]; then
-    echo "gpu_check: no nvcc: install the CUDA Toolkit, 12 or newer" >&2
-    exit 2
-fi
+part='' backend=cuda only='' quick='' budget=560 out=$here/results
+while [[ $# -gt 0 ]]; do
+    case $1 in
+    -h | --help)
+        sed -n '2,/^set /s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+        exit 0
+        ;;
+    a | b | all) part=$1 ;;
+    --quick) quick=yes ;;
+    --backend | --only | --budget | --out)
+        [[ $# -gt 1 ]] || die "$1 needs a value" 2
+        case $1 in
+        --backend) backend=$2 ;;
+        --only) only=$2 ;;
+        --budget) budget=$2 ;;
+        --out) out=$2 ;;
+        esac
+        shift
+        ;;
+    *) die "unknown argument $1; see --help" 2 ;;
+    esac
+    shift
+done
+part=${part:-all}
+[[ $backend == cuda || $backend == opencl ]] || die "--backend: $backend is neither cuda nor opencl" 2
+[[ $budget =~ ^[1-9][0-9]*$ ]] || die "--budget: $budget is no number of seconds" 2
+[[ -x $here/bin/memsweep ]] || die "no bin/memsweep beside this script: this is no whole kit" 2
+mkdir -p "$out" || die "--out: $out cannot be made" 2
+out=$(cd "$out" && pwd)
+work=$(mktemp -d) || die "no folder for what is being measured"
+cd "$work" || exit 1
 
-cmake --preset release >/dev/null
-cmake --build --preset release --target memsweep test_gpu
-probe=build/release/memsweep
-if ! "$probe" --version --json | grep -q 'gpu0:.*CUDA'; then
-    echo "gpu_check: no CUDA device: $("$probe" --version --json | grep devices)" >&2
-    exit 2
-fi
+summary=$out/gpu_summary_$part.txt
+started=$SECONDS
+failed=0 passed=0 noted=0 absent='' stopped='' child='' beside=()
+: >"$summary"
 
-status=0
-build/release/test_gpu "[gpu]" || status=1
-if sanitizer=$(command -v compute-sanitizer); then
-    "$sanitizer" --error-exitcode 1 build/release/test_gpu "[gpu]" || status=1
+# What belongs to one backend must not fall back on the other.
+if [[ $backend == cuda ]]; then
+    export OCL_ICD_VENDORS=/nowhere
 else
-    echo "gpu_check: skipped: compute-sanitizer: it is not installed"
+    export CUDA_VISIBLE_DEVICES='' POCL_DEVICES=${POCL_DEVICES:-pthread pthread}
+fi
+judge=$([[ $backend == cuda && -z $quick ]] && echo 1 || echo 0)
+
+say() { printf '%s\n' "$@" | tee -a "$summary"; }
+
+# note VERDICT NAME DETAIL: the line of a step.
+note() {
+    say "$(printf '%-9s %-34s %s' "$1" "$2" "$3")"
+    noted=$((noted + 1))
+    case $1 in
+    passed) passed=$((passed + 1)) ;;
+    failed) failed=$((failed + 1)) ;;
+    esac
+}
+
+left() { echo $((budget - SECONDS + started)); }
+
+# attempt NAME SECONDS COMMAND...: runs it, no longer than it may and than is left. Its status is $rc, what it printed is
+# in $log. False, with $why, where it was not run or not to its end for a reason of ours.
+attempt() {
+    local limit=$2 most=$2
+    log=$work/$1.txt why=''
+    shift 2
+    if [[ -n $stopped ]]; then
+        why=$stopped
+    elif [[ -n $absent ]]; then
+        why=$absent
+    elif (($(left) < 8)); then
+        why="no time is left"
+    fi
+    [[ -z $why ]] || return 1
+    ((limit > $(left) - 6)) && limit=$(($(left) - 6))
+    # In the background, because a signal to us waits for what runs in the foreground.
+    timeout -k 3 "$limit" "$@" >"$log" 2>&1 </dev/null &
+    child=$!
+    wait "$child"
+    rc=$?
+    if [[ -n $stopped ]]; then
+        kill "$child" 2>/dev/null
+        why="$stopped before it ended"
+        return 1
+    fi
+    child=''
+    if ((rc == 124 || rc == 137)) && ((limit < most)); then
+        why="the $limit s that were left of its $most were too few"
+        return 1
+    fi
+}
+
+# step NAME SECONDS COMMAND...: as attempt; true where the step ran and its status is for the caller to judge.
+step() {
+    local name=$1
+    [[ $name =~ $only ]] || return 1
+    if ! attempt "$@"; then
+        note "not run" "$name" "$why"
+        return 1
+    fi
+    if ((rc == 124 || rc == 137)); then
+        note failed "$name" "it was stopped after $2 s"
+        return 1
+    fi
+}
+
+ours() { timeout -k 3 60 env LD_LIBRARY_PATH="$libraries" "$here/bin/memsweep" "$@"; }
+last_line() { grep -v '^[[:space:]]*$' "$log" | tail -n 1 | cut -c 1-200; }
+
+# figures REPORT FILE...: notes each figure that the report has of them.
+figures() {
+    local report=$1 verdict name detail
+    shift
+    while IFS=$'\t' read -r verdict name detail; do
+        [[ $verdict == none ]] && verdict="not run"
+        note "$verdict" "$name" "$detail"
+    done < <(awk -v report="$report" -v judge="$judge" -v csv="${figures_csv:-}" -f "$here/gpu_figures.awk" "$@")
+}
+
+# reasons RESULT: why cases were skipped, each reason once with how often.
+reasons() {
+    awk '/"status": "skipped"/ { skipped = 1; next }
+         skipped && /"reason": / { sub(/.*"reason": "/, ""); sub(/",?$/, ""); ++why[$0] }
+         { skipped = 0 }
+         END { for (one in why) printf "; %d x %s", why[one], one }' "$1" | cut -c 1-600
+}
+
+# measured NAME SECONDS RESULT COMMAND...: a step that leaves a result; memsweep's status judges it.
+measured() {
+    local name=$1 result=$3 counts
+    step "$name" "$2" "${@:4}" || return 1
+    [[ -s $result ]] && ours report "$result" -f csv-summary -o "${result%.json}.csv" >/dev/null 2>&1
+    counts=$(awk -v report=counts -f "$here/gpu_figures.awk" "${result%.json}.csv" 2>/dev/null | cut -f 3)
+    [[ $rc != 0 || $counts == *" ok"* ]] || rc=4  # a probe of nothing but skipped cases ends well
+    case $rc in
+    0) note passed "$name" "$counts$(reasons "$result")" ;;
+    4) note "not run" "$name" "nothing could be measured$(reasons "$result")" ;;
+    *) note failed "$name" "exit code $rc: ${counts:+$counts; }$(last_line)" ;;
+    esac
+    ((rc == 0))
+}
+
+# judge_tests NAME: a program of Catch2's has tested nothing where it counts no assertion.
+judge_tests() {
+    local count
+    count=$(grep -oE '[0-9]+ assertions? in [0-9]+ test cases?|assertions: +[0-9]+.*' "$log" | tail -n 1)
+    if [[ $rc == 0 && $count =~ [1-9][0-9]*\ assertion ]]; then
+        note passed "$1" "$count"
+    else
+        note failed "$1" "exit code $rc: ${count:-no assertion}; $(last_line)"
+    fi
+}
+
+finish() {
+    local bytes
+    ((${#beside[@]})) && kill "${beside[@]}" 2>/dev/null
+    [[ -n $child ]] && kill "$child" 2>/dev/null
+    if tar -czf "$out/gpu_$part.tgz" -C "$work" . 2>/dev/null; then
+        bytes=$(wc -c <"$out/gpu_$part.tgz")
+        say "" "every result and log: gpu_$part.tgz, $((bytes / 1024)) KiB"
+        rm -rf "$work"
+    else
+        say "" "every result and log: $work (no tar here)"
+    fi
+}
+trap finish EXIT
+interrupted="it was interrupted"
+trap 'stopped=$interrupted' INT TERM HUP
+trap 'stopped="the time is up"' USR1
+# A driver that hangs may keep even a killed process: then the summary does not wait for it.
+{
+    trap 'kill $! 2>/dev/null; exit' TERM
+    sleep "$budget" &
+    wait
+    kill -USR1 $$
+} >/dev/null 2>&1 &
+beside+=($!)
+
+# What the driver's libraries are found by stays in front. The compiler's libraries of the kit serve where the machine
+# has none or older ones.
+libraries=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$here/lib
+if ! ours --version >start.txt 2>&1; then
+    libraries+=:$here/lib/fallback
+    if ! ours --version >start.txt 2>&1; then
+        note failed start "memsweep does not start here: $(tail -n 1 start.txt)"
+        exit 1
+    fi
+fi
+kit_run=(env "LD_LIBRARY_PATH=$libraries")
+memsweep=("${kit_run[@]}" "$here/bin/memsweep")
+say "gpu_check $part, $backend${quick:+, quick}, $(head -n 1 start.txt), $(date -u +%Y-%m-%dT%H:%M:%SZ)" "budget $budget s" ""
+
+facts() {
+    ours --version --json
+    ours probe topology -q -f json -o topology.json
+    nvidia-smi -L
+    nvidia-smi --query-gpu=name,driver_version,pstate,clocks.sm,clocks.mem,clocks.max.sm,clocks.max.mem,memory.total,pcie.link.gen.current,pcie.link.gen.max,pcie.link.width.current,power.limit,temperature.gpu,ecc.mode.current --format=csv
+    nvidia-smi -q -d CLOCK,PERFORMANCE,POWER
+    nvidia-smi topo -m
+    uname -a
+    ldd --version | head -n 1
+    nproc
+    head -n 3 /proc/meminfo
+    ulimit -l
+}
+export here libraries
+export -f facts ours
+# Whatever was asked for: which devices there are decides what can run.
+devices='not known'
+if ! attempt facts 60 bash -c facts; then
+    note "not run" facts "$why"
+else
+    devices=$(grep -m 1 '"devices"' "$log" | cut -d '"' -f 4)
+    note passed facts "Linux $(uname -r); $devices"
+    case $backend:$devices in
+    cuda:gpu0:*CUDA* | opencl:gpu0:*OpenCL*) ;;
+    *) absent="no device" ;;
+    esac
+fi
+passed=0 noted=0  # facts prove nothing
+if [[ -z $absent ]] && command -v nvidia-smi >/dev/null; then
+    # Clocks and throttling beside every step; it also keeps the driver initialised between them.
+    nvidia-smi dmon -s pucte -d 1 -o T >clocks.txt 2>&1 &
+    beside+=($!)
 fi
 
-"$probe" probe topology device --size 512MiB -n 11 -f json -o "$out/gpu_probe.json" || status=1
-"$nvcc" -O3 -arch=native -o build/release/copy_engine tests/gpu/reference/copy_engine.cu
-build/release/copy_engine 11 >"$out/gpu_copy_engine.csv"
+# Part A: is it right, and is it fast.
 
-python3 - "$out/gpu_probe.json" "$out/gpu_copy_engine.csv" <<'PYTHON' || status=1
-import csv, json, sys
+probe_options=(-q) small_probe=(-q -n 2)
+if [[ -n $quick ]]; then
+    probe_options+=(-n 1 --size 8MiB --min-time 1ms)
+    small_probe+=(--min-time 1ms)
+fi
 
-cases = {case["params"]["transfer"]: case for case in json.load(open(sys.argv[1]))["cases"]
-         if case["scenario"] == "probe_device" and case["params"].get("device", "gpu0") == "gpu0"}
-short = False
-for name, reference in csv.reader(open(sys.argv[2])):
-    case = cases[name]
-    ours = case["metrics"]["bandwidth"]["summary"]["median"] / 1e9 if case["status"] == "ok" else 0.0
-    short |= ours < 0.99 * float(reference)
-    print(f"{name:32} memsweep {ours:9.2f} GB/s   reference {float(reference):9.2f} GB/s   {ours / float(reference):.3f}")
-failed = [name for name, case in cases.items() if case["status"] in ("failed", "error")]
-print("failed: " + ", ".join(failed) if failed else "no case failed")
-sys.exit(1 if failed or short else 0)
+contract() {
+    if [[ $backend == cuda ]]; then
+        step contract 100 "${kit_run[@]}" "$here/bin/test_gpu" "[gpu]" -d yes && judge_tests contract
+    else
+        step contract 100 "${kit_run[@]}" "$here/bin/test_device" "[device]" -d yes && judge_tests contract
+    fi
+}
+
+whole_probe() {
+    if measured probe 170 gpu_probe.json "${memsweep[@]}" probe topology device "${probe_options[@]}" -f json -o gpu_probe.json; then
+        figures staged gpu_probe.csv
+    fi
+    [[ ! -s gpu_probe.json ]] || cp gpu_probe.json "$out/"
+    # More copies than a driver queues, of a size at which a sample has thousands.
+    measured small_copies 60 small_copies.json "${memsweep[@]}" probe device --size 64KiB -k 'host_to_device_memcpy_ce|device_to_host_memcpy_ce' "${small_probe[@]}" -f json -o small_copies.json
+    measured write_combined 30 write_combined.json "${memsweep[@]}" probe 'host:write_combined -> gpu0.sm -> gpu0' "${small_probe[@]}" -f json -o write_combined.json
+}
+
+# Rounds of three programs, the order of which alternates, so that a drift of the machine meets all alike.
+rounds() {
+    local transfers round order name some='' problems=''
+    [[ beside =~ $only ]] || return
+    transfers='host_to_device_memcpy_ce device_to_host_memcpy_ce host_to_device_bidirectional_memcpy_ce device_to_host_bidirectional_memcpy_ce host_to_device_memcpy_sm device_to_host_memcpy_sm host_device_latency_sm device_local_copy'
+    if [[ $backend != cuda ]]; then
+        note "not run" beside "nvbandwidth and copy_engine drive CUDA alone"
+        return
+    fi
+    for name in nvbandwidth copy_engine; do
+        if [[ -x $here/bin/$name ]]; then
+            some=yes
+        else
+            note "not run" "beside_$name" "$name is not in this kit: scripts/gpu_kit.sh says how it comes in"
+        fi
+    done
+    [[ -n $some ]] || return
+    for round in 1 2 3 4 5; do
+        order=(nvbandwidth ours copy_engine)
+        ((round % 2)) || order=(copy_engine ours nvbandwidth)
+        for name in "${order[@]}"; do
+            case $name in
+            nvbandwidth)
+                [[ -x $here/bin/nvbandwidth ]] || continue
+                # shellcheck disable=SC2086  # a list of names
+                attempt "nvbandwidth_$round" 60 "${kit_run[@]}" "$here/bin/nvbandwidth" -t $transfers -b 512 -i 5
+                ;;
+            ours)
+                attempt "memsweep_$round" 60 "${memsweep[@]}" probe device --devices 0 --size 512MiB --min-time 150ms -n 5 -q -k "transfer=(${transfers// /|})\$" -f csv-summary -o "ours_$round.csv"
+                ;;
+            copy_engine)
+                [[ -x $here/bin/copy_engine ]] || continue
+                attempt "copy_engine_$round" 30 "${kit_run[@]}" "$here/bin/copy_engine" 5
+                ;;
+            esac || {
+                note "not run" "beside: rounds from $round on" "$why"
+                break 2
+            }
+            ((rc == 0)) || problems+="; $name in round $round: exit code $rc, $(last_line)"
+        done
+    done
+    [[ -z $problems ]] || note failed beside "${problems:2}"
+    figures_csv=$out/gpu_beside.csv figures beside ours_*.csv nvbandwidth_*.txt copy_engine_*.txt
+}
+
+# Part B: memory, traces and transfers as scenarios have them.
+
+replayed_on=device,pool@device,tlsf@device,stream_ordered,managed,pinned,pool@pinned
+run_options=(-n 3 --warmup 1 -q) replay_options=(-n 3 --settle 0s -q)
+if [[ -n $quick ]]; then
+    run_options=(-n 1 --warmup 0 -q) replay_options=(-n 1 --warmup 0 --settle 0s --no-latency -q)
+fi
+
+driver_memory() {
+    if measured driver_memory 120 gpu_driver_memory.json "${memsweep[@]}" run driver_memory "${run_options[@]}" -o gpu_driver_memory.json; then
+        figures pool gpu_driver_memory.csv
+    fi
+    [[ ! -s gpu_driver_memory.json ]] || cp gpu_driver_memory.json "$out/"
+}
+
+# replay NAME SNAPSHOT: imports a snapshot of PyTorch's allocator and makes its calls on the device.
+replay() {
+    if step "import_$1" 30 "${memsweep[@]}" import "$2" -o "$1.mst"; then
+        if ((rc != 0)); then
+            note failed "import_$1" "exit code $rc: $(last_line)"
+            return
+        fi
+        note passed "import_$1" "$(sed -n 's/^events  */events: /p' "$log")"
+    fi
+    measured "replay_$1" 100 "gpu_replay_$1.json" "${memsweep[@]}" replay "$1.mst" --on "$replayed_on" "${replay_options[@]}" -o "gpu_replay_$1.json"
+    [[ ! -s gpu_replay_$1.json ]] || cp "gpu_replay_$1.json" "$out/"
+}
+
+traces() {
+    replay sample "$here/samples/pytorch.pickle"
+    [[ replay_training =~ $only && $backend == cuda ]] || return
+    local python=${PYTHON:-python3}
+    if ! "$python" -c 'import torch; assert torch.cuda.is_available()' >/dev/null 2>&1; then
+        note "not run" replay_training "no PyTorch that sees the device here"
+        return
+    fi
+    cat >training.py <<'PYTHON'
+import torch
+
+torch.cuda.memory._record_memory_history(max_entries=100000)
+model = torch.nn.Sequential(*[torch.nn.Linear(1024, 1024) for _ in range(8)]).cuda()
+optimizer = torch.optim.Adam(model.parameters())
+for _ in range(20):
+    optimizer.zero_grad()
+    model(torch.randn(512, 1024, device="cuda")).sum().backward()
+    optimizer.step()
+torch.cuda.memory._dump_snapshot("training.pickle")
 PYTHON
-exit "$status"
+    if step record_training 60 "$python" training.py; then
+        if ((rc == 0)); then
+            note passed record_training "$(wc -c <training.pickle) bytes of PyTorch's own snapshot"
+            replay training training.pickle
+        else
+            note failed record_training "exit code $rc: $(last_line)"
+        fi
+    fi
+}
+
+# Staging and the soundness of every way first, the rest by name.
+scenarios() {
+    local catalog=$here/share/memsweep/scenarios/catalog name
+    while read -r name; do
+        measured "scenario_$name" 60 "$name.json" "${memsweep[@]}" run "$name" "${run_options[@]}" -o "$name.json"
+    done < <(printf '%s\n' probe_staging transfer_crossover probe_healthcheck
+             grep -lE '"gpu[0-9*]' "$catalog"/*.json | sed 's,.*/,,; s,\.json$,,' |
+                 grep -vxE 'driver_memory|probe_staging|transfer_crossover|probe_healthcheck')
+}
+
+sanitizer() {
+    [[ sanitizer =~ $only ]] || return
+    local program refusal
+    program=$(PATH=$PATH:/usr/local/cuda/bin command -v compute-sanitizer)
+    if [[ $backend != cuda ]]; then
+        note "not run" sanitizer "compute-sanitizer watches CUDA alone"
+    elif [[ -z $absent && -z $program ]]; then
+        note "not run" sanitizer "compute-sanitizer is not installed"
+    elif step sanitizer 150 "${kit_run[@]}" "${program:-compute-sanitizer}" --error-exitcode 9 "$here/bin/test_gpu" "[gpu]" -d yes; then
+        # Some virtual machines do not let it at the device.
+        refusal=$(grep -m 1 -i 'device not supported' "$log")
+        if [[ -n $refusal ]]; then
+            note "not run" sanitizer "${refusal#=* }"
+        else
+            judge_tests sanitizer
+        fi
+    fi
+}
+
+if [[ $part != b ]]; then
+    contract
+    whole_probe
+    rounds
+fi
+if [[ $part != a ]]; then
+    driver_memory
+    traces
+    scenarios
+    sanitizer
+fi
+
+say "" "$passed passed, $failed failed, after $((SECONDS - started)) s"
+((noted > 0)) || die "--only: no step of part $part matches $only" 2
+if [[ -n $absent ]]; then
+    say "NO GPU for $backend: $devices"
+fi
+[[ $stopped != "$interrupted" ]] && ((failed == 0)) || exit 1
+((passed > 0)) || exit 2

@@ -4,7 +4,7 @@
     scripts/malloc_table.py --run results/reference/malloc_free.json     measure, keep Google Benchmark's JSON, print the table
     scripts/malloc_table.py --run --more results/reference/malloc_free.json    add rounds to those that the file has
     scripts/malloc_table.py results/reference/malloc_free.json           print the table of a result
-    scripts/malloc_table.py results/reference/malloc_free.json --quoted-in README.md    exit code 1 when that quotes another one
+    scripts/malloc_table.py results/reference/malloc_free.json --quoted-in docs/allocators.md    exit code 1 when that quotes another one
 
 The rounds are interleaved over all benchmarks, and each cell is the fastest of them: what disturbs only makes slower. Page faults
 are counts; `results/reference/README.md` says what else ran on the machine.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Takes the pictures in docs/ anew: what Chromium makes of the HTML reports of the reference results.
+# Takes the pictures of docs/gallery.md anew: what Chromium makes of the HTML reports of the reference results, of a trace
+# that is shipped, and of a machine that a test describes.
 #
 #   scripts/screenshots.sh [FOLDER]      default docs; MEMSWEEP: the binary; CHROMIUM: a browser other than the one on the PATH
 set -euo pipefail
@@ -17,10 +18,20 @@ take() {
     local name=$1 height=$2
     shift 2
     (cd "$root" && "$memsweep" "$@" -f html -o "$work/$name.html")
+    shoot "$name" 1100 "$height" "$work/$name.html"
+}
+
+# NAME WIDTH HEIGHT FILE
+shoot() {
+    local name=$1
     HOME=$work timeout 120 "$chromium" --headless --no-sandbox --disable-gpu --hide-scrollbars --disable-background-networking \
-        --force-device-scale-factor=1 --virtual-time-budget=8000 --window-size=1100,"$height" \
-        --screenshot="$folder/$name.png" "file://$work/$name.html" 2>"$work/log" || { cat "$work/log" >&2; exit 1; }
+        --force-device-scale-factor=1 --virtual-time-budget=8000 --window-size="$2,$3" \
+        --screenshot="$folder/$name.png" "file://$4" 2>"$work/log" || { cat "$work/log" >&2; exit 1; }
     echo "$folder/$name.png"
 }
 take report 1240 report results/reference/finalizer_repro.json
 take comparison 900 compare results/reference/churn.json --between mode=refcount mode=finalizer --no-gate
+take churn 1500 report results/reference/churn.json
+take fit 1050 fit scenarios/traces/sqlite.mst
+HWLOC_XMLFILE=$root/tests/sys/machines/intel_memory_expander.xml "$memsweep" probe topology -q --svg "$work/topology.svg" >/dev/null
+shoot topology 1502 572 "$work/topology.svg"

@@ -184,6 +184,18 @@ Expected<Listing> list_allocators(const ListCommand& command)
     return listing;
 }
 
+Expected<Listing> list_profiles(const ListCommand& /*command*/)
+{
+    const auto entries = MEMSWEEP_TRY(scenarios::list_profiles(surroundings(this_machine())));
+    Listing listing{{"profile", "family", "mode", "confirmed", "path", "description"}, {}};
+    for (const scenarios::ProfileEntry& entry : entries) {
+        const std::string description =
+            entry.errors.empty() ? entry.description : "invalid: " + base::describe(entry.errors.front());
+        add_row(listing, entry.name, entry.family, entry.mode, entry.verified, entry.path, description);
+    }
+    return listing;
+}
+
 Expected<Listing> list_formats(const ListCommand& /*command*/)
 {
     Listing listing{{"format", "extension", "meaning"}, {}};
@@ -198,7 +210,7 @@ struct Subject {
     Expected<Listing> (*make)(const ListCommand& command);
 };
 
-constexpr std::array<Subject, 8> subjects{{
+constexpr std::array<Subject, 9> subjects{{
     {"scenarios", list_scenarios},
     {"cases", list_cases},
     {"metrics", list_metrics},
@@ -212,6 +224,7 @@ constexpr std::array<Subject, 8> subjects{{
          return list_names<model::ReleaseMode>(command, "discipline", "release");
      }},
     {"allocators", list_allocators},
+    {"profiles", list_profiles},
     {"formats", list_formats},
 }};
 
@@ -227,11 +240,11 @@ Expected<ExitCode> execute(const ListCommand& command, const GlobalOptions& /*gl
 
 void add_list(Command& program, const GlobalOptions& global)
 {
-    Command& command =
-        program.command("list", "List scenarios, cases, metrics, ops, resources, disciplines, allocators or formats");
+    Command& command = program.command(
+        "list", "List scenarios, cases, metrics, ops, resources, disciplines, allocators, profiles or formats");
     auto& list = arguments_of<ListCommand>(command, global, execute);
     command.positional("what WHAT", value::word(list.what, value::names_in(subjects)),
-                       "scenarios, cases, metrics, ops, resources, disciplines, allocators, formats");
+                       "scenarios, cases, metrics, ops, resources, disciplines, allocators, profiles, formats");
     command.optional_positional("file FILE", value::texts(list.files),
                                 "Scenario files of `list cases`; the folder of `list scenarios`");
     command.text_or_json(list.json, "As JSON, with every key's type, unit, default and bounds");

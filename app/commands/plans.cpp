@@ -9,7 +9,9 @@
 #include "app/cli/command_line.hpp"
 #include "app/commands/shipped.hpp"
 #include "app/commands/this_machine.hpp"
+#include "core/base/printable.hpp"
 #include "core/base/quantity.hpp"
+#include "core/measure/format.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -71,8 +73,9 @@ std::string dry_run_text(const std::vector<model::Plan>& plans, std::uint64_t bu
     bool is_open = false;  // how long cannot be told
     for (const model::Plan& plan : plans) {
         const double turns = plan.settings.repetitions + plan.settings.warmup;
-        text += fmt::format("{}: {} cases, {} repetitions after {} warm-up, {} order, isolation {}\n", plan.name,
-                            plan.cases.size(), plan.settings.repetitions, plan.settings.warmup,
+        text += fmt::format("{}: {}, {} after {} warm-up, {} order, isolation {}\n", base::printable(plan.name),
+                            measure::counted(plan.cases.size(), "case"),
+                            measure::counted(plan.settings.repetitions, "repetition"), plan.settings.warmup,
                             name_of(plan.settings.order), name_of(plan.settings.isolation));
         const auto peaks = model::estimated_peaks_bytes(plan.cases, budget_bytes);
         for (std::size_t i = 0; i < plan.cases.size(); ++i) {
@@ -81,7 +84,7 @@ std::string dry_run_text(const std::vector<model::Plan>& plans, std::uint64_t bu
             const std::uint64_t written = model::written_bytes(one.steps);
             const bool refused = peak > budget_bytes;
             text += fmt::format(
-                "  {}: holds up to {}, writes {} per repetition{}\n", one.id, base::format_size(peak),
+                "  {}: holds up to {}, writes {} per repetition{}\n", base::printable(one.id), base::format_size(peak),
                 base::format_size(written),
                 refused ? fmt::format("; above the budget of {}, would be skipped", base::format_size(budget_bytes))
                         : "");

@@ -8,6 +8,7 @@
 
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
+#include "app/commands/limit_files.hpp"
 #include "app/commands/probing.hpp"
 #include "app/commands/results.hpp"
 #include "app/commands/shipped.hpp"
@@ -79,6 +80,7 @@ void add_output(Command& command, ProbeArguments& asked)
     command.group = "Output";
     command.option("--limits FILE", value::text(probe.limits),
                    "Hold the figures against this file: exit code 1, and each violated limit is named; - is stdin");
+    add_limits_to_write(command, probe.limits_to_write);
     command.option("--svg FILE", value::text(probe.svg), "Draw the machine into this file, as lstopo does");
     command.option("--xml FILE", value::text(probe.xml),
                    "Describe the machine in this file, for lstopo and whatever else uses hwloc");
@@ -217,12 +219,16 @@ base::Expected<ExitCode> dump_scenario(const ProbeCommand& command)
     return write_text(scenario, command.out);
 }
 
+bool has_text_on_stdout(const std::vector<ReportTarget>& targets)
+{
+    return std::ranges::any_of(
+        targets, [](const ReportTarget& target) { return target.format == "text" && target.path == "-"; });
+}
+
 // The machine itself, as lstopo shows it: into the files that were named, and above a report on the terminal.
 bool show_machine(const ProbeCommand& command, const sys::Topology& topology, const std::vector<ReportTarget>& targets)
 {
-    const bool drawn = asks_for(command, "topology") && std::ranges::any_of(targets, [](const ReportTarget& target) {
-                           return target.format == "text" && target.path == "-";
-                       });
+    const bool drawn = asks_for(command, "topology") && has_text_on_stdout(targets);
     const auto written = [](const std::string& path, const std::string& text) {
         return path.empty() || settled(sys::write_file_atomically(path, text)) == ExitCode::done;
     };
@@ -241,14 +247,14 @@ base::Expected<ExitCode> execute(const ProbeArguments& asked, const GlobalOption
     for (const ReportTarget& target : wanted) {
         MEMSWEEP_TRY(check_target(target));
     }
-    std::vector<NamedFile> outputs{{"--svg", command.svg}, {"--xml", command.xml}};
+    std::vector<NamedFile> outputs{
+        {"--svg", command.svg}, {"--xml", command.xml}, {"--write-limits", command.limits_to_write.path}};
     for (const ReportTarget& target : wanted) {
         std::ranges::move(files_of(target), std::back_inserter(outputs));
     }
     MEMSWEEP_TRY(check_distinct(outputs, {{"--limits", command.limits}}));
-    const auto limits = command.limits.empty() ? scenarios::LoadedLimits{} : scenarios::load_limits(command.limits);
+    const auto limits = limits_in(command.limits);
     if (!limits) {
-        std::ranges::for_each(limits.error(), print_error);
         return ExitCode::bad_input;
     }
     const sys::Topology topology = MEMSWEEP_TRY(sys::load_topology());
@@ -270,6 +276,12 @@ base::Expected<ExitCode> execute(const ProbeArguments& asked, const GlobalOption
     }
     if (written != ExitCode::done) {
         save_in_refuge(report);
+    }
+    if (code != ExitCode::done && !has_text_on_stdout(wanted)) {
+        print_failures(report);
+    }
+    if (!report.run.interrupted) {
+        written = worse(written, settled(write_limits(command.limits_to_write, report)));
     }
     code = worse(code, written);
     return signals.pending() ? worse(code, stopped(signals)) : code;

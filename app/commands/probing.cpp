@@ -12,11 +12,8 @@
 #include "app/commands/plans.hpp"
 #include "app/commands/this_machine.hpp"
 #include "core/base/quantity.hpp"
-#include "core/base/text.hpp"
 #include "core/device/open.hpp"
-#include "core/measure/assertions.hpp"
 #include "core/measure/findings.hpp"
-#include "core/measure/format.hpp"
 #include "core/measure/measured_checks.hpp"
 #include "core/probe/probe.hpp"
 #include "core/probe/probe_case.hpp"
@@ -193,6 +190,7 @@ bool measures(const ProbeCommand& command)
 void look_for_other_work(const sys::Clock& clock, model::RunReport& report)
 {
     const auto checks = measure::neighbour_checks(sys::run_canary(clock, {}));
+    report.calibration.canary = measure::canary_of(checks);
     if (auto warning = measure::busy_machine_warning(checks)) {
         report.warnings.push_back(*std::move(warning));
     }
@@ -212,99 +210,6 @@ void add_probe_warnings(model::RunReport& report)
             }
         }
     }
-}
-
-using model::AssertionOutcome;
-using model::AssertionResult;
-using model::CaseReport;
-
-std::vector<CaseReport> cases_of(const scenarios::ProbeLimit& limit, const std::vector<CaseReport>& cases)
-{
-    std::vector<CaseReport> chosen;
-    std::ranges::copy_if(cases, std::back_inserter(chosen), [&](const CaseReport& one) {
-        return (limit.scenario.empty() || one.scenario == limit.scenario) &&
-               model::find_metric(one, limit.assertion.expression.metric) != nullptr;
-    });
-    return chosen;
-}
-
-// "median 17.2 GB/s of 7 samples, 16.9 GB/s to 17.5 GB/s"
-std::string evidence(const CaseReport& report, const model::Expression& expression)
-{
-    const model::Metric* const metric = model::find_metric(report, expression.metric);
-    if (metric == nullptr || !metric->summary) {
-        return "no samples";
-    }
-    const model::Summary& summary = *metric->summary;
-    const auto text = [&](double value) { return measure::format_value(metric->unit, value); };
-    return fmt::format("median {} of {} samples, {} to {}", text(summary.median), summary.n, text(summary.min),
-                       text(summary.max));
-}
-
-// What of its `where` no case has, with the nearest that one has; empty: each word of it is one's, but none has them
-// all.
-std::string unmatched_word(const std::vector<model::Param>& where, const std::vector<CaseReport>& cases)
-{
-    for (const model::Param& wanted : where) {
-        std::set<std::string> names;
-        std::set<std::string> values;
-        for (const CaseReport& one : cases) {
-            for (const model::Param& param : one.params) {
-                names.insert(param.name);
-                if (param.name == wanted.name) {
-                    values.insert(model::to_text(param.value));
-                }
-            }
-        }
-        const std::string value = model::to_text(wanted.value);
-        if (!values.contains(value)) {
-            const bool is_name = values.empty();
-            const std::set<std::string>& there = is_name ? names : values;
-            const std::vector<std::string_view> known{there.begin(), there.end()};
-            return is_name
-                       ? fmt::format("none has a parameter \"{}\"{}", wanted.name, base::suggestion(wanted.name, known))
-                       : fmt::format("none has {}={}{}", wanted.name, value, base::suggestion(value, known));
-        }
-    }
-    return {};
-}
-
-// Why nothing that was measured is the limit's, as far as a word of it tells.
-std::string mismatch(const scenarios::ProbeLimit& limit, const std::vector<CaseReport>& cases)
-{
-    std::set<std::string_view> parts;
-    std::ranges::transform(cases, std::inserter(parts, parts.end()), &CaseReport::scenario);
-    if (!limit.scenario.empty() && !parts.contains(limit.scenario)) {
-        const std::vector<std::string_view> known{parts.begin(), parts.end()};
-        return fmt::format("nothing of \"{}\" was{}", limit.scenario, base::suggestion(limit.scenario, known));
-    }
-    const std::vector<CaseReport> chosen = cases_of(limit, cases);
-    return chosen.empty() ? std::string{} : unmatched_word(limit.assertion.where, chosen);
-}
-
-AssertionResult unmet(const scenarios::ProbeLimit& limit, const std::vector<CaseReport>& cases)
-{
-    AssertionResult result;
-    result.expression = limit.assertion.text;
-    result.unit = limit.assertion.expression.unit;
-    result.outcome = limit.optional ? AssertionOutcome::not_evaluated : AssertionOutcome::failed;
-    result.severity = limit.assertion.severity;
-    const std::string why = mismatch(limit, cases);
-    result.reason = fmt::format("no case that it speaks of was measured{}{}", why.empty() ? "" : ": ", why);
-    result.where = limit.assertion.where;
-    return result;
-}
-
-void fail_case(const AssertionResult& result, const scenarios::ProbeLimit& limit, std::vector<CaseReport>& cases)
-{
-    const auto found = std::ranges::find(cases, result.case_id, &CaseReport::id);
-    if (found == cases.end() || result.outcome != AssertionOutcome::failed ||
-        result.severity != model::Severity::fail || found->status != model::Status::ok) {
-        return;
-    }
-    found->status = model::Status::failed;
-    found->reason =
-        fmt::format("limit violated: {}: {}", result.expression, evidence(*found, limit.assertion.expression));
 }
 
 }  // namespace
@@ -381,26 +286,6 @@ base::Expected<model::RunReport> probe(const ProbeCommand& command, const Global
     report.run.ended = sys::utc_now();
     report.run.interrupted = stopped;
     return report;
-}
-
-void judge_by_limits(const std::vector<scenarios::ProbeLimit>& limits, model::RunReport& report)
-{
-    // All of them by what was measured, before one of them changes a case's status.
-    std::vector<std::pair<const scenarios::ProbeLimit*, AssertionResult>> judged;
-    for (const scenarios::ProbeLimit& limit : limits) {
-        std::vector<AssertionResult> results = measure::evaluate({limit.assertion}, cases_of(limit, report.cases));
-        std::erase_if(results, [](const auto& one) { return one.outcome == AssertionOutcome::not_evaluated; });
-        if (results.empty()) {
-            results.push_back(unmet(limit, report.cases));
-        }
-        for (AssertionResult& result : results) {
-            judged.emplace_back(&limit, std::move(result));
-        }
-    }
-    for (auto& [limit, result] : judged) {
-        fail_case(result, *limit, report.cases);
-        report.assertions.push_back(std::move(result));
-    }
 }
 
 }  // namespace memsweep::app

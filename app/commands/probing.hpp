@@ -1,4 +1,4 @@
-// Runs the probes that were asked for, makes a result of them, and holds it against limits.
+// Runs the probes that were asked for, and makes a result of them.
 #pragma once
 
 #include <chrono>
@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "app/cli/console.hpp"
+#include "app/commands/limit_files.hpp"
 #include "core/base/expected.hpp"
 #include "core/model/report.hpp"
 #include "core/model/transfer.hpp"
 #include "core/sys/clock.hpp"
 #include "core/sys/signals.hpp"
 #include "core/sys/topology.hpp"
-#include "scenarios/reader/criteria_files.hpp"
 
 namespace memsweep::app {
 
@@ -24,7 +24,8 @@ struct ProbeCommand {
     std::vector<model::TransferSpec> transfers;  // all at once
     std::string format;                          // empty: text on the terminal, json in a file
     std::string out;
-    std::string limits;                  // a file
+    std::string limits;  // a file
+    LimitsToWrite limits_to_write;
     std::string svg;                     // a file for a drawing of the machine; empty: none
     std::string xml;                     // a file for hwloc's description of it; empty: none
     std::string filter;                  // a regular expression of case ids; empty: all
@@ -50,9 +51,5 @@ struct ProbeCommand {
 [[nodiscard]] base::Expected<model::RunReport> probe(const ProbeCommand& command, const GlobalOptions& global,
                                                      const sys::Topology& topology, const sys::Clock& clock,
                                                      const sys::StopSignals& signals);
-
-// Each limit becomes an assertion of the result, and a violated one fails its case. A limit that speaks of no measured
-// case is violated too, unless it is optional: what is gone is no longer healthy.
-void judge_by_limits(const std::vector<scenarios::ProbeLimit>& limits, model::RunReport& report);
 
 }  // namespace memsweep::app

@@ -18,6 +18,7 @@
 #include "app/commands/traces.hpp"
 #include "core/base/expected.hpp"
 #include "core/base/quantity.hpp"
+#include "core/measure/format.hpp"
 #include "core/sys/allocator_library.hpp"
 #include "core/sys/child_process.hpp"
 #include "core/sys/file_text.hpp"
@@ -232,10 +233,10 @@ void say_what_is_missing(const trace::RecordingSummary& summary, const std::stri
                                sys::io_error("recording stopped early", summary.stopped_errno, out).message));
     }
     if (summary.lost_events != 0) {
-        print_note(fmt::format("{}: {} events could not be recorded", out, summary.lost_events));
+        print_note(fmt::format("{}: {} could not be recorded", out, measure::counted(summary.lost_events, "event")));
     }
     if (summary.damaged_chunks != 0) {
-        print_note(fmt::format("{}: {} damaged chunks left out", out, summary.damaged_chunks));
+        print_note(fmt::format("{}: {} left out", out, measure::counted(summary.damaged_chunks, "damaged chunk")));
     }
     if (summary.still_running != 0) {
         print_note(fmt::format("{}: {} still running, recorded up to now", out, processes_text(summary.still_running)));

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,6 +9,7 @@
 
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
+#include "app/commands/limit_files.hpp"
 #include "app/commands/results.hpp"
 #include "core/measure/fleet.hpp"
 #include "reporters/document/fleet.hpp"
@@ -21,6 +24,8 @@ struct ReportCommand {
     std::string format{"text"};
     std::string out;
     bool check{};
+    std::string limits;  // a file
+    LimitsToWrite limits_to_write;
 };
 
 // One result after the other is read, and only its medians are kept.
@@ -72,22 +77,56 @@ base::Expected<ExitCode> report_fleet(const model::Fleet& fleet, const ReportCom
     return worse(written, report.judgement.bad.empty() ? ExitCode::case_failed : ExitCode::finding);
 }
 
+// Whether one of the limits, which are the last assertions, is violated.
+bool is_violated(std::span<const model::AssertionResult> limits)
+{
+    return std::ranges::any_of(limits, [](const model::AssertionResult& one) {
+        return one.outcome == model::AssertionOutcome::failed && one.severity == model::Severity::fail;
+    });
+}
+
+base::Expected<ExitCode> report_result(model::RunReport report, const ReportCommand& command,
+                                       const GlobalOptions& global)
+{
+    const auto limits = limits_in(command.limits);
+    if (!limits) {
+        return ExitCode::bad_input;
+    }
+    const std::size_t own_assertions = report.assertions.size();
+    judge_by_limits(*limits, report);
+    ExitCode code = write_report(report, {command.format, command.out}, global);
+    code = worse(code, settled(write_limits(command.limits_to_write, report)));
+    const bool violated = is_violated(std::span{report.assertions}.subspan(own_assertions));
+    return violated || (command.check && !measure::problems_of(report).empty()) ? worse(code, ExitCode::finding) : code;
+}
+
+// What can be asked of one result of one host alone; empty: nothing of it was.
+std::string asked_of_one_result(const ReportCommand& command)
+{
+    return !command.limits.empty() ? "--limits" : !command.limits_to_write.path.empty() ? "--write-limits" : "";
+}
+
 base::Expected<ExitCode> execute(const ReportCommand& command, const GlobalOptions& global)
 {
-    MEMSWEEP_TRY(check_out(command.out, command.results));
+    std::vector<std::string> inputs = command.results;
+    inputs.push_back(command.limits);
+    MEMSWEEP_TRY(check_one_stdin(inputs));
+    MEMSWEEP_TRY(check_out(command.out, inputs));
+    MEMSWEEP_TRY(check_distinct({{"--out", command.out}, {"--write-limits", command.limits_to_write.path}},
+                                {{"--limits", command.limits}}));
+    const std::string asked = asked_of_one_result(command);
     if (command.results.size() == 1) {
-        const AnyResult result = MEMSWEEP_TRY(read_any_result(command.results.front()));
-        if (const auto* fleet = std::get_if<model::Fleet>(&result)) {
-            return report_fleet(*fleet, command, global);
+        AnyResult result = MEMSWEEP_TRY(read_any_result(command.results.front()));
+        if (auto* report = std::get_if<model::RunReport>(&result)) {
+            return report_result(std::move(*report), command, global);
         }
-        const auto& report = std::get<model::RunReport>(result);
-        const ExitCode written = write_report(report, {command.format, command.out}, global);
-        return command.check && !measure::problems_of(report).empty() ? worse(written, ExitCode::finding) : written;
+        return asked.empty() ? report_fleet(std::get<model::Fleet>(result), command, global)
+                             : refuse("is for a result of one host, not for a fleet", asked);
     }
-    if (command.check) {
-        return refuse("checks one result, or one fleet", "--check");
+    if (command.check || !asked.empty()) {
+        return refuse(command.check ? "checks one result, or one fleet" : "is for one result",
+                      command.check ? "--check" : asked);
     }
-    MEMSWEEP_TRY(check_one_stdin(command.results));
     return report_history(command, global);
 }
 
@@ -106,6 +145,9 @@ void add_report(Command& program, const GlobalOptions& global)
                    "Where to write (default stdout); csv and gha write a file per part beside it");
     command.flag("--check", report.check,
                  "Exit code 1 if a host of a fleet is bad (3: only missing), or something in a result does not hold");
+    command.option("--limits FILE", value::text(report.limits),
+                   "Hold the figures against this file: exit code 1, and each violated limit is named; - is stdin");
+    add_limits_to_write(command, report.limits_to_write);
     command.footer =
         "Several results of one scenario and machine make a history, in the order their runs were started: every "
         "metric from run to run, and where it changed its level. It is written as text, md, json, csv or html.";

@@ -15,6 +15,7 @@
 #include "core/base/text.hpp"
 #include "core/measure/merge.hpp"
 #include "core/measure/summary.hpp"
+#include "core/model/case_index.hpp"
 #include "core/sys/descriptor.hpp"
 #include "core/sys/file_text.hpp"
 #include "core/sys/output_file.hpp"
@@ -113,21 +114,17 @@ void take_over(model::CaseReport& into, model::CaseReport added, std::uint64_t n
     into.call_times = std::move(added.call_times);
     into.allocator = std::move(added.allocator);
     into.facts = std::move(added.facts);
-    for (model::Metric& metric : into.metrics) {
-        metric.summary = measure::summarize(metric.values);
-    }
 }
 
-void take_over_line(std::string_view line, model::RunReport& report)
+void take_over_line(std::string_view line, const model::CaseIndex<>& index, model::RunReport& report)
 {
     const auto number = base::parse_number(base::take_until(line, ' '));
     auto small = reporters::read_json(line, "journal");
     if (!number || !small || small->run.id != report.run.id || small->cases.size() != 1) {
         return;
     }
-    const auto found = std::ranges::find(report.cases, small->cases.front().id, &model::CaseReport::id);
-    if (found != report.cases.end()) {
-        take_over(*found, std::move(small->cases.front()), *number);
+    if (const auto position = index.position(small->cases.front().id)) {
+        take_over(report.cases[*position], std::move(small->cases.front()), *number);
     }
 }
 
@@ -170,8 +167,18 @@ void take_over_journal(const std::string& result_path, model::RunReport& report)
     }
     const auto text = sys::read_file(path, max_journal_bytes);
     std::string_view rest = text ? std::string_view{*text} : std::string_view{};
+    if (rest.empty()) {
+        return;
+    }
+    const model::CaseIndex index{report.cases};
     while (!rest.empty()) {
-        take_over_line(base::take_until(rest, '\n'), report);
+        take_over_line(base::take_until(rest, '\n'), index, report);
+    }
+    // Once, not for every line: a journal of one case has as many lines as repetitions.
+    for (model::CaseReport& one : report.cases) {
+        for (model::Metric& metric : one.metrics) {
+            metric.summary = measure::summarize(metric.values);
+        }
     }
 }
 

@@ -11,6 +11,7 @@
 
 #include "app/cli/option_values.hpp"
 #include "app/commands/this_machine.hpp"
+#include "core/measure/findings.hpp"
 #include "core/sys/file_text.hpp"
 #include "core/sys/output_file.hpp"
 #include "reporters/document/run_document.hpp"
@@ -230,6 +231,13 @@ ExitCode write_report(const model::RunReport& report, const ReportTarget& target
         }
     }
     return ExitCode::done;
+}
+
+void print_failures(const model::RunReport& report)
+{
+    for (const measure::Finding& finding : measure::failures(report)) {
+        print_note(finding.text);
+    }
 }
 
 base::Expected<void> check_target(const ReportTarget& target)

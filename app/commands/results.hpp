@@ -83,6 +83,9 @@ struct ReportTarget {
 [[nodiscard]] ExitCode write_report(const model::RunReport& report, const ReportTarget& target,
                                     const GlobalOptions& global);
 
+// Says on stderr what the exit code stands for: for a command whose report goes to a file, a program or nowhere.
+void print_failures(const model::RunReport& report);
+
 // Errors   unknown formats and files that cannot be written, found before anything is measured.
 [[nodiscard]] base::Expected<void> check_target(const ReportTarget& target);
 

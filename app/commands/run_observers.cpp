@@ -15,6 +15,7 @@
 
 #include "app/commands/result_journal.hpp"
 #include "app/commands/results.hpp"
+#include "core/base/printable.hpp"
 #include "core/base/quantity.hpp"
 #include "core/sys/descriptor.hpp"
 #include "core/sys/output_file.hpp"
@@ -31,8 +32,8 @@ class PlainProgress final : public engine::Observer {
     {
         ++ended_;
         std::fprintf(stderr, "[%llu/%zu] %s: %s%s%s\n", static_cast<unsigned long long>(ended_), report.cases.size(),
-                     ended.id.c_str(), name_of(ended.status).data(), ended.reason.empty() ? "" : ": ",
-                     ended.reason.c_str());
+                     base::printable(ended.id).c_str(), name_of(ended.status).data(), ended.reason.empty() ? "" : ": ",
+                     base::printable(ended.reason).c_str());
     }
 
   private:
@@ -139,7 +140,7 @@ class RunObservers::ResultFile final : public engine::Observer {
         if (stream_ || start.warmup || outcome.ending != engine::Ending::finished) {
             return;
         }
-        const bool is_due = clock_.now() - last_write_ >= write_cost_ * largest_share;
+        const bool is_due = lacks_some_ || clock_.now() - last_write_ >= write_cost_ * largest_share;
         if (is_due || !append_to_journal(current_path(), report, start.case_id)) {
             static_cast<void>(save(report));
         }
@@ -178,6 +179,7 @@ class RunObservers::ResultFile final : public engine::Observer {
                                                : write_result(report, path_);
         last_write_ = clock_.now();
         write_cost_ = last_write_ - begin;
+        lacks_some_ = !written;
         if (!written) {
             if (!std::exchange(complained_, true)) {
                 print_error(written.error());
@@ -218,6 +220,7 @@ class RunObservers::ResultFile final : public engine::Observer {
     bool stream_{};            // a pipe or a device: one document, written at the end
     bool replaces_earlier_{};  // an earlier result still lies at path_
     bool partial_written_{};
+    bool lacks_some_{};  // the last write failed, and a journal's lines must follow on what the result has
     bool complained_{};
     std::chrono::nanoseconds last_write_{};
     std::chrono::nanoseconds write_cost_{};

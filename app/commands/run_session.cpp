@@ -174,8 +174,8 @@ class RunSession {
   public:
     RunSession(const RunCommand& command, const GlobalOptions& global, const model::Machine& machine,
                const engine::Capabilities& capabilities, std::uint64_t budget_bytes)
-        : command_{command}, global_{global}, machine_{machine}, capabilities_{capabilities}, budget_bytes_{
-                                                                                                  budget_bytes}
+        : command_{command}, global_{global}, machine_{machine}, capabilities_{capabilities},
+          budget_bytes_{budget_bytes}
     {
     }
 
@@ -346,10 +346,11 @@ class RunSession {
                 print_note(fmt::format("{} report: {}", target.format, target.path));
             }
         }
-        if (!is_stdout_taken(targets, path) && !global_.quiet) {
-            code = worse(code, write_report(report, {"text", "-"}, global_));
+        if (is_stdout_taken(targets, path) || global_.quiet) {
+            print_failures(report);
+            return code;
         }
-        return code;
+        return worse(code, write_report(report, {"text", "-"}, global_));
     }
 
     // Beside the report, or as a line on stderr where stdout is taken or the command is quiet.

@@ -64,15 +64,10 @@ std::string shipped(const std::string& relative)
         return relative;
     }
     std::error_code problem;
-    const fs::path executable = fs::read_symlink("/proc/self/exe", problem);
-    // Installed in bin/, or built in build/PRESET/ of a checkout.
-    for (const char* const root : {"../share/memsweep", "../.."}) {
-        const fs::path candidate = (executable.parent_path() / root / relative).lexically_normal();
-        if (is_there(candidate)) {
-            return candidate.string();
-        }
-    }
-    return relative;
+    const fs::path folder = fs::read_symlink("/proc/self/exe", problem).parent_path();
+    const std::string beside = (folder / "../share/memsweep" / relative).lexically_normal().string();
+    const std::string built = (folder / "../.." / relative).lexically_normal().string();
+    return !is_there(beside) && is_there(built) ? built : beside;
 }
 
 std::string scenario_path(const std::string& argument)

@@ -6,9 +6,10 @@
 
 namespace memsweep::app {
 
-// A file or folder as in the source tree ("configs/gates/memory.json"): in the checkout we stand in, else in
-// the one that the executable was built in or what was installed beside it. The relative path itself when it is in
-// none.
+// A file or folder as in the source tree ("configs/gates/memory.json"): in the checkout that we stand in; else, from
+// the folder of the executable, in ../share/memsweep, where it is installed or packed; else in ../.., the checkout of
+// build/PRESET. Nothing else is known of either, so that both can be moved. When it is in none, the path in
+// ../share/memsweep, so that messages name where it belongs.
 [[nodiscard]] std::string shipped(const std::string& relative);
 
 // A file by its path, or by the name of one that ships: "churn" is scenarios/catalog/churn.json. What names neither

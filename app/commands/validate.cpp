@@ -11,6 +11,7 @@
 #include "app/commands/plans.hpp"
 #include "app/commands/shipped.hpp"
 #include "app/commands/this_machine.hpp"
+#include "core/base/printable.hpp"
 #include "core/model/plan.hpp"
 #include "reporters/document/table.hpp"
 #include "reporters/json/listing.hpp"
@@ -48,7 +49,7 @@ ExitCode print_verdicts(const std::vector<std::string>& files, const std::vector
     for (std::size_t i = 0; i < files.size(); ++i) {
         if (!plans[i]) {
             std::ranges::copy(plans[i].error(), std::back_inserter(errors));
-        } else if (!quiet && !print_data(fmt::format("{}: ok, {}\n", files[i],
+        } else if (!quiet && !print_data(fmt::format("{}: ok, {}\n", base::printable(files[i]),
                                                      reporters::plural(plans[i]->cases.size(), "case")))) {
             return ExitCode::bad_input;
         }

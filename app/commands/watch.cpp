@@ -15,6 +15,8 @@
 #include "app/commands/commands.hpp"
 #include "app/commands/results.hpp"
 #include "app/commands/this_machine.hpp"
+#include "core/base/printable.hpp"
+#include "core/measure/format.hpp"
 #include "core/measure/summary.hpp"
 #include "core/model/report.hpp"
 #include "core/sys/child_process.hpp"
@@ -177,17 +179,17 @@ std::string text_of(const model::RunReport& report, const WatchCommand& command,
         const model::Metric& metric = *model::find_metric(watched, name);
         return reporters::value_text(metric.values.front().value_or(0), metric.unit);
     };
-    std::string text = fmt::format("{}: {}\n", reporters::command_line(command.command), status.describe());
+    std::string text =
+        fmt::format("{}: {}\n", base::printable(reporters::command_line(command.command)), status.describe());
     text += curve_line(watched, "working_set", "peak " + figure("working_set_peak"));
     text += curve_line(watched, "minor_faults", figure("minor_faults") + " in all");
     text += curve_line(watched, "major_faults", figure("major_faults") + " in all");
     const bool has_stall = model::find_metric(watched, "memory_stall_time")->values.front().has_value();
-    text +=
-        curve_line(watched, "memory_stall",
-                   has_stall ? figure("memory_stall_time") + " of the time some task of this machine waited for memory"
-                             : "not known: the kernel keeps no pressure figures");
-    text += fmt::format("{} on the wall, {} of processors; {} samples\n", figure("wall_time"), figure("cpu_time"),
-                        watched.series.front().v.size());
+    text += curve_line(watched, "memory_stall",
+                       has_stall ? figure("memory_stall_time") + " in which some task of this machine waited for memory"
+                                 : "not known: the kernel keeps no pressure figures");
+    text += fmt::format("{} of wall time, {} of processor time; {}\n", figure("wall_time"), figure("cpu_time"),
+                        measure::counted(watched.series.front().v.size(), "sample"));
     return text;
 }
 

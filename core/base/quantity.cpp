@@ -1,5 +1,6 @@
 #include "core/base/quantity.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -98,7 +99,7 @@ constexpr std::string_view rate_help = "a number with a size unit per second, as
 // One decimal from 10 up, two below: at least three significant digits.
 std::string three_digits(double value)
 {
-    return std::fabs(value) >= 9.995 ? fmt::format("{:.1f}", value) : fmt::format("{:.2f}", value);
+    return format_number(value, std::fabs(value) >= 9.995 ? 1 : 2);
 }
 
 // In the largest of these units that does not round to less than one.
@@ -114,6 +115,17 @@ std::pair<double, std::string_view> scaled(double value, const std::array<std::s
 }
 
 }  // namespace
+
+std::string format_number(double value, int decimals)
+{
+    std::string text = fmt::format("{:.{}f}", std::fabs(value), decimals);
+    for (std::size_t at = std::min(text.find('.'), text.size()); at > 3;) {
+        at -= 3;
+        text.insert(at, ",");
+    }
+    const bool is_zero = text.find_first_not_of("0.") == std::string::npos;
+    return value < 0 && !is_zero ? "-" + text : text;
+}
 
 Expected<std::uint64_t> parse_size(std::string_view text)
 {
@@ -163,7 +175,7 @@ Expected<double> parse_rate(std::string_view text)
 std::string format_size(double bytes)
 {
     const auto [value, unit] = scaled<1024>(bytes, {"B", "KiB", "MiB", "GiB", "TiB"});
-    return unit == "B" ? fmt::format("{:.0f} B", value) : fmt::format("{} {}", three_digits(value), unit);
+    return unit == "B" ? format_number(value, 0) + " B" : fmt::format("{} {}", three_digits(value), unit);
 }
 
 std::string format_duration(double seconds)
@@ -207,12 +219,7 @@ std::string format_count(double count)
     if (count != std::floor(count) || std::fabs(count) >= 1e15) {
         return three_digits(count);
     }
-    std::string digits = fmt::format("{:.0f}", std::fabs(count));
-    for (std::size_t at = digits.size(); at > 3;) {
-        at -= 3;
-        digits.insert(at, ",");
-    }
-    return count < 0 ? "-" + digits : digits;
+    return format_number(count, 0);
 }
 
 }  // namespace memsweep::base

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -22,8 +23,8 @@ namespace memsweep::device {
 // end kernels_reach and is_managed. `Derived` has, for this class alone:
 //   prepare(device) -> Expected<Stream>, finish(stream) -> Expected<void>, dismantle(stream);
 //   is_mapped(block); end_in(block, offset) and end_at(host pointer) -> End; out_of_reach, why kernels do not reach
-//   one; host_to_fill(end), nullptr where the device fills; queue_...(stream, ends, ...) for each operation;
-//   found_mismatch() of a check, seconds_of() two events.
+//   one; place_of(end), what its alignment is told from; host_to_fill(end), nullptr where the device fills;
+//   queue_...(stream, ends, ...) for each operation; found_mismatch() of a check, seconds_of() two events.
 template <typename Derived, typename Block, typename Stream, typename Event, typename Latch, typename End>
 class Backend : public Runtime {
   public:
@@ -257,8 +258,11 @@ class Backend : public Runtime {
         if (end && !end->kernels_reach) {
             return base::fail(base::ErrorCode::not_supported, Derived::out_of_reach);
         }
-        if (end && (bytes % unit != 0 || address.offset_bytes % unit != 0)) {
-            return base::fail(base::ErrorCode::invalid_input, fmt::format("not a multiple of {} bytes", unit));
+        // The place and not the offset: registered memory begins wherever its owner had it.
+        if (end && (bytes % unit != 0 || Derived::place_of(*end) % unit != 0)) {
+            return base::fail(
+                base::ErrorCode::invalid_input,
+                fmt::format("kernels take whole units of {0} bytes, at addresses that are multiples of {0}", unit));
         }
         return end;
     }

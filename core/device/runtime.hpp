@@ -52,9 +52,11 @@ enum class DeviceClass : std::uint8_t { gpu, cpu, accelerator };
 struct DeviceFacts {
     std::string name;
     std::string vendor;
-    std::string driver;        // "pocl 3.1 (OpenCL 3.0)", "CUDA 13.0"
-    std::string architecture;  // "sm_90"; empty: the runtime has no word for it
-    std::string bus_address;   // "0000:1b:00.0"; empty: not on a PCI bus, or not told
+    std::string driver;               // "pocl 3.1 (OpenCL 3.0)", "CUDA 13.0"
+    std::string driver_version;       // of the driver itself, "580.105.08"; empty: the runtime does not tell
+    std::uint32_t runtime_version{};  // of CUDA's library: 13000; 0: there is none
+    std::string architecture;         // "sm_90"; empty: the runtime has no word for it
+    std::string bus_address;          // "0000:1b:00.0"; empty: not on a PCI bus, or not told
     DeviceClass device_class{};
     std::uint64_t memory_bytes{};
     std::uint64_t largest_block_bytes{};  // of one allocation
@@ -65,6 +67,7 @@ struct DeviceFacts {
     std::optional<double> memory_bytes_per_s;  // what its memory could do: clock times width of the bus
     std::optional<std::uint32_t> nvlinks;      // that are up
     std::optional<std::uint64_t> clock_hz;     // of its processors, at most
+    std::optional<std::uint64_t> cache_bytes;  // of the last cache before its memory
 };
 
 // The link to the host as it is now: idle devices let it fall to its slowest.
@@ -73,6 +76,15 @@ struct HostLink {
     std::uint32_t lanes{};
     std::uint32_t max_generation{};
     std::uint32_t max_lanes{};
+};
+
+// How fast a device runs now, and what keeps it from running faster.
+struct Clocks {
+    std::uint64_t processors_hz{};
+    std::uint64_t memory_hz{};
+    std::uint64_t max_processors_hz{};
+    std::uint64_t max_memory_hz{};
+    std::string held_back_by;  // "power_cap, hot"; empty: nothing
 };
 
 // What one direction of such a link carries at most, after encoding and packet headers of 256 byte payloads.
@@ -150,7 +162,11 @@ class Runtime {
     [[nodiscard]] virtual PeerLink peer(std::uint32_t from, std::uint32_t to) const = 0;
     [[nodiscard]] virtual base::Expected<void> set_peer_access(std::uint32_t from, std::uint32_t to, bool on) = 0;
     [[nodiscard]] virtual std::optional<HostLink> host_link(std::uint32_t device) const = 0;
+    [[nodiscard]] virtual std::optional<Clocks> clocks(std::uint32_t /*device*/) const { return std::nullopt; }
     [[nodiscard]] virtual Holdings holdings() const = 0;
+    // Why every call fails from here on in this process, as after a kernel that broke the driver's context. Asks the
+    // driver; absent: work can go on.
+    [[nodiscard]] virtual std::optional<std::string> lost() const { return std::nullopt; }
 
     [[nodiscard]] virtual base::Expected<RawBlock> allocate(const BlockRequest& request) = 0;
     // Ordinary memory becomes registered memory until it is closed; the memory itself stays the caller's.
@@ -172,6 +188,12 @@ class Runtime {
     // The same by a kernel of the device; blocks that kernels reach only. Multiples of 16 bytes.
     [[nodiscard]] virtual base::Expected<void> copy_by_kernel(StreamId stream, Address to, Address from,
                                                               std::uint64_t bytes) = 0;
+    // So many streams of its device copy by kernels at a time, this one among them: its kernels leave room for the
+    // others.
+    [[nodiscard]] virtual base::Expected<void> share_device(StreamId /*stream*/, std::uint32_t /*streams*/)
+    {
+        return {};
+    }
     // The pattern of pattern.hpp, written and checked by the device where the block lies. Multiples of 8 bytes.
     [[nodiscard]] virtual base::Expected<void> write_pattern(StreamId stream, Address to, std::uint64_t bytes,
                                                              Pattern pattern) = 0;

@@ -30,6 +30,8 @@ class Devices {
         return *runtime_;
     }
 
+    [[nodiscard]] bool is_open() const noexcept { return runtime_ != nullptr && !runtime_->devices().empty(); }
+
   private:
     std::unique_ptr<device::Runtime> runtime_;
 };

@@ -140,6 +140,7 @@ struct TransferRecord {
 struct DeviceRecord {
     std::array<char, 256> name{};      // "gpu0: its name, its driver"
     std::array<char, 1024> trouble{};  // why it is unmet: nothing of the case was run, or the driver refused memory
+    bool driver_is_open{};             // in the worker, which then has a context to give back before it ends
 };
 
 // What one kind of step has counted over the repetition; a time in nanoseconds.

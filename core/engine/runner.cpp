@@ -10,6 +10,7 @@
 #include "core/base/rng.hpp"
 #include "core/engine/case_metrics.hpp"
 #include "core/measure/assertions.hpp"
+#include "core/model/case_index.hpp"
 #include "core/model/specs.hpp"
 
 namespace memsweep::engine {
@@ -80,23 +81,25 @@ void Runner::prepare(model::RunReport& report)
     sweeps_ = model::sweeps(plan_.cases);
     const auto estimates = model::estimated_peaks_bytes(plan_.cases, options_.memory_budget_bytes);
     std::vector<model::CaseReport> earlier = std::exchange(report.cases, {});
+    const model::CaseIndex earlier_index{earlier};
+    std::vector<bool> is_ours(earlier.size());
     for (std::size_t index = 0; index < plan_.cases.size(); ++index) {
         const model::Case& plan_case = plan_.cases[index];
-        const auto found = std::ranges::find(earlier, plan_case.id, &model::CaseReport::id);
-        const bool keep = found != earlier.end() && found->repetitions > 0 &&
-                          (found->status == model::Status::ok || found->status == model::Status::failed);
-        if (keep) {
-            report.cases.push_back(std::exchange(*found, {}));
-            report.cases.back().status = model::Status::ok;
-            report.cases.back().reason.clear();
-        } else {
-            report.cases.emplace_back();
+        model::CaseReport& case_report = report.cases.emplace_back();
+        if (const auto position = earlier_index.position(plan_case.id)) {
+            model::CaseReport& found = earlier[*position];
+            is_ours[*position] = true;
+            if (found.repetitions > 0 && (found.status == model::Status::ok || found.status == model::Status::failed)) {
+                case_report = std::exchange(found, {});
+                case_report.status = model::Status::ok;
+                case_report.reason.clear();
+            }
         }
         prepare_case(report, plan_case, estimates[index]);
     }
     // Cases of the earlier run that this one leaves out (by a filter) stay as they are, behind ours.
     for (model::CaseReport& one : earlier) {
-        if (!one.id.empty() && std::ranges::find(report.cases, one.id, &model::CaseReport::id) == report.cases.end()) {
+        if (!one.id.empty() && !is_ours[*earlier_index.position(one.id)]) {
             report.cases.push_back(std::move(one));
         }
     }
@@ -356,14 +359,15 @@ void Runner::judge(model::RunReport& report)
                                      base::format_count(wrong->summary->max));
         }
     }
+    const model::CaseIndex index{report.cases};
     for (const model::AssertionResult& result : report.assertions) {
         if (result.outcome != model::AssertionOutcome::failed || result.severity != model::Severity::fail) {
             continue;
         }
-        const auto found = std::ranges::find(report.cases, result.case_id, &model::CaseReport::id);
-        if (found != report.cases.end() && found->status == model::Status::ok) {
-            found->status = model::Status::failed;
-            found->reason = fmt::format("assertion failed: {}", result.expression);
+        const auto position = index.position(result.case_id);
+        if (position && report.cases[*position].status == model::Status::ok) {
+            report.cases[*position].status = model::Status::failed;
+            report.cases[*position].reason = fmt::format("assertion failed: {}", result.expression);
         }
     }
 }

@@ -232,6 +232,7 @@ int worker_main(int channel_fd)
         } else {
             run_and_describe(*region, memories, {clock, *probe, &devices});
         }
+        region->header->record.device.driver_is_open = devices.is_open();
         if (!channel.send("d", std::nullopt)) {
             return 0;
         }

@@ -23,6 +23,7 @@ constexpr int worker_channel_fd = 3;
 constexpr nanoseconds signal_check_interval = milliseconds{50};
 // A dying worker closes its socket just before it can be reaped.
 constexpr milliseconds reap_patience{2000};
+constexpr std::chrono::seconds driver_patience{10};  // for a context to be taken apart
 
 // The dynamic linker goes on without a library that it cannot load, so the worker's word decides.
 void verify_allocator(const model::AllocatorSpec& allocator, Outcome& outcome)
@@ -116,13 +117,31 @@ WorkerExecutor::WorkerExecutor(Options options, const sys::Clock& clock, const s
 {
 }
 
+WorkerExecutor::~WorkerExecutor()
+{
+    end_worker();
+}
+
+// One with a driver's context is told to end and waited for: killed, it would leave the context to the driver, which
+// takes it apart while the next case is measured. Any other is killed, which is quicker.
+void WorkerExecutor::end_worker()
+{
+    if (worker_ && worker_->driver_is_open) {
+        {
+            const sys::Channel closed = std::move(worker_->channel);
+        }
+        static_cast<void>(worker_->process.wait_for(driver_patience));
+    }
+    worker_.reset();
+}
+
 // One kept for the next case is of no use to a case of another allocator.
 base::Expected<void> WorkerExecutor::ensure_worker(const model::AllocatorSpec& allocator)
 {
     if (worker_ && worker_->allocator == allocator) {
         return {};
     }
-    worker_.reset();
+    end_worker();
     auto [ours, theirs] = MEMSWEEP_TRY(sys::Channel::pair());
     auto gauges = MEMSWEEP_TRY(sys::SharedRegion::create(sizeof(Gauges), "memsweep-gauges"));
     new (gauges.data<Gauges>()) Gauges{};
@@ -133,7 +152,11 @@ base::Expected<void> WorkerExecutor::ensure_worker(const model::AllocatorSpec& a
     sys::put_under(allocator, spawn);
     auto process = MEMSWEEP_TRY(sys::ChildProcess::spawn(spawn));
     MEMSWEEP_TRY(ours.send("g", gauges.fd()));
-    worker_.emplace(Worker{std::move(process), std::move(ours), std::move(gauges), allocator, sys::oom_kills("/")});
+    worker_.emplace(Worker{.process = std::move(process),
+                           .channel = std::move(ours),
+                           .gauges = std::move(gauges),
+                           .allocator = allocator,
+                           .oom_kills = sys::oom_kills("/")});
     return {};
 }
 
@@ -161,9 +184,10 @@ Outcome WorkerExecutor::run(const Program& program, const RunLimits& limits,
     watch(*region, limits, outcome);
     finish(*region, limits, outcome);
     verify_allocator(program.allocator, outcome);
+    worker_->driver_is_open = outcome.ending == Ending::finished && region->header->record.device.driver_is_open;
     const bool shared_worker = options_.isolation == model::Isolation::none || limits.keeps_worker;
     if (!shared_worker || outcome.ending != Ending::finished) {
-        worker_.reset();
+        end_worker();
         if (program.memory.resource == model::ResourceKind::shm) {
             memory::remove_shared_memory_of(outcome.pid);  // names that it had no time to unlink
         }

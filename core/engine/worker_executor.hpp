@@ -30,6 +30,9 @@ class WorkerExecutor final : public Executor {
     };
 
     WorkerExecutor(Options options, const sys::Clock& clock, const sys::StopSignals& signals);
+    WorkerExecutor(const WorkerExecutor&) = delete;
+    WorkerExecutor& operator=(const WorkerExecutor&) = delete;
+    ~WorkerExecutor() override;
 
     [[nodiscard]] Outcome run(const Program& program, const RunLimits& limits,
                               const std::function<void(int pid)>& started) override;
@@ -41,8 +44,10 @@ class WorkerExecutor final : public Executor {
         sys::SharedRegion gauges;
         model::AllocatorSpec allocator;
         sys::OomKills oom_kills;  // before it was started
+        bool driver_is_open{};
     };
 
+    void end_worker();
     [[nodiscard]] base::Expected<void> ensure_worker(const model::AllocatorSpec& allocator);
     void watch(const RunRegion& region, const RunLimits& limits, Outcome& outcome);
     void finish(const RunRegion& region, const RunLimits& limits, Outcome& outcome);

@@ -365,7 +365,10 @@ std::vector<PlaceMatrix> place_matrices(const std::vector<CaseReport>& cases)
             matrix.unit = metric->unit;
             matrix.better = metric->better;
         }
-        cell.value = metric != nullptr && metric->summary ? std::optional{metric->summary->median} : std::nullopt;
+        if (metric != nullptr && metric->summary) {
+            cell.value = metric->summary->median;
+            cell.least = metric->summary->min;
+        }
         cell.reason = report.reason.empty() ? "no value was measured" : report.reason;
     }
     return matrices;

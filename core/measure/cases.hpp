@@ -104,7 +104,8 @@ inline constexpr std::string_view mem_node_param = "mem_node";
 struct PlaceMatrix {
     struct Cell {
         std::optional<double> value;
-        std::string reason;  // why there is none
+        std::optional<double> least;  // of the samples
+        std::string reason;           // why there is none
     };
     std::string name;  // "numa_read": the scenario without "probe_", then the other parameters' values
     model::Unit unit{};

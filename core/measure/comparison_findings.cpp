@@ -131,7 +131,8 @@ void add_cases(const Comparison& comparison, std::vector<Finding>& findings)
     if (found.size() > max_cases) {
         const std::size_t more = found.size() - max_cases;
         found.resize(max_cases);
-        found.push_back({Importance::note, fmt::format("{} more cases changed; the tables show them", more)});
+        found.push_back(
+            {Importance::note, fmt::format("{} changed; the tables show which", counted(more, "more case"))});
     }
     findings.insert(findings.end(), found.begin(), found.end());
 }

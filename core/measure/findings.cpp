@@ -87,6 +87,16 @@ void report_assertions(const std::vector<AssertionResult>& results, model::Sever
     }
 }
 
+std::vector<Finding> broken(const model::RunReport& report)
+{
+    std::vector<Finding> found;
+    report_status(report.cases, Status::error, "broke off", Importance::failure, found);
+    report_status(report.cases, Status::timeout, "timed out", Importance::failure, found);
+    report_status(report.cases, Status::failed, "failed", Importance::failure, found);
+    report_assertions(report.assertions, model::Severity::fail, Importance::failure, found);
+    return found;
+}
+
 void report_trims(const std::vector<CaseReport>& cases, std::vector<Finding>& findings)
 {
     for (const auto& how : model::names<model::TrimHow>()) {
@@ -215,13 +225,19 @@ class Noise {
 
 }  // namespace
 
+std::vector<Finding> failures(const model::RunReport& report)
+{
+    std::vector<Finding> found = broken(report);
+    const bool none = std::ranges::all_of(report.cases, [](const CaseReport& one) { return one.repetitions == 0; });
+    if (none && !report.run.interrupted) {
+        report_status(report.cases, Status::skipped, "skipped", Importance::note, found);
+    }
+    return found;
+}
+
 std::vector<Finding> findings(const model::RunReport& report)
 {
-    std::vector<Finding> found;
-    report_status(report.cases, Status::error, "broke off", Importance::failure, found);
-    report_status(report.cases, Status::timeout, "timed out", Importance::failure, found);
-    report_status(report.cases, Status::failed, "failed", Importance::failure, found);
-    report_assertions(report.assertions, model::Severity::fail, Importance::failure, found);
+    std::vector<Finding> found = broken(report);
     report_assertions(report.assertions, model::Severity::warn, Importance::warning, found);
     for (const Warning& warning : report.warnings) {
         if (warning.code == busy_machine_code) {

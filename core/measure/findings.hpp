@@ -28,15 +28,26 @@ inline constexpr std::string_view busy_machine_code = "busy-machine";
 
 [[nodiscard]] std::vector<Finding> findings(const model::RunReport& report);
 
+// Of these, what the exit code of a run to its end stands for: what failed, and where nothing at all was measured, what
+// was skipped.
+[[nodiscard]] std::vector<Finding> failures(const model::RunReport& report);
+
 // What a probe found about a machine's memory: its bandwidth, what non-temporal stores gain, the latency of a load by
 // the size of the working set, what several loads at once gain, and the cost of a page fault. Empty without cases of a
 // probe.
 [[nodiscard]] std::vector<std::string> probe_sentences(std::span<const model::CaseReport> cases);
 
 // What a probe measured that no memory does, so that something beside it was measured too: loads that are faster in a
-// larger working set, n chains that bring more than n times what one brings. Both by more than a tenth, and by the 95 %
-// interval where there are repetitions enough for one.
+// larger working set, n chains that bring more than n times what one brings. Either the best samples show it, by more
+// than a quarter, or the medians, by more than a tenth and by the 95 % interval where there is one.
 [[nodiscard]] std::vector<std::string> implausible_probe_sentences(std::span<const model::CaseReport> cases);
+
+// The same case by case, to be said beside each: "slower than at 64MiB", "23 times one chain".
+struct ImplausibleCase {
+    const model::CaseReport* report{};
+    std::string why;
+};
+[[nodiscard]] std::vector<ImplausibleCase> implausible_probe_cases(std::span<const model::CaseReport* const> cases);
 
 // What makes a case's times less trustworthy than they look, and what to do about it.
 //

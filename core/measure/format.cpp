@@ -1,6 +1,7 @@
 #include "core/measure/format.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -27,20 +28,27 @@ std::string format_value(Unit unit, double value)
     return base::format_count(value);
 }
 
+std::string with_sign(double change, std::string text)
+{
+    const bool is_zero = text.find_first_of("123456789") == std::string::npos;
+    return change > 0 && !is_zero ? "+" + std::move(text) : std::move(text);
+}
+
 std::string format_difference(Unit unit, double difference)
 {
-    return (difference > 0 ? "+" : "") + format_value(unit, difference);
+    return with_sign(difference, format_value(unit, difference));
 }
 
 std::string format_percent(double fraction)
 {
-    return fmt::format("{:.3g} %", fraction * 100);
+    const double percent = fraction * 100;
+    return percent >= 999.5 ? base::format_number(percent, 0) + " %" : fmt::format("{:.3g} %", percent);
 }
 
 std::string format_factor(double factor)
 {
     if (factor >= 9.95) {
-        return fmt::format("{:.0f}", factor);
+        return base::format_number(factor, 0);
     }
     if (factor >= 1.995) {
         return fmt::format("{:.1f}", factor);
@@ -50,7 +58,7 @@ std::string format_factor(double factor)
 
 std::string counted(std::uint64_t count, std::string_view noun)
 {
-    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+    return fmt::format("{} {}{}", base::format_count(static_cast<double>(count)), noun, count == 1 ? "" : "s");
 }
 
 std::string version_text(const model::ToolInfo& tool)

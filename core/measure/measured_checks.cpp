@@ -54,7 +54,7 @@ MachineCheck canary_check(std::string name, std::string why, const std::vector<d
         return check;
     }
     const Scatter scatter = scatter_of(seconds);
-    check.value = fmt::format("{} rounds of {}: err {}, one in twenty takes {}x the median", seconds.size(),
+    check.value = fmt::format("{} of {}: err {}, one in twenty takes {}x the median", counted(seconds.size(), "round"),
                               base::format_duration(scatter.median), format_percent(scatter.error),
                               format_factor(1 + scatter.tail));
     check.figures = {{"median", Unit::seconds, scatter.median},
@@ -136,6 +136,24 @@ std::vector<MachineCheck> neighbour_checks(const sys::CanaryReadings& readings)
                      "The same copy, again and again: neighbours share caches and memory bandwidth without being seen.",
                      readings.copy_seconds),
         steal_check(readings.steal_share)};
+}
+
+model::Canary canary_of(std::span<const MachineCheck> checks)
+{
+    const auto figure = [&](std::string_view check_name, std::string_view name) -> std::optional<double> {
+        const auto check = std::ranges::find(checks, check_name, &MachineCheck::name);
+        if (check == checks.end()) {
+            return std::nullopt;
+        }
+        const auto found = std::ranges::find(check->figures, name, &model::Figure::name);
+        return found == check->figures.end() ? std::nullopt : std::optional{found->value};
+    };
+    return {.compute_error = figure("cpu-canary", "error"),
+            .compute_tail = figure("cpu-canary", "tail"),
+            .copy_error = figure("memory-canary", "error"),
+            .copy_tail = figure("memory-canary", "tail"),
+            .steal_share = figure("steal", "share"),
+            .is_disturbed = busy_machine_warning(checks).has_value()};
 }
 
 std::optional<model::Warning> busy_machine_warning(std::span<const MachineCheck> checks)

@@ -25,6 +25,9 @@ namespace memsweep::measure {
 // cpu-canary, memory-canary, steal.
 [[nodiscard]] std::vector<model::MachineCheck> neighbour_checks(const sys::CanaryReadings& readings);
 
+// The figures of these checks, for a result.
+[[nodiscard]] model::Canary canary_of(std::span<const model::MachineCheck> checks);
+
 // Code: busy-machine. Where one of these checks spoils results: which, with its figures.
 [[nodiscard]] std::optional<model::Warning> busy_machine_warning(std::span<const model::MachineCheck> checks);
 

@@ -14,6 +14,7 @@
 #include "core/measure/findings.hpp"
 #include "core/measure/likeness.hpp"
 #include "core/measure/summary.hpp"
+#include "core/model/case_index.hpp"
 
 namespace memsweep::measure {
 namespace {
@@ -241,11 +242,13 @@ void merge_run(RunReport& into, const RunReport& from)
 
 Expected<void> merge_cases(RunReport& into, const RunReport& from, const std::string& name)
 {
+    model::CaseIndex index{into.cases};
     for (const CaseReport& added : from.cases) {
-        const auto found = std::ranges::find(into.cases, added.id, &CaseReport::id);
-        if (found == into.cases.end()) {
+        const auto position = index.position(added.id);
+        if (!position) {
+            index.add(added.id, into.cases.size());
             into.cases.push_back(added);
-        } else if (auto appended = append_repetitions(*found, added); !appended) {
+        } else if (auto appended = append_repetitions(into.cases[*position], added); !appended) {
             return base::fail(appended.error().code, appended.error().message, name);
         }
     }
@@ -351,12 +354,13 @@ void judge(RunReport& merged, std::span<const MergePart> parts)
         again.where = claim.where;
         merged.assertions.push_back(std::move(again));
     }
+    const model::CaseIndex index{merged.cases};
     for (const AssertionResult& claim : merged.assertions) {
-        const auto found = std::ranges::find(merged.cases, claim.case_id, &CaseReport::id);
-        if (claim.outcome == model::AssertionOutcome::failed && claim.severity == model::Severity::fail &&
-            found != merged.cases.end() && found->status == Status::ok) {
-            found->status = Status::failed;
-            found->reason = fmt::format("assertion failed: {}", claim.expression);
+        const auto position = index.position(claim.case_id);
+        if (claim.outcome == model::AssertionOutcome::failed && claim.severity == model::Severity::fail && position &&
+            merged.cases[*position].status == Status::ok) {
+            merged.cases[*position].status = Status::failed;
+            merged.cases[*position].reason = fmt::format("assertion failed: {}", claim.expression);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -21,12 +22,14 @@ namespace {
 
 using model::CaseReport;
 using model::Unit;
-using Cases = std::span<const CaseReport>;
+using Cases = std::span<const CaseReport* const>;
 
 // From one size of the working set to the next: more than this is a step between two levels of the memory.
 constexpr double step_factor = 1.4;
 // What cannot be is still allowed this much: the clock, and lines that a prefetcher brought.
 constexpr double impossible_factor = 1.1;
+// Best samples have no interval, and a processor's clock frequency may have changed between two of them.
+constexpr double best_impossible_factor = 1.25;
 
 // "bandwidth: PART; PART"; nothing where there are no parts.
 void add_sentence(std::vector<std::string>& sentences, std::string_view subject, const std::vector<std::string>& parts,
@@ -49,21 +52,26 @@ std::int64_t number_of(const CaseReport& one, std::string_view name)
     return number == nullptr ? 0 : *number;
 }
 
-// A measured case of a scenario, with the median of one of its metrics.
+// A measured case of a scenario, with the median of one of its metrics, and the best sample: the shortest time or the
+// highest rate. What other work adds to a time it never takes away, so that the best is nearest to the memory's own.
 struct ProbedCase {
     const CaseReport* report{};
     double median{};
+    double best{};
 };
 
 template <typename Wanted>
 std::vector<ProbedCase> measured(Cases cases, std::string_view scenario, std::string_view metric, Wanted wanted)
 {
     std::vector<ProbedCase> found;
-    for (const CaseReport& one : cases) {
-        const auto median =
-            one.scenario == scenario && one.status == model::Status::ok ? case_median(one, {}, metric) : std::nullopt;
-        if (median && wanted(one)) {
-            found.push_back({&one, *median});
+    for (const CaseReport* one : cases) {
+        if (one->scenario != scenario || one->status != model::Status::ok || !wanted(*one)) {
+            continue;
+        }
+        const std::vector<double> values = present(case_values(*one, {}, metric));
+        if (!values.empty()) {
+            const auto [least, most] = std::ranges::minmax(values);
+            found.push_back({one, measure::median(values), metric == "bandwidth" ? most : least});
         }
     }
     return found;
@@ -183,7 +191,7 @@ std::vector<ProbedCase> levels(const std::vector<ProbedCase>& by_size)
     std::vector<ProbedCase> found;
     bool climbing = false;
     for (std::size_t i = 0; i + 1 < by_size.size(); ++i) {
-        const bool climbs = by_size[i + 1].median > step_factor * by_size[i].median;
+        const bool climbs = by_size[i + 1].best > step_factor * by_size[i].best;
         if (climbs && !climbing) {
             found.push_back(by_size[i]);
         }
@@ -193,20 +201,13 @@ std::vector<ProbedCase> levels(const std::vector<ProbedCase>& by_size)
     return found;
 }
 
-// What other work adds to a latency it never takes away: the least sample is nearest to the memory's own.
-double least_of(const ProbedCase& one)
-{
-    const model::Metric* const metric = model::find_metric(*one.report, "latency");
-    return metric != nullptr && metric->summary ? metric->summary->min : one.median;
-}
-
 void add_latency(Cases cases, std::vector<std::string>& sentences)
 {
     for (const auto& [pages, by_size] : latencies(cases)) {
         std::vector<std::string> parts;
         for (const ProbedCase& level : levels(by_size)) {
             const auto bytes = static_cast<std::uint64_t>(number_of(*level.report, "size"));
-            parts.push_back(fmt::format("{} {} {}", format_value(Unit::seconds, least_of(level)),
+            parts.push_back(fmt::format("{} {} {}", format_value(Unit::seconds, level.best),
                                         level.report == by_size.back().report ? "at" : "up to",
                                         base::exact_size(bytes)));
         }
@@ -215,24 +216,117 @@ void add_latency(Cases cases, std::vector<std::string>& sentences)
     }
 }
 
+// By the interval; where there are too few repetitions for one, by as much more as a step between two levels.
+bool shown_above(const CaseReport& base, const CaseReport& other, std::string_view metric, double factor)
+{
+    const Shift shift = case_shift(base, other, metric).value();
+    return shift.is_ratio &&
+           (shift.interval ? shift.interval->front() > factor : shift.estimate > factor * step_factor);
+}
+
+// Two cases that cannot both be true, beyond `limit` times the one in the other.
+struct Contradiction {
+    ProbedCase base;   // the smaller working set, or the one chain
+    ProbedCase other;  // the larger set, or several chains
+    double excess{};   // over what can be, by the best samples or by the medians
+    bool by_best{};
+};
+
+// `excess` of the best samples and of the medians; empty where neither is beyond noise.
+std::optional<Contradiction> contradiction(const ProbedCase& base, const ProbedCase& other, double best_excess,
+                                           double median_excess, bool medians_differ)
+{
+    if (std::isfinite(best_excess) && best_excess > best_impossible_factor) {
+        return Contradiction{base, other, best_excess, true};
+    }
+    return medians_differ ? std::optional{Contradiction{base, other, median_excess, false}} : std::nullopt;
+}
+
+// A larger working set is never nearer to the processor: where its loads are faster beyond noise, something else ran
+// beside the smaller one. Of each set against the fastest of the larger ones.
+std::vector<Contradiction> falling_latencies(const std::vector<ProbedCase>& by_size)
+{
+    std::vector<Contradiction> found;
+    for (std::size_t i = 0; i + 1 < by_size.size(); ++i) {
+        const ProbedCase& small = by_size[i];
+        const std::span larger = std::span{by_size}.subspan(i + 1);
+        const ProbedCase& large = *std::ranges::min_element(larger, {}, &ProbedCase::median);
+        const ProbedCase& fastest = *std::ranges::min_element(larger, {}, &ProbedCase::best);
+        const bool medians_differ = shown_above(*large.report, *small.report, "latency", impossible_factor);
+        const double best_excess = small.best / fastest.best;
+        if (auto one = contradiction(small, best_excess > best_impossible_factor ? fastest : large, best_excess,
+                                     small.median / large.median, medians_differ)) {
+            found.push_back(*one);
+        }
+    }
+    return found;
+}
+
+// n chains load at most n times as much as one.
+std::vector<Contradiction> impossible_chains(Cases cases)
+{
+    const auto chains = measured(cases, "probe_parallel_loads", "bandwidth");
+    const ProbedCase* const one = with_number(chains, "chains", 1);
+    std::vector<Contradiction> found;
+    for (const ProbedCase& several : chains) {
+        const auto count = static_cast<double>(number_of(*several.report, "chains"));
+        if (one == nullptr || count <= 1) {
+            continue;
+        }
+        const bool medians_differ = shown_above(*one->report, *several.report, "bandwidth", count * impossible_factor);
+        if (auto excess = contradiction(*one, several, several.best / one->best / count,
+                                        several.median / one->median / count, medians_differ)) {
+            found.push_back(*excess);
+        }
+    }
+    return found;
+}
+
+std::string size_text(const ProbedCase& one)
+{
+    return base::exact_size(static_cast<std::uint64_t>(number_of(*one.report, "size")));
+}
+
+double shown_value(const ProbedCase& one, const Contradiction& of)
+{
+    return of.by_best ? one.best : one.median;
+}
+
+std::string_view basis_text(const Contradiction& of)
+{
+    return of.by_best ? "" : " in the median";
+}
+
+// "23"
+std::string times_text(const Contradiction& chains)
+{
+    return format_factor(shown_value(chains.other, chains) / shown_value(chains.base, chains));
+}
+
+const Contradiction* worst(const std::vector<Contradiction>& found)
+{
+    const auto most = std::ranges::max_element(found, {}, &Contradiction::excess);
+    return most == found.end() ? nullptr : &*most;
+}
+
 void add_parallel_loads(Cases cases, std::vector<std::string>& sentences)
 {
     const auto chains = measured(cases, "probe_parallel_loads", "bandwidth");
     const ProbedCase* const one = with_number(chains, "chains", 1);
     const auto most = best(chains);
-    if (one != nullptr && most && most->report != one->report) {
+    if (one != nullptr && most && most->report != one->report && impossible_chains(cases).empty()) {
         sentences.push_back(fmt::format("{} chains of loads at once bring {} times what one brings: {}",
-                                        number_of(*most->report, "chains"), format_factor(most->median / one->median),
-                                        format_value(Unit::bytes_per_second, most->median)));
+                                        number_of(*most->report, "chains"), format_factor(most->best / one->best),
+                                        format_value(Unit::bytes_per_second, most->best)));
     }
     const auto loaded = measured(cases, "probe_loaded_latency", "latency");
     const ProbedCase* const idle = with_number(loaded, "load", 0);
     const ProbedCase* const busy = with_number(loaded, "load", 100);
     if (idle != nullptr && busy != nullptr) {
-        sentences.push_back(fmt::format("a load takes {} the time while the other processors stream: {} against {}",
-                                        factor_text(*idle->report, *busy->report, "latency"),
-                                        format_value(Unit::seconds, busy->median),
-                                        format_value(Unit::seconds, idle->median)));
+        sentences.push_back(fmt::format("a load takes {}x the time while the other processors stream: {} against {} "
+                                        "(least of the samples)",
+                                        format_factor(busy->best / idle->best), format_value(Unit::seconds, busy->best),
+                                        format_value(Unit::seconds, idle->best)));
     }
 }
 
@@ -266,80 +360,70 @@ void add_devices(Cases cases, std::vector<std::string>& sentences)
     }
 }
 
-// By the interval; where there are too few repetitions for one, by as much more as a step between two levels.
-bool shown_above(const CaseReport& base, const CaseReport& other, std::string_view metric, double factor)
-{
-    const Shift shift = case_shift(base, other, metric).value();
-    return shift.is_ratio &&
-           (shift.interval ? shift.interval->front() > factor : shift.estimate > factor * step_factor);
-}
-
-// A larger working set is never nearer to the processor: where its loads are faster beyond noise, something else ran
-// beside the smaller one. Said of the worst pair of neighbours for each kind of pages.
+// Said of the worst for each kind of pages.
 void add_falling_latency(Cases cases, std::vector<std::string>& sentences)
 {
     for (const auto& [pages, by_size] : latencies(cases)) {
-        const ProbedCase* slow = nullptr;
-        const ProbedCase* fast = nullptr;
-        for (std::size_t i = 0; i + 1 < by_size.size(); ++i) {
-            const ProbedCase& small = by_size[i];
-            const ProbedCase& large = by_size[i + 1];
-            const bool worst = slow == nullptr || small.median / large.median > slow->median / fast->median;
-            if (worst && shown_above(*large.report, *small.report, "latency", impossible_factor)) {
-                slow = &small;
-                fast = &large;
-            }
-        }
-        if (slow != nullptr) {
-            const auto size = [](const ProbedCase& one) {
-                return base::exact_size(static_cast<std::uint64_t>(number_of(*one.report, "size")));
-            };
+        const std::vector<Contradiction> falling = falling_latencies(by_size);
+        if (const Contradiction* one = worst(falling)) {
             sentences.push_back(fmt::format(
-                "latency is not trustworthy here: a load on {} pages takes {} at {} and {} at {}, but a larger working "
-                "set is never faster; something else ran beside it",
-                pages, format_value(Unit::seconds, slow->median), size(*slow),
-                format_value(Unit::seconds, fast->median), size(*fast)));
+                "latency is not trustworthy here: a load on {} pages takes {} at {} and {} at {}{}, but a "
+                "larger working set is never faster; something else ran beside it",
+                pages, format_value(Unit::seconds, shown_value(one->base, *one)), size_text(one->base),
+                format_value(Unit::seconds, shown_value(one->other, *one)), size_text(one->other), basis_text(*one)));
         }
     }
 }
 
-// n chains load at most n times as much as one.
 void add_impossible_chains(Cases cases, std::vector<std::string>& sentences)
 {
-    const auto chains = measured(cases, "probe_parallel_loads", "bandwidth");
-    const ProbedCase* const one = with_number(chains, "chains", 1);
-    const ProbedCase* worst = nullptr;
-    const auto excess = [&](const ProbedCase& found) {
-        return found.median / one->median / static_cast<double>(number_of(*found.report, "chains"));
-    };
-    for (const ProbedCase& found : chains) {
-        const auto count = static_cast<double>(number_of(*found.report, "chains"));
-        if (one != nullptr && count > 1 && (worst == nullptr || excess(found) > excess(*worst)) &&
-            shown_above(*one->report, *found.report, "bandwidth", count * impossible_factor)) {
-            worst = &found;
-        }
-    }
-    if (worst != nullptr) {
-        const std::int64_t count = number_of(*worst->report, "chains");
+    const std::vector<Contradiction> impossible = impossible_chains(cases);
+    if (const Contradiction* one = worst(impossible)) {
         sentences.push_back(fmt::format("parallel loads are not trustworthy here: {0} chains bring {1} times what one "
-                                        "brings, but {0} chains cannot bring more than {0} times as much; something "
+                                        "brings{2}, but {0} chains cannot bring more than {0} times as much; something "
                                         "else ran beside the one",
-                                        count, format_factor(worst->median / one->median)));
+                                        number_of(*one->other.report, "chains"), times_text(*one), basis_text(*one)));
     }
+}
+
+std::vector<const CaseReport*> pointers_to(std::span<const CaseReport> cases)
+{
+    std::vector<const CaseReport*> pointers;
+    for (const CaseReport& one : cases) {
+        pointers.push_back(&one);
+    }
+    return pointers;
 }
 
 }  // namespace
 
-std::vector<std::string> implausible_probe_sentences(std::span<const CaseReport> cases)
+std::vector<ImplausibleCase> implausible_probe_cases(std::span<const CaseReport* const> cases)
 {
+    std::vector<ImplausibleCase> found;
+    for (const auto& [pages, by_size] : latencies(cases)) {
+        for (const Contradiction& one : falling_latencies(by_size)) {
+            found.push_back(
+                {one.base.report, fmt::format("slower than at {}{}", size_text(one.other), basis_text(one))});
+        }
+    }
+    for (const Contradiction& one : impossible_chains(cases)) {
+        found.push_back({one.other.report, fmt::format("{} times one chain{}", times_text(one), basis_text(one))});
+    }
+    return found;
+}
+
+std::vector<std::string> implausible_probe_sentences(std::span<const CaseReport> all)
+{
+    const std::vector<const CaseReport*> cases = pointers_to(all);
     std::vector<std::string> sentences;
     add_falling_latency(cases, sentences);
     add_impossible_chains(cases, sentences);
     return sentences;
 }
 
-std::vector<std::string> probe_sentences(std::span<const CaseReport> cases)
+std::vector<std::string> probe_sentences(std::span<const CaseReport> all)
 {
+    const std::vector<const CaseReport*> cases = pointers_to(all);
     std::vector<std::string> sentences;
     add_bandwidth(cases, sentences);
     add_stores(cases, sentences);

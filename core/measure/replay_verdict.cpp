@@ -99,8 +99,8 @@ std::string verdict(const Group& group)
 {
     for (const Weighed& one : group) {
         if (!one.time.ci95 || !one.bytes.ci95) {
-            return fmt::format("no verdict: {} of {} cannot give an interval; 6 can (-n 6)",
-                               counted(std::min(one.time.n, one.bytes.n), "repetition"), one.name);
+            return fmt::format("no verdict: {} has {}, too few for an interval; 6 are enough (-n 6)", one.name,
+                               counted(std::min(one.time.n, one.bytes.n), "repetition"));
         }
     }
     const Group fast = leaders(group, &Weighed::time);
@@ -110,19 +110,19 @@ std::string verdict(const Group& group)
         return std::ranges::find(small, one.name, &Weighed::name) != small.end();
     });
     if (both.size() == group.size()) {
-        return fmt::format("no verdict: these measurements tell {} apart neither in time nor in memory", listed(group));
+        return fmt::format("no verdict: no difference between {} is shown in time or in memory", listed(group));
     }
     if (both.size() > 1) {
-        return fmt::format("take any of {}: none is shown to be faster or to hold less, and these measurements do not "
-                           "tell them apart",
-                           listed(both));
+        return fmt::format("take {} {}: no other is shown to be faster or to hold less, and between them no difference "
+                           "is shown",
+                           both.size() == 2 ? "either of" : "any of", listed(both));
     }
     if (both.size() == 1) {
-        return fmt::format("take {}: none is shown to be faster, and none to hold less", both.front().name);
+        return fmt::format("take {}: no other is shown to be faster or to hold less", both.front().name);
     }
     const Weighed& fastest = least(group, &Weighed::time);
     const Weighed& smallest = least(group, &Weighed::bytes);
-    return fmt::format("none is best in both: take {} for time, or {} for memory; {} takes {} times the time of {} and "
+    return fmt::format("none is best at both: take {} for time, or {} for memory; {} takes {} times the time of {} and "
                        "holds {} times the memory",
                        listed(fast), listed(small), smallest.name,
                        format_factor(smallest.time.median / fastest.time.median), fastest.name,
@@ -141,6 +141,11 @@ std::string figures(const Group& group)
                        "baseline at the peak against {} with {}",
                        fastest.name, time(fastest), time(slowest), slowest.name, smallest.name, bytes(smallest),
                        bytes(largest), largest.name);
+}
+
+std::string threads_text(std::string_view threads)
+{
+    return threads == "1" ? "on one thread: " : fmt::format("on {} threads: ", threads);
 }
 
 }  // namespace
@@ -164,7 +169,7 @@ std::vector<std::string> replay_sentences(std::span<const CaseReport> cases)
     std::vector<std::string> sentences;
     for (const auto& [key, group] : groups) {
         if (group.size() > 1) {
-            const std::string where = several_threads ? fmt::format("on {} threads: ", key.second) : std::string{};
+            const std::string where = several_threads ? threads_text(key.second) : std::string{};
             sentences.push_back(where + verdict(group));
             sentences.push_back(where + figures(group));
         }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/quantity.hpp"
 #include "core/measure/cases.hpp"
 #include "core/measure/format.hpp"
 
@@ -94,7 +95,7 @@ std::optional<Faults> faults(const CaseReport& base, const CaseReport& other, bo
 
 std::string percent(double share)
 {
-    return fmt::format("{:.0f} %", share * 100);
+    return base::format_number(share * 100, 0) + " %";
 }
 
 std::string faults_text(const Attribution& attribution)
@@ -110,7 +111,7 @@ std::string faults_text(const Attribution& attribution)
     // The cost of a fault is measured beside the case, not in it, so more than all is no contradiction.
     return share <= 1 + min_share
                ? fmt::format("page faults explain {} of the extra time ({})", percent(share), detail)
-               : fmt::format("page faults explain all of the extra time ({} make {} of it)", detail, percent(share));
+               : fmt::format("page faults explain all of the extra time ({} come to {} of it)", detail, percent(share));
 }
 
 std::string part_text(const std::optional<double>& seconds, double extra, std::string_view what)
@@ -122,12 +123,16 @@ std::string part_text(const std::optional<double>& seconds, double extra, std::s
 std::string rest_text(const Attribution& attribution)
 {
     const double share = attribution.unexplained / attribution.extra;
-    if (share < -min_share) {
-        const bool said = attribution.faults > attribution.extra * (1 + min_share);
-        return said ? std::string{}
-                    : fmt::format("; nothing is unexplained, the parts make {} of it", percent(attribution.explained));
+    if (share >= min_share) {
+        return fmt::format("; {} is unexplained", percent(share));
     }
-    return fmt::format("; {} is unexplained", percent(std::fabs(share)));
+    if (share >= -min_share) {
+        return "; nothing is left unexplained";
+    }
+    const bool said = attribution.faults > attribution.extra * (1 + min_share);
+    return said ? std::string{}
+                : fmt::format("; nothing is left unexplained (the parts are measured one by one and add up to {})",
+                              percent(attribution.explained));
 }
 
 // Times of the program as a whole, which a busy machine lengthens by as much as the thread waited. Of the slowest call
@@ -263,8 +268,8 @@ std::string machine_text(const MachineContrast& machine, double base)
                                     shown(machine.price_before), percent(machine.fault_price / machine.extra)));
     }
     const double left = machine.extra - machine.run_delay - machine.fault_price;
-    return fmt::format("of {} more, {}; what is left, {:.1f} % of the base, is", shown(machine.extra),
-                       fmt::join(parts, ", "), base > 0 ? left / base * 100 : 0.0);
+    return fmt::format("of {} more, {}; what is left, {} % of the base, is", shown(machine.extra),
+                       fmt::join(parts, ", "), base::format_number(base > 0 ? left / base * 100 : 0.0, 1));
 }
 
 std::string cause_of(const CaseReport& base, const CaseReport& other)

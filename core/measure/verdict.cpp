@@ -272,7 +272,8 @@ std::string signed_change(Unit unit, bool is_ratio, double value, int digits)
     if (!is_ratio) {
         return format_difference(unit, value);
     }
-    return value >= 2 ? format_factor(value) + "x" : fmt::format("{:+.{}f} %", (value - 1) * 100, digits);
+    const double percent = (value - 1) * 100;
+    return value >= 2 ? format_factor(value) + "x" : with_sign(percent, base::format_number(percent, digits) + " %");
 }
 
 std::string shift_text(Unit unit, const Shift& shift, double base_median, double candidate_median)

@@ -263,12 +263,30 @@ Expected<void> take_comparison(Reader& reader, Expression& expression)
                                  : fmt::format("expected <, <=, >, >=, == or != before \"{}\"", found));
 }
 
+// "1.25ns", in seconds. A load from the nearest cache takes a nanosecond or two, so that a limit needs fractions of
+// one, which a duration that something waits for does not have.
+std::optional<double> parse_fraction_of_nanoseconds(std::string_view text)
+{
+    constexpr std::string_view unit = "ns";
+    constexpr std::string_view digits = "0123456789";
+    if (!text.ends_with(unit)) {
+        return std::nullopt;
+    }
+    text.remove_suffix(unit.size());
+    const bool is_plain = text.find_first_not_of("0123456789.") == text.npos && !text.empty() &&
+                          digits.find(text.front()) != digits.npos && digits.find(text.back()) != digits.npos;
+    const auto number = is_plain ? plain_number(text) : std::nullopt;
+    return number ? std::optional{*number * 1e-9} : std::nullopt;
+}
+
 Expected<double> parse_seconds(std::string_view text)
 {
     if (plain_number(text)) {
         return problem(fmt::format("a duration is never bare: write {0}s, {0}ms, {0}us or {0}ns for \"{0}\"", text));
     }
-    return std::chrono::duration<double>{MEMSWEEP_TRY(base::parse_duration(text))}.count();
+    const auto whole = base::parse_duration(text);
+    const auto fraction = whole ? std::nullopt : parse_fraction_of_nanoseconds(text);
+    return fraction ? *fraction : std::chrono::duration<double>{MEMSWEEP_TRY(whole)}.count();
 }
 
 Expected<double> parse_count(std::string_view text, std::string_view suffix)

@@ -195,10 +195,22 @@ struct RunInfo {
     std::optional<LaunchPlace> placement;  // empty: in a result of an earlier memsweep
 };
 
+// What the same computation and the same copy varied by, repeated before the cases were measured: half of all rounds
+// lie closer to the median than the error; one in twenty takes longer by more than the tail, a share of the median.
+struct Canary {
+    std::optional<double> compute_error;
+    std::optional<double> compute_tail;
+    std::optional<double> copy_error;  // empty: there was no memory to copy
+    std::optional<double> copy_tail;
+    std::optional<double> steal_share;  // empty: the kernel does not tell
+    bool is_disturbed{};                // by other work, enough to spoil figures
+};
+
 // What this machine and this harness cost, measured in the same run as the cases.
 struct Calibration {
     std::optional<double> harness_seconds_per_op;  // an allocate and drop through the whole engine on the null resource
     std::optional<double> clock_read_seconds;
+    std::optional<Canary> canary{};  // of a probe that measures something
 };
 
 struct Counts {

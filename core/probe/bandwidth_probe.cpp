@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/quantity.hpp"
+#include "core/measure/format.hpp"
 #include "core/measure/summary.hpp"
 #include "core/probe/kernel.hpp"
 #include "core/probe/probe.hpp"
@@ -273,8 +274,7 @@ std::vector<model::CaseReport> probe_bandwidth(const ProbeContext& context,
         if (wanted_kinds(context, pool.size()).empty()) {
             continue;
         }
-        context.progress(
-            fmt::format("bandwidth: choosing loops for {} thread{}", pool.size(), pool.size() == 1 ? "" : "s"));
+        context.progress(fmt::format("bandwidth: choosing loops for {}", measure::counted(pool.size(), "thread")));
         for (const KernelKind& kind : wanted_kinds(context, pool.size())) {
             running.push_back({.kind = kind, .stream = &stream, .report = bandwidth_case(kind, pool.size())});
             if (!context.stopped()) {
@@ -282,7 +282,8 @@ std::vector<model::CaseReport> probe_bandwidth(const ProbeContext& context,
             }
         }
     }
-    context.progress(fmt::format("bandwidth: {} rounds of {} cases", context.settings.samples, running.size()));
+    context.progress(fmt::format("bandwidth: {} of {}", measure::counted(context.settings.samples, "round"),
+                                 measure::counted(running.size(), "case")));
     for (std::uint32_t round = 0; round < context.settings.samples; ++round) {
         for (Running& one : running) {
             if (!context.stopped() && one.form != nullptr && one.report.status == model::Status::ok) {

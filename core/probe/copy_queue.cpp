@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <map>
 
 namespace memsweep::probe {
 namespace {
@@ -13,6 +14,9 @@ using device::MemoryKind;
 
 constexpr std::byte poison{0xA5};
 constexpr std::size_t kept_queued = 2;  // copies of the other queue, so that it never runs dry
+// Of copies. Drivers block who queues about a thousand, and then only the latch's own timeout lets go.
+constexpr std::uint64_t max_behind_latch = 256;
+constexpr std::uint64_t warm_up_behind_latch = 4;  // before the first event: as many as nvbandwidth's
 
 // Lets the processor work on a block, which is mapped first where that is needed.
 template <typename Work>
@@ -33,10 +37,11 @@ bool on_device(MemoryKind kind)
 
 }  // namespace
 
-Expected<double> seconds_behind_latch(device::Runtime& runtime, const device::Stream& stream,
-                                      const std::function<Expected<void>()>& enqueue, const Meanwhile& meanwhile)
+Expected<double> seconds_behind_latch(device::Runtime& runtime, const device::Stream& stream, const Enqueue& enqueue,
+                                      const Meanwhile& meanwhile, const Enqueue& before)
 {
     auto latch = MEMSWEEP_TRY(device::hold(runtime, stream));
+    const auto warmed_up = before ? before() : Expected<void>{};
     const auto begin = device::record(runtime, stream);
     const auto queued = enqueue();
     const auto end = device::record(runtime, stream);
@@ -45,6 +50,7 @@ Expected<double> seconds_behind_latch(device::Runtime& runtime, const device::St
         meanwhile();
     }
     const auto done = runtime.wait(stream.id());
+    MEMSWEEP_TRY(warmed_up);
     MEMSWEEP_TRY(queued);
     MEMSWEEP_TRY(let_go);
     MEMSWEEP_TRY(done);
@@ -54,10 +60,43 @@ Expected<double> seconds_behind_latch(device::Runtime& runtime, const device::St
     return runtime.seconds_between(begin->id(), end->id());
 }
 
+namespace {
+
+// The sum of run(copies of a batch, whether it is the first) over batches of so many copies, at most so many each.
+template <typename Run>
+auto sum_of_batches(std::uint64_t copies, std::uint64_t most, const Run& run) -> decltype(run(copies, true))
+{
+    auto all = run(std::min(copies, most), true);
+    for (std::uint64_t done = most; all && done < copies; done += most) {
+        auto batch = run(std::min(copies - done, most), false);
+        if (!batch) {
+            return batch;
+        }
+        *all += *batch;
+    }
+    return all;
+}
+
+// Streams of one device may share a queue of its driver.
+std::uint64_t most_on_one_device(const std::vector<CopyQueue>& queues)
+{
+    std::map<std::uint32_t, std::uint64_t> by_device;
+    std::uint64_t most = 1;
+    for (const CopyQueue& queue : queues) {
+        most = std::max(most, ++by_device[queue.spec().stream_device]);
+    }
+    return most;
+}
+
+}  // namespace
+
 Expected<CopyQueue> CopyQueue::open(device::Runtime& runtime, const CopySpec& spec)
 {
     CopyQueue queue{runtime, spec};
     queue.stream_ = MEMSWEEP_TRY(device::open_stream(runtime, spec.stream_device));
+    if (spec.streams_at_once > 1) {
+        MEMSWEEP_TRY(runtime.share_device(queue.stream_.id(), spec.streams_at_once));
+    }
     for (const auto& [end, memory] : {std::pair{&spec.from, &queue.from_}, std::pair{&spec.to, &queue.to_}}) {
         *memory = MEMSWEEP_TRY(device::allocate(
             runtime, {.device = end->device, .kind = end->kind, .bytes = spec.bytes, .stream = queue.stream_.id()}));
@@ -69,6 +108,11 @@ Expected<CopyQueue> CopyQueue::open(device::Runtime& runtime, const CopySpec& sp
 bool CopyQueue::is_timed_by_events() const noexcept
 {
     return spec_.from.kind != MemoryKind::pageable && spec_.to.kind != MemoryKind::pageable;
+}
+
+std::uint64_t CopyQueue::warm_up_copies() const noexcept
+{
+    return spec_.renewed ? 0 : warm_up_behind_latch;  // what moves at its first use has moved after it
 }
 
 const std::byte* CopyQueue::host_memory() const noexcept
@@ -130,8 +174,12 @@ Expected<device::Mismatch> CopyQueue::verify()
 Expected<double> CopyQueue::run(std::uint64_t copies, const sys::Clock& clock, const Meanwhile& meanwhile)
 {
     if (is_timed_by_events()) {
-        return seconds_behind_latch(
-            *runtime_, stream_, [&] { return enqueue(copies); }, meanwhile);
+        const std::uint64_t warm_up = warm_up_copies();
+        return sum_of_batches(copies, max_behind_latch - warm_up, [&](std::uint64_t batch, bool is_first) {
+            return seconds_behind_latch(
+                *runtime_, stream_, [&] { return enqueue(batch); }, is_first ? meanwhile : Meanwhile{},
+                [&] { return enqueue(warm_up); });
+        });
     }
     const auto begin = clock.now();
     MEMSWEEP_TRY(enqueue(copies));
@@ -139,8 +187,10 @@ Expected<double> CopyQueue::run(std::uint64_t copies, const sys::Clock& clock, c
     return sys::seconds_of(clock.now() - begin);
 }
 
-Expected<double> run_together(device::Runtime& runtime, std::vector<CopyQueue>& queues, std::uint64_t copies,
-                              const sys::Clock& clock)
+namespace {
+
+Expected<double> batch_together(device::Runtime& runtime, std::vector<CopyQueue>& queues, std::uint64_t copies,
+                                const sys::Clock& clock)
 {
     std::vector<device::Latch> latches;
     for (CopyQueue& queue : queues) {
@@ -163,11 +213,12 @@ Expected<double> run_together(device::Runtime& runtime, std::vector<CopyQueue>& 
     return sys::seconds_of(clock.now() - begin);
 }
 
-Expected<Contended> run_contended(device::Runtime& runtime, CopyQueue& measured, CopyQueue& other, std::uint64_t copies,
-                                  const sys::Clock& clock, const Meanwhile& meanwhile)
+Expected<Contended> batch_contended(device::Runtime& runtime, CopyQueue& measured, CopyQueue& other,
+                                    std::uint64_t copies, const sys::Clock& clock, const Meanwhile& meanwhile)
 {
     auto held = MEMSWEEP_TRY(device::hold(runtime, measured.stream()));
     auto other_held = MEMSWEEP_TRY(device::hold(runtime, other.stream()));
+    MEMSWEEP_TRY(measured.enqueue(measured.warm_up_copies()));
     const auto begin = MEMSWEEP_TRY(device::record(runtime, measured.stream()));
     MEMSWEEP_TRY(measured.enqueue(copies));
     const auto end = MEMSWEEP_TRY(device::record(runtime, measured.stream()));
@@ -205,6 +256,26 @@ Expected<Contended> run_contended(device::Runtime& runtime, CopyQueue& measured,
     const double share = waited > 0 ? std::min(result.seconds / waited, 1.0) : 0;
     result.other_bytes = static_cast<std::uint64_t>(static_cast<double>(result.other_bytes) * share);
     return result;
+}
+
+}  // namespace
+
+Expected<double> run_together(device::Runtime& runtime, std::vector<CopyQueue>& queues, std::uint64_t copies,
+                              const sys::Clock& clock)
+{
+    const std::uint64_t most = std::max<std::uint64_t>(max_behind_latch / most_on_one_device(queues), 1);
+    return sum_of_batches(copies, most, [&](std::uint64_t batch, bool /*is_first*/) {
+        return batch_together(runtime, queues, batch, clock);
+    });
+}
+
+Expected<Contended> run_contended(device::Runtime& runtime, CopyQueue& measured, CopyQueue& other, std::uint64_t copies,
+                                  const sys::Clock& clock, const Meanwhile& meanwhile)
+{
+    const std::uint64_t most = max_behind_latch - measured.warm_up_copies();
+    return sum_of_batches(copies, most, [&](std::uint64_t batch, bool is_first) {
+        return batch_contended(runtime, measured, other, batch, clock, is_first ? meanwhile : Meanwhile{});
+    });
 }
 
 }  // namespace memsweep::probe

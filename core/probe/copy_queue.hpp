@@ -2,8 +2,10 @@
 // proves what arrived.
 //
 // Every sample: the destination is poisoned, the copies are queued behind a latch, events time them, and what arrived
-// is compared with the pattern where it lies. Pageable memory is timed by the processor instead: copies of it may not
-// return until they are done, which they never are behind a latch.
+// is compared with the pattern where it lies. A driver's queue is bounded and a latch does not hold for ever: no more
+// than 256 copies are queued behind one, and a sample of more adds several such batches up. The first four of a batch
+// warm up. Pageable memory is timed by
+// the processor instead: copies of it may not return until they are done, which they never are behind a latch.
 //
 // Units    bytes, seconds.
 //
@@ -25,13 +27,14 @@
 namespace memsweep::probe {
 
 using Meanwhile = std::function<void()>;
+using Enqueue = std::function<base::Expected<void>()>;
 
 // Seconds of the work that `enqueue` puts on a stream, by the device's clock: it is queued behind a latch between two
-// events, so that the cost of queueing is outside. `meanwhile` is called while the work is done. Returns when all of it
-// is done, whatever has failed.
+// events, so that the cost of queueing is outside. `meanwhile` is called while the work is done; what `before` puts
+// there is done first, and not timed. Returns when all of it is done, whatever has failed.
 [[nodiscard]] base::Expected<double> seconds_behind_latch(device::Runtime& runtime, const device::Stream& stream,
-                                                          const std::function<base::Expected<void>()>& enqueue,
-                                                          const Meanwhile& meanwhile = {});
+                                                          const Enqueue& enqueue, const Meanwhile& meanwhile = {},
+                                                          const Enqueue& before = {});
 
 struct CopyEnd {
     std::uint32_t device{};
@@ -42,6 +45,7 @@ struct CopySpec {
     CopyEnd from, to;
     std::uint32_t stream_device{};  // whose engine, or whose kernel, moves
     bool by_kernel{};
+    std::uint32_t streams_at_once{1};  // of that device that copy by kernels
     std::uint64_t bytes{};
     std::uint64_t seed{1};
     bool renewed{};  // the host writes the source anew before each sample, so that it begins on the host
@@ -54,6 +58,7 @@ class CopyQueue {
     [[nodiscard]] const CopySpec& spec() const noexcept { return spec_; }
     [[nodiscard]] const device::Stream& stream() const noexcept { return stream_; }
     [[nodiscard]] bool is_timed_by_events() const noexcept;
+    [[nodiscard]] std::uint64_t warm_up_copies() const noexcept;  // of each batch, behind its latch and not timed
     [[nodiscard]] const std::byte* host_memory() const noexcept;  // of whichever end the processor sees; or nullptr
 
     [[nodiscard]] base::Expected<void> prepare();  // poisons the destination; waits
@@ -84,6 +89,12 @@ class CopyQueue {
 struct Contended {
     double seconds{};             // of the first queue's copies
     std::uint64_t other_bytes{};  // that the second moved until then
+    Contended& operator+=(const Contended& next) noexcept
+    {
+        seconds += next.seconds;
+        other_bytes += next.other_bytes;
+        return *this;
+    }
 };
 [[nodiscard]] base::Expected<Contended> run_contended(device::Runtime& runtime, CopyQueue& measured, CopyQueue& other,
                                                       std::uint64_t copies, const sys::Clock& clock,

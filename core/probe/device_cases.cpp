@@ -60,22 +60,50 @@ const std::vector<DeviceCase>& device_cases()
         both_directions({"device_to_device_bidirectional_memcpy_write_ce", "both directions between peers, writing",
                          CaseKind::peer}),
         {"all_to_host_memcpy_ce", "every device to the host at once", CaseKind::all_to_host},
+        both_directions({"all_to_host_bidirectional_memcpy_ce",
+                         "every device to the host at once, while the host sends to each", CaseKind::all_to_host}),
         {"host_to_all_memcpy_ce", "the host to every device at once", CaseKind::host_to_all},
+        both_directions({"host_to_all_bidirectional_memcpy_ce",
+                         "the host to every device at once, while each sends to the host", CaseKind::host_to_all}),
         {"all_to_one_write_ce", "every device to one", CaseKind::all_to_one},
+        reading({"all_to_one_read_ce", "one device reads every other", CaseKind::all_to_one}),
         {"one_to_all_write_ce", "one device to every other", CaseKind::one_to_all},
+        reading({"one_to_all_read_ce", "every other device reads one", CaseKind::one_to_all}),
         {"all_to_all_write_ce", "every device to every other at once", CaseKind::all_to_all},
         {"ring_write_ce", "every device to the next one at once", CaseKind::ring},
         {"bisection_write_ce", "one half of the devices to the other and back at once", CaseKind::bisection},
         by_kernel({"host_to_device_memcpy_sm", "pinned host memory to a device by a kernel", CaseKind::to_device}),
         by_kernel({"device_to_host_memcpy_sm", "a device to pinned host memory by a kernel", CaseKind::from_device}),
+        by_kernel(
+            both_directions({"host_to_device_bidirectional_memcpy_sm",
+                             "host to device by a kernel while another moves the other way", CaseKind::to_device})),
+        by_kernel(
+            both_directions({"device_to_host_bidirectional_memcpy_sm",
+                             "device to host by a kernel while another moves the other way", CaseKind::from_device})),
         by_kernel(reading({"device_to_device_memcpy_read_sm", "a peer's memory read by a kernel", CaseKind::peer})),
         by_kernel({"device_to_device_memcpy_write_sm", "a peer's memory written by a kernel", CaseKind::peer}),
+        by_kernel(both_directions(reading({"device_to_device_bidirectional_memcpy_read_sm",
+                                           "both directions between peers by kernels, reading", CaseKind::peer}))),
+        by_kernel(both_directions({"device_to_device_bidirectional_memcpy_write_sm",
+                                   "both directions between peers by kernels, writing", CaseKind::peer})),
+        by_kernel({"all_to_host_memcpy_sm", "every device to the host at once by kernels", CaseKind::all_to_host}),
+        by_kernel(both_directions({"all_to_host_bidirectional_memcpy_sm",
+                                   "the same, while the host's memory is read by each", CaseKind::all_to_host})),
+        by_kernel({"host_to_all_memcpy_sm", "the host to every device at once by kernels", CaseKind::host_to_all}),
+        by_kernel(both_directions({"host_to_all_bidirectional_memcpy_sm",
+                                   "the same, while the host's memory is written by each", CaseKind::host_to_all})),
+        by_kernel({"all_to_one_write_sm", "every device to one by kernels", CaseKind::all_to_one}),
+        by_kernel(reading({"all_to_one_read_sm", "one device reads every other by kernels", CaseKind::all_to_one})),
+        by_kernel({"one_to_all_write_sm", "one device to every other by kernels", CaseKind::one_to_all}),
+        by_kernel(reading({"one_to_all_read_sm", "every other device reads one by kernels", CaseKind::one_to_all})),
         {"host_device_latency_sm", "a kernel's dependent loads of mapped host memory", CaseKind::loads,
          MemoryKind::mapped},
         {"device_to_device_latency_sm", "a kernel's dependent loads of a peer's memory", CaseKind::peer_loads,
          MemoryKind::device},
         {"device_local_latency_sm", "a kernel's dependent loads of its own device's memory", CaseKind::loads,
          MemoryKind::device},
+        {"device_l2_latency_sm", "a kernel's dependent loads of what its own device's last cache holds",
+         CaseKind::cached_loads, MemoryKind::device},
         {"device_local_copy", "a device's memory copied to itself", CaseKind::local},
         by_kernel({"device_local_copy_sm", "a device's memory copied to itself by a kernel", CaseKind::local}),
         {"host_to_device_pageable", "ordinary host memory to a device", CaseKind::to_device, MemoryKind::pageable},
@@ -188,6 +216,24 @@ std::vector<Ends> ends_of(const DeviceCase& what, const std::vector<std::uint32_
     return all;
 }
 
+HostSide host_side_of(const sys::Topology& topology, const device::DeviceFacts& facts)
+{
+    HostSide side;
+    if (topology.nodes.size() < 2) {
+        return side;
+    }
+    const auto on_bus = std::ranges::find(topology.devices, facts.bus_address, &sys::PciDevice::address);
+    const bool is_placed = !facts.bus_address.empty() && on_bus != topology.devices.end() && !on_bus->nodes.empty() &&
+                           on_bus->nodes.size() < topology.nodes.size();
+    side.node = is_placed ? std::optional{on_bus->nodes.front()} : facts.numa_node;
+    side.told_by = is_placed ? "hwloc" : "runtime";
+    const auto near = std::ranges::find_if(topology.nodes, [&](const auto& node) { return node.id == side.node; });
+    if (near != topology.nodes.end()) {
+        side.cpus = near->cpus;
+    }
+    return side;
+}
+
 std::vector<CopySpec> copies_of(const DeviceCase& what, Ends ends, const std::vector<std::uint32_t>& devices,
                                 std::uint64_t bytes)
 {
@@ -230,8 +276,10 @@ std::vector<CopySpec> copies_of(const DeviceCase& what, Ends ends, const std::ve
             } else if (what.kind == CaseKind::host_to_all) {
                 queues.push_back(between(pinned, here, device));
             } else if (device != ends.first) {
-                queues.push_back(what.kind == CaseKind::all_to_one ? between(here, own, device)
-                                                                   : between(own, here, ends.first));
+                const bool to_one = what.kind == CaseKind::all_to_one;
+                const std::uint32_t from = to_one ? device : ends.first;
+                const std::uint32_t to = to_one ? ends.first : device;
+                queues.push_back(between(to_one ? here : own, to_one ? own : here, what.reads ? to : from));
             }
         }
         break;
@@ -249,12 +297,14 @@ std::vector<CopySpec> copies_of(const DeviceCase& what, Ends ends, const std::ve
     case CaseKind::staged_to_host:
     case CaseKind::loads:
     case CaseKind::peer_loads:
+    case CaseKind::cached_loads:
     case CaseKind::prefetch_to_device:
     case CaseKind::prefetch_to_host:
         break;
     }
-    if (what.both_directions && !queues.empty()) {
-        CopySpec back = queues.front();
+    const std::size_t one_way = what.both_directions ? queues.size() : 0;
+    for (std::size_t i = 0; i < one_way; ++i) {
+        CopySpec back = queues[i];
         std::swap(back.from, back.to);
         if (what.kind == CaseKind::peer) {
             back.stream_device = what.reads ? back.to.device : back.from.device;
@@ -263,6 +313,9 @@ std::vector<CopySpec> copies_of(const DeviceCase& what, Ends ends, const std::ve
     }
     for (std::size_t i = 0; i < queues.size(); ++i) {
         queues[i].seed = i + 1;
+        queues[i].streams_at_once = what.by_kernel ? static_cast<std::uint32_t>(std::ranges::count(
+                                                         queues, queues[i].stream_device, &CopySpec::stream_device))
+                                                   : 1;
     }
     return queues;
 }
@@ -281,6 +334,17 @@ std::string unmet(const DeviceCase& what, Ends ends, const std::vector<std::uint
     if (prefetches && runtime.devices()[ends.first].shares_host_memory) {
         return "this device's memory is the host's: there is nothing to move";
     }
+    if (what.kind == CaseKind::cached_loads && !runtime.devices()[ends.first].cache_bytes) {
+        return "this runtime does not say how large the device's last cache is";
+    }
+    const bool is_star = what.kind == CaseKind::all_to_one || what.kind == CaseKind::one_to_all;
+    for (const CopySpec& copy :
+         is_star&& what.by_kernel ? copies_of(what, ends, devices, 1) : std::vector<CopySpec>{}) {
+        const std::uint32_t other = copy.stream_device == copy.from.device ? copy.to.device : copy.from.device;
+        if (const auto link = runtime.peer(copy.stream_device, other); !link.direct) {
+            return link.reason;
+        }
+    }
     if (is_of_pairs(what.kind)) {
         const auto link = runtime.peer(ends.first, *ends.second);
         const bool by_kernel = what.by_kernel || what.kind == CaseKind::peer_loads;
@@ -289,6 +353,24 @@ std::string unmet(const DeviceCase& what, Ends ends, const std::vector<std::uint
         }
     }
     return {};
+}
+
+void set_clock_facts(model::CaseReport& report, const std::optional<device::Clocks>& clocks, std::string_view when,
+                     const std::optional<device::Clocks>& at_rest)
+{
+    if (!clocks) {
+        return;
+    }
+    const auto words = [](std::uint64_t processors_hz, std::uint64_t memory_hz) {
+        constexpr std::uint64_t mega = 1'000'000;
+        return fmt::format("{} MHz, memory {} MHz", processors_hz / mega, memory_hz / mega);
+    };
+    const std::string rest =
+        at_rest ? fmt::format("; {} at rest before", words(at_rest->processors_hz, at_rest->memory_hz)) : std::string{};
+    set_fact(report, "clocks",
+             fmt::format("{} {}{}; {} at most", words(clocks->processors_hz, clocks->memory_hz), when, rest,
+                         words(clocks->max_processors_hz, clocks->max_memory_hz)));
+    set_fact(report, "held_back_by", clocks->held_back_by.empty() ? std::string{"nothing"} : clocks->held_back_by);
 }
 
 void set_link_facts(model::CaseReport& report, const std::optional<device::HostLink>& link, std::string_view when,

@@ -33,8 +33,9 @@ enum class CaseKind : std::uint8_t {
     locking,           // what registering memory costs
     staged_to_device,  // through a ring of pinned slots
     staged_to_host,
-    loads,       // latency of a kernel's loads
-    peer_loads,  // the same, of a peer's memory
+    loads,         // latency of a kernel's loads
+    peer_loads,    // the same, of a peer's memory
+    cached_loads,  // the same, of what the device's last cache holds
     prefetch_to_device,
     prefetch_to_host,
     call,  // of the runtime, waited for: see DeviceCall
@@ -50,7 +51,7 @@ struct DeviceCase {
     device::MemoryKind host{device::MemoryKind::pinned};
     bool by_kernel{};
     bool both_directions{};  // while the other direction is busy
-    bool reads{};            // peer: the destination's engine moves; otherwise the source's
+    bool reads{};            // between devices: the destination's engine moves; otherwise the source's
     DeviceCall call{};
     std::uint64_t bytes{};  // of a round trip
 };
@@ -78,7 +79,18 @@ struct Ends {
 [[nodiscard]] std::vector<Ends> ends_of(const DeviceCase& what, const std::vector<std::uint32_t>& devices,
                                         std::optional<std::uint32_t> max_pairs = std::nullopt);
 
-// The copies of a case, each of so many bytes; the second of two is the other direction where the case is of both.
+// The processors of this machine that are nearest to a device: its copies are asked for there, and host memory that is
+// touched there is near it.
+//
+// Sources  hwloc's place of the device on the PCI bus; where hwloc shows none, what the runtime says.
+struct HostSide {
+    std::optional<std::uint32_t> node;  // absent: unknown, or the machine has one node
+    std::string_view told_by;           // "hwloc", "runtime"
+    std::vector<std::uint32_t> cpus;    // that this process may use; empty: wherever it runs
+};
+[[nodiscard]] HostSide host_side_of(const sys::Topology& topology, const device::DeviceFacts& facts);
+
+// The copies of a case, each of so many bytes; where the case is of both directions, the second half is the other one.
 [[nodiscard]] std::vector<CopySpec> copies_of(const DeviceCase& what, Ends ends,
                                               const std::vector<std::uint32_t>& devices, std::uint64_t bytes);
 
@@ -90,15 +102,21 @@ struct Ends {
 void set_link_facts(model::CaseReport& report, const std::optional<device::HostLink>& link, std::string_view when,
                     const std::optional<device::HostLink>& at_rest);
 
+// The facts `clocks` and `held_back_by`, in the same way.
+void set_clock_facts(model::CaseReport& report, const std::optional<device::Clocks>& clocks, std::string_view when,
+                     const std::optional<device::Clocks>& at_rest);
+
 // Measurements of devices that are not copies on a queue.
 //
 // Units    bytes, seconds.
 //
 // Sources  Loads: one work item follows a random cycle over lines of 128 bytes, none of which it meets twice within a
-//          sample, so that neither caches nor what is fetched beside a line answer; the last load tells whether it
-//          followed. Chains in order, as nvbandwidth's, keep a DRAM page and a translation open. Staged copies: the
-//          ring of core/transfer/staged_copy.cpp, its ends made anew for each sample. Prefetches: the driver's own call
-//          for managed memory.
+//          sample, so that nothing fetched beside a line answers; the last load tells whether it followed. Of a
+//          device's memory: twice as much as its last cache holds is written before each sample, so that of the chain
+//          nothing is left there. Of that cache: a cycle over a quarter of it, followed once before each sample. Chains
+//          in order, as nvbandwidth's, keep a DRAM page and a translation open. Staged copies: the ring of
+//          core/transfer/staged_copy.cpp, its ends made anew for each sample. Prefetches: the driver's own call for
+//          managed memory.
 //
 // Errors   those of device::Runtime; wrong data fail the case.
 struct DeviceTask {

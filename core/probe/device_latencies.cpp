@@ -24,6 +24,8 @@ using device::MemoryKind;
 
 constexpr std::uint64_t device_line_bytes = 128;  // of the caches of devices
 constexpr std::uint64_t max_chain_bytes = 64U << 20U;
+constexpr std::uint64_t cached_share = 4;  // of the cache: room for whatever else lies in it
+constexpr std::uint64_t caches_to_fill = 2;
 constexpr std::uint64_t first_loads = 256;
 constexpr std::uint64_t max_loads = 1U << 16U;  // a sample
 constexpr std::uint64_t chain_word_bytes = sizeof(std::uint64_t);
@@ -63,24 +65,44 @@ class LoadChain {
             task.runtime, {.device = owner, .kind = task.what.host, .bytes = chain.next_.size() * device_line_bytes}));
         chain.place_ = MEMSWEEP_TRY(device::allocate(
             task.runtime, {.device = task.ends.first, .kind = MemoryKind::device, .bytes = chain_word_bytes}));
+        if (const auto cache = task.runtime.devices()[owner].cache_bytes; chain.is_of_memory() && cache) {
+            chain.owners_stream_ = MEMSWEEP_TRY(device::open_stream(task.runtime, owner));
+            chain.filler_ = MEMSWEEP_TRY(device::allocate(
+                task.runtime, {.device = owner, .kind = MemoryKind::device, .bytes = caches_to_fill * *cache}));
+        }
         MEMSWEEP_TRY(chain.write());
         return chain;
     }
 
     [[nodiscard]] std::uint64_t bytes() const { return memory_.bytes(); }
-    [[nodiscard]] std::uint64_t lines() const { return next_.size(); }
+    // Loads of a sample: of memory each line once at most, of a cache as often as time allows.
+    [[nodiscard]] std::uint64_t most_loads() const
+    {
+        return is_cached() ? max_loads : std::min(max_loads, std::max<std::uint64_t>(next_.size(), first_loads));
+    }
+
+    // What the device's last cache has to do with it; empty: nothing, the memory is the host's.
+    [[nodiscard]] std::string caches() const
+    {
+        if (is_cached()) {
+            return fmt::format("the chain is in {}, followed before each sample", cache_words());
+        }
+        return filler_.valid()  ? fmt::format("twice {} overwritten before each sample", cache_words())
+               : is_of_memory() ? "may answer: this runtime does not say how large they are"
+                                : std::string{};
+    }
 
     // Follows so many loads on from where the last ones ended. Returns seconds, by the device's clock.
     [[nodiscard]] Expected<double> follow(std::uint64_t loads)
     {
-        auto seconds = seconds_behind_latch(
-            task_.runtime, stream_,
-            [&] { return task_.runtime.follow(stream_.id(), memory_.at(), memory_.bytes(), loads, place_.at()); },
-            [&] { link_ = task_.runtime.host_link(task_.ends.first); });
-        for (std::uint64_t load = 0; load < loads; ++load) {
-            expected_ = next_[expected_ / device_line_bytes];
+        if (is_cached()) {
+            MEMSWEEP_TRY(go_on(next_.size()));
+        } else if (filler_.valid()) {
+            MEMSWEEP_TRY(task_.runtime.write_pattern(owners_stream_.id(), filler_.at(), filler_.bytes(),
+                                                     {.seed = task_.context.settings.seed}));
+            MEMSWEEP_TRY(task_.runtime.wait(owners_stream_.id()));
         }
-        return seconds;
+        return go_on(loads);
     }
 
     // Whether the loads ended where the chain says.
@@ -93,14 +115,44 @@ class LoadChain {
                                     : fmt::format("the chain ended at byte {}, not at {}", reached, expected_);
     }
 
+    // As they were while the kernel ran.
     [[nodiscard]] const std::optional<device::HostLink>& link() const { return link_; }
+    [[nodiscard]] const std::optional<device::Clocks>& clocks() const { return clocks_; }
 
   private:
     explicit LoadChain(const DeviceTask& task)
-        : task_{task},
-          next_{random_cycle(std::max<std::uint64_t>(std::min(task.bytes, max_chain_bytes) / device_line_bytes, 2),
-                             task.context.settings.seed)}
+        : task_{task}, next_{random_cycle(std::max<std::uint64_t>(chain_bytes(task) / device_line_bytes, 2),
+                                          task.context.settings.seed)}
     {
+    }
+
+    [[nodiscard]] static std::uint64_t chain_bytes(const DeviceTask& task)
+    {
+        const std::uint64_t cached =
+            task.runtime.devices()[task.ends.first].cache_bytes.value_or(task.bytes) / cached_share;
+        return std::min(task.what.kind == CaseKind::cached_loads ? cached : task.bytes, max_chain_bytes);
+    }
+    [[nodiscard]] bool is_cached() const { return task_.what.kind == CaseKind::cached_loads; }
+    [[nodiscard]] bool is_of_memory() const { return !is_cached() && task_.what.host == MemoryKind::device; }
+    [[nodiscard]] std::string cache_words() const
+    {
+        const auto cache = task_.runtime.devices()[task_.ends.second.value_or(task_.ends.first)].cache_bytes;
+        return fmt::format("the last cache of {}", base::exact_size(cache.value_or(0)));
+    }
+
+    [[nodiscard]] Expected<double> go_on(std::uint64_t loads)
+    {
+        auto seconds = seconds_behind_latch(
+            task_.runtime, stream_,
+            [&] { return task_.runtime.follow(stream_.id(), memory_.at(), memory_.bytes(), loads, place_.at()); },
+            [&] {
+                link_ = task_.runtime.host_link(task_.ends.first);
+                clocks_ = task_.runtime.clocks(task_.ends.first);
+            });
+        for (std::uint64_t load = 0; load < loads; ++load) {
+            expected_ = next_[expected_ / device_line_bytes];
+        }
+        return seconds;
     }
 
     [[nodiscard]] Expected<void> write()
@@ -122,9 +174,10 @@ class LoadChain {
     const DeviceTask& task_;
     std::vector<std::uint64_t> next_;  // by line
     std::uint64_t expected_{};         // where the loads are by now
-    device::Stream stream_;
-    device::Memory memory_, place_;
-    std::optional<device::HostLink> link_;  // as it was while the kernel ran
+    device::Stream stream_, owners_stream_;
+    device::Memory memory_, place_, filler_;  // filler: written to drive the chain out of the owner's last cache
+    std::optional<device::HostLink> link_;
+    std::optional<device::Clocks> clocks_;
 };
 
 class Calls {
@@ -198,13 +251,13 @@ class Calls {
 Expected<void> measure_loads(const DeviceTask& task, model::CaseReport& report)
 {
     const auto at_rest = task.runtime.host_link(task.ends.first);
+    const auto clocks_at_rest = task.runtime.clocks(task.ends.first);
     auto chain = MEMSWEEP_TRY(LoadChain::make(task));
     MEMSWEEP_TRY(chain.follow(first_loads));
     const double known = MEMSWEEP_TRY(chain.follow(first_loads));
     const double each = std::max(known / static_cast<double>(first_loads), 1e-9);
     const auto wanted = static_cast<std::uint64_t>(std::ceil(task.context.settings.sample_seconds / each));
-    const std::uint64_t loads =
-        std::clamp(wanted, first_loads, std::min(max_loads, std::max(chain.lines(), first_loads)));
+    const std::uint64_t loads = std::clamp(wanted, first_loads, chain.most_loads());
     std::vector<double> seconds;
     while (seconds.size() < task.context.settings.samples && !task.context.stopped()) {
         const double took = MEMSWEEP_TRY(chain.follow(loads));
@@ -220,11 +273,15 @@ Expected<void> measure_loads(const DeviceTask& task, model::CaseReport& report)
     set_latencies_per_call(seconds, loads, report);
     set_fact(report, "array_bytes", chain.bytes());
     set_fact(report, "line_bytes", device_line_bytes);
+    if (std::string caches = chain.caches(); !caches.empty()) {
+        set_fact(report, "caches", std::move(caches));
+    }
     set_fact(report, "loads_per_sample", loads);
     set_fact(report, "mover", std::string{"kernel"});
     set_fact(report, "from", std::string{device::name_of(task.what.host)});
     set_fact(report, "timed_by", std::string{"events of the device, queued behind a latch"});
     set_fact(report, "verified", fmt::format("{0} of {0} samples, by where the chain ended", seconds.size()));
+    set_clock_facts(report, chain.clocks(), "under load", clocks_at_rest);
     if (task.what.kind == CaseKind::loads && task.what.host == MemoryKind::mapped) {
         set_link_facts(report, chain.link(), "under load", at_rest);
     }

@@ -10,6 +10,7 @@
 #include "core/probe/copy_queue.hpp"
 #include "core/probe/device_cases.hpp"
 #include "core/probe/probe_case.hpp"
+#include "core/sys/processors.hpp"
 #include "core/transfer/end_memory.hpp"
 
 namespace memsweep::probe {
@@ -60,6 +61,17 @@ std::uint64_t copy_bytes(const ProbeContext& context, const device::Runtime& run
     bytes = std::min(context.settings.array_bytes.value_or(bytes), context.settings.memory_budget_bytes / share);
     constexpr std::uint64_t unit = 4096;
     return std::max(bytes / unit * unit, unit);
+}
+
+// Whose they are: other tools' files name them too.
+void set_version_facts(model::CaseReport& report, const device::DeviceFacts& facts)
+{
+    if (facts.runtime_version != 0) {
+        set_fact(report, "runtime_version", facts.runtime_version);
+    }
+    if (!facts.driver_version.empty()) {
+        set_fact(report, "driver_version", facts.driver_version);
+    }
 }
 
 struct Samples {
@@ -128,14 +140,27 @@ class Measuring {
     }
     [[nodiscard]] const std::optional<device::HostLink>& link() const { return link_; }
 
+    // The same of the clocks.
+    void set_clocks(std::uint32_t device, const std::optional<device::Clocks>& at_rest, model::CaseReport& report) const
+    {
+        set_clock_facts(report, clocks_ ? clocks_ : runtime_.clocks(device),
+                        clocks_ ? "under load" : "right after the last sample", at_rest);
+    }
+
     [[nodiscard]] double median_rate() const { return samples_.rates.empty() ? 0 : measure::median(samples_.rates); }
 
   private:
-    [[nodiscard]] bool is_contended() const { return what_.both_directions && queues_.size() == 2; }
+    [[nodiscard]] bool is_contended() const { return what_.both_directions && !is_of_all(what_.kind); }
+
+    // Queues whose bytes count: those of the other direction keep it busy.
+    [[nodiscard]] std::size_t counted() const { return what_.both_directions ? queues_.size() / 2 : queues_.size(); }
 
     [[nodiscard]] Expected<Contended> run(std::uint64_t copies)
     {
-        const Meanwhile look = [&] { link_ = runtime_.host_link(queues_[0].spec().stream_device); };
+        const Meanwhile look = [&] {
+            link_ = runtime_.host_link(queues_[0].spec().stream_device);
+            clocks_ = runtime_.clocks(queues_[0].spec().stream_device);
+        };
         if (is_contended()) {
             return run_contended(runtime_, queues_[0], queues_[1], copies, context_.clock, look);
         }
@@ -178,8 +203,7 @@ class Measuring {
         if (took.seconds <= 0) {
             return base::fail(base::ErrorCode::device, "the device's clock did not move during a sample");
         }
-        const std::size_t together = is_contended() ? 1 : queues_.size();
-        const double bytes = static_cast<double>(queues_.front().spec().bytes * copies_ * together);
+        const double bytes = static_cast<double>(queues_.front().spec().bytes * copies_ * counted());
         samples_.seconds.push_back(took.seconds);
         samples_.rates.push_back(bytes / took.seconds);
         if (is_contended()) {
@@ -195,6 +219,7 @@ class Measuring {
     std::uint64_t copies_{1};
     Samples samples_;
     std::optional<device::HostLink> link_;
+    std::optional<device::Clocks> clocks_;
 };
 
 // What the link or the memory could do, and how much of it was reached.
@@ -230,16 +255,21 @@ Expected<void> measure_copies(const ProbeContext& context, device::Runtime& runt
                               std::uint64_t bytes, model::CaseReport& report)
 {
     const auto at_rest = runtime.host_link(ends.first);
+    const auto clocks_at_rest = runtime.clocks(ends.first);
     std::vector<CopyQueue> queues;
+    sys::Affinity affinity;  // each end's memory beside its own device
     for (const CopySpec& spec : copies_of(what, ends, chosen_devices(context, runtime), bytes)) {
+        MEMSWEEP_TRY(affinity.limit_to(host_side_of(context.topology, runtime.devices()[spec.stream_device]).cpus));
         queues.push_back(MEMSWEEP_TRY(CopyQueue::open(runtime, spec)));
     }
+    MEMSWEEP_TRY(affinity.limit_to(host_side_of(context.topology, runtime.devices()[ends.first]).cpus));
     Measuring measuring{context, runtime, what, std::move(queues)};
     MEMSWEEP_TRY(measuring.sample(report));
     measuring.write(report);
     if (!is_of_all(what.kind) && what.kind != CaseKind::local) {
         measuring.set_link(ends.first, at_rest, report);
     }
+    measuring.set_clocks(ends.first, clocks_at_rest, report);
     set_ceiling(report, what, ends, runtime, measuring.link(), measuring.median_rate());
     set_peer_facts(report, ends, runtime);
     return {};
@@ -250,6 +280,12 @@ Expected<void> measure(const ProbeContext& context, device::Runtime& runtime, co
 {
     report.planned_repetitions = context.settings.samples;
     const DeviceTask task{context, runtime, what, ends, bytes};
+    const HostSide side = host_side_of(context.topology, runtime.devices()[ends.first]);
+    sys::Affinity affinity;
+    MEMSWEEP_TRY(affinity.limit_to(side.cpus));
+    if (side.node && !is_of_all(what.kind)) {
+        set_fact(report, "host_node", fmt::format("{} ({})", *side.node, side.told_by));
+    }
     switch (what.kind) {
     case CaseKind::locking:
         return measure_locking(task, report);
@@ -258,6 +294,7 @@ Expected<void> measure(const ProbeContext& context, device::Runtime& runtime, co
         return measure_staged(task, report);
     case CaseKind::loads:
     case CaseKind::peer_loads:
+    case CaseKind::cached_loads:
         return measure_loads(task, report);
     case CaseKind::call:
         return measure_calls(task, report);
@@ -319,6 +356,7 @@ std::vector<model::CaseReport> probe_devices(const ProbeContext& context, device
     }
     const std::vector<std::uint32_t> devices = chosen_devices(context, runtime);
     switch_on_peer_access(runtime, devices);
+    std::string lost;
     const std::uint64_t bytes = copy_bytes(context, runtime);
     for (const DeviceCase& what : device_cases()) {
         for (const Ends ends : ends_of(what, devices, context.pairs)) {
@@ -328,7 +366,10 @@ std::vector<model::CaseReport> probe_devices(const ProbeContext& context, device
                 continue;
             }
             set_fact(report, "runtime", std::string{runtime.backend()});
-            if (const std::string why = unmet(what, ends, devices, runtime); !why.empty()) {
+            set_version_facts(report, runtime.devices()[ends.first]);
+            if (!lost.empty()) {
+                skip(report, lost);
+            } else if (const std::string why = unmet(what, ends, devices, runtime); !why.empty()) {
                 skip(report, why);
             } else if (context.stopped()) {
                 skip_interrupted(report);
@@ -336,6 +377,7 @@ std::vector<model::CaseReport> probe_devices(const ProbeContext& context, device
                 context.progress(fmt::format("device: {}", report.id.substr(report.id.find('/') + 1)));
                 if (const auto done = measure(context, runtime, what, ends, bytes, report); !done) {
                     set_error(report, done.error());
+                    lost = why_lost(runtime, report.id);
                 }
                 mistrust(report, what, ends, runtime);
             }

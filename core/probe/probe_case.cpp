@@ -112,6 +112,14 @@ void set_error(model::CaseReport& report, const base::Error& error)
     report.reason = base::describe(error);
 }
 
+std::string why_lost(const device::Runtime& runtime, std::string_view case_id)
+{
+    const auto why = runtime.lost();
+    return why ? fmt::format("{} broke the driver's context of this process ({}): measure this one without it", case_id,
+                             *why)
+               : std::string{};
+}
+
 model::CaseReport transfer_case(const model::TransferSpec& spec, std::uint64_t bytes, std::size_t number,
                                 std::size_t all)
 {

@@ -44,6 +44,10 @@ void skip_interrupted(model::CaseReport& report);  // before its first sample
 void fail(model::CaseReport& report, std::string reason);
 void set_error(model::CaseReport& report, const base::Error& error);  // skipped or error, by the error's code
 
+// Why nothing can be measured after a case that failed: it broke the driver's context, and with it every case to come
+// would report its failure as their own. Empty: it did not.
+[[nodiscard]] std::string why_lost(const device::Runtime& runtime, std::string_view case_id);
+
 // What the probes of transfers have in common, by processors and by devices.
 
 inline constexpr std::uint64_t usual_transfer_bytes = 256U << 20;

@@ -156,6 +156,9 @@ std::vector<model::CaseReport> probe_device_facts(const device::Runtime& runtime
         if (facts.copy_engines) {
             set_fact(report, "copy_engines", *facts.copy_engines);
         }
+        if (facts.cache_bytes) {
+            set_fact(report, "cache", base::format_size(static_cast<double>(*facts.cache_bytes)));
+        }
         if (facts.memory_bytes_per_s) {
             set_fact(report, "memory_ceiling", fmt::format("{:.1f} GB/s", *facts.memory_bytes_per_s / 1e9));
         }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -114,14 +115,21 @@ std::vector<model::CaseReport> probe_device_transfers(const ProbeContext& contex
     context.progress(fmt::format("transfers: {} of {}, at once", specs.size(), base::exact_size(bytes)));
     std::vector<model::CaseReport> cases;
     Together together;
+    std::string lost;
     for (std::size_t i = 0; i < specs.size(); ++i) {
         cases.push_back(transfer_case(specs[i], bytes, i, specs.size()));
         cases.back().planned_repetitions = context.settings.samples;
-        if (const auto tried = try_one(context, runtime, specs[i]); !tried) {
+        if (!lost.empty()) {
+            skip(cases.back(), lost);
+        } else if (const auto tried = try_one(context, runtime, specs[i]); !tried) {
             set_error(cases.back(), tried.error());
+            lost = why_lost(runtime, cases.back().id);
         } else {
             together.numbers.push_back(i);
         }
+    }
+    if (!lost.empty()) {
+        std::ranges::for_each(std::exchange(together.numbers, {}), [&](std::size_t one) { skip(cases[one], lost); });
     }
     together.rates.resize(together.numbers.size());
     const auto measured = together.numbers.empty() ? base::Expected<void>{}

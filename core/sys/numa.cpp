@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <span>
+#include <tuple>
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -112,6 +113,36 @@ base::Expected<void> bind_to_node(void* ptr, std::uint64_t bytes, std::uint32_t 
     }
     return refused == 0 ? base::Expected<void>{}
                         : base::fail(base::os_error(fmt::format("mbind to node {}", node), refused));
+}
+
+base::Expected<void> ThreadPages::bind_to(std::uint32_t node)
+{
+    static_assert(mask_words == std::tuple_size_v<NodeMask>);
+    if (node >= max_nodes) {
+        return base::fail(base::ErrorCode::os, fmt::format("there is no node {}", node));
+    }
+    int mode = 0;
+    if (mode_before_ < 0) {
+        if (::syscall(SYS_get_mempolicy, &mode, nodes_before_.data(), max_nodes + 1UL, nullptr, 0UL) != 0) {
+            return base::fail(base::os_error("get_mempolicy", errno));
+        }
+    } else {
+        mode = mode_before_;
+    }
+    NodeMask nodes{};
+    nodes.at(node / word_bits) = std::uint64_t{1} << (node % word_bits);
+    if (::syscall(SYS_set_mempolicy, mode_of(NumaPolicy::bind), nodes.data(), max_nodes + 1UL) != 0) {
+        return base::fail(base::os_error("set_mempolicy", errno));
+    }
+    mode_before_ = mode;
+    return {};
+}
+
+ThreadPages::~ThreadPages()
+{
+    if (mode_before_ >= 0) {
+        ::syscall(SYS_set_mempolicy, mode_before_, nodes_before_.data(), max_nodes + 1UL);
+    }
 }
 
 base::Expected<PagesByNode> pages_by_node(const void* ptr, std::uint64_t bytes)

@@ -8,6 +8,7 @@
 // Threads  any.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -29,6 +30,26 @@ namespace memsweep::sys {
 
 // Pages of [ptr, ptr + bytes) that are touched from now on come from this node alone. Page-aligned.
 [[nodiscard]] base::Expected<void> bind_to_node(void* ptr, std::uint64_t bytes, std::uint32_t node);
+
+// Pages of the calling thread from one node alone, whoever takes them for it: those it touches first, and those that a
+// driver locks in a call of it. The destructor puts back what held before.
+//
+// Sources  set_mempolicy(2).
+// Threads  a ThreadPages belongs to the thread that made it.
+class ThreadPages {
+  public:
+    ThreadPages() = default;
+    ThreadPages(const ThreadPages&) = delete;
+    ThreadPages& operator=(const ThreadPages&) = delete;
+    ~ThreadPages();
+
+    [[nodiscard]] base::Expected<void> bind_to(std::uint32_t node);
+
+  private:
+    static constexpr std::size_t mask_words = 16;
+    int mode_before_{-1};  // negative: nothing to put back
+    std::array<std::uint64_t, mask_words> nodes_before_{};
+};
 
 // Base pages of [ptr, ptr + bytes) by the node that the kernel says they lie on.
 struct PagesByNode {

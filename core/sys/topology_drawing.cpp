@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/printable.hpp"
+
 namespace memsweep::sys {
 namespace {
 
@@ -20,7 +22,7 @@ void add_lines(const TopologyPart& part, const TopologyPart* parent, std::size_t
         text.append(2 * depth, ' ');
         ++depth;
     }
-    text += part.label;
+    text += base::printable(part.label);
     for (const TopologyPart& inner : part.parts) {
         add_lines(inner, &part, depth, text);
     }

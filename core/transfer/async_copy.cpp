@@ -37,6 +37,7 @@ class DirectCopy final : public AsyncCopy {
     {
     }
     [[nodiscard]] base::Expected<void> register_host_end();
+    [[nodiscard]] base::Expected<bool> has_arrived();
     [[nodiscard]] base::Expected<void> move(std::uint64_t offset_bytes, std::uint64_t bytes);
     void gather();
 
@@ -124,6 +125,22 @@ Expected<void> DirectCopy::register_host_end()
     return {};
 }
 
+// Of what was waited for piece by piece nothing more is asked.
+Expected<bool> DirectCopy::has_arrived()
+{
+    if (plan_.options.sync_each) {
+        return true;
+    }
+    if (!end_.valid()) {
+        end_ = MEMSWEEP_TRY(device::record(runtime_, stream_));
+    }
+    if (!MEMSWEEP_TRY(runtime_.happened(end_.id()))) {
+        return false;
+    }
+    MEMSWEEP_TRY(runtime_.wait(stream_.id()));  // what failed after it was queued shows here
+    return true;
+}
+
 Expected<AsyncCopy::Progress> DirectCopy::advance()
 {
     if (asked_bytes_ == 0 && plan_.route.strategy == model::Strategy::registered) {
@@ -143,13 +160,9 @@ Expected<AsyncCopy::Progress> DirectCopy::advance()
         }
         return Progress::moved;
     }
-    if (!end_.valid()) {
-        end_ = MEMSWEEP_TRY(device::record(runtime_, stream_));
-    }
-    if (!MEMSWEEP_TRY(runtime_.happened(end_.id()))) {
+    if (!MEMSWEEP_TRY(has_arrived())) {
         return Progress::waiting;
     }
-    MEMSWEEP_TRY(runtime_.wait(stream_.id()));  // what failed after it was queued shows here
     const auto began = clock_.now();
     MEMSWEEP_TRY(registered_.close());
     statistics_.register_ns += (clock_.now() - began).count();

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "core/sys/numa.hpp"
 #include "core/sys/page_ops.hpp"
 
 namespace memsweep::transfer {
@@ -69,6 +70,16 @@ std::optional<device::MemoryKind> kind_of_driver(const TransferEnd& end)
     return end.kind == TransferEnd::Kind::device ? device::MemoryKind::device : traits_of(end.host).from_driver;
 }
 
+// Whether the kernel gives the memory and the driver is told of it afterwards.
+bool is_registered(const device::Runtime& runtime, const EndRequest& request)
+{
+    const bool on_a_node = request.binds && request.end.number.has_value();
+    return request.end.kind == TransferEnd::Kind::host &&
+           (request.end.host == HostKind::registered ||
+            (request.end.host == HostKind::pinned && on_a_node && request.driver &&
+             !runtime.lacks(*request.driver, device::MemoryKind::registered)));
+}
+
 }  // namespace
 
 HostTraits traits_of(HostKind kind) noexcept
@@ -114,15 +125,17 @@ Expected<EndMemory> EndMemory::make(device::Runtime& runtime, const EndRequest& 
                           fmt::format("{}: a driver gives such memory, and no device is at the other end",
                                       model::to_text(request.end)));
     }
-    MEMSWEEP_TRY(by_driver && kind_of_driver(request.end) ? end.take_block(runtime, request) : end.map_host(request));
-    if (request.end.host == HostKind::registered) {
+    const bool registers = is_registered(runtime, request);
+    MEMSWEEP_TRY(by_driver && kind_of_driver(request.end) && !registers ? end.take_block(runtime, request)
+                                                                        : end.map_host(request, registers));
+    if (registers) {
         end.block_ = MEMSWEEP_TRY(device::adopt(runtime, *request.driver, end.mapped_->data(), end.mapped_->size()));
         end.pinned_bytes_ = end.mapped_->size();
     }
     return end;
 }
 
-Expected<void> EndMemory::map_host(const EndRequest& request)
+Expected<void> EndMemory::map_host(const EndRequest& request, bool registers)
 {
     const HostKind kind = request.end.host;
     const auto asked = request.binds ? request.end.number : std::nullopt;
@@ -130,7 +143,7 @@ Expected<void> EndMemory::map_host(const EndRequest& request)
                                                            .pages = traits_of(kind).pages,
                                                            .or_small = traits_of(kind).or_small,
                                                            .node = asked}));
-    if (kind == HostKind::pinned) {
+    if (kind == HostKind::pinned && !registers) {
         if (::mlock(memory.data(), memory.size()) != 0) {
             return base::fail(base::ErrorCode::not_supported,
                               fmt::format("{} (ulimit -l raises the limit)", base::os_error("mlock", errno).message));
@@ -150,6 +163,14 @@ Expected<void> EndMemory::take_block(device::Runtime& runtime, const EndRequest&
     const device::MemoryKind kind = *kind_of_driver(request.end);
     if (const auto why = runtime.lacks(number, kind)) {
         return base::fail(base::ErrorCode::not_supported, fmt::format("{}: {}", model::to_text(request.end), *why));
+    }
+    sys::ThreadPages pages;
+    if (!is_device && request.binds && request.end.number) {
+        if (const auto bound = pages.bind_to(*request.end.number); !bound) {
+            return base::fail(
+                base::ErrorCode::not_supported,
+                fmt::format("no memory on node {}: {}", *request.end.number, base::describe(bound.error())));
+        }
     }
     block_ = MEMSWEEP_TRY(
         device::allocate(runtime, {.device = number, .kind = kind, .bytes = request.bytes + request.skew_bytes}));

@@ -3,7 +3,8 @@
 // Units    bytes.
 //
 // Sources  Host memory is mapped, bound to its node, touched and, where it is pinned without a device, locked (mlock).
-//          Kinds that belong to a driver come from the runtime of the device at the other end. The data are the pattern
+//          Kinds that belong to a driver come from the runtime of the device at the other end; pinned memory on a node
+//          is bound there first and registered then, because no driver is told a node. The data are the pattern
 //          of device/pattern.hpp; a processor writes and reads them, on a device through copies of the runtime.
 //
 // Errors   not_supported: this machine, device or limit has no such memory, and why; os; budget; device: as the
@@ -58,7 +59,7 @@ class EndMemory {
     [[nodiscard]] const std::string& pages() const noexcept { return proof_.pages; }  // "thp", "none"
 
   private:
-    [[nodiscard]] base::Expected<void> map_host(const EndRequest& request);
+    [[nodiscard]] base::Expected<void> map_host(const EndRequest& request, bool registers);
     [[nodiscard]] base::Expected<void> take_block(device::Runtime& runtime, const EndRequest& request);
 
     std::optional<sys::PlacedMemory> mapped_;  // outlives the block that registers it

@@ -45,6 +45,15 @@ std::string memlock_limit()
     return fmt::format("RLIMIT_MEMLOCK is {}", base::format_size(static_cast<double>(limit.rlim_cur)));
 }
 
+// Of the node that a device is attached to, as far as this process may use them; empty: wherever it runs.
+std::vector<std::uint32_t> processors_beside(const device::DeviceFacts& facts)
+{
+    const auto own = facts.numa_node ? sys::processors_of_node(*facts.numa_node) : std::nullopt;
+    std::vector<std::uint32_t> cpus = own ? sys::allowed_cpus() : std::vector<std::uint32_t>{};
+    std::erase_if(cpus, [&](std::uint32_t cpu) { return std::ranges::find(*own, cpu) == own->end(); });
+    return cpus;
+}
+
 }  // namespace
 
 TransferSet::TransferSet(device::Runtime& runtime, const sys::Clock& clock, const model::TransferOptions& options)
@@ -100,6 +109,10 @@ Expected<void> TransferSet::choose(std::vector<model::TransferJob> jobs)
 Expected<void> TransferSet::choose_processors(PreparedTransfer& one) const
 {
     const model::TransferSpec& spec = one.job.spec;
+    if (const auto device = driver_of(spec)) {
+        one.cpus = processors_beside(runtime_->devices()[*device]);
+        return {};
+    }
     const auto node = spec.exe.number ? spec.exe.number : spec.src.number ? spec.src.number : spec.dst.number;
     if (spec.exe.kind != model::Mover::Kind::processors || !node) {
         return {};
@@ -140,7 +153,9 @@ Expected<void> TransferSet::make_memory()
 {
     const auto began = clock_->now();
     std::uint64_t pinned = 0;
+    sys::Affinity affinity;
     for (PreparedTransfer& one : transfers_) {
+        MEMSWEEP_TRY(affinity.limit_to(driver_of(one.job.spec) ? one.cpus : std::vector<std::uint32_t>{}));
         const auto make_end = [&](const TransferEnd& end) {
             return EndMemory::make(*runtime_, {.end = end,
                                                .bytes = one.job.bytes,

@@ -174,6 +174,12 @@ Expected<void> UnifiedBuffer::make_host()
     if (!made) {
         return base::fail(made.error());
     }
+    if (made->host() == nullptr) {
+        return base::fail(base::ErrorCode::not_supported,
+                          fmt::format("a buffer with a side of {} memory: a processor reaches that only while it is "
+                                      "mapped",
+                                      model::name_of(host_kind_)));
+    }
     host_ = std::make_unique<EndMemory>(*std::move(made));
     std::memset(host_->host(), 0, bytes_);
     return {};

@@ -181,6 +181,18 @@ bool is_of_a_matrix(const model::CaseReport& report)
     return measure::value_on(report, measure::cpu_node_param) && measure::value_on(report, measure::mem_node_param);
 }
 
+// What the cases of devices say of themselves; nullptr where none does, as without a device or with another runtime.
+const model::Scalar* fact_of_devices(const std::vector<model::CaseReport>& cases, std::string_view name)
+{
+    for (const model::CaseReport& one : cases) {
+        const auto found = std::ranges::find(one.facts, name, &model::Param::name);
+        if (is_of_devices(one) && found != one.facts.end()) {
+            return &found->value;
+        }
+    }
+    return nullptr;
+}
+
 }  // namespace
 
 void write_nvbandwidth(const model::RunReport& report, TextSink& sink)
@@ -207,10 +219,13 @@ void write_nvbandwidth(const model::RunReport& report, TextSink& sink)
     for (const auto& cases : by_way) {
         tests.push_back(device_json(cases));
     }
+    const model::Scalar* const runtime = fact_of_devices(report.cases, "runtime_version");
+    const auto* const version = runtime == nullptr ? nullptr : std::get_if<std::int64_t>(runtime);
+    const model::Scalar* const driver = fact_of_devices(report.cases, "driver_version");
     Json content{{"version", fmt::format("{} {}", report.tool.name, report.tool.version)},
                  {"git_version", report.tool.commit},
-                 {"CUDA Runtime Version", 0},
-                 {"Driver Version", "none"},
+                 {"CUDA Runtime Version", version == nullptr ? 0 : *version},
+                 {"Driver Version", driver == nullptr ? "none" : model::to_text(*driver)},
                  {"GPU Device list", report.machine.devices},
                  {"testcases", std::move(tests)}};
     if (!report.warnings.empty()) {

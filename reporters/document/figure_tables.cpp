@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/measure/findings.hpp"
 #include "reporters/document/run_tables.hpp"
 
 namespace memsweep::reporters {
@@ -17,15 +18,17 @@ struct Figure {
     std::string_view metric;
     std::string_view title;
     bool has_interval{};
+    bool is_least{};  // of the samples, not their median: what other work adds to a latency it never takes away
 };
 constexpr std::array<Figure, 6> figures{{
     {"bandwidth", "bandwidth", true},
-    {"latency", "latency", true},
+    {"latency", "latency", true, true},
     {"time_per_fault", "time per fault", true},
     {"ceiling_share", "of the best", false},
     {"payload_bandwidth", "payload", false},
     {"bus_bandwidth", "on the bus", false},
 }};
+constexpr std::string_view least_note = "latency: least of the samples";
 
 std::vector<Figure> figures_of(const Cases& cases)
 {
@@ -44,7 +47,7 @@ Cell figure_cell(const model::CaseReport& report, const Figure& figure)
     if (metric == nullptr) {
         return {};
     }
-    Cell cell = value_cell(metric->summary->median, metric->unit);
+    Cell cell = value_cell(figure.is_least ? metric->summary->min : metric->summary->median, metric->unit);
     if (figure.metric == "ceiling_share") {
         cell.text = percent_text(metric->summary->median);
     }
@@ -116,6 +119,13 @@ std::vector<Cell> key_cells(const CaseKeys& keys, const Shown& shown)
     return cells;
 }
 
+// What is said beside a row; empty of most.
+std::string doubt_about(const model::CaseReport& report, const std::vector<measure::ImplausibleCase>& doubts)
+{
+    const auto found = std::ranges::find(doubts, &report, &measure::ImplausibleCase::report);
+    return found == doubts.end() ? std::string{} : found->why;
+}
+
 // One row for each fact of a case.
 Table facts_table(const Cases& cases)
 {
@@ -173,7 +183,11 @@ Table figures_table(const Cases& cases)
     if (shown.empty()) {
         return facts_table(cases);
     }
-    Table table{.title = "Figures", .note = joined(keys.constants(), common_facts(cases)), .columns = keys.columns()};
+    const std::vector<measure::ImplausibleCase> doubts = measure::implausible_probe_cases(cases);
+    const bool has_least = std::ranges::any_of(shown, &Figure::is_least);
+    Table table{.title = "Figures",
+                .note = joined(joined(keys.constants(), common_facts(cases)), std::string{has_least ? least_note : ""}),
+                .columns = keys.columns()};
     for (const Figure& figure : shown) {
         table.columns.push_back(Column::number(std::string{figure.title}));
         if (figure.has_interval) {
@@ -181,6 +195,9 @@ Table figures_table(const Cases& cases)
         }
     }
     table.columns.push_back(Column::verdict("status"));
+    if (!doubts.empty()) {
+        table.columns.push_back(Column::text("impossible"));
+    }
     for (const Shown& one : shown_cases(cases)) {
         std::vector<Cell> row = key_cells(keys, one);
         for (const Figure& figure : shown) {
@@ -190,6 +207,9 @@ Table figures_table(const Cases& cases)
             }
         }
         row.push_back(status_cell(*one.report));
+        if (!doubts.empty()) {
+            row.push_back({.text = doubt_about(*one.report, doubts), .tone = Tone::caution});
+        }
         table.rows.push_back(std::move(row));
     }
     return table;
@@ -197,8 +217,10 @@ Table figures_table(const Cases& cases)
 
 Table matrix_table(const measure::PlaceMatrix& matrix)
 {
+    const bool is_latency = matrix.unit == model::Unit::seconds;
     Table table{.title = "Matrix " + matrix.name,
-                .note = fmt::format("rows: {}; columns: {}", matrix.row_role, matrix.col_role),
+                .note = fmt::format("rows: {}; columns: {}{}", matrix.row_role, matrix.col_role,
+                                    is_latency ? "; least of the samples" : ""),
                 .columns = {Column::key(matrix.row_role)}};
     for (const std::string& col : matrix.cols) {
         table.columns.push_back(Column::number(col));
@@ -206,7 +228,7 @@ Table matrix_table(const measure::PlaceMatrix& matrix)
     for (std::size_t row = 0; row < matrix.rows.size(); ++row) {
         std::vector<Cell> cells{{.text = matrix.rows[row]}};
         for (const measure::PlaceMatrix::Cell& cell : matrix.cells[row]) {
-            cells.push_back(cell.value ? value_cell(cell.value, matrix.unit)
+            cells.push_back(cell.value ? value_cell(is_latency ? cell.least : cell.value, matrix.unit)
                                        : Cell{.text = "n/a", .exact = cell.reason, .tone = Tone::muted});
         }
         table.rows.push_back(std::move(cells));

@@ -54,14 +54,20 @@ void add_if_there(std::vector<Fact>& facts, std::string_view name, const std::st
     }
 }
 
-// "3 of 4 cases were measured; 1 was skipped."
+// "Both cases", "All 3 cases".
+std::string all_of(std::uint64_t count, std::string_view nouns)
+{
+    return count == 2 ? fmt::format("Both {}", nouns) : fmt::format("All {} {}", count, nouns);
+}
+
+// "3 of 4 cases ok; 1 skipped."
 std::string cases_sentence(const model::Counts& counts)
 {
     if (counts.cases == 0) {
         return "No case was measured.";
     }
     if (counts.ok == counts.cases) {
-        return counts.cases == 1 ? "The case was measured." : fmt::format("All {} cases were measured.", counts.cases);
+        return counts.cases == 1 ? "The case was measured." : all_of(counts.cases, "cases") + " were measured.";
     }
     std::vector<std::string> rest;
     const auto add = [&](std::uint64_t count, std::string_view what) {
@@ -92,7 +98,7 @@ std::string assertions_sentence(const model::RunReport& report, const model::Cou
     if (unknown > 0) {
         return fmt::format("{} of {} hold{}", all - unknown, plural(all, "assertion"), rest);
     }
-    return all == 1 ? "The assertion holds." : fmt::format("All {} assertions hold.", all);
+    return all == 1 ? "The assertion holds." : all_of(all, "assertions") + " hold.";
 }
 
 Tone run_tone(const model::RunReport& report, const model::Counts& counts)

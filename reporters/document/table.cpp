@@ -54,7 +54,7 @@ std::string exact_text(double value, model::Unit unit)
 
 std::string percent_text(double fraction)
 {
-    return std::isfinite(fraction) ? fmt::format("{:.1f}%", fraction * 100) : std::string{};
+    return std::isfinite(fraction) ? base::format_number(fraction * 100, 1) + "%" : std::string{};
 }
 
 std::string interval_text(const Interval& ends, model::Unit unit)
@@ -74,12 +74,12 @@ Cell value_cell(std::optional<double> value, model::Unit unit)
 
 Cell count_cell(std::uint64_t count, Tone tone)
 {
-    return {.text = fmt::format("{}", count), .tone = tone};
+    return {.text = base::format_count(static_cast<double>(count)), .tone = tone};
 }
 
 std::string plural(std::uint64_t count, std::string_view noun)
 {
-    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+    return measure::counted(count, noun);
 }
 
 std::string listed(const std::vector<std::string>& texts, std::string_view between)

@@ -88,7 +88,7 @@ class HtmlWriter {
     {
         std::string out;
         for (const Block& block : blocks) {
-            out += std::visit([this](const auto& part) { return html_of(part); }, block.part);
+            out += std::visit([this](const auto& part) { return this->html_of(part); }, block.part);
         }
         return out;
     }

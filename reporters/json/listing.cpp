@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/printable.hpp"
 #include "reporters/text/display_text.hpp"
 #include "reporters/text/json.hpp"
 
@@ -30,6 +31,12 @@ Json row_json(const Listing& listing, const std::vector<model::Scalar>& row, Jso
     return object;
 }
 
+// Names come from files: none steers the terminal.
+std::string cell_text(const model::Scalar& cell)
+{
+    return base::printable(model::to_text(cell));
+}
+
 std::vector<std::size_t> widths_of(const Listing& listing)
 {
     std::vector<std::size_t> widths;
@@ -38,7 +45,7 @@ std::vector<std::size_t> widths_of(const Listing& listing)
     }
     for (const auto& row : listing.rows) {
         for (std::size_t i = 0; i < row.size(); ++i) {
-            widths[i] = std::max(widths[i], model::to_text(row[i]).size());
+            widths[i] = std::max(widths[i], cell_text(row[i]).size());
         }
     }
     return widths;
@@ -92,7 +99,7 @@ std::string listing_text(const Listing& listing, int columns)
     text += rest.empty() ? std::string{} : below(fmt::format("{}", fmt::join(rest, ", ")), width);
     for (const auto& row : listing.rows) {
         std::vector<std::string> cells;
-        std::ranges::transform(row, std::back_inserter(cells), model::to_text);
+        std::ranges::transform(row, std::back_inserter(cells), cell_text);
         text += line_of(cells, widths, beside);
         for (std::size_t i = beside; i < cells.size(); ++i) {
             text += cells[i].empty() ? std::string{} : below(cells[i], width);

@@ -100,10 +100,22 @@ void members(Io& io, PartOf<Io, model::RunInfo>& run)
 }
 
 template <typename Io>
+void members(Io& io, PartOf<Io, model::Canary>& canary)
+{
+    io("compute_error", canary.compute_error);
+    io("compute_tail", canary.compute_tail);
+    io("copy_error", canary.copy_error);
+    io("copy_tail", canary.copy_tail);
+    io("steal_share", canary.steal_share);
+    io("disturbed", canary.is_disturbed);
+}
+
+template <typename Io>
 void members(Io& io, PartOf<Io, model::Calibration>& calibration)
 {
     io("harness_time_per_op", calibration.harness_seconds_per_op);
     io("clock_read_time", calibration.clock_read_seconds);
+    io("canary", calibration.canary, member::left_out);
 }
 
 template <typename Io>

@@ -108,7 +108,7 @@ class MarkdownWriter {
     {
         std::string out;
         for (const Block& block : blocks) {
-            const std::string part = std::visit([this](const auto& one) { return text_of(one); }, block.part);
+            const std::string part = std::visit([this](const auto& one) { return this->text_of(one); }, block.part);
             out += out.empty() || part.empty() ? "" : "\n";
             out += part;
         }

@@ -70,6 +70,22 @@ std::size_t fitting_suffix(std::string_view text, int width)
     return start;
 }
 
+constexpr std::array<std::string_view, 16> units{"%",  "B", "KiB", "MiB", "GiB",  "TiB",  "ns",   "us",
+                                                 "ms", "s", "min", "B/s", "kB/s", "MB/s", "GB/s", "TB/s"};
+
+// Of a number and the unit behind it, the end of the unit: a line does not break between the two.
+std::size_t end_of_word(std::string_view text)
+{
+    const std::size_t end = std::min(text.find(' '), text.size());
+    if (end == text.size() || text[end - 1] < '0' || text[end - 1] > '9') {
+        return end;
+    }
+    const std::size_t next_end = std::min(text.find(' ', end + 1), text.size());
+    const std::string_view next = text.substr(end + 1, next_end - end - 1);
+    const std::string_view word = next.substr(0, next.find_last_not_of(".,;:)") + 1);
+    return std::ranges::find(units, word) == units.end() ? end : next_end;
+}
+
 struct Piece {
     std::string_view text;
     bool after_blank{};
@@ -86,7 +102,7 @@ std::vector<Piece> pieces_of(std::string_view text, std::string_view break_after
             text.remove_prefix(1);
             continue;
         }
-        std::size_t end = std::min(text.find(' '), text.size());
+        std::size_t end = end_of_word(text);
         if (const std::size_t inside = text.find_first_of(break_after); inside < end && inside + 1 < end) {
             end = inside + 1;
         }

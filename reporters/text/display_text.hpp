@@ -15,7 +15,8 @@ namespace memsweep::reporters {
 // At most `width` columns: the middle is left out and marked with one character, since the ends tell names apart.
 [[nodiscard]] std::string elided(const std::string& text, int width);
 
-// Lines of at most `width` columns, broken at blanks; a word that is longer than a line is cut.
+// Lines of at most `width` columns, broken at blanks, but not between a number and its unit; a word that is longer than
+// a line is cut.
 // Words may also be broken behind the characters of `break_after`: "after_", "collect".
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, int width, std::string_view break_after = {});
 

@@ -1,12 +1,16 @@
 #include "scenarios/reader/criteria_files.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "core/base/text.hpp"
 #include "core/measure/verdict.hpp"
@@ -272,6 +276,19 @@ struct LimitsReader {
     std::vector<ProbeLimit> result;
 };
 
+nlohmann::ordered_json limit_json(const ProbeLimit& limit)
+{
+    nlohmann::ordered_json json;
+    if (!limit.scenario.empty()) {
+        json["scenario"] = limit.scenario;
+    }
+    for (const model::Param& param : limit.assertion.where) {
+        std::visit([&](const auto& value) { json["where"][param.name] = value; }, param.value);
+    }
+    json["expr"] = limit.assertion.text;
+    return json;
+}
+
 }  // namespace
 
 LoadedGate load_gate(const std::string& path)
@@ -292,6 +309,20 @@ LoadedGate load_gate_text(const std::string& name, std::string_view text)
 LoadedLimits load_limits_text(const std::string& name, std::string_view text)
 {
     return load_criteria_text<LimitsReader>(name, text);
+}
+
+base::Expected<std::string> limits_text(const std::vector<ProbeLimit>& limits, const std::string& description)
+{
+    if (limits.size() > max_asserts) {
+        return base::fail(base::ErrorCode::invalid_input,
+                          fmt::format("{} limits are more than the {} that a file holds", limits.size(), max_asserts));
+    }
+    std::vector<std::string> lines;
+    std::ranges::transform(limits, std::back_inserter(lines),
+                           [](const ProbeLimit& limit) { return limit_json(limit).dump(); });
+    return fmt::format("{{\n  \"format\": \"memsweep-limits\", \"version\": 1,\n  \"description\": {},\n"
+                       "  \"limits\": [\n    {}\n  ]\n}}\n",
+                       nlohmann::ordered_json(description).dump(), fmt::join(lines, ",\n    "));
 }
 
 }  // namespace memsweep::scenarios

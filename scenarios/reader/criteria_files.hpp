@@ -37,4 +37,10 @@ using LoadedLimits = tl::expected<std::vector<ProbeLimit>, std::vector<base::Err
 [[nodiscard]] LoadedGate load_gate_text(const std::string& name, std::string_view text);
 [[nodiscard]] LoadedLimits load_limits_text(const std::string& name, std::string_view text);
 
+// A limits file that load_limits reads back: of each limit its part, its `where` and its text.
+//
+// Errors   invalid_input: more limits than a file holds.
+[[nodiscard]] base::Expected<std::string> limits_text(const std::vector<ProbeLimit>& limits,
+                                                      const std::string& description);
+
 }  // namespace memsweep::scenarios

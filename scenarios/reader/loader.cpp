@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "scenarios/reader/assertions.hpp"
 #include "scenarios/reader/case_reader.hpp"
 #include "scenarios/reader/fingerprint.hpp"
+#include "scenarios/reader/option_tables.hpp"
 #include "scenarios/reader/settings.hpp"
 
 namespace memsweep::scenarios {
@@ -188,6 +190,66 @@ base::Expected<std::vector<CatalogEntry>> list_catalog(const std::string& direct
     std::vector<CatalogEntry> entries;
     for (const std::string& path : files) {
         entries.push_back(read_entry(path, surroundings));
+    }
+    return entries;
+}
+
+namespace {
+
+// What the file says of itself; what it inherits, empty for nothing, is left in `inherits`.
+void read_profile_labels(const std::string& path, const Reading& reading, Sources& sources, ProfileEntry& entry,
+                         std::string& inherits)
+{
+    const auto text = reading.scope.surroundings.read_file(path);
+    if (!text) {
+        reading.diagnostics.add(sources.flag(path), text.error().message);
+        return;
+    }
+    if (const Node* root = sources.add(path, *text)) {
+        Fields profile{*root, "a profile", reading};
+        profile.check(profile_table().options());
+        profile.read("description", entry.description);
+        profile.read("inherits", inherits);
+    }
+}
+
+ProfileEntry read_profile_entry(const std::string& path, const Surroundings& surroundings, std::string& inherits)
+{
+    ProfileEntry entry{.path = path, .name = fs::path{path}.stem().string()};
+    const Scope bare{surroundings};
+    Diagnostics diagnostics;
+    Sources sources{diagnostics};
+    read_profile_labels(path, {bare, diagnostics}, sources, entry, inherits);
+    if (diagnostics.count() == 0) {
+        model::Case one;
+        ReleaseReader{sources}.read_profile(entry.name, sources.flag(path), {bare, diagnostics}, one);
+        entry.mode = name_of(one.release.mode);
+        entry.verified = !one.release.unverified;
+    }
+    entry.errors = diagnostics.sorted();
+    return entry;
+}
+
+}  // namespace
+
+base::Expected<std::vector<ProfileEntry>> list_profiles(const Surroundings& surroundings)
+{
+    const auto files = MEMSWEEP_TRY(files_in(surroundings.profile_folder));
+    std::vector<ProfileEntry> entries;
+    std::map<std::string, std::string> inherited;  // by the name of the heir
+    for (const std::string& path : files) {
+        std::string inherits;
+        entries.push_back(read_profile_entry(path, surroundings, inherits));
+        if (!inherits.empty()) {
+            inherited.emplace(entries.back().name, std::move(inherits));
+        }
+    }
+    for (ProfileEntry& entry : entries) {
+        entry.family = entry.name;
+        // No chain is longer than the list, unless it goes in a circle, which is among the errors.
+        for (std::size_t i = 0; i < entries.size() && inherited.contains(entry.family); ++i) {
+            entry.family = inherited.at(entry.family);
+        }
     }
     return entries;
 }

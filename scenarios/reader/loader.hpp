@@ -67,4 +67,18 @@ struct CatalogEntry {
 [[nodiscard]] base::Expected<std::vector<CatalogEntry>> list_catalog(const std::string& directory,
                                                                      const Surroundings& surroundings);
 
+// A runtime profile of a folder, for `memsweep list profiles`.
+struct ProfileEntry {
+    std::string path;
+    std::string name;    // the file's stem: how a release's "profile" names it
+    std::string family;  // the profile that it goes back to by what it inherits; itself where it inherits nothing
+    std::string mode;    // of its release keys, what it inherits included
+    std::string description;
+    bool verified{};
+    std::vector<base::Error> errors;  // empty when it can be used
+};
+
+// Every *.json file directly in surroundings.profile_folder, in the order of their paths. Errors: as list_catalog.
+[[nodiscard]] base::Expected<std::vector<ProfileEntry>> list_profiles(const Surroundings& surroundings);
+
 }  // namespace memsweep::scenarios

@@ -321,6 +321,32 @@ ordered_json step_schema(const model::OperationInfo& operation)
     return schema;
 }
 
+std::string definition_name(const model::OperationInfo& operation)
+{
+    return fmt::format("step_{}", operation.name);
+}
+
+// Its "op" decides what else a step may hold. A choice among all operations would say of a wrong key only that no
+// operation takes the step; this says which key is wrong.
+ordered_json any_step_schema()
+{
+    ordered_json op{{"enum", ordered_json::array()},
+                    {"enumDescriptions", ordered_json::array()},
+                    {"description", sentence(step_table().options().front().help)}};
+    ordered_json conditions = ordered_json::array();
+    for (const model::OperationInfo& operation : model::operations()) {
+        op["enum"].push_back(operation.name);
+        op["enumDescriptions"].push_back(sentence(operation.meaning));
+        const ordered_json is_this{{"properties", {{"op", constant(operation.name)}}},
+                                   {"required", ordered_json::array({"op"})}};
+        conditions.push_back({{"if", is_this}, {"then", definition(definition_name(operation))}});
+    }
+    return {{"type", "object"},
+            {"required", ordered_json::array({"op"})},
+            {"properties", {{"op", std::move(op)}}},
+            {"allOf", std::move(conditions)}};
+}
+
 ordered_json definitions()
 {
     ordered_json all = ordered_json::parse(basic_definitions);
@@ -329,10 +355,9 @@ ordered_json definitions()
     all["axis_range"] = object_schema("axes: range");
     all["series"] = object_schema("series");
     all["transfer"] = object_schema("transfer");
+    all["step"] = any_step_schema();
     for (const model::OperationInfo& operation : model::operations()) {
-        const std::string name = fmt::format("step_{}", operation.name);
-        all["step"]["oneOf"].push_back(definition(name));
-        all[name] = step_schema(operation);
+        all[definition_name(operation)] = step_schema(operation);
     }
     return all;
 }

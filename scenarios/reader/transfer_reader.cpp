@@ -48,6 +48,14 @@ bool is_to_device(const model::TransferSpec& spec)
     return spec.src.kind == model::TransferEnd::Kind::host && spec.dst.kind == model::TransferEnd::Kind::device;
 }
 
+// Whatever the machine is like: an automatic route may be staged, by copy engines.
+bool moves_by_kernel(const model::TransferSpec& spec, const model::TransferOptions& options)
+{
+    return spec.exe.kind == model::Mover::Kind::device_kernel && spec.src.kind != model::TransferEnd::Kind::null &&
+           options.chain == 0 && options.strategy != model::Strategy::automatic &&
+           options.strategy != model::Strategy::staged;
+}
+
 }  // namespace
 
 void StepReader::read_transfers(const Fields& fields, model::TransferStep& step)
@@ -144,6 +152,18 @@ void StepReader::check(const Fields& fields, model::TransferStep& step)
             fields.complain(fields.place("chain"),
                             "a chain of kernels needs one transfer from host memory to a device, of whole words of 8 "
                             "bytes");
+        }
+        if (moves_by_kernel(job.spec, options) && (options.offset_bytes % 16 != 0 || job.bytes % 16 != 0)) {
+            fields.complain(
+                fields.place(options.offset_bytes % 16 != 0 ? "offset" : "transfers"),
+                fmt::format("a kernel moves whole units of 16 bytes between addresses that are multiples of "
+                            "16, and {} begins at {} and has {} bytes",
+                            model::to_text(job.spec), options.offset_bytes, job.bytes));
+        }
+        if (options.chain != 0 && job.spec.src.host == model::HostKind::mapped) {
+            fields.complain(fields.place("chain"),
+                            "the processor fills the buffer and compares it, and reaches mapped memory only while it "
+                            "is mapped: take pinned");
         }
     }
 }

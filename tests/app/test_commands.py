@@ -14,9 +14,9 @@ import unittest
 from memsweep_cli import (BINARY, CATALOG, UTC, CliTest, alloc, drop, environment, event_lines, execute, idle, sample, scenario,
                           strict_json)
 
-COMMANDS = ("run", "compare", "report", "validate", "list", "schema", "merge", "doctor", "info", "import", "export", "fit", "cliffs",
-            "completion")
-SUBJECTS = ("scenarios", "cases", "metrics", "ops", "resources", "disciplines", "allocators", "formats")
+COMMANDS = ("run", "compare", "report", "new", "validate", "list", "schema", "merge", "doctor", "info", "import", "export", "fit", "cliffs",
+            "profile", "completion")
+SUBJECTS = ("scenarios", "cases", "metrics", "ops", "resources", "disciplines", "allocators", "profiles", "formats")
 ESCAPE, RETURN = b"\x1b", b"\r"
 
 
@@ -46,6 +46,7 @@ class Helping(CliTest):
         text = self.memsweep("run", "small.json", "-o", "r.json").text
         result = self.result()
         text += " ".join(f"{warning['message']} {warning['hint']}" for warning in result["warnings"])
+        text = text.replace("this memsweep is a", "")  # a debug build says so of itself
         data = BINARY.read_bytes()  # hints for what did not happen here
         named = set(re.findall(r"memsweep ([a-z]+)", text)) | {word.decode() for word in re.findall(rb"\(memsweep ([a-z]+)[ )]", data)}
         self.assertLessEqual(named, set(COMMANDS) | {"result"}, "advises a command that this version does not have")
@@ -129,6 +130,28 @@ class Listing(CliTest):
         self.assertEqual(rows, [{"case": "small/n=1", "peak_bytes": 65536}, {"case": "small/n=2", "peak_bytes": 131072}])
         self.assertIn("small/n=2", text)
 
+    def test_profiles(self):
+        text, rows = self.listing("profiles")
+        shipped = sorted((CATALOG.parents[1] / "configs/runtimes").glob("*.json"))
+        self.assertEqual([row["profile"] for row in rows], [path.stem for path in shipped])
+        profiles = {row["profile"]: row for row in rows}
+        for path in shipped:
+            document, row = json.loads(path.read_text()), profiles[path.stem]
+            self.assertTrue(path.samefile(row["path"]), row)
+            self.assertEqual((row["description"], row["confirmed"]), (document["description"], document.get("verified", False)))
+            self.assertEqual(row["family"], profiles[document["inherits"]]["family"] if "inherits" in document else path.stem)
+            self.assertIn(path.stem, text)
+        self.assertEqual(profiles["jvm-directbuffer-g1"]["family"], "jvm-cleaner")
+        self.assertEqual(profiles["mono"]["mode"], "finalizer", "inherited")
+
+    def test_a_profile_that_cannot_be_used_says_why(self):
+        self.write("configs/runtimes/circle.json", {"format": "memsweep-profile", "version": 1, "name": "circle", "description": "its own heir",
+                                                    "inherits": "circle", "release": {"mode": "finalizer"}})
+        self.write("configs/runtimes/cut.json", "{")
+        _, rows = self.listing("profiles")
+        self.assertIn("inherits from itself", rows[0]["description"])
+        self.assertRegex(rows[1]["description"], "^invalid: ")
+
     def test_metrics(self):
         _, rows = self.listing("metrics")
         self.assertEqual({row["of"] for row in rows}, {"repetition", "point"})
@@ -166,7 +189,7 @@ class Checking(CliTest):
         self.assertEqual(sorted(os.listdir(self.folder)), before, "wrote a file")
         self.assertRegex(outcome.text, r"small: 2 cases, 3 repetitions after 1 warm-up")
         self.assertRegex(outcome.text, r"small/n=1: .*1\.00 MiB")
-        self.assertRegex(outcome.text, r"small/n=1000: .*1000.*MiB.*would be skipped")
+        self.assertRegex(outcome.text, r"small/n=1000: .*1,000.*MiB.*would be skipped")
 
     def test_validate_prints_every_error_at_once(self):
         self.small()

@@ -120,6 +120,25 @@ class WrongUsage(CliTest):
                 controls = [c for c in text if (ord(c) < 0x20 and c != "\n") or 0x7f <= ord(c) < 0xa0]
                 self.assertEqual(controls, [], repr(text))
 
+    def test_nothing_that_goes_well_steers_the_terminal(self):
+        """Progress, plans, listings, drawings and the name of a command repeat what others wrote, on both streams."""
+        evil = "x\x1b[31m\x07\x9by"
+        self.small("evil", axes={"n": ["x\x9b31my"]})  # a loader refuses other control characters
+        self.write(evil + ".json", scenario("named"))
+        machine = (SOURCE / "tests/sys/machines/intel_two_packages_gpus.xml").read_text(encoding="utf-8")
+        drawn = environment(HWLOC_XMLFILE=self.write("machine.xml", machine.replace('name="nvml0"', 'name="c\x9b31m"')))
+        commands = ((("run", "evil.json", "-o", "r.json", "--progress", "plain"), None), (("run", "evil.json", "--dry-run"), None),
+                    (("validate", evil + ".json"), None), (("list", "cases", "evil.json"), None),
+                    (("watch", "--", "sh", "-c", "true", evil), None), (("watch", "-o", "-", "--", "sh", "-c", "true", evil), None),
+                    (("record", "-o", evil + ".mst", "--", "true", evil), None), (("info", evil + ".mst"), None),
+                    (("probe", "topology", "-f", "text"), drawn))
+        for command, env in commands:
+            with self.subTest(command):
+                outcome = self.expect(0, *command, env=env)
+                text = (outcome.out + outcome.err).decode("utf-8")
+                controls = [c for c in text if (ord(c) < 0x20 and c != "\n") or 0x7f <= ord(c) < 0xa0]
+                self.assertEqual(controls, [], repr(text))
+
     def test_invalid_scenario_names_the_place(self):
         self.write("bad.json", scenario(steps=[alloc(), {"op": "drp", "target": "a"}], repetitons=3))
         for command in (["run", "bad.json", "-o", "r.json"], ["validate", "bad.json"], ["run", "bad.json", "--dry-run"]):
@@ -331,6 +350,41 @@ class BrokenCases(CliTest):
         self.assertEqual(broken["status"], "error")
         self.assertEqual(after["repetitions"], 0)
         self.assertNotEqual(after["status"], "ok", "a case that was never measured is not ok")
+
+
+class Reasons(CliTest):
+    """A code that is not 0 is explained on stderr wherever no report is printed."""
+
+    def assert_explained(self, code, reason, *command):
+        self.assertRegex(self.expect(code, *command).errors, "(?m)^memsweep: " + reason)
+
+    def test_run(self):
+        self.small("limited", **LIMITED)
+        self.small("refused", requires={"memory": "1000TiB"})
+        self.small("failing", assert_=[{"expr": "live_bytes_peak.max == 0B"}])
+        for options in (("-q", "-o", "r.json"), ("-q", "-o", "-"), ("-o", "-", "--progress", "none"), ("-q", "-o", "r.json", "-r", "csv")):
+            with self.subTest(options):
+                self.assert_explained(3, "limited/limit=64KiB broke off: .*128.* KiB was refused", "run", "limited.json", *options)
+                self.assert_explained(4, "refused skipped: .*memory", "run", "refused.json", *options)
+                self.assert_explained(1, "live_bytes_peak.max == 0B does not hold for failing: it is ", "run", "failing.json", *options)
+        self.small()
+        self.assertEqual(self.expect(0, "run", "small.json", "-q", "-o", "-").err, b"")
+
+    def test_replay(self):
+        row = "1,0{}:00:00.0,{},0x7000,1048576,0x0\n"
+        self.write("log.csv", "Thread,Time,Action,Pointer,Size,Stream\n" + row.format(1, "allocate") + row.format(2, "free"))
+        self.expect(0, "import", "log.csv", "-q", "-o", "t.mst")
+        replay = ("replay", "t.mst", "--on", "glibc", "-n", "1", "--warmup", "0", "--settle", "0s", "-q", "-o", "r.json")
+        self.assert_explained(3, "replay.*timed out: ", *replay, "--speed", "original", "--timeout", "50ms")  # of an hour
+        self.assert_explained(4, "replay.*skipped: ", *replay, "--max-memory", "1KiB")
+
+    def test_probe(self):
+        self.write("limits.json", {"format": "memsweep-limits", "version": 1,
+                                   "limits": [{"scenario": "probe_faults", "expr": "time_per_fault.median > 1h"}]})
+        for options in (("-q",), ("-f", "json"), ("-o", "r.json", "-q")):
+            with self.subTest(options):
+                self.assert_explained(1, "(?:[0-9]+ cases |probe_faults/.*)failed.*: limit violated: time_per_fault.median > 1h", "probe", "faults",
+                                      "-n", "1", "--min-time", "1ms", "--limits", "limits.json", *options)
 
 
 class Table(CliTest):

@@ -6,6 +6,8 @@ import json
 import os
 import resource
 import statistics
+import subprocess
+import sys
 import unittest
 
 from memsweep_cli import CATALOG, MIB, CliTest, environment, sanitized, strict_json, validator
@@ -298,6 +300,43 @@ class Probe(CliTest):
                                ("null -> cpu -> null", "moves nothing"), ("host -> cpu -> ", "no place")):
             self.assertIn(message, self.expect(2, "probe", words).errors)
 
+    def check_canary(self, document):
+        """What the canaries found is there, and the verdict is that of their figures."""
+        canary = document["calibration"]["canary"]
+        self.assertEqual(list(canary), ["compute_error", "compute_tail", "copy_error", "copy_tail", "steal_share", "disturbed"])
+        for name in ("compute_error", "compute_tail", "copy_error", "copy_tail"):
+            self.assertGreaterEqual(canary[name], 0)
+        spoilt = (max(canary["compute_error"], canary["copy_error"]) >= 0.05 or max(canary["compute_tail"], canary["copy_tail"]) >= 0.25
+                  or (canary["steal_share"] or 0) >= 0.02)
+        self.assertEqual(canary["disturbed"], spoilt)
+        warned = [one["message"] for one in document["warnings"] if one["code"] == "busy-machine"]
+        self.assertEqual(len(warned), 1 if spoilt else 0)
+        self.assertEqual([text for text in document["findings"] if text.startswith("not trustworthy here")], warned)
+        return canary
+
+    def test_a_canary_sings_before_anything_is_measured(self):
+        self.check_canary(self.probe("faults", "-k", "kind=first_touch/pages=4k"))
+        self.assertNotIn("canary", self.probe("topology")["calibration"], "nothing is measured")
+
+    def test_a_busy_machine_is_told_before_anything_else(self):
+        """Eight programs want the one processor that the probe may use: of its rounds many wait for their turn."""
+        cpu = max(os.sched_getaffinity(0))
+        pinned = {"preexec_fn": lambda: os.sched_setaffinity(0, {cpu})}
+        for _ in range(8):
+            busy = subprocess.Popen([sys.executable, "-c", "while True: pass"], **pinned)
+            self.addCleanup(busy.wait)
+            self.addCleanup(busy.kill)
+        one = ("faults", "-k", "kind=first_touch/pages=4k")
+        document = self.probe(*one, prepare=lambda: os.sched_setaffinity(0, {cpu}))
+        canary = self.check_canary(document)
+        if not canary["disturbed"]:  # a scheduler may give turns that are longer than all of the canary
+            print(f"\nskipped: a busy machine: eight programs did not disturb the canary: {canary}")
+            return
+        self.write("busy.json", document)
+        shown = self.expect(0, "report", "busy.json").text
+        self.assertLess(shown.index("not trustworthy here"), shown.index("a page fault costs"))
+        self.assertIn("not trustworthy here", self.expect(0, "report", "busy.json", "-f", "html").text)
+
     def test_a_filter_leaves_out_what_it_does_not_match(self):
         document = self.probe("bandwidth", "faults", "-k", "kernel=copy/store=plain|faults/kind=first")
         self.assertEqual({case["scenario"] for case in document["cases"]}, {"probe_bandwidth", "probe_faults"})
@@ -364,6 +403,56 @@ class Probe(CliTest):
         if judge is not None:
             self.assertEqual(list(judge.iter_errors({"format": "memsweep-limits", "version": 1, "limits": [good]})), [])
             self.assertTrue(list(judge.iter_errors({"format": "memsweep-limits", "version": 1, "limits": [{}]})))
+
+    def stored(self, *args):
+        self.expect(0, "probe", *args, *QUICK, "-q", "-o", "r.json")
+        document = strict_json((self.folder / "r.json").read_bytes())
+        self.check_probe(document)
+        return document
+
+    def test_limits_are_written_from_a_result_which_keeps_them(self):
+        document = self.stored("faults", "host -> cpu -> host", "--write-limits", "l.json", "--margin", "20%")
+        written = strict_json((self.folder / "l.json").read_bytes())
+        judge = validator("limits")
+        if judge is not None:
+            self.assertEqual([error.message for error in judge.iter_errors(written)], [])
+        figures = {(case["id"], name): case["metrics"][name] for case in document["cases"] if case["status"] == "ok"
+                   for name in ("bandwidth", "latency", "time_per_fault") if name in case["metrics"]}
+        self.assertEqual({name for _, name in figures}, {"bandwidth", "time_per_fault"})
+        self.assertEqual(len(written["limits"]), len(figures))
+        self.expect(0, "report", "r.json", "--limits", "l.json")
+        for factor, code in ((1.15, 0), (1.3, 1)):  # so much worse
+            worse = json.loads(json.dumps(document))
+            for case in worse["cases"]:
+                for metric in case["metrics"].values():
+                    scale = 1 / factor if metric["better"] == "higher" else factor
+                    metric["values"] = [value and value * scale for value in metric["values"]]
+                    for key, value in (metric["summary"] or {}).items():
+                        if key in ("min", "max", "mean", "median"):
+                            metric["summary"][key] = value * scale
+            self.write("worse.json", worse)
+            shown = strict_json(self.expect(code, "report", "worse.json", "--limits", "l.json", "-f", "json").out)
+            self.assertEqual({one["passed"] for one in shown["assertions"]}, {code == 0})
+            self.assertEqual(len(shown["assertions"]), len(figures))
+
+    def test_limits_of_a_stored_result(self):
+        self.stored("faults")
+        self.expect(0, "report", "r.json", "--write-limits", "l.json")
+        text = (self.folder / "l.json").read_text()
+        self.assertIn("within 10 %", text)
+        self.expect(0, "report", "r.json", "--limits", "l.json", "-f", "json", "-o", "again.json")
+        self.expect(0, "report", "again.json", "--limits", "l.json", "--write-limits", "m.json")
+        self.assertEqual((self.folder / "m.json").read_text(), text)
+
+    def test_what_has_no_limits(self):
+        self.stored("topology")
+        self.assertIn("--write-limits", self.expect(2, "report", "r.json", "--write-limits", "l.json").errors)
+        for arguments, said in ((("r.json", "--margin", "0%"), "margin"), (("r.json", "--margin", "10"), "margin"), (("r.json", "--limits", "gone.json"), "gone.json"),
+                                (("r.json", "r.json", "--write-limits", "l.json"), "one result"),
+                                (("r.json", "-o", "l.json", "--write-limits", "l.json"), "same file")):
+            with self.subTest(arguments):
+                self.assertIn(said, self.expect(2, "report", *arguments).errors)
+        self.assertFalse((self.folder / "l.json").exists())
 
     def test_nvbandwidth_json_has_the_keys_and_types_of_the_original(self):
         document = strict_json(self.expect(0, "probe", "bandwidth", "device", "--export", "nvbandwidth", *QUICK).out)

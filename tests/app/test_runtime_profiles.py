@@ -4,7 +4,6 @@ collections, as the recordings in tests/runtimes have.
 Where nothing is freed in between, buffers are smaller than in the recording: what counts is how many there are.
 """
 
-import csv
 import os
 import pathlib
 import sys
@@ -24,8 +23,7 @@ FULL = 8_000_000
 
 def recorded(curve, folder=RECORDINGS):
     """(peak, end, collections after the first row) of a recording."""
-    with open(folder / f"{curve}.csv", newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+    rows = record.rows_of(folder / f"{curve}.csv")
     unreleased = [int(row["unreleased"]) for row in rows]
     return max(unreleased), unreleased[-1], int(rows[-1]["gc0"]) - int(rows[0]["gc0"])
 

@@ -4,11 +4,14 @@ import gzip
 import json
 import pickle
 import struct
+import subprocess
 import unittest
 
-from memsweep_cli import SOURCE, CliTest
+from memsweep_cli import BINARY, SOURCE, CliTest, environment
 
 LOGS = SOURCE / "tests/trace/logs"
+LINES = ("rmm", "umpire", "heaptrack", "mtrace", "csapp", "valgrind", "ltrace", "fleetbench")  # read line by line
+FORMATS = (*LINES, "pytorch", "dj-mtrace", "malloc-bench", "dj-workload")
 KEYS = ["format", "format_version", "events", "allocations", "frees", "reallocations", "threads", "peak_live_bytes", "end_live_bytes", "peak_live_blocks",
         "bytes_allocated", "max_size", "unknown_frees", "duplicate_allocations", "failures", "bad_lines"]
 POLICIES = ["first_fit", "best_fit", "tlsf", "rmm_pool", "pytorch", "buddy", "pow2", "quad"]
@@ -137,6 +140,13 @@ class Traces(CliTest):
         self.check(self.put("app.wl", log), wanted)
         totals = self.imported(self.put("cut.wl", log[:-3]), code=0)
         self.assertEqual(totals["bad_lines"], 1)
+        for at, declared, reason in ((1, 4, "pointer"), (1, 2, "pointer"), (5, 3, "threads")):
+            with self.subTest(at=at, declared=declared):
+                fewer = self.put("fewer.wl", log[:at] + number(declared) + log[at + 1:])
+                self.assertGreaterEqual(self.imported(fewer)["bad_lines"], 1)
+                self.assertIn(reason, self.refused(fewer, "--strict"))
+        marked = log.replace(code(6, 0), code(6, 2)).replace(code(7, 0), code(7, 2))
+        self.assertEqual(self.imported(self.put("marked.wl", marked))["bad_lines"], 2)  # trace2wl counts them from 1
 
     def test_fleetbench(self):
         rows = "16, 1000.5, 2000.25\n4096, 10.0, 500.0\n"
@@ -313,6 +323,12 @@ class Traces(CliTest):
         short = "20000\n2\n4\n1\na 0 100\na 1 50\nr 0 300\n"
         self.check(self.put("short.rep", short), {"allocations": 3, "bad_lines": 1})
         self.check(self.put("id.rep", short + "f 2\n"), {"allocations": 3, "bad_lines": 1})
+        heap = "v 10400 3\ns 1 a\ni 1 1\na 64 1\n+ 0\n# strings: {}\n# ips: {}\n"
+        self.check(self.put("heap.txt", heap.format(1, 1)), {"allocations": 1, "bad_lines": 0})
+        for declared in ((2, 1), (1, 0), (0, 2)):
+            path = self.put("heap.txt", heap.format(*declared))
+            self.check(path, {"allocations": 1, "bad_lines": 1})
+            self.assertIn("strings or instruction pointers", self.refused(path, "--strict"))
         line = b"\x0a\x06\x0a\x04\x08\x00\x10\x64"
         self.check(self.put("bench.pb", line), {"allocations": 1, "bad_lines": 1})
         self.check(self.put("bench.pb", line + b"\x10\x01"), {"allocations": 1, "bad_lines": 0})
@@ -333,10 +349,9 @@ class Traces(CliTest):
     def test_no_such_format_is_an_error(self):
         """No event and no line of the format: an error that names what it could be."""
         rmm = self.put("log.csv", RMM)
-        for format in ("umpire", "pytorch", "heaptrack", "mtrace", "dj-mtrace", "csapp", "valgrind", "ltrace", "malloc-bench",
-                       "dj-workload", "fleetbench"):
+        for format in FORMATS[1:]:
             text = self.refused(rmm, "--format", format)
-            if format not in ("pytorch", "dj-mtrace", "dj-workload", "malloc-bench"):  # binary ones say what they begin with
+            if format in LINES:  # binary ones say what they begin with
                 self.assertIn("rmm", text, format)
         self.assertIn("mtrace", self.refused(LOGS / "mtrace.txt", "--format", "rmm"))
         self.refused(self.put("prose.txt", "v is a letter\nand this is a text\n"))
@@ -345,6 +360,34 @@ class Traces(CliTest):
             self.refused(self.put("empty", ""), "--format", format)
         self.check(self.put("head.csv", RMM.split("\n", maxsplit=1)[0] + "\n"), {"events": 0, "bad_lines": 0})
         self.check(self.put("none.txt", "= Start\n= End\n"), {"events": 0, "bad_lines": 0})
+
+    def without_end(self, head, *options):
+        """What is said of a log behind whose head zeroes follow without end; it must be said soon."""
+        zeroes = subprocess.Popen(["cat", self.put("head", head), "/dev/zero"], stdout=subprocess.PIPE)
+        self.addCleanup(zeroes.wait)
+        self.addCleanup(zeroes.kill)
+        self.addCleanup(zeroes.stdout.close)
+        done = subprocess.run([BINARY, "import", "-", "-o", self.folder / "x.mst", *options], stdin=zeroes.stdout, capture_output=True,
+                              env=environment(), timeout=60, check=False)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertFalse((self.folder / "x.mst").exists())
+        return done.stderr.decode()
+
+    def test_zeroes_without_end_are_no_log(self):
+        for format in FORMATS:
+            with self.subTest(format):
+                said = "longer than 16MiB" if format in LINES else "opcode 0x00|type 255|no workload|not a Tracefile"
+                self.assertRegex(self.without_end("", "--format", format), said)
+        self.assertIn("line 8 is longer than 16MiB", self.without_end(RMM))
+        self.assertIn("line 2 is longer than 16MiB", self.without_end("= Start\n"))
+        self.assertIn("zeroes behind the gzip data", self.without_end(gzip.compress(RMM.encode())))
+        self.assertIn("line 8 is longer than 16MiB", self.refused(self.put("bomb.gz", gzip.compress(RMM.encode() + bytes(64 << 20)))))
+        self.assertIn("unused records", self.without_end((LOGS / "dj.mtrace").read_bytes()))
+        self.assertIn("1MiB of zeroes", self.without_end(b"\x08\x05\x09\x01\x0a\x01\x0b\x09\x01"))
+
+    def test_a_line_may_be_long(self):
+        program = "==1== " + "x" * (8 << 20) + "\n--1-- malloc(16) = 0x4A46040\n"
+        self.check(self.put("long.txt", program), {"allocations": 1, "bad_lines": 0}, "--format", "valgrind")
 
     def test_one_log_in_many_wrappings(self):
         log = RMM.encode()

@@ -53,7 +53,7 @@ TEST_CASE("rates are sizes per second", "[unit]")
 TEST_CASE("output is in IEC units for sizes and SI for rates", "[unit]")
 {
     CHECK(base::format_size(0) == "0 B");
-    CHECK(base::format_size(1023) == "1023 B");
+    CHECK(base::format_size(1023) == "1,023 B");
     CHECK(base::format_size(1024) == "1.00 KiB");
     CHECK(base::format_size(800e6) == "762.9 MiB");
     CHECK(base::format_size(-8e6) == "-7.63 MiB");
@@ -68,6 +68,18 @@ TEST_CASE("output is in IEC units for sizes and SI for rates", "[unit]")
     CHECK(base::format_count(-1234567) == "-1,234,567");
     CHECK(base::format_count(999) == "999");
     CHECK(base::format_count(19.53) == "19.5");
+    CHECK(base::format_count(29967.5) == "29,967.5");
+}
+
+TEST_CASE("numbers are grouped, and what rounds to zero has no sign", "[unit]")
+{
+    CHECK(base::format_number(1234567.25, 1) == "1,234,567.2");
+    CHECK(base::format_number(-1000, 0) == "-1,000");
+    CHECK(base::format_number(-999.5, 1) == "-999.5");
+    CHECK(base::format_number(-0.04, 1) == "0.0");
+    CHECK(base::format_number(0, 2) == "0.00");
+    CHECK(base::format_size(-0.3) == "0 B");
+    CHECK(base::format_duration(-1e-13) == "0.00 ns");
 }
 
 TEST_CASE("an exact size reads back", "[unit]")

@@ -113,4 +113,22 @@ TEST_CASE("streams wait for events and latches", "[unit]")
     CHECK(*runtime.seconds_between(end->id(), later->id()) == Approx(0).margin(1e-12));
 }
 
+TEST_CASE("a full queue behind a latch lets go by itself, and says so", "[unit]")
+{
+    tests::FakeRuntime runtime{{.queue_limit = 8}};
+    const auto stream = open_stream(runtime, 0);
+    const auto block = allocate(runtime, {.kind = MemoryKind::device, .bytes = bytes});
+    for (const int copies : {7, 8}) {
+        auto latch = hold(runtime, *stream);
+        for (int i = 0; i < copies; ++i) {
+            REQUIRE(runtime.fill(stream->id(), block->at(), std::byte{1}, bytes));
+        }
+        const auto let_go = latch->close();
+        CHECK(let_go.has_value() == (copies == 7));
+        CHECK((let_go || let_go.error().code == base::ErrorCode::timeout));
+        CHECK(runtime.wait(stream->id()));
+    }
+    CHECK(runtime.longest_queue() == 8);
+}
+
 }  // namespace memsweep::device

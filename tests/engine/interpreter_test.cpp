@@ -128,7 +128,7 @@ TEST_CASE("a refused allocation ends the repetition and says why", "[unit]")
     const engine::Outcome outcome = run({repeat(10, {untouched("a", 1000)}), untouched("b", 3000)}, {}, limited);
     CHECK(outcome.ending == Ending::refused);
     CHECK(outcome.record.arrays == 10);
-    CHECK_THAT(outcome.reason, Catch::Contains("2.93 KiB") && Catch::Contains("1000 B live"));
+    CHECK_THAT(outcome.reason, Catch::Contains("2.93 KiB") && Catch::Contains("1,000 B live"));
 
     model::MemorySpec failing;
     failing.fail_every = 3;

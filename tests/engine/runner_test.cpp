@@ -244,6 +244,33 @@ TEST_CASE("a resumed run only adds what is missing", "[unit]")
     CHECK(model::find_metric(bench.report.cases[1], "wall_time")->values.size() == 2);
 }
 
+TEST_CASE("a resumed run finds each case wherever it stood, and keeps those that it leaves out behind its own",
+          "[unit]")
+{
+    const auto with_value = [](const char* id, double seconds) {
+        model::CaseReport report;
+        report.id = id;
+        report.status = model::Status::ok;
+        report.repetitions = 2;
+        report.metrics = {{.name = "wall_time", .values = {seconds, seconds}}};
+        return report;
+    };
+    Bench bench;
+    model::CaseReport broken = with_value("z", 9);
+    broken.status = model::Status::error;
+    bench.report.cases = {with_value("left_out", 3), with_value("y", 2), broken,
+                          with_value("also_out", 4), with_value("x", 1), with_value("y", 5)};
+    bench.run(plan_of({"x", "y", "z"}));
+    Turns ids;
+    std::vector<double> values;
+    for (const model::CaseReport& one : bench.report.cases) {
+        ids.push_back(one.id);
+        values.push_back(*model::find_metric(one, "wall_time")->values.front());
+    }
+    CHECK(ids == Turns{"x", "y", "z", "left_out", "also_out"});
+    CHECK(values == std::vector<double>{1, 2, 1e-3, 3, 4});  // what broke off is measured again
+}
+
 TEST_CASE("cases above the budget or with unmet needs are refused, never tried", "[unit]")
 {
     Bench bench;

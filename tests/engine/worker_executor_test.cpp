@@ -2,9 +2,15 @@
 #include "core/engine/worker_executor.hpp"
 
 #include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
 
 #include <unistd.h>
 
+#include <fmt/format.h>
+
+#include "core/device/open.hpp"
 #include "tests/engine/steps.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/sanitized.hpp"
@@ -200,4 +206,32 @@ TEST_CASE("a worker that dies in a sweep is not kept for the next case", "[machi
     const engine::Outcome next = bench.run(quick, {.timeout = 60s, .keeps_worker = true});
     CHECK(next.ending == Ending::finished);
     CHECK(next.pid != killed.pid);
+}
+
+TEST_CASE("a worker that has opened a driver is told to end, not killed", "[device]")
+{
+    if (const auto runtime = device::open_opencl(); !runtime) {
+        std::cout << "no OpenCL device: " << runtime.error().message << '\n';
+        return;
+    }
+    const auto folder = std::filesystem::temp_directory_path() / fmt::format("memsweep_ends_{}", ::getpid());
+    std::filesystem::create_directory(folder);
+    const auto told = folder / "told";
+    model::MemorySpec memory;
+    memory.resource = model::ResourceKind::pinned;
+    const sys::SystemClock clock;
+    const sys::StopSignals signals;
+    engine::WorkerExecutor executor{
+        {{"sh", "-c", fmt::format("{} \"$@\"; echo $? > {}", MEMSWEEP_WORKER, told.string()), "sh", "worker"},
+         model::Isolation::process},
+        clock,
+        signals};
+    const auto program = program_of({tests::alloc("a", 4096, model::Touch::none, 1)}, {}, memory);
+    const auto outcome = executor.run(program, {.timeout = 60s}, [](int /*pid*/) {});
+    INFO(outcome.reason);
+    CHECK(outcome.ending == Ending::finished);
+    std::string code;
+    std::ifstream{told} >> code;
+    CHECK(code == "0");
+    std::filesystem::remove_all(folder);
 }

@@ -45,7 +45,7 @@ void import(trace::ReadMore source, const trace::ImportFormat& format)
 
 void recognise(std::string_view bytes)
 {
-    const auto source = trace::decompressed(trace::log_from_memory(bytes), "fuzz");
+    const auto source = trace::decompressed(trace::log_from_memory(bytes), "fuzz", buffer_bytes);
     if (!source) {
         MEMSWEEP_ASSERT(!source.error().message.empty(), "a refusal has a reason");
         return;
@@ -53,7 +53,7 @@ void recognise(std::string_view bytes)
     trace::LogText log{*source, buffer_bytes};
     const std::string head{log.peek(trace::log_head_bytes)};
     if (const auto format = trace::find_import_format("", head, "fuzz"); format) {
-        import(*trace::decompressed(trace::log_from_memory(bytes), "fuzz"), **format);
+        import(*trace::decompressed(trace::log_from_memory(bytes), "fuzz", buffer_bytes), **format);
     }
 }
 

@@ -166,7 +166,8 @@ TEST_CASE("histories of runs that only scatter show no change", "[unit]")
         CHECK(history.judged == 15);
         changed += history.findings.empty() ? 0U : 1U;
     }
-    CHECK(changed <= 5);
+    // About 2 of 100 are expected; 15 metrics that were judged one by one at 5 % would make it 54.
+    CHECK(changed <= 12);
 }
 
 TEST_CASE("a level within the threshold is no change", "[unit]")

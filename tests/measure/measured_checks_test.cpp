@@ -94,3 +94,20 @@ TEST_CASE("a machine is busy where a canary or steal time spoils results, and th
     CHECK(warning->message.starts_with("not trustworthy here: "));
     CHECK(warning->message.find("steal: 25 % of all processors' time") != std::string::npos);
 }
+
+TEST_CASE("a result has what the canaries found, and the verdict that the warning gives", "[unit]")
+{
+    const model::Canary nothing = measure::canary_of(measure::neighbour_checks({}));
+    CHECK(nothing.compute_error == std::nullopt);
+    CHECK(nothing.steal_share == std::nullopt);
+    CHECK_FALSE(nothing.is_disturbed);
+    const std::vector<double> steady(40, 1e-3);
+    std::vector<double> disturbed = steady;
+    std::fill(disturbed.begin(), disturbed.begin() + 4, 3e-3);
+    const model::Canary found = measure::canary_of(measure::neighbour_checks({steady, disturbed, 0.0}));
+    CHECK(found.compute_tail == 0.0);
+    CHECK(found.copy_error == 0.0);
+    CHECK(found.copy_tail.value() > 0.25);
+    CHECK(found.steal_share == 0.0);
+    CHECK(found.is_disturbed);
+}

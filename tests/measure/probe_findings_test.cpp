@@ -73,7 +73,8 @@ TEST_CASE("a probe's parallel and loaded loads and its faults are reported besid
     CHECK(probe_sentences(cases) ==
           std::vector<std::string>{
               "8 chains of loads at once bring 7.0 times what one brings: 7.00 GB/s",
-              "a load takes 1.50x the time while the other processors stream: 150.0 ns against 100.0 ns",
+              "a load takes 1.50x the time while the other processors stream: 150.0 ns against 100.0 ns (least of the "
+              "samples)",
               "a page fault costs: 250.0 ns first touch, 4k pages; 500.0 ns shared first touch, 4k pages"});
 }
 
@@ -100,6 +101,77 @@ TEST_CASE("what no probe measured makes no sentence", "[unit]")
     CHECK(probe_sentences({}).empty());
 }
 
+TEST_CASE("what a probe says of latencies on a busy machine is the least of the samples", "[unit]")
+{
+    const auto latency = [](std::int64_t bytes, const std::vector<double>& nanoseconds) {
+        return probe_case("probe_latency", {{"pages", std::string{"4k"}}, {"size", bytes}}, "latency",
+                          scaled(nanoseconds, 1e-9));
+    };
+    const auto chains = [](std::int64_t count, const std::vector<double>& gigabytes) {
+        return probe_case("probe_parallel_loads", {{"chains", count}}, "bandwidth", scaled(gigabytes, 1e9));
+    };
+    const auto loaded = [](std::int64_t load, const std::vector<double>& nanoseconds) {
+        return probe_case("probe_loaded_latency", {{"load", load}}, "latency", scaled(nanoseconds, 1e-9));
+    };
+    // Most samples of the small set, of the single chain and of the idle memory were disturbed; one of each was not.
+    const std::vector cases{latency(4 << 20, {30, 900, 1000}), latency(64 << 20, {100, 101, 102}),
+                            chains(1, {0.05, 0.06, 0.5}),      chains(16, {4, 4.1, 4.2}),
+                            loaded(0, {100, 800, 900}),        loaded(100, {150, 160, 170})};
+    CHECK(probe_sentences(std::span{cases}.first(2)) ==
+          std::vector<std::string>{
+              "a load on 4k pages takes 30.0 ns up to 4MiB, 100.0 ns at 64MiB (least of the samples)"});
+    const std::vector<std::string> rest = probe_sentences(std::span{cases}.subspan(2));
+    REQUIRE(!rest.empty());
+    CHECK(rest.back() ==
+          "a load takes 1.50x the time while the other processors stream: 150.0 ns against 100.0 ns (least "
+          "of the samples)");
+    // No sample of the one chain was undisturbed: 23 times as much is not told as what memory does.
+    const std::vector impossible{chains(1, {0.1, 0.1, 0.1}), chains(16, {2.3, 2.3, 2.3})};
+    CHECK(probe_sentences(impossible).empty());
+    CHECK(implausible_probe_sentences(impossible).size() == 1);
+}
+
+TEST_CASE("each case that no memory allows is named, against the fastest of the larger sets", "[unit]")
+{
+    std::vector<CaseReport> cases;
+    std::vector<const CaseReport*> pointers;
+    const auto add = [&](const char* scenario, std::vector<model::Param> params, const char* name, double value) {
+        cases.push_back(probe_case(scenario, std::move(params), name, scaled(ten, value)));
+    };
+    const auto why_of = [&](std::size_t index) {
+        pointers.clear();
+        for (const CaseReport& one : cases) {
+            pointers.push_back(&one);
+        }
+        for (const ImplausibleCase& one : implausible_probe_cases(pointers)) {
+            if (one.report == pointers[index]) {
+                return one.why;
+            }
+        }
+        return std::string{};
+    };
+    for (const auto& [bytes, nanoseconds] : {std::pair{1 << 20, 1090.0},
+                                             {2 << 20, 1085.0},
+                                             {4 << 20, 117.0},
+                                             {8 << 20, 90.0},
+                                             {16 << 20, 119.0},
+                                             {32 << 20, 105.0}}) {
+        add("probe_latency", {{"pages", std::string{"thp"}}, {"size", std::int64_t{bytes}}}, "latency",
+            nanoseconds * 1e-9);
+    }
+    for (const auto& [count, rate] : {std::pair{1, 1e9}, {8, 7.9e9}, {16, 23e9}}) {
+        add("probe_parallel_loads", {{"chains", std::int64_t{count}}}, "bandwidth", rate);
+    }
+    CHECK(why_of(0) == "slower than at 8MiB");
+    CHECK(why_of(1) == "slower than at 8MiB");
+    CHECK(why_of(2) == "slower than at 8MiB");
+    CHECK(why_of(3).empty());
+    CHECK(why_of(4) == "slower than at 32MiB in the median");  // by more than a tenth, beyond the interval
+    CHECK(why_of(5).empty());
+    CHECK(why_of(7).empty());
+    CHECK(why_of(8) == "23 times one chain");
+}
+
 TEST_CASE("what a probe measured that no memory does is not trusted, before anything else is said", "[unit]")
 {
     const auto latency = [](std::int64_t bytes, const std::vector<double>& nanoseconds) {
@@ -124,8 +196,10 @@ TEST_CASE("what a probe measured that no memory does is not trusted, before anyt
     const std::vector<Finding> found = findings(report);
     REQUIRE(found.size() >= 2);
     CHECK(found[0].importance == Importance::warning);
-    CHECK(found[0].text == "latency is not trustworthy here: a load on 4k pages takes 1.09 us at 4MiB and 117.1 ns at "
+    CHECK(found[0].text == "latency is not trustworthy here: a load on 4k pages takes 1.07 us at 4MiB and 114.7 ns at "
                            "64MiB, but a larger working set is never faster; something else ran beside it");
-    CHECK(found[1].text == "parallel loads are not trustworthy here: 16 chains bring 23 times what one brings, but 16 "
-                           "chains cannot bring more than 16 times as much; something else ran beside the one");
+    CHECK(
+        found[1].text ==
+        "parallel loads are not trustworthy here: 16 chains bring 23 times what one brings, but 16 chains cannot bring "
+        "more than 16 times as much; something else ran beside the one");
 }

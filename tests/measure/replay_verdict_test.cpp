@@ -36,15 +36,15 @@ TEST_CASE("a replay's verdict follows from the intervals alone", "[unit]")
     const auto slow = measure::scaled(ten, 2e-8);
     const auto hardly_slower = measure::scaled(ten, 1.001e-8);
     CHECK(verdict_of({replay_on("a", fast, small), replay_on("b", slow, large)}) ==
-          "take a: none is shown to be faster, and none to hold less");
+          "take a: no other is shown to be faster or to hold less");
     CHECK(verdict_of({replay_on("a", fast, small), replay_on("b", hardly_slower, small)}) ==
-          "no verdict: these measurements tell a and b apart neither in time nor in memory");
+          "no verdict: no difference between a and b is shown in time or in memory");
     CHECK(
         verdict_of({replay_on("a", fast, small), replay_on("b", hardly_slower, small), replay_on("c", slow, large)}) ==
-        "take any of a and b: none is shown to be faster or to hold less, and these measurements do not tell them "
-        "apart");
+        "take either of a and b: no other is shown to be faster or to hold less, and between them no difference is "
+        "shown");
     CHECK(verdict_of({replay_on("a", fast, large), replay_on("b", slow, small)}) ==
-          "none is best in both: take a for time, or b for memory; b takes 2.0 times the time of a and holds 0.50 "
+          "none is best at both: take a for time, or b for memory; b takes 2.0 times the time of a and holds 0.50 "
           "times the memory");
 }
 
@@ -53,7 +53,7 @@ TEST_CASE("too few repetitions and a single case have no verdict", "[unit]")
     const std::vector<double> one{1e-8};
     const std::vector<double> bytes{1e6};
     CHECK(verdict_of({replay_on("a", one, bytes), replay_on("b", {2e-8}, bytes)})
-              .starts_with("no verdict: 1 repetition of a cannot give an interval"));
+              .starts_with("no verdict: a has 1 repetition, too few for an interval"));
     CHECK(verdict_of({replay_on("a", one, bytes), replay_on("null", one, bytes)}).empty());
 }
 

@@ -8,6 +8,7 @@ namespace memsweep::measure {
 namespace {
 
 using Catch::Contains;
+using Catch::EndsWith;
 using model::CaseReport;
 
 struct Spent {
@@ -48,6 +49,22 @@ TEST_CASE("extra time is split into its causes, per operation", "[unit]")
     CHECK(cause_text(*found) == "page faults explain 60 % of the extra time (3,907 more faults per array at 767.9 ns "
                                 "each), calls into the allocator 20 %, waiting for the collector 10 %, waiting for a "
                                 "processor 2 %; 8 % is unexplained");
+}
+
+TEST_CASE("parts that add up to all of the extra time, or to more, leave nothing unexplained", "[unit]")
+{
+    const auto text = [](double faults, double allocator) {
+        return cause_of(base, spending("finalizer", {.wall = 60e-3,
+                                                     .faults = faults,
+                                                     .allocator = allocator,
+                                                     .waiting = 0,
+                                                     .count = 39070,
+                                                     .run_delay = 0}));
+    };
+    CHECK_THAT(text(30e-3, 21e-3), EndsWith("calls into the allocator 40 %; nothing is left unexplained"));
+    CHECK_THAT(text(45e-3, 26e-3), EndsWith("calls into the allocator 50 %; nothing is left unexplained (the parts are "
+                                            "measured one by one and add up to 140 %)"));
+    CHECK_THAT(text(75e-3, 1e-3), EndsWith("each come to 150 % of it)"));
 }
 
 TEST_CASE("what was not measured stays unexplained, what took no longer needs no cause", "[unit]")

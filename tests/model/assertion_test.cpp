@@ -47,6 +47,11 @@ TEST_CASE("an assertion names a point, a metric, a statistic and a limit", "[uni
     CHECK(whole.comparison == Comparison::less);
     CHECK(whole.limit == 0.002);
     CHECK(whole.unit == Unit::seconds);
+
+    CHECK(parsed("latency.median <= 1.25ns").limit == 1.25 * 1e-9);
+    for (const char* text : {".5ns", "1.2.3ns", "-1.5ns", "1e-1ns", "1.5 ns"}) {
+        CHECK_THAT(refused("latency.median <= " + std::string{text}), Contains(text));
+    }
 }
 
 TEST_CASE("every statistic and every comparison is read", "[unit]")

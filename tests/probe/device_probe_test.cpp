@@ -3,10 +3,12 @@
 #include <iostream>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "core/device/open.hpp"
 #include "core/probe/device_cases.hpp"
 #include "core/probe/probe.hpp"
+#include "core/sys/processors.hpp"
 #include "tests/probe/probe_context.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_runtime.hpp"
@@ -84,6 +86,7 @@ TEST_CASE("two invented devices are measured every way, and every sample is veri
         REQUIRE(chased.status == model::Status::ok);
         CHECK(*model::find_metric(chased, "latency")->values.front() == Approx(1e-6));
         CHECK(fact(chased, "verified") == "3 of 3 samples, by where the chain ended");
+        CHECK_THAT(fact(chased, "caches"), Catch::Contains("may answer") || Catch::Equals("absent"));
     }
     for (const char* const moved : {"host_to_device_staged", "device_to_host_staged", "host_to_device_managed_prefetch",
                                     "device_to_host_managed_prefetch"}) {
@@ -121,7 +124,8 @@ TEST_CASE("what arrives wrong fails its case and no other", "[unit]")
         return id == "probe_device/device=gpu0/transfer=host_to_device_memcpy_ce" ||
                id == "probe_device/device=gpu0/transfer=device_to_host_memcpy_ce";
     };
-    runtime.corrupt_copies(8, 1);  // four to warm up, one to see how long it takes, three of the first sample
+    // Four to warm up, one to see how long it takes, three of the first sample; each after four behind its latch.
+    runtime.corrupt_copies(20, 1);
     const auto cases = probe::probe_devices(context, runtime);
     REQUIRE(cases.size() == 2);
     CHECK(cases[0].status == model::Status::failed);
@@ -147,6 +151,59 @@ TEST_CASE("who sends to whom at once", "[unit]")
     CHECK(pairs(CaseKind::bisection, {0, 1, 2, 3}) == Pairs{{0, 2}, {2, 0}, {1, 3}, {3, 1}});
     CHECK(pairs(CaseKind::bisection, {0, 1, 2}) == Pairs{{0, 1}, {1, 0}});
     CHECK(pairs(CaseKind::all_to_all, {0, 1, 4}) == Pairs{{0, 1}, {0, 4}, {1, 0}, {1, 4}, {4, 0}, {4, 1}});
+}
+
+TEST_CASE("every test of nvbandwidth on one node has a case of its name", "[unit]")
+{
+    std::set<std::string> names;
+    for (const probe::DeviceCase& what : probe::device_cases()) {
+        CHECK(names.emplace(what.name).second);
+    }
+    for (const std::string mover : {"ce", "sm"}) {
+        for (const char* const copies :
+             {"host_to_device_memcpy_", "device_to_host_memcpy_", "host_to_device_bidirectional_memcpy_",
+              "device_to_host_bidirectional_memcpy_", "device_to_device_memcpy_read_", "device_to_device_memcpy_write_",
+              "device_to_device_bidirectional_memcpy_read_", "device_to_device_bidirectional_memcpy_write_",
+              "all_to_host_memcpy_", "all_to_host_bidirectional_memcpy_", "host_to_all_memcpy_",
+              "host_to_all_bidirectional_memcpy_", "all_to_one_write_", "all_to_one_read_", "one_to_all_write_",
+              "one_to_all_read_"}) {
+            INFO(copies << mover);
+            CHECK(names.contains(copies + mover));
+        }
+    }
+    for (const char* const other : {"host_device_latency_sm", "device_to_device_latency_sm", "device_local_copy"}) {
+        CHECK(names.contains(other));
+    }
+}
+
+TEST_CASE("of both directions at once one is counted, and kernels of one device share it", "[unit]")
+{
+    tests::FakeRuntime runtime{{.devices = 3, .peers = true}};
+    probe::ProbeContext context = device_context();
+    context.wants = [](const std::string& id) {
+        return id.ends_with("=all_to_host_bidirectional_memcpy_ce") || id.ends_with("=one_to_all_write_sm") ||
+               id.ends_with("=one_to_all_read_sm");
+    };
+    const auto cases = probe::probe_devices(context, runtime);
+    REQUIRE(cases.size() == 3);
+    check_whole(cases, runtime);
+    for (const model::CaseReport& report : cases) {
+        CHECK(report.status == model::Status::ok);
+    }
+    CHECK(runtime.most_shared() == 2);  // one to two others
+    const auto queues = [](probe::DeviceCase what) { return probe::copies_of(what, {0, {}}, {0, 1, 2}, mib); };
+    const auto both = queues({.kind = probe::CaseKind::all_to_host, .both_directions = true});
+    REQUIRE(both.size() == 6);
+    CHECK(both[1].from.kind == device::MemoryKind::device);
+    CHECK(both[4].from.kind == device::MemoryKind::pinned);
+    CHECK(both[4].stream_device == 1);
+    for (const auto& copy : queues({.kind = probe::CaseKind::one_to_all, .reads = true})) {
+        CHECK(copy.stream_device == copy.to.device);
+    }
+    tests::FakeRuntime apart{{.devices = 2}};
+    for (const model::CaseReport& report : probe::probe_devices(context, apart)) {
+        CHECK((report.status == model::Status::ok) == report.id.ends_with("_ce"));
+    }
 }
 
 TEST_CASE("of many pairs as many as were asked for, each device as often", "[unit]")
@@ -210,7 +267,7 @@ TEST_CASE("two devices whose data are wrong are not trusted with each other's me
     context.wants = [](const std::string& id) {
         return id == "probe_device/device=gpu0/to=gpu1/transfer=device_to_device_memcpy_read_ce";
     };
-    runtime.corrupt_copies(8, 1);
+    runtime.corrupt_copies(20, 1);
     const auto cases = probe::probe_devices(context, runtime);
     REQUIRE(cases.size() == 1);
     CHECK(cases[0].status == model::Status::failed);
@@ -233,6 +290,10 @@ TEST_CASE("devices are chosen, and the link is read while they copy", "[unit]")
     const auto& sent = find(cases, "device=gpu2/transfer=host_to_device_memcpy_ce");
     CHECK(fact(sent, "link") == "PCIe 5 x16 under load, PCIe 1 x16 at rest before; 5 x16 at most");
     CHECK(fact(sent, "ceiling") != "absent");
+    CHECK(fact(sent, "clocks") == "1755 MHz, memory 2619 MHz under load; 345 MHz, memory 2619 MHz at rest before; "
+                                  "1980 MHz, memory 2619 MHz at most");
+    CHECK(fact(sent, "held_back_by") == "power_cap");
+    CHECK(fact(find(cases, "device=gpu0/transfer=host_device_latency_sm"), "held_back_by") == "power_cap");
     CHECK_THAT(fact(find(cases, "device=gpu0/transfer=host_device_latency_sm"), "link"), Catch::Contains("under load"));
     CHECK_THAT(fact(find(cases, "device=gpu0/transfer=host_to_device_staged"), "link"),
                Catch::Contains("right after the last sample"));
@@ -259,6 +320,99 @@ TEST_CASE("a call that fails ends its case as an error, and leaves nothing behin
         CHECK(cases[1].status == model::Status::ok);
         CHECK(runtime.holdings() == device::Holdings{});
     }
+}
+
+TEST_CASE("a case that breaks the driver's context is the last one, and the rest says why", "[unit]")
+{
+    tests::FakeRuntime runtime{{.devices = 1}};
+    runtime.break_with_copy(40);  // of the second case
+    const auto cases = probe::probe_devices(device_context(), runtime);
+    REQUIRE(cases.size() == probe::device_cases().size());
+    CHECK(cases[0].status == model::Status::ok);
+    CHECK(cases[1].status == model::Status::error);
+    CHECK_THAT(cases[1].reason, Catch::Contains("misaligned address"));
+    for (std::size_t i = 2; i < cases.size(); ++i) {
+        CHECK(cases[i].status == model::Status::skipped);
+        CHECK(cases[i].reason == cases[1].id + " broke the driver's context of this process (the context is broken): "
+                                               "measure this one without it");
+    }
+    CHECK(runtime.holdings() == device::Holdings{});
+}
+
+TEST_CASE("a device is measured from the node that it is attached to", "[unit]")
+{
+    const auto before = sys::allowed_cpus();
+    tests::FakeRuntime runtime{{.is_on_bus = true, .numa_node = 3}};
+    probe::ProbeContext context = device_context();
+    context.topology.nodes = {{.id = 2, .cpus = {before.front()}}, {.id = 3, .cpus = {before.back()}}};
+    context.topology.devices = {{.address = "0000:02:00.0", .nodes = {2}}};
+    std::vector<std::vector<std::uint32_t>> ran_on;
+    context.stopped = [&] {
+        ran_on.push_back(sys::allowed_cpus());
+        return false;
+    };
+    for (const auto& [device, node, cpu] :
+         {std::tuple{0U, "3 (runtime)", before.back()}, {1U, "2 (hwloc)", before.front()}}) {
+        context.devices = {device};
+        context.wants = [&](const std::string& id) { return id.ends_with("=host_to_device_memcpy_ce"); };
+        ran_on.clear();
+        const auto cases = probe::probe_devices(context, runtime);
+        REQUIRE(cases.size() == 1);
+        CHECK(cases.front().status == model::Status::ok);
+        CHECK(fact(cases.front(), "host_node") == node);
+        REQUIRE(ran_on.size() > 1);
+        CHECK(ran_on.back() == std::vector{cpu});
+        CHECK(sys::allowed_cpus() == before);
+    }
+    context.topology.nodes.pop_back();
+    CHECK_FALSE(probe::host_side_of(context.topology, runtime.devices()[0]).node);
+}
+
+TEST_CASE("a sample of many copies never fills the queue behind a latch", "[unit]")
+{
+    tests::FakeRuntime runtime{{.devices = 4, .bytes_per_s = 1e12, .latency_s = 1e-7, .peers = true}};
+    probe::ProbeContext context = device_context(2);
+    context.settings.array_bytes = 4096;
+    const std::set<std::string> wanted{"device=gpu0/transfer=host_to_device_memcpy_ce",
+                                       "device=gpu0/transfer=device_local_copy_sm",
+                                       "device=gpu0/transfer=host_to_device_bidirectional_memcpy_ce",
+                                       "transfer=all_to_host_memcpy_ce", "transfer=all_to_all_write_ce"};
+    context.wants = [&](const std::string& id) { return wanted.contains(id.substr(id.find('/') + 1)); };
+    const auto cases = probe::probe_devices(context, runtime);
+    REQUIRE(cases.size() == wanted.size());
+    check_whole(cases, runtime);
+    for (const model::CaseReport& report : cases) {
+        INFO(report.id << ": " << report.reason);
+        CHECK(report.status == model::Status::ok);
+    }
+    CHECK(fact(cases.front(), "copies_per_sample") == "10000");
+    CHECK(runtime.longest_queue() <= 256 + 3);  // the latch, and an event at each end
+}
+
+TEST_CASE("loads of a device's memory are not answered by its cache, and those of the cache are", "[unit]")
+{
+    tests::FakeRuntime runtime{{.devices = 2, .peers = true, .cache_bytes = 2 * mib}};
+    probe::ProbeContext context = device_context();
+    context.wants = [](const std::string& id) { return id.ends_with("_latency_sm"); };
+    const auto cases = probe::probe_devices(context, runtime);
+    check_whole(cases, runtime);
+    const auto latencies = [&](const std::string& id) {
+        const model::CaseReport& report = find(cases, id);
+        REQUIRE(report.status == model::Status::ok);
+        return model::find_metric(report, "latency")->values;
+    };
+    for (const auto& latency : latencies("device=gpu0/transfer=device_local_latency_sm")) {
+        CHECK(*latency == Approx(1e-6));
+    }
+    for (const auto& latency : latencies("device=gpu0/to=gpu1/transfer=device_to_device_latency_sm")) {
+        CHECK(*latency == Approx(1e-6));
+    }
+    for (const auto& latency : latencies("device=gpu0/transfer=device_l2_latency_sm")) {
+        CHECK(*latency == Approx(1e-7));
+    }
+    CHECK(fact(find(cases, "device=gpu0/transfer=device_local_latency_sm"), "caches") ==
+          "twice the last cache of 2MiB overwritten before each sample");
+    CHECK(fact(find(cases, "device=gpu0/transfer=host_device_latency_sm"), "caches") == "absent");
 }
 
 TEST_CASE("one device has no pairs, and says so", "[unit]")

@@ -59,6 +59,9 @@ TEST_CASE("figures are rounded for people and kept in full beside it", "[unit]")
     CHECK(value_cell(std::nan(""), model::Unit::seconds).text.empty());
     CHECK(exact_text(0.00125, model::Unit::seconds) == "0.00125 s");
     CHECK(percent_text(0.0079) == "0.8%");
+    CHECK(percent_text(12.5) == "1,250.0%");
+    CHECK(percent_text(-0.0001) == "0.0%");
+    CHECK(plural(30455, "block") == "30,455 blocks");
     CHECK(median_of({3, 1, std::nan(""), 2}) == 2.0);
     CHECK(median_of({1, 2}) == 1.5);
     CHECK_FALSE(median_of({std::nan("")}));
@@ -86,6 +89,11 @@ TEST_CASE("text is wrapped at blanks, and words that are too long are cut", "[un
     CHECK(wrapped("after_collect", 9, "_-") == Lines{"after_", "collect"});
     CHECK(wrapped("after_collect", 20, "_-") == Lines{"after_collect"});
     CHECK(wrapped("", 5).empty());
+    CHECK(wrapped("takes 12 % more", 8) == Lines{"takes", "12 %", "more"});
+    CHECK(wrapped("peak 9.5 MiB; then", 13) == Lines{"peak 9.5 MiB;", "then"});
+    CHECK(wrapped("peak 9.5 MiB; then", 9) == Lines{"peak", "9.5 MiB;", "then"});
+    CHECK(wrapped("7 times", 5) == Lines{"7", "times"});
+    CHECK(wrapped("5 ", 5) == Lines{"5"});
     CHECK(longest_word("after_collect now", "_") == 7);
 }
 

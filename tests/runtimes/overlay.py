@@ -16,12 +16,13 @@ Exit codes  0 written; 2 the files do not fit together.
 """
 
 import argparse
-import csv
 import html
 import json
 import pathlib
 import sys
 from collections import Counter
+
+import record
 
 WIDTH, HEIGHT = 900, 360
 LEFT, RIGHT, TOP, BOTTOM = 52, 14, 14, 40
@@ -73,8 +74,7 @@ class Curve:
 
 
 def read_recording(path):
-    with open(path, newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+    rows = record.rows_of(path)
     try:
         values = [(int(row["i"]), float(row["unreleased"])) for row in rows]
         return Curve(values, int(rows[-1]["gc0"]) - int(rows[0]["gc0"]))

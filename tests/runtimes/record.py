@@ -6,6 +6,10 @@
     tests/runtimes/record.py OUT --only 'mono_*' --only '*_16MB_*'
     tests/runtimes/record.py OUT --checks      the curves of tests/runtimes/checks instead: no profile was fitted to them
     tests/runtimes/record.py --list            the curves and their commands
+    tests/runtimes/record.py my.csv -- java -Xmx512m -XX:+UseG1GC Repro loop cleaner 600 8000000 65536
+                                               a curve of your own: a runtime, and the arguments that --list shows
+
+`memsweep profile fit my.csv -o my.json` makes a runtime profile of a recording: its first line has the command.
 
 Needs, for the curves of one runtime each (Debian's packages): mono-mcs mono-runtime libmono-system-core4.0-cil;
 openjdk-17-jdk-headless; python3-numpy. Curves of a runtime that is not there are left out, with a line
@@ -15,12 +19,14 @@ Exit codes  0 recorded; 1 a program failed; 2 wrong usage; 77 nothing here can b
 """
 
 import argparse
+import csv
 import fnmatch
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -119,6 +125,17 @@ def python_checks():
 CHECKS = {"java": java_checks, "python": python_checks}
 
 
+def head(runtime, arguments):
+    """The first line of a recording: how its program was started."""
+    return f"# command: {runtime} {' '.join(map(str, arguments))}\n"
+
+
+def rows_of(path):
+    """The rows of a recording, by their columns."""
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
 def chosen(curves, patterns):
     return [(name, commands) for name, commands in curves()
             if not patterns or any(fnmatch.fnmatch(pathlib.Path(name).stem, pattern) for pattern in patterns)]
@@ -181,7 +198,22 @@ def record(runtime, program, commands, path, thin):
         text += done.stdout
     if path.suffix == ".csv" and (thin or text.count("\n") > LONG):
         text = thinned(text, COUNT if thin else EVERY)
+    if path.suffix == ".csv":
+        text = head(runtime, commands[0]) + text
     path.write_text(text)
+
+
+def record_own(path, command):
+    """One curve that no table has."""
+    runtime, *arguments = command
+    reason = why_missing(runtime) if runtime in CURVES else f"no recorder for {runtime}: {', '.join(CURVES)}"
+    if reason:
+        print(f"skipped: {path}: {reason}")
+        return 77
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        record(runtime, build(runtime, pathlib.Path(folder)), [arguments], path, False)
+    return 0
 
 
 def main():
@@ -191,6 +223,7 @@ def main():
     parser.add_argument("--only", action="append", default=[], metavar="PATTERN")
     parser.add_argument("--checks", action="store_true")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("command", nargs="*", metavar="-- COMMAND")
     options = parser.parse_args()
     table = CHECKS if options.checks else CURVES
 
@@ -202,6 +235,12 @@ def main():
         return 0
     if options.out is None or options.runs < 1:
         parser.error("OUT and at least one run, please")
+    if options.command:
+        try:
+            return record_own(options.out, options.command)
+        except (RuntimeError, subprocess.SubprocessError) as failure:
+            print(f"record: {failure}", file=sys.stderr)
+            return 1
 
     build_folder = options.out / "build"
     build_folder.mkdir(parents=True, exist_ok=True)

@@ -10,16 +10,16 @@ gc0: on a JVM all of them, on Mono minor and major ones, on CPython those of gen
 """
 
 import argparse
-import csv
 import json
 import pathlib
 import shutil
 import statistics
 
+import record
+
 
 def figures(path):
-    with open(path, newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+    rows = record.rows_of(path)
     unreleased = [int(row["unreleased"]) for row in rows]
     collections = [int(row["gc0"]) - int(rows[0]["gc0"]) for row in rows]
     first = next((int(row["i"]) for row, count in zip(rows, collections) if count > 0), None)

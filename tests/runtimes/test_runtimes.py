@@ -3,7 +3,6 @@
     cd tests/runtimes && python3 -m unittest -v test_runtimes
 """
 
-import csv
 import html.parser
 import json
 import pathlib
@@ -12,7 +11,6 @@ import sys
 import tempfile
 import unittest
 
-import fit_model
 import record
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -23,8 +21,7 @@ LIVE = {"allocations": {"values": [3, 3]}, "allocated_bytes": {"values": [3000, 
 
 
 def rows_of(curve):
-    with open(RECORDINGS / f"{curve}.csv", newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    return record.rows_of(RECORDINGS / f"{curve}.csv")
 
 
 class Recordings(unittest.TestCase):
@@ -36,6 +33,14 @@ class Recordings(unittest.TestCase):
     def test_every_checked_curve_is_there_and_no_other(self):
         names = {name for curves in record.CHECKS.values() for name, _ in curves()}
         self.assertEqual({path.name for path in (HERE / "checks").iterdir()}, names)
+
+    def test_each_says_how_it_was_made(self):
+        for table, folder in ((record.CURVES, RECORDINGS), (record.CHECKS, HERE / "checks")):
+            for runtime, curves in table.items():
+                for name, commands in curves():
+                    if name.endswith(".csv"):
+                        with open(folder / name, encoding="utf-8") as file:
+                            self.assertEqual(file.readline(), record.head(runtime, commands[0]), name)
 
     def test_rows_go_forward(self):
         for curve in CURVES:
@@ -50,54 +55,6 @@ class Recordings(unittest.TestCase):
     def test_what_is_released_at_once_never_piles_up(self):
         for curve in ("mono_loop_dispose", "java_Serial_loop_explicit", "java_G1_loop_explicit", "python_loop_refcount"):
             self.assertEqual({row["unreleased"] for row in rows_of(curve)}, {"0"}, curve)
-
-    def test_rules_give_the_first_collection(self):
-        for curve, (runtime, command) in CURVES.items():
-            with self.subTest(curve):
-                rows = rows_of(curve)
-                first = next((int(row["i"]) for row in rows if row["gc0"] != rows[0]["gc0"]), None)
-                predicted = next(iter(fit_model.predict(runtime, command).collections), None)
-                if first is None:
-                    self.assertIsNone(predicted)
-                else:
-                    self.assertAlmostEqual(predicted, first, delta=max(1, 0.05 * first))
-
-
-class Fit(unittest.TestCase):
-    def fit(self, recording, *arguments, expected=0):
-        with tempfile.TemporaryDirectory() as folder:
-            out = pathlib.Path(folder) / "my.json"
-            done = subprocess.run([sys.executable, HERE / "fit_profile.py", recording, *arguments, "-o", out],
-                                  capture_output=True, text=True)
-            self.assertEqual(done.returncode, expected, done.stderr)
-            return json.loads(out.read_text())["release"] if expected == 0 else done.stderr
-
-    def test_finds_the_keys_that_the_shipped_profiles_and_scenarios_have(self):
-        self.assertEqual(self.fit(RECORDINGS / "python_loop_cycle_80kB.csv", "--inherits", "cpython"),
-                         {"threshold0": 700, "temporary_containers": 5, "containers_at_start": 15})
-        serial = self.fit(RECORDINGS / "java_Serial_loop_cleaner_garbage64k.csv", "--inherits", "jvm-cleaner", "--heap-initial", "64m",
-                          "--heap-max", "256m", "--garbage", "65536")
-        self.assertEqual({key: serial[key] for key in ("heap_initial", "heap_min", "heap_max")},
-                         {"heap_initial": 64 << 20, "heap_min": 64 << 20, "heap_max": 256 << 20})
-        self.assertAlmostEqual(serial["managed_bytes"], 18_000, delta=1000)
-        self.assertAlmostEqual(serial["nursery_used"], 600_000, delta=60_000)
-
-    def test_a_planted_loop_in_g1_gives_back_its_bytes(self):
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder) / "planted.csv"  # 20,000 bytes each, in eden of 6, 13 and twice 37 MiB
-            ends = [round(regions * (1 << 20) / 20_000) for regions in (6, 19, 56, 93)]
-            rows = [f"{i},0,0,1,{sum(i >= end for end in ends)}" for i in range(6000)]
-            path.write_text("\n".join(["i,t_ms,rss_mib,unreleased,gc0", *rows]) + "\n")
-            found = self.fit(path, "--inherits", "jvm-cleaner-g1", "--heap-initial", "64m", "--heap-max", "256m")
-            self.assertAlmostEqual(found["managed_bytes"], 20_000, delta=100)
-            self.assertEqual(found["region"], 1 << 20)
-
-    def test_says_what_is_missing(self):
-        once = RECORDINGS / "python_loop_refcount.csv"
-        self.assertIn("2 are needed", self.fit(once, "--inherits", "cpython", expected=2))
-        self.assertIn("--heap-max", self.fit(once, "--inherits", "jvm-cleaner", expected=2))
-        self.assertIn("no recording", self.fit(HERE / "spread.json", "--inherits", "cpython", expected=2))
-        self.assertIn("--garbage 0", self.fit(once, "--inherits", "mono", "--garbage", "262144", expected=2))
 
 
 class Overlay(unittest.TestCase):

@@ -89,6 +89,26 @@ TEST_CASE("what is no transfer is refused, with its word and what was meant", "[
     CHECK_THAT(error_of(transfer(one("host", "cpu", "host"), R"(, "slots": 65)")), Catch::Contains("\"slots\""));
 }
 
+TEST_CASE("what a kernel moves lies and ends at whole units of it", "[unit]")
+{
+    const std::string by_kernel = one("host", "gpu0.sm", "gpu0", R"(, "bytes": 4096)");
+    CHECK_THAT(error_of(transfer(by_kernel, R"(, "strategy": "registered", "offset": 4)")),
+               Catch::Contains("multiples of 16"));
+    CHECK_THAT(error_of(transfer(one("gpu0", "gpu0.sm", "gpu0", R"(, "bytes": 4097)"), R"(, "strategy": "local")")),
+               Catch::Contains("has 4097 bytes"));
+    CHECK(errors_of(transfer(by_kernel, R"(, "strategy": "registered", "offset": 32)")).empty());
+    CHECK(errors_of(transfer(by_kernel, R"(, "strategy": "staged", "offset": 4)")).empty());
+    CHECK(errors_of(transfer(one("host", "gpu0.ce", "gpu0"), R"(, "strategy": "registered", "offset": 4)")).empty());
+}
+
+TEST_CASE("a chain of kernels has host memory that the processor reaches", "[unit]")
+{
+    CHECK_THAT(error_of(transfer(one("host:mapped", "gpu0.ce", "gpu0"), R"(, "chain": 2)")),
+               Catch::Contains("reaches mapped memory only while it is mapped"));
+    CHECK(errors_of(transfer(one("host:pinned", "gpu0.ce", "gpu0"), R"(, "chain": 2)")).empty());
+    CHECK(errors_of(transfer(one("host:mapped", "gpu0.ce", "gpu0"))).empty());
+}
+
 TEST_CASE("transfers between ranks need \"ranks\", and nothing beside them", "[unit]")
 {
     const auto between = [](const std::string& need, const std::string& transfers, const std::string& more = {}) {

@@ -17,6 +17,7 @@ tl::unexpected<base::Error> unknown(std::string_view what)
     return base::fail(ErrorCode::invalid_input, fmt::format("there is no such {}", what));
 }
 
+constexpr const char* broken_context = "the context is broken";
 constexpr std::uint64_t most_host_bytes = 1ULL << 36U;
 
 bool host_reaches(MemoryKind kind)
@@ -34,13 +35,18 @@ bool on_device(MemoryKind kind)
 FakeRuntime::FakeRuntime(FakeMachine machine) : machine_{std::move(machine)}
 {
     for (std::uint32_t number = 0; number < machine_.devices; ++number) {
-        facts_.push_back({.name = fmt::format("invented device {}", number),
-                          .vendor = "memsweep",
-                          .driver = "fake",
-                          .memory_bytes = machine_.memory_bytes,
-                          .largest_block_bytes = machine_.memory_bytes,
-                          .compute_units = 1,
-                          .shares_host_memory = machine_.shares_host_memory});
+        facts_.push_back(
+            {.name = fmt::format("invented device {}", number),
+             .vendor = "memsweep",
+             .driver = "fake",
+             .bus_address = machine_.is_on_bus ? fmt::format("0000:{:02x}:00.0", number + 1) : std::string{},
+             .memory_bytes = machine_.memory_bytes,
+             .largest_block_bytes = machine_.memory_bytes,
+             .compute_units = 1,
+             .shares_host_memory = machine_.shares_host_memory,
+             .numa_node = number == 0 ? machine_.numa_node : std::nullopt,
+             .cache_bytes = machine_.cache_bytes == 0 ? std::nullopt : std::optional{machine_.cache_bytes}});
+        caches_.emplace_back(machine_.cache_bytes);
     }
 }
 
@@ -94,17 +100,46 @@ std::optional<device::HostLink> FakeRuntime::host_link(std::uint32_t) const
 device::Holdings FakeRuntime::holdings() const
 {
     const Lock lock{mutex_};
-    device::Holdings held{
-        .blocks = blocks_.size(), .streams = streams_.size(), .events = events_.size(), .latches = latches_.size()};
+    device::Holdings held{.blocks = blocks_.size(),
+                          .streams = streams_.size(),
+                          .events = events_.size(),
+                          .latches = latches_.size() + gave_up_.size()};
     for (const auto& [id, block] : blocks_) {
         held.bytes += block.bytes;
     }
     return held;
 }
 
+std::optional<device::Clocks> FakeRuntime::clocks(std::uint32_t number) const
+{
+    const auto link = host_link(number);
+    constexpr std::uint64_t mega = 1'000'000;
+    return link ? std::optional{device::Clocks{.processors_hz = (link->generation == 1 ? 345 : 1755) * mega,
+                                               .memory_hz = 2619 * mega,
+                                               .max_processors_hz = 1980 * mega,
+                                               .max_memory_hz = 2619 * mega,
+                                               .held_back_by = link->generation == 1 ? "idle" : "power_cap"}}
+                : std::nullopt;
+}
+
+base::Expected<void> FakeRuntime::share_device(device::StreamId stream, std::uint32_t streams)
+{
+    const Lock lock{mutex_};
+    return find(stream).map([&](Stream*) { most_shared_ = std::max(most_shared_, streams); });
+}
+
+std::optional<std::string> FakeRuntime::lost() const
+{
+    const Lock lock{mutex_};
+    return is_lost_ ? std::optional<std::string>{broken_context} : std::nullopt;
+}
+
 base::Expected<device::RawBlock> FakeRuntime::allocate(const device::BlockRequest& request)
 {
     const Lock lock{mutex_};
+    if (is_lost_) {
+        return base::fail(ErrorCode::device, broken_context);
+    }
     if (const auto why = lacks(request.device, request.kind)) {
         return base::fail(ErrorCode::not_supported, *why);
     }
@@ -180,6 +215,9 @@ base::Expected<void> FakeRuntime::unmap(device::MemoryId memory)
 base::Expected<FakeRuntime::Stream*> FakeRuntime::find(device::StreamId stream)
 {
     const auto found = streams_.find(stream);
+    if (is_lost_) {
+        return base::fail(ErrorCode::device, broken_context);
+    }
     return found == streams_.end() ? base::Expected<Stream*>{unknown("stream")} : &found->second;
 }
 

@@ -3,12 +3,14 @@
 // Work runs late on purpose: a command is carried out when somebody waits for it, or when happened() is asked (one
 // command a question), so that whoever reuses a buffer too early is found out by the data.
 // Units    bytes; seconds of an invented clock: a copy takes latency_s + bytes / bytes_per_s.
-// Errors   device: as injected. timeout: somebody waits for a stream that a latch holds: the real one would hang.
+// Errors   device: as injected. timeout: somebody waits for a stream that a latch holds: the real one would hang; or a
+//          queue was full behind a latch, which let go by itself, as CUDA's does after ten seconds.
 // Threads  may be used by several at once.
 #pragma once
 
 #include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <mutex>
 #include <set>
@@ -24,10 +26,30 @@ struct FakeMachine {
     std::uint64_t memory_bytes{1ULL << 30U};  // of each device
     double bytes_per_s{1e9};
     double latency_s{1e-6};
-    bool link{};  // PCI Express, which rests at generation 1 while nothing is queued
+    bool link{};  // PCI Express, which rests at generation 1 while nothing is queued, as the clocks rest
     bool shares_host_memory{};
-    bool peers{};                          // may be direct, once set_peer_access has said so
-    std::set<device::MemoryKind> lacking;  // kinds that this machine does not have
+    bool is_on_bus{};                        // PCI, at "0000:01:00.0", "0000:02:00.0" and so on
+    std::optional<std::uint32_t> numa_node;  // that the first device is attached to
+    bool peers{};                            // may be direct, once set_peer_access has said so
+    std::set<device::MemoryKind> lacking;    // kinds that this machine does not have
+    std::uint64_t cache_bytes{};             // of each device, before its memory; loads that it answers take a tenth
+    std::size_t queue_limit{1024};           // commands of a stream; who asks for more waits until one is done
+};
+
+// Which lines of a device's memory its cache holds: those used last.
+class FakeCache {
+  public:
+    static constexpr std::uint64_t line_bytes = 128;
+
+    explicit FakeCache(std::uint64_t bytes) : lines_{bytes / line_bytes} {}
+    bool use(device::MemoryId memory, std::uint64_t offset_bytes);  // whether it was there; now it is
+    void use(device::Address first, std::uint64_t bytes);
+
+  private:
+    using Line = std::pair<device::MemoryId, std::uint64_t>;
+    std::uint64_t lines_;
+    std::list<Line> held_;  // the latest first
+    std::map<Line, std::list<Line>::iterator> places_;
 };
 
 struct CopyRecord {
@@ -50,11 +72,16 @@ class FakeRuntime final : public device::Runtime {
         delaying_ = {copies_asked_ + nth, times};
         delay_s_ = seconds;
     }
+    // The context is lost once it is carried out: everything fails from there on.
+    void break_with_copy(std::uint64_t nth) { breaking_ = {copies_asked_ + nth, 1}; }
     void corrupt_chains() { corrupting_chains_ = true; }  // kernels that follow one end elsewhere
     void fail_allocations(std::uint64_t nth, std::uint64_t times = 1) { refusing_ = {blocks_asked_ + nth, times}; }
 
     // Copies that were queued without an error, in order, whether carried out yet or not.
     [[nodiscard]] const std::vector<CopyRecord>& copies() const noexcept { return copies_; }
+    [[nodiscard]] std::size_t longest_queue() const noexcept { return longest_queue_; }  // that a stream ever had
+    [[nodiscard]] std::uint32_t most_shared() const noexcept { return most_shared_; }    // streams that share a device
+    [[nodiscard]] std::uint64_t events_recorded() const noexcept { return events_recorded_; }
     [[nodiscard]] double now() const noexcept { return now_s_; }  // the latest end that anybody waited for
 
     [[nodiscard]] std::string_view backend() const noexcept override { return "fake"; }
@@ -65,6 +92,9 @@ class FakeRuntime final : public device::Runtime {
     [[nodiscard]] base::Expected<void> set_peer_access(std::uint32_t from, std::uint32_t to, bool on) override;
     [[nodiscard]] std::optional<device::HostLink> host_link(std::uint32_t number) const override;
     [[nodiscard]] device::Holdings holdings() const override;
+    [[nodiscard]] std::optional<std::string> lost() const override;
+    [[nodiscard]] std::optional<device::Clocks> clocks(std::uint32_t number) const override;
+    [[nodiscard]] base::Expected<void> share_device(device::StreamId stream, std::uint32_t streams) override;
     [[nodiscard]] base::Expected<device::RawBlock> allocate(const device::BlockRequest& request) override;
     [[nodiscard]] base::Expected<device::RawBlock> adopt(std::uint32_t number, void* ordinary,
                                                          std::uint64_t bytes) override;
@@ -142,24 +172,33 @@ class FakeRuntime final : public device::Runtime {
     [[nodiscard]] base::Expected<Span> span(device::Address address, std::uint64_t bytes);
     [[nodiscard]] base::Expected<void> queue_copy(device::StreamId stream, device::Address to, device::Address from,
                                                   std::uint64_t bytes, bool by_kernel);
+    void cache(device::Address first, std::uint64_t bytes);  // it was read or written
+    void push(Stream& stream, Command command);              // where the queue is full it is first carried out in part
     enum class Step : std::uint8_t { done, idle, stuck };
     [[nodiscard]] Step step(Stream& stream);  // carries out its next command, and first what that waits for
     [[nodiscard]] base::Expected<void> drain(Stream& stream, device::EventId until);
 
     FakeMachine machine_;
     std::vector<device::DeviceFacts> facts_;
+    std::vector<FakeCache> caches_;  // of each device
+    double loading_s_{};             // of the command that is being carried out
     mutable std::recursive_mutex mutex_;
     std::map<device::MemoryId, Block> blocks_;
     std::map<device::StreamId, Stream> streams_;
     std::map<device::EventId, Event> events_;
     std::map<device::LatchId, device::StreamId> latches_;
+    std::set<device::LatchId> gave_up_;
     std::set<std::pair<std::uint32_t, std::uint32_t>> direct_;
     std::vector<CopyRecord> copies_;
     std::uint64_t last_id_{};
     std::uint64_t copies_asked_{}, blocks_asked_{};
-    Range failing_, failing_late_, corrupting_, delaying_, refusing_;
+    Range failing_, failing_late_, corrupting_, delaying_, refusing_, breaking_;
+    bool is_lost_{};
+    std::uint64_t events_recorded_{};
+    std::uint32_t most_shared_{};
     double delay_s_{}, now_s_{};
     bool corrupting_chains_{};
+    std::size_t longest_queue_{};
 };
 
 }  // namespace memsweep::tests

@@ -12,14 +12,50 @@ using device::MemoryKind;
 using Lock = std::lock_guard<std::recursive_mutex>;
 
 constexpr std::byte damage{0x10};
+constexpr double cached_share = 0.1;  // of what a load of memory takes
 
 }  // namespace
+
+bool FakeCache::use(device::MemoryId memory, std::uint64_t offset_bytes)
+{
+    if (lines_ == 0) {
+        return false;
+    }
+    const Line line{memory, offset_bytes / line_bytes};
+    const auto found = places_.find(line);
+    const bool was_there = found != places_.end();
+    if (was_there) {
+        held_.erase(found->second);
+    } else if (held_.size() == lines_) {
+        places_.erase(held_.back());
+        held_.pop_back();
+    }
+    held_.push_front(line);
+    places_[line] = held_.begin();
+    return was_there;
+}
+
+void FakeCache::use(device::Address first, std::uint64_t bytes)
+{
+    for (std::uint64_t at = 0; at < bytes && lines_ != 0; at += line_bytes) {
+        static_cast<void>(use(first.memory, first.offset_bytes + at));
+    }
+}
+
+void FakeRuntime::cache(device::Address first, std::uint64_t bytes)
+{
+    if (const auto block = find(first.memory);
+        block && ((*block)->kind == MemoryKind::device || (*block)->kind == MemoryKind::stream_ordered)) {
+        caches_[(*block)->device].use(first, bytes);
+    }
+}
 
 base::Expected<device::StreamId> FakeRuntime::open_stream(std::uint32_t number)
 {
     const Lock lock{mutex_};
-    if (number >= facts_.size()) {
-        return base::fail(ErrorCode::invalid_input, "there is no such device");
+    if (number >= facts_.size() || is_lost_) {
+        return base::fail(is_lost_ ? ErrorCode::device : ErrorCode::invalid_input,
+                          is_lost_ ? "the context is broken" : "there is no such device");
     }
     const device::StreamId id{++last_id_};
     streams_[id].device = number;
@@ -72,27 +108,33 @@ base::Expected<void> FakeRuntime::queue_copy(device::StreamId stream, device::Ad
     }
     const bool fails = failing_late_.has(number);
     const bool corrupts = corrupting_.has(number);
+    const bool breaks = breaking_.has(number);
     const double extra_s = delaying_.has(number) ? delay_s_ : 0;
     copies_.push_back({source->kind, target->kind, source->device, target->device, bytes, by_kernel});
     // Read late, pageable memory too: whoever writes it before the copy is waited for is found out.
-    (*on)->queue.push_back(
-        {.run = [=, this]() -> base::Expected<void> {
-             if (fails) {
-                 return base::fail(ErrorCode::device, "copy: injected, seen late");
-             }
-             // A block may be gone by now: that is the user's mistake, and seen.
-             const auto into = span(to, bytes);
-             const auto out_of = span(from, bytes);
-             if (!into || !out_of) {
-                 return base::fail(!into ? into.error() : out_of.error());
-             }
-             std::memmove(into->data, out_of->data, bytes);
-             if (corrupts && bytes != 0) {
-                 into->data[bytes / 2] ^= damage;
-             }
-             return {};
-         },
-         .seconds = machine_.latency_s + static_cast<double>(bytes) / machine_.bytes_per_s + extra_s});
+    push(**on, {.run = [=, this]() -> base::Expected<void> {
+                    if (breaks) {
+                        is_lost_ = true;
+                        return base::fail(ErrorCode::device, "copy: misaligned address");
+                    }
+                    if (fails) {
+                        return base::fail(ErrorCode::device, "copy: injected, seen late");
+                    }
+                    // A block may be gone by now: that is the user's mistake, and seen.
+                    const auto into = span(to, bytes);
+                    const auto out_of = span(from, bytes);
+                    if (!into || !out_of) {
+                        return base::fail(!into ? into.error() : out_of.error());
+                    }
+                    std::memmove(into->data, out_of->data, bytes);
+                    cache(from, bytes);
+                    cache(to, bytes);
+                    if (corrupts && bytes != 0) {
+                        into->data[bytes / 2] ^= damage;
+                    }
+                    return {};
+                },
+                .seconds = machine_.latency_s + static_cast<double>(bytes) / machine_.bytes_per_s + extra_s});
     return {};
 }
 
@@ -105,8 +147,11 @@ base::Expected<void> FakeRuntime::fill(device::StreamId stream, device::Address 
     if (!on || !target) {
         return base::fail(!on ? on.error() : target.error());
     }
-    (*on)->queue.push_back({.run = [=, this] {
-        return span(to, bytes).map([&](Span into) { std::memset(into.data, static_cast<int>(value), bytes); });
+    push(**on, {.run = [=, this] {
+        return span(to, bytes).map([&](Span into) {
+            std::memset(into.data, static_cast<int>(value), bytes);
+            cache(to, bytes);
+        });
     }});
     return {};
 }
@@ -120,8 +165,11 @@ base::Expected<void> FakeRuntime::write_pattern(device::StreamId stream, device:
     if (!on || !target) {
         return base::fail(!on ? on.error() : target.error());
     }
-    (*on)->queue.push_back({.run = [=, this] {
-        return span(to, bytes).map([&](Span into) { device::write_pattern({into.data, bytes}, pattern); });
+    push(**on, {.run = [=, this] {
+        return span(to, bytes).map([&](Span into) {
+            device::write_pattern({into.data, bytes}, pattern);
+            cache(to, bytes);
+        });
     }});
     return {};
 }
@@ -149,25 +197,26 @@ base::Expected<void> FakeRuntime::follow(device::StreamId stream, device::Addres
     if (on_a_device && !peer((*on)->device, links->device).direct) {
         return base::fail(ErrorCode::not_supported, peer((*on)->device, links->device).reason);
     }
-    (*on)->queue.push_back({.run = [=, this]() -> base::Expected<void> {
-                                const auto from = span(chain, bytes);
-                                const auto into = span(place, sizeof(std::uint64_t));
-                                if (!from || !into) {
-                                    return base::fail(!from ? from.error() : into.error());
-                                }
-                                std::uint64_t at = 0;
-                                std::memcpy(&at, into->data, sizeof at);
-                                for (std::uint64_t load = 0; load < loads; ++load) {
-                                    if (at > bytes - sizeof at) {
-                                        return base::fail(ErrorCode::device, "follow: beyond the chain");
-                                    }
-                                    std::memcpy(&at, from->data + at, sizeof at);
-                                }
-                                at += corrupting_chains_ ? 1 : 0;
-                                std::memcpy(into->data, &at, sizeof at);
-                                return {};
-                            },
-                            .seconds = machine_.latency_s * static_cast<double>(loads)});
+    push(**on, {.run = [=, this]() -> base::Expected<void> {
+        const auto from = span(chain, bytes);
+        const auto into = span(place, sizeof(std::uint64_t));
+        if (!from || !into) {
+            return base::fail(!from ? from.error() : into.error());
+        }
+        std::uint64_t at = 0;
+        std::memcpy(&at, into->data, sizeof at);
+        for (std::uint64_t load = 0; load < loads; ++load) {
+            if (at > bytes - sizeof at) {
+                return base::fail(ErrorCode::device, "follow: beyond the chain");
+            }
+            const bool cached = on_a_device && caches_[links->device].use(chain.memory, chain.offset_bytes + at);
+            loading_s_ += machine_.latency_s * (cached ? cached_share : 1);
+            std::memcpy(&at, from->data + at, sizeof at);
+        }
+        at += corrupting_chains_ ? 1 : 0;
+        std::memcpy(into->data, &at, sizeof at);
+        return {};
+    }});
     return {};
 }
 
@@ -183,7 +232,7 @@ base::Expected<void> FakeRuntime::prefetch(device::StreamId stream, device::Addr
     if (there->kind != MemoryKind::managed) {
         return base::fail(ErrorCode::not_supported, "prefetch: only managed memory moves");
     }
-    (*on)->queue.push_back({.seconds = machine_.latency_s + static_cast<double>(bytes) / machine_.bytes_per_s});
+    push(**on, {.seconds = machine_.latency_s + static_cast<double>(bytes) / machine_.bytes_per_s});
     return {};
 }
 
@@ -192,8 +241,9 @@ base::Expected<device::EventId> FakeRuntime::record(device::StreamId stream)
     const Lock lock{mutex_};
     return find(stream).map([&](Stream* on) {
         const device::EventId id{++last_id_};
+        ++events_recorded_;
         events_[id].stream = stream;
-        on->queue.push_back({.announces = id});
+        push(*on, {.announces = id});
         return id;
     });
 }
@@ -242,7 +292,7 @@ base::Expected<void> FakeRuntime::after(device::StreamId stream, device::EventId
     if (!on || !awaited) {
         return base::fail(!on ? on.error() : awaited.error());
     }
-    (*on)->queue.push_back({.waits_for = event});
+    push(**on, {.waits_for = event});
     return {};
 }
 
@@ -263,7 +313,7 @@ base::Expected<device::LatchId> FakeRuntime::hold(device::StreamId stream)
     return find(stream).map([&](Stream* on) {
         const device::LatchId id{++last_id_};
         latches_[id] = stream;
-        on->queue.push_back({.held_by = id});
+        push(*on, {.held_by = id});
         return id;
     });
 }
@@ -271,9 +321,24 @@ base::Expected<device::LatchId> FakeRuntime::hold(device::StreamId stream)
 base::Expected<void> FakeRuntime::close(device::LatchId latch)
 {
     const Lock lock{mutex_};
+    if (gave_up_.erase(latch) == 1) {
+        return base::fail(ErrorCode::timeout, "the latch held for ten seconds and let the stream go on by itself");
+    }
     return latches_.erase(latch) == 1
                ? base::Expected<void>{}
                : base::fail(ErrorCode::invalid_input, "there is no such latch, or it was closed before");
+}
+
+void FakeRuntime::push(Stream& stream, Command command)
+{
+    if (stream.queue.size() >= machine_.queue_limit && step(stream) == Step::stuck) {
+        if (const auto held = latches_.extract(stream.queue.front().held_by); !held.empty()) {
+            gave_up_.insert(held.key());
+            static_cast<void>(step(stream));
+        }
+    }
+    stream.queue.push_back(std::move(command));
+    longest_queue_ = std::max(longest_queue_, stream.queue.size());
 }
 
 FakeRuntime::Step FakeRuntime::step(Stream& stream)
@@ -297,12 +362,13 @@ FakeRuntime::Step FakeRuntime::step(Stream& stream)
     }
     const Command command = next;
     stream.queue.pop_front();
-    stream.at_s = std::max(stream.at_s, now_s_) + command.seconds;
+    loading_s_ = 0;
     if (command.run) {
         if (const auto done = command.run(); !done && !stream.failure) {
             stream.failure = done.error();
         }
     }
+    stream.at_s = std::max(stream.at_s, now_s_) + command.seconds + loading_s_;
     if (const auto told = events_.find(command.announces); told != events_.end()) {
         told->second.at_s = stream.at_s;
     }

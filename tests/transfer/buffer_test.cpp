@@ -117,6 +117,21 @@ TEST_CASE("a release while a transfer is in flight names it, and sizes that diff
     CHECK(runtime.holdings() == device::Holdings{});
 }
 
+TEST_CASE("memory that a processor does not reach is no side of a buffer", "[unit]")
+{
+    tests::FakeRuntime runtime;
+    {
+        auto buffer = UnifiedBuffer::make(runtime, 0, bytes, model::HostKind::mapped);
+        REQUIRE(buffer);
+        const auto refused = buffer->ask(BufferRequest::write_host);
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().code == base::ErrorCode::not_supported);
+        CHECK_THAT(refused.error().message, Catch::Contains("mapped"));
+        CHECK(buffer->state() == BufferState::uninitialized);
+    }
+    CHECK(runtime.holdings() == device::Holdings{});
+}
+
 TEST_CASE("a copy that fails leaves the state and the counts as they were", "[unit]")
 {
     tests::FakeRuntime runtime;

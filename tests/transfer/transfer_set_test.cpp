@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/sys/numa.hpp"
 #include "core/sys/processors.hpp"
 #include "core/sys/topology.hpp"
 #include "core/transfer/transfer_set.hpp"
@@ -133,6 +134,21 @@ TEST_CASE("pieces are copies, unless they are gathered", "[unit]")
     CHECK(gathered.copies == 1);
     CHECK(gathered.pieces == 10);
     CHECK(gathered.gathered_bytes == 1000);
+}
+
+TEST_CASE("what is waited for piece by piece needs no event to end with", "[unit]")
+{
+    tests::FakeRuntime runtime;
+    TransferOptions options;
+    options.pieces = 4;
+    options.sync_each = true;
+    CHECK(run(runtime, {job("host:pinned -> gpu0.ce -> gpu0")}, options, 3).copies == 12);
+    CHECK(runtime.events_recorded() == 0);
+    runtime.fail_copies_late(2);
+    CHECK(run(runtime, {job("host:pinned -> gpu0.ce -> gpu0")}, options).retries == 1);
+    options.sync_each = false;
+    CHECK(run(runtime, {job("host:pinned -> gpu0.ce -> gpu0")}, options, 3).copies == 12);
+    CHECK(runtime.events_recorded() == 3);
 }
 
 TEST_CASE("a ring takes no more slots than it has, and one where it may not pipeline", "[unit]")
@@ -326,6 +342,36 @@ TEST_CASE("processors of a node move what names it, and the thread is let go aft
     REQUIRE_FALSE(elsewhere);
     CHECK(elsewhere.error().code == base::ErrorCode::not_supported);
     CHECK_THAT(elsewhere.error().message, Catch::Contains("no processors on node 977"));
+}
+
+TEST_CASE("pinned memory on a node is bound there, and the driver told of it", "[unit]")
+{
+    const auto node = sys::nodes_with_memory().front();
+    const std::string text = "host:pinned@node" + std::to_string(node) + " -> gpu0.ce -> gpu0";
+    const auto kind_for = [&](tests::FakeMachine machine) {
+        tests::FakeRuntime runtime{std::move(machine)};
+        CHECK(run(runtime, {job(text.c_str(), 4096)}, {}).copies == 1);
+        const auto moved = std::ranges::find_if(runtime.copies(), [](const tests::CopyRecord& copy) {
+            return copy.from != device::MemoryKind::pageable && copy.to == device::MemoryKind::device;
+        });
+        REQUIRE(moved != runtime.copies().end());
+        return moved->from;
+    };
+    CHECK(kind_for({}) == device::MemoryKind::registered);
+    CHECK(kind_for({.numa_node = node}) == device::MemoryKind::registered);
+    CHECK(kind_for({.lacking = {device::MemoryKind::registered}}) == device::MemoryKind::pinned);
+    tests::FakeRuntime runtime;
+    const tests::FakeClock clock;
+    const auto set = TransferSet::make(runtime, clock, {job(text.c_str(), 4096)}, {});
+    REQUIRE(set);
+    CHECK_THAT(set->src(0).proof().text, Catch::Contains("node " + std::to_string(node)));
+    for (const char* const elsewhere :
+         {"host:pinned@node977 -> gpu0.ce -> gpu0", "host:write_combined@node977 -> gpu0.ce -> gpu0"}) {
+        const auto refused = TransferSet::make(runtime, clock, {job(elsewhere)}, {});
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().code == base::ErrorCode::not_supported);
+        CHECK_THAT(refused.error().message, Catch::Contains("no memory on node 977"));
+    }
 }
 
 TEST_CASE("placement is told as the kernel told it", "[unit]")

@@ -1,6 +1,8 @@
 #include "core/device/cuda/devices.hpp"
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cctype>
 #include <fstream>
 #include <utility>
@@ -22,6 +24,10 @@ struct PciInfo {  // nvmlPciInfo_t, version 3
     std::array<unsigned, 5> numbers;  // domain, bus, device, two ids
     std::array<char, 32> address;
 };
+using NodeSet = int (*)(void* device, unsigned words, unsigned long* nodes, unsigned scope);
+using Text = int (*)(char* text, unsigned bytes);
+using ClockOf = int (*)(void* device, unsigned clock, unsigned* megahertz);
+using Reasons = int (*)(void* device, unsigned long long* bits);
 using LinkEnd = int (*)(void* device, unsigned link, PciInfo* other);
 
 constexpr unsigned max_links = 18;
@@ -47,7 +53,9 @@ std::string same_spelling(std::string address)
 std::int64_t attribute(cudaDeviceAttr what, int device)
 {
     int value = 0;
-    return cudaDeviceGetAttribute(&value, what, device) == cudaSuccess ? value : 0;
+    const cudaError_t code = cudaDeviceGetAttribute(&value, what, device);
+    forget_failure(code);
+    return code == cudaSuccess ? value : 0;
 }
 
 std::string version_text(int version)
@@ -58,7 +66,9 @@ std::string version_text(int version)
 std::string bus_address(int device)
 {
     std::array<char, 32> text{};
-    if (cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), device) != cudaSuccess) {
+    const cudaError_t code = cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), device);
+    forget_failure(code);
+    if (code != cudaSuccess) {
         return {};
     }
     return in_small_letters(text.data());
@@ -77,11 +87,13 @@ FoundDevice describe(int device, const cudaDeviceProp& properties, const Nvml& n
     DeviceFacts& facts = found.facts;
     int driver = 0;
     int runtime = 0;
-    cudaDriverGetVersion(&driver);
-    cudaRuntimeGetVersion(&runtime);
+    forget_failure(cudaDriverGetVersion(&driver));
+    forget_failure(cudaRuntimeGetVersion(&runtime));
     facts.name = properties.name;
     facts.vendor = "NVIDIA";
     facts.driver = fmt::format("CUDA {}, built with {}", version_text(driver), version_text(runtime));
+    facts.driver_version = nvml.driver_version();
+    facts.runtime_version = static_cast<std::uint32_t>(std::max(runtime, 0));
     facts.architecture = fmt::format("sm_{}{}", properties.major, properties.minor);
     facts.bus_address = bus_address(device);
     facts.device_class = DeviceClass::gpu;
@@ -91,6 +103,9 @@ FoundDevice describe(int device, const cudaDeviceProp& properties, const Nvml& n
     facts.shares_host_memory = attribute(cudaDevAttrIntegrated, device) != 0;
     facts.copy_engines = static_cast<std::uint32_t>(attribute(cudaDevAttrAsyncEngineCount, device));
     facts.numa_node = node_of(facts.bus_address);
+    if (!facts.numa_node) {
+        facts.numa_node = nvml.nearest_node(facts.bus_address);
+    }
     // Attributes, not members of cudaDeviceProp: CUDA 13 took the clocks out of it.
     const std::int64_t memory_khz = attribute(cudaDevAttrMemoryClockRate, device);
     const std::int64_t bus_bits = attribute(cudaDevAttrGlobalMemoryBusWidth, device);
@@ -99,6 +114,9 @@ FoundDevice describe(int device, const cudaDeviceProp& properties, const Nvml& n
     }
     if (const std::int64_t khz = attribute(cudaDevAttrClockRate, device); khz > 0) {
         facts.clock_hz = static_cast<std::uint64_t>(khz) * 1000;
+    }
+    if (const std::int64_t cache = attribute(cudaDevAttrL2CacheSize, device); cache > 0) {
+        facts.cache_bytes = static_cast<std::uint64_t>(cache);
     }
     found.nvlinks = nvml.nvlinks(facts.bus_address);
     if (nvml.is_there()) {
@@ -116,7 +134,8 @@ std::string absence(cudaError_t code)
     switch (code) {
     case cudaErrorInsufficientDriver: {
         int driver = 0;
-        const bool none = cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0;
+        forget_failure(cudaDriverGetVersion(&driver));
+        const bool none = driver == 0;
         return none ? "no driver is installed"
                     : fmt::format("the driver is for CUDA {}, too old for this memsweep", version_text(driver));
     }
@@ -179,6 +198,75 @@ std::optional<HostLink> Nvml::host_link(const std::string& bus_address) const
                         .max_generation = ask("nvmlDeviceGetMaxPcieLinkGeneration"),
                         .max_lanes = ask("nvmlDeviceGetMaxPcieLinkWidth")};
     return link.generation != 0 && link.lanes != 0 ? std::optional{link} : std::nullopt;
+}
+
+std::string Nvml::driver_version() const
+{
+    std::array<char, 80> text{};  // NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE
+    const auto ask = find<Text>("nvmlSystemGetDriverVersion");
+    return ask != nullptr && ask(text.data(), static_cast<unsigned>(text.size())) == 0 ? std::string{text.data()}
+                                                                                       : std::string{};
+}
+
+std::optional<Clocks> Nvml::clocks(const std::string& bus_address) const
+{
+    constexpr unsigned of_processors = 1;  // nvmlClockType_t
+    constexpr unsigned of_memory = 2;
+    void* const device = handle_of(bus_address);
+    const auto ask = [&](const char* name, unsigned clock) {
+        const auto call = find<ClockOf>(name);
+        unsigned megahertz = 0;
+        return call != nullptr && call(device, clock, &megahertz) == 0 ? megahertz * 1'000'000ULL : 0ULL;
+    };
+    if (device == nullptr) {
+        return std::nullopt;
+    }
+    const Clocks clocks{.processors_hz = ask("nvmlDeviceGetClockInfo", of_processors),
+                        .memory_hz = ask("nvmlDeviceGetClockInfo", of_memory),
+                        .max_processors_hz = ask("nvmlDeviceGetMaxClockInfo", of_processors),
+                        .max_memory_hz = ask("nvmlDeviceGetMaxClockInfo", of_memory),
+                        .held_back_by = held_back_by(device)};
+    return clocks.processors_hz != 0 ? std::optional{clocks} : std::nullopt;
+}
+
+// That a device is idle, or runs at the clocks somebody set, is among the reasons of NVML: it is said too.
+std::string Nvml::held_back_by(void* device) const
+{
+    constexpr std::array<const char*, 9> names{"idle",         "set_clocks",  "power_cap",
+                                               "slowdown",     "sync_boost",  "hot_software",
+                                               "hot_hardware", "power_brake", "display_clock"};
+    auto ask = find<Reasons>("nvmlDeviceGetCurrentClocksEventReasons");
+    ask = ask != nullptr ? ask : find<Reasons>("nvmlDeviceGetCurrentClocksThrottleReasons");
+    unsigned long long bits = 0;
+    std::string text;
+    if (ask == nullptr || ask(device, &bits) != 0) {
+        return "unknown";
+    }
+    for (std::size_t bit = 0; bit < names.size(); ++bit) {
+        if ((bits >> bit & 1U) != 0) {
+            text += fmt::format("{}{}", text.empty() ? "" : ", ", names.at(bit));
+        }
+    }
+    return text;
+}
+
+std::optional<std::uint32_t> Nvml::nearest_node(const std::string& bus_address) const
+{
+    constexpr unsigned scope_node = 0;
+    std::array<unsigned long, 16> nodes{};
+    void* const device = handle_of(bus_address);
+    const auto ask = find<NodeSet>("nvmlDeviceGetMemoryAffinity");
+    if (device == nullptr || ask == nullptr ||
+        ask(device, static_cast<unsigned>(nodes.size()), nodes.data(), scope_node) != 0) {
+        return std::nullopt;
+    }
+    for (std::uint32_t word = 0; word < nodes.size(); ++word) {
+        if (nodes.at(word) != 0) {
+            constexpr std::uint32_t word_bits = 64;
+            return word * word_bits + static_cast<std::uint32_t>(std::countr_zero(nodes.at(word)));
+        }
+    }
+    return std::nullopt;
 }
 
 std::vector<std::string> Nvml::nvlinks(const std::string& bus_address) const

@@ -14,8 +14,8 @@
 
 namespace memsweep::device::cuda {
 
-// What NVIDIA's management library knows of links: loaded when it is there, with declarations of our own, because its
-// header often is not.
+// What NVIDIA's management library knows of links, clocks and nodes: loaded when it is there, with declarations of our
+// own, because its header often is not.
 //
 // Sources  NVML API reference, libnvidia-ml.so.1.
 //
@@ -29,12 +29,17 @@ class Nvml {
 
     [[nodiscard]] bool is_there() const noexcept { return library_ != nullptr; }
     [[nodiscard]] std::optional<HostLink> host_link(const std::string& bus_address) const;
+    // The node of host memory that the driver calls nearest.
+    [[nodiscard]] std::optional<std::uint32_t> nearest_node(const std::string& bus_address) const;
+    [[nodiscard]] std::optional<Clocks> clocks(const std::string& bus_address) const;
+    [[nodiscard]] std::string driver_version() const;
     // Of each NVLink that is up: the PCI address of its other end, which may be a switch.
     [[nodiscard]] std::vector<std::string> nvlinks(const std::string& bus_address) const;
 
   private:
     template <typename Function>
     [[nodiscard]] Function find(const char* name) const;
+    [[nodiscard]] std::string held_back_by(void* device) const;
     [[nodiscard]] void* handle_of(const std::string& bus_address) const;
 
     void* library_{};
@@ -54,6 +59,13 @@ struct FoundDevice {
 
 // device: "cudaMalloc: cudaErrorMemoryAllocation (out of memory)"; budget where that is what it says.
 [[nodiscard]] base::Error failure(const char* call, cudaError_t code);
+// After a call whose failure is nobody's business: otherwise the next launch would be blamed for it.
+inline void forget_failure(cudaError_t code) noexcept
+{
+    if (code != cudaSuccess) {
+        static_cast<void>(cudaGetLastError());
+    }
+}
 [[nodiscard]] inline base::Expected<void> outcome(const char* call, cudaError_t code)
 {
     return code == cudaSuccess ? base::Expected<void>{} : base::fail(failure(call, code));

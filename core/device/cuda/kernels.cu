@@ -100,19 +100,11 @@ __global__ void latch_kernel(const volatile unsigned long long* word, unsigned l
     }
 }
 
-// As many blocks as the device runs at a time, but no more than there is work for.
-unsigned blocks_for(const void* kernel, std::uint64_t items)
+// As many as run at a time, but no more than there is work for.
+unsigned blocks_for(std::uint64_t items, unsigned most)
 {
-    int device = 0;
-    int processors = 1;
-    int resident = 1;
-    cudaGetDevice(&device);
-    cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, static_cast<int>(threads), 0);
-    const std::uint64_t most =
-        static_cast<std::uint64_t>(processors) * static_cast<std::uint64_t>(resident > 0 ? resident : 1);
     const std::uint64_t needed = (items + threads - 1) / threads;
-    return static_cast<unsigned>(needed < most ? (needed > 0 ? needed : 1) : most);
+    return needed < most ? static_cast<unsigned>(needed > 0 ? needed : 1) : most;
 }
 
 template <typename Kernel>
@@ -121,9 +113,18 @@ const void* address_of(Kernel* kernel)
     return reinterpret_cast<const void*>(kernel);
 }
 
+cudaError_t ask_grid(const void* kernel, int processors, unsigned& blocks)
+{
+    int resident = 0;
+    const cudaError_t code =
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, static_cast<int>(threads), 0);
+    blocks = static_cast<unsigned>(processors) * static_cast<unsigned>(resident > 0 ? resident : 1);
+    return code;
+}
+
 }  // namespace
 
-cudaError_t preload_kernels()
+cudaError_t preload_kernels(Grids& grids)
 {
     const void* const all[] = {address_of(copy_kernel), address_of(pattern_kernel), address_of(check_kernel),
                                address_of(latch_kernel), address_of(follow_kernel)};
@@ -133,30 +134,38 @@ cudaError_t preload_kernels()
             return code;
         }
     }
-    return cudaSuccess;
+    int device = 0;
+    int processors = 1;
+    cudaError_t code = cudaGetDevice(&device);
+    const auto then = [&code](auto call) { code = code == cudaSuccess ? call() : code; };
+    then([&] { return cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device); });
+    then([&] { return ask_grid(address_of(copy_kernel), processors, grids.copy); });
+    then([&] { return ask_grid(address_of(pattern_kernel), processors, grids.pattern); });
+    then([&] { return ask_grid(address_of(check_kernel), processors, grids.check); });
+    return code;
 }
 
-cudaError_t queue_copy(cudaStream_t stream, void* to, const void* from, std::uint64_t bytes)
+cudaError_t queue_copy(cudaStream_t stream, unsigned most_blocks, void* to, const void* from, std::uint64_t bytes)
 {
     const std::uint64_t quads = bytes / sizeof(uint4);
-    copy_kernel<<<blocks_for(address_of(copy_kernel), quads), threads, 0, stream>>>(
-        static_cast<uint4*>(to), static_cast<const uint4*>(from), quads);
+    copy_kernel<<<blocks_for(quads, most_blocks), threads, 0, stream>>>(static_cast<uint4*>(to),
+                                                                        static_cast<const uint4*>(from), quads);
     return cudaGetLastError();
 }
 
-cudaError_t queue_pattern(cudaStream_t stream, void* to, std::uint64_t bytes, Pattern pattern)
+cudaError_t queue_pattern(cudaStream_t stream, unsigned most_blocks, void* to, std::uint64_t bytes, Pattern pattern)
 {
     const std::uint64_t words = bytes / sizeof(unsigned long long);
-    pattern_kernel<<<blocks_for(address_of(pattern_kernel), words), threads, 0, stream>>>(
-        static_cast<unsigned long long*>(to), words, pattern.seed, pattern.first_word);
+    pattern_kernel<<<blocks_for(words, most_blocks), threads, 0, stream>>>(static_cast<unsigned long long*>(to), words,
+                                                                           pattern.seed, pattern.first_word);
     return cudaGetLastError();
 }
 
-cudaError_t queue_check(cudaStream_t stream, const void* from, std::uint64_t bytes, Pattern pattern,
-                        unsigned long long* found)
+cudaError_t queue_check(cudaStream_t stream, unsigned most_blocks, const void* from, std::uint64_t bytes,
+                        Pattern pattern, unsigned long long* found)
 {
     const std::uint64_t words = bytes / sizeof(unsigned long long);
-    check_kernel<<<blocks_for(address_of(check_kernel), words), threads, 0, stream>>>(
+    check_kernel<<<blocks_for(words, most_blocks), threads, 0, stream>>>(
         static_cast<const unsigned long long*>(from), words, pattern.seed, pattern.first_word, found);
     return cudaGetLastError();
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -24,8 +25,22 @@ bool is_the_hosts(MemoryKind kind)
 
 }  // namespace
 
+base::Expected<HostMemory> allocate_on_host(std::uint64_t bytes, unsigned flags)
+{
+    void* host = nullptr;
+    void* device = nullptr;
+    MEMSWEEP_TRY(
+        outcome("cudaHostAlloc", cudaHostAlloc(&host, bytes, flags | cudaHostAllocPortable | cudaHostAllocMapped)));
+    const auto asked = outcome("cudaHostGetDevicePointer", cudaHostGetDevicePointer(&device, host, 0));
+    if (!asked) {
+        forget_failure(cudaFreeHost(host));
+        return base::fail(asked.error());
+    }
+    return HostMemory{.host = static_cast<std::byte*>(host), .device = static_cast<std::byte*>(device)};
+}
+
 CudaRuntime::CudaRuntime(std::vector<FoundDevice> found, std::unique_ptr<Nvml> nvml)
-    : found_{std::move(found)}, nvml_{std::move(nvml)}
+    : found_{std::move(found)}, nvml_{std::move(nvml)}, has_context_(found_.size())
 {
     for (const FoundDevice& one : found_) {
         facts_.push_back(one.facts);
@@ -35,6 +50,14 @@ CudaRuntime::CudaRuntime(std::vector<FoundDevice> found, std::unique_ptr<Nvml> n
 CudaRuntime::~CudaRuntime()
 {
     close_all();
+    for (const auto& [device, pool] : pools_) {
+        forget_failure(cudaMemPoolDestroy(pool));
+    }
+    for (const auto& [device, events] : idle_events_) {
+        for (const cudaEvent_t event : events) {
+            forget_failure(cudaEventDestroy(event));
+        }
+    }
 }
 
 base::Expected<void> CudaRuntime::choose(std::uint32_t device) const
@@ -42,7 +65,24 @@ base::Expected<void> CudaRuntime::choose(std::uint32_t device) const
     if (device >= found_.size()) {
         return base::fail(ErrorCode::invalid_input, fmt::format("there is no device {}", device));
     }
+    has_context_[device].store(true, std::memory_order_relaxed);
     return outcome("cudaSetDevice", cudaSetDevice(static_cast<int>(device)));
+}
+
+// To free nothing is to do nothing; in a broken context it fails, as every call does there. Devices that were never
+// chosen are not asked, because that would make them a context.
+std::optional<std::string> CudaRuntime::lost() const
+{
+    for (std::uint32_t device = 0; device < found_.size(); ++device) {
+        if (!has_context_[device].load(std::memory_order_relaxed)) {
+            continue;
+        }
+        const auto alive = choose(device).and_then([] { return outcome("cudaFree", cudaFree(nullptr)); });
+        if (!alive) {
+            return fmt::format("gpu{}: {}", device, alive.error().message);
+        }
+    }
+    return std::nullopt;
 }
 
 PeerLink CudaRuntime::peer(std::uint32_t from, std::uint32_t to) const
@@ -77,7 +117,7 @@ base::Expected<void> CudaRuntime::set_peer_access(std::uint32_t from, std::uint3
         return {};
     }
     int can = 0;
-    cudaDeviceCanAccessPeer(&can, static_cast<int>(from), static_cast<int>(to));
+    forget_failure(cudaDeviceCanAccessPeer(&can, static_cast<int>(from), static_cast<int>(to)));
     if (can == 0 || from == to) {
         return base::fail(ErrorCode::not_supported, from == to ? "a device always reaches itself" : link.reason);
     }
@@ -102,6 +142,11 @@ base::Expected<void> CudaRuntime::set_peer_access(std::uint32_t from, std::uint3
 std::optional<HostLink> CudaRuntime::host_link(std::uint32_t device) const
 {
     return device < found_.size() ? nvml_->host_link(facts_[device].bus_address) : std::nullopt;
+}
+
+std::optional<Clocks> CudaRuntime::clocks(std::uint32_t device) const
+{
+    return device < found_.size() ? nvml_->clocks(facts_[device].bus_address) : std::nullopt;
 }
 
 std::optional<std::string> CudaRuntime::lacks(std::uint32_t device, MemoryKind kind) const
@@ -134,10 +179,39 @@ base::Expected<RawBlock> CudaRuntime::allocate(const BlockRequest& request)
     return kept(block);
 }
 
+base::Expected<cudaMemPool_t> CudaRuntime::pool_of(std::uint32_t device)
+{
+    const std::lock_guard lock{mutex_};
+    if (const auto found = pools_.find(device); found != pools_.end()) {
+        return found->second;
+    }
+    cudaMemPoolProps wanted{};
+    wanted.allocType = cudaMemAllocationTypePinned;
+    wanted.handleTypes = cudaMemHandleTypeNone;
+    wanted.location.type = cudaMemLocationTypeDevice;
+    wanted.location.id = static_cast<int>(device);
+    cudaMemPool_t pool = nullptr;
+    MEMSWEEP_TRY(outcome("cudaMemPoolCreate", cudaMemPoolCreate(&pool, &wanted)));
+    std::uint64_t kept_bytes = std::numeric_limits<std::uint64_t>::max();
+    const auto kept =
+        outcome("cudaMemPoolSetAttribute", cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept_bytes));
+    if (!kept) {
+        forget_failure(cudaMemPoolDestroy(pool));
+        return base::fail(kept.error());
+    }
+    return pools_[device] = pool;
+}
+
 base::Expected<void> CudaRuntime::obtain(Block& block)
 {
     void* made = nullptr;
     base::Expected<void> done;
+    const auto take_host = [&block](unsigned flags) {
+        return allocate_on_host(block.bytes, flags).map([&block](HostMemory memory) {
+            block.data = memory.device;
+            block.host = memory.host;
+        });
+    };
     switch (block.kind) {
     case MemoryKind::pageable:
         made = std::aligned_alloc(page_bytes, (block.bytes + page_bytes - 1) / page_bytes * page_bytes);
@@ -146,15 +220,10 @@ base::Expected<void> CudaRuntime::obtain(Block& block)
         }
         break;
     case MemoryKind::pinned:
-        done = outcome("cudaHostAlloc", cudaHostAlloc(&made, block.bytes, cudaHostAllocPortable));
-        break;
-    case MemoryKind::write_combined:
-        done = outcome("cudaHostAlloc",
-                       cudaHostAlloc(&made, block.bytes, cudaHostAllocPortable | cudaHostAllocWriteCombined));
-        break;
     case MemoryKind::mapped:
-        done = outcome("cudaHostAlloc", cudaHostAlloc(&made, block.bytes, cudaHostAllocPortable | cudaHostAllocMapped));
-        break;
+        return take_host(cudaHostAllocDefault);
+    case MemoryKind::write_combined:
+        return take_host(cudaHostAllocWriteCombined);
     case MemoryKind::device:
         done = outcome("cudaMalloc", cudaMalloc(&made, block.bytes));
         break;
@@ -162,13 +231,15 @@ base::Expected<void> CudaRuntime::obtain(Block& block)
         done = outcome("cudaMallocManaged", cudaMallocManaged(&made, block.bytes, cudaMemAttachGlobal));
         break;
     case MemoryKind::stream_ordered:
-        done = outcome("cudaMallocAsync", cudaMallocAsync(&made, block.bytes, block.stream));
+        done = pool_of(block.device).and_then([&](cudaMemPool_t pool) {
+            return outcome("cudaMallocFromPoolAsync", cudaMallocFromPoolAsync(&made, block.bytes, pool, block.stream));
+        });
         break;
     case MemoryKind::registered:
         break;  // adopted
     }
     block.data = static_cast<std::byte*>(made);
-    const bool seen_by_host = is_the_hosts(block.kind) || block.kind == MemoryKind::managed;
+    const bool seen_by_host = block.kind == MemoryKind::pageable || block.kind == MemoryKind::managed;
     block.host = seen_by_host ? block.data : nullptr;
     return done;
 }
@@ -186,7 +257,11 @@ base::Expected<RawBlock> CudaRuntime::adopt(std::uint32_t device, void* ordinary
     MEMSWEEP_TRY(choose(device));
     MEMSWEEP_TRY(outcome("cudaHostRegister",
                          cudaHostRegister(ordinary, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped)));
-    MEMSWEEP_TRY(outcome("cudaHostGetDevicePointer", cudaHostGetDevicePointer(&reached, ordinary, 0)));
+    const auto asked = outcome("cudaHostGetDevicePointer", cudaHostGetDevicePointer(&reached, ordinary, 0));
+    if (!asked) {
+        forget_failure(cudaHostUnregister(ordinary));
+        return base::fail(asked.error());
+    }
     block.host = static_cast<std::byte*>(ordinary);
     block.data = static_cast<std::byte*>(reached);
     return kept(block);
@@ -247,6 +322,7 @@ base::Expected<void> CudaRuntime::unmap(MemoryId memory)
 End CudaRuntime::end_in(const Block& block, std::uint64_t offset_bytes) noexcept
 {
     return {.data = block.data + offset_bytes,
+            .host = block.host == nullptr ? nullptr : block.host + offset_bytes,
             .on_host = is_the_hosts(block.kind) || block.kind == MemoryKind::managed,
             .kernels_reach = block.kind != MemoryKind::pageable,
             .is_managed = block.kind == MemoryKind::managed,

@@ -6,11 +6,18 @@
 // Copies   cudaMemcpyAsync between addresses of one space; between devices cudaMemcpyPeerAsync, which goes straight
 //          where peer access is on, and otherwise through the host.
 //
+// Events   A closed one is kept and recorded anew: making and destroying one costs more than recording it.
+//
+// Pools    Stream-ordered memory comes from a pool of our own that gives nothing back before it ends, as RMM's does:
+// the
+//          device's default one gives all back at every synchronisation, and would measure that.
+//
 // Sources  CUDA Runtime API 12 and 13.
 //
 // Threads  As Runtime says. Every call chooses its device first, because the current device is the thread's own.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -22,6 +29,7 @@
 
 #include "core/device/backend.hpp"
 #include "core/device/cuda/devices.hpp"
+#include "core/device/cuda/kernels.hpp"
 
 namespace memsweep::device::cuda {
 
@@ -35,11 +43,19 @@ struct Block {
     bool is_mapped{};
 };
 
+// Page-locked memory and its two addresses, which differ where it is write-combined.
+struct HostMemory {
+    std::byte* host{};
+    std::byte* device{};
+};
+[[nodiscard]] base::Expected<HostMemory> allocate_on_host(std::uint64_t bytes, unsigned flags);
+
 struct Stream {
     std::uint32_t device{};
     cudaStream_t stream{};
-    unsigned long long* found{};      // of checks, on the device
-    volatile std::uint64_t* words{};  // of latches, pinned; the second half tells of those that gave up
+    unsigned long long* found{};  // of checks, on the device
+    Grids grids;
+    HostMemory words;  // of latches; the second half tells of those that gave up
     std::uint64_t holds{};
 };
 
@@ -50,13 +66,14 @@ struct Event {
 
 struct Latch {
     StreamId stream{};
-    volatile std::uint64_t* word{};
+    volatile std::uint64_t* word{};  // where the host reaches them
     volatile std::uint64_t* gave_up{};
     std::uint64_t value{};
 };
 
 struct End {
-    std::byte* data{};
+    std::byte* data{};  // where the device reaches it; of ordinary memory, where the host does
+    std::byte* host{};
     bool on_host{};  // pageable or pinned: a copy needs to know no device
     bool kernels_reach{};
     bool is_managed{};
@@ -79,6 +96,10 @@ class CudaRuntime final : public Backend<CudaRuntime, Block, Stream, Event, Latc
     [[nodiscard]] base::Expected<void> set_peer_access(std::uint32_t from, std::uint32_t to, bool on) override;
     [[nodiscard]] std::optional<HostLink> host_link(std::uint32_t device) const override;
 
+    [[nodiscard]] std::optional<Clocks> clocks(std::uint32_t device) const override;
+    [[nodiscard]] base::Expected<void> share_device(StreamId stream, std::uint32_t streams) override;
+    [[nodiscard]] std::optional<std::string> lost() const override;
+
     [[nodiscard]] base::Expected<RawBlock> allocate(const BlockRequest& request) override;
     [[nodiscard]] base::Expected<RawBlock> adopt(std::uint32_t device, void* ordinary, std::uint64_t bytes) override;
     base::Expected<void> close(MemoryId memory) override;
@@ -98,11 +119,15 @@ class CudaRuntime final : public Backend<CudaRuntime, Block, Stream, Event, Latc
 
     [[nodiscard]] base::Expected<void> choose(std::uint32_t device) const;
     [[nodiscard]] base::Expected<void> obtain(Block& block);
+    [[nodiscard]] base::Expected<cudaMemPool_t> pool_of(std::uint32_t device);
+    [[nodiscard]] base::Expected<cudaEvent_t> take_event(std::uint32_t device);
+    void put_back(const Event& event);
     [[nodiscard]] base::Expected<void> check_direct(const Stream& on, const End& end) const;  // that kernels reach it
 
     static constexpr const char* out_of_reach = "kernels do not reach ordinary memory: register it";
     static bool is_mapped(const Block& block) noexcept { return block.is_mapped; }
-    static End end_at(std::byte* host) noexcept { return {.data = host, .on_host = true}; }
+    static End end_at(std::byte* host) noexcept { return {.data = host, .host = host, .on_host = true}; }
+    static std::uintptr_t place_of(const End& end) noexcept { return reinterpret_cast<std::uintptr_t>(end.data); }
     static End end_in(const Block& block, std::uint64_t offset_bytes) noexcept;
     static std::byte* host_to_fill(const End& end) noexcept { return end.kernels_reach ? nullptr : end.data; }
 
@@ -122,6 +147,9 @@ class CudaRuntime final : public Backend<CudaRuntime, Block, Stream, Event, Latc
 
     std::vector<FoundDevice> found_;
     std::unique_ptr<Nvml> nvml_;
+    std::map<std::uint32_t, std::vector<cudaEvent_t>> idle_events_;  // of each device: closed, to be recorded anew
+    std::map<std::uint32_t, cudaMemPool_t> pools_;  // of each device, since stream-ordered memory was first asked of it
+    mutable std::vector<std::atomic<bool>> has_context_;  // of each device, since it was first chosen
     std::set<std::pair<std::uint32_t, std::uint32_t>> direct_;
 };
 

@@ -1,5 +1,6 @@
 // Streams of CUDA: copies, kernels, events, latches.
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 #include <fmt/format.h>
@@ -20,44 +21,37 @@ constexpr std::uint64_t latch_words = 256;  // of a stream: so many latches may 
 base::Expected<Stream> CudaRuntime::prepare(std::uint32_t device)
 {
     Stream made{.device = device};
-    void* words = nullptr;
     void* found = nullptr;
     const auto done =
         choose(device)
-            .and_then([] { return outcome("cudaFuncGetAttributes", preload_kernels()); })
+            .and_then([&] { return outcome("cudaFuncGetAttributes", preload_kernels(made.grids)); })
             .and_then([&] {
                 return outcome("cudaStreamCreateWithFlags",
                                cudaStreamCreateWithFlags(&made.stream, cudaStreamNonBlocking));
             })
             .and_then([&] { return outcome("cudaMalloc", cudaMalloc(&found, 2 * sizeof *made.found)); })
-            .and_then([&] {
-                return outcome("cudaHostAlloc", cudaHostAlloc(&words, 2 * latch_words * word_bytes,
-                                                              cudaHostAllocPortable | cudaHostAllocMapped));
-            });
+            .and_then([&] { return allocate_on_host(2 * latch_words * word_bytes, cudaHostAllocDefault); })
+            .map([&](HostMemory words) { made.words = words; });
     made.found = static_cast<unsigned long long*>(found);
-    made.words = static_cast<volatile std::uint64_t*>(words);
     if (!done) {
         dismantle(made);
         return base::fail(done.error());
     }
-    for (std::uint64_t i = 0; i < 2 * latch_words; ++i) {
-        made.words[i] = 0;
-    }
+    std::memset(made.words.host, 0, 2 * latch_words * word_bytes);
     return made;
 }
 
 void CudaRuntime::dismantle(const Stream& stream) const
 {
     if (stream.stream != nullptr) {
-        cudaStreamDestroy(stream.stream);
+        forget_failure(cudaStreamDestroy(stream.stream));
     }
     if (stream.found != nullptr) {
-        cudaFree(stream.found);
+        forget_failure(cudaFree(stream.found));
     }
-    if (stream.words != nullptr) {
-        cudaFreeHost(const_cast<std::uint64_t*>(stream.words));
+    if (stream.words.host != nullptr) {
+        forget_failure(cudaFreeHost(stream.words.host));
     }
-    static_cast<void>(cudaGetLastError());
 }
 
 base::Expected<void> CudaRuntime::finish(const Stream& stream)
@@ -73,7 +67,9 @@ base::Expected<void> CudaRuntime::queue_copy(const Stream& on, const End& to, co
         return outcome("cudaMemcpyPeerAsync", cudaMemcpyPeerAsync(to.data, static_cast<int>(to.device), from.data,
                                                                   static_cast<int>(from.device), bytes, on.stream));
     }
-    return outcome("cudaMemcpyAsync", cudaMemcpyAsync(to.data, from.data, bytes, cudaMemcpyDefault, on.stream));
+    return outcome("cudaMemcpyAsync",
+                   cudaMemcpyAsync(to.on_host ? to.host : to.data, from.on_host ? from.host : from.data, bytes,
+                                   cudaMemcpyDefault, on.stream));
 }
 
 base::Expected<void> CudaRuntime::queue_fill(const Stream& on, const End& to, std::byte value, std::uint64_t bytes)
@@ -96,7 +92,19 @@ base::Expected<void> CudaRuntime::queue_kernel_copy(const Stream& on, const End&
     MEMSWEEP_TRY(check_direct(on, to));
     MEMSWEEP_TRY(check_direct(on, from));
     MEMSWEEP_TRY(choose(on.device));
-    return outcome("copy kernel", cuda::queue_copy(on.stream, to.data, from.data, bytes));
+    return outcome("copy kernel", cuda::queue_copy(on.stream, on.grids.copy, to.data, from.data, bytes));
+}
+
+base::Expected<void> CudaRuntime::share_device(StreamId stream, std::uint32_t streams)
+{
+    const std::lock_guard lock{mutex_};
+    const auto found = streams_.find(stream);
+    if (found == streams_.end() || streams == 0) {
+        return base::fail(ErrorCode::invalid_input, "share_device: there is no such stream, or none to share with");
+    }
+    unsigned& blocks = found->second.grids.copy;
+    blocks = std::max(blocks / streams, 1U);
+    return {};
 }
 
 base::Expected<void> CudaRuntime::queue_follow(const Stream& on, const End& chain, std::uint64_t loads,
@@ -125,7 +133,7 @@ base::Expected<void> CudaRuntime::queue_prefetch(const Stream& on, const End& ma
 base::Expected<void> CudaRuntime::queue_pattern(const Stream& on, const End& to, std::uint64_t bytes, Pattern pattern)
 {
     MEMSWEEP_TRY(choose(on.device));
-    return outcome("pattern kernel", cuda::queue_pattern(on.stream, to.data, bytes, pattern));
+    return outcome("pattern kernel", cuda::queue_pattern(on.stream, on.grids.pattern, to.data, bytes, pattern));
 }
 
 base::Expected<Mismatch> CudaRuntime::found_mismatch(StreamId stream, const Stream& on, const End& from,
@@ -135,7 +143,7 @@ base::Expected<Mismatch> CudaRuntime::found_mismatch(StreamId stream, const Stre
     MEMSWEEP_TRY(choose(on.device));
     MEMSWEEP_TRY(outcome("cudaMemcpyAsync",
                          cudaMemcpyAsync(on.found, result, sizeof result, cudaMemcpyHostToDevice, on.stream)));
-    MEMSWEEP_TRY(outcome("check kernel", queue_check(on.stream, from.data, bytes, pattern, on.found)));
+    MEMSWEEP_TRY(outcome("check kernel", queue_check(on.stream, on.grids.check, from.data, bytes, pattern, on.found)));
     MEMSWEEP_TRY(wait(stream));
     MEMSWEEP_TRY(outcome("cudaMemcpy", cudaMemcpy(result, on.found, sizeof result, cudaMemcpyDeviceToHost)));
     return Mismatch{.words = result[0], .first_byte = result[0] == 0 ? 0 : result[1] * word_bytes};
@@ -144,18 +152,42 @@ base::Expected<Mismatch> CudaRuntime::found_mismatch(StreamId stream, const Stre
 base::Expected<EventId> CudaRuntime::record(StreamId stream)
 {
     const auto found = MEMSWEEP_TRY(find(stream));
-    Event made{.device = found.device};
     MEMSWEEP_TRY(choose(found.device));
-    MEMSWEEP_TRY(outcome("cudaEventCreate", cudaEventCreateWithFlags(&made.event, cudaEventDefault)));
-    MEMSWEEP_TRY(outcome("cudaEventRecord", cudaEventRecord(made.event, found.stream)));
+    const Event made{.device = found.device, .event = MEMSWEEP_TRY(take_event(found.device))};
+    if (const cudaError_t code = cudaEventRecord(made.event, found.stream); code != cudaSuccess) {
+        put_back(made);
+        return base::fail(failure("cudaEventRecord", code));
+    }
     return keep(events_, made);
+}
+
+// For the device that is chosen.
+base::Expected<cudaEvent_t> CudaRuntime::take_event(std::uint32_t device)
+{
+    {
+        const std::lock_guard lock{mutex_};
+        std::vector<cudaEvent_t>& idle = idle_events_[device];
+        if (!idle.empty()) {
+            const cudaEvent_t event = idle.back();
+            idle.pop_back();
+            return event;
+        }
+    }
+    cudaEvent_t made = nullptr;
+    MEMSWEEP_TRY(outcome("cudaEventCreate", cudaEventCreateWithFlags(&made, cudaEventDefault)));
+    return made;
+}
+
+void CudaRuntime::put_back(const Event& event)
+{
+    const std::lock_guard lock{mutex_};
+    idle_events_[event.device].push_back(event.event);
 }
 
 base::Expected<void> CudaRuntime::close(EventId event)
 {
-    const auto closed = MEMSWEEP_TRY(take(events_, event, "there is no such event"));
-    MEMSWEEP_TRY(choose(closed.device));
-    return outcome("cudaEventDestroy", cudaEventDestroy(closed.event));
+    put_back(MEMSWEEP_TRY(take(events_, event, "there is no such event")));
+    return {};
 }
 
 base::Expected<void> CudaRuntime::wait(EventId event)
@@ -197,10 +229,12 @@ base::Expected<LatchId> CudaRuntime::hold(StreamId stream)
         const std::lock_guard lock{mutex_};
         made.value = ++streams_.at(stream).holds;
     }
-    made.word = found.words + made.value % latch_words;
+    const std::uint64_t word = made.value % latch_words;
+    made.word = reinterpret_cast<volatile std::uint64_t*>(found.words.host) + word;
     made.gave_up = made.word + latch_words;
+    auto* const on_device = reinterpret_cast<volatile std::uint64_t*>(found.words.device) + word;
     MEMSWEEP_TRY(choose(found.device));
-    MEMSWEEP_TRY(outcome("latch kernel", queue_latch(found.stream, made.word, made.value, made.gave_up)));
+    MEMSWEEP_TRY(outcome("latch kernel", queue_latch(found.stream, on_device, made.value, on_device + latch_words)));
     return keep(latches_, made);
 }
 

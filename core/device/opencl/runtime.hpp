@@ -114,6 +114,11 @@ class OpenClRuntime final : public Backend<OpenClRuntime, Block, Stream, Event, 
     }
     static std::byte* host_to_fill(const End& end) noexcept { return end.host; }
     static End end_at(std::byte* host) noexcept { return {.host = host}; }
+    // Of a buffer from its start, which the driver aligns.
+    static std::uintptr_t place_of(const End& end) noexcept
+    {
+        return end.buffer != nullptr ? end.offset : reinterpret_cast<std::uintptr_t>(end.host);
+    }
     static End end_in(const Block& block, std::uint64_t offset_bytes) noexcept;
 
     base::Expected<Stream> prepare(std::uint32_t device);

@@ -3,7 +3,9 @@
 // Cost     a text log at some hundred MB/s; Umpire's lines of JSON at some 90.
 // Memory   bounded for logs that are read line by line: the live blocks and a MiB. A PyTorch snapshot is held in memory
 //          without its stack frames, and a workload (.wl) whole.
-// Errors   invalid_input: an unknown format, a log that is not of its format, or sizes whose sum exceeds 64 bits. A bad
+// Errors   invalid_input: an unknown format, a log that is not of its format, that has a line or a stretch of zeroes
+// longer
+//          than any has, or sizes whose sum exceeds 64 bits. A bad
 //          line is counted and left out. So is a last line without a newline, unless its text shows that it is whole:
 //          what a cut has left of a number is a number.
 // Threads  one.
@@ -16,6 +18,9 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "core/base/quantity.hpp"
 #include "core/trace/import/log_text.hpp"
 #include "core/trace/summary.hpp"
 #include "core/trace/trace_writer.hpp"
@@ -117,9 +122,10 @@ struct LoggedAction {
 // A free has no size, and what failed no address, whatever the log has in their columns.
 void set_kind(Event& event, EventKind kind);
 
-// Reads a log line by line: Lines{sink, options} has an add(line), which returns why the line is bad, or nullptr, and
-// perhaps a finish() for the end of the log, which does the same, and an is_whole(line), which says of a last line
-// without a newline whether its text shows that nothing of it is missing.
+// Reads a log line by line, and refuses one with a line of more than LogText::max_line_bytes. Lines{sink, options} has
+// an add(line), which returns why the line is bad, or nullptr, and perhaps a finish() for the end of the log, which
+// does the same, and an is_whole(line), which says of a last line without a newline whether its text shows that nothing
+// of it is missing.
 template <typename Lines>
 base::Expected<void> import_lines(LogText& log, ImportSink& sink, const ImportOptions& options)
 {
@@ -127,14 +133,18 @@ base::Expected<void> import_lines(LogText& log, ImportSink& sink, const ImportOp
     std::string_view line;
     while (log.line(line)) {
         const LogText::LineEnd end = log.how_it_ended();
+        if (end == LogText::LineEnd::too_long) {
+            return base::fail(base::ErrorCode::invalid_input,
+                              fmt::format("line {} is longer than {}: no log has such lines", log.line_number(),
+                                          base::exact_size(LogText::max_line_bytes)),
+                              options.name);
+        }
         bool is_whole = end == LogText::LineEnd::newline || trimmed(line).empty();
         if constexpr (requires { Lines::is_whole(line); }) {
-            is_whole = is_whole || (end == LogText::LineEnd::end_of_log && Lines::is_whole(trimmed(line)));
+            is_whole = is_whole || Lines::is_whole(trimmed(line));
         }
         if (!is_whole) {
-            sink.bad(log.line_number(), end == LogText::LineEnd::end_of_log
-                                            ? "the last line has no newline: it may be cut off"
-                                            : "longer than 16 MiB");
+            sink.bad(log.line_number(), "the last line has no newline: it may be cut off");
         } else if (const char* const reason = lines.add(line)) {
             sink.bad(log.line_number(), reason);
         }

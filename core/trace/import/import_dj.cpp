@@ -23,6 +23,8 @@ struct Record {
 };
 static_assert(sizeof(Record) == 64);
 constexpr std::size_t old_record_bytes = 32;
+// Threads write into windows of 64 MiB of the file, each from its beginning: what lies between two records is less.
+constexpr std::size_t max_unused_bytes = 256 << 20;
 
 // By the types of records, from 1.
 constexpr std::array record_kinds{
@@ -109,6 +111,7 @@ base::Expected<void> import_dj_mtrace(LogText& log, ImportSink& sink, const Impo
                           options.name);
     }
     const std::size_t bytes = record_bytes(log.peek(old_record_bytes * 2));
+    std::size_t unused_bytes = 0;
     for (std::uint64_t number = 1;; ++number) {
         const std::string_view found = log.bytes(bytes);
         if (found.empty()) {
@@ -120,6 +123,13 @@ base::Expected<void> import_dj_mtrace(LogText& log, ImportSink& sink, const Impo
         }
         Record record{};
         std::memcpy(&record, found.data(), found.size());
+        unused_bytes = (record.type_and_path & type_mask) == unused_record ? unused_bytes + bytes : 0;
+        if (unused_bytes > max_unused_bytes) {
+            return base::fail(base::ErrorCode::invalid_input,
+                              fmt::format("record {}: more than {} of unused records before it", number,
+                                          base::exact_size(max_unused_bytes)),
+                              options.name);
+        }
         if (!add_record(record, sink)) {
             sink.bad(number, "not the record of a call: an unknown type, or fields that no call has");
         }
@@ -155,6 +165,7 @@ constexpr std::array<std::uint8_t, 16> operand_counts{0, 0, 2, 2, 3, 1, 1, 1, 1,
 constexpr std::size_t max_marks = 1U << 28U;
 constexpr std::size_t max_threads = 1U << 16U;
 constexpr std::size_t max_workload_bytes = std::size_t{4} << 30U;
+constexpr std::size_t workload_piece_bytes = 1 << 20U;
 constexpr std::uint64_t valloc_alignment = 4096;
 
 struct Instruction {
@@ -266,8 +277,11 @@ class Workload {
                 threads_.push_back({WorkloadCursor{bytes_, instruction.number[0]}});
             } else if (instruction.code == Code::thread_count) {
                 declared_threads_ = instruction.number[0];
-            } else if (instruction.code != Code::alloc_pointers && instruction.code != Code::alloc_syncs &&
-                       instruction.code != Code::nop) {
+            } else if (instruction.code == Code::alloc_pointers) {
+                declared_pointers_ = instruction.number[0];
+            } else if (instruction.code == Code::alloc_syncs) {
+                declared_marks_ = instruction.number[0];
+            } else if (instruction.code != Code::nop) {
                 sink_->bad(cursor.position(), "invalid operation before the threads begin");
                 return;
             }
@@ -288,11 +302,13 @@ class Workload {
                 thread.ended = true;
                 return true;
             }
-            if (instruction.code == Code::sync_read && !is_set(instruction.number[0])) {
+            if (instruction.code == Code::sync_read && is_declared(instruction) && !is_set(instruction.number[0])) {
                 thread.awaited = instruction.number[0] + 1;
                 return true;
             }
-            if (!execute(instruction, static_cast<std::uint32_t>(index))) {
+            if (!is_declared(instruction)) {
+                sink_->bad(thread.cursor.position(), "a pointer or mark beyond those that the workload declares");
+            } else if (!execute(instruction, static_cast<std::uint32_t>(index))) {
                 sink_->bad(thread.cursor.position(), "invalid operation in a thread");
             }
         }
@@ -302,6 +318,23 @@ class Workload {
     }
 
     [[nodiscard]] bool is_set(std::uint64_t mark) const { return mark < marks_.size() && marks_[mark]; }
+
+    // trace2wl counts the null pointer among the pointers, and marks from 1.
+    [[nodiscard]] bool is_declared(const Instruction& instruction) const
+    {
+        const auto& number = instruction.number;
+        switch (instruction.code) {
+        case Code::nop:
+            return true;
+        case Code::sync_write:
+        case Code::sync_read:
+            return number[0] <= declared_marks_;
+        case Code::realloc:
+            return std::max(number[0], number[1]) < declared_pointers_;
+        default:
+            return number[0] < declared_pointers_;
+        }
+    }
 
     bool execute(const Instruction& instruction, std::uint32_t thread)
     {
@@ -360,22 +393,31 @@ class Workload {
     std::string_view bytes_;
     ImportSink* sink_;
     std::vector<Thread> threads_;
+    std::uint64_t declared_pointers_{};
+    std::uint64_t declared_marks_{};
     std::optional<std::uint64_t> declared_threads_;
     std::vector<bool> marks_;
 };
 
 base::Expected<void> import_dj_workload(LogText& log, ImportSink& sink, const ImportOptions& options)
 {
+    if (!is_dj_workload(log.peek(log_head_bytes))) {
+        return base::fail(base::ErrorCode::invalid_input,
+                          "no workload: it begins with its numbers of pointers, marks and threads", options.name);
+    }
     std::string bytes;
-    for (std::string_view piece = log.bytes(1 << 20); !piece.empty(); piece = log.bytes(1 << 20)) {
+    for (std::string_view piece = log.bytes(workload_piece_bytes); !piece.empty();
+         piece = log.bytes(workload_piece_bytes)) {
+        if (piece.size() == workload_piece_bytes && piece.find_first_not_of('\0') == std::string_view::npos) {
+            return base::fail(base::ErrorCode::invalid_input,
+                              fmt::format("{} of zeroes from byte {} on: no workload has them",
+                                          base::exact_size(workload_piece_bytes), bytes.size()),
+                              options.name);
+        }
         if (bytes.size() + piece.size() > max_workload_bytes) {
             return base::fail(base::ErrorCode::invalid_input, "a workload of more than 4 GiB", options.name);
         }
         bytes += piece;
-    }
-    if (!is_dj_workload(bytes)) {
-        return base::fail(base::ErrorCode::invalid_input,
-                          "no workload: it begins with its numbers of pointers, marks and threads", options.name);
     }
     Workload{bytes, sink}.run();
     return {};

@@ -1,4 +1,5 @@
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "core/base/rng.hpp"
@@ -45,12 +46,35 @@ class HeaptrackLines {
             const auto milliseconds = parse_number(trimmed(rest), 16);
             good = milliseconds.has_value();
             milliseconds_ = milliseconds.value_or(milliseconds_);
-        }  // others: strings, stacks, the resident set
-        return good ? nullptr : "missing or invalid number";
+        } else if (line[0] == '#') {
+            read_declaration(rest);
+        }
+        strings_ += line[0] == 's' ? 1U : 0U;
+        instructions_ += line[0] == 'i' ? 1U : 0U;
+        return good ? nullptr : "missing or invalid number";  // of others nothing is read: stacks, the resident set
+    }
+
+    // heaptrack_interpret ends its log with two comments: how many strings and instruction pointers it has written.
+    [[nodiscard]] const char* finish() const
+    {
+        const bool differs = declared_strings_.value_or(strings_) != strings_ ||
+                             declared_instructions_.value_or(instructions_) != instructions_;
+        return differs ? "not as many strings or instruction pointers as the log declares: part of it is missing"
+                       : nullptr;
     }
 
   private:
     static constexpr std::string_view modes = "#+-ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+    void read_declaration(std::string_view rest)
+    {
+        const std::string_view name = take_until(rest, ' ');
+        if (name == "strings:") {
+            declared_strings_ = parse_number(trimmed(rest));
+        } else if (name == "ips:") {
+            declared_instructions_ = parse_number(trimmed(rest));
+        }
+    }
 
     bool add_class(std::string_view rest)
     {
@@ -134,6 +158,10 @@ class HeaptrackLines {
     std::vector<BlockClass> classes_;
     RecycledNumbers numbers_;
     std::uint64_t milliseconds_{};
+    std::uint64_t strings_{};
+    std::uint64_t instructions_{};
+    std::optional<std::uint64_t> declared_strings_;
+    std::optional<std::uint64_t> declared_instructions_;
     base::Rng random_{1};
 };
 

@@ -10,14 +10,16 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include <fmt/format.h>
+
+#include "core/base/quantity.hpp"
 #include "core/sys/descriptor.hpp"
 #include "core/sys/output_file.hpp"
 
 namespace memsweep::trace {
 namespace {
 
-constexpr std::size_t max_line_bytes = 16 << 20;
-constexpr std::size_t piece_bytes = 256 << 10;
+constexpr std::uint64_t max_padding_bytes = 64 << 20;
 constexpr int max_layers = 4;  // of compression
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
@@ -25,10 +27,11 @@ constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 struct Compressed {
     ReadMore source;
     std::string name;
+    std::vector<char> piece;
     const char* kind{};  // "gzip"
-    std::vector<char> piece = std::vector<char>(piece_bytes);
     std::size_t at{};
     std::size_t end{};
+    std::uint64_t padding_bytes{};
 
     // Whether there are more bytes. They may end between two members or frames, where zeroes are padding.
     base::Expected<bool> refill(bool between)
@@ -36,6 +39,13 @@ struct Compressed {
         for (;;) {
             while (between && at != end && piece[at] == '\0') {
                 ++at;
+                ++padding_bytes;
+            }
+            if (padding_bytes > max_padding_bytes) {
+                return base::fail(
+                    base::ErrorCode::invalid_input,
+                    fmt::format("more than {} of zeroes behind the {} data", base::exact_size(max_padding_bytes), kind),
+                    name);
             }
             if (at != end) {
                 return true;
@@ -123,9 +133,9 @@ ReadMore through(Compressed input)
         [state = std::make_shared<Decompressor>(std::move(input))](std::span<char> into) { return state->read(into); };
 }
 
-base::Expected<ReadMore> without_layers(ReadMore source, const std::string& name, int layers)
+base::Expected<ReadMore> without_layers(ReadMore source, const std::string& name, std::size_t piece_bytes, int layers)
 {
-    Compressed input{.source = std::move(source), .name = name};
+    Compressed input{.source = std::move(source), .name = name, .piece = std::vector<char>(piece_bytes)};
     while (input.end < 4) {
         const std::size_t got =
             MEMSWEEP_TRY(input.source({input.piece.data() + input.end, input.piece.size() - input.end}));
@@ -139,7 +149,7 @@ base::Expected<ReadMore> without_layers(ReadMore source, const std::string& name
         if (layers == max_layers) {
             return base::fail(base::ErrorCode::invalid_input, "compressed more than four times over", name);
         }
-        return without_layers(std::move(inner), name, layers + 1);
+        return without_layers(std::move(inner), name, piece_bytes, layers + 1);
     };
     if (head.starts_with("\x1F\x8B")) {
         input.kind = "gzip";
@@ -163,9 +173,9 @@ base::Expected<ReadMore> without_layers(ReadMore source, const std::string& name
 
 }  // namespace
 
-base::Expected<ReadMore> decompressed(ReadMore source, const std::string& name)
+base::Expected<ReadMore> decompressed(ReadMore source, const std::string& name, std::size_t piece_bytes)
 {
-    return without_layers(std::move(source), name, 0);
+    return without_layers(std::move(source), name, piece_bytes, 0);
 }
 
 base::Expected<ReadMore> open_log(const std::string& path)
@@ -245,7 +255,7 @@ std::string_view LogText::peek(std::size_t bytes)
 bool LogText::line(std::string_view& line)
 {
     if (line_end_ == LineEnd::too_long) {
-        skip_line();
+        return false;
     }
     std::size_t searched = 0;
     for (;;) {
@@ -268,22 +278,6 @@ bool LogText::line(std::string_view& line)
             return true;
         }
         searched = std::min(searched, rest().size());
-    }
-}
-
-// Drops what is left of a line.
-void LogText::skip_line()
-{
-    for (;;) {
-        const std::size_t found = rest().find('\n');
-        if (found != std::string_view::npos) {
-            begin_ += found + 1;
-            return;
-        }
-        begin_ = end_;
-        if (!fill()) {
-            return;
-        }
     }
 }
 

@@ -1,9 +1,11 @@
 // The bytes of a log, decompressed, line by line or record by record, and the fields of its lines.
 //
 // Cost     one copy and a search for line ends: some 5 GB/s. Fields allocate nothing.
-// Memory   1 MiB unless told, and the longest line up to 16 MiB; a longer one is cut, and how_it_ended() says so.
-// Errors   a source that fails ends the text, and failure() says why.
-// Threads  one.
+// Memory   1 MiB unless told, and the longest line up to 16 MiB: a command line, which heaptrack writes into one, has 6
+// MiB
+//          at most on Linux.
+// Errors   a source that fails ends the text, and failure() says why. A longer line ends it too: how_it_ended() says
+// so. Threads  one.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +25,12 @@ namespace memsweep::trace {
 using ReadMore = std::function<base::Expected<std::size_t>(std::span<char> into)>;
 
 // "-" is standard input. gzip and zstd are recognised by their first bytes and decompressed, also one within the other
-// (four layers at most). Zeroes behind the last member of gzip or frame of zstd are padding.
+// (four layers at most), each from `piece_bytes` (4 at least) at a time. Zeroes behind the last member of gzip or frame
+// of zstd are padding.
 [[nodiscard]] base::Expected<ReadMore> open_log(const std::string& path);
 [[nodiscard]] ReadMore log_from_memory(std::string_view bytes);
-[[nodiscard]] base::Expected<ReadMore> decompressed(ReadMore source, const std::string& name);
+[[nodiscard]] base::Expected<ReadMore> decompressed(ReadMore source, const std::string& name,
+                                                    std::size_t piece_bytes = 256 << 10);
 
 // Skips the byte order mark of UTF-8 at the beginning.
 class LogText {
@@ -34,6 +38,7 @@ class LogText {
     enum class LineEnd : std::uint8_t { newline, end_of_log, too_long };
 
     static constexpr std::size_t usual_buffer_bytes = 1 << 20;
+    static constexpr std::size_t max_line_bytes = 16 << 20;
 
     // A buffer of any size but 0 gives the same text; a small one is sooner made for a small log.
     explicit LogText(ReadMore source, std::size_t buffer_bytes = usual_buffer_bytes)
@@ -43,7 +48,8 @@ class LogText {
 
     // At most this many of the first bytes; nothing is consumed.
     [[nodiscard]] std::string_view peek(std::size_t bytes);
-    // The next line without its end, valid until the next call; false at the end.
+    // The next line without its end, valid until the next call; false at the end. Behind one that is too long there is
+    // no other.
     [[nodiscard]] bool line(std::string_view& line);
     [[nodiscard]] std::uint64_t line_number() const noexcept { return line_number_; }
     // What ended the last line. A carriage return at the end of the log counts as a newline.
@@ -56,7 +62,6 @@ class LogText {
     [[nodiscard]] std::string_view rest() const noexcept { return {buffer_.data() + begin_, end_ - begin_}; }
     bool fill();
     bool read_more();
-    void skip_line();
 
     ReadMore source_;
     std::vector<char> buffer_;

@@ -1,0 +1,58 @@
+// What a program on a real runtime recorded of a loop that makes and forgets one native buffer after another: the
+// recorders of tests/runtimes write it, and any program can.
+//
+// A recording is CSV with a row per iteration, of which the columns i, unreleased and gc0 are read: the iteration, the
+// buffers not released yet, and the collections since the process began. Rows may be left out where neither a
+// collection nor a release comes. Where gc1 and gc2 stand too, the runtime counts its generations apart. A line
+// "# command: ..." before the header says how the program was started.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/expected.hpp"
+
+namespace memsweep::lifetime {
+
+struct RecordedRow {
+    std::uint64_t iteration{};
+    std::uint64_t unreleased{};
+    std::uint64_t collections{};
+};
+
+struct Recording {
+    std::string name;                  // of its file
+    std::vector<std::string> command;  // empty: it does not say
+    std::vector<RecordedRow> rows;     // two at least; iterations rise, collections do not fall
+    bool has_generations{};            // gc1 and gc2 are there
+    bool counts_major_ones_twice{};    // gc1 is gc2 in every row, as in Mono
+
+    [[nodiscard]] std::uint64_t iterations() const { return rows.back().iteration + 1; }
+    // The iterations that they came in, an iteration as often as there were.
+    [[nodiscard]] std::vector<std::uint64_t> collections() const;
+    [[nodiscard]] std::uint64_t peak() const;  // of unreleased buffers
+};
+
+// Errors   invalid_input: no recording, `where` = "name:line".
+[[nodiscard]] base::Expected<Recording> parse_recording(const std::string& name, std::string_view text);
+
+// Keys of "release", with their values as a profile writes them.
+using ReleaseKeys = std::vector<std::pair<std::string, std::string>>;
+
+// What the command of a recording tells of the runtime and of the loop.
+struct RecordedLoop {
+    std::string profile;       // shipped, of such a runtime; empty: the command does not tell
+    bool may_be_g1{};          // a JVM that was not told its collector
+    ReleaseKeys runtime_keys;  // what its options set
+    ReleaseKeys loop_keys;     // what the loop makes beside each array
+    std::uint64_t array_bytes{1};
+    std::uint64_t own_arrays{};  // that are counted as unreleased and are not the loop's
+};
+
+// Errors   invalid_input: an option that cannot be read; a loop that releases its buffers itself.
+[[nodiscard]] base::Expected<RecordedLoop> recorded_loop(const Recording& recording);
+
+}  // namespace memsweep::lifetime

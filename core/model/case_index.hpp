@@ -1,0 +1,42 @@
+// The cases of a report by their ids. To look for every case of one report among those of another would cost the
+// product of both.
+//
+// Cost     one comparison of ids for each lookup, whatever the number of cases.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/model/report.hpp"
+
+namespace memsweep::model {
+
+template <typename SameId = std::equal_to<std::string>>
+class CaseIndex {
+  public:
+    explicit CaseIndex(const std::vector<CaseReport>& cases)
+    {
+        positions_.reserve(cases.size());
+        for (std::size_t position = 0; position < cases.size(); ++position) {
+            add(cases[position].id, position);
+        }
+    }
+
+    // Of several cases with one id the first stands.
+    void add(const std::string& id, std::size_t position) { positions_.try_emplace(id, position); }
+
+    [[nodiscard]] std::optional<std::size_t> position(const std::string& id) const
+    {
+        const auto found = positions_.find(id);
+        return found == positions_.end() ? std::nullopt : std::optional{found->second};
+    }
+
+  private:
+    std::unordered_map<std::string, std::size_t, std::hash<std::string>, SameId> positions_;
+};
+
+}  // namespace memsweep::model

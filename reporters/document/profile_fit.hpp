@@ -1,0 +1,34 @@
+// What a runtime profile was fitted to: a sentence per key with its value, its origin and how sure it is, and how near
+// the model comes to each recording.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/lifetime/profile_fit.hpp"
+#include "reporters/document/document.hpp"
+
+namespace memsweep::reporters {
+
+struct JudgedRecording {
+    lifetime::Agreement agreement;
+    bool is_check{};  // held out of the fit
+};
+
+struct ProfileReport {
+    std::string name;
+    std::string profile;          // that is inherited,
+    std::string why;              // and why that one
+    lifetime::ReleaseKeys given;  // keys that recordings or options name
+    lifetime::ProfileFit fit;
+    std::vector<JudgedRecording> recordings;
+
+    [[nodiscard]] std::uint64_t recorded_collections() const;  // that were fitted to
+};
+
+// "managed_bytes is 18000: ..."
+[[nodiscard]] std::string key_sentence(const ProfileReport& report, const lifetime::FittedKey& key);
+
+[[nodiscard]] Document document(const ProfileReport& report, const Audience& audience);
+
+}  // namespace memsweep::reporters

@@ -1,0 +1,33 @@
+// Runtime profiles that commands make: keys put over a profile that ships, and the file that holds them.
+//
+// Errors   invalid_input: the first thing that is wrong, `where` = the flag.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/expected.hpp"
+#include "core/model/specs.hpp"
+#include "scenarios/reader/surroundings.hpp"
+
+namespace memsweep::scenarios {
+
+using ReleaseKeys = std::vector<std::pair<std::string, std::string>>;  // of "release", with their values
+
+// What a scenario with this release block has. A later key wins over an earlier one.
+[[nodiscard]] base::Expected<model::ReleaseSpec> release_of(const std::string& profile, const ReleaseKeys& keys,
+                                                            const std::string& flag, const Surroundings& surroundings);
+
+struct ProfileFile {
+    std::string name;
+    std::string description;
+    std::string inherits;
+    bool verified{};
+    ReleaseKeys keys;
+};
+
+// With a line end.
+[[nodiscard]] std::string to_text(const ProfileFile& file);
+
+}  // namespace memsweep::scenarios

@@ -1,0 +1,42 @@
+// The scenario files that `memsweep new` writes for somebody to edit: one made from a few answers, or a copy of
+// another. Comments say what each part is for. They are the help of the option tables and of the tables of names, so
+// that they say what the loader does.
+//
+// Errors   none of what the answers say: load the text, as one loads any other file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/expected.hpp"
+
+namespace memsweep::scenarios {
+
+struct StarterAnswers {
+    std::vector<std::string> release{"refcount", "finalizer"};  // modes: an axis
+    std::vector<std::string> allocators;                        // an axis too; empty: the one of the process
+    std::uint64_t array_bytes{1U << 20U};
+    std::uint64_t times{100};  // arrays made and dropped, one after the other
+    std::uint32_t repetitions{10};
+};
+
+// What the file says of itself.
+struct StarterLabels {
+    std::string name;         // of the scenario; of a copy empty: as it was
+    std::string file;         // as commands are to name it
+    std::string schema_path;  // of scenarios, for editors
+};
+
+// Under every mode and allocator, arrays are made, written and dropped in a loop.
+[[nodiscard]] std::string starter_scenario(const StarterAnswers& answers, const StarterLabels& labels);
+
+// `text`, which lies at `path`, as it is written there; but the paths in it lead to the same files from the folder of
+// `labels.file`.
+//
+// Errors   invalid_input: no JSON object; `where` = "file:line:col".
+[[nodiscard]] base::Expected<std::string> scenario_copy(const std::string& path, std::string_view text,
+                                                        const StarterLabels& labels);
+
+}  // namespace memsweep::scenarios

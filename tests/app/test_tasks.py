@@ -1,0 +1,150 @@
+"""The documents' commands and quotations: docs/tasks.md runs as written, from an installed package; what README.md and docs/ quote
+of a reference result is what memsweep prints of it; links lead somewhere."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import unittest
+
+from memsweep_cli import BINARY, CATALOG, SOURCE, CliTest, environment, execute, sanitized
+
+TASKS = SOURCE / "docs/tasks.md"
+DOCUMENTS = [SOURCE / "README.md", SOURCE / "CONTRIBUTING.md", *sorted((SOURCE / "docs").glob("*.md"))]
+PATIENCE_S = 300
+
+
+def blocks(text, language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.M | re.S)
+
+
+def sections(path):
+    """Heading -> text below it, of the second level."""
+    return dict(part.split("\n", 1) for part in path.read_text().split("\n## ")[1:])
+
+
+class Command:
+    def __init__(self, text):
+        self.text = text
+        self.exit_code = 0
+        self.prints = []
+
+
+def commands(block):
+    """One per line; a here-document belongs to its line, and so do the comments below it that say what is expected."""
+    found = []
+    lines = iter(block.splitlines())
+    for line in lines:
+        if expected := re.fullmatch(r"# exit code (\d+)", line):
+            found[-1].exit_code = int(expected[1])
+        elif expected := re.fullmatch(r"# prints: (.+)", line):
+            found[-1].prints.append(expected[1])
+        elif line:
+            whole = [line]
+            if end := re.search(r"<<'(\w+)'", line):
+                whole += iter(lambda: next(lines), end[1])
+                whole.append(end[1])
+            found.append(Command("\n".join(whole)))
+    return found
+
+
+def spaced(text):
+    """Without the breaks of lines, which depend on how long figures are."""
+    return " ".join(text.split())
+
+
+class Tasks(CliTest):
+    def setUp(self):
+        super().setUp()
+        if shutil.which("cmake") is None or not (BINARY.parent / "cmake_install.cmake").exists() or sanitized():
+            self.leave_out(self.id(), f"{BINARY.parent} has nothing to install")
+        prefix = self.folder / "prefix"
+        subprocess.run(["cmake", "--install", BINARY.parent, "--prefix", prefix], check=True, capture_output=True)
+        self.env = environment(PATH=f"{prefix}/bin:{os.environ['PATH']}")
+
+    def run_task(self, heading):
+        scratch = self.folder / "scratch"
+        scratch.mkdir()
+        found = [one for block in blocks(sections(TASKS)[heading], "sh") for one in commands(block)]
+        self.assertTrue(found)
+        for command in found:
+            done = subprocess.run(["bash", "-c", command.text], cwd=scratch, env=self.env, stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+            said = f"$ {command.text}\n{done.stdout}{done.stderr}"
+            self.assertEqual(done.returncode, command.exit_code, said)
+            for phrase in command.prints:
+                self.assertIn(spaced(phrase), spaced(done.stdout + done.stderr), said)
+
+    def test_release_mode(self):
+        self.run_task("Choose a release mode for your own arrays")
+
+    def test_machine(self):
+        self.run_task("Find out what a machine's memory does")
+
+    def test_gate(self):
+        self.run_task("Gate memory in CI")
+
+    def test_service(self):
+        self.run_task("Find out where a service's memory goes")
+
+    def test_gpu_pool(self):
+        self.run_task("Size a GPU's memory pool without a GPU")
+
+
+def anchors(path):
+    """What GitHub names the headings of a document."""
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```$", "", path.read_text(), flags=re.M | re.S), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.replace("`", "").lower()).replace(" ", "-") for heading in headings}
+
+
+class Documents(CliTest):
+    def test_links_lead_somewhere(self):
+        for document in DOCUMENTS:
+            prose = re.sub(r"^```.*?^```$", "", document.read_text(), flags=re.M | re.S)
+            for target in re.findall(r"\]\(([^)]+)\)", prose):
+                path, _, anchor = target.partition("#")
+                with self.subTest(f"{document.name}: {target}"):
+                    if re.match(r"https?:", path):
+                        continue
+                    led_to = (document.parent / path).resolve() if path else document
+                    self.assertTrue(led_to.exists())
+                    if anchor:
+                        self.assertIn(anchor, anchors(led_to))
+
+    def test_the_index_has_every_document(self):
+        index = (SOURCE / "docs/index.md").read_text()
+        for document in DOCUMENTS:
+            if document.name != "index.md":
+                with self.subTest(document.name):
+                    self.assertIn(f"({os.path.relpath(document, SOURCE / 'docs')})", index)
+
+    def test_the_tables_are_complete(self):
+        names = {name for cell in re.findall(r"^\| (`.+?) \|", (SOURCE / "docs/catalog.md").read_text(), re.M)
+                 for name in re.findall(r"`(\w+)`", cell)}
+        self.assertEqual({path.stem for path in CATALOG.glob("*.json")} - names, set())
+        table = (SOURCE / "docs/commands.md").read_text().partition("| format | reader |")[2].partition("\n\n")[0]
+        formats = {line.split()[0] for line in self.expect(0, "list", "formats").text.splitlines()}
+        self.assertEqual(formats - set(re.findall(r"`([\w-]+)`", table)), set())
+
+    def test_quotations_are_what_is_printed(self):
+        """Line by line and in order; a quotation may leave lines out."""
+        quotations = 0
+        for document in DOCUMENTS:
+            for command, quotation in re.findall(r"^<!-- prints: memsweep ([^\n]+) -->\n```\n(.*?)^```$", document.read_text(), re.M | re.S):
+                outcome = execute(*shlex.split(command), cwd=SOURCE)
+                self.assertIn(outcome.code, (0, 1), outcome)
+                printed = iter([line.rstrip() for line in outcome.text.splitlines()])
+                wrong = next((line for line in quotation.splitlines() if line.rstrip() not in printed), None)
+                with self.subTest(f"{document.name}: {command}"):
+                    self.assertIsNone(wrong, outcome.text)
+                quotations += 1
+        self.assertGreaterEqual(quotations, 4)
+
+    def test_every_task_is_run(self):
+        run = re.findall(r'self\.run_task\("(.*)"\)', (SOURCE / "tests/app/test_tasks.py").read_text())
+        self.assertEqual(run, list(sections(TASKS)))
+
+
+if __name__ == "__main__":
+    unittest.main()
