@@ -56,7 +56,7 @@ if [[ -z $build ]]; then
     targets=(memsweep test_gpu test_device)
     "$root/scripts/build.sh" release "${targets[@]}"
     # Without the CUDA Toolkit there is no such target, and the kit serves OpenCL alone.
-    if grep -q "^build copy_engine:" "$build/build.ninja"; then
+    if grep -q "^build copy_engine[ :]" "$build/build.ninja"; then
         cmake --build "$build" --target copy_engine
     fi
 fi

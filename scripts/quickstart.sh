@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From a fresh clone to a first report: installs what is missing, builds build/release/memsweep, runs
+# From a fresh clone to a first report: installs what is missing, builds what `cmake --install` installs, runs
 # scenarios/catalog/finalizer_repro.json, prints the report and writes results/quickstart.{json,html}.
 #
 #   scripts/quickstart.sh [--no-install]
@@ -77,8 +77,8 @@ if "$install"; then
     begin_step "installing what is missing"
     scripts/install_deps.sh >&2
 fi
-begin_step "building build/release/memsweep"
-NINJA_STATUS='@%f/%t/%e@ ' scripts/build.sh release memsweep 2>&1 | show_build
+begin_step "building build/release/memsweep and its manual pages"
+NINJA_STATUS='@%f/%t/%e@ ' scripts/build.sh release memsweep memsweep_manuals 2>&1 | show_build
 begin_step "measuring scenarios/catalog/finalizer_repro.json"
 
 mkdir -p results

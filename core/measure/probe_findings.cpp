@@ -16,6 +16,7 @@
 #include "core/measure/cases.hpp"
 #include "core/measure/format.hpp"
 #include "core/measure/statistics.hpp"
+#include "core/measure/summary.hpp"
 
 namespace memsweep::measure {
 namespace {
@@ -226,8 +227,8 @@ bool shown_above(const CaseReport& base, const CaseReport& other, std::string_vi
 
 // Two cases that cannot both be true, beyond `limit` times the one in the other.
 struct Contradiction {
-    ProbedCase base;   // the smaller working set, or the one chain
-    ProbedCase other;  // the larger set, or several chains
+    ProbedCase base;   // the smaller working set, the one chain, or the idle memory
+    ProbedCase other;  // the larger set, several chains, or the memory under load
     double excess{};   // over what can be, by the best samples or by the medians
     bool by_best{};
 };
@@ -282,6 +283,32 @@ std::vector<Contradiction> impossible_chains(Cases cases)
     return found;
 }
 
+// What a load takes with idle memory, and while the other processors stream.
+struct LoadedLatency {
+    ProbedCase idle;
+    ProbedCase busy;
+};
+
+std::optional<LoadedLatency> loaded_latency(Cases cases)
+{
+    const auto loaded = measured(cases, "probe_loaded_latency", "latency");
+    const ProbedCase* const idle = with_number(loaded, "load", 0);
+    const ProbedCase* const busy = with_number(loaded, "load", 100);
+    return idle != nullptr && busy != nullptr ? std::optional{LoadedLatency{*idle, *busy}} : std::nullopt;
+}
+
+// Memory that others stream through answers no sooner than idle memory.
+std::optional<Contradiction> sooner_under_load(Cases cases)
+{
+    const auto found = loaded_latency(cases);
+    if (!found) {
+        return std::nullopt;
+    }
+    const auto& [idle, busy] = *found;
+    return contradiction(idle, busy, idle.best / busy.best, idle.median / busy.median,
+                         shown_above(*busy.report, *idle.report, "latency", impossible_factor));
+}
+
 std::string size_text(const ProbedCase& one)
 {
     return base::exact_size(static_cast<std::uint64_t>(number_of(*one.report, "size")));
@@ -319,14 +346,13 @@ void add_parallel_loads(Cases cases, std::vector<std::string>& sentences)
                                         number_of(*most->report, "chains"), format_factor(most->best / one->best),
                                         format_value(Unit::bytes_per_second, most->best)));
     }
-    const auto loaded = measured(cases, "probe_loaded_latency", "latency");
-    const ProbedCase* const idle = with_number(loaded, "load", 0);
-    const ProbedCase* const busy = with_number(loaded, "load", 100);
-    if (idle != nullptr && busy != nullptr) {
+    const auto doubt = sooner_under_load(cases);
+    if (const auto load = loaded_latency(cases); load && !(doubt && doubt->by_best)) {
         sentences.push_back(fmt::format("a load takes {}x the time while the other processors stream: {} against {} "
                                         "(least of the samples)",
-                                        format_factor(busy->best / idle->best), format_value(Unit::seconds, busy->best),
-                                        format_value(Unit::seconds, idle->best)));
+                                        format_factor(load->busy.best / load->idle.best),
+                                        format_value(Unit::seconds, load->busy.best),
+                                        format_value(Unit::seconds, load->idle.best)));
     }
 }
 
@@ -386,6 +412,17 @@ void add_impossible_chains(Cases cases, std::vector<std::string>& sentences)
     }
 }
 
+void add_sooner_under_load(Cases cases, std::vector<std::string>& sentences)
+{
+    if (const auto one = sooner_under_load(cases)) {
+        sentences.push_back(fmt::format(
+            "latency under load is not trustworthy here: a load takes {} with idle memory and {} while the other "
+            "processors stream{}, but a load is never faster for that; something else ran beside the first",
+            format_value(Unit::seconds, shown_value(one->base, *one)),
+            format_value(Unit::seconds, shown_value(one->other, *one)), basis_text(*one)));
+    }
+}
+
 std::vector<const CaseReport*> pointers_to(std::span<const CaseReport> cases)
 {
     std::vector<const CaseReport*> pointers;
@@ -409,6 +446,9 @@ std::vector<ImplausibleCase> implausible_probe_cases(std::span<const CaseReport*
     for (const Contradiction& one : impossible_chains(cases)) {
         found.push_back({one.other.report, fmt::format("{} times one chain{}", times_text(one), basis_text(one))});
     }
+    if (const auto one = sooner_under_load(cases)) {
+        found.push_back({one->base.report, fmt::format("slower than under load{}", basis_text(*one))});
+    }
     return found;
 }
 
@@ -418,6 +458,7 @@ std::vector<std::string> implausible_probe_sentences(std::span<const CaseReport>
     std::vector<std::string> sentences;
     add_falling_latency(cases, sentences);
     add_impossible_chains(cases, sentences);
+    add_sooner_under_load(cases, sentences);
     return sentences;
 }
 

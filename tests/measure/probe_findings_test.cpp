@@ -129,6 +129,17 @@ TEST_CASE("what a probe says of latencies on a busy machine is the least of the 
     const std::vector impossible{chains(1, {0.1, 0.1, 0.1}), chains(16, {2.3, 2.3, 2.3})};
     CHECK(probe_sentences(impossible).empty());
     CHECK(implausible_probe_sentences(impossible).size() == 1);
+    // Nor that memory answers sooner while others stream through it.
+    const std::vector sooner{loaded(0, {154, 155, 156}), loaded(100, {83.9, 84, 85})};
+    CHECK(probe_sentences(sooner).empty());
+    CHECK(
+        implausible_probe_sentences(sooner) ==
+        std::vector<std::string>{
+            "latency under load is not trustworthy here: a load takes 154.0 ns with idle memory and 83.9 ns while the "
+            "other processors stream, but a load is never faster for that; something else ran beside the first"});
+    const std::vector both{&sooner[0], &sooner[1]};
+    REQUIRE(implausible_probe_cases(both).size() == 1);
+    CHECK(implausible_probe_cases(both)[0].report == &sooner[0]);
 }
 
 TEST_CASE("each case that no memory allows is named, against the fastest of the larger sets", "[unit]")

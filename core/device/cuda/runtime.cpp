@@ -54,7 +54,7 @@ CudaRuntime::~CudaRuntime()
         forget_failure(cudaMemPoolDestroy(pool));
     }
     for (const auto& [device, events] : idle_events_) {
-        for (const cudaEvent_t event : events) {
+        for (cudaEvent_t event : events) {
             forget_failure(cudaEventDestroy(event));
         }
     }

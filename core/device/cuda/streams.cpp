@@ -168,7 +168,7 @@ base::Expected<cudaEvent_t> CudaRuntime::take_event(std::uint32_t device)
         const std::lock_guard lock{mutex_};
         std::vector<cudaEvent_t>& idle = idle_events_[device];
         if (!idle.empty()) {
-            const cudaEvent_t event = idle.back();
+            cudaEvent_t event = idle.back();
             idle.pop_back();
             return event;
         }
