@@ -174,7 +174,7 @@ class Listing(CliTest):
         self.assertLessEqual({"json", "csv", "csv-summary", "csv-series", "html"}, {row["format"] for row in self.listing("formats")[1]})
 
     def test_schemas(self):
-        for which in ("scenario", "result", "gates", "comparison", "history", "limits", "fleet", "fleet-trend"):
+        for which in ("scenario", "result", "gate", "comparison", "history", "limits", "fleet", "fleet-trend"):
             schema = strict_json(self.expect(0, "schema", which).out)
             self.assertIn("draft-07", schema["$schema"])
             self.assertIn(which, schema["title"])
@@ -194,6 +194,7 @@ class Checking(CliTest):
     def test_validate_prints_every_error_at_once(self):
         self.small()
         self.write("bad.json", scenario(name="Bad Name", repetitons=1, timeout="5", steps=[
+        self.assertEqual(self.expect(0, "schema", "gates").out, self.expect(0, "schema", "gate").out)
             {"op": "alloc", "as": "a", "bytes": "8M"}, {"op": "drop", "target": "b"}, {"op": "idel", "duration": "1s"}]))
         outcome = self.expect(2, "validate", "bad.json", "small.json", "missing.json")
         places = re.findall(r"(?m)^bad\.json:(\d+):(\d+): ", outcome.errors)
