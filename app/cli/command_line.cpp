@@ -108,6 +108,24 @@ auto usage_error(const Command& program, std::string message, int argc, const ch
         fmt::format("{}; see {} {}--help", message, program.name, command_given ? fmt::format("{} ", argv[1]) : ""));
 }
 
+// "; did you mean \"--repetitions\"?" of the first of the words that is like an option of these commands.
+std::string option_hint(const std::vector<std::string>& unexpected, const Command& program, const Command& given)
+{
+    std::vector<std::string_view> known;
+    for (const Command* command : {&given, &program}) {
+        for (const Option& option : command->options) {
+            known.insert(known.end(), option.names.begin(), option.names.end());
+        }
+    }
+    for (const std::string& word : unexpected) {
+        const std::string_view name = std::string_view{word}.substr(0, word.find('='));
+        if (const std::string_view nearest = base::nearest(name, known); name.starts_with("--") && !nearest.empty()) {
+            return fmt::format("; did you mean \"{}\"?", nearest);
+        }
+    }
+    return {};
+}
+
 // One command as CLI11 knows it.
 struct BoundCommand {
     const Command* command;
@@ -213,6 +231,9 @@ base::Expected<Request> parse(const Command& program, int argc, const char* cons
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp&) {
         return Request{given().command, true};
+    } catch (const CLI::ExtrasError& error) {
+        return usage_error(program, error.what() + option_hint(app.remaining(true), program, *given().command), argc,
+                           argv);
     } catch (const CLI::ParseError& error) {
         return usage_error(program, error.what(), argc, argv);
     }

@@ -98,6 +98,7 @@ class New(CliTest):
 
     def test_what_is_refused(self):
         for arguments, said in ((("No",), "is no name"), (("--from", "churn", "--size", "1MiB"), "--from"), (("--from", "nosuch"), "nosuch"),
+                                (("--from", "chrun"), 'did you mean "churn"?'),
                                 (("--release", "nosuch"), "--release"), (("--allocator", "nosuch"), "--allocator"), (("--count", "0"), "--count")):
             with self.subTest(arguments):
                 self.assertIn(said, self.expect(2, "new", *arguments).errors)
