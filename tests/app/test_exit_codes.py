@@ -264,7 +264,8 @@ class Findings(CliTest):
 
     def test_0_when_only_some_cases_are_above_the_budget(self):
         self.small(axes={"n": [1, 2]}, steps=[alloc(count="${axis.n}"), drop()])
-        self.expect(0, "run", "small.json", "-q", "-o", "r.json", "--max-memory", "100KiB")
+        outcome = self.expect(0, "run", "small.json", "-q", "-o", "r.json", "--max-memory", "100KiB")
+        self.assertRegex(outcome.errors, r"small/n=2 skipped: would hold up to .*, above the budget of 100.0 KiB \(--max-memory\)")
         self.assertEqual([case["status"] for case in self.result()["cases"]], ["ok", "skipped"])
 
     def test_quick_skips_cases_above_64_mib(self):
