@@ -376,6 +376,11 @@ class Probe(CliTest):
             self.assertIn(words, outcome.text)
         self.assertEqual(self.expect(0, "probe", "faults", *QUICK, "--limits", self.limits(broken | {"severity": "warn"})).code, 0)
 
+    def test_who_waits_is_told_how_long(self):
+        said = self.expect(0, "probe", "faults", *QUICK[:-2], "-o", "r.json").errors.splitlines()
+        self.assertRegex(said[0], r"^memsweep: whether other work disturbs this machine, ETA [\d.]+ m?s$")
+        self.assertNotIn("ETA", self.expect(0, "probe", "faults", *QUICK[:-2], "-k", "first_touch", "-o", "r.json").errors, "of a few cases nobody knows")
+
     def test_a_limit_that_nothing_matches_names_the_nearest_word(self):
         good = {"scenario": "probe_faults", "where": {"kind": "first_touch"}, "expr": "time_per_fault.median >= 0ns"}
         wrong = (({"where": {"knid": "first_touch"}}, 'none has a parameter "knid"; did you mean "kind"?'),
