@@ -107,8 +107,8 @@ void warm_memory(std::uint64_t bytes)
     static_cast<void>(sys::prefault_machine_memory(available == 0 ? bytes : std::min(bytes, available / 4 * 3)));
 }
 
-// A quick run repeats nothing on purpose, and needs no telling.
-void add_warnings(model::RunReport& report, bool is_quick)
+// `repeats_enough`: that there are few repetitions needs no telling.
+void add_warnings(model::RunReport& report, bool repeats_enough)
 {
     if (auto warning = model::build_warning(report.tool)) {
         report.warnings.push_back(*std::move(warning));
@@ -119,7 +119,7 @@ void add_warnings(model::RunReport& report, bool is_quick)
         }
         std::ranges::copy_if(
             measure::noise_warnings(one), std::back_inserter(report.warnings),
-            [is_quick](const std::string& code) { return !is_quick || code != "few-repetitions"; },
+            [repeats_enough](const std::string& code) { return !repeats_enough || code != "few-repetitions"; },
             &model::Warning::code);
     }
 }
@@ -311,7 +311,8 @@ class RunSession {
         options.prefault = warm_memory;
         engine::Runner runner{plan, executor, observers, clock_, capabilities_, options};
         runner.run(report);
-        add_warnings(report, command_.quick);
+        // A quick run repeats nothing on purpose, and a scenario that ships as often as what it shows needs.
+        add_warnings(report, command_.quick || (!command_.overrides.repetitions && is_shipped_scenario(plan.path)));
         report.run.ended = sys::utc_now();
         report.run.interrupted = runner.interrupted();
         return runner.interrupted();

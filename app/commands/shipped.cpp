@@ -93,6 +93,12 @@ std::string gate_hint(const std::string& argument)
     return nearest_hint(argument, gate_folder);
 }
 
+bool is_shipped_scenario(const std::string& path)
+{
+    std::error_code problem;
+    return fs::equivalent(fs::absolute(path, problem).parent_path(), shipped(scenario_folder), problem);
+}
+
 std::vector<std::string> shipped_scenarios()
 {
     return names_in(scenario_folder);

@@ -22,6 +22,9 @@ namespace memsweep::app {
 [[nodiscard]] std::string scenario_hint(const std::string& argument);
 [[nodiscard]] std::string gate_hint(const std::string& argument);
 
+// Whether a file is one of the catalog's that ship.
+[[nodiscard]] bool is_shipped_scenario(const std::string& path);
+
 // The names of those that ship, sorted.
 [[nodiscard]] std::vector<std::string> shipped_scenarios();
 [[nodiscard]] std::vector<std::string> shipped_gates();
