@@ -131,6 +131,7 @@ std::string to_json(const FitReport& report)
     const Json document = {{"format", "memsweep-fit"},
                            {"format_version", 1},
                            {"live_peak", report.live_peak},
+                           {"peak_live_bytes", report.live_peak},  // as `info` calls it
                            {"capacity", report.options.capacity},
                            {"alignment", report.options.alignment},
                            {"runs", report.options.runs},

@@ -278,6 +278,7 @@ class Traces(CliTest):
         trace = str(self.folder / "t.mst")
         report = json.loads(self.expect(0, "fit", trace, "-f", "json").text)
         self.assertEqual(report["live_peak"], MTRACE["peak_live_bytes"])
+        self.assertEqual(report["peak_live_bytes"], report["live_peak"], "one name for it, as in info --json")
         self.assertEqual([policy["policy"] for policy in report["policies"]], POLICIES)
         for policy in report["policies"]:
             capacity = policy["capacity"]
