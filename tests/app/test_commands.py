@@ -78,6 +78,11 @@ class Json(CliTest):
                 self.assertEqual(set(strict_json(short.out)), set(document))
         self.assertEqual(strict_json(self.expect(0, "--version", "--json").out)["format"], "memsweep-version")
 
+    def test_a_run_prints_its_result(self):
+        self.small()
+        outcome = self.expect(0, "run", "small.json", "-n", "6", "-o", "r.json", "--json")
+        self.assertEqual(outcome.out, (self.folder / "r.json").read_bytes())
+
     def test_validation(self):
         self.small()
         self.write("bad.json", "{")

@@ -57,7 +57,7 @@ class WrongUsage(CliTest):
         ("report in place of a folder", ["run", "small.json", "-o", "r.json", "-r", "csv=folder"], "folder: cannot write"),
         ("unwritable events", ["run", "small.json", "-o", "r.json", "--events", "no/such/folder/e"], "cannot write events"),
         ("resume without a file", ["run", "small.json", "--resume"], "--resume.*-o"),
-        ("json of what has none", ["run", "small.json", "--json"], "--json: goes with --version"),
+        ("json of what has none", ["export", "small.json", "-f", "rmm", "--json"], "--json: goes with --version"),
         ("two formats", ["report", "small.json", "-f", "csv", "--json"], "--json: means -f json, and -f csv was given too"),
         ("help of the unknown", ["help", "rnu"], 'did you mean "run"'),
         ("resume of a scenario", ["run", "small.json", "--resume", "-o", "other.json"], "no memsweep result"),
