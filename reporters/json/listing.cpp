@@ -64,12 +64,47 @@ std::size_t columns_on_the_line(const std::vector<std::size_t>& widths, std::siz
     return widths.size();
 }
 
-std::string line_of(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths, std::size_t count)
+// Where the columns of a listing stand.
+struct Placing {
+    std::vector<std::size_t> widths;
+    std::size_t beside{};   // so many on the row's own line
+    std::size_t hanging{};  // 1: the next one is text, and is wrapped behind them
+    std::size_t width{};    // of all
+};
+
+// Whether a column holds words, none of which would be cut.
+bool is_text_within(const Listing& listing, std::size_t column, std::size_t width)
 {
-    std::string line;
-    for (std::size_t i = 0; i < count; ++i) {
-        line += fmt::format("{:<{}}", cells[i], widths[i] + 2);
+    bool has_blanks = false;
+    for (const auto& row : listing.rows) {
+        const std::string text = cell_text(row[column]);
+        has_blanks = has_blanks || text.find(' ') != std::string::npos;
+        if (longest_word(text) > static_cast<int>(width)) {
+            return false;
+        }
     }
+    return has_blanks;
+}
+
+Placing place(const Listing& listing, std::size_t width)
+{
+    constexpr std::size_t readable = 32;
+    Placing placing{.widths = widths_of(listing), .width = width};
+    placing.beside = columns_on_the_line(placing.widths, width);
+    std::size_t taken = 0;
+    for (std::size_t i = 0; i < placing.beside; ++i) {
+        taken += placing.widths[i] + 2;
+    }
+    if (placing.beside < placing.widths.size() && taken + readable <= width &&
+        is_text_within(listing, placing.beside, width - taken)) {
+        placing.widths[placing.beside] = width - taken;
+        placing.hanging = 1;
+    }
+    return placing;
+}
+
+std::string trimmed_line(std::string line)
+{
     line.erase(line.find_last_not_of(' ') + 1);
     return line + "\n";
 }
@@ -86,23 +121,40 @@ std::string below(const std::string& cell, std::size_t width)
     return text;
 }
 
+// The row's own line, and those that its hanging cell takes.
+std::string lines_of(const std::vector<std::string>& cells, const Placing& placing)
+{
+    std::string line;
+    for (std::size_t i = 0; i < placing.beside; ++i) {
+        line += fmt::format("{:<{}}", cells[i], placing.widths[i] + 2);
+    }
+    if (placing.hanging == 0) {
+        return trimmed_line(std::move(line));
+    }
+    const std::string margin(line.size(), ' ');
+    std::string text;
+    for (const std::string& part : wrapped(cells[placing.beside], static_cast<int>(placing.widths[placing.beside]))) {
+        text += trimmed_line(std::exchange(line, margin) + part);
+    }
+    return text.empty() ? trimmed_line(std::move(line)) : text;
+}
+
 }  // namespace
 
 std::string listing_text(const Listing& listing, int columns)
 {
-    const auto width = static_cast<std::size_t>(std::max(columns, 1));
-    const std::vector<std::size_t> widths = widths_of(listing);
-    const std::size_t beside = columns_on_the_line(widths, width);
-    const std::vector<std::string> rest{listing.columns.begin() + static_cast<std::ptrdiff_t>(beside),
+    const Placing placing = place(listing, static_cast<std::size_t>(std::max(columns, 1)));
+    const std::size_t shown = placing.beside + placing.hanging;
+    const std::vector<std::string> rest{listing.columns.begin() + static_cast<std::ptrdiff_t>(shown),
                                         listing.columns.end()};
-    std::string text = line_of(listing.columns, widths, beside);
-    text += rest.empty() ? std::string{} : below(fmt::format("{}", fmt::join(rest, ", ")), width);
+    std::string text = lines_of(listing.columns, placing);
+    text += rest.empty() ? std::string{} : below(fmt::format("{}", fmt::join(rest, ", ")), placing.width);
     for (const auto& row : listing.rows) {
         std::vector<std::string> cells;
         std::ranges::transform(row, std::back_inserter(cells), cell_text);
-        text += line_of(cells, widths, beside);
-        for (std::size_t i = beside; i < cells.size(); ++i) {
-            text += cells[i].empty() ? std::string{} : below(cells[i], width);
+        text += lines_of(cells, placing);
+        for (std::size_t i = shown; i < cells.size(); ++i) {
+            text += cells[i].empty() ? std::string{} : below(cells[i], placing.width);
         }
     }
     return text;

@@ -14,8 +14,9 @@ struct Listing {
     std::vector<std::vector<model::Scalar>> rows;  // as many cells as columns; an empty text is null in JSON
 };
 
-// Below a line of the columns' names. What does not fit beside the first columns stands below them, wrapped, in the
-// order of the columns; no line is wider than `columns`, unless one word is.
+// Below a line of the columns' names. Of what does not fit beside the first columns, a text is wrapped behind them
+// where there is room; the rest stands below, in the order of the columns. No line is wider than `columns`, unless one
+// word is.
 [[nodiscard]] std::string listing_text(const Listing& listing, int columns);
 // Of this format, version 1: `rows` has an object for each.
 [[nodiscard]] std::string listing_json(const Listing& listing, std::string_view format);

@@ -122,6 +122,17 @@ class Listing(CliTest):
         lines = self.expect(0, "list", "metrics").text.splitlines()
         self.assertEqual(lines[0].split()[0], "name")
 
+    def test_a_text_is_wrapped_behind_the_columns_before_it(self):
+        words = " ".join(f"word{i}" for i in range(40))
+        self.write("mine.json", scenario("mine", description=words))
+        lines = self.expect(0, "list", "scenarios", ".").text.splitlines()
+        self.assertEqual(lines[:2], ["name  cases  description", "    path"])
+        self.assertRegex(lines[2], r"^mine  1      word0 word1 ")
+        for line in lines[3:-1]:
+            self.assertRegex(line, r"^ {13}word")
+        self.assertEqual(" ".join(line[13:] for line in lines[2:-1]), words)
+        self.assertEqual(lines[-1], "    ./mine.json")
+
     def test_scenarios_of_a_folder_with_a_broken_file(self):
         self.small()
         self.write("broken.json", "{")
@@ -183,6 +194,7 @@ class Listing(CliTest):
             schema = strict_json(self.expect(0, "schema", which).out)
             self.assertIn("draft-07", schema["$schema"])
             self.assertIn(which, schema["title"])
+        self.assertEqual(self.expect(0, "schema", "gates").out, self.expect(0, "schema", "gate").out)
 
 
 class Checking(CliTest):
@@ -199,7 +211,6 @@ class Checking(CliTest):
     def test_validate_prints_every_error_at_once(self):
         self.small()
         self.write("bad.json", scenario(name="Bad Name", repetitons=1, timeout="5", steps=[
-        self.assertEqual(self.expect(0, "schema", "gates").out, self.expect(0, "schema", "gate").out)
             {"op": "alloc", "as": "a", "bytes": "8M"}, {"op": "drop", "target": "b"}, {"op": "idel", "duration": "1s"}]))
         outcome = self.expect(2, "validate", "bad.json", "small.json", "missing.json")
         places = re.findall(r"(?m)^bad\.json:(\d+):(\d+): ", outcome.errors)
