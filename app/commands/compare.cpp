@@ -308,6 +308,7 @@ void add_compare(Command& program, const GlobalOptions& global)
     auto& compare = arguments_of<CompareCommand>(command, global, execute);
     command.positional("result RESULT", value::texts(compare.results),
                        "The base, then its candidates; with --between one result; - is stdin");
+    command.group = "Cases";
     command.option("--between AXIS=VALUE AXIS=VALUE", value::pairs(compare.between, "NAME=VALUE", Arity::two),
                    "Compare two case families of one result: mode=refcount mode=finalizer; the first is the base; two "
                    "phases of each case too: phase=warm phase=cold");
