@@ -482,7 +482,7 @@ class Probe(CliTest):
         for arguments, message in ((("bandwith",), 'did you mean "bandwidth"?'), (("--size", "8M"), "--size"),
                                    (("--size", "-1"), "--size"), (("--size", "1KiB"), "at least 64KiB"),
                                    (("--min-time", "5"), "--min-time"), (("--min-time", "0s"), "--min-time"),
-                                   (("--nodes", "x"), "--nodes"), (("--nodes", "977"), "no node 977"), (("-n", "0"), "--samples"),
+                                   (("--nodes", "x"), "--nodes"), (("--nodes", "977"), "no node 977"), (("-n", "0"), "--repetitions"), (("--samples", "0"), "--repetitions"),
                                    (("-f", "jsn"), 'did you mean "json"?'), (("device", "-o", "/proc/no/such"), "/proc/no")):
             with self.subTest(arguments):
                 outcome = self.expect(2, "probe", *arguments)
