@@ -223,7 +223,7 @@ ExitCode write_report(const model::RunReport& report, const ReportTarget& target
         return write_in(*format, report, target.path, global);
     }
     for (const reporters::FormatFile& file : files_for(*format, target.path)) {
-        if (is_left_out(file, report)) {
+        if (file.format.name != format->name && is_left_out(file, report)) {
             continue;
         }
         if (write_in(file.format, report, file.path, global) != ExitCode::done) {
