@@ -398,7 +398,8 @@ json.dump([[family.name, family.type, family.unit, [[one.labels, one.value] for 
             if form != "text":
                 self.assertEqual((self.folder / "out" / form).read_bytes(), self.expect(0, "report", "r.json", "-f", form).out, form)
         self.assertTrue((self.folder / "out/gha.smaller.json").exists())
-        self.assertTrue((self.folder / "out/all.series.csv").exists())
+        self.assertTrue((self.folder / "out/all.summary.csv").exists())
+        self.assertFalse((self.folder / "out/all.series.csv").exists(), "nothing was sampled over time")
 
 
 if __name__ == "__main__":
