@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/measure/cases.hpp"
 #include "reporters/ci/ci_formats.hpp"
 #include "reporters/document/run_document.hpp"
 #include "reporters/html/chart_writers.hpp"
@@ -48,6 +49,16 @@ constexpr Writers health_writers{write_health, nullptr, nullptr, write_health, n
 constexpr std::array<std::string_view, 3> csv_parts{"csv-summary", "csv-series", "csv-matrix"};
 constexpr std::array<std::string_view, 2> gha_parts{"gha-smaller", "gha-bigger"};
 
+bool has_series(const model::RunReport& report)
+{
+    return std::ranges::any_of(report.cases, [](const model::CaseReport& one) { return !one.series.empty(); });
+}
+
+bool has_matrices(const model::RunReport& report)
+{
+    return !measure::place_matrices(report.cases).empty();
+}
+
 std::string without_ending(const std::string& path, std::string_view ending)
 {
     return path.ends_with(ending) ? path.substr(0, path.size() - ending.size()) : path;
@@ -66,10 +77,20 @@ std::span<const Format> formats()
         {"csv", ".csv", "one row per repetition and metric", csv_writers, csv_parts},
         {"csv-summary", ".summary.csv", "one row per case and metric: median, interval, spread",
          of_runs(write_csv_summary)},
-        {"csv-series", ".series.csv", "the sampled curves: one row per case, repetition, series and time",
-         of_runs(write_csv_series)},
-        {"csv-matrix", ".matrix.csv", "quantities between every two places: one row per pair",
-         of_runs(write_csv_matrix)},
+        {"csv-series",
+         ".series.csv",
+         "the sampled curves: one row per case, repetition, series and time",
+         of_runs(write_csv_series),
+         {},
+         nullptr,
+         has_series},
+        {"csv-matrix",
+         ".matrix.csv",
+         "quantities between every two places: one row per pair",
+         of_runs(write_csv_matrix),
+         {},
+         nullptr,
+         has_matrices},
         {"gbench", ".gbench.json", "Google Benchmark's JSON: one entry per repetition, for its compare.py",
          of_runs(write_gbench)},
         {"gha", ".json", "github-action-benchmark: medians, one file per direction", of_runs(write_gha_smaller),

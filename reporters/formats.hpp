@@ -42,6 +42,8 @@ struct Format {
     std::span<const std::string_view> parts{};  // formats that go beside it when it goes to a file
     // Of a format that is nothing but its parts: whether `write` says everything about a report all the same.
     bool (*fits_one_text)(const model::RunReport&){};
+    // Of a part that some reports have nothing for: whether this one has.
+    bool (*has_rows)(const model::RunReport&){};
 
     template <typename Report>
     [[nodiscard]] bool writes() const

@@ -108,6 +108,24 @@ auto usage_error(const Command& program, std::string message, int argc, const ch
         fmt::format("{}; see {} {}--help", message, program.name, command_given ? fmt::format("{} ", argv[1]) : ""));
 }
 
+// "; did you mean \"--repetitions\"?" of the first of the words that is like an option of these commands.
+std::string option_hint(const std::vector<std::string>& unexpected, const Command& program, const Command& given)
+{
+    std::vector<std::string_view> known;
+    for (const Command* command : {&given, &program}) {
+        for (const Option& option : command->options) {
+            known.insert(known.end(), option.names.begin(), option.names.end());
+        }
+    }
+    for (const std::string& word : unexpected) {
+        const std::string_view name = std::string_view{word}.substr(0, word.find('='));
+        if (const std::string_view nearest = base::nearest(name, known); name.starts_with("--") && !nearest.empty()) {
+            return fmt::format("; did you mean \"{}\"?", nearest);
+        }
+    }
+    return {};
+}
+
 // One command as CLI11 knows it.
 struct BoundCommand {
     const Command* command;
@@ -154,6 +172,29 @@ Option& Command::flag(std::string_view declaration, bool& target, std::string op
     return option(declaration, value::flag(target), std::move(option_help));
 }
 
+Option& Command::format_option(std::string& format, OptionValue value, std::string option_help)
+{
+    Option& added = option("-f,--format FMT", std::move(value), std::move(option_help));
+    const auto take_json = [&format, usual = format](const std::vector<std::string>&) -> base::Expected<void> {
+        if (format != usual && format != "json") {
+            return refuse(fmt::format("means -f json, and -f {} was given too", format));
+        }
+        format = "json";
+        return {};
+    };
+    option("--json", {.take = take_json, .arity = Arity::flag}, "The same as -f json");
+    return added;
+}
+
+void Command::text_or_json(bool& as_json, std::string json_help)
+{
+    OptionValue value = value::any([&as_json](const std::string& given) { as_json = given == "json"; });
+    value.choices = {"text", "json"};
+    value.fallback = "text";
+    option("-f,--format FMT", std::move(value), "text or json");
+    flag("--json", as_json, std::move(json_help));
+}
+
 Option& Command::hidden_option(std::string_view declaration, OptionValue value)
 {
     return hidden_options.emplace_back(declared(declaration, std::move(value), ""));
@@ -190,6 +231,9 @@ base::Expected<Request> parse(const Command& program, int argc, const char* cons
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp&) {
         return Request{given().command, true};
+    } catch (const CLI::ExtrasError& error) {
+        return usage_error(program, error.what() + option_hint(app.remaining(true), program, *given().command), argc,
+                           argv);
     } catch (const CLI::ParseError& error) {
         return usage_error(program, error.what(), argc, argv);
     }

@@ -90,6 +90,10 @@ struct Command {
     Option& positional(std::string_view declaration, OptionValue value, std::string option_help);  // required
     Option& optional_positional(std::string_view declaration, OptionValue value, std::string option_help);
     Option& flag(std::string_view declaration, bool& target, std::string option_help);
+    // -f and --json, which is the same as -f json. `format` is what `value` sets; it holds the default.
+    Option& format_option(std::string& format, OptionValue value, std::string option_help);
+    // The same of a command that has text and JSON alone.
+    void text_or_json(bool& as_json, std::string json_help);
     // Known to the parser, and to no help, completion or manual page.
     Option& hidden_option(std::string_view declaration, OptionValue value);
     Command& command(std::string command_name, std::string command_help);

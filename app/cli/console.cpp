@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 
 #include "app/cli/option_values.hpp"
 #include "core/base/printable.hpp"
@@ -43,6 +45,16 @@ bool wants_color(ColorMode mode)
     return isatty(STDOUT_FILENO) == 1 && (term == nullptr || std::string_view{term} != "dumb");
 }
 
+void print_lines(const std::vector<base::Error>& errors, const char* before)
+{
+    std::set<std::string> said;
+    for (const base::Error& error : errors) {
+        if (const auto [line, is_new] = said.insert(base::describe(error)); is_new) {
+            std::fprintf(stderr, "%s%s\n", before, line->c_str());
+        }
+    }
+}
+
 }  // namespace
 
 void add_global_options(Command& program, GlobalOptions& global)
@@ -73,11 +85,14 @@ void print_error(const base::Error& error)
     std::fprintf(stderr, "memsweep: error: %s\n", base::describe(error).c_str());
 }
 
+void print_errors(const std::vector<base::Error>& errors)
+{
+    print_lines(errors, "memsweep: error: ");
+}
+
 void print_places(const std::vector<base::Error>& errors)
 {
-    for (const base::Error& error : errors) {
-        std::fprintf(stderr, "%s\n", base::describe(error).c_str());
-    }
+    print_lines(errors, "");
 }
 
 void print_note(std::string_view message)
@@ -101,7 +116,7 @@ ExitCode settled(const base::Expected<void>& outcome)
 bool print_data(std::string_view text)
 {
     const int problem = sys::write_all(STDOUT_FILENO, text);
-    if (problem != 0) {
+    if (problem != 0 && problem != EPIPE) {
         print_error(sys::io_error("cannot write to standard output", problem, "stdout"));
     }
     return problem == 0;

@@ -32,7 +32,9 @@ void add_global_options(Command& program, GlobalOptions& global);
 
 // "memsweep: error: where: message" on stderr.
 void print_error(const base::Error& error);
-// All that is wrong with a file, each as "file:line:col: message".
+// Each of them once, however many inputs share it.
+void print_errors(const std::vector<base::Error>& errors);
+// All that is wrong with files, each once, as "file:line:col: message".
 void print_places(const std::vector<base::Error>& errors);
 void print_note(std::string_view message);
 
@@ -40,8 +42,8 @@ void print_note(std::string_view message);
 [[nodiscard]] ExitCode settled(const base::Expected<ExitCode>& outcome);
 [[nodiscard]] ExitCode settled(const base::Expected<void>& outcome);
 
-// Writes all of the text to stdout. Returns false, and prints the error, when it could not: a closed pipe or a full
-// disk behind stdout must not look like success.
+// Writes all of the text to stdout. Returns false, and prints the error, when it could not: a full disk behind stdout
+// must not look like success. Nothing is printed of a reader that has left, as `head` does: it has what it wanted.
 [[nodiscard]] bool print_data(std::string_view text);
 [[nodiscard]] ExitCode print_text(std::string_view text);
 

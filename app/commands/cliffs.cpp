@@ -229,7 +229,7 @@ void add_cliffs(Command& program, const GlobalOptions& global)
     command.option("--from SIZE", value::size(cliffs.range.from), "Smallest size (default 64B)");
     command.option("--to SIZE", value::size(cliffs.range.to), "Largest size (default 64MiB)");
     command.flag("--no-verify", cliffs.no_verify, "Name the settings that should move a cliff without trying them");
-    command.option("-f,--format FMT", value::word(cliffs.format, {"text", "json"}), "text or json");
+    command.format_option(cliffs.format, value::word(cliffs.format, {"text", "json"}), "text or json");
     command.option("-o,--out FILE", value::text(cliffs.out), "Where to write (default stdout)");
     command.footer =
         "Each size is measured in a fresh process. Exit codes: 0 done; 2 an unknown allocator; 3 a measurement "

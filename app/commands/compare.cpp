@@ -128,10 +128,11 @@ struct Inputs {
 std::optional<Inputs> read_all(const std::vector<std::string>& paths)
 {
     Inputs inputs;
+    std::vector<base::Error> errors;
     for (const std::string& path : paths) {
         auto result = read_any_result(path);
         if (!result) {
-            print_error(result.error());
+            errors.push_back(std::move(result.error()));
             continue;
         }
         if (auto* fleet = std::get_if<model::Fleet>(&*result)) {
@@ -144,8 +145,8 @@ std::optional<Inputs> read_all(const std::vector<std::string>& paths)
         }
         inputs.results.push_back(std::move(report));
     }
-    return inputs.results.size() + inputs.fleets.size() == paths.size() ? std::optional{std::move(inputs)}
-                                                                        : std::nullopt;
+    print_errors(errors);
+    return errors.empty() ? std::optional{std::move(inputs)} : std::nullopt;
 }
 
 bool is_between_phases(const CompareCommand& command)
@@ -272,6 +273,7 @@ base::Expected<ExitCode> execute(const CompareCommand& command, const GlobalOpti
 
 void add_judging(Command& command, CompareCommand& compare)
 {
+    command.group = "Judging";
     OptionValue metrics = value::texts(compare.metrics, Arity::each_time);
     command.option("--metric METRIC", value::offering(std::move(metrics), value::names_in(model::metric_catalog())),
                    "Only this metric (repeatable; memsweep list metrics)");
@@ -281,9 +283,10 @@ void add_judging(Command& command, CompareCommand& compare)
                    "Take thresholds from a gate file, or one that ships (memory)");
     command.flag("--points", compare.points, "Also compare what named points measured, as POINT.METRIC");
     command.flag("--no-gate", compare.no_gate, "Show regressions, but exit with 0");
+    command.flag("--force", compare.force, "Compare different scenarios or machines all the same");
+    command.group = "Output";
     command.flag("--only-changed", compare.only_changed, "Leave out what is the same or cannot be told");
     command.flag("--explain", compare.explain, "Say how each verdict came about, and what would have changed it");
-    command.flag("--force", compare.force, "Compare different scenarios or machines all the same");
 }
 
 base::Expected<void> check(const CompareCommand& compare)
@@ -305,13 +308,15 @@ void add_compare(Command& program, const GlobalOptions& global)
     auto& compare = arguments_of<CompareCommand>(command, global, execute);
     command.positional("result RESULT", value::texts(compare.results),
                        "The base, then its candidates; with --between one result; - is stdin");
+    command.group = "Cases";
     command.option("--between AXIS=VALUE AXIS=VALUE", value::pairs(compare.between, "NAME=VALUE", Arity::two),
                    "Compare two case families of one result: mode=refcount mode=finalizer; the first is the base; two "
                    "phases of each case too: phase=warm phase=cold");
     add_judging(command, compare);
     const auto formats = reporters::format_names<reporters::ComparisonReport>();
-    command.option("-f,--format FMT", value::offering(value::text(compare.format), {formats.begin(), formats.end()}),
-                   "text, md, json, junit or html");
+    command.format_option(compare.format,
+                          value::offering(value::text(compare.format), {formats.begin(), formats.end()}),
+                          "text, md, json, junit or html");
     command.option("-o,--out FILE", value::text(compare.out), "Where to write (default stdout)");
     command.footer = "Exit codes: 0 no regression; 1 a metric regressed or a case began to fail; 2 unreadable, or not "
                      "comparable; 5 no verdict: too few repetitions.";

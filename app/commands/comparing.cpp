@@ -30,10 +30,11 @@ std::optional<measure::Criteria> gate_criteria(const std::string& gate)
     if (gate.empty()) {
         return measure::Criteria{};
     }
-    auto loaded = scenarios::load_gate(gate == "-" ? gate : gate_path(gate));
+    auto loaded = scenarios::load_gate(gate_path(gate));
     if (loaded) {
         return *std::move(loaded);
     }
+    loaded.error().front().message += gate_hint(gate);
     print_places(loaded.error());
     return std::nullopt;
 }

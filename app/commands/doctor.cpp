@@ -57,7 +57,7 @@ void add_doctor(Command& program, const GlobalOptions& global)
 {
     Command& command = program.command("doctor", "Is this machine fit to measure on? What spoils numbers here");
     auto& doctor = arguments_of<DoctorCommand>(command, global, execute);
-    command.flag("--json", doctor.json, "As JSON: every check with its status, value, reason and command");
+    command.text_or_json(doctor.json, "As JSON: every check with its status, value, reason and command");
     command.footer =
         "Exit codes: 0 nothing would spoil numbers; 1 something would, and the command that changes it is shown.";
 }

@@ -114,8 +114,8 @@ void add_fit(Command& program, const GlobalOptions& global)
     command.option("--alignment SIZE", value::size(fit.alignment_bytes),
                    "Sizes are rounded up to it (default 16B, and 256B where there are devices)");
     command.option("--runs N", value::number(fit.runs, 1, 1000), "The same run so often: what the last one needs");
-    command.option("-f,--format FMT", value::word(fit.format, {"text", "json", "html"}),
-                   "text, json, or html with pictures of the address space");
+    command.format_option(fit.format, value::word(fit.format, {"text", "json", "html"}),
+                          "text, json, or html with pictures of the address space");
     command.option("-o,--out FILE", value::text(fit.out), "Where to write (default stdout)");
     command.footer =
         "Exit codes: 0 done; 1 --capacity is too small for a policy, or parts of the trace were damaged and left "

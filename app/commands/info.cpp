@@ -36,7 +36,7 @@ void add_info(Command& program, const GlobalOptions& global)
         program.command("info", "What a trace holds: events, threads, live and peak bytes, sizes, lifetimes");
     auto& info = arguments_of<InfoCommand>(command, global, execute);
     command.positional("trace FILE", value::text(info.trace), "A trace (.mst); - is stdin");
-    command.flag("--json", info.json, "The totals as JSON");
+    command.text_or_json(info.json, "The totals as JSON");
     command.footer = "Exit codes: 0 all of it was read; 1 parts were damaged and left out; 2 unreadable.";
 }
 

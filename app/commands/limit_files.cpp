@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -11,6 +13,7 @@
 
 #include "app/cli/console.hpp"
 #include "app/cli/option_values.hpp"
+#include "core/base/text.hpp"
 #include "core/measure/assertions.hpp"
 #include "core/measure/format.hpp"
 #include "core/sys/output_file.hpp"
@@ -45,14 +48,56 @@ std::string evidence(const CaseReport& report, const model::Expression& expressi
                        text(summary.max));
 }
 
-AssertionResult unmet(const scenarios::ProbeLimit& limit)
+// What of its `where` no case has, with the nearest that one has; empty: each word of it is one's, but none has them
+// all.
+std::string unmatched_word(const std::vector<model::Param>& where, const std::vector<CaseReport>& cases)
+{
+    for (const model::Param& wanted : where) {
+        std::set<std::string> names;
+        std::set<std::string> values;
+        for (const CaseReport& one : cases) {
+            for (const model::Param& param : one.params) {
+                names.insert(param.name);
+                if (param.name == wanted.name) {
+                    values.insert(model::to_text(param.value));
+                }
+            }
+        }
+        const std::string value = model::to_text(wanted.value);
+        if (!values.contains(value)) {
+            const bool is_name = values.empty();
+            const std::set<std::string>& there = is_name ? names : values;
+            const std::vector<std::string_view> known{there.begin(), there.end()};
+            return is_name
+                       ? fmt::format("none has a parameter \"{}\"{}", wanted.name, base::suggestion(wanted.name, known))
+                       : fmt::format("none has {}={}{}", wanted.name, value, base::suggestion(value, known));
+        }
+    }
+    return {};
+}
+
+// Why nothing that was measured is the limit's, as far as a word of it tells.
+std::string mismatch(const scenarios::ProbeLimit& limit, const std::vector<CaseReport>& cases)
+{
+    std::set<std::string_view> parts;
+    std::ranges::transform(cases, std::inserter(parts, parts.end()), &CaseReport::scenario);
+    if (!limit.scenario.empty() && !parts.contains(limit.scenario)) {
+        const std::vector<std::string_view> known{parts.begin(), parts.end()};
+        return fmt::format("nothing of \"{}\" was{}", limit.scenario, base::suggestion(limit.scenario, known));
+    }
+    const std::vector<CaseReport> chosen = cases_of(limit, cases);
+    return chosen.empty() ? std::string{} : unmatched_word(limit.assertion.where, chosen);
+}
+
+AssertionResult unmet(const scenarios::ProbeLimit& limit, const std::vector<CaseReport>& cases)
 {
     AssertionResult result;
     result.expression = limit.assertion.text;
     result.unit = limit.assertion.expression.unit;
     result.outcome = limit.optional ? AssertionOutcome::not_evaluated : AssertionOutcome::failed;
     result.severity = limit.assertion.severity;
-    result.reason = "no case that it speaks of was measured";
+    const std::string why = mismatch(limit, cases);
+    result.reason = fmt::format("no case that it speaks of was measured{}{}", why.empty() ? "" : ": ", why);
     result.where = limit.assertion.where;
     return result;
 }
@@ -148,7 +193,7 @@ void judge_by_limits(const std::vector<scenarios::ProbeLimit>& limits, model::Ru
         std::vector<AssertionResult> results = measure::evaluate({limit.assertion}, cases_of(limit, report.cases));
         std::erase_if(results, [](const auto& one) { return one.outcome == AssertionOutcome::not_evaluated; });
         if (results.empty()) {
-            results.push_back(unmet(limit));
+            results.push_back(unmet(limit, report.cases));
         }
         for (AssertionResult& result : results) {
             judged.emplace_back(&limit, std::move(result));

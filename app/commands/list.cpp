@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -11,6 +13,7 @@
 
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
+#include "app/commands/plans.hpp"
 #include "app/commands/shipped.hpp"
 #include "app/commands/this_machine.hpp"
 #include "core/model/allocator.hpp"
@@ -59,11 +62,11 @@ Expected<Listing> list_scenarios(const ListCommand& command)
 {
     const std::string folder = command.files.empty() ? shipped("scenarios/catalog") : command.files.front();
     const auto entries = MEMSWEEP_TRY(scenarios::list_catalog(folder, surroundings(this_machine())));
-    Listing listing{{"name", "cases", "path", "description"}, {}};
+    Listing listing{{"name", "cases", "description", "path"}, {}};
     for (const scenarios::CatalogEntry& entry : entries) {
         const std::string description =
             entry.errors.empty() ? entry.description : "invalid: " + base::describe(entry.errors.front());
-        add_row(listing, entry.name, entry.cases, entry.path, description);
+        add_row(listing, entry.name, entry.cases, description, entry.path);
     }
     return listing;
 }
@@ -76,7 +79,7 @@ Expected<Listing> list_cases(const ListCommand& command)
     const scenarios::Surroundings around = surroundings(this_machine());
     Listing listing{{"case", "peak_bytes"}, {}};
     for (const std::string& file : command.files) {
-        const auto plan = scenarios::load(scenario_path(file), {}, around);
+        const auto plan = load_scenario(file, {}, around);
         if (!plan) {
             return base::fail(plan.error().front());
         }
@@ -229,7 +232,8 @@ Expected<ExitCode> execute(const ListCommand& command, const GlobalOptions& /*gl
 {
     const Subject& subject = *std::ranges::find(subjects, command.what, &Subject::name);
     const Listing listing = MEMSWEEP_TRY(subject.make(command));
-    return print_text(command.json ? reporters::listing_json(listing) : reporters::listing_text(listing));
+    return print_text(command.json ? reporters::listing_json(listing, "memsweep-list")
+                                   : reporters::listing_text(listing, terminal_width(STDOUT_FILENO)));
 }
 
 }  // namespace
@@ -243,7 +247,7 @@ void add_list(Command& program, const GlobalOptions& global)
                        "scenarios, cases, metrics, ops, resources, disciplines, allocators, profiles, formats");
     command.optional_positional("file FILE", value::texts(list.files),
                                 "Scenario files of `list cases`; the folder of `list scenarios`");
-    command.flag("--json", list.json, "As JSON, with every key's type, unit, default and bounds");
+    command.text_or_json(list.json, "As JSON, with every key's type, unit, default and bounds");
 }
 
 }  // namespace memsweep::app

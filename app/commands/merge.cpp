@@ -146,7 +146,7 @@ struct Part {
 struct Collected {
     const MergeCommand& command;
     bool is_fleet{};
-    bool unreadable{};
+    std::vector<base::Error> unreadable{};
     ExitCode worst{ExitCode::done};
     std::vector<Part> parts{};
     std::string ids{};  // of the runs of a fleet
@@ -155,8 +155,7 @@ struct Collected {
     base::Expected<void> take(const std::string& path, base::Expected<model::RunReport> result)
     {
         if (!result) {
-            print_error(result.error());
-            unreadable = true;
+            unreadable.push_back(std::move(result.error()));
             return {};
         }
         if (result->run.interrupted) {
@@ -243,8 +242,9 @@ base::Expected<ExitCode> execute(const MergeCommand& command, const GlobalOption
     MEMSWEEP_TRY(read_results(command.results, [&](const std::string& path, base::Expected<model::RunReport> result) {
         return collected.take(path, std::move(result));
     }));
+    print_errors(collected.unreadable);
     const bool is_empty = collected.parts.empty() && collected.ids.empty();
-    if (is_empty || (collected.unreadable && !expects)) {
+    if (is_empty || (!collected.unreadable.empty() && !expects)) {
         return ExitCode::bad_input;
     }
     return collected.is_fleet ? write_fleet(collected, expectation, tags, command, global)

@@ -74,8 +74,11 @@ base::Expected<std::string> text_of(const NewCommand& asked, const std::string& 
         return scenarios::starter_scenario(answers_of(asked), labels);
     }
     const std::string path = scenario_path(asked.from);
-    return scenarios::scenario_copy(path == "-" ? "<stdin>" : path, MEMSWEEP_TRY(scenarios::read_text_file(path)),
-                                    labels);
+    auto text = scenarios::read_text_file(path);
+    if (!text) {
+        text.error().message += scenario_hint(asked.from);
+    }
+    return scenarios::scenario_copy(path == "-" ? "<stdin>" : path, MEMSWEEP_TRY(std::move(text)), labels);
 }
 
 base::Expected<ExitCode> execute(const NewCommand& asked, const GlobalOptions& global)

@@ -22,13 +22,23 @@ constexpr double written_bytes_per_second = 2e9;
 
 }  // namespace
 
+scenarios::Loaded load_scenario(const std::string& name, const scenarios::Overrides& overrides,
+                                const scenarios::Surroundings& around)
+{
+    scenarios::Loaded plan = scenarios::load(scenario_path(name), overrides, around);
+    if (!plan) {
+        plan.error().front().message += scenario_hint(name);
+    }
+    return plan;
+}
+
 LoadedPlans load_plans(const std::vector<std::string>& names, const scenarios::Overrides& overrides,
                        const model::Machine& machine, const std::function<std::string(const model::Plan&)>& objection)
 {
     const scenarios::Surroundings around = surroundings(machine);
     LoadedPlans loaded;
     for (const std::string& name : names) {
-        scenarios::Loaded plan = scenarios::load(scenario_path(name), overrides, around);
+        scenarios::Loaded plan = load_scenario(name, overrides, around);
         if (!plan) {
             std::ranges::move(plan.error(), std::back_inserter(loaded.errors));
         } else if (std::string why = objection ? objection(*plan) : ""; !why.empty()) {

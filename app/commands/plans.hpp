@@ -18,6 +18,10 @@ struct LoadedPlans {
     std::vector<base::Error> errors;  // of all files, in their order; empty: all plans are there
 };
 
+// One scenario, as load_plans finds it.
+[[nodiscard]] scenarios::Loaded load_scenario(const std::string& name, const scenarios::Overrides& overrides,
+                                              const scenarios::Surroundings& around);
+
 // Scenarios by file or by the name of one that ships. `objection`: why a plan is of no use here; empty: it is.
 [[nodiscard]] LoadedPlans load_plans(const std::vector<std::string>& names, const scenarios::Overrides& overrides,
                                      const model::Machine& machine,

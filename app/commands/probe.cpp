@@ -70,7 +70,8 @@ void add_measuring(Command& command, ProbeCommand& probe)
                    "(default 256MiB)");
     command.option("--min-time DURATION", value::duration(probe.min_time),
                    "Of each sample of a bandwidth (default 20ms)");
-    command.option("-n,--samples N", value::number(probe.samples, 1, 10'000), "Of each case (default 7)");
+    command.option("-n,--repetitions,--samples N", value::number(probe.samples, 1, 10'000),
+                   "Samples of each case (default 7)");
 }
 
 void add_output(Command& command, ProbeArguments& asked)
@@ -84,8 +85,9 @@ void add_output(Command& command, ProbeArguments& asked)
     command.option("--xml FILE", value::text(probe.xml),
                    "Describe the machine in this file, for lstopo and whatever else uses hwloc");
     const std::vector<std::string> formats = value::names_in(reporters::formats());
-    command.option("-f,--format FMT", value::offering(value::text(probe.format), formats),
-                   "text, json, csv, html and the others of `memsweep list formats` (default text; json for -o)");
+    command.format_option(
+        probe.format, value::offering(value::text(probe.format), formats),
+        "text, json, csv, html and the others of `memsweep list formats` (default text; json for -o)");
     command.option("--export FMT", value::offering(value::text(asked.export_format), formats),
                    "The same as --format: nvbandwidth for what reads its JSON");
     command.option("-o,--out FILE", value::text(probe.out),

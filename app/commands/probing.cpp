@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "core/measure/measured_checks.hpp"
 #include "core/probe/probe.hpp"
 #include "core/probe/probe_case.hpp"
+#include "core/probe/time_left.hpp"
 #include "core/sys/machine_facts.hpp"
 #include "scenarios/reader/fingerprint.hpp"
 
@@ -97,19 +99,26 @@ void add(std::vector<model::CaseReport>& cases, std::vector<model::CaseReport> m
 }
 
 std::vector<model::CaseReport> all_cases(const ProbeCommand& command, const probe::ProbeContext& context,
-                                         device::Runtime& runtime)
+                                         device::Runtime& runtime, probe::TimeLeft& left)
 {
     std::vector<model::CaseReport> cases;
-    if (asks_for(command, "topology")) {
+    const auto begins = [&](const char* part) {
+        const bool is_asked = asks_for(command, part);
+        if (is_asked) {
+            left.begin(part);
+        }
+        return is_asked;
+    };
+    if (begins("topology")) {
         add(cases, probe::probe_topology(context));
         add(cases, probe::probe_device_facts(runtime));
     }
     std::optional<std::uint64_t> effective_cache;
-    if (asks_for(command, "latency")) {
+    if (begins("latency")) {
         add(cases, probe::probe_latency(context));
         effective_cache = probe::effective_cache_bytes(probe::latencies_by_size(cases));
     }
-    if (asks_for(command, "bandwidth")) {
+    if (begins("bandwidth")) {
         // Arrays of a given size need no cache to be larger than.
         if (!effective_cache && !command.array_bytes && !context.stopped()) {
             context.progress("bandwidth: how large the caches are in effect");
@@ -118,13 +127,14 @@ std::vector<model::CaseReport> all_cases(const ProbeCommand& command, const prob
         add(cases, probe::probe_bandwidth(context, effective_cache));
         add(cases, probe::probe_numa(context, effective_cache));
     }
-    if (asks_for(command, "faults")) {
+    if (begins("faults")) {
         add(cases, probe::probe_faults(context));
     }
-    if (asks_for(command, "device")) {
+    if (begins("device")) {
         add(cases, probe::probe_devices(context, runtime));
     }
     if (!command.transfers.empty()) {
+        left.begin("transfers");
         const auto transfers = spelled_out(command.transfers, runtime, context.devices);
         const bool on_host = std::ranges::all_of(transfers, model::is_on_host);
         add(cases, on_host ? probe::probe_transfers(context, transfers)
@@ -178,6 +188,12 @@ model::RunReport new_report(const ProbeCommand& command, const GlobalOptions& gl
     return report;
 }
 
+// ", ETA 14 s"; empty where nothing is known of what is left.
+std::string eta(double seconds)
+{
+    return seconds > 0 ? fmt::format(", ETA {}", base::format_duration(seconds)) : std::string{};
+}
+
 // Whether anything is measured whose figures other work would spoil.
 bool measures(const ProbeCommand& command)
 {
@@ -194,6 +210,23 @@ void look_for_other_work(const sys::Clock& clock, model::RunReport& report)
     if (auto warning = measure::busy_machine_warning(checks)) {
         report.warnings.push_back(*std::move(warning));
     }
+}
+
+// How long each part that was asked for usually takes; nothing where only some of their cases are measured.
+std::vector<probe::Part> expected_parts(const ProbeCommand& command, const probe::ProbeContext& context,
+                                        const device::Runtime& runtime)
+{
+    if (!command.filter.empty()) {
+        return {};
+    }
+    std::vector<probe::Part> parts = probe::usual_parts(context, runtime);
+    std::erase_if(parts, [&](const probe::Part& one) {
+        return one.name == "transfers" ? command.transfers.empty() : !asks_for(command, one.name);
+    });
+    if (measures(command)) {
+        parts.insert(parts.begin(), {"other work", 1.2});
+    }
+    return parts;
 }
 
 void add_probe_warnings(model::RunReport& report)
@@ -258,6 +291,7 @@ base::Expected<model::RunReport> probe(const ProbeCommand& command, const Global
     model::RunReport report = new_report(command, global);
     report.run.seed = settings.seed;
     bool stopped = false;
+    std::optional<probe::TimeLeft> left;
     const probe::ProbeContext context{.clock = clock,
                                       .settings = settings,
                                       .nodes = std::move(nodes),
@@ -266,19 +300,20 @@ base::Expected<model::RunReport> probe(const ProbeCommand& command, const Global
                                       .binds_memory = several,
                                       .topology = topology,
                                       .progress =
-                                          [&global](const std::string& what) {
+                                          [&](const std::string& what) {
                                               if (!global.quiet && global.progress != ProgressMode::none) {
-                                                  print_note(what);
+                                                  print_note(what + eta(left->seconds()));
                                               }
                                           },
                                       .stopped = [&] { return stopped = stopped || signals.pending().has_value(); },
                                       .wants = wants};
+    left.emplace(clock, expected_parts(command, context, *runtime));
     report.machine.devices = probe::device_lines(*runtime);
     if (measures(command)) {
         context.progress("whether other work disturbs this machine");
         look_for_other_work(clock, report);
     }
-    report.cases = all_cases(command, context, *runtime);
+    report.cases = all_cases(command, context, *runtime, *left);
     std::erase_if(report.cases, [&](const model::CaseReport& one) { return !wants(one.id); });
     report.run.scenario_fingerprint = fingerprint(report);
     report.run.scenario_sha256 = report.run.scenario_fingerprint;

@@ -85,8 +85,8 @@ void add_measuring(Command& command, ReplayCommand& replay)
 void add_output(Command& command, ReplayCommand& replay)
 {
     command.group = "Output";
-    command.option("-f,--format FMT", value::word(replay.format, value::names_in(reporters::formats())),
-                   "Print this format (memsweep list formats) instead of tables; json is the result itself");
+    command.format_option(replay.format, value::word(replay.format, value::names_in(reporters::formats())),
+                          "Print this format (memsweep list formats) instead of tables; json is the result itself");
     command.option("-o,--out FILE", value::text(replay.out),
                    "Where to: what -f asks for, else the result (default results/replay-<UTC>.json)");
     command.option("-r,--report FMT[=FILE]", report_targets(replay.reports),

@@ -39,14 +39,17 @@ base::Expected<ExitCode> report_history(const ReportCommand& command, const Glob
             "--format");
     }
     measure::HistoryBuilder builder;
-    ExitCode code = ExitCode::done;
+    std::vector<base::Error> errors;
     for (const std::string& path : command.results) {
-        if (const auto result = read_result(path)) {
+        if (auto result = read_result(path)) {
             builder.add(path, *result);
         } else {
-            print_error(result.error());
-            code = ExitCode::bad_input;
+            errors.push_back(std::move(result.error()));
         }
+    }
+    print_errors(errors);
+    if (errors.size() == command.results.size()) {
+        return ExitCode::bad_input;
     }
     const reporters::HistoryReport report{model::this_tool(), builder.finish({})};
     if (report.histories.histories.empty()) {
@@ -54,7 +57,7 @@ base::Expected<ExitCode> report_history(const ReportCommand& command, const Glob
             fmt::format("no two runs of one scenario on one machine: {}", fmt::join(report.histories.left_out, "; ")),
             "report");
     }
-    return worse(code, write_in(*format, report, command.out, global));
+    return worse(errors.empty() ? ExitCode::done : ExitCode::bad_input, write_in(*format, report, command.out, global));
 }
 
 base::Expected<ExitCode> report_fleet(const model::Fleet& fleet, const ReportCommand& command,
@@ -136,8 +139,8 @@ void add_report(Command& program, const GlobalOptions& global)
     command.positional("result RESULT", value::texts(report.results),
                        "A result; or several, whose trends are shown; - is stdin");
     const std::vector<std::string> formats = value::names_in(reporters::formats());
-    command.option("-f,--format FMT", value::offering(value::text(report.format), formats),
-                   fmt::format("{} (memsweep list formats explains them)", fmt::join(formats, ", ")));
+    command.format_option(report.format, value::offering(value::text(report.format), formats),
+                          fmt::format("{} (memsweep list formats explains them)", fmt::join(formats, ", ")));
     command.option("-o,--out FILE", value::text(report.out),
                    "Where to write (default stdout); csv and gha write a file per part beside it");
     command.flag("--check", report.check,

@@ -37,6 +37,14 @@ std::vector<reporters::FormatFile> files_for(const reporters::Format& format, co
     return is_stream(path) ? std::vector{reporters::FormatFile{path, format}} : reporters::files_of(format, path);
 }
 
+// A part that the report has nothing for, unless an earlier one would be taken for it.
+bool is_left_out(const reporters::FormatFile& file, const model::RunReport& report)
+{
+    std::error_code ignored;
+    return file.format.has_rows != nullptr && !file.format.has_rows(report) &&
+           !std::filesystem::exists(file.path, ignored);
+}
+
 bool has(const std::string& pattern, char letter)
 {
     for (std::size_t i = 0; i + 1 < pattern.size(); ++i) {
@@ -215,6 +223,9 @@ ExitCode write_report(const model::RunReport& report, const ReportTarget& target
         return write_in(*format, report, target.path, global);
     }
     for (const reporters::FormatFile& file : files_for(*format, target.path)) {
+        if (file.format.name != format->name && is_left_out(file, report)) {
+            continue;
+        }
         if (write_in(file.format, report, file.path, global) != ExitCode::done) {
             return ExitCode::bad_input;
         }

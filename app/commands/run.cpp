@@ -28,13 +28,21 @@ void add_output(Command& command, RunCommand& run)
     command.option("-r,--report FMT[=FILE]",
                    value::offering(report_targets(run.reports), value::names_in(reporters::formats())),
                    "Also write this format (memsweep list formats), to FILE or stdout (repeatable)");
+    command.option("--json",
+                   {.take = [&run](const std::vector<std::string>&) -> base::Expected<void> {
+                        run.reports.push_back({"json", "-"});
+                        return {};
+                    },
+                    .arity = Arity::flag},
+                   "The same as -r json");
     command.option("--tag KEY=VALUE", value::pairs(run.tags, "NAME=VALUE"), "Record a tag in the result (repeatable)");
     command.option("--events FILE", value::text(run.events), "Write events as NDJSON while they happen; - is stdout");
     command.option("--baseline RESULT", value::text(run.baseline),
                    "Compare with this result of the same scenario and machine; a regression is exit code 1");
     command.option("--gate FILE", value::offering(value::text(run.gate), shipped_gates()),
                    "Judge the comparison by this gate file, or one that ships (memory)");
-    command.flag("--resume", run.resume, "Go on with the result that -o names; its scenario must be the same");
+    command.flag("--resume", run.resume,
+                 "Go on with the result that -o names, if it is there; its scenario must be the same");
 }
 
 void add_cases(Command& command, RunCommand& run)

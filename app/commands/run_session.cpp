@@ -4,6 +4,7 @@
 #include <chrono>
 #include <climits>
 #include <csignal>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -106,7 +107,8 @@ void warm_memory(std::uint64_t bytes)
     static_cast<void>(sys::prefault_machine_memory(available == 0 ? bytes : std::min(bytes, available / 4 * 3)));
 }
 
-void add_warnings(model::RunReport& report)
+// `repeats_enough`: that there are few repetitions needs no telling.
+void add_warnings(model::RunReport& report, bool repeats_enough)
 {
     if (auto warning = model::build_warning(report.tool)) {
         report.warnings.push_back(*std::move(warning));
@@ -115,7 +117,10 @@ void add_warnings(model::RunReport& report)
         if (auto warning = measure::profile_warning(one)) {
             report.warnings.push_back(*std::move(warning));
         }
-        std::ranges::move(measure::noise_warnings(one), std::back_inserter(report.warnings));
+        std::ranges::copy_if(
+            measure::noise_warnings(one), std::back_inserter(report.warnings),
+            [repeats_enough](const std::string& code) { return !repeats_enough || code != "few-repetitions"; },
+            &model::Warning::code);
     }
 }
 
@@ -128,6 +133,11 @@ base::Expected<void> take_over_earlier(const std::string& path, const model::Pla
     const bool partial_fits = partial && partial->run.scenario_fingerprint == plan.fingerprint;
     if (partial_fits && (!earlier || partial->run.started >= earlier->run.started)) {
         earlier = std::move(partial);
+    }
+    std::error_code ignored;
+    if (!earlier && !std::filesystem::exists(path, ignored)) {
+        print_note(fmt::format("--resume: there is no {} to go on with: from the start", path));
+        return {};
     }
     model::RunReport resumed = MEMSWEEP_TRY(std::move(earlier));
     if (resumed.run.scenario_fingerprint != plan.fingerprint) {
@@ -301,7 +311,8 @@ class RunSession {
         options.prefault = warm_memory;
         engine::Runner runner{plan, executor, observers, clock_, capabilities_, options};
         runner.run(report);
-        add_warnings(report);
+        // A quick run repeats nothing on purpose, and a scenario that ships as often as what it shows needs.
+        add_warnings(report, command_.quick || (!command_.overrides.repetitions && is_shipped_scenario(plan.path)));
         report.run.ended = sys::utc_now();
         report.run.interrupted = runner.interrupted();
         return runner.interrupted();

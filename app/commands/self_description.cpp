@@ -1,7 +1,13 @@
 // The commands that print what memsweep says of itself: --version, schema, completion, and man, which the build calls.
+#include <unistd.h>
+
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,6 +16,7 @@
 #include "app/cli/help.hpp"
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
+#include "core/base/text.hpp"
 #include "core/device/open.hpp"
 #include "core/model/machine.hpp"
 #include "core/probe/probe.hpp"
@@ -35,7 +42,20 @@ std::string version_text(bool as_json)
     }
     return reporters::object_json(
         {{"name", "version", "git", "build_type", "compiler", "sanitizer", "devices"},
-         {{tool.name, tool.version, tool.commit, tool.build_type, tool.compiler, tool.sanitizer, devices()}}});
+         {{tool.name, tool.version, tool.commit, tool.build_type, tool.compiler, tool.sanitizer, devices()}}},
+        "memsweep-version");
+}
+
+// Of the format "memsweep-gate", once known by the name of its folder.
+base::Expected<std::string> schema_named(const std::string& given)
+{
+    const std::string name = given == "gates" ? "gate" : given;
+    std::vector<std::string_view> known;
+    std::ranges::transform(scenarios::schemas, std::back_inserter(known), &scenarios::NamedSchema::name);
+    if (std::ranges::find(known, name) == known.end()) {
+        return refuse(fmt::format("\"{}\" is not accepted{}", given, base::suggestion(given, known)));
+    }
+    return name;
 }
 
 }  // namespace
@@ -49,17 +69,47 @@ std::function<std::optional<ExitCode>()> add_version(Command& program)
     const auto asked = std::make_shared<Asked>();
     program.flag("-V,--version", asked->version, "Print the version (--json: with commit, build and compiler)");
     program.hidden_option("--json", value::flag(asked->json));
-    return [asked] { return asked->version ? std::optional{print_text(version_text(asked->json))} : std::nullopt; };
+    return [asked]() -> std::optional<ExitCode> {
+        if (asked->version) {
+            return print_text(version_text(asked->json));
+        }
+        if (asked->json) {
+            return settled(
+                base::Expected<void>{refuse("goes with --version, and with commands that have it", "--json")});
+        }
+        return std::nullopt;
+    };
 }
 
 void add_schema(Command& program, const GlobalOptions& /*global*/)
 {
     const auto which = std::make_shared<std::string>();
     Command& command = program.command("schema", "Print a JSON Schema, for editors and for readers");
-    command.positional("which WHICH", value::word(*which, value::names_in(scenarios::schemas)),
-                       "scenario, result, gates, comparison, history, limits, fleet or fleet-trend");
+    const std::vector<std::string> names = value::names_in(scenarios::schemas);
+    command.positional("which WHICH",
+                       value::offering(value::each([which](const std::string& given) {
+                                           return schema_named(given).map(
+                                               [&](std::string name) { *which = std::move(name); });
+                                       }),
+                                       names),
+                       fmt::format("{}", fmt::join(names, ", ")));
     command.run = [which] {
         return print_text(std::ranges::find(scenarios::schemas, *which, &scenarios::NamedSchema::name)->text());
+    };
+}
+
+// Declared behind the commands that it explains.
+void add_help(Command& program, const GlobalOptions& /*global*/)
+{
+    const auto which = std::make_shared<std::string>();
+    std::vector<std::string> names = value::names_in(program.commands);
+    Command& command = program.command("help", "Print the help of a command");
+    command.optional_positional("command COMMAND", value::word(*which, std::move(names)),
+                                "The command; without one: all of them in short");
+    command.run = [which, &program] {
+        const auto found = std::ranges::find(program.commands, *which, &Command::name);
+        const Command& explained = found == program.commands.end() ? program : *found;
+        return print_text(help_text(explained, program, terminal_width(STDOUT_FILENO)));
     };
 }
 

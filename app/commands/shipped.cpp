@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/base/text.hpp"
+
 namespace memsweep::app {
 namespace {
 
@@ -17,11 +19,14 @@ bool is_there(const fs::path& path)
     return fs::exists(path, problem);
 }
 
+bool is_name(const std::string& argument)
+{
+    return argument.find_first_of("/.") == std::string::npos && argument != "-" && !argument.empty();
+}
+
 std::string named_file(const std::string& argument, const std::string& folder)
 {
-    const bool is_name = argument.find('/') == std::string::npos && argument.find('.') == std::string::npos &&
-                         argument != "-" && !argument.empty();
-    if (!is_name || is_there(argument)) {
+    if (!is_name(argument) || is_there(argument)) {
         return argument;
     }
     const std::string path = shipped(folder + "/" + argument + ".json");
@@ -37,6 +42,18 @@ std::vector<std::string> names_in(const std::string& folder)
     }
     std::ranges::sort(names);
     return names;
+}
+
+// By the stem: "churn.json" means "churn".
+std::string nearest_hint(const std::string& argument, const std::string& folder)
+{
+    const bool is_found = is_there(named_file(argument, folder));
+    if (is_found || argument.find('/') != std::string::npos || argument == "-") {
+        return {};
+    }
+    const std::vector<std::string> names = names_in(folder);
+    const std::vector<std::string_view> known{names.begin(), names.end()};
+    return base::suggestion(fs::path{argument}.stem().string(), known);
 }
 
 }  // namespace
@@ -61,6 +78,25 @@ std::string scenario_path(const std::string& argument)
 std::string gate_path(const std::string& argument)
 {
     return named_file(argument, gate_folder);
+}
+
+std::string scenario_hint(const std::string& argument)
+{
+    const std::string hint = nearest_hint(argument, scenario_folder);
+    return hint.empty() && is_name(argument) && !is_there(scenario_path(argument))
+               ? "; memsweep list scenarios names those that ship"
+               : hint;
+}
+
+std::string gate_hint(const std::string& argument)
+{
+    return nearest_hint(argument, gate_folder);
+}
+
+bool is_shipped_scenario(const std::string& path)
+{
+    std::error_code problem;
+    return fs::equivalent(fs::absolute(path, problem).parent_path(), shipped(scenario_folder), problem);
 }
 
 std::vector<std::string> shipped_scenarios()

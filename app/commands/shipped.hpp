@@ -17,6 +17,14 @@ namespace memsweep::app {
 [[nodiscard]] std::string scenario_path(const std::string& argument);
 [[nodiscard]] std::string gate_path(const std::string& argument);
 
+// What to say of an argument that names neither a file nor what ships: "; did you mean \"churn\"?", else what there is.
+// Empty where a file of that name is there, or where it names a folder too.
+[[nodiscard]] std::string scenario_hint(const std::string& argument);
+[[nodiscard]] std::string gate_hint(const std::string& argument);
+
+// Whether a file is one of the catalog's that ship.
+[[nodiscard]] bool is_shipped_scenario(const std::string& path);
+
 // The names of those that ship, sorted.
 [[nodiscard]] std::vector<std::string> shipped_scenarios();
 [[nodiscard]] std::vector<std::string> shipped_gates();

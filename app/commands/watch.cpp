@@ -234,8 +234,9 @@ void add_watch(Command& program, const GlobalOptions& global)
     command.positional("command CMD", value::texts(watch.command), "The program and its arguments, behind --");
     command.option("-i,--interval DUR", value::defaulting(value::duration(watch.interval), "50ms"),
                    "From sample to sample");
-    command.option("-f,--format FMT", value::offering(value::text(watch.format), value::names_in(reporters::formats())),
-                   "text, or any format of a result: see memsweep list formats");
+    command.format_option(watch.format,
+                          value::offering(value::text(watch.format), value::names_in(reporters::formats())),
+                          "text, or any format of a result: see memsweep list formats");
     command.option("-o,--out FILE", value::text(watch.out),
                    "Where to write (default: text to stderr, beside what the program prints; else stdout)");
     command.footer =

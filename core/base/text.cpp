@@ -52,10 +52,13 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 
 std::string suggestion(std::string_view word, std::span<const std::string_view> known)
 {
-    if (const std::string_view best = nearest(word, known); !best.empty()) {
+    constexpr std::size_t readable = 40;
+    constexpr std::size_t affordable = 200;  // comparing words is quadratic in their length
+    if (const std::string_view best = nearest(word, known.first(std::min(known.size(), affordable))); !best.empty()) {
         return fmt::format("; did you mean \"{}\"?", best);
     }
-    return known.empty() ? std::string{} : fmt::format("; known: {}", fmt::join(known, ", "));
+    return known.empty() || known.size() > readable ? std::string{}
+                                                    : fmt::format("; known: {}", fmt::join(known, ", "));
 }
 
 }  // namespace memsweep::base

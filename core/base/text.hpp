@@ -44,7 +44,7 @@ namespace memsweep::base {
 //          at most a third of its letters differ.
 [[nodiscard]] std::string_view nearest(std::string_view word, std::span<const std::string_view> known);
 
-// "; did you mean \"repetitions\"?", or "; known: a, b, c" when nothing is near.
+// "; did you mean \"repetitions\"?", or "; known: a, b, c" when nothing is near and the list is short enough to read.
 [[nodiscard]] std::string suggestion(std::string_view word, std::span<const std::string_view> known);
 
 }  // namespace memsweep::base

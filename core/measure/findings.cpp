@@ -41,12 +41,13 @@ void add_to(std::vector<Group>& groups, Group one)
     }
 }
 
-void report_status(const std::vector<CaseReport>& cases, Status status, std::string_view verb, Importance importance,
-                   std::vector<Finding>& findings)
+template <typename Chosen>
+void report_cases(const std::vector<CaseReport>& cases, const Chosen& is_chosen, std::string_view verb,
+                  Importance importance, std::vector<Finding>& findings)
 {
     std::vector<Group> groups;
     for (const CaseReport& one : cases) {
-        if (one.status == status) {
+        if (is_chosen(one)) {
             add_to(groups, {one.reason, one.id, {}, 1});
         }
     }
@@ -56,6 +57,19 @@ void report_status(const std::vector<CaseReport>& cases, Status status, std::str
                                                          : fmt::format("{} cases {}, first {}{}", group.count, verb,
                                                                        group.first, reason)});
     }
+}
+
+void report_status(const std::vector<CaseReport>& cases, Status status, std::string_view verb, Importance importance,
+                   std::vector<Finding>& findings)
+{
+    report_cases(
+        cases, [status](const CaseReport& one) { return one.status == status; }, verb, importance, findings);
+}
+
+// A case that was refused for its memory; its reason alone tells it from what this machine lacks.
+bool is_above_budget(const CaseReport& one)
+{
+    return one.status == Status::skipped && one.reason.find("--max-memory") != std::string::npos;
 }
 
 std::string outcome(const AssertionResult& result)
@@ -231,6 +245,8 @@ std::vector<Finding> failures(const model::RunReport& report)
     const bool none = std::ranges::all_of(report.cases, [](const CaseReport& one) { return one.repetitions == 0; });
     if (none && !report.run.interrupted) {
         report_status(report.cases, Status::skipped, "skipped", Importance::note, found);
+    } else {
+        report_cases(report.cases, is_above_budget, "skipped", Importance::note, found);
     }
     return found;
 }

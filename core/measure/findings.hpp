@@ -29,7 +29,7 @@ inline constexpr std::string_view busy_machine_code = "busy-machine";
 [[nodiscard]] std::vector<Finding> findings(const model::RunReport& report);
 
 // Of these, what the exit code of a run to its end stands for: what failed, and where nothing at all was measured, what
-// was skipped.
+// was skipped. And what was refused for its memory, which whoever asked for it did not expect.
 [[nodiscard]] std::vector<Finding> failures(const model::RunReport& report);
 
 // What a probe found about a machine's memory: its bandwidth, what non-temporal stores gain, the latency of a load by

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/base/quantity.hpp"
 #include "core/base/text.hpp"
@@ -104,6 +105,13 @@ Expected<void> take_percentile(Reader& reader, Expression& expression)
     return {};
 }
 
+std::array<std::string_view, stats.size()> stat_names()
+{
+    std::array<std::string_view, stats.size()> names{};
+    std::ranges::transform(stats, names.begin(), &Spelling<Stat>::name);
+    return names;
+}
+
 Expected<void> take_stat(Reader& reader, std::string_view name, Expression& expression)
 {
     if (name == "p") {
@@ -111,9 +119,7 @@ Expected<void> take_stat(Reader& reader, std::string_view name, Expression& expr
     }
     const auto* found = std::ranges::find(stats, name, &Spelling<Stat>::name);
     if (found == stats.end()) {
-        std::array<std::string_view, stats.size()> known{};
-        std::ranges::transform(stats, known.begin(), &Spelling<Stat>::name);
-        return problem(fmt::format("\"{}\" is not a statistic{}", name, base::suggestion(name, known)));
+        return problem(fmt::format("\"{}\" is not a statistic{}", name, base::suggestion(name, stat_names())));
     }
     expression.stat = found->value;
     return {};
@@ -146,6 +152,19 @@ Expected<void> resolve_metric(std::string_view point, std::string_view metric, E
     return {};
 }
 
+// "; did you mean x.live_bytes.max?" of a selector whose last word is a metric, which a statistic must follow.
+std::string missing_stat(const std::vector<std::string_view>& words)
+{
+    const std::string_view metric = words.back();
+    if (find_metric(metric_catalog(), metric) != nullptr && words.size() == 1) {
+        return fmt::format("; did you mean {}.median?", metric);
+    }
+    if (find_metric(point_catalog(), metric) != nullptr) {
+        return fmt::format("; did you mean {}.{}.max?", words.size() == 1 ? "POINT" : words.front(), metric);
+    }
+    return {};
+}
+
 // [point "."] metric "." stat
 Expected<void> take_selector(Reader& reader, Expression& expression)
 {
@@ -153,6 +172,10 @@ Expected<void> take_selector(Reader& reader, Expression& expression)
     do {
         words.push_back(reader.word());
     } while (!words.back().empty() && reader.take("."));
+    if (std::string hint = words.size() > 2 ? std::string{} : missing_stat(words); !hint.empty()) {
+        return problem(fmt::format("{} is a metric and needs one of its statistics ({}){}", words.back(),
+                                   fmt::join(stat_names(), ", "), hint));
+    }
     if (words.back().empty() || words.size() < 2 || words.size() > 3) {
         return problem(
             "expected METRIC.STAT or POINT.METRIC.STAT, as in wall_time.median or after_drop.live_bytes.max");

@@ -42,8 +42,8 @@ base::Expected<void> check_reserved(std::uint64_t bytes, PageKind pages, const s
     const std::uint64_t needed = bytes / page_bytes;
     if (there < needed) {
         return base::fail(base::ErrorCode::budget,
-                          fmt::format("needs {} free huge pages of {} MiB, {} are there: echo {} > {}nr_hugepages",
-                                      needed, page_bytes >> 20, there, needed, folder));
+                          fmt::format("needs {} free huge {} of {} MiB, {} are there: echo {} > {}nr_hugepages", needed,
+                                      needed == 1 ? "page" : "pages", page_bytes >> 20, there, needed, folder));
     }
     return {};
 }

@@ -2,13 +2,14 @@
 #include <cmath>
 #include <concepts>
 #include <optional>
+#include <string>
 #include <unordered_map>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "core/measure/cases.hpp"
 #include "reporters/ci/ci_formats.hpp"
-#include "reporters/json/json_members.hpp"
 #include "reporters/text/escaping.hpp"
 #include "reporters/text/number_text.hpp"
 
@@ -39,11 +40,53 @@ std::string fields(const First& first, const Rest&... rest)
     return text;
 }
 
+// "count=100/mode=refcount"
+std::string params_text(const model::CaseReport& one)
+{
+    std::string text;
+    for (const model::Param& param : one.params) {
+        text += fmt::format("{}{}={}", text.empty() ? "" : "/", param.name, model::to_text(param.value));
+    }
+    return text;
+}
+
 // The columns that every row of a case begins with.
 std::string case_fields(const model::RunReport& report, const model::CaseReport& one)
 {
-    return fields(report.run.id, report.run.started, report.machine.host, one.scenario, one.id,
-                  compact(json_params(one.params)));
+    return fields(report.run.id, report.run.started, report.machine.host, one.scenario, one.id, params_text(one));
+}
+
+// Of all cases, in order of appearance.
+std::vector<std::string> axes_of(const model::RunReport& report)
+{
+    std::vector<std::string> axes;
+    for (const model::CaseReport& one : report.cases) {
+        for (const model::Param& param : one.params) {
+            if (std::ranges::find(axes, param.name) == axes.end()) {
+                axes.push_back(param.name);
+            }
+        }
+    }
+    return axes;
+}
+
+// The columns behind all others: ",axis.count,axis.mode".
+std::string axis_titles(const std::vector<std::string>& axes)
+{
+    std::string titles;
+    for (const std::string& axis : axes) {
+        titles += "," + csv("axis." + axis);
+    }
+    return titles;
+}
+
+std::string axis_fields(const std::vector<std::string>& axes, const model::CaseReport& one)
+{
+    std::string text;
+    for (const std::string& axis : axes) {
+        text += "," + csv(measure::value_on(one, axis).value_or(""));
+    }
+    return text;
 }
 
 std::string metric_fields(const model::Metric& metric)
@@ -51,9 +94,10 @@ std::string metric_fields(const model::Metric& metric)
     return fields(metric.name, model::name_of(metric.unit), model::name_of(metric.better));
 }
 
-void write_values(TextSink& sink, const std::string& case_part, const model::CaseReport& report)
+void write_values(TextSink& sink, const std::string& case_part, const std::string& axis_part,
+                  const model::CaseReport& report)
 {
-    const std::string status = csv(model::name_of(report.status));
+    const std::string status = csv(model::name_of(report.status)) + axis_part;
     bool has_rows = false;
     for (const model::Metric& metric : report.metrics) {
         const std::string metric_part = fmt::format("{},{},", case_part, metric_fields(metric));
@@ -79,9 +123,10 @@ std::string summary_fields(const model::Summary& summary)
                        interval_fields(summary.ci95), fields(summary.mdape, summary.outliers));
 }
 
-void write_summaries(TextSink& sink, const std::string& case_part, const model::CaseReport& report)
+void write_summaries(TextSink& sink, const std::string& case_part, const std::string& axis_part,
+                     const model::CaseReport& report)
 {
-    const std::string status = csv(model::name_of(report.status));
+    const std::string status = csv(model::name_of(report.status)) + axis_part;
     for (const model::Metric& metric : report.metrics) {
         const std::string summary = metric.summary ? summary_fields(*metric.summary) : "0,,,,,,,0";
         sink.print("{},{},{},{}\r\n", case_part, metric_fields(metric), summary, status);
@@ -115,18 +160,22 @@ void write_trend(const measure::History& history, const measure::Trend& trend, T
 
 void write_csv(const model::RunReport& report, TextSink& sink)
 {
-    sink.add("run_id,started,host,scenario,case,params,metric,unit,better,repetition,value,status\r\n");
+    const std::vector<std::string> axes = axes_of(report);
+    sink.print("run_id,started,host,scenario,case,params,metric,unit,better,repetition,value,status{}\r\n",
+               axis_titles(axes));
     for (const model::CaseReport& one : report.cases) {
-        write_values(sink, case_fields(report, one), one);
+        write_values(sink, case_fields(report, one), axis_fields(axes, one), one);
     }
 }
 
 void write_csv_summary(const model::RunReport& report, TextSink& sink)
 {
-    sink.add("run_id,started,host,scenario,case,params,metric,unit,better,n,min,median,mad,ci_lo,ci_hi,mdape,"
-             "outliers,status\r\n");
+    const std::vector<std::string> axes = axes_of(report);
+    sink.print("run_id,started,host,scenario,case,params,metric,unit,better,n,min,median,mad,ci_lo,ci_hi,mdape,"
+               "outliers,status{}\r\n",
+               axis_titles(axes));
     for (const model::CaseReport& one : report.cases) {
-        write_summaries(sink, case_fields(report, one), one);
+        write_summaries(sink, case_fields(report, one), axis_fields(axes, one), one);
     }
 }
 

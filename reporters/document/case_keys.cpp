@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <iterator>
 #include <map>
 #include <set>
@@ -9,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/quantity.hpp"
 #include "core/measure/cases.hpp"
 #include "reporters/text/escaping.hpp"
 
@@ -101,6 +103,25 @@ std::vector<std::vector<std::string>> varying_params(const Cases& cases, std::st
     return all;
 }
 
+namespace {
+
+// Sizes are numbers in results; an axis tells by its name that it holds some.
+bool holds_sizes(std::string_view axis)
+{
+    return axis == "size" || axis == "bytes" || axis == "working_set" || axis.ends_with("_bytes") ||
+           axis.ends_with("_size");
+}
+
+}  // namespace
+
+std::string axis_value_text(const model::Param& param)
+{
+    const auto* number = std::get_if<std::int64_t>(&param.value);
+    return number != nullptr && *number >= 1024 && holds_sizes(param.name)
+               ? base::exact_size(static_cast<std::uint64_t>(*number))
+               : model::to_text(param.value);
+}
+
 CaseKeys::CaseKeys(const Cases& cases)
 {
     for (const model::CaseReport* report : cases) {
@@ -114,7 +135,7 @@ CaseKeys::CaseKeys(const Cases& cases)
 void CaseKeys::add(const model::Param& param)
 {
     Axis& axis = item_named(varying_, param.name, &Axis::name);
-    const std::string text = model::to_text(param.value);
+    const std::string text = axis_value_text(param);
     if (std::ranges::find(axis.values, text) == axis.values.end()) {
         axis.values.push_back(text);
     }
@@ -140,7 +161,10 @@ std::vector<Cell> CaseKeys::cells(const model::CaseReport& report) const
 {
     std::vector<Cell> cells;
     for (const Axis& axis : varying_) {
-        cells.push_back({.text = measure::value_on(report, axis.name).value_or("")});
+        const auto param = std::ranges::find(report.params, axis.name, &model::Param::name);
+        cells.push_back(param == report.params.end()
+                            ? Cell{}
+                            : Cell{.text = axis_value_text(*param), .exact = model::to_text(param->value)});
     }
     if (cells.empty()) {
         cells.push_back({.text = short_id(report.id, report.scenario)});

@@ -42,6 +42,9 @@ struct ScenarioCases {
 // The id of a case without its scenario, after which a section is named.
 [[nodiscard]] std::string short_id(const std::string& id, std::string_view scenario);
 
+// As tables show it: sizes as "16KiB", all else as in the case's id.
+[[nodiscard]] std::string axis_value_text(const model::Param& param);
+
 class CaseKeys {
   public:
     explicit CaseKeys(const Cases& cases);

@@ -155,7 +155,7 @@ Table data_table(const std::vector<const MetricComparison*>& metrics, const std:
     Table table{.title = "Ratios", .note = "candidate / base"};
     table.columns = {Column::key("metric")};
     table.add_numbers({"base", "candidate", "ratio", "interval"});
-    table.columns.push_back(Column::text("verdict"));
+    table.columns.push_back(Column::verdict("verdict"));
     for (std::size_t i = 0; i < metrics.size(); ++i) {
         const MetricComparison& metric = *metrics[i];
         table.rows.push_back({{.text = names[i]},

@@ -107,7 +107,7 @@ Table empty_table(std::string title)
 {
     return {.title = std::move(title),
             .columns = {Column::word_key("metric"), Column::number("base"), Column::number("candidate"),
-                        Column::number("ratio"), Column::number("95 % interval"), Column::text("verdict")}};
+                        Column::number("ratio"), Column::number("95 % interval"), Column::verdict("verdict")}};
 }
 
 }  // namespace

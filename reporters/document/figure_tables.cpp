@@ -1,6 +1,10 @@
 // The tables of a probe.
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -76,6 +80,44 @@ std::string common_facts(const Cases& cases)
     return text;
 }
 
+// A case, or how many it stands for that were skipped for the same reason.
+struct Shown {
+    const model::CaseReport* report{};
+    std::size_t alike{1};
+};
+
+// Several that this machine lacks one thing for tell nothing apart: the first stands for all.
+std::vector<Shown> shown_cases(const Cases& cases)
+{
+    constexpr std::size_t few = 3;
+    std::map<std::string_view, std::size_t> skipped;
+    for (const model::CaseReport* report : cases) {
+        skipped[report->reason] += report->status == model::Status::skipped ? 1 : 0;
+    }
+    std::set<std::string_view> told;
+    std::vector<Shown> shown;
+    for (const model::CaseReport* report : cases) {
+        const bool is_folded = report->status == model::Status::skipped && skipped[report->reason] > few;
+        if (!is_folded) {
+            shown.push_back({report});
+        } else if (told.insert(report->reason).second) {
+            shown.push_back({report, skipped[report->reason]});
+        }
+    }
+    return shown;
+}
+
+// The keys of its row.
+std::vector<Cell> key_cells(const CaseKeys& keys, const Shown& shown)
+{
+    std::vector<Cell> cells = keys.cells(*shown.report);
+    if (shown.alike > 1) {
+        std::ranges::fill(cells, Cell{});
+        cells.front().text = fmt::format("{} cases", shown.alike);
+    }
+    return cells;
+}
+
 // What is said beside a row; empty of most.
 std::string doubt_about(const model::CaseReport& report, const std::vector<measure::ImplausibleCase>& doubts)
 {
@@ -91,12 +133,13 @@ Table facts_table(const Cases& cases)
     for (const char* title : {"fact", "value", "status"}) {
         table.columns.push_back(Column::text(title));
     }
-    for (const model::CaseReport* report : cases) {
-        for (const model::Param& fact : report->facts) {
-            std::vector<Cell> row = keys.cells(*report);
+    for (const Shown& shown : shown_cases(cases)) {
+        const std::vector<model::Param> folded{{"skipped", shown.report->reason}};
+        for (const model::Param& fact : shown.alike > 1 ? folded : shown.report->facts) {
+            std::vector<Cell> row = key_cells(keys, shown);
             row.push_back({.text = fact.name});
             row.push_back({.text = model::to_text(fact.value)});
-            row.push_back(status_cell(*report));
+            row.push_back(status_cell(*shown.report));
             table.rows.push_back(std::move(row));
         }
     }
@@ -160,21 +203,21 @@ Table figures_table(const Cases& cases)
             table.columns.push_back(Column::number("95 % of the median"));
         }
     }
-    table.columns.push_back(Column::text("status"));
+    table.columns.push_back(Column::verdict("status"));
     if (!doubts.empty()) {
         table.columns.push_back(Column::text("impossible"));
     }
-    for (const model::CaseReport* report : cases) {
-        std::vector<Cell> row = keys.cells(*report);
+    for (const Shown& one : shown_cases(cases)) {
+        std::vector<Cell> row = key_cells(keys, one);
         for (const Figure& figure : shown) {
-            row.push_back(figure_cell(*report, figure));
+            row.push_back(figure_cell(*one.report, figure));
             if (figure.has_interval) {
-                row.push_back(interval_cell(*report, figure));
+                row.push_back(interval_cell(*one.report, figure));
             }
         }
-        row.push_back(status_cell(*report));
+        row.push_back(status_cell(*one.report));
         if (!doubts.empty()) {
-            row.push_back({.text = doubt_about(*report, doubts), .tone = Tone::caution});
+            row.push_back({.text = doubt_about(*one.report, doubts), .tone = Tone::caution});
         }
         table.rows.push_back(std::move(row));
     }

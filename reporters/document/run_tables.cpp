@@ -242,7 +242,7 @@ Table overview_table(const Cases& cases)
     for (const OverviewMetric& entry : overview_metrics) {
         table.columns.push_back(Column::number(std::string{entry.title}));
     }
-    table.columns.push_back(Column::text("status"));
+    table.columns.push_back(Column::verdict("status"));
     for (const model::CaseReport* report : cases) {
         table.rows.push_back(overview_row(keys, *report, time.metric));
     }

@@ -24,9 +24,10 @@ struct Cell {
 
 struct Column {
     std::string title{};
-    bool is_key{};     // names what a row is about; repeated when a table is split
-    bool is_number{};  // aligned to the right, never shortened
-    bool is_word{};    // one that has to be read in full: shortened only when it is unusually long
+    bool is_key{};      // names what a row is about; repeated when a table is split
+    bool is_number{};   // aligned to the right, never shortened
+    bool is_word{};     // one that has to be read in full: shortened only when it is unusually long
+    bool is_verdict{};  // what became of the row: beside its name where a table is split
 
     static Column key(std::string title) { return {.title = std::move(title), .is_key = true}; }
     static Column word_key(std::string title) { return {.title = std::move(title), .is_key = true, .is_word = true}; }
@@ -36,6 +37,7 @@ struct Column {
     }
     static Column number(std::string title) { return {.title = std::move(title), .is_number = true}; }
     static Column word(std::string title) { return {.title = std::move(title), .is_word = true}; }
+    static Column verdict(std::string title) { return {.title = std::move(title), .is_verdict = true}; }
     static Column text(std::string title) { return {.title = std::move(title)}; }
 };
 

@@ -169,7 +169,10 @@ std::string to_json(const Checkup& checkup)
 
 std::string to_json(const FitReport& report)
 {
-    const Json document = {{"live_peak", report.live_peak},
+    const Json document = {{"format", "memsweep-fit"},
+                           {"format_version", 1},
+                           {"live_peak", report.live_peak},
+                           {"peak_live_bytes", report.live_peak},  // as `info` calls it
                            {"capacity", report.options.capacity},
                            {"alignment", report.options.alignment},
                            {"runs", report.options.runs},
@@ -180,7 +183,9 @@ std::string to_json(const FitReport& report)
 std::string to_json(const trace::TraceSummary& summary)
 {
     const trace::Totals& totals = summary.totals;
-    Json document = {{"events", totals.events},
+    Json document = {{"format", "memsweep-trace-summary"},
+                     {"format_version", 1},
+                     {"events", totals.events},
                      {"allocations", totals.allocations},
                      {"frees", totals.frees},
                      {"reallocations", totals.reallocations},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/model/scalar.hpp"
@@ -13,8 +14,13 @@ struct Listing {
     std::vector<std::vector<model::Scalar>> rows;  // as many cells as columns; an empty text is null in JSON
 };
 
-[[nodiscard]] std::string listing_text(const Listing& listing);  // the last column is not padded
-[[nodiscard]] std::string listing_json(const Listing& listing);  // an array of objects
-[[nodiscard]] std::string object_json(const Listing& listing);   // the first row alone, as an object
+// Below a line of the columns' names. Of what does not fit beside the first columns, a text is wrapped behind them
+// where there is room; the rest stands below, in the order of the columns. No line is wider than `columns`, unless one
+// word is.
+[[nodiscard]] std::string listing_text(const Listing& listing, int columns);
+// Of this format, version 1: `rows` has an object for each.
+[[nodiscard]] std::string listing_json(const Listing& listing, std::string_view format);
+// The first row alone, as an object of this format, version 1.
+[[nodiscard]] std::string object_json(const Listing& listing, std::string_view format);
 
 }  // namespace memsweep::reporters

@@ -24,7 +24,7 @@ namespace memsweep::reporters {
 [[nodiscard]] std::string to_json(const Checkup& checkup);              // format memsweep-doctor, version 1
 [[nodiscard]] std::string to_json(const CliffsReport& report);          // format memsweep-cliffs, version 1
 [[nodiscard]] std::string to_json(const ProfileReport& report);         // format memsweep-profile-fit, version 1
-[[nodiscard]] std::string to_json(const FitReport& report);             // what capacity a trace needs
-[[nodiscard]] std::string to_json(const trace::TraceSummary& summary);  // what a trace holds
+[[nodiscard]] std::string to_json(const FitReport& report);             // format memsweep-fit, version 1
+[[nodiscard]] std::string to_json(const trace::TraceSummary& summary);  // format memsweep-trace-summary, version 1
 
 }  // namespace memsweep::reporters

@@ -1,7 +1,10 @@
 #include "reporters/terminal/terminal_table.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -46,14 +49,89 @@ int total_width(const Columns& columns, const std::vector<int>& widths)
                            [&](int sum, std::size_t column) { return sum + widths[column]; });
 }
 
+std::set<std::string> names_in(const Table& table, std::size_t column)
+{
+    std::set<std::string> names;
+    for (const auto& row : table.rows) {
+        names.insert(row[column].text);
+    }
+    return names;
+}
+
+bool are_distinct(const std::set<std::string>& names, int width)
+{
+    std::set<std::string> shortened;
+    return std::ranges::all_of(names,
+                               [&](const std::string& name) { return shortened.insert(elided(name, width)).second; });
+}
+
+// The width at which names that differ still differ, as far as `widest` allows.
+int distinct_width(const Table& table, std::size_t column, int widest)
+{
+    const std::set<std::string> names = names_in(table, column);
+    int enough = widest;
+    for (int below = narrowest_name; below < enough;) {
+        const int middle = below + (enough - below) / 2;
+        if (are_distinct(names, middle)) {
+            enough = middle;
+        } else {
+            below = middle + 1;
+        }
+    }
+    return enough;
+}
+
+// Bytes that all of the names begin with, up to the end of a part of a case's id.
+std::size_t shared_front(const std::set<std::string>& names)
+{
+    // In a sorted set the first and the last differ the earliest.
+    const auto [one, other] = std::ranges::mismatch(*names.begin(), *names.rbegin());
+    const auto shared = static_cast<std::size_t>(one - names.begin()->begin());
+    const std::size_t end = names.begin()->substr(0, shared).find_last_of("/ ");
+    return end == std::string::npos ? 0 : end + 1;
+}
+
+// Names that could not be told apart on so narrow a line lose what all of them begin and end with.
+void tell_apart(Table& table, std::size_t column, int width)
+{
+    const std::set<std::string> names = names_in(table, column);
+    if (names.size() < 2 || are_distinct(names, width)) {
+        return;
+    }
+    std::set<std::string> reversed;
+    for (const std::string& name : names) {
+        reversed.emplace(name.rbegin(), name.rend());
+    }
+    const std::size_t front = shared_front(names);
+    const std::size_t back = shared_front(reversed);
+    for (auto& row : table.rows) {
+        std::string& text = row[column].text;
+        if (front + back < text.size()) {
+            text = fmt::format("{}{}{}", front == 0 ? "" : "…", text.substr(front, text.size() - front - back),
+                               back == 0 ? "" : "…");
+        }
+    }
+}
+
 // Takes columns from the widest name until the columns fit or no name can give more.
 void shrink_names(const Table& table, const Columns& columns, int width, std::vector<int>& widths)
 {
+    if (total_width(columns, widths) <= width) {
+        return;
+    }
+    std::vector<int> narrowest(table.columns.size());
+    for (const std::size_t column : columns) {
+        const Column& about = table.columns[column];
+        const int least = about.is_word ? narrowest_word : narrowest_name;
+        narrowest[column] =
+            about.is_key && !about.is_number
+                ? std::max(least, distinct_width(table, column, std::max(width / 2 - 4 * column_gap, least)))
+                : least;
+    }
     while (total_width(columns, widths) > width) {
         const auto rank = [&](std::size_t column) {
             const Column& about = table.columns[column];
-            const int narrowest = about.is_word ? narrowest_word : narrowest_name;
-            return about.is_number || widths[column] <= narrowest ? 0 : widths[column];
+            return about.is_number || widths[column] <= narrowest[column] ? 0 : widths[column];
         };
         const std::size_t widest = *std::ranges::max_element(columns, {}, rank);
         if (rank(widest) == 0) {
@@ -79,7 +157,9 @@ std::vector<Columns> split(const Table& table, int width, std::vector<int>& widt
     const Columns keys = select(table, true);
     shrink_names(table, keys, width / 2, widths);
     std::vector<Columns> blocks{keys};
-    for (const std::size_t column : select(table, false)) {
+    Columns others = select(table, false);
+    std::ranges::stable_partition(others, [&](std::size_t column) { return table.columns[column].is_verdict; });
+    for (const std::size_t column : others) {
         Columns extended = blocks.back();
         extended.push_back(column);
         if (total_width(extended, widths) > width && blocks.back().size() > keys.size()) {
@@ -241,6 +321,11 @@ std::string table_text(const Table& original, const TerminalStyle& style)
                             [&](const Columns& block) { return total_width(block, layout.widths) > width; })) {
         table = with_one_key(table);
         layout = lay_out(table, width);
+    }
+    for (std::size_t column = 0; column < table.columns.size(); ++column) {
+        if (table.columns[column].is_key) {
+            tell_apart(table, column, layout.widths[column]);
+        }
     }
     std::string out = heading(elided(table.title, width), style);
     out += table.note.empty() ? "\n" : note_text(table, width, style);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/text.hpp"
 #include "core/model/step.hpp"
 #include "scenarios/reader/foreign_text.hpp"
 #include "scenarios/reader/limits.hpp"
@@ -20,7 +21,7 @@ void check_point(const model::Expression& expression, const Place& place, const 
     }
     const std::vector<std::string_view> known(points.begin(), points.end());
     reading.diagnostics.add(place, fmt::format("no step samples a point {}{}", in_quotes(expression.point),
-                                               did_you_mean(expression.point, known)));
+                                               base::suggestion(expression.point, known)));
 }
 
 void check_ratio(const model::Expression& expression, const Place& place, const Axes& axes, const Reading& reading)

@@ -40,8 +40,8 @@ std::string allocator_mistake(std::string_view name)
         return {};
     }
     const auto known = model::allocator_names();
-    return fmt::format("{} is no allocator: one of {}, or the absolute path of a library{}", in_quotes(name),
-                       fmt::join(known, ", "), base::suggestion(name, known));
+    return fmt::format("{} is no allocator, nor the absolute path of a library{}", in_quotes(name),
+                       base::suggestion(name, known));
 }
 
 std::string placement_mistake(const std::string& text)
@@ -50,7 +50,7 @@ std::string placement_mistake(const std::string& text)
         return {};
     }
     return fmt::format("axis \"{}\" cannot be {}{}", model::placement_axis, in_quotes(text),
-                       did_you_mean(text, model::all_names<model::Placement>()));
+                       base::suggestion(text, model::all_names<model::Placement>()));
 }
 
 // The values of the reserved axes are the tool's words; those of allocator may also be paths.
@@ -161,13 +161,14 @@ AxisMismatch find_mismatch(const Axes& axes, std::string_view name, std::string_
     }
     const auto axis = axes.values.find(name);
     if (axis == axes.values.end()) {
-        return {fmt::format("unknown axis {}{}", in_quotes(name), did_you_mean(name, axis_names(axes))), true};
+        return {fmt::format("unknown axis {}{}", in_quotes(name), base::suggestion(name, axis_names(axes))), true};
     }
     if (axis->second.contains(std::string{value})) {
         return {};
     }
     const std::vector<std::string_view> known(axis->second.begin(), axis->second.end());
-    return {fmt::format("axis \"{}\" has no value {}{}", name, in_quotes(value), did_you_mean(value, known)), false};
+    return {fmt::format("axis \"{}\" has no value {}{}", name, in_quotes(value), base::suggestion(value, known)),
+            false};
 }
 
 std::vector<model::Param> read_pattern(const Node& node, std::string what, const Axes& axes, const Reading& reading)

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/quantity.hpp"
+#include "core/base/text.hpp"
 #include "core/model/allocator.hpp"
 #include "core/model/plan.hpp"
 #include "core/model/specs.hpp"
@@ -170,7 +171,7 @@ std::vector<base::Error> unknown_names(const ReplayRequest& request)
                                  [](std::string_view kind) { return driver_memory(kind).has_value(); });
             errors.push_back({base::ErrorCode::invalid_input,
                               fmt::format("{} is no allocator, pool, library or memory of a device{}", in_quotes(name),
-                                          did_you_mean(name, known)),
+                                          base::suggestion(name, known)),
                               "--on"});
         }
     }
@@ -179,7 +180,7 @@ std::vector<base::Error> unknown_names(const ReplayRequest& request)
         if (!model::value_of<model::ReleaseMode>(mode)) {
             errors.push_back({base::ErrorCode::invalid_input,
                               fmt::format("{} is no release mode{}", in_quotes(mode),
-                                          did_you_mean(mode, model::all_names<model::ReleaseMode>())),
+                                          base::suggestion(mode, model::all_names<model::ReleaseMode>())),
                               "--release"});
         }
     }

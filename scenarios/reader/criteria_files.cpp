@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/text.hpp"
 #include "core/measure/verdict.hpp"
 #include "core/model/metric.hpp"
 #include "scenarios/reader/assertions.hpp"
@@ -110,7 +111,7 @@ struct GateReader {
         if (info == nullptr) {
             const auto known = names_of(model::metric_catalog(), &model::MetricInfo::name);
             reading.diagnostics.add(place,
-                                    fmt::format("unknown metric {}{}", in_quotes(name), did_you_mean(name, known)));
+                                    fmt::format("unknown metric {}{}", in_quotes(name), base::suggestion(name, known)));
         }
         return info;
     }

@@ -7,6 +7,7 @@
 
 #include "core/base/assert.hpp"
 #include "core/base/quantity.hpp"
+#include "core/base/text.hpp"
 #include "core/model/transfer.hpp"
 #include "scenarios/reader/foreign_text.hpp"
 #include "scenarios/reader/limits.hpp"
@@ -150,7 +151,7 @@ class ValueReader {
         const auto known = option_.choices();
         if (std::find(known.begin(), known.end(), *value) == known.end()) {
             return complain(fmt::format("\"{}\": unknown value {}{}{}", option_.name, in_quotes(*value),
-                                        origin(node_, read), did_you_mean(*value, known)));
+                                        origin(node_, read), base::suggestion(*value, known)));
         }
         return *value;
     }
@@ -380,7 +381,7 @@ void Fields::check_key(const Member& member) const
         std::ranges::transform(options, std::back_inserter(known), &OptionInfo::name);
     }
     complain(member.key_place,
-             fmt::format("unknown key {} in {}{}", in_quotes(member.key), what_, did_you_mean(member.key, known)));
+             fmt::format("unknown key {} in {}{}", in_quotes(member.key), what_, base::suggestion(member.key, known)));
 }
 
 }  // namespace memsweep::scenarios

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
 
 #include <fmt/format.h>
 
@@ -72,17 +71,6 @@ std::string printable_assignment(std::string_view name, std::string_view value)
         return safe.substr(1, safe.size() - 2);
     };
     return fmt::format("{}={}", bare(name), bare(value));
-}
-
-std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& known)
-{
-    constexpr std::size_t readable = 40;
-    constexpr std::size_t affordable = 200;  // comparing words is quadratic in their length
-    const std::span<const std::string_view> compared{known.data(), std::min(known.size(), affordable)};
-    if (known.size() > readable && base::nearest(word, compared).empty()) {
-        return {};
-    }
-    return base::suggestion(word, compared);
 }
 
 }  // namespace memsweep::scenarios

@@ -40,7 +40,4 @@ template <typename Range, typename Projection>
     return names;
 }
 
-// base::suggestion over any list of names: "; did you mean ...?", else the known ones when there are few.
-[[nodiscard]] std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& known);
-
 }  // namespace memsweep::scenarios

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/text.hpp"
 #include "scenarios/reader/foreign_text.hpp"
 
 namespace memsweep::scenarios {
@@ -22,7 +23,7 @@ const Arrays* NameFlow::use(const std::string& name, const Place& place)
     if (found == names_.end()) {
         const auto known = names_of(names_, &decltype(names_)::value_type::first);
         complain(place,
-                 fmt::format("no step before this one allocates {}{}", in_quotes(name), did_you_mean(name, known)));
+                 fmt::format("no step before this one allocates {}{}", in_quotes(name), base::suggestion(name, known)));
         return nullptr;
     }
     const State& state = found->second;

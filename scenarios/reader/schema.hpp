@@ -29,7 +29,7 @@ struct NamedSchema {
 };
 inline constexpr std::array<NamedSchema, 8> schemas{{{"scenario", scenario_schema},
                                                      {"result", result_schema},
-                                                     {"gates", gate_schema},
+                                                     {"gate", gate_schema},
                                                      {"comparison", comparison_schema},
                                                      {"history", history_schema},
                                                      {"limits", limits_schema},

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/text.hpp"
 #include "core/model/plan.hpp"
 #include "scenarios/reader/fields.hpp"
 #include "scenarios/reader/foreign_text.hpp"
@@ -156,9 +157,9 @@ void override_one(const std::pair<std::string, std::string>& assignment, Sources
     const auto variable = variables.find(name);
     if (variable == variables.end()) {
         const auto known = names_of(variables, &Variables::value_type::first);
-        reading.diagnostics.add(
-            place, known.empty() ? "the scenario has no variables"
-                                 : fmt::format("unknown variable {}{}", in_quotes(name), did_you_mean(name, known)));
+        reading.diagnostics.add(place, known.empty() ? "the scenario has no variables"
+                                                     : fmt::format("unknown variable {}{}", in_quotes(name),
+                                                                   base::suggestion(name, known)));
         return;
     }
     if (find_bad_byte(text)) {
@@ -236,13 +237,42 @@ class Includer {
         }
         const auto text = reading_.scope.surroundings.read_file(path);
         if (!text) {
-            complain(item, fmt::format("cannot include {}: {}", in_quotes(path), text.error().message));
+            complain(item, fmt::format("cannot include {}: {}{}", in_quotes(path), text.error().message,
+                                       is_shipped_profile(path) ? profile_hint(item, path) : ""));
             return;
         }
         if (const Node* file = sources_.add(path, *text)) {
+            if (is_profile(*file)) {
+                complain(item, fmt::format("{} is a runtime profile, not settings{}", in_quotes(path),
+                                           profile_hint(item, path)));
+                return;
+            }
             follow(*file, path);
             layers.push_back(file);
         }
+    }
+
+    [[nodiscard]] bool is_shipped_profile(const std::string& path) const
+    {
+        const Surroundings& around = reading_.scope.surroundings;
+        const std::filesystem::path file = std::filesystem::path{path}.filename();
+        return around.read_file((std::filesystem::path{around.profile_folder} / file).string()).has_value();
+    }
+
+    static bool is_profile(const Node& file)
+    {
+        const Object* object = file.as<Object>();
+        const Node* format = object == nullptr ? nullptr : find(*object, "format");
+        const auto* name = format == nullptr ? nullptr : format->as<std::string>();
+        return name != nullptr && *name == "memsweep-profile";
+    }
+
+    // One that ships has a name; another is named by its path.
+    [[nodiscard]] std::string profile_hint(const Node& item, const std::string& path) const
+    {
+        const std::string name =
+            is_shipped_profile(path) ? std::filesystem::path{path}.stem().string() : *item.as<std::string>();
+        return fmt::format("; release.profile names it: \"release\": {{\"profile\": {}}}", in_quotes(name));
     }
 
     void complain(const Node& item, std::string message) { reading_.diagnostics.add(item.place, std::move(message)); }

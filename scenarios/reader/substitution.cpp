@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/text.hpp"
 #include "scenarios/reader/foreign_text.hpp"
 #include "scenarios/reader/limits.hpp"
 
@@ -72,7 +73,7 @@ Substituted axis_value(std::string_view name, const Scope& scope)
         return invalid({});
     }
     return invalid(fmt::format("unknown axis {}{}", in_quotes(name),
-                               did_you_mean(name, names_of(*scope.axes, &model::Param::name))));
+                               base::suggestion(name, names_of(*scope.axes, &model::Param::name))));
 }
 
 Substituted unknown_name(std::string_view name, const Scope& scope)
@@ -87,7 +88,7 @@ Substituted unknown_name(std::string_view name, const Scope& scope)
     if (scope.variables == nullptr) {
         return invalid(
             fmt::format("unknown name {} here: a variable may refer to ${{env:...}} and reserved words only{}",
-                        in_quotes(name), did_you_mean(name, names)));
+                        in_quotes(name), base::suggestion(name, names)));
     }
     for (const auto& [variable, value] : *scope.variables) {
         names.push_back(variable);
@@ -96,7 +97,7 @@ Substituted unknown_name(std::string_view name, const Scope& scope)
         return invalid(
             fmt::format("unknown variable {}; the axis of that name is ${{axis.{}}}", in_quotes(name), name));
     }
-    return invalid(fmt::format("unknown variable {}{}", in_quotes(name), did_you_mean(name, names)));
+    return invalid(fmt::format("unknown variable {}{}", in_quotes(name), base::suggestion(name, names)));
 }
 
 Substituted named_value(std::string_view name, const Scope& scope)

@@ -67,7 +67,7 @@ MARKS = {"glibc": ("libc.so", "xml", "<malloc version="), "jemalloc": ("jemalloc
 @unittest.skipIf(sanitized(), "a sanitizer has a malloc of its own")
 class Allocators(CliTest):
     def installed(self):
-        rows = strict_json(self.memsweep("list", "allocators", "--json").out)
+        rows = strict_json(self.memsweep("list", "allocators", "--json").out)["rows"]
         self.assertEqual([row["allocator"] for row in rows], list(MARKS))
         return {row["allocator"]: row for row in rows}
 

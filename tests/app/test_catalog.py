@@ -121,7 +121,7 @@ class Catalog(CliTest):
             self.assertLessEqual(faults["none"], faults["page"] + 1, size)
 
     def test_the_schemas_in_the_source_are_the_printed_ones(self):
-        for which, file in (("scenario", "scenario"), ("result", "result"), ("gates", "gate"), ("comparison", "comparison"), ("history", "history"),
+        for which, file in (("scenario", "scenario"), ("result", "result"), ("gate", "gate"), ("comparison", "comparison"), ("history", "history"),
                             ("limits", "limits"), ("fleet", "fleet"), ("fleet-trend", "fleet-trend")):
             shipped = json.loads((SOURCE / f"scenarios/schema/memsweep-{file}-1.schema.json").read_text())
             self.assertEqual(json.loads(self.expect(0, "schema", which).out), shipped)

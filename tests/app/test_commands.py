@@ -36,6 +36,7 @@ class Helping(CliTest):
                 self.assertEqual(outcome.err, b"")
                 self.assertIn(f"memsweep {command}", outcome.text)
                 self.assertEqual(self.expect(0, command, "-h").out, outcome.out)
+                self.assertEqual(self.expect(0, "help", command).out, outcome.out)
         self.assertLessEqual({"--out", "--report", "--axis", "--set", "--filter", "--repetitions", "--warmup", "--seed", "--isolation",
                               "--timeout", "--max-memory", "--tag", "--events", "--resume", "--fail-fast", "--dry-run", "--quick", "--baseline"},
                              set(re.findall(r"--[a-z-]+", self.expect(0, "run", "--help").text)))
@@ -60,11 +61,45 @@ class Helping(CliTest):
         self.assertLessEqual({"name", "version", "git", "build_type", "compiler"}, set(parsed))
 
 
+class Json(CliTest):
+    def test_both_spellings_give_the_same_document_with_a_format(self):
+        self.small()
+        self.expect(0, "run", "small.json", "-q", "-n", "6", "-o", "r.json")
+        self.write("log.csv", "Thread,Time,Action,Pointer,Size,Stream\n1,00:00:01,allocate,0x10,64,0\n1,00:00:02,free,0x10,64,0\n")
+        self.expect(0, "import", "log.csv", "-o", "t.mst", "-q")
+        for name, command in (("validation", ("validate", "small.json")), ("comparison", ("compare", "r.json", "r.json")),
+                              ("fit", ("fit", "t.mst")), ("result", ("report", "r.json")), ("trace-summary", ("info", "t.mst")),
+                              ("list", ("list", "formats")), ("result", ("watch", "-i", "10ms", "--", "true"))):
+            with self.subTest(command):
+                long, short = (self.memsweep(command[0], *how, *command[1:]) for how in (("--json",), ("-f", "json")))
+                self.assertEqual(long.code, short.code, long)
+                document = strict_json(long.out)
+                self.assertEqual((document["format"], document["format_version"]), (f"memsweep-{name}", 1))
+                self.assertEqual(set(strict_json(short.out)), set(document))
+        self.assertEqual(strict_json(self.expect(0, "--version", "--json").out)["format"], "memsweep-version")
+
+    def test_a_run_prints_its_result(self):
+        self.small()
+        outcome = self.expect(0, "run", "small.json", "-n", "6", "-o", "r.json", "--json")
+        self.assertEqual(outcome.out, (self.folder / "r.json").read_bytes())
+
+    def test_validation(self):
+        self.small()
+        self.write("bad.json", "{")
+        rows = strict_json(self.expect(2, "validate", "small.json", "bad.json", "--json").out)["rows"]
+        self.assertEqual(rows[0], {"file": "small.json", "valid": True, "cases": 1, "error": None})
+        self.assertEqual((rows[1]["valid"], rows[1]["cases"]), (False, None))
+        self.assertIn("bad.json:1:", rows[1]["error"])
+
+
 class Listing(CliTest):
     def listing(self, what, *files):
         text = self.expect(0, "list", what, *files)
-        rows = strict_json(self.expect(0, "list", what, *files, "--json").out)
+        document = strict_json(self.expect(0, "list", what, *files, "--json").out)
+        self.assertEqual((document["format"], document["format_version"]), ("memsweep-list", 1))
+        rows = document["rows"]
         self.assertEqual(text.err, b"")
+        self.assertLessEqual(max(map(len, text.text.splitlines())), max(80, *(len(word) + 4 for word in text.text.split())))
         self.assertTrue(rows)
         self.assertEqual({frozenset(row) for row in rows}, {frozenset(rows[0])}, "every row has the same keys")
         return text.text, rows
@@ -77,7 +112,26 @@ class Listing(CliTest):
             self.assertTrue(row["description"])
             self.assertIn(row["name"], text)
         from_source = execute("list", "scenarios", "--json", cwd=CATALOG.parents[1])
-        self.assertEqual([row["name"] for row in json.loads(from_source.out)], [row["name"] for row in rows])
+        self.assertEqual([row["name"] for row in json.loads(from_source.out)["rows"]], [row["name"] for row in rows])
+
+    def test_a_line_names_the_columns_and_the_description_comes_before_the_path(self):
+        self.write("mine.json", scenario("mine", description="One of mine."))
+        lines = self.expect(0, "list", "scenarios", ".").text.splitlines()
+        self.assertEqual(lines[0].split(), ["name", "cases", "description", "path"])
+        self.assertRegex(lines[1], r"^mine +1 +One of mine\. +\./mine\.json$")
+        lines = self.expect(0, "list", "metrics").text.splitlines()
+        self.assertEqual(lines[0].split()[0], "name")
+
+    def test_a_text_is_wrapped_behind_the_columns_before_it(self):
+        words = " ".join(f"word{i}" for i in range(40))
+        self.write("mine.json", scenario("mine", description=words))
+        lines = self.expect(0, "list", "scenarios", ".").text.splitlines()
+        self.assertEqual(lines[:2], ["name  cases  description", "    path"])
+        self.assertRegex(lines[2], r"^mine  1      word0 word1 ")
+        for line in lines[3:-1]:
+            self.assertRegex(line, r"^ {13}word")
+        self.assertEqual(" ".join(line[13:] for line in lines[2:-1]), words)
+        self.assertEqual(lines[-1], "    ./mine.json")
 
     def test_scenarios_of_a_folder_with_a_broken_file(self):
         self.small()
@@ -136,10 +190,11 @@ class Listing(CliTest):
         self.assertLessEqual({"json", "csv", "csv-summary", "csv-series", "html"}, {row["format"] for row in self.listing("formats")[1]})
 
     def test_schemas(self):
-        for which in ("scenario", "result", "gates", "comparison", "history", "limits", "fleet", "fleet-trend"):
+        for which in ("scenario", "result", "gate", "comparison", "history", "limits", "fleet", "fleet-trend"):
             schema = strict_json(self.expect(0, "schema", which).out)
             self.assertIn("draft-07", schema["$schema"])
             self.assertIn(which, schema["title"])
+        self.assertEqual(self.expect(0, "schema", "gates").out, self.expect(0, "schema", "gate").out)
 
 
 class Checking(CliTest):
@@ -188,6 +243,17 @@ class Checking(CliTest):
         self.assertIn("chrun: cannot read", self.expect(2, "run", "chrun", cwd=source).errors)
         self.write("churn", scenario("mine"))
         self.assertIn("mine", self.expect(0, "list", "cases", "churn").text, "a file of that name comes first")
+
+    def test_a_profile_is_no_settings_file(self):
+        profile = CATALOG.parents[1] / "configs/runtimes/dotnet.json"
+        self.write("mine.json", profile.read_text())
+        for include, name in (("mine.json", "mine.json"), ("missing/dotnet.json", "dotnet"),
+                              (os.path.relpath(profile, self.folder.resolve()), "dotnet")):
+            with self.subTest(include):
+                self.write("s.json", scenario(include=include))
+                errors = self.expect(2, "validate", "s.json").errors
+                self.assertIn('release.profile names it: "release": {"profile": "%s"}' % name, errors)
+                self.assertEqual(len(errors.splitlines()), 1, errors)
 
     def test_comments_and_free_keys(self):
         self.write("c.json", '// a comment\n{ "format": "memsweep-scenario", /* another */ "version": 1, "name": "c", "x-mine": {"any": [1]},\n'

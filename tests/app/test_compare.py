@@ -295,6 +295,9 @@ class Choices(CompareTest):
         outcome = self.compare(2, self.base, "--gate", "gate.json")
         self.assertEqual(re.findall(r"(?m)^gate\.json:(\d+):\d+: ", outcome.errors), ["2", "3", "4"], f"\n{outcome}")
         self.assertIn('did you mean "thresholds"?', outcome.errors)
+        for gate, said in (("memroy", 'did you mean "memory"?'), ("nope", "known: memory, quiet_machine")):
+            outcome = self.memsweep("compare", "base.json", "base.json", "--gate", gate)
+            self.assertIn(f"{gate}: cannot read: No such file or directory; {said}", outcome.errors)
 
     def test_gates_that_ship_are_found_by_name(self):
         self.write("slow.json", planted(self.base, 1.5))

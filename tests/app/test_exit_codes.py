@@ -23,9 +23,12 @@ class WrongUsage(CliTest):
         # what, arguments, what stderr says
         ("no command", [], "(?i)usage"),
         ("unknown command", ["rnu", "small.json"], r'unknown command "rnu".*did you mean "run"'),
-        ("unknown option", ["run", "small.json", "--reptitions", "2"], "--reptitions"),
+        ("unknown option", ["run", "small.json", "--reptitions", "2"], '--reptitions.*; did you mean "--repetitions"\\?'),
         ("no scenario", ["run"], "scenario is required"),
         ("missing file", ["run", "missing.json"], r"missing\.json: cannot read: No such file"),
+        ("a mistyped scenario", ["run", "chrun"], r'chrun: cannot read: .*; did you mean "churn"\?'),
+        ("a mistyped file of a scenario", ["run", "chrun.json"], r'did you mean "churn"\?'),
+        ("a name that nothing has", ["run", "zzzzzz"], "memsweep list scenarios names"),
         ("a folder", ["run", "folder"], "folder: cannot read: Is a directory"),
         ("two files, one missing", ["run", "small.json", "missing.json", "-o", "%s.json"], r"missing\.json"),
         ("several without %s", ["run", "small.json", "other.json", "-o", "r.json"], "%s"),
@@ -57,7 +60,9 @@ class WrongUsage(CliTest):
         ("report in place of a folder", ["run", "small.json", "-o", "r.json", "-r", "csv=folder"], "folder: cannot write"),
         ("unwritable events", ["run", "small.json", "-o", "r.json", "--events", "no/such/folder/e"], "cannot write events"),
         ("resume without a file", ["run", "small.json", "--resume"], "--resume.*-o"),
-        ("resume of nothing", ["run", "small.json", "--resume", "-o", "missing.json"], r"missing\.json: cannot read"),
+        ("json of what has none", ["export", "small.json", "-f", "rmm", "--json"], "--json: goes with --version"),
+        ("two formats", ["report", "small.json", "-f", "csv", "--json"], "--json: means -f json, and -f csv was given too"),
+        ("help of the unknown", ["help", "rnu"], 'did you mean "run"'),
         ("resume of a scenario", ["run", "small.json", "--resume", "-o", "other.json"], "no memsweep result"),
         ("report of nothing", ["report", "missing.json"], r"missing\.json: cannot read"),
         ("report of a scenario", ["report", "small.json"], "no memsweep result"),
@@ -82,6 +87,13 @@ class WrongUsage(CliTest):
                 self.assertRegex(outcome.errors, said)
                 self.assertNotIn("internal error", outcome.errors)
                 self.assertEqual(sorted(os.listdir(self.folder)), before, "left something behind")
+
+    def test_nothing_is_said_twice(self):
+        self.write("bad.json", '{"format":')
+        for command in (("validate", "bad.json", "bad.json"), ("run", "bad.json", "bad.json"), ("compare", "bad.json", "bad.json"),
+                        ("report", "bad.json", "bad.json"), ("merge", "bad.json", "bad.json", "-o", "new.json")):
+            with self.subTest(command):
+                self.assertRegex(self.expect(2, *command).errors, r"\A[^\n]*bad\.json:1:1[^\n]*\n\Z")
 
     def test_no_message_steers_the_terminal(self):
         """Whatever a foreign file or a command line says, stderr has no control byte but the ends of its own lines."""
@@ -146,6 +158,12 @@ class WrongUsage(CliTest):
         outcome = self.expect(2, "run", "small.json", "bad.json", "-o", "%s.out", "--events", "e")
         self.assertRegex(outcome.errors, PLACE)
         self.assertFalse((self.folder / "small.out").exists() or (self.folder / "e").exists())
+
+    def test_resume_of_nothing_begins_from_the_start(self):
+        self.small()
+        outcome = self.expect(0, "run", "small.json", "-q", "--resume", "-o", "new.json")
+        self.assertIn("--resume: there is no new.json to go on with: from the start", outcome.errors)
+        self.assertEqual(self.result("new.json")["summary"]["ok"], 1)
 
     def test_resume_of_another_fingerprint_leaves_the_file_alone(self):
         self.small()
@@ -249,7 +267,8 @@ class Findings(CliTest):
 
     def test_0_when_only_some_cases_are_above_the_budget(self):
         self.small(axes={"n": [1, 2]}, steps=[alloc(count="${axis.n}"), drop()])
-        self.expect(0, "run", "small.json", "-q", "-o", "r.json", "--max-memory", "100KiB")
+        outcome = self.expect(0, "run", "small.json", "-q", "-o", "r.json", "--max-memory", "100KiB")
+        self.assertRegex(outcome.errors, r"small/n=2 skipped: would hold up to .*, above the budget of 100.0 KiB \(--max-memory\)")
         self.assertEqual([case["status"] for case in self.result()["cases"]], ["ok", "skipped"])
 
     def test_quick_skips_cases_above_64_mib(self):

@@ -122,7 +122,7 @@ class Formats(CliTest):
         self.assertEqual(len(self.ok_cases("good")), 2)
 
     def test_every_format_is_listed_and_takes_every_name(self):
-        listed = {row["format"] for row in strict_json(self.expect(0, "list", "formats", "--json").out)}
+        listed = {row["format"] for row in strict_json(self.expect(0, "list", "formats", "--json").out)["rows"]}
         self.assertEqual(listed, set(FORMATS))
         words = re.split(r"[\s,]+", self.expect(0, "report", "--help").text)
         self.assertLessEqual(listed, set(words), "a format that --help does not name")
@@ -356,15 +356,31 @@ json.dump([[family.name, family.type, family.unit, [[one.labels, one.value] for 
 
     # csv and its parts
 
+    def test_sizes_of_axes_are_read_at_a_glance(self):
+        text = self.report("document", "text").decode()
+        self.assertRegex(text, r"(?m)^ *(refcount|finalizer)? +64KiB ")
+        self.assertNotIn(" 65536 ", text)
+
     def test_csv_parts_lie_beside_it(self):
         (self.folder / "out").mkdir()
         self.expect(0, "report", "document.json", "-f", "csv", "-o", "out/all.csv")
-        parts = {"all.csv": "csv", "all.summary.csv": "csv-summary", "all.series.csv": "csv-series", "all.matrix.csv": "csv-matrix"}
-        self.assertEqual(set(os.listdir(self.folder / "out")), set(parts))
+        parts = {"all.csv": "csv", "all.summary.csv": "csv-summary", "all.series.csv": "csv-series"}
+        self.assertEqual(set(os.listdir(self.folder / "out")), set(parts), "and none without a row, as the matrices here would be")
         for name, form in parts.items():
             self.assertEqual((self.folder / "out" / name).read_bytes(), self.report("document", form))
         self.assertEqual(self.report("document", "csv-matrix"), b"matrix,row,col,value,unit\r\n")
         self.assertEqual(self.expect(0, "report", "document.json", "-f", "csv", "-o", "/dev/stdout").out, self.report("document", "csv"))
+
+    def test_a_part_without_rows_replaces_an_earlier_one(self):
+        self.write("all.matrix.csv", "of another result")
+        self.expect(0, "report", "document.json", "-f", "csv", "-o", "all.csv")
+        self.assertEqual((self.folder / "all.matrix.csv").read_bytes(), self.report("document", "csv-matrix"))
+
+    def test_csv_has_a_column_per_axis(self):
+        for form in ("csv", "csv-summary"):
+            for row in csv.DictReader(io.StringIO(self.report("document", form).decode(), newline="")):
+                self.assertEqual(row["params"], f"mode={row['axis.mode']}/size={row['axis.size']}")
+                self.assertTrue(row["case"].endswith(row["params"]))
 
     def test_csv_keeps_hostile_names(self):
         for form in ("csv", "csv-summary", "csv-series"):
@@ -382,7 +398,8 @@ json.dump([[family.name, family.type, family.unit, [[one.labels, one.value] for 
             if form != "text":
                 self.assertEqual((self.folder / "out" / form).read_bytes(), self.expect(0, "report", "r.json", "-f", form).out, form)
         self.assertTrue((self.folder / "out/gha.smaller.json").exists())
-        self.assertTrue((self.folder / "out/all.series.csv").exists())
+        self.assertTrue((self.folder / "out/all.summary.csv").exists())
+        self.assertFalse((self.folder / "out/all.series.csv").exists(), "nothing was sampled over time")
 
 
 if __name__ == "__main__":

@@ -50,6 +50,16 @@ class Help(CliTest):
             with self.subTest(command):
                 self.check(command, self.expect(0, command, "--help").text, WIDEST)
 
+    def test_many_options_stand_in_groups(self):
+        """Under a heading each, so that nobody reads twenty to find one."""
+        for command in commands():
+            with self.subTest(command):
+                headings = re.findall(r"(?ms)^(\w+):\n(.*?)(?=^\S|\Z)", self.expect(0, command, "--help").text)
+                for heading, options in headings:
+                    self.assertLessEqual(len(re.findall(r"(?m)^  -", options)), 14, heading)
+                    if heading == "Options":
+                        self.assertLessEqual(len(re.findall(r"(?m)^  -", options)), 8, "more than these need groups")
+
     def test_the_page_and_the_completions(self):
         self.check("man", self.expect(0, "man", "--date", "2026-01-31", cwd=SOURCE).text.replace("\\-", "-"))
         for shell in SHELLS:

@@ -109,13 +109,13 @@ class Schemas(CliTest):
     def test_gate_files(self):
         for path in glob.glob(str(SOURCE / "configs/gates/*.json")):
             with open(path, encoding="utf-8") as file:
-                self.assertEqual(self.problems("gates", json.load(file)), [], path)
+                self.assertEqual(self.problems("gate", json.load(file)), [], path)
         good = {"format": "memsweep-gate", "version": 1, "x-mine": 1, "thresholds": {"wall_time": "5%", "working_set_peak": "2%,1MiB", "minor_faults": "64"}}
-        self.assertEqual(self.problems("gates", good), [])
+        self.assertEqual(self.problems("gate", good), [])
         for broken in ({"version": 2}, {"treshold": {}}, {"thresholds": {"wall_tim": "5%"}}, {"thresholds": {"wall_time": 5}},
                        {"thresholds": {"wall_time": "five"}}, {"only": []}, {"only": ["wall_time", "wall_time"]}):
             with self.subTest(broken):
-                self.assertTrue(self.problems("gates", good | broken))
+                self.assertTrue(self.problems("gate", good | broken))
                 (self.folder / "gate.json").write_text(json.dumps(good | broken))
                 result = str(SOURCE / "results/reference/churn.json")
                 self.expect(2, "compare", result, result, "--gate", "gate.json")

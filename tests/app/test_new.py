@@ -55,13 +55,13 @@ class New(CliTest):
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["mine.json"])
 
     def test_every_release_mode_and_allocator_can_be_asked_for(self):
-        keys = strict_json(self.expect(0, "list", "disciplines", "--json").out)
+        keys = strict_json(self.expect(0, "list", "disciplines", "--json").out)["rows"]
         modes = next(row["choices"] for row in keys if row["key"] == "mode").split("|")
         self.expect(0, "new", "modes", "--release", ",".join(modes), *FEW)
         self.assertEqual(self.scenario("modes.json")["axes"]["mode"], modes)
         self.expect(0, "run", "modes.json", "-q", "-o", "r.json")
         self.assertEqual({case["params"]["mode"]: case["status"] for case in self.result()["cases"]}, dict.fromkeys(modes, "ok"))
-        allocators = [row["allocator"] for row in strict_json(self.expect(0, "list", "allocators", "--json").out)]
+        allocators = [row["allocator"] for row in strict_json(self.expect(0, "list", "allocators", "--json").out)["rows"]]
         self.expect(0, "new", "allocators", "--release", "leak", "--allocator", ",".join(allocators))
         document = self.scenario("allocators.json")
         self.assertEqual(document["axes"]["allocator"], allocators)
@@ -78,7 +78,7 @@ class New(CliTest):
                         document.pop(key, None)
                 if path.stem != "replay_sqlite":
                     self.assertEqual(copy, original)
-                cases = [strict_json(self.expect(0, "list", "cases", name, "--json").out) for name in (str(path), f"copies/{path.name}")]
+                cases = [strict_json(self.expect(0, "list", "cases", name, "--json").out)["rows"] for name in (str(path), f"copies/{path.name}")]
                 self.assertEqual(cases[0], cases[1])
 
     def test_a_copy_takes_the_name_it_is_given(self):
@@ -98,6 +98,7 @@ class New(CliTest):
 
     def test_what_is_refused(self):
         for arguments, said in ((("No",), "is no name"), (("--from", "churn", "--size", "1MiB"), "--from"), (("--from", "nosuch"), "nosuch"),
+                                (("--from", "chrun"), 'did you mean "churn"?'),
                                 (("--release", "nosuch"), "--release"), (("--allocator", "nosuch"), "--allocator"), (("--count", "0"), "--count")):
             with self.subTest(arguments):
                 self.assertIn(said, self.expect(2, "new", *arguments).errors)

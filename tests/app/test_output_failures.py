@@ -203,7 +203,9 @@ class ClosedOutput(OutputTest):
                 self.assertEqual(self.result()["summary"]["ok"], 2)
         for command in ("--help", "list ops --json", "schema result", "report r.json -f html", "run small.json --dry-run"):
             with self.subTest(command):
-                self.assertIn(self.shell(f'"$1" {command} | true').returncode, (0, 2))
+                done = self.shell(f'"$1" {command} | true')
+                self.assertIn(done.returncode, (0, 2))
+                self.assertEqual(done.stderr, b"", "a reader that has what it wanted is no error to tell")
 
     def test_result_on_stdout_that_nobody_reads(self):
         done = self.shell('"$1" run small.json -o - | true')

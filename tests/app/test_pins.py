@@ -17,7 +17,7 @@ from memsweep_cli import CATALOG, SOURCE, CliTest, execute, strict_json
 PINS = SOURCE / "tests/golden/pins.json"
 # What `list` says of scenarios, cases and allocators depends on the machine; cases are pinned below, one file at a time.
 LISTS = ("metrics", "ops", "resources", "disciplines", "formats")
-SCHEMAS = ("scenario", "result", "gates", "comparison", "history", "limits", "fleet", "fleet-trend")
+SCHEMAS = ("scenario", "result", "gate", "comparison", "history", "limits", "fleet", "fleet-trend")
 
 
 def answer(code, *args):
@@ -32,12 +32,12 @@ def digest(value):
 
 
 def lists():
-    return {what: digest(answer(0, "list", what, "--json")) for what in LISTS}
+    return {what: digest(answer(0, "list", what, "--json")["rows"]) for what in LISTS}
 
 
 def allocators():
     """Without the columns that say what is installed here."""
-    known = answer(0, "list", "allocators", "--json")
+    known = answer(0, "list", "allocators", "--json")["rows"]
     return digest([{key: value for key, value in one.items() if key not in ("installed", "library")} for one in known])
 
 
@@ -52,7 +52,7 @@ def scenarios():
     found = {}
     for path in sorted(CATALOG.glob("*.json")):
         name = path.relative_to(SOURCE).as_posix()
-        cases = answer(0, "list", "cases", name, "--json")
+        cases = answer(0, "list", "cases", name, "--json")["rows"]
         run = answer(4, "run", name, "--filter", "^$", "-o", "-", "-q")["run"]
         found[path.stem] = {"fingerprint": run["scenario"]["fingerprint"], "cases": len(cases), "case_digest": digest(cases)}
     return found

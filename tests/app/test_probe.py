@@ -113,7 +113,7 @@ class Probe(CliTest):
         self.assertEqual({case["status"] for case in small}, {"ok"})
         for case in document["cases"]:
             if case["status"] == "skipped" and case["params"].get("pages", "").startswith("hugetlb"):
-                self.assertRegex(case["reason"], "needs [0-9]+ free huge pages|no huge pages")
+                self.assertRegex(case["reason"], "needs (1 free huge page|[0-9]+ free huge pages) of|no huge pages")
 
     def test_devices_are_listed_with_the_reason_why_they_are_skipped(self):
         outcome = self.expect(0, "probe", "device")
@@ -135,6 +135,10 @@ class Probe(CliTest):
         self.assertEqual(document["machine"]["devices"], [])
         version = strict_json(self.expect(0, "--version", "--json", env=nowhere).out)
         self.assertRegex(version["devices"], "^none: CUDA: ")
+        text = self.expect(0, "probe", "device", *QUICK, env=nowhere).text
+        rows = [line for line in text.splitlines() if line.endswith("  skipped")]
+        self.assertEqual(len(rows), 1, text)
+        self.assertRegex(rows[0], rf"^{len(cases)} cases ")
 
     def test_two_devices_are_measured_and_every_sample_verified(self):
         pair = environment(POCL_DEVICES="pthread pthread", CUDA_VISIBLE_DEVICES="")
@@ -236,7 +240,7 @@ class Probe(CliTest):
         presets = sorted(path.stem.removeprefix("probe_") for path in CATALOG.glob("probe_*.json"))
         refused = self.expect(2, "probe", "topology", "--dump-scenario").errors
         self.assertEqual(sorted(refused.partition("preset: ")[2].partition(";")[0].split(", ")), presets)
-        listed = {row["name"] for row in strict_json(self.expect(0, "list", "scenarios", "--json").out)}
+        listed = {row["name"] for row in strict_json(self.expect(0, "list", "scenarios", "--json").out)["rows"]}
         for preset in presets:
             self.expect(0, "probe", preset, "--dump-scenario", "-o", f"{preset}.json")
             self.assertEqual((self.folder / f"{preset}.json").read_text(), (CATALOG / f"probe_{preset}.json").read_text())
@@ -372,6 +376,20 @@ class Probe(CliTest):
             self.assertIn(words, outcome.text)
         self.assertEqual(self.expect(0, "probe", "faults", *QUICK, "--limits", self.limits(broken | {"severity": "warn"})).code, 0)
 
+    def test_who_waits_is_told_how_long(self):
+        said = self.expect(0, "probe", "faults", *QUICK[:-2], "-o", "r.json").errors.splitlines()
+        self.assertRegex(said[0], r"^memsweep: whether other work disturbs this machine, ETA [\d.]+ m?s$")
+        self.assertNotIn("ETA", self.expect(0, "probe", "faults", *QUICK[:-2], "-k", "first_touch", "-o", "r.json").errors, "of a few cases nobody knows")
+
+    def test_a_limit_that_nothing_matches_names_the_nearest_word(self):
+        good = {"scenario": "probe_faults", "where": {"kind": "first_touch"}, "expr": "time_per_fault.median >= 0ns"}
+        wrong = (({"where": {"knid": "first_touch"}}, 'none has a parameter "knid"; did you mean "kind"?'),
+                 ({"where": {"kind": "first_toch"}}, 'none has kind=first_toch; did you mean "first_touch"?'),
+                 ({"scenario": "probe_fautls"}, 'nothing of "probe_fautls" was; did you mean "probe_faults"?'))
+        document = self.probe("faults", "--limits", self.limits(*(good | change for change, _ in wrong)), code=1)
+        for one, (_, said) in zip(document["assertions"], wrong, strict=True):
+            self.assertEqual(one["reason"], f"no case that it speaks of was measured: {said}")
+
     def test_limits_files_are_checked_before_anything_is_measured(self):
         good = {"expr": "bandwidth.median > 1GB/s"}
         for limits, message in (([{"expr": "bandwidht.median > 1GB/s"}], 'did you mean "bandwidth"?'), ([{"expr": "bandwidth.median > 1ms"}], "unit"),
@@ -464,7 +482,7 @@ class Probe(CliTest):
         for arguments, message in ((("bandwith",), 'did you mean "bandwidth"?'), (("--size", "8M"), "--size"),
                                    (("--size", "-1"), "--size"), (("--size", "1KiB"), "at least 64KiB"),
                                    (("--min-time", "5"), "--min-time"), (("--min-time", "0s"), "--min-time"),
-                                   (("--nodes", "x"), "--nodes"), (("--nodes", "977"), "no node 977"), (("-n", "0"), "--samples"),
+                                   (("--nodes", "x"), "--nodes"), (("--nodes", "977"), "no node 977"), (("-n", "0"), "--repetitions"), (("--samples", "0"), "--repetitions"),
                                    (("-f", "jsn"), 'did you mean "json"?'), (("device", "-o", "/proc/no/such"), "/proc/no")):
             with self.subTest(arguments):
                 outcome = self.expect(2, "probe", *arguments)

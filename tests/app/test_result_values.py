@@ -165,11 +165,14 @@ class Result(CliTest):
 
     def test_csv_agrees(self):
         rows = self.rows("csv")
-        self.assertEqual(list(rows[0]), "run_id,started,host,scenario,case,params,metric,unit,better,repetition,value,status".split(","))
+        self.assertEqual(list(rows[0]), "run_id,started,host,scenario,case,params,metric,unit,better,repetition,value,status,"
+                                        "axis.alpha,axis.mid,axis.zeta".split(","))
         for case in self.document["cases"]:
             of_case = [row for row in rows if row["case"] == case["id"]]
             self.assertEqual({row["status"] for row in of_case}, {case["status"]})
-            self.assertEqual(json.loads(of_case[0]["params"]), case["params"])
+            written = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in case["params"].items()}
+            self.assertEqual({name: of_case[0][f"axis.{name}"] for name in written}, written)
+            self.assertEqual(of_case[0]["params"], "/".join(f"{name}={value}" for name, value in written.items()))
             found = {(row["metric"], int(row["repetition"])): row["value"] for row in of_case if row["metric"]}
             values = {(name, i): value for name, metric in case["metrics"].items() for i, value in enumerate(metric["values"])}
             self.assertEqual({key: float(text) if text else None for key, text in found.items()}, values)

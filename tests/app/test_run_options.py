@@ -68,6 +68,15 @@ class Cases(RunTest):
         self.assertEqual(result["cases"][0]["metrics"]["allocations"]["values"], [2, 2, 2])
         self.assertEqual(len([event for event in event_lines(self.folder / "e") if event["type"] == "repetition"]), 3)
 
+    def test_only_who_chose_few_repetitions_is_told_of_more(self):
+        for told, options in ((False, ()), (True, ("-n", "3"))):
+            self.expect(0, "run", "leak_slope", "-q", "-o", "few.json", *options)
+            self.assertEqual("few-repetitions" in {one["code"] for one in self.result("few.json")["warnings"]}, told, options)
+        self.run_small("-o", "few.json", repetitions=3)
+        self.assertIn("few-repetitions", {one["code"] for one in self.result("few.json")["warnings"]})
+        self.run_small("-o", "few.json", "--quick")
+        self.assertNotIn("few-repetitions", {one["code"] for one in self.result("few.json")["warnings"]})
+
     def order(self, *options):
         keys = {"axes": {"n": [1, 2, 3, 4]}, "order": "shuffled", "repetitions": 2, "steps": [alloc(size="4KiB", count="${axis.n}"), drop()]}
         self.measured("--events", "e", *options, **keys)

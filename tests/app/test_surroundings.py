@@ -26,7 +26,7 @@ class Locale(CliTest):
         self.expect(0, "run", "small.json", "-q", "-o", "r.json", "-r", "csv=r.csv", "--timeout", "20.5s", "--max-memory", "1.5GiB", env=german)
         result = self.result()
         self.assertEqual(result["cases"][0]["metrics"]["live_bytes_peak"]["values"], [3 * MIB // 2] * 6)
-        for row in strict_json(self.expect(0, "list", "formats", "--json").out):
+        for row in strict_json(self.expect(0, "list", "formats", "--json").out)["rows"]:
             form = row["format"]
             with self.subTest(form, decimal_point=probe.stdout):
                 written = [self.expect(0, "report", "r.json", "-f", form, env=env).out for env in (german, plain)]
@@ -43,7 +43,7 @@ class Names(CliTest):
         """Valid in every format, and no name becomes markup or a column of its own."""
         result = self.result(path)
         widths = {len(row) for row in csv.reader(io.StringIO(self.expect(0, "report", path, "-f", "csv").out.decode(), newline=""), strict=True)}
-        self.assertEqual(widths, {12})
+        self.assertEqual(widths, {12 + len({axis for case in result["cases"] for axis in case["params"]})})
         page = Page(self.expect(0, "report", path, "-f", "html").out.decode())
         self.assertEqual(page.left_open, [])
         self.assertEqual(page.outside, [])

@@ -1,6 +1,7 @@
 """The documents' commands and quotations: docs/tasks.md runs as written, from an installed package; what README.md and docs/ quote
 of a reference result is what memsweep prints of it; links lead somewhere."""
 
+import json
 import os
 import re
 import shlex
@@ -124,7 +125,7 @@ class Documents(CliTest):
                  for name in re.findall(r"`(\w+)`", cell)}
         self.assertEqual({path.stem for path in CATALOG.glob("*.json")} - names, set())
         table = (SOURCE / "docs/commands.md").read_text().partition("| format | reader |")[2].partition("\n\n")[0]
-        formats = {line.split()[0] for line in self.expect(0, "list", "formats").text.splitlines()}
+        formats = {row["format"] for row in json.loads(self.expect(0, "list", "formats", "--json").out)["rows"]}
         self.assertEqual(formats - set(re.findall(r"`([\w-]+)`", table)), set())
 
     def test_quotations_are_what_is_printed(self):

@@ -12,7 +12,7 @@ from memsweep_cli import BINARY, SOURCE, CliTest, environment
 LOGS = SOURCE / "tests/trace/logs"
 LINES = ("rmm", "umpire", "heaptrack", "mtrace", "csapp", "valgrind", "ltrace", "fleetbench")  # read line by line
 FORMATS = (*LINES, "pytorch", "dj-mtrace", "malloc-bench", "dj-workload")
-KEYS = ["events", "allocations", "frees", "reallocations", "threads", "peak_live_bytes", "end_live_bytes", "peak_live_blocks",
+KEYS = ["format", "format_version", "events", "allocations", "frees", "reallocations", "threads", "peak_live_bytes", "end_live_bytes", "peak_live_blocks",
         "bytes_allocated", "max_size", "unknown_frees", "duplicate_allocations", "failures", "bad_lines"]
 POLICIES = ["first_fit", "best_fit", "tlsf", "rmm_pool", "pytorch", "buddy", "pow2", "quad"]
 
@@ -278,6 +278,7 @@ class Traces(CliTest):
         trace = str(self.folder / "t.mst")
         report = json.loads(self.expect(0, "fit", trace, "-f", "json").text)
         self.assertEqual(report["live_peak"], MTRACE["peak_live_bytes"])
+        self.assertEqual(report["peak_live_bytes"], report["live_peak"], "one name for it, as in info --json")
         self.assertEqual([policy["policy"] for policy in report["policies"]], POLICIES)
         for policy in report["policies"]:
             capacity = policy["capacity"]

@@ -23,6 +23,9 @@ TEST_CASE("a mistyped word finds its neighbour", "[unit]")
     CHECK(base::suggestion("warmpu", known) == "; did you mean \"warmup\"?");
     CHECK(base::suggestion("zzz", known) == "; known: repetitions, warmup, timeout");
     CHECK(base::suggestion("zzz", {}).empty());
+    const std::vector<std::string_view> too_many_to_read(41, "repetitions");
+    CHECK(base::suggestion("zzz", too_many_to_read).empty());
+    CHECK(base::suggestion("repetition", too_many_to_read) == "; did you mean \"repetitions\"?");
 }
 
 TEST_CASE("arithmetic says when it overflows", "[unit]")

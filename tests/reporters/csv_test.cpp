@@ -52,10 +52,10 @@ TEST_CASE("csv has one row per repetition and metric, and one for a case without
     const auto rows = parsed(text(write_csv, sample_report()));
     REQUIRE(rows.size() == 1 + 2 * 9 * 6 + 2);
     CHECK(rows[0] == Row{"run_id", "started", "host", "scenario", "case", "params", "metric", "unit", "better",
-                         "repetition", "value", "status"});
+                         "repetition", "value", "status", "axis.count", "axis.mode"});
     CHECK(rows[2] == Row{"20260131T120000Z-4f2a", "2026-01-31T12:00:00.000Z", "bench-1", "finalizer_repro",
-                         "finalizer_repro/count=100/mode=refcount", "{\"count\":100,\"mode\":\"refcount\"}",
-                         "wall_time", "s", "lower", "1", "0.1196184", "ok"});
+                         "finalizer_repro/count=100/mode=refcount", "count=100/mode=refcount", "wall_time", "s",
+                         "lower", "1", "0.1196184", "ok", "100", "refcount"});
     CHECK(rows.back()[6].empty());
     CHECK(rows.back()[11] == "timeout");
     CHECK(are_rectangular(rows));

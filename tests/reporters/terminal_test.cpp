@@ -1,3 +1,8 @@
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "reporters/document/run_document.hpp"
@@ -121,6 +126,43 @@ TEST_CASE("every figure of a table survives splitting it", "[unit]")
         CHECK(text.find(row[column].text) != std::string::npos);
         CHECK(text.find(table.columns[column].title) != std::string::npos);
     }
+}
+
+TEST_CASE("what became of a row stands beside its name where a table is split", "[unit]")
+{
+    Table table{.title = "t", .columns = {Column::key("case")}};
+    std::vector<Cell> row{{.text = "one"}};
+    for (int i = 0; i < 12; ++i) {
+        table.columns.push_back(Column::number("figure"));
+        row.push_back({.text = "123.4 MiB"});
+    }
+    table.columns.push_back(Column::verdict("status"));
+    row.push_back({.text = "skipped"});
+    table.rows.push_back(row);
+    CHECK_THAT(table_text(table, {.width = 80}), Catch::Contains("one   skipped  "));
+}
+
+TEST_CASE("names that are shortened stay distinct", "[unit]")
+{
+    Table table{.title = "t", .columns = {Column::key("case")}};
+    for (const char* kernel : {"read", "copy", "triad"}) {
+        table.rows.push_back({{.text = fmt::format("probe_latency/chains=1/kernel={}/pages=4k/size=16384", kernel)}});
+    }
+    for (int i = 0; i < 12; ++i) {
+        table.columns.push_back(Column::number("figure"));
+        for (auto& row : table.rows) {
+            row.push_back({.text = "123.4 MiB"});
+        }
+    }
+    std::set<std::string> names;
+    std::istringstream lines{table_text(table, {.width = 80})};
+    for (std::string line; std::getline(lines, line);) {
+        CHECK(display_width(line) <= 80);
+        if (line.find("kernel=") != std::string::npos) {
+            names.insert(line.substr(0, line.find(' ')));
+        }
+    }
+    CHECK(names.size() == 3);
 }
 
 TEST_CASE("warnings that differ only in their case are shown twice and counted", "[unit]")
