@@ -129,6 +129,8 @@ Chart live_chart(const TraceSummary& summary, const Timeline& time)
     spec["data"]["values"] = std::move(values);
     spec["encoding"]["x"]["title"] = time.title();
     spec["encoding"]["y"]["title"] = fmt::format("live bytes ({})", unit.name);
+    const double top = 1.05 * static_cast<double>(summary.totals.peak_live_bytes) / unit.factor;
+    spec["encoding"]["y"]["scale"] = {{"domain", {0, chart_number(top)}}};
     return {.title = "Live bytes over time",
             .about = "What was allocated and not freed: of each stretch of events the most.",
             .spoken = fmt::format("A curve that reaches {}.", base::format_size(summary.totals.peak_live_bytes)),

@@ -162,6 +162,7 @@ Json json_live(const trace::TraceSummary& summary)
 void add_details(Json& document, const trace::TraceSummary& summary)
 {
     const trace::Totals& totals = summary.totals;
+    document["end_live_blocks"] = totals.end_live_blocks;
     document["processes"] = totals.processes;
     document["transfers"] = totals.transfers;
     document["peak_mapped_bytes"] = totals.peak_mapped_bytes;

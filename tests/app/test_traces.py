@@ -312,14 +312,11 @@ class Traces(CliTest):
         self.assertRegex(first(0), r"^This trace needs .+ \(\w+\) to .+ \(\w+\); .+ are live at the peak\.$")
         self.assertRegex(first(0, "--policy", "tlsf"), r"^This trace needs .+ under tlsf, \d+\.\d\d times the .+ that are live at the peak\.$")
         short = ("--policy", "tlsf", "--capacity", f"{need['tlsf'] - 1}")
-        self.assertRegex(first(1, *short), r"^This trace needs .+ under tlsf; at .+ the .+ block of event \d+ fails, t = [\d.]+ m?s\.$")
+        self.assertRegex(first(1, *short), r"^This trace needs .+ under tlsf; at .+ the .+ block of event \d+ fails, t = [\d.]+ [um]?s\.$")
         self.assertIn("and fits into", first(0, "--policy", "tlsf", "--capacity", str(need["tlsf"])))
         self.assertIn(f"under each of {len(POLICIES)} policies", first(0, "--capacity", "1GiB"))
         self.assertIn(f"under none of {len(POLICIES)} policies", first(1, "--capacity", "64"))
-        middle = sorted(need.values())[len(need) // 2] - 1
-        some = first(1, "--capacity", str(middle))
-        self.assertRegex(some, rf"under \d of {len(POLICIES)} policies: ")
-        self.assertEqual(some.count(" fails"), sum(value > middle for value in need.values()))
+        self.assertRegex(first(1, "--capacity", "1MiB"), rf"under \d of {len(POLICIES)} policies: .* \* pytorch needs 2.00 MiB: the .* fails")
 
     def test_info_has_everything_in_every_form(self):
         self.imported(LOGS / "heaptrack_v3.zst")
