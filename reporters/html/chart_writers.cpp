@@ -36,6 +36,7 @@ Json theme(const Colours& colours)
               {"domainColor", colours.line},
               {"tickColor", colours.line},
               {"labelFontSize", 11},
+              {"labelSeparation", 6},
               {"titleFontSize", 11},
               {"titleFontWeight", "normal"}}},
             {"axisY", {{"domain", false}, {"ticks", false}}},
