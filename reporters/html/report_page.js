@@ -51,7 +51,7 @@
       room = 40;
       unit.encoding.y.axis.labelLimit = whole - room;
     }
-    const width = Math.max(200, whole - room);
+    const width = Math.max(140, whole - room);
     unit.width = width;
     if (faceted) spec.facet.row.header.labelLimit = width + room - 10;
     return spec;
