@@ -215,7 +215,7 @@ test('a trace of several processes tells them apart', () =>
     const at = (await titles(page)).indexOf('Live bytes of each process');
     const text = await page.locator('figure .plot svg').nth(at).textContent();
     assert.ok((text.match(/cat/g) ?? []).length >= 8, text);
-    assert.ok((await page.locator('#processes tbody tr').count()) >= 9);
+    assert.ok((await page.locator('table', { has: page.locator('#processes') }).locator('tbody tr').count()) >= 9);
   }));
 
 test('a fleet has one drawing for each quantity with outliers, and its axes say where they begin', () =>
