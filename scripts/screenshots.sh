@@ -32,6 +32,7 @@ shoot() {
 take report 1240 report results/reference/finalizer_repro.json
 take comparison 900 compare results/reference/churn.json --between mode=refcount mode=finalizer --no-gate
 take churn 1500 report results/reference/churn.json
-take fit 1050 fit scenarios/traces/sqlite.mst
+take fit 1180 fit scenarios/traces/sqlite.mst
+take info 1300 info scenarios/traces/sqlite.mst
 HWLOC_XMLFILE=$root/tests/sys/machines/intel_memory_expander.xml "$memsweep" probe topology -q --svg "$work/topology.svg" >/dev/null
 shoot topology 1502 572 "$work/topology.svg"

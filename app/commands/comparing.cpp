@@ -1,7 +1,5 @@
 #include "app/commands/comparing.hpp"
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,7 +17,9 @@ namespace {
 measure::ScenarioFacts facts_of(const model::RunReport& run, const model::Plan& plan)
 {
     measure::ScenarioFacts facts = measure::scenario_facts(run);
-    std::ranges::transform(plan.cases, std::back_inserter(facts.case_ids), &model::Case::id);
+    for (const model::Case& one : plan.cases) {
+        facts.cases.emplace(one.id, one.fingerprint);
+    }
     return facts;
 }
 

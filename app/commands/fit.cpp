@@ -43,16 +43,18 @@ std::vector<trace::PlacementPolicy> wanted_policies(const FitCommand& command)
     return wanted;
 }
 
-// Of the policies that have one arena.
-std::vector<reporters::PolicyPicture> pictures_of(const FitCommand& command, const trace::PlacementOps& ops,
-                                                  const trace::FitOptions& options)
+// Each policy in the smallest capacity that suffices.
+std::vector<reporters::PolicyPicture> pictures_of(const reporters::FitReport& report, const trace::PlacementOps& ops)
 {
     constexpr std::size_t columns = 96;
     constexpr std::size_t rows = 64;
     std::vector<reporters::PolicyPicture> pictures;
-    for (const trace::PlacementPolicy& policy : wanted_policies(command)) {
-        if (auto picture = trace::picture_addresses(ops, policy, options, columns, rows)) {
-            pictures.push_back({std::string{policy.name}, *std::move(picture)});
+    for (const trace::PolicyFit& fit : report.policies) {
+        const auto policy = std::ranges::find(trace::placement_policies(), fit.policy, &trace::PlacementPolicy::name);
+        trace::FitOptions options = report.options;
+        options.capacity = fit.capacity;
+        if (auto picture = trace::picture_addresses(ops, *policy, options, columns, rows)) {
+            pictures.push_back({std::string{fit.policy}, *std::move(picture)});
         }
     }
     return pictures;
@@ -65,7 +67,7 @@ std::string text_of(const FitCommand& command, reporters::FitReport& report, con
         return reporters::to_json(report);
     }
     if (command.format == "html") {
-        report.pictures = pictures_of(command, ops, report.options);
+        report.pictures = pictures_of(report, ops);
         return reporters::to_html(report);
     }
     return reporters::to_terminal(report, terminal_style(global));

@@ -164,6 +164,16 @@ std::map<std::string, std::string> recorded_overrides(const ProbeCommand& comman
     return recorded;
 }
 
+// Each case's own: its id says what it measures, but for the arrays' size.
+void take_case_fingerprints(model::RunReport& report)
+{
+    const auto size = report.run.overrides.find("--size");
+    const std::string arrays = size == report.run.overrides.end() ? std::string{} : size->second;
+    for (model::CaseReport& one : report.cases) {
+        one.fingerprint = scenarios::sha256(fmt::format("memsweep-probe-1\n{}\n{}", one.id, arrays));
+    }
+}
+
 // Of what was measured, as for a scenario: neither of how often nor of how long.
 std::string fingerprint(const model::RunReport& report)
 {
@@ -317,6 +327,7 @@ base::Expected<model::RunReport> probe(const ProbeCommand& command, const Global
     std::erase_if(report.cases, [&](const model::CaseReport& one) { return !wants(one.id); });
     report.run.scenario_fingerprint = fingerprint(report);
     report.run.scenario_sha256 = report.run.scenario_fingerprint;
+    take_case_fingerprints(report);
     add_probe_warnings(report);
     report.run.ended = sys::utc_now();
     report.run.interrupted = stopped;

@@ -26,6 +26,7 @@
 #include "reporters/document/table.hpp"
 #include "reporters/formats.hpp"
 #include "reporters/terminal/terminal_curves.hpp"
+#include "scenarios/reader/fingerprint.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -42,6 +43,16 @@ std::optional<std::uint64_t> stall_us()
 double since(std::uint64_t before, std::uint64_t now)
 {
     return now > before ? static_cast<double>(now - before) : 0;
+}
+
+// Of the program and its arguments: results of one command are compared.
+std::string fingerprint(const std::vector<std::string>& command)
+{
+    std::string text = "memsweep-watch-1";
+    for (const std::string& word : command) {
+        text += '\0' + word;
+    }
+    return scenarios::sha256(text);
 }
 
 // A command's memory over time, sampled from outside, as a result with one case.
@@ -118,6 +129,9 @@ class Watching {
         report.run.interrupted = false;
         report.run.scenario_name = "watch";
         report.run.scenario_description = reporters::command_line(command);
+        report.run.scenario_fingerprint = fingerprint(command);
+        report.run.scenario_sha256 = report.run.scenario_fingerprint;
+        watched_.fingerprint = report.run.scenario_fingerprint;
         report.cases.push_back(std::move(watched_));
         return report;
     }

@@ -110,6 +110,7 @@ void Runner::prepare_case(model::RunReport& report, const model::Case& plan_case
     model::CaseReport& case_report = report.cases.back();
     case_report.id = plan_case.id;
     case_report.scenario = plan_case.scenario;
+    case_report.fingerprint = plan_case.fingerprint;
     case_report.params = plan_case.params;
     const model::ReleaseSpec& release = plan_case.release;
     const bool modelled = release.modelled && !frees_at_once(release);

@@ -1,6 +1,8 @@
 // Whether two results may be compared at all: the same scenario, on the same kind of machine.
 //
-// Sources  the fingerprints decide. The facts that went into them name what differs.
+// Sources  the fingerprints decide. Scenarios of different ones are alike all the same where they differ in their
+//          assertions alone, or where one has some of the other's cases: what both have must be the same by the cases'
+//          own fingerprints. The facts that went into them name what differs.
 #pragma once
 
 #include <map>
@@ -15,13 +17,13 @@ namespace memsweep::measure {
 struct ScenarioFacts {
     std::string name;
     std::string fingerprint;
-    std::vector<std::string> case_ids;
+    std::map<std::string, std::string> cases;  // by id: its own fingerprint; empty: not known
     std::map<std::string, std::string> overrides;
 };
 
 [[nodiscard]] ScenarioFacts scenario_facts(const model::RunReport& report);
 
-// "the scenarios differ: ..."; empty when the fingerprints agree.
+// "the scenarios differ: ..."; empty when they are alike.
 [[nodiscard]] std::string scenario_difference(const ScenarioFacts& base, const ScenarioFacts& candidate);
 
 // "the machines differ: 2 cores against 4, ..."; empty when the fingerprints agree.

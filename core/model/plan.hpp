@@ -29,6 +29,7 @@ struct Requirements {
 struct Case {
     std::string id;  // scenario/axis=value/..., axes in alphabetical order
     std::string scenario;
+    std::string fingerprint;    // of what it measures; empty: not known
     std::vector<Param> params;  // in alphabetical order
     MemorySpec memory;
     ReleaseSpec release;

@@ -135,6 +135,7 @@ struct AllocatorInfo {
 struct CaseReport {
     std::string id;
     std::string scenario;
+    std::string fingerprint;  // of what it measures, whatever is asserted of it; empty: not known
     std::vector<Param> params;
     ReleaseInfo release;
     Status status{Status::ok};

@@ -32,25 +32,32 @@ class ClassPlacement final : public Placement {
     [[nodiscard]] bool place(std::uint32_t block, std::uint64_t size) override
     {
         const std::uint64_t bytes = class_of(rounded_up(std::max<std::uint64_t>(size, 2), alignment_));
-        const unsigned at = index_of(bytes);
-        if (free_[at] > 0) {
-            --free_[at];
-        } else if (bytes > capacity_ || reserved_ > capacity_ - bytes) {
-            return false;
-        } else {
-            reserved_ += bytes;
-            sizes_[at] = bytes;
+        std::vector<std::uint64_t>& free = free_[index_of(bytes)];
+        if (!free.empty()) {
+            blocks_.set(block, {free.back(), bytes});
+            free.pop_back();
+            return true;
         }
-        classes_.set(block, static_cast<std::uint16_t>(at));
+        if (bytes > capacity_ || reserved_ > capacity_ - bytes) {
+            return false;
+        }
+        blocks_.set(block, {reserved_, bytes});
+        sizes_[index_of(bytes)] = bytes;
+        reserved_ += bytes;
         return true;
     }
-    void release(std::uint32_t block) override { ++free_[classes_.of(block)]; }
+    void release(std::uint32_t block) override
+    {
+        const Range range = blocks_.of(block);
+        free_[index_of(range.size)].push_back(range.address);
+    }
+    [[nodiscard]] Range place_of(std::uint32_t block) const override { return blocks_.of(block); }
     [[nodiscard]] std::uint64_t needed() const override { return reserved_; }
     [[nodiscard]] std::uint64_t largest_hole() const override
     {
         std::uint64_t largest = 0;
         for (std::size_t at = 0; at < class_count; ++at) {
-            largest = free_[at] > 0 ? std::max(largest, sizes_[at]) : largest;
+            largest = !free_[at].empty() ? std::max(largest, sizes_[at]) : largest;
         }
         return largest;
     }
@@ -65,9 +72,9 @@ class ClassPlacement final : public Placement {
 
     std::uint64_t capacity_;
     std::uint64_t alignment_;
-    std::array<std::uint64_t, class_count> free_{};
+    std::array<std::vector<std::uint64_t>, class_count> free_;  // addresses
     std::array<std::uint64_t, class_count> sizes_{};
-    PerBlock<std::uint16_t> classes_;
+    PerBlock<Range> blocks_;
     std::uint64_t reserved_{};
 };
 
@@ -120,6 +127,11 @@ class BuddyPlacement final : public Placement {
             ++order;
         }
         add(address, order);
+    }
+    [[nodiscard]] Range place_of(std::uint32_t block) const override
+    {
+        const BuddyBlock one = blocks_.of(block);
+        return {one.address, 1ULL << one.order};
     }
 
     [[nodiscard]] std::uint64_t needed() const override { return end_; }

@@ -191,6 +191,7 @@ PlacementOps placement_ops(TraceReader& reader)
 {
     PlacementOps result;
     BlockWalk walk;
+    result.ticks_per_second = reader.header().ticks_per_second;
     std::uint64_t number = 0;
     const auto put = [&](const std::optional<LiveBlock>& block, bool is_free) {
         if (block) {
@@ -205,6 +206,9 @@ PlacementOps placement_ops(TraceReader& reader)
             continue;
         }
         ++number;
+        if (result.stamps.empty() || event.ticks > result.stamps.back().ticks) {
+            result.stamps.push_back({number, event.ticks});
+        }
         if (event.kind == EventKind::exec || event.kind == EventKind::process_exit) {
             walk.end_process(event.process, [&](const LiveBlock& block) { put(block, true); });
             continue;
@@ -220,6 +224,16 @@ PlacementOps placement_ops(TraceReader& reader)
     }
     result.live_peak = walk.peak_live_bytes();
     return result;
+}
+
+std::optional<double> seconds_until(const PlacementOps& ops, std::uint64_t event)
+{
+    if (ops.ticks_per_second == 0 || ops.stamps.size() < 2) {
+        return std::nullopt;
+    }
+    const auto after = std::ranges::upper_bound(ops.stamps, event, {}, &PlacementOps::Stamp::event);
+    const std::uint64_t ticks = after == ops.stamps.begin() ? ops.stamps.front().ticks : std::prev(after)->ticks;
+    return static_cast<double>(ticks - ops.stamps.front().ticks) / static_cast<double>(ops.ticks_per_second);
 }
 
 std::optional<FitFailure> first_failure(const PlacementOps& ops, const PlacementPolicy& policy, std::uint64_t capacity,
@@ -258,13 +272,16 @@ PolicyFit fit(const PlacementOps& ops, const PlacementPolicy& policy, const FitO
     if (!result.first_failure) {
         result.first_failure = first_failure(ops, policy, options.capacity.value_or(result.capacity - 1), options);
     }
+    if (result.first_failure) {
+        result.first_failure->seconds = seconds_until(ops, result.first_failure->event);
+    }
     return result;
 }
 
 std::optional<AddressPicture> picture_addresses(const PlacementOps& ops, const PlacementPolicy& policy,
                                                 const FitOptions& options, std::size_t columns, std::size_t rows)
 {
-    if (ops.ops.empty()) {
+    if (ops.ops.empty() || (policy.depends_on_capacity && !options.capacity)) {
         return std::nullopt;
     }
     AddressPicture picture{.columns = columns,
@@ -273,7 +290,8 @@ std::optional<AddressPicture> picture_addresses(const PlacementOps& ops, const P
                            .taken = std::vector<float>(columns * rows),
                            .live = std::vector<std::uint64_t>(columns),
                            .high = std::vector<std::uint64_t>(columns)};
-    const auto placement = policy.make(unbounded, options.alignment);
+    const std::uint64_t capacity = policy.depends_on_capacity ? *options.capacity : unbounded;
+    const auto placement = policy.make(capacity, options.alignment);
     std::vector<Rectangle> rectangles;
     PerBlock<std::size_t> rectangle_of;  // each block's last
     std::uint64_t live = 0;
@@ -284,12 +302,12 @@ std::optional<AddressPicture> picture_addresses(const PlacementOps& ops, const P
             placement->release(op.block);
             live -= op.size;
         } else {
-            const auto range = placement->place(op.block, op.size) ? placement->place_of(op.block) : std::nullopt;
-            if (!range) {
+            if (!placement->place(op.block, op.size)) {
                 return std::nullopt;
             }
+            const Placement::Range range = placement->place_of(op.block);
             rectangle_of.set(op.block, rectangles.size());
-            rectangles.push_back({range->address, range->size, i, ops.ops.size()});
+            rectangles.push_back({range.address, range.size, i, ops.ops.size()});
             live += op.size;
         }
         const auto column = static_cast<std::size_t>(i * columns / ops.ops.size());

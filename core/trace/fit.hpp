@@ -2,7 +2,7 @@
 //
 // Units    bytes; events are numbered as `memsweep info` counts them, from 1.
 // Cost     one pass over the operations per policy, 10 to 200 ns each; some 30 passes where growth depends on capacity.
-// Memory   24 bytes an operation, and what the policy keeps of live blocks.
+// Memory   24 bytes an operation, 16 a stamp of the trace's clock, and what the policy keeps of live blocks.
 #pragma once
 
 #include <optional>
@@ -23,11 +23,20 @@ struct PlacementOps {
     };
     std::vector<Op> ops;
     std::vector<std::uint64_t> events;  // the event's number of each operation
+    struct Stamp {
+        std::uint64_t event{};  // the first at that time
+        std::uint64_t ticks{};
+    };
+    std::vector<Stamp> stamps;  // wherever the clock has moved on
+    std::uint64_t ticks_per_second{};
     std::uint64_t live_peak{};
     bool on_device{};
     std::uint64_t
         impossible_event{};  // the first that takes live_peak beyond 64 PiB, which nothing is fitted to; 0: none
 };
+
+// From the trace's first event to this one; empty where the trace tells no time.
+[[nodiscard]] std::optional<double> seconds_until(const PlacementOps& ops, std::uint64_t event);
 
 // All processes and memories of the trace share one arena.
 [[nodiscard]] PlacementOps placement_ops(TraceReader& reader);
@@ -38,6 +47,7 @@ struct FitFailure {
     std::uint64_t live_bytes{};
     std::uint64_t largest_hole{};
     std::uint64_t run{};
+    std::optional<double> seconds{};  // since the trace's first event; empty: the trace tells no time
 };
 
 struct FitOptions {
@@ -78,7 +88,8 @@ struct AddressPicture {
     [[nodiscard]] float at(std::size_t column, std::size_t row) const { return taken[column * rows + row]; }
 };
 
-// Empty for policies whose blocks have no place in one arena, and for traces without operations.
+// A policy that depends on its capacity is drawn in the one that the options name. Empty where the operations do not
+// fit, and for traces without operations.
 [[nodiscard]] std::optional<AddressPicture> picture_addresses(const PlacementOps& ops, const PlacementPolicy& policy,
                                                               const FitOptions& options, std::size_t columns,
                                                               std::size_t rows);

@@ -174,6 +174,11 @@ class BlocksAndHoles {
             holes.remove(*freed.known);
         }
     }
+    [[nodiscard]] Placement::Range place_of(std::uint32_t block) const
+    {
+        const Segment& segment = segments[blocks.of(block)];
+        return {segment.address, segment.size};
+    }
 
     Segments segments;
     PerBlock<std::uint32_t> blocks;  // the segment that each block lies in
@@ -230,11 +235,7 @@ class ArenaPlacement final : public Placement {
         arena_.segments.remove_last(freed.segment);
     }
 
-    [[nodiscard]] std::optional<Range> place_of(std::uint32_t block) const override
-    {
-        const Segment& segment = arena_.segments[arena_.blocks.of(block)];
-        return Range{segment.address, segment.size};
-    }
+    [[nodiscard]] Range place_of(std::uint32_t block) const override { return arena_.place_of(block); }
     [[nodiscard]] std::uint64_t needed() const override { return needed_; }
     [[nodiscard]] std::optional<Growth> last_growth() const override { return growth_; }
     [[nodiscard]] std::uint64_t largest_hole() const override
@@ -253,25 +254,24 @@ class ArenaPlacement final : public Placement {
     std::optional<Growth> growth_;
 };
 
-// The regions of one pool are never given back. They lie apart, so that holes merge within their region only.
+// The regions of one pool are never given back. Holes merge within their region only.
 class RegionPool {
   public:
-    void add_region(std::uint64_t size)
+    void add_region(std::uint64_t address, std::uint64_t size)
     {
-        const std::uint32_t region = regions_.segments.add({.address = next_address_, .size = size, .is_hole = true});
+        const std::uint32_t region = regions_.segments.add({.address = address, .size = size, .is_hole = true});
         regions_.add_hole({region, {}});
-        next_address_ += size + 1;
     }
     [[nodiscard]] bool place(std::uint32_t block, std::uint64_t bytes, std::uint64_t min_rest)
     {
         return regions_.place(block, bytes, min_rest);
     }
     void release(std::uint32_t block) { regions_.add_hole(regions_.free(block)); }
+    [[nodiscard]] Placement::Range place_of(std::uint32_t block) const { return regions_.place_of(block); }
     [[nodiscard]] std::uint64_t largest_hole() const { return regions_.holes.largest(); }
 
   private:
     BlocksAndHoles<HoleIndex<BySize>> regions_;
-    std::uint64_t next_address_{};
 };
 
 // RMM's pool_memory_resource without an initial size: it grows by half of what is left, or by what a block needs.
@@ -290,11 +290,12 @@ class RmmPool final : public Placement {
             return false;
         }
         const std::uint64_t growth = std::max(bytes, left / 2 / unit * unit);
-        pool_.add_region(growth);
+        pool_.add_region(reserved_, growth);
         reserved_ += growth;
         return pool_.place(block, bytes, unit);
     }
     void release(std::uint32_t block) override { pool_.release(block); }
+    [[nodiscard]] Range place_of(std::uint32_t block) const override { return pool_.place_of(block); }
     [[nodiscard]] std::uint64_t needed() const override { return capacity_; }
     [[nodiscard]] std::uint64_t largest_hole() const override
     {
@@ -326,7 +327,7 @@ class PyTorchPools final : public Placement {
                 return false;
             }
             growth_ = Growth{largest_hole(), reserved_ + region - 1};  // less than a region is no hole
-            pool.add_region(region);
+            pool.add_region(reserved_, region);
             reserved_ += region;
             static_cast<void>(pool.place(block, bytes, min_rest));
         }
@@ -334,6 +335,10 @@ class PyTorchPools final : public Placement {
         return true;
     }
     void release(std::uint32_t block) override { pools_[is_small_.of(block) ? 0 : 1].release(block); }
+    [[nodiscard]] Range place_of(std::uint32_t block) const override
+    {
+        return pools_[is_small_.of(block) ? 0 : 1].place_of(block);
+    }
     [[nodiscard]] std::uint64_t needed() const override { return reserved_; }
     [[nodiscard]] std::optional<Growth> last_growth() const override { return growth_; }
     [[nodiscard]] std::uint64_t largest_hole() const override

@@ -32,12 +32,12 @@ class Placement {
     [[nodiscard]] virtual bool place(std::uint32_t block, std::uint64_t size) = 0;
     virtual void release(std::uint32_t block) = 0;
 
-    // Where a block lies, for policies that have one arena.
+    // Where a block lies, with what it was rounded up to.
     struct Range {
         std::uint64_t address{};
         std::uint64_t size{};
     };
-    [[nodiscard]] virtual std::optional<Range> place_of(std::uint32_t /*block*/) const { return std::nullopt; }
+    [[nodiscard]] virtual Range place_of(std::uint32_t block) const = 0;
 
     // What all placements so far needed: the highest end of a block, or what was reserved.
     [[nodiscard]] virtual std::uint64_t needed() const = 0;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <set>
+#include <string>
 #include <tuple>
 
 #include "core/trace/event.hpp"
@@ -187,6 +188,23 @@ base::Expected<void> ImageWriter::write(OtherOperation end, bool has_ended)
     return put_end(image_.facts.process, end, std::max(last_ticks_, image_.facts.start_ticks));
 }
 
+// Of each process the programs that it ran, one after the other. Of the first thousands: all facts go into one chunk.
+Facts program_facts(const std::vector<RecordedImage>& images)
+{
+    constexpr std::size_t most = 10'000;
+    Facts facts;
+    for (const RecordedImage& image : images) {
+        const auto& name = image.facts.program;
+        const std::string program{name, ::strnlen(name, sizeof name)};
+        if (program.empty() || facts.size() == most) {
+            continue;
+        }
+        std::string& programs = facts[std::string{program_fact} + std::to_string(image.facts.process)];
+        programs.append(programs.empty() ? "" : ", ").append(program);
+    }
+    return facts;
+}
+
 }  // namespace
 
 ClockReading read_clocks() noexcept
@@ -250,6 +268,7 @@ base::Expected<RecordingSummary> assemble(std::vector<RecordedImage> images, con
         MEMSWEEP_TRY(writer.write(executes ? OtherOperation::exec : OtherOperation::process_exit, !runs));
     }
     summary.processes = processes.size();
+    facts.merge(program_facts(images));
     facts["processes"] = std::to_string(summary.processes);
     facts["lost_events"] = std::to_string(summary.lost_events);
     MEMSWEEP_TRY(put_facts(take, facts));

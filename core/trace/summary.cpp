@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
+#include <utility>
 
 #include "core/base/checked.hpp"
 #include "core/base/text.hpp"
@@ -19,6 +21,58 @@ std::uint64_t count_in(const Facts& facts, const std::string& name)
     const auto fact = facts.find(name);
     return fact == facts.end() ? 0 : base::parse_number(fact->second).value_or(0);
 }
+
+// What each process has of the accounting's counts, event by event.
+class ProcessAccounts {
+  public:
+    // `before` and `live_before` are the accounting's just before the event.
+    void add(const Event& event, const Totals& before, std::uint64_t live_before, const Accounting& after)
+    {
+        const Totals& counts = after.counts();
+        ProcessSummary& process = account_of(event, counts.events);
+        ++process.events;
+        process.last_event = counts.events;
+        process.last_ticks = std::max(process.last_ticks, event.ticks);
+        process.allocations += counts.allocations - before.allocations;
+        process.frees += counts.frees - before.frees;
+        process.bytes_allocated += counts.bytes_allocated - before.bytes_allocated;
+        if (event.kind == EventKind::exec || event.kind == EventKind::process_exit) {
+            process.end_live_bytes += live_before - after.live_bytes();
+        }
+        process.live_bytes += after.live_bytes() - live_before;  // modulo 2^64 where it is less
+        process.peak_live_bytes = std::max(process.peak_live_bytes, process.live_bytes);
+        history_.add(event.ticks, {event.process, process.live_bytes}, after.live_bytes());
+    }
+
+    void finish(const Accounting& accounting, TraceSummary& summary)
+    {
+        for (const auto& [process, thread] : accounting.threads()) {
+            ++processes_[index_.at(process)].threads;
+        }
+        for (ProcessSummary& process : processes_) {
+            process.end_live_bytes += process.live_bytes;
+            const auto program = summary.facts.find(std::string{program_fact} + std::to_string(process.process));
+            process.program = program == summary.facts.end() ? std::string{} : program->second;
+        }
+        summary.processes = std::move(processes_);
+        summary.live = std::move(history_);
+        std::erase_if(summary.facts, [](const auto& fact) { return fact.first.starts_with(program_fact); });
+    }
+
+  private:
+    ProcessSummary& account_of(const Event& event, std::uint64_t number)
+    {
+        const auto [found, is_new] = index_.try_emplace(event.process, processes_.size());
+        if (is_new) {
+            processes_.push_back({.process = event.process, .first_event = number, .first_ticks = event.ticks});
+        }
+        return processes_[found->second];
+    }
+
+    std::vector<ProcessSummary> processes_;
+    std::map<std::uint32_t, std::size_t> index_;
+    LiveHistory history_;
+};
 
 }  // namespace
 
@@ -166,13 +220,17 @@ TraceSummary summarize(TraceReader& reader)
 {
     TraceSummary summary;
     Accounting accounting;
+    ProcessAccounts accounts;
     Event event;
     while (reader.next(event)) {
         if (event.kind == EventKind::define_space) {
             summary.spaces[event.space] = {std::string{event.text}, event.space_kind, event.other};
             continue;
         }
+        const Totals before = accounting.counts();
+        const std::uint64_t live_before = accounting.live_bytes();
         accounting.add(event);
+        accounts.add(event, before, live_before, accounting);
         ++summary.by_kind[event.kind];
     }
     summary.totals = accounting.totals();
@@ -182,6 +240,7 @@ TraceSummary summarize(TraceReader& reader)
     summary.damage = reader.damage();
     summary.ticks_per_second = reader.header().ticks_per_second;
     summary.bad_lines = count_in(summary.facts, bad_lines_fact);
+    accounts.finish(accounting, summary);
     return summary;
 }
 

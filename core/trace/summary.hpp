@@ -6,7 +6,7 @@
 //
 // Units    bytes, counts.
 // Cost     30 to 60 ns an event, most of it for finding blocks; a summary reads the trace once.
-// Memory   40 bytes a live block, 8 a thread.
+// Memory   40 bytes a live block, 8 a thread, and a curve a process (live_history.hpp).
 #pragma once
 
 #include <array>
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/trace/live_blocks.hpp"
+#include "core/trace/live_history.hpp"
 #include "core/trace/trace_reader.hpp"
 
 namespace memsweep::trace {
@@ -47,6 +48,11 @@ struct Totals {
 
 // Powers of two, by bit_width of the value: place 0 counts zeroes, place k values from 2^(k-1) to 2^k - 1.
 using Histogram = std::array<std::uint64_t, 65>;
+// The largest value that a place counts.
+[[nodiscard]] constexpr std::uint64_t histogram_limit(std::size_t place)
+{
+    return place == 0 ? 0 : place == 64 ? ~0ULL : (1ULL << place) - 1;
+}
 
 class Accounting {
   public:
@@ -56,6 +62,10 @@ class Accounting {
     // How many allocations were made between a block's own and its free.
     [[nodiscard]] const Histogram& lifetimes() const noexcept { return lifetimes_; }
     [[nodiscard]] const LiveBlocks& live() const noexcept { return walk_.live(); }
+    [[nodiscard]] std::uint64_t live_bytes() const noexcept { return walk_.live_bytes(); }
+    // Of totals() what needs no adding up.
+    [[nodiscard]] const Totals& counts() const noexcept { return totals_; }
+    [[nodiscard]] const std::set<std::pair<std::uint32_t, std::uint32_t>>& threads() const noexcept { return threads_; }
 
   private:
     void change_blocks(const Event& event);
@@ -83,13 +93,33 @@ struct Space {
     std::uint32_t device{};
 };
 
+// What one process did.
+struct ProcessSummary {
+    std::uint32_t process{};
+    std::string program{};  // the file that it ran, several with commas where it became another; empty: not recorded
+    std::uint64_t events{};
+    std::uint64_t threads{};
+    std::uint64_t allocations{};
+    std::uint64_t frees{};
+    std::uint64_t bytes_allocated{};
+    std::uint64_t live_bytes{};  // now; at the end of the trace: of a process that has not ended
+    std::uint64_t peak_live_bytes{};
+    std::uint64_t end_live_bytes{};  // what it still held when it ended, or became another program
+    std::uint64_t first_event{};     // from 1
+    std::uint64_t last_event{};
+    std::uint64_t first_ticks{};
+    std::uint64_t last_ticks{};
+};
+
 struct TraceSummary {
     Totals totals;
+    std::vector<ProcessSummary> processes;  // in the order of their first event
+    LiveHistory live;
     Histogram sizes{};
     Histogram lifetimes{};
     std::map<EventKind, std::uint64_t> by_kind;
     std::map<std::uint32_t, Space> spaces;
-    Facts facts;
+    Facts facts;  // without those of program_fact
     Damage damage;
     std::uint64_t ticks_per_second{};
     std::uint64_t bad_lines{};  // of the log that the trace was imported from

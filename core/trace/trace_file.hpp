@@ -28,6 +28,7 @@ using ReadAt = std::function<base::Expected<std::size_t>(std::uint64_t offset, s
 // What a recorder or importer says of a trace as a whole.
 using Facts = std::map<std::string, std::string>;
 inline constexpr const char* bad_lines_fact = "bad_lines";  // of the log it was imported from
+inline constexpr const char* program_fact = "program.";     // and a process: the files that it ran, with commas
 
 // What could not be used.
 struct Damage {

@@ -37,6 +37,94 @@ std::vector<Cell> row_of(const trace::PolicyFit& fit)
     return row;
 }
 
+// "12.7 MiB (rmm_pool)"
+std::string need_of(const trace::PolicyFit& fit)
+{
+    return fmt::format("{} ({})", base::format_size(fit.capacity), fit.policy);
+}
+
+// "the 40.0 MiB block of event 5,765 fails, t = 1.20 s"
+std::string failure_text(const trace::FitFailure& failure)
+{
+    const std::string time =
+        failure.seconds ? fmt::format(", t = {}", base::format_duration(*failure.seconds)) : std::string{};
+    return fmt::format("the {} block of event {} fails{}", base::format_size(failure.size),
+                       base::format_count(static_cast<double>(failure.event)), time);
+}
+
+// "needs 3.68 GiB under pytorch; at 3.00 GiB the 40.0 MiB block of event 5,765 fails, t = 1.20 s"
+std::string text_of_one(const trace::PolicyFit& fit, const FitReport& report)
+{
+    std::string text = fmt::format("needs {} under {}", base::format_size(fit.capacity), fit.policy);
+    if (!report.options.capacity) {
+        return text + fmt::format(", {:.2f} times the {} that are live at the peak", fit.ratio,
+                                  base::format_size(report.live_peak));
+    }
+    const std::string capacity = base::format_size(*report.options.capacity);
+    return text + (fit.first_failure ? fmt::format("; at {} {}", capacity, failure_text(*fit.first_failure))
+                                     : fmt::format(" and fits into {}", capacity));
+}
+
+std::string text_of_many(const FitReport& report, const std::vector<std::string>& fitting)
+{
+    const auto [least, most] = std::ranges::minmax_element(report.policies, {}, &trace::PolicyFit::capacity);
+    const std::size_t policies = report.policies.size();
+    if (!report.options.capacity) {
+        return fmt::format("needs {} to {}; {} are live at the peak", need_of(*least), need_of(*most),
+                           base::format_size(report.live_peak));
+    }
+    const std::string capacity = base::format_size(*report.options.capacity);
+    if (fitting.empty()) {
+        return fmt::format("fits into {} under none of {} policies; the least that one needs is {}", capacity, policies,
+                           need_of(*least));
+    }
+    return fitting.size() == policies
+               ? fmt::format("fits into {} under each of {} policies; the most that one needs is {}", capacity,
+                             policies, need_of(*most))
+               : fmt::format("fits into {} under {} of {} policies: {}", capacity, fitting.size(), policies,
+                             listed(fitting));
+}
+
+// "tlsf needs 14.4 MiB: the 1.95 MiB block of event 1,213,762 fails"
+std::string finding_text(const trace::PolicyFit& fit, std::uint64_t capacity)
+{
+    const std::string failure = failure_text(*fit.first_failure);
+    return fit.capacity <= capacity
+               ? fmt::format("{} grows otherwise here than in {}, which would do: {}", fit.policy,
+                             base::format_size(fit.capacity), failure)
+               : fmt::format("{} needs {}: {}", fit.policy, base::format_size(fit.capacity), failure);
+}
+
+// The answer in a sentence, and what fails first under each policy that the capacity is too small for.
+Opening opening_of(const FitReport& report)
+{
+    if (report.live_peak == 0) {
+        return {.headline = {"This trace allocates nothing: any capacity suffices.", Tone::plain}};
+    }
+    std::vector<std::string> fitting;
+    for (const trace::PolicyFit& fit : report.policies) {
+        if (!fit.first_failure) {
+            fitting.emplace_back(fit.policy);
+        }
+    }
+    const bool is_one = report.policies.size() == 1;
+    const std::string text = is_one ? text_of_one(report.policies.front(), report) : text_of_many(report, fitting);
+    const std::string runs =
+        report.options.runs > 1 ? fmt::format("{} times in a row, this", report.options.runs) : "This";
+    Opening opening{.headline = {fmt::format("{} trace {}.", runs, text), Tone::plain}};
+    if (report.options.capacity) {
+        opening.headline.tone = fitting.empty()                           ? Tone::bad
+                                : fitting.size() < report.policies.size() ? Tone::caution
+                                                                          : Tone::good;
+        for (const trace::PolicyFit& fit : report.policies) {
+            if (fit.first_failure && !is_one) {
+                opening.findings.push_back({measure::Importance::note, finding_text(fit, *report.options.capacity)});
+            }
+        }
+    }
+    return opening;
+}
+
 std::string failure_note(const FitReport& report)
 {
     if (report.options.capacity) {
@@ -212,7 +300,7 @@ std::vector<Chart> growth_charts(const FitReport& report)
     charts.push_back({.title = "Growth from run to run",
                       .about = "The same operations again and again, what a run leaves freed at its end. A line that "
                                "rises is fragmentation that outlives a run: a capacity that suffices once may not do "
-                               "so twice.",
+                               "so twice. The axis does not begin at 0.",
                       .spoken = "Lines: the capacity that each policy needs after each run.",
                       .spec = std::move(spec),
                       .data = {std::move(table)}});
@@ -226,6 +314,7 @@ Document document(const FitReport& report, const Audience& audience)
     Document document{.kicker = "memsweep fit",
                       .title = inert_text(report.trace_name),
                       .description = "The smallest capacity that a trace needs, by placement policy."};
+    document.add(opening_of(report));
     document.add(Paragraph{fmt::format(
         "Live at the peak: {} ({} bytes). Sizes rounded up to {}.", base::format_size(report.live_peak),
         base::format_count(static_cast<double>(report.live_peak)), base::exact_size(report.options.alignment))});
@@ -236,6 +325,7 @@ Document document(const FitReport& report, const Audience& audience)
             section.charts.push_back(picture_chart(one));
         }
         if (!section.charts.empty()) {
+            document.add(Heading{"Pictures"});
             document.add(Charts{std::move(section)});
         }
     }

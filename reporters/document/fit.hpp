@@ -1,5 +1,5 @@
-// What capacity a trace needs, per placement policy: the table, and in a page the address space over time where a
-// policy has one arena, and the growth from run to run.
+// What capacity a trace needs, per placement policy: a sentence, the table, and in a page the address space over time
+// under each policy, and the growth from run to run.
 #pragma once
 
 #include <string>

@@ -34,8 +34,9 @@ Headline fleet_headline(const FleetReport& report)
                 names.push_back(fleet.hosts[bad.host].name);
             }
         }
+        const std::size_t more = report.judgement.bad.size() - names.size();
         parts.push_back(fmt::format("{} bad: {}{}", report.judgement.bad.size(), listed(names),
-                                    report.judgement.bad.size() > max_names ? ", ..." : ""));
+                                    more > 0 ? fmt::format(" and {} more", more) : std::string{}));
     }
     if (parts.empty()) {
         const bool any_judged = std::ranges::any_of(
@@ -187,18 +188,50 @@ constexpr std::string_view fleet_spec = R"json({
 "layer": [
   {"transform": [{"filter": "datum.is === 'half'"}],
    "mark": {"type": "rule", "style": "curve-area", "strokeWidth": 14, "opacity": 0.3},
-   "encoding": {"x2": {"field": "end"}, "y": {"value": 35}}},
+   "encoding": {"x2": {"field": "end"}, "y": {"value": {"expr": "height - 35"}}}},
   {"transform": [{"filter": "datum.is === 'host'"}],
    "mark": {"type": "tick", "thickness": 1.5, "height": 22, "opacity": 0.7},
-   "encoding": {"y": {"value": 35}, "tooltip": [{"field": "name", "type": "nominal", "title": "host"}, {"field": "value", "type": "nominal", "title": "median"}]}},
+   "encoding": {"y": {"value": {"expr": "height - 35"}}, "tooltip": [{"field": "name", "type": "nominal", "title": "host"}, {"field": "value", "type": "nominal", "title": "median"}]}},
   {"transform": [{"filter": "datum.is === 'outlier'"}],
    "mark": {"type": "point", "filled": true, "size": 60, "style": "bad", "opacity": 1},
-   "encoding": {"y": {"value": 35}, "tooltip": [{"field": "name", "type": "nominal", "title": "host"}, {"field": "value", "type": "nominal", "title": "median"},
+   "encoding": {"y": {"value": {"expr": "height - 35"}}, "tooltip": [{"field": "name", "type": "nominal", "title": "host"}, {"field": "value", "type": "nominal", "title": "median"},
      {"field": "why", "type": "nominal", "title": "evidence"}]}},
   {"transform": [{"filter": "datum.is === 'outlier'"}],
-   "mark": {"type": "text", "style": "bad", "dy": -16, "baseline": "bottom"},
-   "encoding": {"y": {"value": 35}, "text": {"field": "name", "type": "nominal"}}}
+   "mark": {"type": "text", "style": "bad", "dy": {"expr": "-12 - 12 * datum.lane"}, "baseline": "bottom"},
+   "encoding": {"y": {"value": {"expr": "height - 35"}}, "text": {"field": "name", "type": "nominal"}}}
 ]})json";
+
+std::size_t longest_name(const model::Fleet& fleet)
+{
+    std::size_t letters = 0;
+    std::ranges::for_each(fleet.hosts, [&](const auto& host) { letters = std::max(letters, host.name.size()); });
+    return letters;
+}
+
+// On how many heights the names of outliers stand, so that those of near ones do not cover each other.
+class Lanes {
+  public:
+    // Of names of so many letters over a plot as wide as a phone shows.
+    Lanes(double span, std::size_t letters) : apart_{span * (0.04 + 0.04 * static_cast<double>(letters))} {}
+
+    // Of a name at a place; places ascend.
+    std::size_t lane_at(double place)
+    {
+        for (std::size_t lane = 0; lane < ends_.size(); ++lane) {
+            if (place - ends_[lane] > apart_) {
+                ends_[lane] = place;
+                return lane;
+            }
+        }
+        ends_.push_back(place);
+        return ends_.size() - 1;
+    }
+    [[nodiscard]] std::size_t count() const { return ends_.size(); }
+
+  private:
+    double apart_;
+    std::vector<double> ends_;  // the last place on each
+};
 
 // How a quantity is spread over the hosts: a mark for every host, the outliers named. Of more than 400 hosts those that
 // are no outliers are thinned, both ends kept.
@@ -218,6 +251,7 @@ Chart fleet_chart(const FleetReport& report, const measure::Spread& spread)
     Table table{.title = title, .note = "the outliers, and the hosts drawn"};
     table.columns = {Column::key("host"), Column::number("median"), Column::text("evidence")};
     std::vector<std::string> named;
+    Lanes lanes{hosts.back().value - hosts.front().value, longest_name(fleet)};
     for (std::size_t i = 0; i < hosts.size(); ++i) {
         const measure::Outlier* outlier = outlier_at(report, spread.metric, hosts[i].host);
         if (outlier == nullptr && i % step != 0 && i + 1 != hosts.size()) {
@@ -229,6 +263,7 @@ Chart fleet_chart(const FleetReport& report, const measure::Spread& spread)
                           {"x", chart_number(hosts[i].value)},
                           {"name", inert_text(name)},
                           {"value", value_text(hosts[i].value, metric.unit)},
+                          {"lane", outlier == nullptr ? 0 : lanes.lane_at(hosts[i].value)},
                           {"why", inert_text(why)}});
         table.rows.push_back({{.text = name},
                               value_cell(hosts[i].value, metric.unit),
@@ -237,12 +272,13 @@ Chart fleet_chart(const FleetReport& report, const measure::Spread& spread)
             named.push_back(name);
         }
     }
+    spec["height"] = 58 + 12 * std::max<std::size_t>(lanes.count(), 1);
     spec["encoding"]["x"]["title"] = inert_text(measure::spoken(metric.name));
     spec["encoding"]["x"]["axis"] = {{"labelExpr", axis_label(metric.unit)}, {"tickCount", 6}};
     const std::string about = fmt::format(
-        "{}: median {}, half of them between {} and {}{}. {}", plural(spread.judgement.hosts, "host"),
-        value_text(spread.judgement.median, metric.unit), value_text(spread.judgement.low, metric.unit),
-        value_text(spread.judgement.high, metric.unit), " (the band)",
+        "{}: median {}, half of them between {} and {}{}. {} The axis does not begin at 0.",
+        plural(spread.judgement.hosts, "host"), value_text(spread.judgement.median, metric.unit),
+        value_text(spread.judgement.low, metric.unit), value_text(spread.judgement.high, metric.unit), " (the band)",
         named.empty() ? "No outlier." : fmt::format("{}: {}.", plural(named.size(), "outlier"), listed(named)));
     return {.title = title,
             .about = inert_text(about),

@@ -32,10 +32,10 @@ constexpr std::string_view history_spec = R"json({
   {"transform": [{"filter": "datum.is === 'change'"}],
    "mark": {"type": "rule", "strokeDash": [4, 3]}, "encoding": {"y": null}},
   {"transform": [{"filter": "datum.is === 'change' && datum.bad"}],
-   "mark": {"type": "text", "style": "bad", "align": "left", "baseline": "top", "dx": 4},
+   "mark": {"type": "text", "style": "bad", "align": {"expr": "datum.late ? 'right' : 'left'"}, "baseline": "top", "dx": {"expr": "datum.late ? -4 : 4"}},
    "encoding": {"y": {"value": 0}, "text": {"field": "text", "type": "nominal"}}},
   {"transform": [{"filter": "datum.is === 'change' && !datum.bad"}],
-   "mark": {"type": "text", "style": "value", "align": "left", "baseline": "top", "dx": 4},
+   "mark": {"type": "text", "style": "value", "align": {"expr": "datum.late ? 'right' : 'left'"}, "baseline": "top", "dx": {"expr": "datum.late ? -4 : 4"}},
    "encoding": {"y": {"value": 0}, "text": {"field": "text", "type": "nominal"}}},
   {"transform": [{"filter": "datum.is === 'level'"}],
    "mark": {"type": "rule", "style": "curve-area", "strokeWidth": 7, "opacity": 0.25, "clip": true}, "encoding": {"x2": {"field": "end"}}},
@@ -107,6 +107,7 @@ void add_levels(const Trend& trend, Json& values)
         values.push_back({{"is", "change"},
                           {"x", static_cast<double>(change.run) + 0.5},
                           {"text", short_text(trend, change)},
+                          {"late", 2 * change.run > trend.points.size()},
                           {"bad", change.verdict == Verdict::regressed}});
     }
 }
@@ -160,7 +161,7 @@ Chart history_chart(const History& history, const Trend& trend)
     spec["encoding"]["y"]["axis"] = {{"labelExpr", axis_label(trend.unit)}, {"tickCount", 5}};
     const std::string sentence = changes_sentence(history, trend);
     return {.title = title,
-            .about = sentence,
+            .about = sentence + " The axis does not begin at 0.",
             .spoken = inert_text(fmt::format("Line over {}: {}", plural(history.runs.size(), "run"), sentence)),
             .spec = std::move(spec),
             .data = {data_table(history, trend, title)}};

@@ -227,8 +227,9 @@ std::optional<Chart> replay_chart(const Cases& cases)
         records.push_back(replay_record(one, time, memory));
     }
     spec["data"]["values"] = std::move(records);
-    spec["encoding"]["x"]["title"] = fmt::format("time per event ({})", time.name);
-    spec["encoding"]["y"]["title"] = fmt::format("resident at the peak, above the baseline ({})", memory.name);
+    spec["encoding"]["x"]["title"] = fmt::format("time per event ({}, logarithmic)", time.name);
+    spec["encoding"]["y"]["title"] =
+        fmt::format("resident at the peak, above the baseline ({}, logarithmic)", memory.name);
     std::optional<Table> table = replay_table(cases);
     return Chart{.title = "Time against memory",
                  .about = "Nearer to the lower left is better; the dashed line joins the cases that no other has lower "

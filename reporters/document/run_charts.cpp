@@ -1,7 +1,9 @@
 #include "reporters/document/run_charts.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -160,12 +162,109 @@ std::optional<Chart> fault_chart(const ChartGroup& group)
                  .data = {faults.table}};
 }
 
+// What comes from sample to sample, a strip for each kind, each on its own axis.
+constexpr std::string_view flow_spec = R"json({
+"$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+"data": {"values": []},
+"facet": {"row": {"field": "strip", "type": "nominal", "title": null, "header": {
+  "labelOrient": "top", "labelAnchor": "start", "labelAngle": 0, "labelLimit": 1000, "labelPadding": 0}}},
+"spacing": 20,
+"resolve": {"scale": {"y": "independent"}},
+"spec": {"width": 640, "height": 70,
+  "mark": {"type": "area", "interpolate": "step-before", "opacity": 0.8, "clip": true},
+  "encoding": {
+    "x": {"field": "t", "type": "quantitative", "scale": {"nice": false}, "axis": {"tickCount": 8}},
+    "y": {"field": "v", "type": "quantitative", "title": null, "axis": {"tickCount": 3}},
+    "tooltip": [{"field": "at", "title": "up to"}, {"field": "text", "title": "since the sample before"}]}}
+})json";
+
+constexpr std::array<std::string_view, 3> flow_names{"minor_faults", "major_faults", "memory_stall"};
+
+std::vector<const model::Series*> flows_of(const ChartGroup& group)
+{
+    std::vector<const model::Series*> flows;
+    for (const ChartCase& one : group.cases) {
+        for (const model::Series& series : one.report->series) {
+            if (std::ranges::find(flow_names, series.name) != flow_names.end() && !series.t.empty()) {
+                flows.push_back(&series);
+            }
+        }
+    }
+    return flows;
+}
+
+// "minor faults: 17,355 in all", "memory stall (ms): 1.20 ms in all"
+std::string flow_title(const model::Series& flow, const ChartUnit& unit)
+{
+    const std::string in_unit = unit.name.empty() ? std::string{} : fmt::format(" ({})", unit.name);
+    const double sum = std::accumulate(flow.v.begin(), flow.v.end(), 0.0);
+    return inert_text(fmt::format("{}{}: {} in all", measure::spoken(flow.name), in_unit, value_text(sum, flow.unit)));
+}
+
+void add_flow(const model::Series& flow, const ChartUnit& unit, const ChartUnit& time, Json& values)
+{
+    const std::string strip = flow_title(flow, unit);
+    for (std::size_t i = 0; i < flow.t.size(); ++i) {
+        values.push_back({{"strip", strip},
+                          {"t", chart_number(flow.t[i] / time.factor)},
+                          {"v", chart_number(flow.v[i] / unit.factor)},
+                          {"at", value_text(flow.t[i], model::Unit::seconds)},
+                          {"text", value_text(flow.v[i], flow.unit)}});
+    }
+}
+
+Table flow_table(const model::Series& flow)
+{
+    const std::string name = measure::spoken(flow.name);
+    Table table{.title = name, .columns = {Column::number_key("up to"), Column::number(name)}};
+    for (std::size_t i = 0; i < flow.t.size(); ++i) {
+        table.rows.push_back({value_cell(flow.t[i], model::Unit::seconds), value_cell(flow.v[i], flow.unit)});
+    }
+    return table;
+}
+
+// Page faults and stalls of a program that was watched from outside; empty where there were none.
+std::optional<Chart> flow_chart(const ChartGroup& group)
+{
+    const std::vector<const model::Series*> flows = flows_of(group);
+    double end = 0;
+    std::ranges::for_each(flows, [&](const auto* flow) { end = std::max(end, flow->t.back()); });
+    const ChartUnit time = chart_unit(model::Unit::seconds, end);
+    Chart chart{.title = "Page faults and memory stalls over time", .long_data = true};
+    Json values = Json::array();
+    std::vector<std::string> strips;
+    std::vector<std::string> without;
+    for (const model::Series* flow : flows) {
+        const double most = *std::ranges::max_element(flow->v);
+        if (most == 0) {
+            without.push_back(measure::spoken(flow->name));
+            continue;
+        }
+        const ChartUnit unit = chart_unit(flow->unit, most);
+        add_flow(*flow, unit, time, values);
+        strips.push_back(flow_title(*flow, unit));
+        chart.data.push_back(flow_table(*flow));
+    }
+    if (strips.empty()) {
+        return std::nullopt;
+    }
+    chart.spec = json_of(flow_spec);
+    chart.spec["data"]["values"] = std::move(values);
+    chart.spec["facet"]["row"]["sort"] = strips;
+    chart.spec["spec"]["encoding"]["x"]["title"] = fmt::format("time ({})", time.name);
+    chart.spec["spec"]["encoding"]["x"]["scale"]["domain"] = {0, chart_number(end / time.factor)};
+    chart.about = "What came since the sample before, each kind on its own axis." +
+                  (without.empty() ? std::string{} : fmt::format(" None at all: {}.", listed(without)));
+    chart.spoken = fmt::format("Areas. {}.", listed(strips, ". "));
+    return chart;
+}
+
 }  // namespace
 
 ChartSection memory_charts(const ChartGroup& group, const CurveDetail& detail)
 {
     ChartSection section{inert_text(group.title), {}};
-    for (std::optional<Chart> chart : {curve_chart(group, detail), fault_chart(group)}) {
+    for (std::optional<Chart> chart : {curve_chart(group, detail), flow_chart(group), fault_chart(group)}) {
         if (chart) {
             section.charts.push_back(std::move(*chart));
         }

@@ -45,8 +45,8 @@ struct CurveDetail {
 // Of one scenario's cases: what is swept, then memory and page faults of each few cases. No section is empty.
 [[nodiscard]] std::vector<ChartSection> chart_sections(const Cases& cases, const CurveDetail& detail);
 
-// Memory over time, and the page faults of each phase as a dot per case on a logarithmic axis with its number beside
-// it; without the charts that would be empty.
+// Memory over time; faults and stalls over time of what was watched; and the page faults of each phase as a dot per
+// case on a logarithmic axis with its number beside it; without the charts that would be empty.
 [[nodiscard]] ChartSection memory_charts(const ChartGroup& group, const CurveDetail& detail);
 
 }  // namespace memsweep::reporters

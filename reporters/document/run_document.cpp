@@ -23,7 +23,7 @@ class Run {
 
     Document terminal()
     {
-        document_.add(Opening{headline(report_), measure::findings(report_)});
+        document_.add(run_opening(report_));
         for (const ScenarioCases& group : cases_by_scenario(report_)) {
             document_.add(Heading{"Scenario " + group.scenario});
             if (group.scenario == report_.run.scenario_name) {
@@ -42,10 +42,10 @@ class Run {
     {
         const std::string& description = report_.run.scenario_description;
         document_.is_summary = true;
-        document_.add(Opening{.headline = headline(report_),
-                              .findings = measure::findings(report_),
-                              .about = fmt::format("Scenario {}{}{}", report_.run.scenario_name,
-                                                   description.empty() ? "" : ": ", description)});
+        Opening opening = run_opening(report_);
+        opening.about =
+            fmt::format("Scenario {}{}{}", report_.run.scenario_name, description.empty() ? "" : ": ", description);
+        document_.add(std::move(opening));
         add_assertions_and_broken_ones();
         add_folded(not_ok_table());
         for (const ScenarioCases& group : cases_by_scenario(report_)) {
@@ -73,7 +73,7 @@ class Run {
         document_.kicker = fmt::format("memsweep result, {}", report_.run.started);
         document_.title = report_.run.scenario_name;
         document_.description = report_.run.scenario_description;
-        document_.add(Opening{headline(report_), measure::findings(report_)});
+        document_.add(run_opening(report_));
         const CurveDetail detail = curve_detail(cases_of(report_));
         std::size_t number = 0;
         for (const ScenarioCases& group : cases_by_scenario(report_)) {
@@ -165,7 +165,16 @@ class Run {
         if (auto placements = placement_table(group.cases)) {
             add_sortable(*std::move(placements), "placements");
         }
-        add_sortable(overview_table(group.cases), "cases");
+        constexpr std::size_t most_facts = 12;  // what a machine consists of is looked up, not read
+        Table overview = overview_table(group.cases);
+        const bool are_facts = std::ranges::all_of(group.cases, [](const auto* one) { return one->metrics.empty(); });
+        if (are_facts && overview.rows.size() > most_facts) {
+            const std::string summary =
+                fmt::format("{} of {}", plural(overview.rows.size(), "fact"), plural(group.cases.size(), "part"));
+            document_.add(folded({.table = std::move(overview), .id = id + "cases", .is_sortable = true}, summary));
+        } else {
+            add_sortable(std::move(overview), "cases");
+        }
         document_.add(chart_sections(group.cases, detail));
         for (auto& [table, what] :
              {std::pair{points_table(group.cases), "points"}, std::pair{phases_table(group.cases), "phases"}}) {

@@ -16,7 +16,7 @@ namespace memsweep::reporters {
 [[nodiscard]] Document document(const model::RunReport& report, const Audience& audience);
 
 // The run as a whole: did it run, did everything hold, where and how did it come about, and what it warns of.
-[[nodiscard]] Headline headline(const model::RunReport& report);
+[[nodiscard]] Opening run_opening(const model::RunReport& report);
 
 [[nodiscard]] std::vector<Fact> run_facts(const model::RunReport& report);      // scenario, command, times, seed, tool
 [[nodiscard]] std::string harness_line(const model::Calibration& calibration);  // empty when it was not measured

@@ -10,6 +10,7 @@
 
 #include "core/base/quantity.hpp"
 #include "core/measure/replay_verdict.hpp"
+#include "reporters/document/run_tables.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -172,15 +173,57 @@ std::string machine_line(const model::Machine& machine)
                        known(machine.kernel));
 }
 
-Headline headline(const model::RunReport& report)
+namespace {
+
+// Of a program that `memsweep watch` has looked at.
+std::string watch_sentence(const model::RunReport& report)
+{
+    const model::CaseReport& watched = report.cases.front();
+    const auto figure = [&](std::string_view name) {
+        const model::Metric* const metric = model::find_metric(watched, name);
+        const auto value = metric == nullptr || metric->values.empty() ? std::nullopt : metric->values.front();
+        return value ? value_text(*value, metric->unit) : std::string{"an unknown number of"};
+    };
+    const model::Metric* const stall = model::find_metric(watched, "memory_stall_time");
+    const bool has_stall = stall != nullptr && !stall->values.empty() && stall->values.front();
+    return fmt::format(
+        "Exit code {} after {}: {} resident at the peak, {} minor and {} major faults{}.", report.run.exit_code,
+        figure("wall_time"), figure("working_set_peak"), figure("minor_faults"), figure("major_faults"),
+        has_stall ? fmt::format(", {} of memory stalls on this machine", figure("memory_stall_time")) : std::string{});
+}
+
+bool is_watched(const model::RunReport& report)
+{
+    return report.cases.size() == 1 && model::find_metric(report.cases.front(), "memory_stall_time") != nullptr;
+}
+
+}  // namespace
+
+Opening run_opening(const model::RunReport& report)
 {
     const model::Counts counts = model::count(report);
-    std::string text = report.run.interrupted ? "The run did not finish: these results are partial. " : "";
+    const std::vector<std::string> replays = measure::replay_sentences(report.cases);
+    Opening opening{.headline = {report.run.interrupted ? "The run did not finish: these results are partial. " : "",
+                                 run_tone(report, counts)},
+                    .findings = measure::findings(report)};
+    std::string& text = opening.headline.text;
+    if (is_watched(report)) {
+        text += watch_sentence(report);
+        return opening;
+    }
     text += cases_sentence(counts);
-    if (!report.assertions.empty() || measure::replay_sentences(report.cases).empty()) {  // those have a verdict
+    const auto verdict = replays.size() == 2  // and its figures: of one number of threads
+                             ? std::ranges::find(opening.findings, replays.front(), &measure::Finding::text)
+                             : opening.findings.end();
+    if (verdict != opening.findings.end()) {
+        text.back() = ';';
+        text += fmt::format(" {}.", verdict->text);
+        opening.findings.erase(verdict);
+    }
+    if (!report.assertions.empty() || (replays.empty() && !are_figures(cases_of(report)))) {
         text += " " + assertions_sentence(report, counts);
     }
-    return {std::move(text), run_tone(report, counts)};
+    return opening;
 }
 
 std::vector<WarningGroup> warning_groups(const model::RunReport& report)

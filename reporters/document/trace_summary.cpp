@@ -1,11 +1,15 @@
 #include "reporters/document/trace_summary.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/base/quantity.hpp"
+#include "reporters/document/trace_charts.hpp"
+#include "reporters/text/escaping.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -16,6 +20,16 @@ using trace::TraceSummary;
 std::string count_text(std::uint64_t count)
 {
     return base::format_count(static_cast<double>(count));
+}
+
+double seconds_between(const TraceSummary& summary, std::uint64_t from, std::uint64_t to)
+{
+    return static_cast<double>(to - from) / static_cast<double>(summary.ticks_per_second);
+}
+
+bool tells_time(const TraceSummary& summary)
+{
+    return summary.ticks_per_second != 0 && summary.totals.last_ticks > summary.totals.first_ticks;
 }
 
 Table totals_table(const TraceSummary& summary)
@@ -48,9 +62,51 @@ Table totals_table(const TraceSummary& summary)
     if (totals.peak_mapped_bytes != 0) {
         row("peak mapped bytes", base::format_size(totals.peak_mapped_bytes));
     }
-    if (summary.ticks_per_second != 0 && totals.last_ticks > totals.first_ticks) {
-        row("time", base::format_duration(static_cast<double>(totals.last_ticks - totals.first_ticks) /
-                                          static_cast<double>(summary.ticks_per_second)));
+    if (tells_time(summary)) {
+        row("time", base::format_duration(seconds_between(summary, totals.first_ticks, totals.last_ticks)));
+    }
+    return table;
+}
+
+using Processes = std::vector<const trace::ProcessSummary*>;
+
+// Those that held the most, the first of them first.
+Processes largest_processes(const TraceSummary& summary, std::size_t most)
+{
+    Processes processes;
+    std::ranges::transform(summary.processes, std::back_inserter(processes), [](const auto& one) { return &one; });
+    std::ranges::stable_sort(processes, std::greater{}, &trace::ProcessSummary::peak_live_bytes);
+    processes.resize(std::min(processes.size(), most));
+    return processes;
+}
+
+Table processes_table(const TraceSummary& summary, std::size_t most)
+{
+    const Processes shown = largest_processes(summary, most);
+    Table table{.title = "Processes",
+                .note = shown.size() == summary.processes.size()
+                            ? std::string{"the one that held the most first"}
+                            : fmt::format("the {} of {} that held the most; -v shows all", shown.size(),
+                                          count_text(summary.processes.size())),
+                .columns = {Column::word_key("process")}};
+    table.add_numbers({"peak live bytes", "live at its end", "bytes allocated", "allocations", "frees", "threads"});
+    if (tells_time(summary)) {
+        table.add_numbers({"begins", "lasts"});
+    }
+    for (const trace::ProcessSummary* process : shown) {
+        std::vector<Cell> row{{process_label(*process)},
+                              {base::format_size(process->peak_live_bytes)},
+                              {base::format_size(process->end_live_bytes)},
+                              {base::format_size(process->bytes_allocated)},
+                              {count_text(process->allocations)},
+                              {count_text(process->frees)},
+                              {count_text(process->threads)}};
+        if (tells_time(summary)) {
+            row.push_back(
+                {base::format_duration(seconds_between(summary, summary.totals.first_ticks, process->first_ticks))});
+            row.push_back({base::format_duration(seconds_between(summary, process->first_ticks, process->last_ticks))});
+        }
+        table.rows.push_back(std::move(row));
     }
     return table;
 }
@@ -70,8 +126,7 @@ Table histogram_table(const std::string& title, const std::string& note, const H
         if (counts[place] == 0) {
             continue;
         }
-        const std::uint64_t limit = place == 0 ? 0 : place == 64 ? ~0ULL : (1ULL << place) - 1;
-        table.rows.push_back({{text(limit)},
+        table.rows.push_back({{text(trace::histogram_limit(place))},
                               {.text = count_text(counts[place]),
                                .share = static_cast<double>(counts[place]) / static_cast<double>(largest)},
                               {percent_text(static_cast<double>(counts[place]) / static_cast<double>(all))}});
@@ -86,6 +141,25 @@ Table spaces_table(const TraceSummary& summary)
         table.rows.push_back({{space.name}, {std::string{name_of(space.kind)}}, {count_text(space.device)}});
     }
     return table;
+}
+
+std::string trace_headline(const TraceSummary& summary)
+{
+    const trace::Totals& totals = summary.totals;
+    if (totals.allocations == 0) {
+        return fmt::format("{} events, and no allocation among them.", count_text(totals.events));
+    }
+    const std::string at_end = totals.end_live_bytes == 0 ? std::string{"nothing is live at the end"}
+                                                          : fmt::format("{} in {} blocks are live at the end",
+                                                                        base::format_size(totals.end_live_bytes),
+                                                                        count_text(totals.end_live_blocks));
+    const std::string processes =
+        summary.processes.size() < 2
+            ? std::string{}
+            : fmt::format(" {} processes; the most by one: {}, of {}.", count_text(summary.processes.size()),
+                          base::format_size(largest_processes(summary, 1)[0]->peak_live_bytes),
+                          process_label(*largest_processes(summary, 1)[0]));
+    return fmt::format("{} are live at the peak; {}.{}", base::format_size(totals.peak_live_bytes), at_end, processes);
 }
 
 }  // namespace
@@ -108,13 +182,29 @@ std::string damage_text(const trace::Damage& damage)
     return listed(parts, "; ");
 }
 
-Document document(const trace::TraceSummary& summary, const Audience& /*all of them read the same*/)
+Document document(const trace::TraceSummary& summary, const Audience& audience)
 {
-    Document document{.kicker = "memsweep info", .title = "Trace"};
+    const bool is_page = audience.medium == Medium::page;
+    const auto source = summary.facts.find("command");
+    Document document{.kicker = "memsweep info",
+                      .title = inert_text(source == summary.facts.end() ? std::string{"Trace"} : source->second),
+                      .description = "What a trace holds: live bytes over time, sizes, lifetimes, processes."};
+    document.add(Opening{.headline = {trace_headline(summary), Tone::plain}});
     for (const auto& [name, value] : summary.facts) {
         document.add(Paragraph{fmt::format("{}: {}", name, value), Tone::muted});
     }
+    if (is_page && summary.totals.allocations != 0) {
+        document.add(Heading{"Pictures"});
+        document.add(Charts{{"", trace_charts(summary)}});
+        document.add(Heading{"Figures"});
+    }
     document.add(TableBlock{.table = totals_table(summary), .is_joined = true});
+    if (summary.processes.size() > 1) {
+        constexpr std::size_t usual = 10;
+        const std::size_t most = is_page || audience.verbose ? summary.processes.size() : usual;
+        document.add(TableBlock{
+            .table = processes_table(summary, most), .id = "processes", .is_tall = true, .is_sortable = true});
+    }
     if (summary.totals.allocations != 0) {
         document.add(
             TableBlock{.table = histogram_table("Sizes", "bytes of an allocation", summary.sizes, base::format_size)});

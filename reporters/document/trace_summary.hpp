@@ -1,4 +1,4 @@
-// What a trace holds: totals, sizes, lifetimes, memories.
+// What a trace holds: totals, processes, sizes, lifetimes, memories; in a page live bytes over time too.
 #pragma once
 
 #include <string>

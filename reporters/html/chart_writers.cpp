@@ -36,6 +36,7 @@ Json theme(const Colours& colours)
               {"domainColor", colours.line},
               {"tickColor", colours.line},
               {"labelFontSize", 11},
+              {"labelSeparation", 6},
               {"titleFontSize", 11},
               {"titleFontWeight", "normal"}}},
             {"axisY", {{"domain", false}, {"ticks", false}}},
@@ -108,7 +109,8 @@ std::string chart_html(const Chart& chart, std::size_t number)
                                   "</figcaption>\n",
                                   number, escaped(chart.title), escaped(chart.about));
     out += fmt::format("<div class=\"plot\" role=\"img\" aria-label=\"{}\"></div>\n", escaped(chart.spoken));
-    return out + json_block(chart.spec, "") + data_html(chart, number) + "</figure>\n";
+    const std::string data = chart.data.empty() ? std::string{} : data_html(chart, number);
+    return out + json_block(chart.spec, "") + data + "</figure>\n";
 }
 
 // Parameters live in one name space, however deep they are declared.

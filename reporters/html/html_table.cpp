@@ -106,7 +106,7 @@ std::string table_html(const Table& table, const std::string& id, TableLook look
     std::string out =
         fmt::format("<div class=\"scroll{}\" role=\"group\" aria-labelledby=\"{}\" tabindex=\"0\">\n<table{}>\n",
                     look.is_tall ? " tall" : "", id, look.is_sortable ? " class=\"sortable\"" : "");
-    out += fmt::format("<caption id=\"{}\">{}{}</caption>\n", id, escaped(table.title), note);
+    out += fmt::format("<caption id=\"{}\"><b>{}</b>{}</caption>\n", id, escaped(table.title), note);
     out += head_html(table) + "<tbody>\n";
     for (std::size_t row = 0; row < table.rows.size(); ++row) {
         out += row_html(table, row);

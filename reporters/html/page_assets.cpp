@@ -102,6 +102,7 @@ section.verdict.good, section.verdict.caution, section.verdict.bad { color: var(
 .scroll:focus-visible, summary:focus-visible { outline: 2px solid var(--focus); outline-offset: 2px; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 caption { padding: 0.7rem 0.9rem 0.5rem; text-align: left; font-weight: 600; }
+caption b { display: block; font-weight: inherit; }
 caption span { display: block; color: var(--muted); font-weight: 400; font-size: 0.87rem; }
 th, td { padding: 0.35rem 0.9rem; text-align: left; vertical-align: top; border-top: 1px solid var(--line); }
 thead th { color: var(--muted); font-size: 0.87rem; font-weight: 600; vertical-align: bottom; }
@@ -143,7 +144,10 @@ dl { display: grid; grid-template-columns: minmax(9rem, max-content) 1fr; gap: 0
 dt { color: var(--muted); } dd { margin: 0; overflow-wrap: anywhere; }
 code { font: 0.93em/1.5 ui-monospace, "Cascadia Mono", "DejaVu Sans Mono", Menlo, monospace; }
 footer { padding-top: 1.5rem; padding-bottom: 2rem; color: var(--muted); font-size: 0.87rem; }
-@media (max-width: 40rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: 0.5rem; } }
+@media (max-width: 40rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: 0.5rem; }
+  h1 { font-size: 1.4rem; } th, td { padding-left: 0.5rem; padding-right: 0.5rem; }
+  tbody th { white-space: normal; overflow-wrap: anywhere; min-width: 7.5rem; }
+  caption > * { position: sticky; left: 0.9rem; width: calc(100vw - 4.5rem); overflow-wrap: anywhere; } }
 @media print { body { background: #fff; font-size: 10pt; } table { font-size: 8pt; }
   th, td { padding: 0.2rem 0.4rem; } tbody th, td.num { white-space: normal; } th, td { overflow-wrap: anywhere; }
   .scroll { overflow: visible; max-height: none; border: 0; }

@@ -33,12 +33,25 @@
     }
   }
 
+  // Where names beside the rows would leave no room for a plot, they stand above their marks.
+  function namesAboveRows(unit) {
+    const axis = unit.encoding.y.axis;
+    unit.height = { step: unit.height.step + 22 };
+    unit.encoding.y.axis = { ...axis, labelAlign: 'left', labelPadding: -4, labelOffset: -22, ticks: false };
+  }
+
   // Axis labels and numbers beside marks need their room; what is left is the plot's.
   function sized(spec, figure) {
     const faceted = spec.spec !== undefined;
-    const room = spec.usermeta?.room ?? 70;
-    const width = Math.max(200, Math.floor(figure.querySelector('figcaption').clientWidth) - room);
+    const whole = Math.floor(figure.querySelector('figcaption').clientWidth);
     const unit = faceted ? spec.spec : spec;
+    let room = spec.usermeta?.room ?? 70;
+    if (spec.usermeta?.names_above && room > whole / 2) {
+      namesAboveRows(unit);
+      room = 40;
+      unit.encoding.y.axis.labelLimit = whole - room;
+    }
+    const width = Math.max(140, whole - room);
     unit.width = width;
     if (faceted) spec.facet.row.header.labelLimit = width + room - 10;
     return spec;

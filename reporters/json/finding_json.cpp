@@ -76,7 +76,8 @@ Json json_failure(const std::optional<trace::FitFailure>& failure)
             {"size", failure->size},
             {"live_bytes", failure->live_bytes},
             {"largest_hole", failure->largest_hole},
-            {"run", failure->run}};
+            {"run", failure->run},
+            {"seconds", failure->seconds}};
 }
 
 Json json_policy(const trace::PolicyFit& fit)
@@ -110,6 +111,92 @@ Json json_key(const ProfileReport& report, const lifetime::FittedKey& key)
 {
     return {{"key", key.key},   {"value", key.value},    {"least", key.least},
             {"most", key.most}, {"sure", key.is_sure()}, {"sentence", key_sentence(report, key)}};
+}
+
+// Since the first event; null where the trace tells no time.
+Json seconds_of(const trace::TraceSummary& summary, std::uint64_t ticks)
+{
+    const std::uint64_t first = summary.totals.first_ticks;
+    if (summary.ticks_per_second == 0 || summary.totals.last_ticks <= first) {
+        return nullptr;
+    }
+    const std::uint64_t since = ticks > first ? ticks - first : 0;
+    return static_cast<double>(since) / static_cast<double>(summary.ticks_per_second);
+}
+
+Json json_damage(const trace::Damage& damage)
+{
+    return {{"corrupted_chunks", damage.corrupted_chunks},
+            {"missing_chunks", damage.missing_chunks},
+            {"skipped_bytes", damage.skipped_bytes},
+            {"truncated", damage.truncated}};
+}
+
+// The places that count any.
+Json json_histogram(const trace::Histogram& counts)
+{
+    Json list = Json::array();
+    for (std::size_t place = 0; place < counts.size(); ++place) {
+        if (counts[place] != 0) {
+            list.push_back({{"up_to", trace::histogram_limit(place)}, {"blocks", counts[place]}});
+        }
+    }
+    return list;
+}
+
+Json json_spaces(const trace::TraceSummary& summary)
+{
+    return json_list(summary.spaces, [](const auto& space) {
+        return Json{{"name", repaired_utf8(space.second.name)},
+                    {"kind", trace::name_of(space.second.kind)},
+                    {"device", space.second.device}};
+    });
+}
+
+Json json_processes(const trace::TraceSummary& summary)
+{
+    return json_list(summary.processes, [&](const trace::ProcessSummary& process) {
+        return Json{{"process", process.process},
+                    {"program", json_text_or_null(process.program)},
+                    {"events", process.events},
+                    {"threads", process.threads},
+                    {"allocations", process.allocations},
+                    {"frees", process.frees},
+                    {"bytes_allocated", process.bytes_allocated},
+                    {"peak_live_bytes", process.peak_live_bytes},
+                    {"end_live_bytes", process.end_live_bytes},
+                    {"first_seconds", seconds_of(summary, process.first_ticks)},
+                    {"last_seconds", seconds_of(summary, process.last_ticks)}};
+    });
+}
+
+// Of each stretch of events the most.
+Json json_live(const trace::TraceSummary& summary)
+{
+    const std::vector<std::uint64_t> live = summary.live.total();
+    Json list = Json::array();
+    for (std::size_t step = 0; step < live.size(); ++step) {
+        const auto [event, ticks] = summary.live.steps()[step];
+        list.push_back({{"from_event", event}, {"from_seconds", seconds_of(summary, ticks)}, {"bytes", live[step]}});
+    }
+    return list;
+}
+
+void add_details(Json& document, const trace::TraceSummary& summary)
+{
+    const trace::Totals& totals = summary.totals;
+    document["end_live_blocks"] = totals.end_live_blocks;
+    document["processes"] = totals.processes;
+    document["transfers"] = totals.transfers;
+    document["peak_mapped_bytes"] = totals.peak_mapped_bytes;
+    document["seconds"] = seconds_of(summary, totals.last_ticks);
+    document["facts"] = json_texts_by_name(summary.facts);
+    document["damage"] = json_damage(summary.damage);
+    document["sizes"] = json_histogram(summary.sizes);
+    document["lifetimes"] = json_histogram(summary.lifetimes);
+    document["spaces"] = json_spaces(summary);
+    document["by_process"] = json_processes(summary);
+    document["live_bytes"] = json_live(summary);
 }
 
 }  // namespace
@@ -199,6 +286,9 @@ std::string to_json(const trace::TraceSummary& summary)
                      {"duplicate_allocations", totals.duplicate_allocations},
                      {"failures", totals.failures},
                      {"bad_lines", summary.bad_lines}};
+    if (!summary.by_kind.empty()) {  // an import counts no more than the totals
+        add_details(document, summary);
+    }
     for (const auto& [kind, count] : summary.by_kind) {
         document["by_kind"][std::string{trace::name_of(kind)}] = count;
     }

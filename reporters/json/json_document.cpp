@@ -55,6 +55,7 @@ void read_case(const Node& node, model::CaseReport& report)
     io("reason", report.reason, member::nullable);
     io("repetitions", report.repetitions);
     io.with_default("planned_repetitions", report.planned_repetitions, [&] { return report.repetitions; });
+    io("fingerprint", report.fingerprint, member::added);
     node.at("metrics").for_each_member([](const std::string& /*name*/, const Node& metric) {
         static_cast<void>(read_value<model::Metric>(metric));  // what has not been taken out is no metric
     });

@@ -68,6 +68,9 @@ void write_case(const model::CaseReport& report, Summaries summaries, JsonStream
     out.add("reason", json_text_or_null(report.reason));
     out.add("repetitions", report.repetitions);
     out.add("planned_repetitions", report.planned_repetitions);
+    if (!report.fingerprint.empty()) {
+        out.add("fingerprint", report.fingerprint);
+    }
     write_metrics(report.metrics, summaries, out);
     add_list(out, "points", report.points);
     add_list(out, "phases", report.phases);

@@ -262,9 +262,9 @@ class PlanMaker {
             diagnostics_.add(flag, std::move(why));
         }
         one.steps = steps_of(request_, replay, release);
-        const std::string canonical = fingerprint_of(one);
+        one.fingerprint = fingerprint_of(one);
         name(one, on, release, threads);
-        fingerprints_ += fmt::format("{} {}\n", one.id, canonical);
+        fingerprints_ += fmt::format("{} {}\n", one.id, one.fingerprint);
         const bool again =
             std::ranges::any_of(plan_.cases, [&](const model::Case& other) { return other.id == one.id; });
         if (!again) {

@@ -265,6 +265,18 @@ std::string sha256(std::string_view bytes)
     return digest.hex();
 }
 
+void take_case_fingerprints(model::Plan& plan)
+{
+    const std::string header = canonical_header(plan);
+    for (model::Case& plan_case : plan.cases) {
+        Digest digest;
+        digest.add(fingerprint_version);
+        digest.add_line(header);
+        digest.add_line(canonical_case(plan_case));
+        plan_case.fingerprint = digest.hex();
+    }
+}
+
 std::string fingerprint(const model::Plan& plan)
 {
     Digest digest;

@@ -27,6 +27,9 @@ inline constexpr std::string_view fingerprint_version = "memsweep-fingerprint-1"
 // of the file changes it; a changed axis or variable does, through the cases it makes.
 [[nodiscard]] std::string fingerprint(const model::Plan& plan);
 
+// Each case's own: of the header that fingerprint() begins with and of the case, without the assertions.
+void take_case_fingerprints(model::Plan& plan);
+
 // The canonical JSON of one object by its rows, of which fingerprints are taken: keys sorted, numbers instead of unit
 // strings. `plain` is default-constructed, and both have the type that the rows are bound to.
 [[nodiscard]] std::string canonical_object(std::span<const OptionInfo> options, const void* object, const void* plain);

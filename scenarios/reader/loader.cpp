@@ -36,6 +36,7 @@ class Loading {
             return tl::unexpected{diagnostics_.sorted()};
         }
         plan_.fingerprint = fingerprint(plan_);
+        take_case_fingerprints(plan_);
         return std::move(plan_);
     }
 

@@ -86,6 +86,11 @@ SNAPSHOT_TOTALS = {"allocations": 3, "frees": 2, "peak_live_bytes": 512 + 2048 +
                    "unknown_frees": 0, "duplicate_allocations": 0, "bad_lines": 0}
 
 
+def spaced(text):
+    """Without the breaks of lines, which depend on how long figures are."""
+    return " ".join(text.split())
+
+
 class Evil:
     def __reduce__(self):
         return (print, ("executed",))
@@ -104,8 +109,7 @@ class Traces(CliTest):
         totals = json.loads(outcome.text)
         self.assertEqual(list(totals), KEYS)
         read = json.loads(self.expect(0, "info", str(trace), "--json").text)
-        read.pop("by_kind", None)  # import does not count them
-        self.assertEqual(read, totals)
+        self.assertEqual({key: read[key] for key in KEYS}, totals)  # info says more
         return totals
 
     def check(self, log, wanted, *options):
@@ -289,13 +293,75 @@ class Traces(CliTest):
             short = json.loads(self.expect(1, "fit", trace, *one, str(capacity - 1)).text)["policies"][0]
             self.assertEqual(short["first_failure"], policy["first_failure"])
         html = self.expect(0, "fit", trace, "-f", "html", "--runs", "2").text
-        self.assertIn("Address space over time, best_fit", html)
+        for policy in POLICIES:
+            self.assertIn(f"Address space over time, {policy}<", html)
         self.assertIn("Growth from run to run", html)
         text = self.expect(0, "fit", trace).text
         for policy in POLICIES:
             self.assertIn(policy, text)
         self.expect(2, "fit", trace, "--capacity", "80GB!")
         self.expect(2, "fit", trace, "--policy", "worst_fit")
+
+    def test_fit_begins_with_a_sentence(self):
+        self.imported(self.put("log.csv", RMM))
+        trace = str(self.folder / "t.mst")
+
+        def first(code, *options):
+            return spaced(self.expect(code, "fit", trace, *options).text).partition(" Live at the peak")[0]
+
+        need = {one["policy"]: one["capacity"] for one in json.loads(self.expect(0, "fit", trace, "-f", "json").text)["policies"]}
+        self.assertRegex(first(0), r"^This trace needs .+ \(\w+\) to .+ \(\w+\); .+ are live at the peak\.$")
+        self.assertRegex(first(0, "--policy", "tlsf"), r"^This trace needs .+ under tlsf, \d+\.\d\d times the .+ that are live at the peak\.$")
+        short = ("--policy", "tlsf", "--capacity", f"{need['tlsf'] - 1}")
+        self.assertRegex(first(1, *short), r"^This trace needs .+ under tlsf; at .+ the .+ block of event \d+ fails, t = [\d.]+ [um]?s\.$")
+        self.assertIn("and fits into", first(0, "--policy", "tlsf", "--capacity", str(need["tlsf"])))
+        self.assertIn(f"under each of {len(POLICIES)} policies", first(0, "--capacity", "1GiB"))
+        self.assertIn(f"under none of {len(POLICIES)} policies", first(1, "--capacity", "64"))
+        self.assertRegex(first(1, "--capacity", "1MiB"), rf"under \d of {len(POLICIES)} policies: .* \* pytorch needs 2.00 MiB: the .* fails")
+
+    def test_info_has_everything_in_every_form(self):
+        self.imported(LOGS / "heaptrack_v3.zst")
+        trace = str(self.folder / "t.mst")
+        text = self.expect(0, "info", trace, "-v").text
+        document = json.loads(self.expect(0, "info", trace, "--json").text)
+        self.assertEqual(document, json.loads(self.expect(0, "info", trace, "-f", "json").text))
+        rows = {"events": "events", "processes": "processes", "threads": "threads", "allocations": "allocations", "frees": "frees",
+                "reallocations": "reallocations", "peak_live_blocks": "peak live blocks", "end_live_blocks": "blocks live at the end"}
+        for key, name in rows.items():
+            self.assertRegex(text, rf"(?m)^{name} +{document[key]:,}$")
+        for key in ("bytes_allocated", "max_size", "peak_live_bytes", "end_live_bytes", "peak_mapped_bytes", "transfers", "failures", "seconds"):
+            self.assertIn(key, document)
+        for table, key in (("Sizes", "sizes"), ("Lifetimes", "lifetimes")):
+            printed = [line.split() for line in text.partition(f"\n{table} ")[2].partition("\n\n")[0].splitlines()[2:]]
+            self.assertEqual([row[-2] for row in printed], [f"{one['blocks']:,}" for one in document[key]])
+        self.assertEqual(sum(one["blocks"] for one in document["sizes"]), document["allocations"])
+        self.assertEqual(max(one["bytes"] for one in document["live_bytes"]), document["peak_live_bytes"])
+        self.assertEqual(document["facts"]["source"], "heaptrack")
+        self.assertEqual(document["damage"]["truncated"], False)
+        html = self.expect(0, "info", trace, "-f", "html", "-o", str(self.folder / "info.html"))
+        self.assertEqual(html.text, "")
+        html = (self.folder / "info.html").read_text()
+        for title in ("Live bytes over time", "Sizes", "Lifetimes"):
+            self.assertIn(f"<h3>{title}</h3>", html)
+
+    def test_processes_are_told_apart(self):
+        script = "for i in 1 2 3; do /bin/cat /dev/null; done; exec /bin/true"
+        trace = str(self.folder / "t.mst")
+        self.expect(0, "record", "-q", "-o", trace, "--", "/bin/sh", "-c", script)
+        document = json.loads(self.expect(0, "info", trace, "--json").text)
+        processes = document["by_process"]
+        self.assertEqual(len(processes), document["processes"])
+        self.assertGreaterEqual(len(processes), 4)
+        programs = [process["program"] for process in processes]
+        self.assertEqual(sum("cat" in program for program in programs), 3, programs)
+        self.assertRegex(programs[0], r"\w+, true$")
+        for key in ("allocations", "frees", "events", "end_live_bytes", "bytes_allocated", "threads"):
+            self.assertEqual(sum(process[key] for process in processes), document[key], key)
+        text = self.expect(0, "info", trace).text
+        self.assertRegex(text, r"(?m)^\d+ cat ")
+        self.assertNotIn("program.", text)
+        html = self.expect(0, "info", trace, "-f", "html").text
+        self.assertIn("<h3>Live bytes of each process</h3>", html)
 
     def refused(self, log, *options):
         """What a refusal of the log says; it leaves no trace behind."""

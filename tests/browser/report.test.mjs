@@ -4,7 +4,10 @@ import { readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after, before, describe, test } from 'node:test';
 import { chromium } from 'playwright-core';
-import { comparisonOf, empty, few, historyOf, hostile, later, long, many, names, pageOf, reference, runs, specOf, swept } from './reports.mjs';
+import {
+  comparisonOf, described, empty, few, fitted, historyOf, hostile, hosts, later, long, many, names, outlyingQuantities, pageOf, probed,
+  recorded, reference, replayed, runs, specOf, swept, watched,
+} from './reports.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const flags = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
@@ -29,6 +32,20 @@ const pages = {
   comparedHostile: comparisonOf('comparedHostile', few(hostile()), later(few(hostile()), 1, 1.3)),
   history: historyOf('history', runs(few())),
   historyHostile: historyOf('historyHostile', runs(few(hostile()))),
+};
+
+// One of each kind of page.
+const subjects = {
+  run: pageOf('run', few()),
+  compare: pages.compared,
+  probe: probed(),
+  replay: replayed(),
+  fit: fitted(),
+  info: described(),
+  processes: recorded(),
+  fleet: hosts(),
+  history: pages.history,
+  watch: watched(),
 };
 
 const comparedMany = comparisonOf('comparedMany', many(), later(many(), 1, 1.3)); // too long to draw all of it twice
@@ -93,7 +110,7 @@ describe('every page', () => {
       }));
   }
 
-  for (const name of ['modes', 'hostile', 'swept', 'empty', 'compared', 'comparedHostile', 'history', 'historyHostile']) {
+  for (const name of ['modes', 'hostile', 'swept', 'empty', 'comparedHostile', 'historyHostile']) {
     for (const colorScheme of ['light', 'dark']) {
       test(`${name}: is accessible in ${colorScheme}`, () =>
         opened(pages[name], { colorScheme }, async (page) => {
@@ -103,6 +120,116 @@ describe('every page', () => {
     }
   }
 });
+
+// What is wrong with the drawings of a page: cut off, too small to read, or with labels that cover each other.
+const misdrawn = (page) =>
+  page.evaluate(() => {
+    const found = new Set();
+    const covers = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 2 && b.top < a.bottom - 2;
+    for (const svg of document.querySelectorAll('.plot svg')) {
+      const title = svg.closest('figure').querySelector('h3').textContent;
+      const box = svg.getBoundingClientRect();
+      if (box.width < 0.85 * Number(svg.getAttribute('width'))) found.add(`${title}: shrunk to ${box.width} of ${svg.getAttribute('width')}`);
+      for (const text of svg.querySelectorAll('text')) {
+        const own = text.getBoundingClientRect();
+        const isOut = own.left < box.left - 1 || own.right > box.right + 1 || own.top < box.top - 1 || own.bottom > box.bottom + 1;
+        if (own.width > 0 && isOut) found.add(`${title}: cut off: ${text.textContent}`);
+      }
+      for (const group of svg.querySelectorAll('.role-axis-label, .mark-text.role-mark')) {
+        const seen = [...group.querySelectorAll('text')].filter((text) => text.textContent && getComputedStyle(text).opacity !== '0');
+        const boxes = seen.map((text) => text.getBoundingClientRect());
+        for (let i = 0; i < boxes.length; ++i) {
+          const j = boxes.findIndex((other, at) => at > i && covers(boxes[i], other));
+          if (j >= 0) found.add(`${title}: ${seen[i].textContent} covers ${seen[j].textContent}`);
+        }
+      }
+    }
+    return [...found];
+  });
+
+describe('every kind of page, on a phone, a laptop, a wide screen and paper', () => {
+  for (const [name, file] of Object.entries(subjects)) {
+    for (const [width, schemes] of [[390, ['dark']], [1280, ['light', 'dark']], [1920, ['light']]]) {
+      test(`${name}, ${width} px: nothing is clipped or covered, and everyone can read it in ${schemes.join(' and ')}`, () =>
+        opened(file, { viewport: { width, height: 900 } }, async (page) => {
+          await drawAll(page);
+          assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+          assert.deepEqual(await misdrawn(page), []);
+          for (const colorScheme of schemes) {
+            await page.emulateMedia({ colorScheme });
+            assert.deepEqual(await violations(page), [], colorScheme);
+          }
+        }));
+    }
+
+    test(`${name}, printed: light, whole, and everyone can read it`, () =>
+      opened(file, { viewport: { width: 700, height: 1000 }, colorScheme: 'dark' }, async (page) => {
+        await drawAll(page);
+        await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+        assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), 'rgb(255, 255, 255)');
+        assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 700, 'fits the width of A4');
+        assert.deepEqual(await violations(page), []);
+      }));
+  }
+});
+
+const verdict = (page) => page.locator('.verdict h2').innerText();
+const titles = (page) => page.locator('figure h3').allTextContents();
+
+test('a replay says in its first line what to take', () =>
+  opened(subjects.replay, {}, async (page) => {
+    assert.match(await verdict(page), /^Both cases were measured; .*(glibc|tlsf)/);
+    assert.doesNotMatch(await page.locator('body').innerText(), /Nothing was asserted/);
+    assert.match(await page.locator('figure').first().locator('.plot svg').textContent(), /logarithmic/);
+  }));
+
+test('what was watched says how it ended, and draws faults', () =>
+  opened(subjects.watch, {}, async (page) => {
+    assert.match(await verdict(page), /^Exit code 0 after .*: .* resident at the peak, [\d,]+ minor and [\d,]+ major faults/);
+    await drawAll(page);
+    const at = (await titles(page)).indexOf('Page faults and memory stalls over time');
+    assert.ok(at >= 0);
+    assert.match(await page.locator('figure .plot svg').nth(at).textContent(), /minor faults: [\d,]+ in all/);
+  }));
+
+test('a probe folds what the machine consists of', () =>
+  opened(subjects.probe, {}, async (page) => {
+    assert.doesNotMatch(await verdict(page), /Nothing was asserted/);
+    const facts = page.locator('details', { hasText: /^\d+ facts of \d+ parts/ });
+    assert.equal(await facts.count(), 1);
+    assert.ok(!(await facts.locator('table').isVisible()));
+    assert.ok((await facts.locator('tbody tr').count()) > 12);
+  }));
+
+test('a fit begins with a sentence, and has a picture for every policy', () =>
+  opened(subjects.fit, {}, async (page) => {
+    assert.match(await verdict(page), /^2 times in a row, this trace fits into .* under \d of 8 policies: /);
+    assert.match(await page.locator('.verdict').innerText(), /\w+ needs .*: the .* block of event [\d,]+ fails/);
+    const drawn = (await titles(page)).filter((title) => title.startsWith('Address space over time'));
+    assert.equal(new Set(drawn).size, 8);
+  }));
+
+test('a trace of several processes tells them apart', () =>
+  opened(subjects.processes, {}, async (page) => {
+    await drawAll(page);
+    const at = (await titles(page)).indexOf('Live bytes of each process');
+    const text = await page.locator('figure .plot svg').nth(at).textContent();
+    assert.ok((text.match(/cat/g) ?? []).length >= 8, text);
+    assert.ok((await page.locator('table', { has: page.locator('#processes') }).locator('tbody tr').count()) >= 9);
+  }));
+
+test('a fleet has one drawing for each quantity with outliers, and its axes say where they begin', () =>
+  opened(subjects.fleet, {}, async (page) => {
+    const drawn = await titles(page);
+    assert.equal(new Set(drawn).size, drawn.length);
+    assert.ok(drawn.length > 0 && drawn.length <= outlyingQuantities().size);
+    for (const about of await page.locator('figcaption p').allTextContents()) assert.match(about, /The axis does not begin at 0/);
+  }));
+
+test('the axis of a history says where it begins', () =>
+  opened(subjects.history, {}, async (page) => {
+    for (const about of await page.locator('figcaption p').allTextContents()) assert.match(about, /The axis does not begin at 0/);
+  }));
 
 // What stands on the first screen as text.
 const firstScreen = (page) =>

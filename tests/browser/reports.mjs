@@ -160,3 +160,85 @@ export function empty() {
   result.warnings = [];
   return result;
 }
+
+// What other commands than run make: of this machine, and of the trace that ships.
+const memsweep = (...args) => {
+  const done = spawnSync(process.env.MEMSWEEP, args, { cwd: folder, encoding: 'utf8', maxBuffer: 1 << 28 });
+  if (![0, 1].includes(done.status)) throw new Error(`${args.join(' ')}: exit ${done.status}: ${done.stderr}`);
+};
+const madeBy = (name, command, ...args) => {
+  const html = join(folder, `${name}.html`);
+  memsweep(command, ...args.slice(0, args.indexOf('--') < 0 ? args.length : args.indexOf('--')), '-f', 'html', '-o', html,
+    ...(args.indexOf('--') < 0 ? [] : args.slice(args.indexOf('--'))));
+  return html;
+};
+const trace = `${source}/scenarios/traces/sqlite.mst`;
+
+// A small trace with a clock: blocks of four sizes, of which every second is freed before the next ones come.
+function imported() {
+  const rows = ['Thread,Time,Action,Pointer,Size,Stream'];
+  const row = (i, action, pointer, size) => rows.push(`1,00:00:00.${String(1000 + i).padStart(6, '0')},${action},0x${pointer.toString(16)},${size},0`);
+  for (let i = 0; i < 400; ++i) {
+    const size = [1000, 70_000, 300_000, 2_500_000][i % 4];
+    row(2 * i, 'allocate', 0x10000000 * (i + 1), size);
+    if (i % 2 === 1) row(2 * i + 1, 'free', 0x10000000 * i, [1000, 70_000, 300_000, 2_500_000][(i - 1) % 4]);
+  }
+  writeFileSync(join(folder, 'log.csv'), `${rows.join('\n')}\n`);
+  memsweep('import', 'log.csv', '-o', 'log.mst', '-q');
+  return 'log.mst';
+}
+
+// Into what half of the policies need at the most.
+export function fitted() {
+  memsweep('fit', imported(), '-f', 'json', '-o', 'fit.json');
+  const needs = JSON.parse(readFileSync(join(folder, 'fit.json'), 'utf8')).policies.map((one) => one.capacity).sort((a, b) => a - b);
+  return madeBy('fitted', 'fit', 'log.mst', '--capacity', `${needs[needs.length >> 1]}`, '--runs', '2');
+}
+export const described = () => madeBy('described', 'info', trace);
+export const replayed = () =>
+  madeBy('replayed', 'replay', imported(), '--on', 'glibc,tlsf', '-n', '6', '--warmup', '0', '--settle', '10ms', '--no-latency', '-q');
+export const watched = () => madeBy('watched', 'watch', '-i', '5ms', '--', 'sh', '-c', 'for i in 1 2 3 4 5 6 7 8; do sleep 0.02; ls / >/dev/null; done');
+
+// A recording of several processes, one after the other.
+export function recorded() {
+  memsweep('record', '-q', '-o', 'processes.mst', '--', '/bin/sh', '-c', 'for i in 1 2 3 4 5 6 7 8; do /bin/cat /dev/null; done');
+  return madeBy('recorded', 'info', 'processes.mst');
+}
+
+export function probed() {
+  memsweep('probe', 'topology', 'latency', 'bandwidth', '--size', '1MiB', '--min-time', '1ms', '-n', '6', '-q', '-o', 'probe.json',
+    '-k', 'topology|probe_latency/.*pages=4k/.*size=|kernel=(copy|read)/store=plain|kernel=copy/store=nt');
+  return madeBy('probed', 'report', 'probe.json');
+}
+
+// 24 hosts like this machine, three of them with slow memory, and close to each other. After probed().
+export function hosts() {
+  const result = JSON.parse(readFileSync(join(folder, 'probe.json'), 'utf8'));
+  result.cases = result.cases.filter((one) => one.status === 'ok' && Object.keys(one.metrics).length > 0);
+  result.warnings = [];
+  const files = Array.from({ length: 24 }, (_, host) => {
+    const slow = host >= 21 ? 1.6 + host / 100 : 1;
+    const copy = later(result, host);
+    copy.run.placement = { node: `node${host}`, launcher: 'slurm', job: '1', nodes: 'node[0-23]', rank: host };
+    copy.machine.host = `node${host}`;
+    for (const one of copy.cases) {
+      for (const metric of Object.values(one.metrics)) {
+        if (metric.class !== 'noisy' || !metric.summary) continue;
+        const middle = metric.summary.median; // what scatters here must not decide a test
+        metric.values = metric.values.map((value, i) => (value === null ? null : middle * (1 + 0.002 * (i % 3)) * (metric.unit === 's' ? slow : 1 / slow)));
+        const present = metric.values.filter((value) => value !== null).sort((a, b) => a - b);
+        metric.summary = { ...metric.summary, min: present[0], max: present.at(-1), median: present[present.length >> 1], ci95: null };
+      }
+    }
+    writeFileSync(join(folder, `node${host}.json`), JSON.stringify(copy));
+    return `node${host}.json`;
+  });
+  memsweep('merge', ...files, '-o', 'fleet.json', '-q');
+  return madeBy('fleet', 'report', 'fleet.json');
+}
+
+// The outliers that the fleet was found to have: a text for each case and metric.
+export const outlyingQuantities = () => {
+  const fleet = JSON.parse(readFileSync(join(folder, 'fleet.json'), 'utf8'));
+  return new Set(fleet.judgement.outliers.map((one) => `${one.case}: ${one.metric}`));
+};

@@ -52,7 +52,7 @@ TEST_CASE("unlike scenarios are named by name, settings or cases", "[unit]")
 {
     model::RunReport other = report();
     other.run.scenario_fingerprint = "bbbbbbbbbbbbbbbb";
-    CHECK_THAT(reported(report(), other), Contains("other memory, release, steps or assertions"));
+    CHECK_THAT(reported(report(), other), Contains("other memory, release or steps"));
     other.run.overrides = {{"variable.count", "7"}};
     CHECK_THAT(reported(report(), other), Contains("variable.count as in the file against \"7\""));
     other.cases[1] = case_report({{"mode", "c"}}, {});
@@ -60,6 +60,30 @@ TEST_CASE("unlike scenarios are named by name, settings or cases", "[unit]")
                Contains("only the base has demo/mode=b") && Contains("only the candidate has demo/mode=c"));
     other.run.scenario_name = "other";
     CHECK_THAT(reported(report(), other), Contains("scenario \"demo\" against \"other\""));
+}
+
+TEST_CASE("what both have decides where the assertions differ, or one has some of the other's cases", "[unit]")
+{
+    model::RunReport base = report();
+    base.cases[0].fingerprint = "a";
+    base.cases[1].fingerprint = "b";
+    model::RunReport other = base;
+    other.run.scenario_fingerprint = "bbbbbbbbbbbbbbbb";
+    CHECK(differences(base, other).empty());
+    other.cases.pop_back();
+    CHECK(differences(base, other).empty());
+    CHECK(differences(other, base).empty());
+    other.cases.push_back(case_report({{"mode", "c"}}, {}));
+    CHECK_THAT(reported(base, other), Contains("only the base has demo/mode=b"));  // neither is part of the other
+    other.cases.pop_back();
+    other.cases[0].fingerprint = "c";
+    CHECK_THAT(reported(base, other), Contains("only the base has demo/mode=b"));
+    other = base;
+    other.run.scenario_fingerprint = "bbbbbbbbbbbbbbbb";
+    other.cases[1].fingerprint = "c";
+    CHECK_THAT(reported(base, other), Contains("the same cases, but other memory, release or steps"));
+    other.cases[1].fingerprint.clear();
+    CHECK_THAT(reported(base, other), Contains("the same cases"));
 }
 
 TEST_CASE("a result without a fingerprint is like nothing, not even itself", "[unit]")

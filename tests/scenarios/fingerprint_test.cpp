@@ -45,6 +45,20 @@ TEST_CASE("a fingerprint does not change from build to build", "[unit]")
     CHECK(of(scenario_text(body)) == "d46167ce82a8e7b3f306e6e0971ab839d4df8dc2de7780dda7198d2b3447d518");
 }
 
+TEST_CASE("a case's own fingerprint is of what it measures, not of what is asserted", "[unit]")
+{
+    const std::string steps = R"("steps": [{"op": "collect"}])";
+    const std::string asserted = steps + R"(, "assert": [{"expr": "wall_time.median >= 0s"}])";
+    const model::Plan plain = plan_of(scenario_text(steps));
+    const model::Plan with = plan_of(scenario_text(asserted));
+    REQUIRE(plain.cases.size() == 1);
+    CHECK(plain.cases[0].fingerprint.size() == 64);
+    CHECK(plain.fingerprint != with.fingerprint);
+    CHECK(plain.cases[0].fingerprint == with.cases[0].fingerprint);
+    const model::Plan other = plan_of(scenario_text(R"("steps": [{"op": "collect"}, {"op": "collect"}])"));
+    CHECK(plain.cases[0].fingerprint != other.cases[0].fingerprint);
+}
+
 TEST_CASE("how often, when and how long a scenario runs does not count", "[unit]")
 {
     const std::string base = of(scenario_text(body));

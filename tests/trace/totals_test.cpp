@@ -120,3 +120,37 @@ TEST_CASE("a walk says what each event does to the live blocks", "[unit]")
     CHECK(walk.live_bytes() == 0);
     CHECK(walk.live().count() == 0);
 }
+
+TEST_CASE("the most that is live in each step is kept, however many events there are", "[unit]")
+{
+    constexpr std::uint64_t events = trace::LiveHistory::max_steps * 5 + 3;
+    trace::LiveHistory history;
+    std::uint64_t held = 0;
+    for (std::uint64_t i = 1; i <= events; ++i) {
+        held = i == 1000 ? 1'000'000 : i;  // one spike
+        history.add(10 * i, {i % 2 == 0 ? 1U : 2U, held}, 2 * held);
+    }
+    const auto& steps = history.steps();
+    REQUIRE(steps.size() > trace::LiveHistory::max_steps / 2);
+    REQUIRE(steps.size() <= trace::LiveHistory::max_steps);
+    CHECK(steps.front().first_event == 1);
+    CHECK(steps[1].ticks == 10 * steps[1].first_event);
+    const std::vector<std::uint64_t> total = history.total();
+    const auto spike = std::max_element(total.begin(), total.end()) - total.begin();
+    CHECK(total[static_cast<std::size_t>(spike)] == 2'000'000);
+    CHECK(steps[static_cast<std::size_t>(spike)].first_event <= 1000);
+    CHECK(history.of_process(1)[static_cast<std::size_t>(spike)] == 1'000'000);
+    CHECK(history.of_process(2).back() == events);
+    CHECK(history.of_process(3) == std::vector<std::uint64_t>(steps.size()));
+}
+
+TEST_CASE("a process that does nothing for a while goes on holding what it has", "[unit]")
+{
+    trace::LiveHistory history;
+    history.add(0, {1, 100}, 100);
+    for (std::uint64_t i = 0; i < trace::LiveHistory::max_steps; ++i) {
+        history.add(i, {2, i}, 100 + i);
+    }
+    const std::vector<std::uint64_t> first = history.of_process(1);
+    CHECK(std::ranges::all_of(first, [](std::uint64_t bytes) { return bytes == 100; }));
+}

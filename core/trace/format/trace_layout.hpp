@@ -148,8 +148,9 @@ struct ImageFacts {
     std::uint32_t foreign_malloc{};  // 1: the program brings its own malloc, so that its calls do not come by
     std::uint32_t slots_used{};      // slots from this one on have never been used
     std::uint32_t reserved{};
+    char program[64]{};  // the last part of the executable's path, cut, and zeroes; empty: not known
 };
-static_assert(sizeof(ImageFacts) == 72 && std::is_trivially_copyable_v<ImageFacts>);
+static_assert(sizeof(ImageFacts) == 136 && std::is_trivially_copyable_v<ImageFacts>);
 inline constexpr std::uint32_t facts_offset = 128;
 
 // The payload follows.

@@ -1,9 +1,11 @@
 #include "core/trace/recorder/image.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
 
@@ -92,6 +94,19 @@ Image* make_image() noexcept
     return static_cast<Image*>(memory);
 }
 
+void find_program(ImageFacts& facts) noexcept
+{
+    std::array<char, 4096> path{};
+    const long length = kernel(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path.data(), path.size());
+    if (length <= 0) {
+        return;
+    }
+    const char* const end = path.data() + length;
+    const void* const slash = ::memrchr(path.data(), '/', static_cast<std::size_t>(length));
+    const char* const name = slash == nullptr ? path.data() : static_cast<const char*>(slash) + 1;
+    std::memcpy(facts.program, name, std::min(static_cast<std::size_t>(end - name), sizeof facts.program - 1));
+}
+
 void write_headers(std::uint32_t process) noexcept
 {
     ImageFacts facts{.process = process,
@@ -101,6 +116,7 @@ void write_headers(std::uint32_t process) noexcept
                      .start_nanoseconds = nanoseconds_of(CLOCK_MONOTONIC),
                      .start_unix_ns = nanoseconds_of(CLOCK_REALTIME),
                      .append_at = file.mapped_bytes()};
+    find_program(facts);
     std::memcpy(file.memory() + facts_offset, &facts, sizeof facts);
     image->facts = reinterpret_cast<ImageFacts*>(file.memory() + facts_offset);
     ChunkHeader room{.kind = ChunkKind::slots,

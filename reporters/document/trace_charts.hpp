@@ -1,0 +1,18 @@
+// Pictures of a trace: live bytes over time, of all and of each process; how many blocks of each size and lifetime.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/trace/summary.hpp"
+#include "reporters/document/chart.hpp"
+
+namespace memsweep::reporters {
+
+// "1234 python3.11": the program that it was last.
+[[nodiscard]] std::string process_label(const trace::ProcessSummary& process);
+
+// Of a trace with allocations.
+[[nodiscard]] std::vector<Chart> trace_charts(const trace::TraceSummary& summary);
+
+}  // namespace memsweep::reporters
