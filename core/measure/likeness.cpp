@@ -1,13 +1,14 @@
 #include "core/measure/likeness.hpp"
 
 #include <algorithm>
-#include <set>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/base/quantity.hpp"
+#include "core/measure/cases.hpp"
 
 namespace memsweep::measure {
 namespace {
@@ -79,9 +80,13 @@ void add_cases(Parts& parts, const ScenarioFacts& base, const ScenarioFacts& can
     }
 }
 
-// Whether one has some of the other's cases, or both the same, and what both have is known to be the same.
+// Whether one has some of the other's cases, or both the same and other assertions, and what both have is known to be
+// the same.
 bool measure_the_same(const ScenarioFacts& base, const ScenarioFacts& candidate)
 {
+    if (base.cases.size() == candidate.cases.size() && base.assertions == candidate.assertions) {
+        return false;  // nothing that is told explains why the fingerprints differ
+    }
     std::size_t in_both = 0;
     for (const auto& [id, fingerprint] : base.cases) {
         const auto other = candidate.cases.find(id);
@@ -105,9 +110,16 @@ std::string short_print(const std::string& fingerprint)
 
 ScenarioFacts scenario_facts(const RunReport& report)
 {
-    ScenarioFacts facts{report.run.scenario_name, report.run.scenario_fingerprint, {}, report.run.overrides};
+    ScenarioFacts facts{report.run.scenario_name, report.run.scenario_fingerprint, {}, report.run.overrides, {}};
     for (const model::CaseReport& one : report.cases) {
         facts.cases.emplace(one.id, one.fingerprint);
+    }
+    for (const model::AssertionResult& one : report.assertions) {
+        std::string written = fmt::format("{} {}", model::name_of(one.severity), one.expression);
+        for (const model::Param& param : one.where) {
+            written += ' ' + param_text(param);
+        }
+        facts.assertions.insert(std::move(written));
     }
     return facts;
 }
@@ -119,8 +131,8 @@ std::string scenario_difference(const ScenarioFacts& base, const ScenarioFacts& 
     }
     Parts parts;
     add_if_unlike(parts, "scenario", quoted(base.name), quoted(candidate.name));
-    if (parts.empty()) {
-        add_overrides(parts, base, candidate);
+    add_overrides(parts, base, candidate);
+    if (base.name == candidate.name) {
         add_cases(parts, base, candidate);
     }
     if (parts.empty()) {

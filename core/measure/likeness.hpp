@@ -1,11 +1,12 @@
 // Whether two results may be compared at all: the same scenario, on the same kind of machine.
 //
-// Sources  the fingerprints decide. Scenarios of different ones are alike all the same where they differ in their
-//          assertions alone, or where one has some of the other's cases: what both have must be the same by the cases'
-//          own fingerprints. The facts that went into them name what differs.
+// Sources  the fingerprints decide. Scenarios of different ones are alike all the same where other assertions, or cases
+//          that only one of them has, explain it: what both have must be the same by the cases' own fingerprints. The
+//          facts that went into them name what differs.
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct ScenarioFacts {
     std::string fingerprint;
     std::map<std::string, std::string> cases;  // by id: its own fingerprint; empty: not known
     std::map<std::string, std::string> overrides;
+    std::set<std::string> assertions;
 };
 
 [[nodiscard]] ScenarioFacts scenario_facts(const model::RunReport& report);

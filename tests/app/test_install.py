@@ -1,5 +1,6 @@
 """What installing puts where, that it works from there, and that a program can be built against the package."""
 
+import json
 import os
 import pathlib
 import re
@@ -64,10 +65,10 @@ class Installed(CliTest):
 
     def check_use(self, binary, **options):
         """The installed binary finds what came with it, wherever it is called."""
-        listed = self.call(binary, "list", "scenarios", **options).stdout
-        self.assertEqual({line.split()[0] for line in listed.splitlines()}, {path.stem for path in CATALOG.glob("*.json")})
-        self.assertIn("share/memsweep/scenarios/catalog/", listed)
-        self.assertNotIn("invalid", listed)
+        listed = json.loads(self.call(binary, "list", "scenarios", "--json", **options).stdout)["rows"]
+        self.assertEqual({row["name"] for row in listed}, {path.stem for path in CATALOG.glob("*.json")})
+        self.assertTrue(all("share/memsweep/scenarios/catalog/" in row["path"] for row in listed), listed)
+        self.assertNotIn("invalid", self.call(binary, "list", "scenarios", **options).stdout)
         folder = pathlib.Path(options.get("cwd", self.folder))
         self.call(binary, "run", "leak_1000", "--quick", "-q", "-o", folder / "r.json", **options)
         self.assertEqual(self.result(folder / "r.json")["run"]["scenario"]["name"], "leak_1000")
