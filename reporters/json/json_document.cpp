@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "reporters/json/consistency.hpp"
 #include "reporters/json/result_members.hpp"
 #include "reporters/text/json_parse.hpp"
 
@@ -72,7 +71,6 @@ void read_case(const Node& node, model::CaseReport& report)
         node.at("trims").for_each_element(
             [&](const Node& trim) { report.trims.push_back(trim.at("how").named<model::TrimHow>()); });
     }
-    check_consistency(node, report);
 }
 
 // Takes out cases, and of a case its points, phases, curves and metrics; of these the numbers, whose lists may be the

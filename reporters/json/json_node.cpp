@@ -99,14 +99,6 @@ void Node::report(std::string_view message) const
     }
 }
 
-void Node::report_in(std::string_view place, std::string_view message) const
-{
-    if (!*problem_) {
-        const std::string own = path();
-        *problem_ = fmt::format("{}{}{}: {}", own, own.empty() ? "" : ".", place, message);
-    }
-}
-
 void Node::report_type(std::string_view expected) const
 {
     report(fmt::format("expected {}, found {}", expected, value_->kind_name()));

@@ -55,7 +55,6 @@ class Node {
     void for_each_member(Visit visit) const;
 
     void report(std::string_view message) const;
-    void report_in(std::string_view place, std::string_view message) const;  // of what lies below: "points[3].t"
 
   private:
     Node(const Json& value, const Node& parent, std::string_view key)

@@ -10,8 +10,7 @@
 //          null (with a reason where the format has a place for one).
 //          of reading: invalid_input, with `where` and the place in the document ("cases[3].params.mode: ..."): no
 //          JSON, another format, a format_version newer than this tool knows, a missing key, a value of the wrong type,
-//          nesting deeper than any result needs, or counts and summaries that contradict what the result holds.
-//          Unknown keys are skipped: a newer tool may have added them.
+//          or nesting deeper than any result needs. Unknown keys are skipped: a newer tool may have added them.
 #pragma once
 
 #include <cstdint>

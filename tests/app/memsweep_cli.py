@@ -9,7 +9,6 @@ MEMSWEEP_TEST_SEED   repeats a run of the tests that draw random numbers; they p
 What this machine cannot do is left out with a line "skipped: WHAT: WHY", which scripts/left_out_tests.py collects.
 """
 
-import copy
 import ctypes
 import functools
 import json
@@ -209,25 +208,6 @@ def event_lines(path):
     return [strict_json(line) for line in data.split(b"\n")[:-1]]
 
 
-def consistent(result):
-    """A result whose values or cases a test has changed, with the counts and summaries that go with them."""
-    result = copy.deepcopy(result)
-    for case in result["cases"]:
-        case["repetitions"] = max((len(metric["values"]) for metric in case["metrics"].values()), default=case["repetitions"])
-        for metric in case["metrics"].values():
-            metric["values"] += [None] * (case["repetitions"] - len(metric["values"]))
-            there = [value for value in metric["values"] if value is not None]
-            known = metric["summary"] and (metric["summary"]["n"], metric["summary"]["min"], metric["summary"]["max"])
-            if there and known and known != (len(there), min(there), max(there)):
-                metric["summary"] |= {"n": len(there), "min": min(there), "max": max(there), "mean": statistics.fmean(there),
-                                      "median": statistics.median(there), "mad": 0, "mdape": None, "stddev": None, "ci95": None, "p05": None,
-                                      "p95": None, "outliers": 0}
-    result["summary"]["cases"] = len(result["cases"])
-    for key, status in {"ok": "ok", "skipped": "skipped", "failed": "failed", "errors": "error", "timeouts": "timeout"}.items():
-        result["summary"][key] = sum(case["status"] == status for case in result["cases"])
-    return result
-
-
 # Scenarios small enough that a repetition costs a worker's start.
 
 def alloc(name="a", size="64KiB", **keys):
@@ -363,8 +343,6 @@ class CliTest(unittest.TestCase):
     def write(self, name, document):
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        if isinstance(document, dict) and document.get("format") == "memsweep-result":
-            document = consistent(document)
         if isinstance(document, bytes):
             path.write_bytes(document)
         else:

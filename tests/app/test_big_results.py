@@ -35,9 +35,6 @@ def with_long_lists(bytes_wanted):
     for metric in case["metrics"].values():
         count = bytes_wanted // 3 // len(case["metrics"]) // 20
         metric["values"] = [0.1 + 1 / (i + 7) for i in range(count)]
-        metric["summary"] = None
-        case["repetitions"] = count
-    result["summary"] = {"cases": 1, "ok": 1}
     for series in case["series"]:
         count = bytes_wanted // 3 // len(case["series"]) // 35
         series["t"] = [i * 1.0001e-5 for i in range(count)]
@@ -79,9 +76,6 @@ class BigResults(CliTest):
         per_metric = rows // len(case["metrics"]) + 1
         for metric in case["metrics"].values():
             metric["values"] = [0.1 + 1 / (i + 7) for i in range(per_metric)]
-            metric["summary"] = None
-        case["repetitions"] = per_metric
-        result["summary"] = {"cases": 1, "ok": 1}
         path = self.written("rows.json", result)
         out = self.folder / "rows.csv"
         to_file = peak_bytes("report", path, "-f", "csv", "-o", out)

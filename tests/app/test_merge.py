@@ -103,20 +103,6 @@ class Merging(CliTest):
         for force in ([], ["--force"]):
             self.refused(r"other\.json: small/mode=\w+: wall_time has unit B .* and s", "one.json", "other.json", *force)
 
-    def test_figures_that_contradict_each_other(self):
-        """Read by nobody, whatever the command: what is wrong is said with its place."""
-        damage = ((lambda one: one["summary"].update(ok=one["summary"]["ok"] + 1), r"summary\.ok: \d+, but"),
-                  (lambda one: one["cases"][0].update(repetitions=9), r"cases\[0\]\.metrics\.\w+\.values: 3, but the case has 9 repetitions"),
-                  (lambda one: one["cases"][1]["metrics"]["wall_time"]["summary"].update(n=2), r"cases\[1\]\.metrics\.wall_time\.summary\.n: 2, but"),
-                  (lambda one: one["cases"][0]["points"][0].update(repetition=3), r"cases\[0\]\.points\[0\]\.repetition: 3, but"))
-        for change, said in damage:
-            other = self.document("two")
-            change(other)
-            (self.folder / "other.json").write_text(json.dumps(other))
-            for args in (("report", "other.json"), ("compare", "one.json", "other.json"), ("merge", "one.json", "other.json", "-o", "m.out")):
-                with self.subTest(said, command=args[0]):
-                    self.assertRegex(self.expect(2, *args).errors, r"other\.json: " + said)
-
     def test_cases_that_only_one_has(self):
         other = self.document("two")
         other["cases"] = other["cases"][1:]

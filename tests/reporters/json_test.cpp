@@ -139,59 +139,6 @@ TEST_CASE("wrong documents are refused with the place of the problem", "[unit]")
     CHECK(error_of(document) == example.message);
 }
 
-TEST_CASE("figures that contradict each other are refused, with the place and what they contradict", "[unit]")
-{
-    struct Example {
-        std::string pointer;
-        Parsed value;
-        std::string message;
-    };
-    const std::string wall_time = "/cases/0/metrics/wall_time";
-    const Example example = GENERATE_COPY(
-        Example{"/cases/0/repetitions", 7, "cases[0].metrics.wall_time.values: 6, but the case has 7 repetitions"},
-        Example{"/cases/3/repetitions", 1, "no error"},
-        Example{"/cases/3/status", "ok", "cases[3].repetitions: 0, but the status is ok"},
-        Example{wall_time + "/values/3", nullptr,
-                "cases[0].metrics.wall_time.summary.n: 6, but the values that are there number 5"},
-        Example{wall_time + "/summary/n", 5,
-                "cases[0].metrics.wall_time.summary.n: 5, but the values that are there number 6"},
-        Example{wall_time + "/values/1", 1e-9,
-                "cases[0].metrics.wall_time.summary.min: 0.1171362, but the least of the values is 1e-09"},
-        Example{wall_time + "/values/1", 1e9,
-                "cases[0].metrics.wall_time.summary.max: 0.12068219999999999, but the greatest of the values is "
-                "1000000000"},
-        Example{wall_time + "/summary/median", 9,
-                "cases[0].metrics.wall_time.summary: median and ci95 are out of order"},
-        Example{wall_time + "/summary/mean", 9, "cases[0].metrics.wall_time.summary: mean and max are out of order"},
-        Example{wall_time + "/summary/p05", 0.11953,
-                "cases[0].metrics.wall_time.summary: p05 and median are out of order"},
-        Example{wall_time + "/summary/p95", 0.117757,
-                "cases[0].metrics.wall_time.summary: median and p95 are out of order"},
-        Example{wall_time + "/summary/p95", 1.5,
-                "cases[0].metrics.wall_time.summary: the tails and the extremes are out of order"},
-        Example{wall_time + "/summary/ci95", Parsed::array({0.11953, 0.12068219999999999}),
-                "cases[0].metrics.wall_time.summary: ci95 and median are out of order"},
-        Example{wall_time + "/summary/outliers", 7, "cases[0].metrics.wall_time.summary.outliers: 7 of 6 values"},
-        Example{wall_time + "/summary/mad", -1, "cases[0].metrics.wall_time.summary: a spread below 0"},
-        Example{wall_time + "/summary/min", nullptr, "no error"},  // as of a value that is not finite
-        Example{"/cases/0/points/2/repetition", 6,
-                "cases[0].points[2].repetition: 6, but the case has 6, counted from 0"},
-        Example{"/cases/1/phases/0/repetition", 9,
-                "cases[1].phases[0].repetition: 9, but the case has 6, counted from 0"},
-        Example{"/cases/1/series/1/repetition", 6,
-                "cases[1].series[1].repetition: 6, but the case has 6, counted from 0"},
-        Example{"/summary/cases", 5, "summary.cases: 5, but there are 4"},
-        Example{"/summary/ok", 3, "summary.ok: 3, but of the cases that are ok there are 2"},
-        Example{"/cases/3/status", "skipped", "summary.skipped: 1, but of the cases that were skipped there are 2"},
-        Example{"/summary/assertions_failed", 9,
-                "summary.assertions_failed: 9, but of the assertions that failed there are 2"});
-    Parsed document = sample_document();
-    document[Parsed::json_pointer{example.pointer}] = example.value;
-    INFO(example.pointer);
-    const std::string error = error_of(document);
-    CHECK(error == (example.message == "no error" ? "" : "r.json: ") + example.message);
-}
-
 TEST_CASE("what is still measured is summed up as it is written", "[unit]")
 {
     model::RunReport report = sample_report();
