@@ -40,8 +40,9 @@ libbenchmark-dev    build     <benchmark/benchmark.h>   memsweep_bench
 clang-format-16     check     clang-format-16           scripts/check.sh
 clang-tidy-16       check     clang-tidy-16             scripts/check.sh
 shellcheck          check     shellcheck                scripts/check.sh
-clang-16            check     clang++-16                the fuzz preset
-libclang-rt-16-dev  check     clang++-16                the fuzz preset: libFuzzer and the sanitizers
+clang-16            check     clang++-16                the presets asan, tsan and fuzz
+libclang-rt-16-dev  check     clang++-16                the sanitizers and libFuzzer
+llvm-16             check     llvm-symbolizer-16        the sanitizers: names in their stacks
 python3-jsonschema  optional  import:jsonschema         scenario tests: results against their schema
 libbenchmark-tools  optional  compare.py                scenario tests: gbench, read by compare.py
 python3-scipy       optional  import:scipy              scenario tests: the U test of compare.py
