@@ -77,9 +77,9 @@ class GpuKit(CliTest):
 
     def test_a_moved_binary_finds_its_catalog(self):
         binary = self.kit / "bin/memsweep"
-        listed = call(binary, "list", "scenarios", cwd=self.folder, env=environment())
-        self.assertEqual({line.split()[0] for line in listed.stdout.splitlines()}, {path.stem for path in CATALOG.glob("*.json")})
-        self.assertIn(f"{self.kit}/share/memsweep/scenarios/catalog/", listed.stdout)
+        listed = json.loads(call(binary, "list", "scenarios", "--json", cwd=self.folder, env=environment()).stdout)["rows"]
+        self.assertEqual({row["name"] for row in listed}, {path.stem for path in CATALOG.glob("*.json")})
+        self.assertTrue(all(row["path"].startswith(f"{self.kit}/share/memsweep/scenarios/catalog/") for row in listed), listed)
         lone = shutil.copy(binary, self.folder / "memsweep")
         refused = call(lone, "list", "scenarios", cwd=self.folder, env=environment())
         self.assertEqual(refused.returncode, 2)
