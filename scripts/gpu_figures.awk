@@ -27,14 +27,19 @@ FNR == 1 {
 
 { sub(/\r$/, "") }
 
-# Columns are counted from the end: the parameters in the middle are JSON, whose commas are quoted.
-is_csv && $1 != "run_id" {
-    if ($4 != "probe_topology") status[$5] = $NF
-    metric = $(NF - 11)
-    median = $(NF - 6)
-    if (metric == "bandwidth" || metric == "latency" || metric == "time_per_op") value[$5, metric] = median
-    if (report == "beside" && (metric == "bandwidth" || metric == "latency") && match($5, /transfer=[a-z0-9A-Z_]*/)) {
-        add(substr($5, RSTART + 9, RLENGTH - 9), "memsweep", metric == "bandwidth" ? median / 1e9 : median * 1e9)
+is_csv && FNR == 1 {
+    for (i = 1; i <= NF; ++i) column[$i] = i
+    next
+}
+
+is_csv {
+    id = $column["case"]
+    metric = $column["metric"]
+    median = $column["median"]
+    if ($column["scenario"] != "probe_topology") status[id] = $column["status"]
+    if (metric == "bandwidth" || metric == "latency" || metric == "time_per_op") value[id, metric] = median
+    if (report == "beside" && (metric == "bandwidth" || metric == "latency") && match(id, /transfer=[a-z0-9A-Z_]*/)) {
+        add(substr(id, RSTART + 9, RLENGTH - 9), "memsweep", metric == "bandwidth" ? median / 1e9 : median * 1e9)
     }
 }
 
