@@ -86,7 +86,7 @@ async function drawAll(page) {
 
 const violations = async (page) => {
   await page.evaluate(axe);
-  const found = await page.evaluate(() => globalThis.axe.run(document));
+  const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
   return found.violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 200)).join(' | ')}`);
 };
 
@@ -149,16 +149,13 @@ const misdrawn = (page) =>
 
 describe('every kind of page, on a phone, a laptop, a wide screen and paper', () => {
   for (const [name, file] of Object.entries(subjects)) {
-    for (const [width, schemes] of [[390, ['dark']], [1280, ['light', 'dark']], [1920, ['light']]]) {
-      test(`${name}, ${width} px: nothing is clipped or covered, and everyone can read it in ${schemes.join(' and ')}`, () =>
-        opened(file, { viewport: { width, height: 900 } }, async (page) => {
+    for (const [width, colorScheme] of [[390, 'dark'], [1280, 'light'], [1920, 'dark']]) {
+      test(`${name}, ${width} px: nothing is clipped or covered, and everyone can read it in ${colorScheme}`, () =>
+        opened(file, { viewport: { width, height: 900 }, colorScheme }, async (page) => {
           await drawAll(page);
           assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
           assert.deepEqual(await misdrawn(page), []);
-          for (const colorScheme of schemes) {
-            await page.emulateMedia({ colorScheme });
-            assert.deepEqual(await violations(page), [], colorScheme);
-          }
+          assert.deepEqual(await violations(page), []);
         }));
     }
 
