@@ -26,10 +26,10 @@ function(memsweep_seldom_hot target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
-# memsweep_library(NAME [SELDOM_HOT] [ROOMS folders...] [LINK targets...]): one static library per folder, of every .cpp beside its
-# CMakeLists.txt and in the rooms below it.
+# memsweep_library(NAME [SELDOM_HOT | LOOPS] [ROOMS folders...] [LINK targets...]): one static library per folder, of every .cpp beside its
+# CMakeLists.txt and in the rooms below it. LOOPS over much memory are optimised in a sanitizer's build too, whose tests wait for them.
 function(memsweep_library name)
-  cmake_parse_arguments(arg "SELDOM_HOT" "" "ROOMS;LINK" ${ARGN})
+  cmake_parse_arguments(arg "SELDOM_HOT;LOOPS" "" "ROOMS;LINK" ${ARGN})
   set(patterns "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   foreach(room IN LISTS arg_ROOMS)
     list(APPEND patterns "${CMAKE_CURRENT_SOURCE_DIR}/${room}/*.cpp")
@@ -42,6 +42,9 @@ function(memsweep_library name)
   memsweep_unity(memsweep_${name})
   if(arg_SELDOM_HOT)
     memsweep_seldom_hot(memsweep_${name})
+  endif()
+  if(arg_LOOPS AND MEMSWEEP_SANITIZE)
+    target_compile_options(memsweep_${name} PRIVATE -O1)
   endif()
 endfunction()
 
