@@ -168,7 +168,7 @@ class Watching {
 struct WatchCommand {
     std::vector<std::string> command;
     std::chrono::nanoseconds interval{std::chrono::milliseconds{50}};
-    std::string format{"text"};
+    std::string format;  // empty: text to stderr, and the result where `out` says
     std::string out;
 };
 
@@ -207,24 +207,28 @@ std::string text_of(const model::RunReport& report, const WatchCommand& command,
     return text;
 }
 
+ReportTarget target_of(const WatchCommand& command)
+{
+    return {command.format.empty() ? "json" : command.format, command.out};
+}
+
 // The text goes beside what the command has printed itself.
 ExitCode put_out(const model::RunReport& report, const WatchCommand& command, const sys::ExitStatus& status,
                  const GlobalOptions& global)
 {
-    if (command.format != "text") {
-        return write_report(report, {command.format, command.out}, global);
+    if (command.format == "text" && !command.out.empty()) {
+        return write_text(text_of(report, command, status), command.out);
     }
-    const std::string text = text_of(report, command, status);
-    if (command.out.empty()) {
-        std::fputs(text.c_str(), stderr);
-        return ExitCode::done;
+    const bool is_text = command.format.empty() || command.format == "text";
+    if (is_text) {
+        std::fputs(text_of(report, command, status).c_str(), stderr);
     }
-    return write_text(text, command.out);
+    return is_text && command.out.empty() ? ExitCode::done : write_report(report, target_of(command), global);
 }
 
 base::Expected<ExitCode> execute(const WatchCommand& command, const GlobalOptions& global)
 {
-    MEMSWEEP_TRY(check_target({command.format, command.out}));
+    MEMSWEEP_TRY(check_target(target_of(command)));
     sys::adopt_orphans();
     Watching watching;
     auto running = MEMSWEEP_TRY(sys::ForegroundCommand::start(command.command, {}));
@@ -252,7 +256,7 @@ void add_watch(Command& program, const GlobalOptions& global)
                           value::offering(value::text(watch.format), value::names_in(reporters::formats())),
                           "text, or any format of a result: see memsweep list formats");
     command.option("-o,--out FILE", value::text(watch.out),
-                   "Where to write (default: text to stderr, beside what the program prints; else stdout)");
+                   "Where the result goes, as -f has it (json); without -f text goes to stderr beside it");
     command.footer =
         "Exits with the status of the program (128+N when signal N killed it), or 2: it cannot be run, or the "
         "output cannot be written.";

@@ -42,8 +42,13 @@ class Watch(CliTest):
         self.assertIn("exit code 7", outcome.errors)
         self.assertIn("working_set", outcome.errors)
         self.assertIn("█", outcome.errors)
-        self.expect(0, "watch", "-o", "w.txt", "--", "true")
+        self.expect(0, "watch", "-f", "text", "-o", "w.txt", "--", "true")
         self.assertIn("working_set", (self.folder / "w.txt").read_text())
+
+    def test_out_is_the_result_as_in_other_commands(self):
+        outcome = self.expect(0, "watch", "-o", "w.json", "--", "true")
+        self.assertIn("working_set", outcome.errors)
+        self.assertEqual(self.result(self.folder / "w.json")["run"]["scenario"]["name"], "watch")
 
     def test_other_formats(self):
         for form in ("csv-series", "html", "md"):
