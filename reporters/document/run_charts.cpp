@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "core/measure/format.hpp"
 #include "reporters/document/replay_report.hpp"
 #include "reporters/document/run_tables.hpp"
 #include "reporters/text/escaping.hpp"
