@@ -12,17 +12,23 @@
 namespace memsweep::reporters {
 namespace {
 
+// DEL and U+0080 to U+009F, which a document may hold as they are, are escaped too: terminals obey them.
 void append_string(std::string& out, std::string_view text)
 {
+    constexpr char first_of_controls = '\xc2';
+    const std::string repaired = repaired_utf8(text);
     out += '"';
-    for (const char c : repaired_utf8(text)) {
+    for (std::size_t i = 0; i < repaired.size(); ++i) {
+        const char c = repaired[i];
         constexpr std::string_view named = "\b\t\n\f\r\"\\";
         constexpr std::string_view letters = "btnfr\"\\";
         if (const std::size_t at = named.find(c); at != std::string_view::npos) {
             out += '\\';
             out += letters[at];
-        } else if (static_cast<unsigned char>(c) < 0x20) {
+        } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
             out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+        } else if (c == first_of_controls && static_cast<unsigned char>(repaired[i + 1]) < 0xa0) {
+            out += fmt::format("\\u{:04x}", static_cast<unsigned char>(repaired[++i]));
         } else {
             out += c;
         }

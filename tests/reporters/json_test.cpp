@@ -70,6 +70,16 @@ TEST_CASE("what is not a finite number is null with a reason, and counts stay wh
     CHECK(document["run"]["seed"] == std::numeric_limits<std::uint64_t>::max());
 }
 
+TEST_CASE("JSON holds no character that terminals obey, and reads back to the same text", "[unit]")
+{
+    model::RunReport report = sample_report();
+    report.cases[0].id = "x\x1b[31m\x7f\u0080\u009b\u00a0é";
+    const std::string text = to_json(report);
+    CHECK(text.find(R"("x\u001b[31m\u007f\u0080\u009b)"
+                    "\u00a0é\"") != std::string::npos);
+    CHECK(read_json(text, "r.json")->cases[0].id == report.cases[0].id);
+}
+
 TEST_CASE("numbers are the shortest text that reads back to the same double", "[unit]")
 {
     model::RunReport report = sample_report();
