@@ -15,7 +15,8 @@ import unittest
 from fleet_case import MPI, FleetCase
 
 RANKS = 3
-PATIENCE_S = 90
+PATIENCE_S = 150
+PEER_PATIENCE = "60s"  # three ranks share two busy processors
 PAGE = os.sysconf("SC_PAGESIZE")
 
 
@@ -31,7 +32,7 @@ class Ranks(FleetCase):
     def run_mpi(self, *args, code=0):
         command = ["timeout", "-k", "5", str(PATIENCE_S), "mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--mca", "btl", "self,tcp",
                    "--mca", "btl_tcp_if_include", "lo", "--mca", "mpi_yield_when_idle", "1", "-n", str(RANKS), str(MPI), "-q",
-                   "-o", str(self.folder / "%r.json"), "--gather", str(self.folder / "fleet.json"), *args]
+                   "--patience", PEER_PATIENCE, "-o", str(self.folder / "%r.json"), "--gather", str(self.folder / "fleet.json"), *args]
         return self.call(code, *command)
 
     def results(self):
