@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <set>
@@ -111,6 +112,11 @@ ExitCode settled(const base::Expected<ExitCode>& outcome)
 ExitCode settled(const base::Expected<void>& outcome)
 {
     return settled(outcome.map([] { return ExitCode::done; }));
+}
+
+ExitCode stop_code(const sys::StopSignals& signals)
+{
+    return signals.last() == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
 }
 
 bool print_data(std::string_view text)

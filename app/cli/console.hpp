@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/cli/command_line.hpp"
+#include "core/sys/signals.hpp"
 #include "reporters/terminal/terminal_writer.hpp"
 
 namespace memsweep::app {
@@ -41,6 +42,9 @@ void print_note(std::string_view message);
 // Prints the error, which is bad_input.
 [[nodiscard]] ExitCode settled(const base::Expected<ExitCode>& outcome);
 [[nodiscard]] ExitCode settled(const base::Expected<void>& outcome);
+
+// After the stop signal that was taken last.
+[[nodiscard]] ExitCode stop_code(const sys::StopSignals& signals);
 
 // Writes all of the text to stdout. Returns false, and prints the error, when it could not: a full disk behind stdout
 // must not look like success. Nothing is printed of a reader that has left, as `head` does: it has what it wanted.

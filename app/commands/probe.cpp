@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <vector>
 
 #include <fmt/format.h>
@@ -192,15 +191,10 @@ base::Expected<std::string> output_path(const ProbeCommand& command)
     return command.out == "-" ? command.out : expand_path(command.out, {host, probe_name(command), sys::utc_now()});
 }
 
-ExitCode stopped(const sys::StopSignals& signals)
-{
-    return signals.last() == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
-}
-
 ExitCode exit_code(const model::RunReport& report, const sys::StopSignals& signals)
 {
     if (report.run.interrupted) {
-        return stopped(signals);
+        return stop_code(signals);
     }
     const model::Counts counts = model::count(report);
     const ExitCode code = counts.errors != 0 ? ExitCode::case_failed : ExitCode::done;
@@ -284,7 +278,7 @@ base::Expected<ExitCode> execute(const ProbeArguments& asked, const GlobalOption
         written = worse(written, settled(write_limits(command.limits_to_write, report)));
     }
     code = worse(code, written);
-    return signals.pending() ? worse(code, stopped(signals)) : code;
+    return signals.pending() ? worse(code, stop_code(signals)) : code;
 }
 
 }  // namespace

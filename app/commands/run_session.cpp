@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <climits>
-#include <csignal>
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -204,7 +203,7 @@ class RunSession {
         std::optional<measure::Comparison> comparison;
         ExitCode code = ExitCode::done;
         if (interrupted) {
-            code = stopped();
+            code = stop_code(signals_);
         } else {
             code = worse(exit_code_of(report), baseline ? compare(*baseline, report, comparison) : ExitCode::done);
         }
@@ -220,7 +219,7 @@ class RunSession {
         if (saved && *saved != "-") {
             print_note(fmt::format("result: {}", *saved));
         }
-        return signals_.pending() ? worse(code, stopped()) : code;  // one that ended the wait for a reader
+        return signals_.pending() ? worse(code, stop_code(signals_)) : code;  // one that ended the wait for a reader
     }
 
   private:
@@ -293,11 +292,6 @@ class RunSession {
             inputs.push_back({"what is run", scenario_path(scenario)});
         }
         return check_distinct(outputs, inputs);
-    }
-
-    [[nodiscard]] ExitCode stopped() const
-    {
-        return signals_.last() == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
     }
 
     // Returns whether it was interrupted.

@@ -23,6 +23,7 @@
 #include "core/sys/clock.hpp"
 #include "core/sys/file_text.hpp"
 #include "core/sys/process_probe.hpp"
+#include "core/sys/signals.hpp"
 #include "reporters/document/table.hpp"
 #include "reporters/formats.hpp"
 #include "reporters/terminal/terminal_curves.hpp"
@@ -235,9 +236,13 @@ base::Expected<ExitCode> execute(const WatchCommand& command, const GlobalOption
     watching.begin();
     const sys::ExitStatus status = running.wait(command.interval, [&] { watching.sample(); });
     const model::RunReport report = watching.finish(command.command, status, global.argv);
-    const ExitCode written = put_out(report, command, status, global);
+    const sys::StopSignals signals;  // from here on they end the waiting for a reader
+    ExitCode written = put_out(report, command, status, global);
     if (written != ExitCode::done) {
         save_in_refuge(report);
+    }
+    if (signals.pending()) {
+        written = worse(written, stop_code(signals));
     }
     const int code = sys::shell_status(status);
     return code != 0 ? static_cast<ExitCode>(code) : written;

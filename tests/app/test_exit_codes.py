@@ -142,6 +142,12 @@ class WrongUsage(CliTest):
                 controls = [c for c in text if (ord(c) < 0x20 and c != "\n") or 0x7f <= ord(c) < 0xa0]
                 self.assertEqual(controls, [], repr(text))
 
+    def test_no_line_on_stdout_is_a_command_of_github(self):
+        self.small("owned", description="::error file=a::owned")
+        out = self.expect(0, "run", "owned.json", "-o", "r.json").text
+        self.assertIn("::error file=a::owned", out)
+        self.assertNotRegex(out, r"(?m)^\s*::")
+
     def test_invalid_scenario_names_the_place(self):
         self.write("bad.json", scenario(steps=[alloc(), {"op": "drp", "target": "a"}], repetitons=3))
         for command in (["run", "bad.json", "-o", "r.json"], ["validate", "bad.json"], ["run", "bad.json", "--dry-run"]):

@@ -2,6 +2,8 @@
 for with a result."""
 
 import os
+import pathlib
+import re
 import signal
 import subprocess
 import time
@@ -314,6 +316,36 @@ class BlockedOutput(OutputTest):
         finally:
             os.close(write_end)
         self.assertEqual(len(list(self.refuge.iterdir())), 1, said)
+
+    def test_other_commands_end_too(self):
+        for argv, kept, code in ((["watch", "-o", "pipe", "--", "true"], self.refuge, 143),
+                                 (["probe", "topology", "-q", "-o", "pipe"], self.refuge, 143),
+                                 (["record", "-o", "pipe", "--", "true"], self.folder / "pipe.recording", 2)):
+            with self.subTest(argv[0]):
+                process = subprocess.Popen([BINARY, *argv], cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                           stderr=subprocess.PIPE, preexec_fn=default_signals)
+                self.addCleanup(process.kill)
+                self.wait_for_held_signals(process)
+                process.send_signal(signal.SIGTERM)
+                _, said = process.communicate(timeout=60)
+                self.assertEqual(process.returncode, code, said)
+                self.assertEqual(len(list(kept.iterdir())), 1, said)
+                self.assertIn(str(kept), said.decode())
+                for file in kept.iterdir():
+                    file.unlink()
+
+    def wait_for_held_signals(self, process):
+        """Until it takes SIGTERM itself and no program of its own runs any more."""
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            self.assertIsNone(process.poll(), "did not wait for a reader")
+            status = pathlib.Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8", errors="replace")
+            held = int(re.search(r"^SigBlk:\s*(\w+)$", status, re.MULTILINE).group(1), 16)
+            children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="ascii")
+            if held >> (signal.SIGTERM - 1) & 1 and not children:
+                break
+            time.sleep(0.05)
+        time.sleep(0.5)
 
     def test_a_signal_that_came_before_there_was_anything_to_write(self):
         """It ends the measuring, and then the waiting for a reader too."""

@@ -497,6 +497,8 @@ class Traces(CliTest):
         self.expect(0, "import", str(huge), "-o", trace, "-q")
         for options in ((), ("--runs", "2"), ("--policy", "rmm_pool")):
             self.assertIn("event 2", self.expect(2, "fit", trace, *options).errors)
+        self.assertEqual(json.loads(self.expect(0, "info", trace, "--json").text)["peak_live_bytes"], (1 << 64) - 4096 + 64)
+        self.assertIn("16,777,216.0 TiB, writes 0 B per repetition; above the budget", self.expect(0, "replay", trace, "--on", "glibc", "--dry-run").text)
         small = str(self.folder / "small.mst")
         self.expect(0, "import", str(self.put("small.csv", head + row.format(16, 64) + row.format(64, 1 << 40))), "-o", small, "-q")
         self.assertIn("event 2", self.expect(2, "fit", small, "--runs", "2", "--alignment", str(1 << 63)).errors)
