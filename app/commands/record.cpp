@@ -1,12 +1,22 @@
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <climits>
+#include <condition_variable>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
+#include <new>
+#include <stop_token>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include <pthread.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -164,6 +174,67 @@ base::Expected<void> check_room(const std::string& folder)
     return {};
 }
 
+// Seals what recorders write to a folder, on processors that are idle (SCHED_IDLE), while the command runs: there is
+// less left to do when it has ended. Without memory or a thread to spare all of it is left.
+class SealingMeanwhile {
+  public:
+    explicit SealingMeanwhile(const std::string& folder)
+    {
+        try {
+            thread_ = std::jthread{[this, folder](const std::stop_token& stop) { seal(folder, stop); }};
+        } catch (const std::system_error&) {
+            return;
+        }
+    }
+
+    const trace::SealedAhead& finish()
+    {
+        if (thread_.joinable()) {
+            constexpr sched_param none{};
+            thread_.request_stop();
+            ::pthread_setschedparam(thread_.native_handle(), SCHED_OTHER, &none);  // we wait for it: root may
+            thread_.join();
+        }
+        return ahead_;
+    }
+
+  private:
+    void seal(const std::string& folder, const std::stop_token& stop)
+    {
+        constexpr std::chrono::milliseconds shortest_pause{10};
+        constexpr std::chrono::milliseconds longest_pause{500};
+        constexpr sched_param none{};
+        ::sched_setscheduler(0, SCHED_IDLE, &none);
+        std::mutex mutex;
+        std::unique_lock lock{mutex};
+        std::condition_variable_any woken;
+        auto pause = shortest_pause;
+        try {
+            while (!woken.wait_for(lock, stop, pause, [] { return false; }) && !stop.stop_requested() &&
+                   !ahead_.is_full()) {
+                pause = go_on(folder, stop) ? shortest_pause : std::min(pause * 2, longest_pause);
+            }
+        } catch (const std::bad_alloc&) {
+            return;
+        }
+    }
+
+    bool go_on(const std::string& folder, const std::stop_token& stop)
+    {
+        bool has_grown = false;
+        for (const fs::path& path : entries_of(folder).value_or(std::vector<fs::path>{})) {
+            if (path.extension() == ".mst") {
+                const auto open = [&] { return trace::open_for_reading(path.string()); };
+                has_grown = ahead_.go_on(open, path.string(), stop) || has_grown;
+            }
+        }
+        return has_grown;
+    }
+
+    trace::SealedAhead ahead_;
+    std::jthread thread_;
+};
+
 // What a command needs in its environment to be recorded there.
 base::Expected<std::vector<std::pair<std::string, std::string>>> recording_environment(const std::string& folder,
                                                                                        const RecordingChoice& choice)
@@ -182,10 +253,10 @@ base::Expected<std::vector<std::pair<std::string, std::string>>> recording_envir
 
 base::Expected<trace::RecordingSummary> assemble_recording(std::vector<trace::RecordedImage> images,
                                                            const trace::ClockReading& now, const std::string& out,
-                                                           const trace::Facts& facts)
+                                                           const trace::Facts& facts, const trace::SealedAhead& ahead)
 {
     auto output = MEMSWEEP_TRY(TraceOutput::open(out));
-    auto summary = MEMSWEEP_TRY(trace::assemble(std::move(images), now, is_running, output.taker(), facts));
+    auto summary = MEMSWEEP_TRY(trace::assemble(std::move(images), now, is_running, output.taker(), facts, ahead));
     MEMSWEEP_TRY(output.commit());
     return summary;
 }
@@ -281,7 +352,8 @@ base::Error kept(base::Error error, const std::string& folder)
 }
 
 // What was recorded stays in its folder when it cannot be written elsewhere.
-base::Expected<ExitCode> finish(const RecordCommand& command, const std::string& folder, const GlobalOptions& global)
+base::Expected<ExitCode> finish(const RecordCommand& command, const std::string& folder, const GlobalOptions& global,
+                                const trace::SealedAhead& ahead = trace::SealedAhead{})
 {
     const trace::ClockReading now = trace::read_clocks();
     auto found = recordings_in(folder);
@@ -293,7 +365,7 @@ base::Expected<ExitCode> finish(const RecordCommand& command, const std::string&
         const base::Error error = nothing_recorded(*found, command.out);
         return base::fail(found->not_read.empty() ? error : kept(error, folder));
     }
-    const auto summary = assemble_recording(std::move(found->images), now, command.out, facts_of(command));
+    const auto summary = assemble_recording(std::move(found->images), now, command.out, facts_of(command), ahead);
     if (!summary) {
         return base::fail(kept(summary.error(), folder));
     }
@@ -324,8 +396,9 @@ base::Expected<ExitCode> record(const RecordCommand& command, const GlobalOption
         remove_recording(folder);
         return base::fail(running.error());
     }
+    SealingMeanwhile sealing{folder};
     const int status = sys::shell_status(running->wait());
-    const ExitCode code = settled(finish(command, folder, global));
+    const ExitCode code = settled(finish(command, folder, global, sealing.finish()));
     return status != 0 ? static_cast<ExitCode>(status) : code;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 
@@ -51,11 +52,28 @@ std::uint64_t ticks_per_second(const ImageFacts& first, const ClockReading& now)
     return per_second >= slowest && per_second <= fastest ? static_cast<std::uint64_t>(std::llround(per_second)) : 0;
 }
 
+// Sealed as far as its events are whole.
+RecordedChunk recorded_chunk(ChunkHeader header, std::span<const std::uint8_t> payload, std::uint32_t process)
+{
+    header.process = process;
+    header.flags = 0;
+    header.events = 0;
+    EventDecoder decoder{header, payload};
+    Event event;
+    std::size_t used = 0;
+    while (decoder.next(event)) {
+        ++header.events;
+        used = decoder.position();
+    }
+    header.last_ticks = decoder.ticks();
+    return {sealed(header, {reinterpret_cast<const char*>(payload.data()), used}), decoder.damaged()};
+}
+
 class ImageWriter {
   public:
     ImageWriter(const RecordedImage& image, ReadAt read, TraceFile file, const TakeBytes& take,
-                RecordingSummary& summary)
-        : image_{image}, read_{std::move(read)}, file_{std::move(file)}, take_{take}, summary_{summary}
+                const SealedAhead& ahead, RecordingSummary& summary)
+        : image_{image}, read_{std::move(read)}, file_{std::move(file)}, take_{take}, ahead_{ahead}, summary_{summary}
     {
     }
 
@@ -64,13 +82,14 @@ class ImageWriter {
   private:
     void find_pieces();
     bool read_payload(const Piece& piece);
-    base::Expected<void> put(const Piece& piece);
+    base::Expected<void> put(const RecordedChunk& recorded);
     base::Expected<void> put_end(std::uint32_t thread, OtherOperation operation, std::uint64_t ticks);
 
     const RecordedImage& image_;
     ReadAt read_;
     TraceFile file_;
     const TakeBytes& take_;
+    const SealedAhead& ahead_;
     RecordingSummary& summary_;
     std::vector<Piece> pieces_;
     std::vector<std::uint8_t> payload_;
@@ -114,26 +133,15 @@ bool ImageWriter::read_payload(const Piece& piece)
            now.chunk.thread == piece.place.header.thread;
 }
 
-base::Expected<void> ImageWriter::put(const Piece& piece)
+base::Expected<void> ImageWriter::put(const RecordedChunk& recorded)
 {
-    ChunkHeader header = piece.place.header;
-    header.process = image_.facts.process;
-    header.flags = 0;
-    header.events = 0;
-    EventDecoder decoder{header, payload_};
-    Event event;
-    std::size_t used = 0;
-    while (decoder.next(event)) {
-        ++header.events;
-        used = decoder.position();
-    }
-    summary_.damaged_chunks += decoder.damaged() ? 1U : 0U;
+    const ChunkHeader& header = recorded.chunk.header;
+    summary_.damaged_chunks += recorded.damaged ? 1U : 0U;
     summary_.events += header.events;
-    header.last_ticks = decoder.ticks();
     thread_ticks_ = header.last_ticks;
     last_ticks_ = std::max(last_ticks_, header.last_ticks);
     next_sequence_ = header.sequence + 1;
-    return put_chunk(take_, header, {reinterpret_cast<const char*>(payload_.data()), used});
+    return put_chunk(take_, recorded.chunk);
 }
 
 base::Expected<void> ImageWriter::put_end(std::uint32_t thread, OtherOperation operation, std::uint64_t ticks)
@@ -169,7 +177,9 @@ base::Expected<void> ImageWriter::write(OtherOperation end, bool has_ended)
         if (last != nullptr && order_of(*last) == order_of(piece)) {
             continue;  // flushed, and still in its slot
         }
-        if (!read_payload(piece)) {
+        const RecordedChunk* const ready =
+            piece.slot_used == 0 ? ahead_.find(image_.name, piece.place.offset) : nullptr;
+        if (ready == nullptr && !read_payload(piece)) {
             summary_.damaged_chunks += piece.slot_used == 0 ? 1U : 0U;
             continue;
         }
@@ -177,7 +187,8 @@ base::Expected<void> ImageWriter::write(OtherOperation end, bool has_ended)
             MEMSWEEP_TRY(end_thread());
         }
         last = &piece;
-        MEMSWEEP_TRY(put(piece));
+        MEMSWEEP_TRY(
+            put(ready != nullptr ? *ready : recorded_chunk(piece.place.header, payload_, image_.facts.process)));
     }
     if (last != nullptr) {
         MEMSWEEP_TRY(end_thread());
@@ -233,9 +244,51 @@ base::Expected<std::optional<RecordedImage>> find_image(OpenRecording open, cons
     return image;
 }
 
+bool SealedAhead::go_on(const OpenRecording& open, const std::string& name, const std::stop_token& stop)
+{
+    const auto read = open();
+    if (!read) {
+        return false;
+    }
+    Recording& recording = recordings_[name];
+    if (recording.next_offset == 0) {
+        const auto image = find_image([&] { return read; }, name);
+        ChunkHeader room;
+        if (!image || !*image || !read_structure(*read, sizeof(FileHeader), room)) {
+            return false;
+        }
+        recording.process = (*image)->facts.process;
+        recording.next_offset = sizeof(FileHeader) + room.span_bytes;
+    }
+    bool has_grown = false;
+    std::vector<std::uint8_t> payload;
+    while (!stop.stop_requested() && !is_full()) {
+        const auto place = TraceFile::whole_chunk_at(*read, recording.next_offset, payload);
+        if (!place || place->header.kind != ChunkKind::events || (place->header.flags & chunk_unsealed) != 0) {
+            break;
+        }
+        const RecordedChunk& kept = recording.chunks[place->offset] =
+            recorded_chunk(place->header, payload, recording.process);
+        bytes_ += sizeof kept + kept.chunk.stored.size();
+        recording.next_offset += place->header.span_bytes;
+        has_grown = true;
+    }
+    return has_grown;
+}
+
+const RecordedChunk* SealedAhead::find(const std::string& name, std::uint64_t offset) const
+{
+    const auto recording = recordings_.find(name);
+    if (recording == recordings_.end()) {
+        return nullptr;
+    }
+    const auto chunk = recording->second.chunks.find(offset);
+    return chunk == recording->second.chunks.end() ? nullptr : &chunk->second;
+}
+
 base::Expected<RecordingSummary> assemble(std::vector<RecordedImage> images, const ClockReading& now,
                                           const std::function<bool(std::uint32_t)>& is_running, const TakeBytes& take,
-                                          Facts facts)
+                                          Facts facts, const SealedAhead& ahead)
 {
     if (images.empty()) {
         return base::fail(base::ErrorCode::invalid_input, "nothing was recorded");
@@ -264,7 +317,7 @@ base::Expected<RecordingSummary> assemble(std::vector<RecordedImage> images, con
         summary.foreign_mallocs += image.foreign_malloc != 0 ? 1U : 0U;
         summary.stopped_errno =
             summary.stopped_errno != 0 ? summary.stopped_errno : static_cast<int>(image.stopped_errno);
-        ImageWriter writer{images[i], std::move(read), std::move(file), take, summary};
+        ImageWriter writer{images[i], std::move(read), std::move(file), take, ahead, summary};
         MEMSWEEP_TRY(writer.write(executes ? OtherOperation::exec : OtherOperation::process_exit, !runs));
     }
     summary.processes = processes.size();

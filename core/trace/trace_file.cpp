@@ -269,4 +269,16 @@ bool TraceFile::read_payload(const ChunkPlace& chunk, std::vector<std::uint8_t>&
     return false;
 }
 
+std::optional<ChunkPlace> TraceFile::whole_chunk_at(const ReadAt& read, std::uint64_t offset,
+                                                    std::vector<std::uint8_t>& payload)
+{
+    ChunkPlace chunk{.offset = offset};
+    const auto got = read(offset, {reinterpret_cast<std::uint8_t*>(&chunk.header), sizeof chunk.header});
+    if (!got || *got != sizeof chunk.header || !is_possible(chunk.header)) {
+        return std::nullopt;
+    }
+    const bool is_whole = TraceFile{read, {}}.read_payload(chunk, payload);
+    return is_whole ? std::optional{chunk} : std::nullopt;
+}
+
 }  // namespace memsweep::trace

@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -55,6 +56,9 @@ class TraceFile {
     // The payload, decompressed; false, and counted in damage(), when it is cut off, or its checksum
     // or length is wrong.
     [[nodiscard]] bool read_payload(const ChunkPlace& chunk, std::vector<std::uint8_t>& into);
+    // The chunk that begins there, with its payload, where both are whole: whoever writes the file may not be done.
+    [[nodiscard]] static std::optional<ChunkPlace> whole_chunk_at(const ReadAt& read, std::uint64_t offset,
+                                                                  std::vector<std::uint8_t>& payload);
     void count_corrupted() noexcept { ++damage_.corrupted_chunks; }
 
   private:

@@ -1,6 +1,7 @@
 #include "core/trace/trace_writer.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <zstd.h>
 
@@ -26,21 +27,35 @@ base::Expected<void> put_header(const TakeBytes& take, FileHeader header)
     return take(bytes_of(header));
 }
 
-base::Expected<void> put_chunk(const TakeBytes& take, ChunkHeader header, std::string_view payload)
+SealedChunk sealed(ChunkHeader header, std::string_view payload)
 {
-    std::string compressed(ZSTD_compressBound(payload.size()), '\0');
+    std::string stored(ZSTD_compressBound(payload.size()), '\0');
     const std::size_t bytes =
-        ZSTD_compress(compressed.data(), compressed.size(), payload.data(), payload.size(), compression_level);
+        ZSTD_compress(stored.data(), stored.size(), payload.data(), payload.size(), compression_level);
     const bool is_shorter = ZSTD_isError(bytes) == 0U && bytes < payload.size();
-    const std::string_view stored = is_shorter ? std::string_view{compressed}.substr(0, bytes) : payload;
+    if (is_shorter) {
+        stored.resize(bytes);
+    } else {
+        stored = payload;
+    }
     header.codec = is_shorter ? Codec::zstd : Codec::raw;
     header.stored_bytes = static_cast<std::uint32_t>(stored.size());
     header.span_bytes = static_cast<std::uint32_t>(sizeof header + stored.size());
     header.raw_bytes = static_cast<std::uint32_t>(payload.size());
     header.payload_crc = crc32c(stored.data(), stored.size());
     header.header_crc = checksum(header);
-    MEMSWEEP_TRY(take(bytes_of(header)));
-    return take(stored);
+    return {header, std::move(stored)};
+}
+
+base::Expected<void> put_chunk(const TakeBytes& take, const SealedChunk& chunk)
+{
+    MEMSWEEP_TRY(take(bytes_of(chunk.header)));
+    return take(chunk.stored);
+}
+
+base::Expected<void> put_chunk(const TakeBytes& take, ChunkHeader header, std::string_view payload)
+{
+    return put_chunk(take, sealed(header, payload));
 }
 
 base::Expected<void> put_facts(const TakeBytes& take, const Facts& facts)

@@ -21,7 +21,15 @@ namespace memsweep::trace {
 // Takes bytes that belong at the end of the file.
 using TakeBytes = std::function<base::Expected<void>(std::string_view)>;
 
-// What a chunk's header says, completed from its payload, and both put out; an incompressible payload stays raw.
+// A chunk as it stands in a file.
+struct SealedChunk {
+    ChunkHeader header;
+    std::string stored;  // the payload, compressed
+};
+
+// What a chunk's header says, completed from its payload; an incompressible payload stays raw.
+[[nodiscard]] SealedChunk sealed(ChunkHeader header, std::string_view payload);
+[[nodiscard]] base::Expected<void> put_chunk(const TakeBytes& take, const SealedChunk& chunk);
 [[nodiscard]] base::Expected<void> put_chunk(const TakeBytes& take, ChunkHeader header, std::string_view payload);
 [[nodiscard]] base::Expected<void> put_header(const TakeBytes& take, FileHeader header);
 [[nodiscard]] base::Expected<void> put_facts(const TakeBytes& take, const Facts& facts);

@@ -263,6 +263,42 @@ TEST_CASE("chunks and slots of a recording are a stream per thread, with its end
     CHECK(trace.events.damage.missing_chunks == 0);
 }
 
+TEST_CASE("chunks sealed while their process runs make the same trace", "[unit]")
+{
+    RecordingBytes recording{2};
+    recording.chunk(own_process, 0, mallocs(1'000, 0x10000));
+    recording.chunk(41, 0, mallocs(7, 0x40000));
+    const std::string early = recording.bytes();
+    recording.chunk(own_process, 1, mallocs(10, 0x20000));
+    recording.slot(0, own_process, 2, mallocs(5, 0x30000));
+    const std::string late = recording.bytes();
+    const auto made = [&](const trace::SealedAhead& ahead) {
+        auto image = trace::find_image([&] { return tests::read_from(late); }, "memory");
+        std::string out;
+        REQUIRE(trace::assemble(
+            {**std::move(image)}, {2'000'000, 1'000'000}, [](std::uint32_t) { return false; }, tests::append_to(out),
+            {}, ahead));
+        return out;
+    };
+    trace::SealedAhead ahead;
+    std::size_t grown = 0;
+    for (std::size_t bytes = 0; bytes <= early.size(); bytes += 97) {  // as a recorder writes
+        const std::string so_far = early.substr(0, bytes);
+        grown += ahead.go_on([&] { return tests::read_from(so_far); }, "memory", {}) ? 1U : 0U;
+    }
+    CHECK(grown >= 1);
+    const std::uint64_t first = trace::slots_offset + 2 * trace::slot_bytes;
+    REQUIRE(ahead.find("memory", first) != nullptr);
+    CHECK(ahead.find("memory", first)->chunk.header.events == 1'000);
+    CHECK(ahead.find("other", first) == nullptr);
+    CHECK(made(ahead) == made(trace::SealedAhead{}));
+    trace::SealedAhead small{1};
+    CHECK(small.go_on([&] { return tests::read_from(early); }, "memory", {}));
+    CHECK(small.is_full());
+    CHECK_FALSE(small.go_on([&] { return tests::read_from(late); }, "memory", {}));
+    CHECK(made(small) == made(ahead));
+}
+
 TEST_CASE("a chunk that was flushed when its process died is still in its slot, and counts once", "[unit]")
 {
     RecordingBytes recording{1};
