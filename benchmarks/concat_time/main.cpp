@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/array/concat_call.hpp"
+#include "core/array/streaming.hpp"
 #include "core/memory/adaptors.hpp"
 #include "core/memory/allocator_resources.hpp"
 
@@ -53,6 +54,9 @@ int main(int argc, char** argv)
     if (what == nullptr) {
         return fail(label, "no such case");
     }
+    const sys::SystemClock clock;
+    const std::vector<array::StreamingTrial> trials = array::try_streaming(array::cast_table(), clock);
+    array::stream_from(array::streaming_sizes(trials, array::streams_from().front_to_back));
     memory::MallocResource malloc;
     memory::HugePageAdaptor resource{malloc, numpy_advises_from_bytes};
     lifetime::Heap heap{resource, {}};

@@ -35,10 +35,7 @@ Runnable find_runnable()
         if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
             __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
             found.add(cast_table_avx512);
-            // From which size on it pays is known for these only: element_mover.hpp.
-            if (__builtin_cpu_is("intel") || __builtin_cpu_is("amd")) {
-                found.add(cast_table_avx512_streaming);
-            }
+            found.add(cast_table_avx512_streaming);
         }
     }
 #endif

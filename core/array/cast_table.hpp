@@ -48,8 +48,9 @@ using CastLoops = std::array<std::array<CastLoop, element_kinds>, element_kinds>
 struct CastTable {
     const char* level{};
     CastLoops casts{};
-    // The same loops with streaming stores, which bypass the caches and do not read the lines that they overwrite. Null
-    // where they are not known to pay. Call finish_streams after the last one of a series, before other threads read.
+    // The same loops with streaming stores, which bypass the caches and do not read the lines that they overwrite (see
+    // streaming.hpp). Null where the level has none. Call finish_streams after the last one of a series, before other
+    // threads read.
     CastLoops streamed_casts{};
     CopyLoop streamed_copy{};
     void (*finish_streams)() noexcept {};

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/array/element_mover.hpp"
+#include "core/array/streaming.hpp"
 #include "core/memory/barrier.hpp"
 
 namespace memsweep::array {
@@ -278,9 +279,11 @@ void join(std::span<const Array> inputs, const ConcatShape& shape, const Array& 
     const CastTable& table = cast_table();
     const bool row_major = shape.all_row_major && out.is_contiguous();
     const bool column_major = !row_major && !shape.flattens && shape.all_column_major && is_column_major(out);
-    const bool streaming = pays_to_stream(table, out.data(), out.bytes(), shape.input_bytes + out.bytes());
     const Slabs slabs = shape.flattens ? Slabs{} : slabs_of(shape, column_major);
-    if ((row_major || column_major) && !has_small_slabs(inputs, shape, slabs)) {
+    const bool joins_slabs = (row_major || column_major) && !has_small_slabs(inputs, shape, slabs);
+    const Writing writing = joins_slabs && slabs.outer == 1 ? Writing::front_to_back : Writing::in_pieces;
+    const bool streaming = pays_to_stream(table, out.data(), out.bytes(), shape.input_bytes + out.bytes(), writing);
+    if (joins_slabs) {
         join_slabs(table, inputs, shape, slabs, out, streaming);
     } else {
         join_strided(table, inputs, shape, out, streaming);

@@ -5,12 +5,8 @@
 #include <cstring>
 #include <utility>
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "core/array/layout.hpp"
 #include "core/base/assert.hpp"
-#include "core/sys/page_ops.hpp"
 
 namespace memsweep::array {
 namespace {
@@ -175,8 +171,8 @@ void assign_crossed(const ElementMover& mover, std::byte* out, Pair& pair, const
 }  // namespace
 
 ElementMover::ElementMover(const CastTable& table, model::DType from, model::DType to, bool streaming) noexcept
-    : copy_{streaming && table.streams() ? table.streamed_copy : copy_bytes}, from_bytes_{model::size_bytes(from)},
-      to_bytes_{model::size_bytes(to)}
+    : copy_{streaming && table.streams() ? table.streamed_copy : copy_bytes},
+      from_bytes_{model::size_bytes(from)}, to_bytes_{model::size_bytes(to)}
 {
     if (from == to) {
         return;
@@ -271,35 +267,10 @@ void assign(const ElementMover& mover, std::byte* out, const Layout& out_layout,
 }
 namespace {
 
-// Of the second-level cache, in quarters; none where its size is not known.
-std::uint64_t min_streamed_bytes()
-{
-#ifdef MEMSWEEP_X86_64
-    static const std::uint64_t quarters = __builtin_cpu_is("amd") ? 64 : 5;
-#else
-    constexpr std::uint64_t quarters = 5;
-#endif
-    static const long l2_bytes = ::sysconf(_SC_LEVEL2_CACHE_SIZE);
-    return l2_bytes > 0 ? static_cast<std::uint64_t>(l2_bytes) / 4 * quarters : UINT64_MAX;
-}
-
-bool is_resident(std::byte* ptr)
-{
-    std::byte* const page = ptr - reinterpret_cast<std::uintptr_t>(ptr) % sys::page_size();
-    unsigned char state = 0;
-    return ::mincore(page, 1, &state) == 0 && (state & 1U) != 0;
-}
-
 constexpr std::size_t line_bytes = 64;
 constexpr std::size_t max_collected_bytes = 8192;
 
 }  // namespace
-
-bool pays_to_stream(const CastTable& table, void* out, std::uint64_t out_bytes, std::uint64_t bytes_moved) noexcept
-{
-    return table.streams() && bytes_moved >= min_streamed_bytes() &&
-           is_resident(static_cast<std::byte*>(out) + out_bytes / 2);
-}
 
 void SlabWriter::append(model::DType from, const std::byte* in, std::size_t elements) noexcept
 {

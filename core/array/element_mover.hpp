@@ -55,20 +55,6 @@ class ElementMover {
 void assign(const ElementMover& mover, std::byte* out, const Layout& out_layout, const std::byte* in,
             const Layout& in_layout) noexcept;
 
-// Stores that bypass the caches: whether they pay for a result, and the writer that makes them.
-// Whether streaming stores pay for a result. `bytes_moved` is what is read and what is written, together. Memory that
-// is not resident yet gets plain stores.
-//
-// Sources  the time of streaming stores against plain ones, joining two arrays. On a Xeon with AVX-512, 2 MiB of L2 per
-//          core and a large shared L3: 1.6 times with 1.6 MB read and written in all, the same with 2.4 MB, 0.7 to 0.83
-//          with 2.8 to 64 MB. On an EPYC with AVX-512, 1 MiB of L2 per core and 16 MiB of shared L3 for each: 1.3 times
-//          with 8 MB in all; with 16 MB 0.85 where the result is written front to back and 1.4 to 2.1 where it is
-//          written in pieces; 0.55 to 0.75 with 24 to 64 MB. On pages that the kernel has just zeroed, and so left in
-//          the caches: 1.4 times.
-// Cost     a system call for results large enough.
-[[nodiscard]] bool pays_to_stream(const CastTable& table, void* out, std::uint64_t out_bytes,
-                                  std::uint64_t bytes_moved) noexcept;
-
 // Writes runs of elements one after the other. When it streams, it collects short runs first: a cache line that is
 // streamed in two parts goes to memory twice.
 //

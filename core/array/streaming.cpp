@@ -1,0 +1,159 @@
+#include "core/array/streaming.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/array/element_mover.hpp"
+#include "core/sys/page_ops.hpp"
+
+namespace memsweep::array {
+namespace {
+
+constexpr std::uint64_t fewest_tried_bytes = 2U << 20U;
+constexpr std::uint64_t most_tried_bytes = 32U << 20U;
+constexpr double clear_gain = 0.95;  // of the time of plain stores
+
+std::uint64_t presumed_here() noexcept
+{
+    const auto bytes = [](int name) {
+        const long value = ::sysconf(name);
+        return value > 0 ? static_cast<std::uint64_t>(value) : 0;
+    };
+    return presumed_streaming_bytes(bytes(_SC_LEVEL2_CACHE_SIZE), bytes(_SC_LEVEL3_CACHE_SIZE));
+}
+
+StreamingSizes& chosen() noexcept
+{
+    static StreamingSizes sizes{presumed_here(), presumed_here()};
+    return sizes;
+}
+
+std::uint64_t least_with_gain(std::span<const StreamingTrial> trials, Writing writing, std::uint64_t presumed) noexcept
+{
+    std::uint64_t largest = 0;
+    std::uint64_t largest_without_gain = 0;
+    for (const StreamingTrial& trial : trials) {
+        if (trial.writing == writing) {
+            largest = std::max(largest, trial.bytes_moved);
+            const bool gains = trial.streamed_seconds <= clear_gain * trial.plain_seconds;
+            largest_without_gain = std::max(largest_without_gain, gains ? 0 : trial.bytes_moved);
+        }
+    }
+    if (largest_without_gain == largest) {
+        return std::max(presumed, largest + 1);
+    }
+    std::uint64_t least = largest;
+    for (const StreamingTrial& trial : trials) {
+        if (trial.writing == writing && trial.bytes_moved > largest_without_gain) {
+            least = std::min(least, trial.bytes_moved);
+        }
+    }
+    return least;
+}
+
+bool is_resident(std::byte* ptr)
+{
+    std::byte* const page = ptr - reinterpret_cast<std::uintptr_t>(ptr) % sys::page_size();
+    unsigned char state = 0;
+    return ::mincore(page, 1, &state) == 0 && (state & 1U) != 0;
+}
+
+// Two inputs of a quarter of what is moved each, and the result.
+class Joining {
+  public:
+    Joining(const CastTable& table, std::uint64_t most_bytes)
+        : table_{table}, inputs_{std::make_unique<std::byte[]>(most_bytes / 2)},  // NOLINT(modernize-avoid-c-arrays)
+          out_{std::make_unique<std::byte[]>(most_bytes / 2)}                     // NOLINT(modernize-avoid-c-arrays)
+    {
+    }
+
+    void join(std::uint64_t bytes_moved, Writing writing, bool streaming)
+    {
+        constexpr std::uint64_t short_piece = 2048;
+        const std::uint64_t input_bytes = bytes_moved / 4;
+        const std::uint64_t piece_bytes = writing == Writing::in_pieces ? short_piece : input_bytes;
+        SlabWriter writer{table_, out_.get(), model::DType::uint8, streaming};
+        for (std::uint64_t at = 0; at < input_bytes; at += piece_bytes) {
+            writer.append(model::DType::uint8, inputs_.get() + at, piece_bytes);
+            writer.append(model::DType::uint8, inputs_.get() + input_bytes + at, piece_bytes);
+        }
+        writer.finish();
+        if (streaming) {
+            table_.finish_streams();
+        }
+    }
+
+  private:
+    const CastTable& table_;
+    std::unique_ptr<std::byte[]> inputs_;  // NOLINT(modernize-avoid-c-arrays)
+    std::unique_ptr<std::byte[]> out_;     // NOLINT(modernize-avoid-c-arrays)
+};
+
+// The least of several rounds, of more where a round is short.
+StreamingTrial tried(Joining& joining, std::uint64_t bytes, Writing writing, const sys::Clock& clock)
+{
+    const auto seconds = [&](bool streaming) {
+        const auto start = clock.now();
+        joining.join(bytes, writing, streaming);
+        return sys::seconds_of(clock.now() - start);
+    };
+    static_cast<void>(seconds(false));
+    StreamingTrial trial{writing, bytes, seconds(false), seconds(true)};
+    for (std::uint64_t round = 0; round < 2 + most_tried_bytes / bytes; ++round) {
+        trial.plain_seconds = std::min(trial.plain_seconds, seconds(false));
+        trial.streamed_seconds = std::min(trial.streamed_seconds, seconds(true));
+    }
+    return trial;
+}
+
+}  // namespace
+
+std::uint64_t presumed_streaming_bytes(std::uint64_t l2_bytes, std::uint64_t l3_bytes) noexcept
+{
+    return l3_bytes != 0 ? l2_bytes + l3_bytes : never_streamed;
+}
+
+StreamingSizes streaming_sizes(std::span<const StreamingTrial> trials, std::uint64_t presumed) noexcept
+{
+    return {least_with_gain(trials, Writing::front_to_back, presumed),
+            least_with_gain(trials, Writing::in_pieces, presumed)};
+}
+
+std::vector<StreamingTrial> try_streaming(const CastTable& table, const sys::Clock& clock)
+{
+    std::vector<StreamingTrial> trials;
+    if (!table.streams()) {
+        return trials;
+    }
+    Joining joining{table, most_tried_bytes};
+    for (std::uint64_t bytes = fewest_tried_bytes; bytes <= most_tried_bytes; bytes *= 2) {
+        for (const Writing writing : {Writing::front_to_back, Writing::in_pieces}) {
+            trials.push_back(tried(joining, bytes, writing, clock));
+        }
+    }
+    return trials;
+}
+
+void stream_from(const StreamingSizes& sizes) noexcept
+{
+    chosen() = sizes;
+}
+
+const StreamingSizes& streams_from() noexcept
+{
+    return chosen();
+}
+
+bool pays_to_stream(const CastTable& table, void* out, std::uint64_t out_bytes, std::uint64_t bytes_moved,
+                    Writing writing) noexcept
+{
+    return table.streams() && bytes_moved >= streams_from().of(writing) &&
+           is_resident(static_cast<std::byte*>(out) + out_bytes / 2);
+}
+
+}  // namespace memsweep::array

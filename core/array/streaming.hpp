@@ -1,0 +1,73 @@
+// From which size on a result is written past the caches, by streaming stores, which do not read the lines that they
+// overwrite.
+//
+// Neither a processor's name nor the sizes of its caches tell where that begins to pay. With 2 MiB of L2 a core and a
+// large shared L3, a Xeon gained from 2.8 MB read and written in all; another, with 1 MiB of L2 and 36 MiB of L3, took
+// twice the time with 3.2 MB; an EPYC with 16 MiB of L3 for each took 1.3 times with 8 MB and 0.55 to 0.75 with 24 MB
+// and more, in between less or more by how the result is written. And a hypervisor may show caches that others use too.
+// So both kinds of store are tried on the machine itself.
+//
+// Units    bytes moved: read and written, together. Seconds.
+// Sources  Intel 64 and IA-32 Architectures Optimization Reference Manual, non-temporal stores; glibc's
+//          x86_non_temporal_threshold, of the shared cache too (glibc manual, Memory Allocation Tunables).
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "core/array/cast_table.hpp"
+#include "core/sys/clock.hpp"
+
+namespace memsweep::array {
+
+// How a result is written: front to back, or in pieces of at most a few KiB from one input and another.
+enum class Writing : bool { front_to_back, in_pieces };
+
+struct StreamingTrial {
+    Writing writing{};
+    std::uint64_t bytes_moved{};
+    double plain_seconds{};
+    double streamed_seconds{};
+};
+
+inline constexpr std::uint64_t never_streamed = std::numeric_limits<std::uint64_t>::max();
+
+// Where nothing was tried: what no cache in reach of a processor can hold. 0: such a cache is not known.
+[[nodiscard]] std::uint64_t presumed_streaming_bytes(std::uint64_t l2_bytes, std::uint64_t l3_bytes) noexcept;
+
+struct StreamingSizes {
+    std::uint64_t front_to_back{};
+    std::uint64_t in_pieces{};
+
+    [[nodiscard]] std::uint64_t of(Writing writing) const noexcept
+    {
+        return writing == Writing::in_pieces ? in_pieces : front_to_back;
+    }
+    friend bool operator==(const StreamingSizes&, const StreamingSizes&) = default;
+};
+
+// Of each way of writing the least size tried from which on every trial gained clearly. Where none did, streaming
+// begins beyond all that was tried, and not below what is presumed.
+[[nodiscard]] StreamingSizes streaming_sizes(std::span<const StreamingTrial> trials, std::uint64_t presumed) noexcept;
+
+// Two inputs joined in both ways, from 2 to 32 MiB in all. Empty where the table does not stream.
+//
+// Cost     some 60 ms, and 32 MiB while it lasts.
+// Errors   std::bad_alloc.
+[[nodiscard]] std::vector<StreamingTrial> try_streaming(const CastTable& table, const sys::Clock& clock);
+
+// For this process, from now on; before, what is presumed of its processor.
+// Threads  set before other threads join arrays.
+void stream_from(const StreamingSizes& sizes) noexcept;
+[[nodiscard]] const StreamingSizes& streams_from() noexcept;
+
+// Whether streaming stores pay for a result. Memory that is not resident yet gets plain stores: pages that the kernel
+// has just zeroed lie in the caches, where streaming takes 1.4 times the time.
+//
+// Cost     a system call for results large enough.
+[[nodiscard]] bool pays_to_stream(const CastTable& table, void* out, std::uint64_t out_bytes, std::uint64_t bytes_moved,
+                                  Writing writing) noexcept;
+
+}  // namespace memsweep::array
