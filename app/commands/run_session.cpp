@@ -17,6 +17,8 @@
 #include "app/commands/run_observers.hpp"
 #include "app/commands/shipped.hpp"
 #include "app/commands/this_machine.hpp"
+#include "core/array/cast_table.hpp"
+#include "core/array/streaming.hpp"
 #include "core/engine/program.hpp"
 #include "core/engine/runner.hpp"
 #include "core/engine/worker.hpp"
@@ -76,6 +78,26 @@ double clock_read_seconds(const sys::Clock& clock)
         end = clock.now();
     }
     return std::chrono::duration<double>(end - begin).count() / clock_reads;
+}
+
+bool concatenates(const model::Plan& plan)
+{
+    return std::ranges::any_of(plan.cases,
+                               [](const model::Case& one) { return model::timed_call_count(one.steps) != 0; });
+}
+
+// Tried on this machine where the plan has something to stream, and else presumed of it.
+array::StreamingSizes streaming_for(const model::Plan& plan, const sys::Clock& clock)
+{
+    const array::StreamingSizes presumed = array::streams_from();
+    return concatenates(plan)
+               ? array::streaming_sizes(array::try_streaming(array::cast_table(), clock), presumed.in_pieces)
+               : presumed;
+}
+
+std::optional<std::uint64_t> if_ever(std::uint64_t streamed_bytes)
+{
+    return streamed_bytes == array::never_streamed ? std::nullopt : std::optional{streamed_bytes};
 }
 
 std::map<std::string, std::string> recorded_overrides(const scenarios::Overrides& overrides)
@@ -297,7 +319,13 @@ class RunSession {
     // Returns whether it was interrupted.
     bool measure(const model::Plan& plan, RunObservers& observers, model::RunReport& report) const
     {
-        engine::WorkerExecutor executor{{{"/proc/self/exe", "worker"}, plan.settings.isolation}, clock_, signals_};
+        const array::StreamingSizes streaming = streaming_for(plan, clock_);
+        if (concatenates(plan) && array::cast_table().streams()) {
+            report.calibration.streaming_from_bytes = if_ever(streaming.front_to_back);
+            report.calibration.streaming_pieces_from_bytes = if_ever(streaming.in_pieces);
+        }
+        engine::WorkerExecutor executor{
+            {{"/proc/self/exe", "worker"}, plan.settings.isolation, streaming}, clock_, signals_};
         report.calibration.clock_read_seconds = clock_read_seconds(clock_);
         report.calibration.harness_seconds_per_op = harness_seconds_per_op(executor);
         engine::RunOptions options{.memory_budget_bytes = budget_bytes_, .fail_fast = command_.fail_fast};

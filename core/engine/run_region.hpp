@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <span>
 
+#include "core/array/streaming.hpp"
 #include "core/base/expected.hpp"
 #include "core/engine/program.hpp"
 #include "core/engine/records.hpp"
@@ -54,6 +55,7 @@ struct RunOrder {
     ProgramTerms terms;
     bool measure_fault_cost{};
     bool drain_first{};
+    array::StreamingSizes streaming;
     Section instructions, slots, slot_records, phases, points, call_times, replays, transfers;
     Section allocator;    // of AllocatorRecord: 1 when the case names an allocator
     Section call_counts;  // of CallTimeCounts: 1 when some replay times its calls

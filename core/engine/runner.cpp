@@ -52,8 +52,8 @@ std::string defects_text(const model::CaseReport& report)
 
 Runner::Runner(const model::Plan& plan, Executor& executor, Observer& observer, const sys::Clock& clock,
                const Capabilities& capabilities, RunOptions options)
-    : plan_{plan}, executor_{executor}, observer_{observer}, clock_{clock}, capabilities_{capabilities},
-      options_{std::move(options)}
+    : plan_{plan}, executor_{executor}, observer_{observer}, clock_{clock},
+      capabilities_{capabilities}, options_{std::move(options)}
 {
 }
 

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "core/array/streaming.hpp"
 #include "core/base/quantity.hpp"
 #include "core/base/refusal.hpp"
 #include "core/engine/interpreter.hpp"
@@ -87,6 +88,7 @@ bool run_here(const RunRegion& region, CaseMemories& memories, Environment envir
 {
     const ProgramTerms& terms = region.header->order.terms;
     DeviceRecord& device = region.header->record.device;
+    array::stream_from(region.header->order.streaming);
     const auto driver = find_driver(terms, environment, device);
     if (!driver) {
         write_text(base::describe(driver.error()), device.trouble);

@@ -174,6 +174,7 @@ Outcome WorkerExecutor::run(const Program& program, const RunLimits& limits,
         outcome.reason = base::describe(region.error());
         return outcome;
     }
+    region->header->order.streaming = options_.streaming;
     if (const auto ready = ensure_worker(program.allocator); !ready) {
         outcome.reason = "no worker could be started: " + base::describe(ready.error());
         return outcome;

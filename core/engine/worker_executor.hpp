@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 
+#include "core/array/streaming.hpp"
 #include "core/engine/executor.hpp"
 #include "core/engine/run_region.hpp"
 #include "core/sys/cgroup_memory.hpp"
@@ -27,6 +28,7 @@ class WorkerExecutor final : public Executor {
     struct Options {
         std::vector<std::string> worker_command;  // the executable and its arguments; the socket's number is appended
         model::Isolation isolation{model::Isolation::process};
+        array::StreamingSizes streaming{array::streams_from()};  // of the concatenations
     };
 
     WorkerExecutor(Options options, const sys::Clock& clock, const sys::StopSignals& signals);

@@ -211,7 +211,10 @@ struct Canary {
 struct Calibration {
     std::optional<double> harness_seconds_per_op;  // an allocate and drop through the whole engine on the null resource
     std::optional<double> clock_read_seconds;
-    std::optional<Canary> canary{};  // of a probe that measures something
+    // From which bytes read and written on concatenations bypassed the caches; empty: there were none.
+    std::optional<std::uint64_t> streaming_from_bytes{};
+    std::optional<std::uint64_t> streaming_pieces_from_bytes{};  // where results were written in pieces
+    std::optional<Canary> canary{};                              // of a probe that measures something
 };
 
 struct Counts {

@@ -113,6 +113,16 @@ Tone run_tone(const model::RunReport& report, const model::Counts& counts)
     return doubtful ? Tone::caution : Tone::good;
 }
 
+// "where 2.0 MiB or more are read and written; in pieces 8.0 MiB"
+std::string streaming_line(const model::Calibration& calibration)
+{
+    const auto from = [](const std::optional<std::uint64_t>& bytes) { return bytes ? size(*bytes) : "no size tried"; };
+    const bool is_known = calibration.streaming_from_bytes || calibration.streaming_pieces_from_bytes;
+    return is_known ? fmt::format("for results of which {} or more are read and written; in pieces, of {}",
+                                  from(calibration.streaming_from_bytes), from(calibration.streaming_pieces_from_bytes))
+                    : "";
+}
+
 }  // namespace
 
 std::vector<Fact> run_facts(const model::RunReport& report)
@@ -130,6 +140,7 @@ std::vector<Fact> run_facts(const model::RunReport& report)
     add_if_there(facts, "Tags", pairs(run.tags));
     facts.push_back({"Tool", tool_text(report.tool)});
     add_if_there(facts, "Harness", harness_line(report.calibration));
+    add_if_there(facts, "Streaming stores", streaming_line(report.calibration));
     facts.push_back({"Run", run.id});
     facts.push_back({"Scenario fingerprint", run.scenario_fingerprint});
     return facts;

@@ -115,6 +115,8 @@ void members(Io& io, PartOf<Io, model::Calibration>& calibration)
 {
     io("harness_time_per_op", calibration.harness_seconds_per_op);
     io("clock_read_time", calibration.clock_read_seconds);
+    io("streaming_from", calibration.streaming_from_bytes, member::left_out);
+    io("streaming_pieces_from", calibration.streaming_pieces_from_bytes, member::left_out);
     io("canary", calibration.canary, member::left_out);
 }
 
