@@ -55,6 +55,7 @@ std::uint64_t ticks_per_second(const ImageFacts& first, const ClockReading& now)
 // Sealed as far as its events are whole.
 RecordedChunk recorded_chunk(ChunkHeader header, std::span<const std::uint8_t> payload, std::uint32_t process)
 {
+    header.kind = ChunkKind::events;  // a slot's header may say anything
     header.process = process;
     header.flags = 0;
     header.events = 0;

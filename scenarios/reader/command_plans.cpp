@@ -316,7 +316,8 @@ class PlanMaker {
         model::Plan alone;
         alone.name = plan_.name;
         alone.cases.push_back(one);
-        return fingerprint(alone);
+        take_fingerprints(alone);
+        return alone.fingerprint;
     }
 
     void name(model::Case& one, const std::string& on, const std::string& release, std::uint32_t threads) const

@@ -240,11 +240,11 @@ class Digest {
 };
 
 // By id: the order of axes and of their values decides only when a case runs, not what it measures.
-std::vector<const model::Case*> by_id(const model::Plan& plan)
+std::vector<model::Case*> by_id(model::Plan& plan)
 {
-    std::vector<const model::Case*> cases;
+    std::vector<model::Case*> cases;
     cases.reserve(plan.cases.size());
-    for (const model::Case& plan_case : plan.cases) {
+    for (model::Case& plan_case : plan.cases) {
         cases.push_back(&plan_case);
     }
     std::stable_sort(cases.begin(), cases.end(), [](const auto* a, const auto* b) { return a->id < b->id; });
@@ -265,30 +265,25 @@ std::string sha256(std::string_view bytes)
     return digest.hex();
 }
 
-void take_case_fingerprints(model::Plan& plan)
+void take_fingerprints(model::Plan& plan)
 {
     const std::string header = canonical_header(plan);
-    for (model::Case& plan_case : plan.cases) {
+    Digest whole;
+    whole.add(fingerprint_version);
+    whole.add_line(header);
+    for (model::Case* plan_case : by_id(plan)) {
+        const std::string text = canonical_case(*plan_case);
+        whole.add_line(text);
         Digest digest;
         digest.add(fingerprint_version);
         digest.add_line(header);
-        digest.add_line(canonical_case(plan_case));
-        plan_case.fingerprint = digest.hex();
-    }
-}
-
-std::string fingerprint(const model::Plan& plan)
-{
-    Digest digest;
-    digest.add(fingerprint_version);
-    digest.add_line(canonical_header(plan));
-    for (const model::Case* plan_case : by_id(plan)) {
-        digest.add_line(canonical_case(*plan_case));
+        digest.add_line(text);
+        plan_case->fingerprint = digest.hex();
     }
     for (const model::Assertion& assertion : plan.assertions) {
-        digest.add_line(canonical_assertion(assertion));
+        whole.add_line(canonical_assertion(assertion));
     }
-    return digest.hex();
+    plan.fingerprint = whole.hex();
 }
 
 }  // namespace memsweep::scenarios

@@ -25,10 +25,8 @@ inline constexpr std::string_view fingerprint_version = "memsweep-fingerprint-1"
 // Of the expanded content, key-sorted: name, isolation, requirements, every case's parameters, memory, release, steps
 // and series, and the assertions. Neither repetitions, warm-up, timeout, seed, order and description nor the spelling
 // of the file changes it; a changed axis or variable does, through the cases it makes.
-[[nodiscard]] std::string fingerprint(const model::Plan& plan);
-
-// Each case's own: of the header that fingerprint() begins with and of the case, without the assertions.
-void take_case_fingerprints(model::Plan& plan);
+// Each case has its own too, of name, isolation, requirements and the case, without the assertions.
+void take_fingerprints(model::Plan& plan);
 
 // The canonical JSON of one object by its rows, of which fingerprints are taken: keys sorted, numbers instead of unit
 // strings. `plain` is default-constructed, and both have the type that the rows are bound to.

@@ -35,8 +35,7 @@ class Loading {
         if (diagnostics_.count() > 0) {
             return tl::unexpected{diagnostics_.sorted()};
         }
-        plan_.fingerprint = fingerprint(plan_);
-        take_case_fingerprints(plan_);
+        take_fingerprints(plan_);
         return std::move(plan_);
     }
 

@@ -23,7 +23,11 @@ void replay(trace::TraceReader& reader, const trace::Totals& totals, bool on_two
     for (const std::uint32_t threads : {1U, 2U}) {
         reader.rewind();
         const auto words = trace::compile_replay(reader, {.threads = threads});
-        MEMSWEEP_ASSERT(words, "so few events compile");
+        if (!words) {
+            MEMSWEEP_ASSERT(words.error().message.find("add up to more than 64 bits") != std::string::npos,
+                            "so few events compile");
+            return;
+        }
         const auto program = trace::view(*words);
         MEMSWEEP_ASSERT(program, "what was compiled can be replayed");
         const trace::ReplayTotals& compiled = program->header->totals;
