@@ -7,7 +7,7 @@
 # AT_ONCE  of them in this call [all that are left]
 # SEED     of the mutations [1]
 #
-# Inputs that reach new code, and whatever crashed, leaked, hung for 10 s or took 2 GB, stay below build/fuzz/found, and so does how
+# Inputs that reach new code, and whatever crashed, leaked, hung for 10 s (loaders 100 s) or took 2 GB, stay below build/fuzz/found, and so does how
 # many inputs each parser has had: a call goes on where an earlier one ended or was interrupted (SIGINT). Exits with 1 where
 # something was found. A parser of which RUNS inputs have run is passed over.
 cd "$(dirname "$0")/../.." || exit 2
@@ -26,8 +26,10 @@ for corpus in "${parsers[@]}"; do
   [[ $runs -gt 0 ]] || continue
   dictionary=()
   [[ ! -e tests/fuzz/$target.dict ]] || dictionary=("-dict=tests/fuzz/$target.dict")
+  timeout=10
+  [[ $target != loader ]] || timeout=100 # the largest scenarios take 2 s, and 40 s with sanitizers
   MEMSWEEP_FUZZ_PARSER=${corpus##*/} nice -n 19 "build/fuzz/fuzz_$target" -runs="$runs" -seed="$((${SEED:-1} + so_far))" \
-    -timeout=10 -rss_limit_mb=2048 -reload=0 -entropic=0 "${dictionary[@]}" -print_final_stats=1 -artifact_prefix="$found.finding-" \
+    -timeout="$timeout" -rss_limit_mb=2048 -reload=0 -entropic=0 "${dictionary[@]}" -print_final_stats=1 -artifact_prefix="$found.finding-" \
     "$found" "tests/fuzz/corpus/$corpus" > "$found.log" 2>&1 || failed=1
   awk -v name="$corpus" -v so_far="$so_far" -v count="$found.inputs" '
     /^stat::number_of_executed_units/ { inputs = $2 }
