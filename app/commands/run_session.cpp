@@ -26,6 +26,7 @@
 #include "core/measure/findings.hpp"
 #include "core/sys/clock.hpp"
 #include "core/sys/machine_facts.hpp"
+#include "core/sys/machine_measures.hpp"
 #include "core/sys/output_file.hpp"
 #include "core/sys/page_ops.hpp"
 #include "core/sys/signals.hpp"
@@ -331,6 +332,13 @@ class RunSession {
         engine::RunOptions options{.memory_budget_bytes = budget_bytes_, .fail_fast = command_.fail_fast};
         options.array_limit_bytes = command_.quick ? quick_array_limit_bytes : 0;
         options.prefault = warm_memory;
+        options.note_pace = [pace = std::make_shared<sys::MachinePace>(clock_)](model::MachineRounds& rounds) {
+            if (const auto reading = pace->read()) {
+                rounds.compute_seconds.push_back(reading->compute_seconds);
+                rounds.copy_seconds.push_back(reading->copy_seconds);
+                rounds.fault_seconds.push_back(reading->fault_seconds);
+            }
+        };
         engine::Runner runner{plan, executor, observers, clock_, capabilities_, options};
         runner.run(report);
         // A quick run repeats nothing on purpose, and a scenario that ships as often as what it shows needs.

@@ -10,6 +10,7 @@
 
 #include "core/base/expected.hpp"
 #include "core/model/plan.hpp"
+#include "core/model/report.hpp"
 
 namespace memsweep::engine {
 
@@ -17,7 +18,8 @@ struct RunOptions {
     std::uint64_t memory_budget_bytes{};  // a case estimated above it is refused, never tried
     std::uint64_t array_limit_bytes{};    // --quick: skip cases that hold more; 0: none
     bool fail_fast{};                     // stop at the first case that is not ok, or the first failed assertion
-    std::function<void(std::uint64_t bytes)> prefault;  // makes the machine's memory ready; empty: nothing is done
+    std::function<void(model::MachineRounds&)> note_pace;  // of the machine, in every round; empty: it is not noted
+    std::function<void(std::uint64_t bytes)> prefault;     // makes the machine's memory ready; empty: nothing is done
 };
 
 // What this machine has, for a plan's `requires`.

@@ -174,8 +174,26 @@ void Runner::take_turns(model::RunReport& report)
                 base::Rng{settings.seed + number + (warmup ? 1'000'000'007ULL : 0)}.shuffle(order);
             }
         }
+        if (!warmup && (sequential || place == 0)) {
+            note_pace(report);
+        }
         goes_on = take_turn(report, {sweeps_[order[place]], number, warmup});
     }
+    note_pace(report);
+}
+
+void Runner::note_pace(model::RunReport& report)
+{
+    constexpr std::chrono::milliseconds apart{100};
+    const auto now = clock_.now();
+    if (!options_.note_pace || (last_pace_ && now - *last_pace_ < apart)) {
+        return;
+    }
+    last_pace_ = now;
+    if (!report.calibration.rounds) {
+        report.calibration.rounds.emplace();
+    }
+    options_.note_pace(*report.calibration.rounds);
 }
 
 // What must run so that every case of the sweep that lacks this repetition meets what those before it leave behind.

@@ -57,6 +57,7 @@ class Runner {
     void end_case(model::RunReport& report, std::size_t index);
     void judge(model::RunReport& report);
     void keep_memory_warm();
+    void note_pace(model::RunReport& report);
 
     const model::Plan& plan_;
     Executor& executor_;
@@ -68,7 +69,8 @@ class Runner {
     std::vector<Entry> entries_;  // as report.cases
     std::vector<Sweep> sweeps_;
     std::uint64_t max_estimate_bytes_{};
-    std::optional<std::chrono::nanoseconds> last_use_;  // when this run last had its memory in use
+    std::optional<std::chrono::nanoseconds> last_pace_;  // when the machine's pace was noted
+    std::optional<std::chrono::nanoseconds> last_use_;   // when this run last had its memory in use
     bool interrupted_{};
     bool aborted_{};
 };

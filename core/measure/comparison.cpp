@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "core/measure/cases.hpp"
+#include "core/measure/machine_drift.hpp"
 #include "core/measure/statistics.hpp"
 #include "core/measure/summary.hpp"
 #include "core/measure/time_contrast.hpp"
@@ -84,7 +85,26 @@ void excuse_busy_machine(Comparison& comparison)
     }
 }
 
-// What follows from the pairs.
+// Nor is one that fixed work shared, which was timed in the rounds of both.
+void excuse_drift(Comparison& comparison, const RunReport& base, const RunReport& candidate)
+{
+    if (!base.calibration.rounds || !candidate.calibration.rounds) {
+        return;
+    }
+    const std::vector<MachineDrift> drifts = machine_drifts(*base.calibration.rounds, *candidate.calibration.rounds);
+    for (MetricComparison& metric : comparison.metrics) {
+        if (metric.metric.empty() || (metric.verdict != Verdict::regressed && metric.verdict != Verdict::improved)) {
+            continue;
+        }
+        if (const MachineDrift* const drift = explaining(drifts, metric)) {
+            metric.why = drift_text(*drift, metric);
+            metric.verdict = Verdict::inconclusive;
+            metric.busier_machine = true;
+        }
+    }
+}
+
+// What follows from the pairs, but for their findings.
 void fill(Comparison& comparison, const Criteria& criteria)
 {
     comparison.metrics = compare_cases(comparison.pairs, criteria);
@@ -94,7 +114,6 @@ void fill(Comparison& comparison, const Criteria& criteria)
     }
     comparison.noisy_metrics = static_cast<std::size_t>(
         std::ranges::count_if(comparison.metrics, [](const MetricComparison& metric) { return metric.p.has_value(); }));
-    comparison.findings = comparison_findings(comparison);
 }
 
 // "mode=finalizer, mode=refcount": every value of that axis, or every axis when no case has it.
@@ -360,6 +379,8 @@ base::Expected<Comparison> compare_reports(const RunReport& base, const RunRepor
     }
     std::ranges::transform(comparison.pairs, std::back_inserter(comparison.cases), compared);
     fill(comparison, criteria);
+    excuse_drift(comparison, base, candidate);
+    comparison.findings = comparison_findings(comparison);
     return comparison;
 }
 
@@ -388,6 +409,7 @@ base::Expected<Comparison> compare_families(const RunReport& report, const Ratio
         comparison.cases.push_back(std::move(one));
     }
     fill(comparison, criteria);
+    comparison.findings = comparison_findings(comparison);
     return comparison;
 }
 

@@ -207,6 +207,13 @@ struct Canary {
     bool is_disturbed{};                // by other work, enough to spoil figures
 };
 
+// What fixed work took in the rounds of a run: how fast the machine itself was then. Lists of one length, in seconds.
+struct MachineRounds {
+    std::vector<double> compute_seconds;
+    std::vector<double> copy_seconds;
+    std::vector<double> fault_seconds;
+};
+
 // What this machine and this harness cost, measured in the same run as the cases.
 struct Calibration {
     std::optional<double> harness_seconds_per_op;  // an allocate and drop through the whole engine on the null resource
@@ -215,6 +222,7 @@ struct Calibration {
     std::optional<std::uint64_t> streaming_from_bytes{};
     std::optional<std::uint64_t> streaming_pieces_from_bytes{};  // where results were written in pieces
     std::optional<Canary> canary{};                              // of a probe that measures something
+    std::optional<MachineRounds> rounds{};
 };
 
 struct Counts {

@@ -90,6 +90,33 @@ CanaryReadings run_canary(const Clock& clock, const CanaryLimits& limits, const 
     return readings;
 }
 
+MachinePace::MachinePace(const Clock& clock) : clock_{clock}, memory_{Mapping::anonymous(2 * copied_bytes)}
+{
+    if (memory_) {
+        touch_pages(memory_->data(), memory_->size());
+        static_cast<void>(read());  // the first one warms up
+    }
+}
+
+std::optional<MachinePace::Reading> MachinePace::read()
+{
+    constexpr std::uint64_t fresh_bytes = 1U << 20;
+    const auto fresh = Mapping::anonymous(fresh_bytes);
+    if (!memory_ || !fresh) {
+        return std::nullopt;
+    }
+    static_cast<void>(advise(fresh->data(), fresh->size(), Advice::no_huge_pages));  // refused: there are none
+    const auto begin = clock_.now();
+    result_ += compute();
+    const auto computed = clock_.now();
+    std::memcpy(memory_->data() + copied_bytes, memory_->data(), copied_bytes);
+    memory_->data()[0] = memory_->data()[2 * copied_bytes - 1];
+    const auto copied = clock_.now();
+    touch_pages(fresh->data(), fresh->size());
+    const auto faulted = clock_.now();
+    return Reading{seconds_of(computed - begin), seconds_of(copied - computed), seconds_of(faulted - copied)};
+}
+
 namespace {
 
 constexpr std::uint64_t filled_bytes = 16U << 20;

@@ -9,6 +9,7 @@
 
 #include "core/base/expected.hpp"
 #include "core/sys/clock.hpp"
+#include "core/sys/page_ops.hpp"
 
 namespace memsweep::sys {
 
@@ -33,6 +34,29 @@ struct CanaryLimits {
 };
 
 [[nodiscard]] CanaryReadings run_canary(const Clock& clock, const CanaryLimits& limits, const std::string& root = "/");
+
+// The same work once, and the faults of fresh memory: how fast this machine is at this moment.
+//
+// Units    seconds: the chain of integer operations, a copy of 4 MiB within memory touched before, the first touch of
+//          1 MiB by pages.
+// Cost     some 2 ms.
+// Memory   8 MiB as long as it lives. Without it nothing is measured.
+class MachinePace {
+  public:
+    struct Reading {
+        double compute_seconds{};
+        double copy_seconds{};
+        double fault_seconds{};
+    };
+
+    explicit MachinePace(const Clock& clock);
+    [[nodiscard]] std::optional<Reading> read();
+
+  private:
+    const Clock& clock_;
+    base::Expected<Mapping> memory_;
+    std::uint64_t result_{};  // so that nothing is optimised away
+};
 
 // What one minor fault of each kind costs a program that fills the page, measured on this machine now.
 //

@@ -111,6 +111,14 @@ void members(Io& io, PartOf<Io, model::Canary>& canary)
 }
 
 template <typename Io>
+void members(Io& io, PartOf<Io, model::MachineRounds>& rounds)
+{
+    io("compute_time", rounds.compute_seconds);
+    io("copy_time", rounds.copy_seconds);
+    io("fault_time", rounds.fault_seconds);
+}
+
+template <typename Io>
 void members(Io& io, PartOf<Io, model::Calibration>& calibration)
 {
     io("harness_time_per_op", calibration.harness_seconds_per_op);
@@ -118,6 +126,7 @@ void members(Io& io, PartOf<Io, model::Calibration>& calibration)
     io("streaming_from", calibration.streaming_from_bytes, member::left_out);
     io("streaming_pieces_from", calibration.streaming_pieces_from_bytes, member::left_out);
     io("canary", calibration.canary, member::left_out);
+    io("rounds", calibration.rounds, member::left_out);
 }
 
 template <typename Io>

@@ -362,3 +362,23 @@ TEST_CASE("the machine's memory is touched before the first repetition and after
     slow.run(plan_of({"x", "y"}), options);
     CHECK(prefaults.size() == 6);
 }
+
+TEST_CASE("the machine's pace is noted before each round and after the last, a tenth of a second apart", "[unit]")
+{
+    Bench bench;
+    bench.clock.tick = std::chrono::seconds{1};
+    engine::RunOptions options{
+        .note_pace = [](model::MachineRounds& rounds) { rounds.compute_seconds.push_back(1e-3); }};
+    bench.run(plan_of({"x", "y"}), options);
+    REQUIRE(bench.report.calibration.rounds);
+    CHECK(bench.report.calibration.rounds->compute_seconds.size() == 3);
+
+    Bench quick;
+    quick.clock.tick = std::chrono::milliseconds{1};
+    quick.run(plan_of({"x", "y"}), options);
+    CHECK(quick.report.calibration.rounds->compute_seconds.size() == 1);
+
+    Bench without;
+    without.run(plan_of({"x"}));
+    CHECK_FALSE(without.report.calibration.rounds);
+}

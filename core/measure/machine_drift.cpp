@@ -1,0 +1,102 @@
+#include "core/measure/machine_drift.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/quantity.hpp"
+#include "core/measure/format.hpp"
+#include "core/measure/summary.hpp"
+#include "core/measure/verdict.hpp"
+
+namespace memsweep::measure {
+namespace {
+
+constexpr double least_drift = 0.02;
+
+bool is_rate(const MetricComparison& metric)
+{
+    return metric.better == model::Better::higher;
+}
+
+// The candidate's value on a machine as fast as the base's.
+double adjusted(const MachineDrift& drift, const MetricComparison& metric)
+{
+    return is_rate(metric) ? *metric.candidate_median * drift.ratio.estimate
+                           : *metric.candidate_median / drift.ratio.estimate;
+}
+
+// What is left of the change in its own direction; 0 or less: the drift is more than all of it.
+double left_of(const MachineDrift& drift, const MetricComparison& metric)
+{
+    const double base = *metric.base_median;
+    const bool grew = *metric.candidate_median > base;
+    return grew ? adjusted(drift, metric) - base : base - adjusted(drift, metric);
+}
+
+}  // namespace
+
+std::vector<MachineDrift> machine_drifts(const model::MachineRounds& base, const model::MachineRounds& candidate)
+{
+    using Rounds = std::vector<double> model::MachineRounds::*;
+    constexpr std::array<std::pair<std::string_view, Rounds>, 3> kinds{
+        {{"a computation", &model::MachineRounds::compute_seconds},
+         {"a copy of 4 MiB", &model::MachineRounds::copy_seconds},
+         {"the first touch of 1 MiB", &model::MachineRounds::fault_seconds}}};
+    std::vector<MachineDrift> drifts;
+    for (const auto& [work, rounds] : kinds) {
+        const std::vector<double>& from = base.*rounds;
+        const std::vector<double>& to = candidate.*rounds;
+        if (std::min(from.size(), to.size()) < min_repetitions || !all_positive(from) || !all_positive(to)) {
+            continue;
+        }
+        const Shift ratio = hodges_lehmann(from, to);
+        const bool is_shown = ratio.interval && ((*ratio.interval)[0] > 1 || (*ratio.interval)[1] < 1);
+        if (ratio.is_ratio && is_shown && std::abs(ratio.estimate - 1) >= least_drift) {
+            drifts.push_back({work, ratio, median(from), median(to)});
+        }
+    }
+    return drifts;
+}
+
+const MachineDrift* explaining(const std::vector<MachineDrift>& drifts, const MetricComparison& metric)
+{
+    const bool is_time = metric.unit == model::Unit::seconds && metric.better == model::Better::lower;
+    const bool is_throughput = metric.unit == model::Unit::bytes_per_second && is_rate(metric);
+    if ((!is_time && !is_throughput) || !metric.base_median || !metric.candidate_median) {
+        return nullptr;
+    }
+    const bool was_slower = (metric.verdict == Verdict::regressed);
+    const MachineDrift* best = nullptr;
+    double least = std::numeric_limits<double>::max();
+    for (const MachineDrift& drift : drifts) {
+        const double left = left_of(drift, metric);
+        const bool same_direction = (drift.ratio.estimate > 1) == was_slower;
+        if (same_direction && left < least && (left <= 0 || !beyond(metric.threshold, *metric.base_median, left))) {
+            best = &drift;
+            least = left;
+        }
+    }
+    return best;
+}
+
+std::string drift_text(const MachineDrift& drift, const MetricComparison& metric)
+{
+    const bool slower = drift.ratio.estimate > 1;
+    const double by = slower ? drift.ratio.estimate - 1 : 1 / drift.ratio.estimate - 1;
+    const double left = std::max(left_of(drift, metric), 0.0) / *metric.base_median;
+    return fmt::format(
+        "the machine was {} % slower under the {} ({} took {}, under the {} {}): without that {} % is left, within "
+        "the {} allowed",
+        base::format_number(by * 100, 1), slower ? "candidate" : "base", drift.work,
+        format_value(model::Unit::seconds, slower ? drift.candidate_median : drift.base_median),
+        slower ? "base" : "candidate",
+        format_value(model::Unit::seconds, slower ? drift.base_median : drift.candidate_median),
+        base::format_number(left * 100, 1), to_text(metric.threshold, metric.unit));
+}
+
+}  // namespace memsweep::measure
