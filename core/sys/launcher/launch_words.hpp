@@ -1,6 +1,8 @@
 // What memsweep and its launcher say to each other, over a socket of whole messages.
 #pragma once
 
+#include <cstdint>
+
 namespace memsweep::sys {
 
 inline constexpr int launcher_socket = 3;  // of the launcher
@@ -11,6 +13,7 @@ inline constexpr char launch_go = 'g';     // to the launcher: start the program
 struct LaunchWord {
     int pid;    // of the program's process; 0: none could be made, or this is about its program
     int error;  // errno of what went wrong; 0: nothing
+    std::int64_t begun_ns;  // of CLOCK_MONOTONIC, just before the process was made
 };
 
 }  // namespace memsweep::sys
