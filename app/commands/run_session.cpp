@@ -19,6 +19,7 @@
 #include "app/commands/this_machine.hpp"
 #include "core/array/cast_table.hpp"
 #include "core/array/streaming.hpp"
+#include "core/engine/command_executor.hpp"
 #include "core/engine/program.hpp"
 #include "core/engine/runner.hpp"
 #include "core/engine/worker.hpp"
@@ -183,7 +184,7 @@ ExitCode exit_code_of(const model::RunReport& report)
     const model::Counts counts = model::count(report);
     ExitCode code = counts.errors + counts.timeouts != 0 ? ExitCode::case_failed : ExitCode::done;
     const auto has_defects = [](const model::CaseReport& one) { return !one.defects.empty(); };
-    if (counts.assertions_failed != 0 || std::ranges::any_of(report.cases, has_defects)) {
+    if (counts.failed != 0 || counts.assertions_failed != 0 || std::ranges::any_of(report.cases, has_defects)) {
         code = worse(code, ExitCode::finding);
     }
     const bool measured =
@@ -317,18 +318,30 @@ class RunSession {
         return check_distinct(outputs, inputs);
     }
 
+    [[nodiscard]] std::unique_ptr<engine::Executor> make_executor(const model::Plan& plan,
+                                                                  model::Calibration& calibration) const
+    {
+        if (model::runs_commands(plan)) {
+            return std::make_unique<engine::CommandExecutor>(clock_, signals_);
+        }
+        const array::StreamingSizes streaming = streaming_for(plan, clock_);
+        if (concatenates(plan) && array::cast_table().streams()) {
+            calibration.streaming_from_bytes = if_ever(streaming.front_to_back);
+            calibration.streaming_pieces_from_bytes = if_ever(streaming.in_pieces);
+        }
+        return std::make_unique<engine::WorkerExecutor>(
+            engine::WorkerExecutor::Options{{"/proc/self/exe", "worker"}, plan.settings.isolation, streaming}, clock_,
+            signals_);
+    }
+
     // Returns whether it was interrupted.
     bool measure(const model::Plan& plan, RunObservers& observers, model::RunReport& report) const
     {
-        const array::StreamingSizes streaming = streaming_for(plan, clock_);
-        if (concatenates(plan) && array::cast_table().streams()) {
-            report.calibration.streaming_from_bytes = if_ever(streaming.front_to_back);
-            report.calibration.streaming_pieces_from_bytes = if_ever(streaming.in_pieces);
-        }
-        engine::WorkerExecutor executor{
-            {{"/proc/self/exe", "worker"}, plan.settings.isolation, streaming}, clock_, signals_};
+        const std::unique_ptr<engine::Executor> executor = make_executor(plan, report.calibration);
         report.calibration.clock_read_seconds = clock_read_seconds(clock_);
-        report.calibration.harness_seconds_per_op = harness_seconds_per_op(executor);
+        if (!model::runs_commands(plan)) {
+            report.calibration.harness_seconds_per_op = harness_seconds_per_op(*executor);
+        }
         engine::RunOptions options{.memory_budget_bytes = budget_bytes_, .fail_fast = command_.fail_fast};
         options.array_limit_bytes = command_.quick ? quick_array_limit_bytes : 0;
         options.prefault = warm_memory;
@@ -339,7 +352,7 @@ class RunSession {
                 rounds.fault_seconds.push_back(reading->fault_seconds);
             }
         };
-        engine::Runner runner{plan, executor, observers, clock_, capabilities_, options};
+        engine::Runner runner{plan, *executor, observers, clock_, capabilities_, options};
         runner.run(report);
         // A quick run repeats nothing on purpose, and a scenario that ships as often as what it shows needs.
         add_warnings(report, command_.quick || (!command_.overrides.repetitions && is_shipped_scenario(plan.path)));

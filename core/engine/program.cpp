@@ -260,6 +260,7 @@ base::Expected<Program> compile(const model::Case& plan_case, PackedTraces& trac
     program.memory = plan_case.memory;
     program.release = plan_case.release;
     program.allocator = plan_case.allocator;
+    program.command = plan_case.command;
     if (std::string why = model::driver_objection(plan_case.memory, plan_case.release.safety); !why.empty()) {
         return fail(ErrorCode::invalid_input, std::move(why), plan_case.id);
     }
