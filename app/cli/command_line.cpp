@@ -126,6 +126,21 @@ std::string option_hint(const std::vector<std::string>& unexpected, const Comman
     return {};
 }
 
+// The words behind the first "--", where the command that stands before it takes them by themselves.
+std::vector<std::string> take_behind_dashes(const Command& program, int& argc, const char* const* argv)
+{
+    const auto words = std::span{argv, static_cast<std::size_t>(argc)};
+    const auto dashes = std::ranges::find(words, std::string_view{"--"});
+    const auto takes_them = [&](const Command& command) {
+        return command.behind_dashes && std::find(words.begin(), dashes, std::string_view{command.name}) != dashes;
+    };
+    if (dashes == words.end() || std::ranges::none_of(program.commands, takes_them)) {
+        return {};
+    }
+    argc = static_cast<int>(dashes - words.begin());
+    return {std::next(dashes), words.end()};
+}
+
 // One command as CLI11 knows it.
 struct BoundCommand {
     const Command* command;
@@ -165,6 +180,11 @@ Option& Command::positional(std::string_view declaration, OptionValue value, std
 Option& Command::optional_positional(std::string_view declaration, OptionValue value, std::string option_help)
 {
     return positionals.emplace_back(declared(declaration, std::move(value), std::move(option_help)));
+}
+
+void Command::words_behind_dashes(std::string_view declaration, OptionValue value, std::string option_help)
+{
+    behind_dashes = declared(declaration, std::move(value), std::move(option_help));
 }
 
 Option& Command::flag(std::string_view declaration, bool& target, std::string option_help)
@@ -212,6 +232,7 @@ Command& Command::hidden_command(std::string command_name)
 
 base::Expected<Request> parse(const Command& program, int argc, const char* const* argv)
 {
+    const std::vector<std::string> behind = take_behind_dashes(program, argc, argv);
     CLI::App app{"", program.name};
     app.fallthrough();
     app.require_subcommand(0, 1);
@@ -241,6 +262,9 @@ base::Expected<Request> parse(const Command& program, int argc, const char* cons
     auto taken = take(bound.front().options);
     if (taken && asked.command != &program) {
         taken = take(asked.options);
+    }
+    if (taken && !behind.empty() && asked.command->behind_dashes) {
+        taken = asked.command->behind_dashes->value.take(behind);
     }
     if (taken && asked.command->check) {
         taken = asked.command->check();

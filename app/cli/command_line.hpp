@@ -8,6 +8,7 @@
 #include <array>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -89,6 +90,8 @@ struct Command {
     Option& required_option(std::string_view declaration, OptionValue value, std::string option_help);
     Option& positional(std::string_view declaration, OptionValue value, std::string option_help);  // required
     Option& optional_positional(std::string_view declaration, OptionValue value, std::string option_help);
+    // All words behind "--", whatever they look like; the positional arguments then end before it.
+    void words_behind_dashes(std::string_view declaration, OptionValue value, std::string option_help);
     Option& flag(std::string_view declaration, bool& target, std::string option_help);
     // -f and --json, which is the same as -f json. `format` is what `value` sets; it holds the default.
     Option& format_option(std::string& format, OptionValue value, std::string option_help);
@@ -104,6 +107,7 @@ struct Command {
     std::string footer;
     std::string group;  // of the options that are declared from now on
     std::deque<Option> positionals;
+    std::optional<Option> behind_dashes;  // not required
     std::deque<Option> options;
     std::deque<Option> hidden_options;
     std::deque<Command> commands;

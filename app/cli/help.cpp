@@ -99,6 +99,7 @@ std::string usage(const Command& command, const std::string& called)
         const std::string term = fmt::format("{}{}", positional.names.front(), positional.is_repeatable() ? "..." : "");
         text += positional.required ? " " + term : fmt::format(" [{}]", term);
     }
+    text += command.behind_dashes ? fmt::format(" [-- {}...]", command.behind_dashes->names.front()) : "";
     return text + (command.commands.empty() ? "" : " [SUBCOMMAND]");
 }
 
@@ -273,6 +274,9 @@ std::string synopsis(const Command& command, const std::string& called)
             fmt::format("\\fI{}\\fR{}", roff_escaped(name), positional.is_repeatable() ? "..." : "");
         text += positional.required ? " " + shown : fmt::format(" [{}]", shown);
     }
+    if (command.behind_dashes) {
+        text += fmt::format(" [\\-\\- \\fI{}\\fR...]", roff_escaped(command.behind_dashes->placeholder));
+    }
     return text;
 }
 
@@ -282,6 +286,9 @@ std::string option_entries(const Command& command)
     for (const auto* options : {&command.positionals, &command.options}) {
         for (const Option& option : *options) {
             text += option_entry(option);
+        }
+        if (options == &command.positionals && command.behind_dashes) {
+            text += option_entry(*command.behind_dashes);
         }
     }
     return text;
@@ -302,9 +309,13 @@ std::string help_text(const Command& command, const Command& program, int column
     const auto width = static_cast<std::size_t>(std::max(columns, 1));
     std::string text = wrapped(command.help, 0, 0, width) + wrapped(usage(command, called), 2, 0, width);
     std::string positionals;
-    for (const Option& positional : command.positionals) {
+    const auto add_positional = [&](const Option& positional) {
         positionals +=
             entry(fmt::format("{} {}", positional.names.front(), positional.placeholder), explained(positional), width);
+    };
+    std::ranges::for_each(command.positionals, add_positional);
+    if (command.behind_dashes) {
+        add_positional(*command.behind_dashes);
     }
     text += positionals.empty() ? "" : "\nPositionals:\n" + positionals;
     for (const std::string& group : groups_of(command.options)) {

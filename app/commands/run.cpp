@@ -13,8 +13,11 @@
 #include "app/commands/run_session.hpp"
 #include "app/commands/shipped.hpp"
 #include "app/commands/this_machine.hpp"
+#include "core/engine/command_executor.hpp"
 #include "core/model/plan.hpp"
+#include "reporters/document/table.hpp"
 #include "reporters/formats.hpp"
+#include "scenarios/reader/command_plans.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -82,6 +85,10 @@ void add_measuring(Command& command, RunCommand& run)
 
 base::Expected<void> check(const RunCommand& run)
 {
+    if (run.scenarios.empty() == run.words.empty()) {
+        return run.words.empty() ? refuse("give scenario files, or a program and its arguments behind --", "scenario")
+                                 : refuse("a run is of scenario files or of a program behind --, not of both", "--");
+    }
     if (!run.gate.empty() && run.baseline.empty()) {
         return refuse("needs --baseline RESULT, the result to compare with", "--gate");
     }
@@ -141,10 +148,42 @@ base::Expected<void> check_names(const RunCommand& command, const std::vector<mo
     return {};
 }
 
+LoadedPlans load(const RunCommand& command, const model::Machine& machine)
+{
+    if (command.words.empty()) {
+        return load_plans(command.scenarios, effective_overrides(command), machine);
+    }
+    LoadedPlans loaded;
+    auto plan = scenarios::command_plan(command.words, reporters::command_line(command.words),
+                                        effective_overrides(command), surroundings(machine));
+    if (plan) {
+        loaded.plans.push_back(*std::move(plan));
+    } else {
+        loaded.errors = std::move(plan.error());
+    }
+    return loaded;
+}
+
+// Before anything is measured: every program must be there.
+std::vector<base::Error> missing_programs(const std::vector<model::Plan>& plans)
+{
+    std::vector<base::Error> errors;
+    std::set<std::string> seen;
+    for (const model::Plan& plan : plans) {
+        for (const model::Case& one : plan.cases) {
+            std::string why = one.command ? engine::missing_program(*one.command) : "";
+            if (!why.empty() && seen.insert(why).second) {
+                errors.push_back({base::ErrorCode::invalid_input, std::move(why), plan.path});
+            }
+        }
+    }
+    return errors;
+}
+
 base::Expected<ExitCode> execute(const RunCommand& command, const GlobalOptions& global)
 {
     const model::Machine machine = this_machine();
-    LoadedPlans loaded = load_plans(command.scenarios, effective_overrides(command), machine);
+    LoadedPlans loaded = load(command, machine);
     if (!loaded.errors.empty()) {
         print_places(loaded.errors);
         return ExitCode::bad_input;
@@ -153,6 +192,10 @@ base::Expected<ExitCode> execute(const RunCommand& command, const GlobalOptions&
     const IdMatcher wanted = MEMSWEEP_TRY(id_matcher(command.filter));
     for (model::Plan& plan : loaded.plans) {
         std::erase_if(plan.cases, [&](const model::Case& one) { return !wanted(one.id); });
+    }
+    if (const auto missing = missing_programs(loaded.plans); !missing.empty() && !command.dry_run) {
+        print_places(missing);
+        return ExitCode::bad_input;
     }
     if (command.quick) {
         only_warn(loaded.plans);
@@ -167,9 +210,11 @@ void add_run(Command& program, const GlobalOptions& global)
     Command& command = program.command("run", "Run scenario files, print the report, write the result");
     auto& run = arguments_of<RunCommand>(command, global, execute);
     command
-        .positional("scenario FILE", value::texts(run.scenarios),
-                    "Scenario files, or names of the catalog (memsweep list scenarios); - is stdin")
+        .optional_positional("scenario FILE", value::texts(run.scenarios),
+                             "Scenario files, or names of the catalog (memsweep list scenarios); - is stdin")
         .look_up = shipped_scenarios;
+    command.words_behind_dashes("command CMD", value::texts(run.words),
+                                "A program and its arguments to measure in place of a scenario, behind --");
     add_output(command, run);
     add_cases(command, run);
     add_measuring(command, run);

@@ -18,6 +18,7 @@
 #include "app/commands/run_observers.hpp"
 #include "app/commands/shipped.hpp"
 #include "app/commands/this_machine.hpp"
+#include "core/engine/command_executor.hpp"
 #include "core/engine/program.hpp"
 #include "core/engine/runner.hpp"
 #include "core/engine/worker.hpp"
@@ -174,8 +175,8 @@ class RunSession {
   public:
     RunSession(const RunCommand& command, const GlobalOptions& global, const model::Machine& machine,
                const engine::Capabilities& capabilities, std::uint64_t budget_bytes)
-        : command_{command}, global_{global}, machine_{machine}, capabilities_{capabilities},
-          budget_bytes_{budget_bytes}
+        : command_{command}, global_{global}, machine_{machine}, capabilities_{capabilities}, budget_bytes_{
+                                                                                                  budget_bytes}
     {
     }
 
@@ -300,16 +301,27 @@ class RunSession {
         return signals_.last() == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
     }
 
+    [[nodiscard]] std::unique_ptr<engine::Executor> make_executor(const model::Plan& plan) const
+    {
+        if (model::runs_commands(plan)) {
+            return std::make_unique<engine::CommandExecutor>(clock_, signals_);
+        }
+        return std::make_unique<engine::WorkerExecutor>(
+            engine::WorkerExecutor::Options{{"/proc/self/exe", "worker"}, plan.settings.isolation}, clock_, signals_);
+    }
+
     // Returns whether it was interrupted.
     bool measure(const model::Plan& plan, RunObservers& observers, model::RunReport& report) const
     {
-        engine::WorkerExecutor executor{{{"/proc/self/exe", "worker"}, plan.settings.isolation}, clock_, signals_};
+        const std::unique_ptr<engine::Executor> executor = make_executor(plan);
         report.calibration.clock_read_seconds = clock_read_seconds(clock_);
-        report.calibration.harness_seconds_per_op = harness_seconds_per_op(executor);
+        if (!model::runs_commands(plan)) {
+            report.calibration.harness_seconds_per_op = harness_seconds_per_op(*executor);
+        }
         engine::RunOptions options{.memory_budget_bytes = budget_bytes_, .fail_fast = command_.fail_fast};
         options.array_limit_bytes = command_.quick ? quick_array_limit_bytes : 0;
         options.prefault = warm_memory;
-        engine::Runner runner{plan, executor, observers, clock_, capabilities_, options};
+        engine::Runner runner{plan, *executor, observers, clock_, capabilities_, options};
         runner.run(report);
         // A quick run repeats nothing on purpose, and a scenario that ships as often as what it shows needs.
         add_warnings(report, command_.quick || (!command_.overrides.repetitions && is_shipped_scenario(plan.path)));

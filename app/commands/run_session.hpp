@@ -16,7 +16,8 @@ namespace memsweep::app {
 // What `run` was asked for; `replay` asks for the same in its own words.
 struct RunCommand {
     std::vector<std::string> scenarios;
-    std::string out;  // empty: results/<scenario>-<UTC>.json
+    std::vector<std::string> words;  // of a command, in place of scenarios
+    std::string out;                 // empty: results/<scenario>-<UTC>.json
     std::vector<ReportTarget> reports;
     scenarios::Overrides overrides;
     std::string filter;

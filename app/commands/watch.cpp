@@ -1,13 +1,10 @@
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
 #include <cstdio>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -16,12 +13,12 @@
 #include "app/commands/results.hpp"
 #include "app/commands/this_machine.hpp"
 #include "core/base/printable.hpp"
+#include "core/engine/tree_sampler.hpp"
 #include "core/measure/format.hpp"
 #include "core/measure/summary.hpp"
 #include "core/model/report.hpp"
 #include "core/sys/child_process.hpp"
 #include "core/sys/clock.hpp"
-#include "core/sys/file_text.hpp"
 #include "core/sys/process_probe.hpp"
 #include "reporters/document/table.hpp"
 #include "reporters/formats.hpp"
@@ -31,19 +28,7 @@
 namespace memsweep::app {
 namespace {
 
-constexpr const char* pressure_file = "/proc/pressure/memory";
 constexpr const char* from_outside = "memsweep watch looks from outside";
-
-std::optional<std::uint64_t> stall_us()
-{
-    const auto text = sys::read_kernel_text(pressure_file);
-    return text ? sys::memory_stall_us(*text) : std::nullopt;
-}
-
-double since(std::uint64_t before, std::uint64_t now)
-{
-    return now > before ? static_cast<double>(now - before) : 0;
-}
 
 // Of the program and its arguments: results of one command are compared.
 std::string fingerprint(const std::vector<std::string>& command)
@@ -56,54 +41,23 @@ std::string fingerprint(const std::vector<std::string>& command)
 }
 
 // A command's memory over time, sampled from outside, as a result with one case.
-//
-// Units    seconds since the command's start; bytes; faults and waiting time per interval.
-// Cost     of a sample: as process_probe.hpp says, and one small file.
 class Watching {
   public:
     Watching()
     {
         watched_.id = watched_.scenario = "watch";
         watched_.repetitions = watched_.planned_repetitions = 1;
-        watched_.series = {{.name = "working_set", .unit = model::Unit::bytes},
-                           {.name = "processes", .unit = model::Unit::one},
-                           {.name = "minor_faults", .unit = model::Unit::one},
-                           {.name = "major_faults", .unit = model::Unit::one}};
-        if (stall_us()) {
-            watched_.series.push_back({.name = "memory_stall", .unit = model::Unit::seconds});
-        }
     }
 
     void begin()
     {
         started_ = sys::utc_now();
         begun_ = std::chrono::steady_clock::now();
-        first_stall_us_ = last_stall_us_ = stall_us();
-        sample();
+        sampler_.begin();
+        sampler_.sample();
     }
 
-    void sample()
-    {
-        const double time = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
-        const sys::TreeSample now = sys::sample_descendants(::getpid());
-        if (now.processes == 0 || now.working_set_bytes == 0) {
-            return;  // it has ended, or not begun
-        }
-        const auto put = [&](std::size_t series, double value) {
-            watched_.series[series].t.push_back(time);
-            watched_.series[series].v.push_back(value);
-        };
-        put(working_set, static_cast<double>(now.working_set_bytes));
-        put(processes, static_cast<double>(now.processes));
-        put(minor_faults, since(last_.minor_faults, now.minor_faults));
-        put(major_faults, since(last_.major_faults, now.major_faults));
-        if (const auto stall = stall_us(); stall && last_stall_us_) {
-            put(memory_stall, since(*last_stall_us_, *stall) * 1e-6);
-            last_stall_us_ = stall;
-        }
-        peak_bytes_ = std::max(peak_bytes_, static_cast<double>(now.working_set_bytes));
-        last_ = now;
-    }
+    void sample() { sampler_.sample(); }
 
     // Totals are the kernel's own, of the command and of what it has waited for.
     [[nodiscard]] model::RunReport finish(const std::vector<std::string>& command, const sys::ExitStatus& status,
@@ -113,16 +67,14 @@ class Watching {
         const std::chrono::duration<double> cpu = status.user_cpu + status.system_cpu;
         add_metric("wall_time", wall.count());
         add_metric("cpu_time", cpu.count());
-        add_metric("working_set_peak", std::max(peak_bytes_, static_cast<double>(status.max_rss_bytes)));
+        add_metric("working_set_peak", static_cast<double>(std::max(sampler_.peak_bytes(), status.max_rss_bytes)));
         add_metric("residual_working_set", std::nullopt, "the command has ended");
         add_metric("live_bytes_peak", std::nullopt, from_outside);
         add_metric("floating_bytes_peak", std::nullopt, from_outside);
         add_metric("minor_faults", static_cast<double>(status.minor_faults));
         add_metric("major_faults", static_cast<double>(status.major_faults));
-        const auto stall = stall_us();
-        add_metric("memory_stall_time",
-                   stall && first_stall_us_ ? std::optional{since(*first_stall_us_, *stall) * 1e-6} : std::nullopt,
-                   "the kernel keeps no pressure figures");
+        add_metric("memory_stall_time", sampler_.stall_seconds(), "the kernel keeps no pressure figures");
+        watched_.series = sampler_.take_series();
         model::RunReport report = model::new_report(this_machine(), started_, argv);
         report.run.ended = sys::utc_now();
         report.run.exit_code = sys::shell_status(status);
@@ -137,8 +89,6 @@ class Watching {
     }
 
   private:
-    enum : std::size_t { working_set, processes, minor_faults, major_faults, memory_stall };  // of the series
-
     void add_metric(const char* name, std::optional<double> value, const char* reason = "")
     {
         const model::MetricInfo* const info = model::find_metric(model::metric_catalog(), name);
@@ -158,10 +108,7 @@ class Watching {
 
     std::string started_;
     std::chrono::steady_clock::time_point begun_;
-    sys::TreeSample last_;
-    std::optional<std::uint64_t> first_stall_us_;
-    std::optional<std::uint64_t> last_stall_us_;
-    double peak_bytes_{};
+    engine::TreeSampler sampler_{true};
     model::CaseReport watched_;
 };
 

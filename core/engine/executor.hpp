@@ -1,19 +1,23 @@
 // Runs one repetition of a compiled case somewhere, and says how it went.
 //
 // Implementations  WorkerExecutor: a worker process, fresh per repetition or kept (isolation none);
+//                  CommandExecutor: a foreign program;
 //                  InProcessExecutor: the calling process, for tests and debuggers;
 //                  tests/support: a fake with invented times.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/engine/records.hpp"
 #include "core/model/report.hpp"
+#include "core/sys/hardware_counters.hpp"
 #include "core/trace/replay/call_times.hpp"
 
 namespace memsweep::engine {
@@ -31,6 +35,19 @@ enum class Ending {
     broken,       // the harness itself failed
 };
 
+// What a foreign program did, beside what every repetition's record holds.
+struct CommandRecord {
+    std::chrono::nanoseconds user_time{};
+    std::chrono::nanoseconds system_time{};
+    std::uint64_t context_switches{};
+    std::uint64_t read_bytes{};
+    std::uint64_t written_bytes{};
+    std::optional<double> pressure_seconds;
+    sys::HardwareCounts hardware;
+    std::string checksum;            // of what it printed; empty: not asked for
+    std::uint64_t left_processes{};  // that it left behind, and that were killed
+};
+
 // Everything one repetition measured, complete only when `ending` is finished.
 struct Outcome {
     Ending ending{Ending::broken};
@@ -44,6 +61,7 @@ struct Outcome {
     std::vector<model::Series> series;
     model::AllocatorInfo allocator;                            // what the worker said of it, if the case names one
     std::shared_ptr<const trace::CallTimeCounts> call_counts;  // nullptr: no replay timed its calls
+    CommandRecord command;                                     // of a program that is a command
 };
 
 // Copies the measurements that a repetition left in its region, and turns the region's state into an ending with its

@@ -8,9 +8,20 @@ namespace {
 
 using scope::has;
 
-bool always(const Program& /*program*/)
+bool everywhere(const Program& /*program*/)
 {
     return true;
+}
+
+bool is_command(const Program& program)
+{
+    return program.command.has_value();
+}
+
+// Whether memsweep itself carries steps out, and so knows what they did.
+bool has_steps(const Program& program)
+{
+    return !is_command(program);
 }
 
 bool never(const Program& /*program*/)
@@ -202,6 +213,26 @@ constexpr std::string_view no_cost = "not measured beside this repetition";
 constexpr std::string_view none_freed = "nothing that was dropped was freed in this repetition";
 constexpr std::string_view no_operation = "no array was allocated in the timed steps, and no call was timed";
 
+constexpr std::string_view no_counters =
+    "this machine lets nobody here count instructions and cycles (perf_event_open; kernel.perf_event_paranoid)";
+
+template <auto time>
+Value command_time(const Context& context)
+{
+    return std::chrono::duration<double>(context.outcome.command.*time).count();
+}
+
+template <auto count>
+Value command_count(const Context& context)
+{
+    return static_cast<double>(context.outcome.command.*count);
+}
+
+Value whole(const std::optional<std::uint64_t>& count)
+{
+    return count ? Value{static_cast<double>(*count)} : Value{};
+}
+
 constexpr auto concats = has<model::ConcatStep>;
 constexpr auto replays = has<model::ReplayStep>;
 constexpr auto migrates = has<model::MigrateStep>;
@@ -209,8 +240,8 @@ constexpr auto streams = has<model::StreamStep>;
 constexpr auto shares = has<model::ShareStep>;
 
 constexpr auto rows = std::to_array<Extractor>({
-    {Id::wall_time, always, timed<&Record::wall_ns>},
-    {Id::cpu_time, always, timed<&Record::cpu_ns>},
+    {Id::wall_time, everywhere, timed<&Record::wall_ns>},
+    {Id::cpu_time, everywhere, timed<&Record::cpu_ns>},
     {Id::time_per_op, makes_arrays,
      [](const Context& c) {
          return concats(c.program) ? upper_middle(c.outcome.call_times_ns)
@@ -220,19 +251,19 @@ constexpr auto rows = std::to_array<Extractor>({
     {Id::call_time_min, concats, extreme_call<false>, no_operation},
     {Id::call_time_mean, concats, [](const Context& c) { return mean(c.outcome.call_times_ns); }, no_operation},
     {Id::call_time_max, concats, extreme_call<true>, no_operation},
-    {Id::working_set_peak, always, counted<&Record::peak_working_set_bytes>},
-    {Id::working_set_peak_delta, always,
+    {Id::working_set_peak, everywhere, counted<&Record::peak_working_set_bytes>},
+    {Id::working_set_peak_delta, has_steps,
      [](const Context& c) -> Value {
          return difference(c.outcome.record.peak_working_set_bytes, c.outcome.record.baseline_working_set_bytes);
      }},
-    {Id::residual_working_set, always,
+    {Id::residual_working_set, has_steps,
      [](const Context& c) -> Value {
          return difference(c.outcome.record.end_working_set_bytes, c.outcome.record.baseline_working_set_bytes);
      }},
-    {Id::live_bytes_peak, always, counted<&Record::live_bytes_peak>},
-    {Id::floating_bytes_peak, always, released<&Discipline::floating_bytes_peak>},
-    {Id::minor_faults, always, counted<&Record::minor_faults>},
-    {Id::major_faults, always, counted<&Record::major_faults>},
+    {Id::live_bytes_peak, has_steps, counted<&Record::live_bytes_peak>},
+    {Id::floating_bytes_peak, has_steps, released<&Discipline::floating_bytes_peak>},
+    {Id::minor_faults, everywhere, counted<&Record::minor_faults>},
+    {Id::major_faults, everywhere, counted<&Record::major_faults>},
     {Id::faults_per_op, makes_arrays,
      [](const Context& c) {
          const Record& record = c.outcome.record;
@@ -246,9 +277,9 @@ constexpr auto rows = std::to_array<Extractor>({
          return record.results_checked == 0 ? Value{} : record.results_wrong == 0 ? 1.0 : 0.0;
      },
      "no result was looked at"},
-    {Id::allocations, always, counted<&Record::arrays>},
-    {Id::allocated_bytes, always, counted<&Record::allocated_bytes>},
-    {Id::pages_touched, always, counted<&Record::array_counts, &ArrayCounts::pages_touched>},
+    {Id::allocations, has_steps, counted<&Record::arrays>},
+    {Id::allocated_bytes, has_steps, counted<&Record::allocated_bytes>},
+    {Id::pages_touched, has_steps, counted<&Record::array_counts, &ArrayCounts::pages_touched>},
     {Id::faults_over_expected, maps_pages, faults_over_expected,
      "the known answer holds only while nothing was released before the last sample"},
     {Id::collections, collects, released<&Discipline::collections>},
@@ -280,12 +311,12 @@ constexpr auto rows = std::to_array<Extractor>({
     {Id::pool_passes, maintains, pooled<&Pool::passes>},
     {Id::pool_short_blocks, pools, pooled<&Pool::short_blocks>},
     {Id::fragmentation, pools, fragmentation, "nothing lay idle in the pool at any sample"},
-    {Id::outstanding, always, counted<&Record::outstanding>},
+    {Id::outstanding, has_steps, counted<&Record::outstanding>},
     {Id::checksum, reads, counted<&Record::array_counts, &ArrayCounts::checksum>},
     {Id::use_after_free, looks_for_uses, over_slots<&SlotRecord::uses_after_free>},
     {Id::double_frees, frees_by_hand, over_slots<&SlotRecord::double_frees>},
-    {Id::stray_releases, always, counted<&Record::stray_releases>},
-    {Id::fault_cost, always, fault_cost<&FaultCosts::small_page>, no_cost},
+    {Id::stray_releases, has_steps, counted<&Record::stray_releases>},
+    {Id::fault_cost, has_steps, fault_cost<&FaultCosts::small_page>, no_cost},
     {Id::huge_fault_cost, may_have_huge_pages, fault_cost<&FaultCosts::huge_page>, no_cost},
     {Id::shared_fault_cost, is_shared, fault_cost<&FaultCosts::shared_page>, no_cost},
     {Id::refault_cost, is_shared, fault_cost<&FaultCosts::shared_again>, no_cost},
@@ -337,22 +368,22 @@ constexpr auto rows = std::to_array<Extractor>({
     {Id::release_time_p50, times_calls, call_percentile<CallKind::release, 50>, no_replay},
     {Id::release_time_p99, times_calls, call_percentile<CallKind::release, 99>, no_replay},
     {Id::release_time_max, times_calls, call_percentile<CallKind::release, 100>, no_replay},
-    {Id::fault_time, always, fault_time, no_cost},
+    {Id::fault_time, has_steps, fault_time, no_cost},
     {Id::bandwidth, transfers, transfer_rate<&Moved::aggregate_rate>, no_time},
     {Id::payload_bandwidth, never, no_value},
     {Id::bus_bandwidth, never, no_value},
     {Id::ceiling_share, never, no_value},
     {Id::latency, never, no_value},
     {Id::time_per_fault, never, no_value},
-    {Id::allocator_time, always, timed<&Record::costs, &Costs::allocator_ns>},
+    {Id::allocator_time, has_steps, timed<&Record::costs, &Costs::allocator_ns>},
     {Id::collector_wait_time, waits, timed<&Record::costs, &Costs::wait_ns>},
-    {Id::run_delay_time, always,
+    {Id::run_delay_time, has_steps,
      [](const Context& c) {
          const Record& record = c.outcome.record;
          return record.knows_run_delay ? Value{seconds(record.costs.run_delay_ns)} : std::nullopt;
      },
      "this kernel keeps no /proc/PID/schedstat"},
-    {Id::other_time, always, other_time, no_cost},
+    {Id::other_time, has_steps, other_time, no_cost},
     {Id::drain_time, has<model::DrainStep>, step_time<Id::drain_time>},
     {Id::trims, trims, step_count<Id::trims>},
     {Id::trimmed_bytes, trims, step_count<Id::trimmed_bytes>, "the kernel refused a trim"},
@@ -366,6 +397,16 @@ constexpr auto rows = std::to_array<Extractor>({
     {Id::share_bandwidth, shares, step_rate<Id::shared_bytes, Id::share_bandwidth>, no_time},
     {Id::share_latency, shares, step_time<Id::share_latency>},
     {Id::passed_arrays, has<model::PassStep>, step_count<Id::passed_arrays>},
+    {Id::user_time, is_command, command_time<&CommandRecord::user_time>},
+    {Id::system_time, is_command, command_time<&CommandRecord::system_time>},
+    {Id::context_switches, is_command, command_count<&CommandRecord::context_switches>},
+    {Id::read_bytes, is_command, command_count<&CommandRecord::read_bytes>},
+    {Id::written_bytes, is_command, command_count<&CommandRecord::written_bytes>},
+    {Id::pressure, is_command, [](const Context& c) -> Value { return c.outcome.command.pressure_seconds; },
+     "the kernel keeps no pressure figures (/proc/pressure/memory)"},
+    {Id::instructions, is_command,
+     [](const Context& c) { return whole(c.outcome.command.hardware.instructions); }, no_counters},
+    {Id::cycles, is_command, [](const Context& c) { return whole(c.outcome.command.hardware.cycles); }, no_counters},
 });
 
 // Does not compile where a metric has no row, or two.

@@ -62,11 +62,8 @@ class Compiler {
 
     // The operations without names are their own instructions.
     template <typename Step>
-        requires std::is_same_v<Compiled<Step>, Step>
-    const Step& compiled(const Step& step)
-    {
-        return step;
-    }
+    requires std::is_same_v<Compiled<Step>, Step>
+    const Step& compiled(const Step& step) { return step; }
 
     template <template <typename> class Operation>
     Operation<SlotIndex> compiled(const Operation<std::string>& step)
@@ -263,6 +260,7 @@ base::Expected<Program> compile(const model::Case& plan_case, PackedTraces& trac
     program.memory = plan_case.memory;
     program.release = plan_case.release;
     program.allocator = plan_case.allocator;
+    program.command = plan_case.command;
     if (std::string why = model::driver_objection(plan_case.memory, plan_case.release.safety); !why.empty()) {
         return fail(ErrorCode::invalid_input, std::move(why), plan_case.id);
     }

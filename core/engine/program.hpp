@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -194,8 +195,9 @@ struct Program : ProgramTerms {
     std::uint64_t arrays{};       // allocated over one repetition
     std::vector<PackedTrace> replays;
     std::vector<TransferPlan> transfers;
-    bool times_calls{};              // some replay times every call by itself
-    model::AllocatorSpec allocator;  // of the worker that runs it
+    bool times_calls{};                         // some replay times every call by itself
+    model::AllocatorSpec allocator;             // of the worker that runs it
+    std::optional<model::CommandSpec> command;  // in place of instructions, for a CommandExecutor
 };
 
 // Traces are compiled once for all programs of `traces`.

@@ -91,6 +91,11 @@ std::uint64_t host_bytes(const TransferStep& step)
     return bytes;
 }
 
+bool runs_commands(const Plan& plan)
+{
+    return !plan.cases.empty() && plan.cases.front().command.has_value();
+}
+
 std::vector<std::vector<std::size_t>> sweeps(const std::vector<Case>& cases)
 {
     std::vector<std::vector<std::size_t>> groups;

@@ -10,6 +10,7 @@
 
 #include "core/model/allocator.hpp"
 #include "core/model/assertion.hpp"
+#include "core/model/command.hpp"
 #include "core/model/scalar.hpp"
 #include "core/model/settings.hpp"
 #include "core/model/specs.hpp"
@@ -36,6 +37,7 @@ struct Case {
     std::string profile;  // whose parameters `release` began with; empty: none
     AllocatorSpec allocator;
     std::vector<Step> steps;
+    std::optional<CommandSpec> command;  // a foreign program in place of the steps, memory and release
     SeriesSpec series;
     Placement placement{Placement::alone};
 };
@@ -52,6 +54,9 @@ struct Plan {
     std::vector<Case> cases;
     std::vector<Assertion> assertions;
 };
+
+// Whether its cases are foreign programs; they all are, or none is.
+[[nodiscard]] bool runs_commands(const Plan& plan);
 
 inline constexpr std::string_view placement_axis = "placement";
 

@@ -19,6 +19,8 @@
 namespace memsweep::sys {
 namespace {
 
+constexpr std::uint64_t rusage_block_bytes = 512;
+
 std::chrono::nanoseconds duration(const timeval& time)
 {
     return std::chrono::seconds{time.tv_sec} + std::chrono::microseconds{time.tv_usec};
@@ -45,7 +47,11 @@ ExitStatus exit_status(int wait_status, const rusage& usage) noexcept
             .minor_faults = static_cast<std::uint64_t>(usage.ru_minflt),
             .major_faults = static_cast<std::uint64_t>(usage.ru_majflt),
             .user_cpu = duration(usage.ru_utime),
-            .system_cpu = duration(usage.ru_stime)};
+            .system_cpu = duration(usage.ru_stime),
+            .context_switches =
+                static_cast<std::uint64_t>(usage.ru_nvcsw) + static_cast<std::uint64_t>(usage.ru_nivcsw),
+            .read_bytes = static_cast<std::uint64_t>(usage.ru_inblock) * rusage_block_bytes,
+            .written_bytes = static_cast<std::uint64_t>(usage.ru_oublock) * rusage_block_bytes};
 }
 
 ChildProcess::ChildProcess(pid_t pid, UniqueFd pidfd) noexcept : pid_{pid}, pidfd_{std::move(pidfd)} {}

@@ -31,6 +31,9 @@ struct ExitStatus {
     std::uint64_t major_faults{};
     std::chrono::nanoseconds user_cpu{};
     std::chrono::nanoseconds system_cpu{};
+    std::uint64_t context_switches{};  // voluntary and not
+    std::uint64_t read_bytes{};        // from storage, by the blocks that the kernel counts
+    std::uint64_t written_bytes{};
 
     [[nodiscard]] bool success() const noexcept { return code == 0 && signal == 0; }
 
@@ -61,6 +64,9 @@ struct SpawnOptions {
     std::vector<std::string> without{};                              // variables of ours that the child does not get
 };
 
+// What a child has as its environment, as NAME=VALUE. Errors: invalid_input, as above.
+[[nodiscard]] base::Expected<std::vector<std::string>> child_environment(const SpawnOptions& options);
+
 class ChildProcess {
   public:
     // Returns when the program has been started, or could not be.
@@ -85,6 +91,8 @@ class ChildProcess {
     ExitStatus kill_and_reap() noexcept;
 
   private:
+    friend class CommandLaunch;  // whose launcher makes children of ours
+
     ChildProcess(pid_t pid, UniqueFd pidfd) noexcept;
 
     // flags: as of wait4.

@@ -269,6 +269,12 @@ int spawn_in_foreground(pid_t& pid, const std::vector<std::string>& argv, const 
 
 }  // namespace
 
+base::Expected<std::vector<std::string>> child_environment(const SpawnOptions& options)
+{
+    MEMSWEEP_TRY(check(options));
+    return merged_environment(options);
+}
+
 base::Expected<ChildProcess> ChildProcess::spawn(const SpawnOptions& options)
 {
     auto prepared = MEMSWEEP_TRY(prepare_launch(options));

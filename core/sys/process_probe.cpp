@@ -65,8 +65,8 @@ base::Expected<UniqueFd> open_for_reading(const std::string& path)
 }  // namespace
 
 OwnProcessProbe::OwnProcessProbe(UniqueFd smaps, UniqueFd status, UniqueFd clear_refs, UniqueFd schedstat) noexcept
-    : smaps_{std::move(smaps)}, status_{std::move(status)}, clear_refs_{std::move(clear_refs)},
-      schedstat_{std::move(schedstat)}
+    : smaps_{std::move(smaps)}, status_{std::move(status)}, clear_refs_{std::move(clear_refs)}, schedstat_{std::move(
+                                                                                                    schedstat)}
 {
 }
 
@@ -278,19 +278,26 @@ void add_faults(pid_t process, TreeSample& sample)
 
 }  // namespace
 
+std::vector<pid_t> descendants_of(pid_t of)
+{
+    std::vector<pid_t> processes = children_of(of);
+    for (std::size_t i = 0; i < processes.size() && processes.size() < most_processes; ++i) {
+        const std::vector<pid_t> children = children_of(processes[i]);
+        processes.insert(processes.end(), children.begin(), children.end());
+    }
+    return processes;
+}
+
 TreeSample sample_descendants(pid_t of)
 {
     TreeSample sample;
-    std::vector<pid_t> processes = children_of(of);
-    for (std::size_t i = 0; i < processes.size() && processes.size() < most_processes; ++i) {
-        const pid_t process = processes[i];
-        if (const auto status = read_kernel_text(fmt::format("/proc/{}/status", process))) {
+    for (const pid_t process : descendants_of(of)) {
+        const auto status = read_kernel_text(fmt::format("/proc/{}/status", process));
+        if (const auto bytes = status ? working_set_in(*status) : std::nullopt) {
             ++sample.processes;
-            sample.working_set_bytes += working_set_in(*status).value_or(0);
+            sample.working_set_bytes += *bytes;
         }
         add_faults(process, sample);
-        const std::vector<pid_t> children = children_of(process);
-        processes.insert(processes.end(), children.begin(), children.end());
     }
     return sample;
 }

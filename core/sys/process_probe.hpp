@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "core/base/expected.hpp"
 #include "core/sys/descriptor.hpp"
@@ -134,13 +135,16 @@ class ProcessWatch {
 // Cost     some 20 us a process (2-core VM, Linux 6.18); the processes themselves do nothing.
 // Errors   none: a process that ends meanwhile counts as far as it was read.
 struct TreeSample {
-    std::uint64_t processes{};
+    std::uint64_t processes{};          // that have memory: those that have ended and wait for their parent have none
     std::uint64_t working_set_bytes{};  // pages that processes share count once for each
     std::uint64_t minor_faults{};
     std::uint64_t major_faults{};
 };
 
 [[nodiscard]] TreeSample sample_descendants(pid_t process);
+
+// Their numbers, parents before children, ended ones included.
+[[nodiscard]] std::vector<pid_t> descendants_of(pid_t process);
 
 // From here on a process whose parent has ended becomes a child of ours, and so a descendant still.
 // (PR_SET_CHILD_SUBREAPER)

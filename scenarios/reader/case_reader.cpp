@@ -7,6 +7,7 @@
 
 #include "core/base/checked.hpp"
 #include "core/model/specs.hpp"
+#include "scenarios/reader/command_reader.hpp"
 #include "scenarios/reader/limits.hpp"
 #include "scenarios/reader/option_tables.hpp"
 #include "scenarios/reader/step_reader.hpp"
@@ -114,6 +115,9 @@ model::Case read_case(const Fields& top, const model::Plan& plan, std::vector<mo
     if (const Node* steps = top.raw("steps")) {
         const std::uint32_t ranks = plan.requirements.ranks.count;
         plan_case.steps = StepReader{reading, plan_case.memory, plan_case.release, ranks}.read(*steps);
+    }
+    if (const Node* command = top.raw("command")) {
+        plan_case.command = read_command(*command, reading);
     }
     return plan_case;
 }

@@ -17,6 +17,7 @@
 #include "scenarios/reader/case_reader.hpp"
 #include "scenarios/reader/fingerprint.hpp"
 #include "scenarios/reader/foreign_text.hpp"
+#include "scenarios/reader/limits.hpp"
 #include "scenarios/reader/option_tables.hpp"
 #include "scenarios/reader/step_reader.hpp"
 
@@ -372,6 +373,51 @@ Loaded replay_plan(const ReplayRequest& request, const Surroundings& surrounding
         return tl::unexpected{std::move(errors)};
     }
     return PlanMaker{request, surroundings}.make();
+}
+
+namespace {
+
+// As a scenario may be called: "g++-12" is g___12.
+std::string plan_name(const std::string& program)
+{
+    std::string name = program.substr(program.rfind('/') + 1);
+    for (char& c : name) {
+        c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+        const bool is_plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+        c = is_plain ? c : '_';
+    }
+    if (name.empty() || name.front() < 'a' || name.front() > 'z') {
+        name.insert(0, "run_");
+    }
+    return name.substr(0, max_name_bytes);
+}
+
+}  // namespace
+
+Loaded command_plan(const std::vector<std::string>& words, const std::string& description, const Overrides& overrides,
+                    const Surroundings& surroundings)
+{
+    nlohmann::ordered_json scenario{{"format", "memsweep-scenario"},
+                                    {"version", 1},
+                                    {"name", plan_name(words.front())},
+                                    {"command", {{"run", {"true"}}}}};
+    for (const auto& [axis, values] : overrides.axes) {
+        scenario["axes"][axis] = {axis == allocator_axis ? "glibc" : "declared"};  // the override's values replace it
+        scenario["command"]["run"] = words;
+    }
+    const std::string text = scenario.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    Loaded plan = load_text("<command line>", text, overrides, surroundings);
+    if (!plan) {
+        return plan;
+    }
+    for (model::Case& one : plan->cases) {
+        one.command->run = overrides.axes.empty() ? words : one.command->run;
+    }
+    plan->path.clear();
+    plan->description = description;
+    plan->fingerprint = fingerprint(*plan);
+    take_case_fingerprints(*plan);
+    return plan;
 }
 
 std::string transfer_scenario(const std::vector<model::TransferSpec>& transfers, std::uint64_t bytes,

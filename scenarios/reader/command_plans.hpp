@@ -1,5 +1,5 @@
-// What commands make of their options: the plan of `memsweep replay`, and the scenario that `memsweep probe` writes of
-// a transfer in words, to be kept, varied and gated.
+// What commands make of their options: the plan of `memsweep replay`, that of `memsweep run -- CMD`, and the scenario
+// that `memsweep probe` writes of a transfer in words, to be kept, varied and gated.
 //
 // The plan of replay has one trace on every allocator, pool and release mode that was asked for. Each case is
 // what a scenario file with one replay step would say, and meets the same bounds and objections.
@@ -36,6 +36,12 @@ struct ReplayRequest {
 };
 
 [[nodiscard]] Loaded replay_plan(const ReplayRequest& request, const Surroundings& surroundings);
+
+// One case: this program with these arguments, named after the program's file. With axes (-a NAME=VALUES), which need
+// not be declared anywhere, there is a case for every combination, and the words may hold ${axis.NAME}; else they are
+// taken as they are.
+[[nodiscard]] Loaded command_plan(const std::vector<std::string>& words, const std::string& description,
+                                  const Overrides& overrides, const Surroundings& surroundings);
 
 // The file that carries these transfers out, `bytes` each, with a line end; `repetitions` is at least 1.
 [[nodiscard]] std::string transfer_scenario(const std::vector<model::TransferSpec>& transfers, std::uint64_t bytes,

@@ -73,9 +73,10 @@ class ValueReader {
             return extents();
         case OptionKind::choices:
             return choices();
+        case OptionKind::texts:
+            return texts();
         case OptionKind::object:
         case OptionKind::list:
-        case OptionKind::texts:
             break;
         }
         MEMSWEEP_ASSERT(false, "a key of this kind is read by its own reader");
@@ -205,6 +206,23 @@ class ValueReader {
         return read;
     }
 
+    std::optional<Value> texts()
+    {
+        const List* list = node_.as<List>();
+        if (list == nullptr && node_.as<std::string>() == nullptr) {
+            return must_be(node_);
+        }
+        std::vector<std::string> read;
+        for (std::size_t i = 0; i < (list == nullptr ? 1 : list->size()) && !reading_.diagnostics.full(); ++i) {
+            auto text = read_text(list == nullptr ? node_ : (*list)[i], fmt::format("\"{}\"", option_.name), reading_);
+            if (!text) {
+                return std::nullopt;
+            }
+            read.push_back(*std::move(text));
+        }
+        return read;
+    }
+
     std::nullopt_t complain(std::string message)
     {
         reading_.diagnostics.add(node_.place, std::move(message));
@@ -275,6 +293,16 @@ std::optional<model::Scalar> read_scalar(const Node& node, std::string_view what
                                             what, describe(*read)));
     }
     return scalar;
+}
+
+std::optional<std::string> read_text(const Node& node, std::string_view what, const Reading& reading)
+{
+    if (node.as<std::string>() == nullptr) {
+        reading.diagnostics.add(node.place, fmt::format("{} is made of strings, not of {}", what, describe(node)));
+        return std::nullopt;
+    }
+    const auto scalar = read_scalar(node, what, reading);
+    return scalar ? std::optional{model::to_text(*scalar)} : std::nullopt;
 }
 
 Node node_of(const model::Scalar& value, const Place& place)

@@ -29,7 +29,7 @@ struct Reading {
 };
 
 // The value, within the option's bounds and of the alternative that belongs to its kind. Empty when it was reported.
-// Not for objects, lists of objects and texts.
+// Not for objects and lists of objects.
 [[nodiscard]] std::optional<Value> read_value(const Node& node, const OptionInfo& option, const Reading& reading);
 
 // The number of a device's name, as in gpu0; empty for anything else.
@@ -40,6 +40,9 @@ struct Reading {
 
 // A scalar that fits model::Scalar, for axes and variables; `what` names it in messages.
 [[nodiscard]] std::optional<model::Scalar> read_scalar(const Node& node, std::string_view what, const Reading& reading);
+
+// A string, its placeholders replaced; one that is a placeholder alone may stand for a number.
+[[nodiscard]] std::optional<std::string> read_text(const Node& node, std::string_view what, const Reading& reading);
 
 // The value of model::Scalar as a node that stands at `place`.
 [[nodiscard]] Node node_of(const model::Scalar& value, const Place& place);

@@ -165,6 +165,24 @@ json series_json(const model::SeriesSpec& series)
     return object;
 }
 
+json variables_json(const model::Variables& variables)
+{
+    json object = json::object();
+    for (const auto& [name, value] : variables) {
+        object[name] = value;
+    }
+    return object;
+}
+
+json command_json(const model::CommandSpec& command)
+{
+    json object = object_json(command_table(), command);
+    if (!command.environment.empty()) {
+        object["env"] = variables_json(command.environment);
+    }
+    return object;
+}
+
 std::string canonical_header(const model::Plan& plan)
 {
     json object{{"name", plan.name},
@@ -184,11 +202,10 @@ std::string canonical_case(const model::Case& plan_case)
                 {"steps", steps_json(plan_case.steps)},
                 {"series", series_json(plan_case.series)}};
     if (!plan_case.allocator.environment.empty()) {  // its name is among the parameters
-        json settings = json::object();
-        for (const auto& [name, value] : plan_case.allocator.environment) {
-            settings[name] = value;
-        }
-        object["allocator"] = std::move(settings);
+        object["allocator"] = variables_json(plan_case.allocator.environment);
+    }
+    if (plan_case.command) {
+        object["command"] = command_json(*plan_case.command);
     }
     return text_of(object);
 }

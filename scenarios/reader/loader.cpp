@@ -10,6 +10,7 @@
 #include "core/model/plan.hpp"
 #include "scenarios/reader/assertions.hpp"
 #include "scenarios/reader/case_reader.hpp"
+#include "scenarios/reader/command_reader.hpp"
 #include "scenarios/reader/fingerprint.hpp"
 #include "scenarios/reader/option_tables.hpp"
 #include "scenarios/reader/settings.hpp"
@@ -67,12 +68,24 @@ class Loading {
         }
         Fields top{root, "a scenario", reading};
         top.check(scenario_table().options());
+        check_subject(top);
         read_settings(top, reading, run);
         override_settings(overrides_, run, sources_, diagnostics_);
         plan_.settings = run.settings;
         read_object(top, "requires", requires_table(), reading, plan_.requirements);
         plan_.requirements.ranks = read_ranks(top);
         read_cases_and_claims(top, run.series, reading);
+    }
+
+    // What is measured: one of two.
+    static void check_subject(const Fields& top)
+    {
+        if (top.has("command")) {
+            refuse_beside_command(top);
+        } else if (!top.has("steps")) {
+            top.complain(top.place("steps"), "a scenario lacks \"steps\": what one repetition does, in order; or "
+                                             "\"command\": a program to run");
+        }
     }
 
     void read_cases_and_claims(const Fields& top, const model::SeriesSpec& series, const Reading& reading)
@@ -96,7 +109,10 @@ class Loading {
                                                             "of this name; call the axis otherwise",
                                                             name));
             }
-            if (name == model::placement_axis && plan_.settings.isolation == model::Isolation::none) {
+            if (name == model::placement_axis && top.has("command")) {
+                top.complain(top.place("axes"),
+                             "axis \"placement\" says which cases share a worker: a command has none");
+            } else if (name == model::placement_axis && plan_.settings.isolation == model::Isolation::none) {
                 top.complain(top.place("axes"), "axis \"placement\" says which cases share a worker: it needs "
                                                 "isolation \"process\", not \"none\"");
             }

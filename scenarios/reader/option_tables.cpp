@@ -86,7 +86,8 @@ const OptionTable<RunSettings>& scenario_table()
                 rows::key<Run>("release", object, "when memory that was dropped is freed"),
                 rows::key<Run>("safety", object, "what looks for mistakes in the use of memory"),
                 rows::key<Run>("allocators", object, "settings of the allocators that the axis allocator names"),
-                rows::key<Run>("steps", list, "what one repetition does, in order").required(),
+                rows::key<Run>("steps", list, "what one repetition does, in order"),
+                rows::key<Run>("command", object, "a program to run in place of steps"),
                 series(),
                 rows::key<Run>("assert", list, "what must hold"),
             });
@@ -150,6 +151,29 @@ const OptionTable<Profile>& profile_table()
     return table;
 }
 
+const OptionTable<model::CommandSpec>& command_table()
+{
+    using enum OptionKind;
+    using C = model::CommandSpec;
+    static const OptionTable<C> table{
+        rows::row<&C::run>("run", texts, "the program and its arguments; with shell one text").required(),
+        rows::row<&C::prepare>("prepare", texts, "what is run before each repetition, outside all measurements"),
+        rows::row<&C::cleanup>("cleanup", texts, "what is run after each repetition"),
+        rows::text<&C::input>("stdin",
+                              "file that its standard input is read from; without it there is nothing to read"),
+        rows::text<&C::cwd>("cwd", "folder that it runs in, and that relative paths begin at"),
+        rows::key<C>("env", object, "names and values that its environment has beside memsweep's"),
+        rows::text<&C::output>("stdout",
+                               "what becomes of its standard output: null, inherit, checksum (all cases must print "
+                               "the same), or a file")
+            .or_null(),
+        rows::integer<&C::exit_code>("exit_code", 0, 255, "with which it succeeds"),
+        rows::flag<&C::shell>("shell", "run, prepare and cleanup are scripts of /bin/sh"),
+        rows::flag<&C::count>("count", "further repetitions count its allocations exactly; timed ones never do"),
+    };
+    return table;
+}
+
 // Both metrics are recorded where the list is absent; SeriesSpec begins with none, since most cases have no series.
 const OptionTable<model::SeriesSpec>& series_table()
 {
@@ -209,6 +233,7 @@ std::vector<OptionSection> option_sections()
         {"allocators: mimalloc", "mimalloc's options", allocator_options("mimalloc")},
         {"allocators: tcmalloc", "gperftools' tcmalloc", allocator_options("tcmalloc")},
         {"profile", "the top level of a runtime profile, configs/runtimes/*.json", profile_table().options()},
+        {"command", "a program to run in place of steps", command_table().options()},
         {"series", "what is recorded over time", series_table().options()},
         {"assert", "what must hold", assert_table().options()},
         {"step", "what every step may carry", step_table().options()},

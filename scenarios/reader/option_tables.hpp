@@ -11,6 +11,7 @@
 
 namespace memsweep::model {
 struct Assertion;
+struct CommandSpec;
 struct MemorySpec;
 struct NumaSpec;
 struct PoolSpec;
@@ -45,6 +46,7 @@ struct Profile {
 [[nodiscard]] const OptionTable<model::ReleaseSpec>& release_table();
 [[nodiscard]] const OptionTable<model::SafetySpec>& safety_table();
 [[nodiscard]] const OptionTable<Profile>& profile_table();  // the top level of a runtime profile
+[[nodiscard]] const OptionTable<model::CommandSpec>& command_table();
 [[nodiscard]] const OptionTable<model::SeriesSpec>& series_table();
 [[nodiscard]] const OptionTable<model::Assertion>& assert_table();
 [[nodiscard]] const OptionTable<model::Step>& step_table();             // what every step may carry

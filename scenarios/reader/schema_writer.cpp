@@ -123,7 +123,9 @@ ordered_json default_json(const OptionInfo& row)
         return row.choices();  // all of them
     }
     auto value = ordered_json::parse(row.default_text, nullptr, false);
-    return row.kind == OptionKind::choice || value.is_discarded() ? ordered_json(row.default_text) : value;
+    return row.kind == OptionKind::choice || row.kind == OptionKind::text || value.is_discarded()
+               ? ordered_json(row.default_text)
+               : value;
 }
 
 std::string sentence(std::string_view help)
@@ -144,6 +146,11 @@ ordered_json named_members(ordered_json value)
 ordered_json not_empty_text()
 {
     return {{"type", "string"}, {"minLength", 1}};
+}
+
+ordered_json text_members()
+{
+    return {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}};
 }
 
 ordered_json axes_schema()
@@ -224,6 +231,7 @@ ordered_json special_schema(std::string_view section, const OptionInfo& row)
         Special{"scenario", "release", [](Row) { return object_schema("release"); }},
         Special{"scenario", "safety", [](Row) { return object_schema("safety"); }},
         Special{"scenario", "allocators", [](Row) { return allocators_schema(); }},
+        Special{"scenario", "command", [](Row) { return object_schema("command"); }},
         Special{"scenario", "assert", [](Row) { return list_of(object_schema("assert"), max_asserts); }},
         Special{"", "steps", [](Row) { return as_defined("steps"); }},
         Special{"", "series", [](Row) { return as_defined("series"); }},
@@ -237,6 +245,11 @@ ordered_json special_schema(std::string_view section, const OptionInfo& row)
                     ordered_json schema;
                     schema["allOf"].push_back({{"$ref", "#/properties/release"}});
                     return schema;
+                }},
+        Special{"command", "env", [](Row) { return text_members(); }},
+        Special{"command", "stdout",
+                [](Row) {
+                    return ordered_json{{"anyOf", ordered_json::array({{{"type", "null"}}, not_empty_text()})}};
                 }},
         Special{"assert", "where", [](Row) { return as_defined("pattern"); }},
         Special{"assert", "expr", [](Row) { return not_empty_text(); }},
@@ -263,6 +276,9 @@ ordered_json special_schema(std::string_view section, const OptionInfo& row)
 void add_choice_of_keys(std::string_view section, ordered_json& schema)
 {
     const auto needs = [](std::string_view key) { return ordered_json{{"required", ordered_json::array({key})}}; };
+    if (section == "scenario") {
+        schema["oneOf"] = {needs("steps"), needs("command")};
+    }
     if (section == "axes: range") {
         schema["oneOf"] = {needs("factor"), needs("step")};
     }

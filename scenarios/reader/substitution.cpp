@@ -62,8 +62,8 @@ base::Expected<std::string> environment_text(std::string_view body, const Surrou
 Substituted axis_value(std::string_view name, const Scope& scope)
 {
     if (scope.axes == nullptr) {
-        return invalid(
-            fmt::format("${{axis.{}}} differs between cases; it can stand in memory, release and steps only", name));
+        return invalid(fmt::format(
+            "${{axis.{}}} differs between cases; it can stand in memory, release, steps and command only", name));
     }
     if (const model::Scalar* value = model::find_value(*scope.axes, name)) {
         return *value;

@@ -49,7 +49,7 @@ class Usage {
     void add_scenario(const json& file)
     {
         const json none = json::object();
-        for (const char* section : {"requires", "memory", "release", "safety", "allocators", "series"}) {
+        for (const char* section : {"requires", "memory", "release", "safety", "allocators", "command", "series"}) {
             add(section, file.value(section, none));
         }
         const json memory = file.value("memory", none);

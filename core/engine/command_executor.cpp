@@ -1,0 +1,460 @@
+#include "core/engine/command_executor.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/base/printable.hpp"
+#include "core/base/quantity.hpp"
+#include "core/base/xxh64.hpp"
+#include "core/engine/program.hpp"
+#include "core/sys/allocator_library.hpp"
+#include "core/sys/command_launch.hpp"
+#include "core/sys/process_tree.hpp"
+
+namespace memsweep::engine {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+namespace fs = std::filesystem;
+
+constexpr nanoseconds first_sample_after = milliseconds{3};
+constexpr nanoseconds shortest_sampling = milliseconds{5};
+constexpr int sampling_share = 50;  // a sample's cost is at most one in so many of its processor's time
+constexpr nanoseconds stop_check_interval = milliseconds{50};
+constexpr nanoseconds grace = milliseconds{1000};         // from SIGTERM to SIGKILL
+constexpr nanoseconds end_patience = milliseconds{5000};  // from SIGKILL to the end
+constexpr std::size_t last_words_bytes = 2048;
+constexpr std::size_t last_lines = 3;
+constexpr int pipe_bytes = 1 << 20;  // as much as an unprivileged process may have
+
+// A pipe that somebody writes to whom we must never keep waiting.
+class Drain {
+  public:
+    virtual ~Drain() = default;
+    Drain() = default;
+    Drain(const Drain&) = delete;
+    Drain& operator=(const Drain&) = delete;
+
+    [[nodiscard]] base::Expected<void> open()
+    {
+        std::array<int, 2> ends{-1, -1};
+        if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+            return base::fail(base::os_error("pipe", errno));
+        }
+        read_end_.reset(ends[0]);
+        write_end_.reset(ends[1]);
+        ::fcntl(read_end_.get(), F_SETFL, O_NONBLOCK);
+        ::fcntl(read_end_.get(), F_SETPIPE_SZ, pipe_bytes);  // smaller where a limit says so
+        return {};
+    }
+
+    // -1: nobody will ever write again, or it was never opened.
+    [[nodiscard]] int fd() const { return read_end_.get(); }
+    [[nodiscard]] int write_end() const { return write_end_.get(); }
+    void close_write_end() { write_end_.reset(); }
+
+    // What is there now, or so much of it that others get their turn.
+    void read_some()
+    {
+        static std::array<char, std::size_t{128} * 1024> buffer;
+        const ssize_t got =
+            sys::retry_interrupted([&] { return ::read(read_end_.get(), buffer.data(), buffer.size()); });
+        if (got > 0) {
+            take({buffer.data(), static_cast<std::size_t>(got)});
+        } else if (got == 0 || errno != EAGAIN) {
+            read_end_.reset();
+        }
+    }
+
+    // When all writers have ended.
+    void read_all()
+    {
+        for (std::array<pollfd, 1> ready{{{fd(), POLLIN, 0}}}; fd() >= 0 && ::poll(ready.data(), 1, 0) > 0;) {
+            read_some();
+        }
+    }
+
+  private:
+    virtual void take(std::string_view bytes) = 0;
+
+    sys::UniqueFd read_end_;
+    sys::UniqueFd write_end_;
+};
+
+class LastWords final : public Drain {
+  public:
+    // The last lines, each inert; empty: nothing was said.
+    [[nodiscard]] std::string text() const
+    {
+        std::string_view rest{kept_};
+        rest = rest.substr(0, rest.find_last_not_of(" \t\r\n") + 1);
+        std::string text;
+        for (std::size_t line = 0; line < last_lines && !rest.empty(); ++line) {
+            const std::size_t begin = rest.rfind('\n') + 1;
+            const std::string words = base::printable(rest.substr(begin));
+            text = text.empty() ? words : words + " | " + text;
+            rest = rest.substr(0, begin == 0 ? 0 : begin - 1);
+        }
+        return text;
+    }
+
+  private:
+    void take(std::string_view bytes) override
+    {
+        kept_ += bytes.substr(bytes.size() - std::min(bytes.size(), last_words_bytes));
+        if (kept_.size() > last_words_bytes) {
+            kept_.erase(0, kept_.size() - last_words_bytes);
+        }
+    }
+
+    std::string kept_;
+};
+
+class Checksum final : public Drain {
+  public:
+    [[nodiscard]] std::string text() const { return fmt::format("xxh64:{:016x}", hash_.digest()); }
+
+  private:
+    void take(std::string_view bytes) override { hash_.add(bytes); }
+
+    base::Xxh64 hash_;
+};
+
+std::string beside(const std::string& cwd, const std::string& path)
+{
+    return cwd.empty() || path.starts_with('/') ? path : cwd + "/" + path;
+}
+
+base::Expected<sys::UniqueFd> open_file(const std::string& path, int flags)
+{
+    constexpr mode_t readable_by_all = 0644;
+    sys::UniqueFd file{::open(path.c_str(), flags | O_CLOEXEC, readable_by_all)};
+    if (!file.valid()) {
+        return base::fail(base::os_error("open", errno, path));
+    }
+    return file;
+}
+
+// The words that are executed.
+std::vector<std::string> executed(const std::vector<std::string>& words, bool shell)
+{
+    if (!shell) {
+        return words;
+    }
+    std::vector<std::string> wrapped{"/bin/sh", "-c"};
+    wrapped.insert(wrapped.end(), words.begin(), words.end());
+    return wrapped;
+}
+
+// How one program ended, and what it used.
+struct ProgramEnd {
+    Ending ending{Ending::broken};
+    std::string reason;
+    sys::ExitStatus status;
+    nanoseconds wall{};
+    sys::HardwareCounts hardware;
+    sys::Cleared left;
+    std::string last_words;
+    std::string checksum;  // empty: not asked for
+};
+
+// One program, from its start to the end of everything that it has started.
+class Supervision {
+  public:
+    Supervision(const sys::Clock& clock, const sys::StopSignals& signals, nanoseconds timeout)
+        : clock_{clock}, signals_{signals}, timeout_{timeout}
+    {
+    }
+
+    // `sampler`: null: its memory is of no interest.
+    ProgramEnd run(const model::CommandSpec& command, const std::vector<std::string>& words,
+                   const model::AllocatorSpec& allocator, const std::string& output, nanoseconds interval,
+                   TreeSampler* sampler, const std::function<void(int pid)>& started)
+    {
+        ProgramEnd end;
+        auto launch = prepare(command, words, allocator, output);
+        if (!launch) {
+            end.reason = base::describe(launch.error());
+            return end;
+        }
+        const std::optional<sys::HardwareCounters> counters =
+            sampler == nullptr ? std::nullopt : std::optional<sys::HardwareCounters>{launch->launcher()};
+        if (sampler != nullptr) {
+            sampler->begin();
+        }
+        const nanoseconds begin = clock_.now();
+        auto process = launch->start();
+        last_words_.close_write_end();
+        checksum_.close_write_end();
+        if (!process) {
+            end.reason = base::describe(process.error());
+            return end;
+        }
+        started(process->pid());
+        watch(*process, begin, interval, sampler, end);
+        end.wall = clock_.now() - begin;
+        if (end.ending != Ending::finished) {
+            stop(*process);
+        }
+        end.status = process->wait_for(end_patience).value_or(sys::ExitStatus{.code = -1});
+        end.left = sys::clear_descendants(end_patience);
+        last_words_.read_all();
+        checksum_.read_all();
+        end.hardware = counters ? counters->read() : sys::HardwareCounts{};
+        end.last_words = last_words_.text();
+        end.checksum = output == model::output_checksum ? checksum_.text() : "";
+        return end;
+    }
+
+  private:
+    base::Expected<sys::CommandLaunch> prepare(const model::CommandSpec& command, const std::vector<std::string>& words,
+                                               const model::AllocatorSpec& allocator, const std::string& output)
+    {
+        sys::LaunchOptions options{.program = {.argv = executed(words, command.shell)}, .cwd = command.cwd};
+        sys::put_under(allocator, options.program);
+        options.program.environment.insert(options.program.environment.end(), command.environment.begin(),
+                                           command.environment.end());
+        const sys::UniqueFd input =
+            MEMSWEEP_TRY(open_file(command.input.empty() ? "/dev/null" : beside(command.cwd, command.input), O_RDONLY));
+        options.input = input.get();
+        sys::UniqueFd file;
+        if (output == model::output_checksum) {
+            MEMSWEEP_TRY(checksum_.open());
+            options.output = checksum_.write_end();
+        } else if (output != model::output_inherited) {
+            file = output == model::output_discarded
+                       ? MEMSWEEP_TRY(open_file("/dev/null", O_WRONLY))
+                       : MEMSWEEP_TRY(open_file(beside(command.cwd, output), O_WRONLY | O_CREAT | O_TRUNC));
+            options.output = file.get();
+        }
+        if (output != model::output_inherited) {
+            MEMSWEEP_TRY(last_words_.open());
+            options.error = last_words_.write_end();
+        }
+        return sys::CommandLaunch::prepare(options);
+    }
+
+    // Until the program has ended, runs out of time or the user stops the run.
+    void watch(sys::ChildProcess& process, nanoseconds begin, nanoseconds interval, TreeSampler* sampler,
+               ProgramEnd& end)
+    {
+        nanoseconds next_sample = begin + (interval > nanoseconds::zero() ? interval : first_sample_after);
+        while (true) {
+            const nanoseconds now = clock_.now();
+            if (now >= begin + timeout_) {
+                end.ending = Ending::timed_out;
+                return;
+            }
+            nanoseconds wait = std::min(stop_check_interval, begin + timeout_ - now);
+            if (sampler != nullptr) {
+                wait = std::min(wait, std::max(next_sample - now, nanoseconds::zero()));
+            }
+            if (wait_for_end(process, wait)) {
+                end.ending = Ending::finished;
+                return;
+            }
+            if (signals_.pending()) {
+                end.ending = Ending::interrupted;
+                return;
+            }
+            if (sampler != nullptr && clock_.now() >= next_sample) {
+                sampler->sample();
+                const nanoseconds pause = std::max(shortest_sampling, sampler->cost() * sampling_share);
+                next_sample = clock_.now() + (interval > nanoseconds::zero() ? interval : pause);
+            }
+        }
+    }
+
+    // Reads what the program says meanwhile; true as soon as it has ended.
+    bool wait_for_end(const sys::ChildProcess& process, nanoseconds wait)
+    {
+        std::array<pollfd, 4> ready{{{process.fd(), POLLIN, 0},
+                                     {last_words_.fd(), POLLIN, 0},
+                                     {checksum_.fd(), POLLIN, 0},
+                                     {signals_.fd(), POLLIN, 0}}};
+        const timespec timeout = sys::to_timespec(wait);
+        if (::ppoll(ready.data(), ready.size(), &timeout, nullptr) <= 0) {
+            return false;
+        }
+        if (ready[0].revents != 0) {
+            return true;
+        }
+        if (ready[1].revents != 0) {
+            last_words_.read_some();
+        }
+        if (ready[2].revents != 0) {
+            checksum_.read_some();
+        }
+        return false;
+    }
+
+    // The program and all that it has started are asked to end, then made to.
+    void stop(sys::ChildProcess& process)
+    {
+        sys::signal_descendants(SIGTERM);
+        ::kill(process.pid(), SIGTERM);  // where the kernel does not tell who our descendants are
+        ::kill(process.pid(), SIGCONT);  // one that is stopped would not hear it
+        const nanoseconds deadline = clock_.now() + grace;
+        while (clock_.now() < deadline && !signals_.pending() &&
+               !wait_for_end(process, std::max(deadline - clock_.now(), nanoseconds::zero()))) {
+        }
+        sys::signal_descendants(SIGKILL);
+        ::kill(process.pid(), SIGKILL);
+    }
+
+    const sys::Clock& clock_;
+    const sys::StopSignals& signals_;
+    nanoseconds timeout_;
+    LastWords last_words_;
+    Checksum checksum_;
+};
+
+std::string with_last_words(std::string text, const ProgramEnd& end)
+{
+    return end.last_words.empty() ? text : fmt::format("{}; its last words: {}", text, end.last_words);
+}
+
+// Why the end is no good; empty when it is. Turns a bad exit into `crashed`.
+std::string judge(ProgramEnd& end, std::uint32_t exit_code, nanoseconds timeout)
+{
+    switch (end.ending) {
+    case Ending::timed_out:
+        return with_last_words(fmt::format("still running after {}", base::format_duration(sys::seconds_of(timeout))),
+                               end);
+    case Ending::finished:
+        if (end.status.signal == 0 && end.status.code == static_cast<int>(exit_code)) {
+            return {};
+        }
+        end.ending = Ending::crashed;
+        return with_last_words(exit_code == 0 || end.status.signal != 0
+                                   ? end.status.describe()
+                                   : fmt::format("{}, not {}", end.status.describe(), exit_code),
+                               end);
+    case Ending::interrupted:
+    case Ending::refused:
+    case Ending::unmet:
+    case Ending::crashed:
+    case Ending::broken:
+        break;
+    }
+    return end.reason;
+}
+
+void nobody(int /*pid*/) {}
+
+}  // namespace
+
+CommandExecutor::CommandExecutor(const sys::Clock& clock, const sys::StopSignals& signals)
+    : clock_{clock}, signals_{signals}
+{
+    sys::adopt_orphans();
+}
+
+Outcome CommandExecutor::run(const Program& program, const RunLimits& limits,
+                             const std::function<void(int pid)>& started)
+{
+    const model::CommandSpec& command = *program.command;
+    // Beside the measurement: whatever the program has done, `cleanup` follows, unless the user wants an end.
+    const auto beside_it = [&](std::string_view what, const std::vector<std::string>& words, Outcome& outcome) {
+        if (words.empty() || outcome.ending == Ending::interrupted) {
+            return;
+        }
+        ProgramEnd end = Supervision{clock_, signals_, limits.timeout}.run(command, words, {}, model::output_discarded,
+                                                                           {}, nullptr, nobody);
+        std::string why = judge(end, 0, limits.timeout);
+        if (end.ending != Ending::finished && outcome.ending == Ending::finished) {
+            outcome.ending = end.ending == Ending::interrupted ? Ending::interrupted : Ending::broken;
+            outcome.reason = fmt::format("{}: {}", what, why);
+        }
+    };
+    Outcome outcome;
+    outcome.ending = signals_.pending() ? Ending::interrupted : Ending::finished;
+    beside_it("prepare", command.prepare, outcome);
+    if (outcome.ending == Ending::finished) {
+        outcome = measure(program, limits, started);
+    }
+    beside_it("cleanup", command.cleanup, outcome);
+    return outcome;
+}
+
+Outcome CommandExecutor::measure(const Program& program, const RunLimits& limits,
+                                 const std::function<void(int pid)>& started)
+{
+    const model::CommandSpec& command = *program.command;
+    const bool keeps_series = limits.series.interval > nanoseconds::zero() && limits.series.working_set;
+    TreeSampler sampler{keeps_series};
+    Outcome outcome;
+    ProgramEnd end = Supervision{clock_, signals_, limits.timeout}.run(
+        command, command.run, program.allocator, command.output,
+        keeps_series ? limits.series.interval : nanoseconds::zero(), &sampler, [&](int pid) {
+            outcome.pid = pid;
+            started(pid);
+        });
+    outcome.reason = judge(end, command.exit_code, limits.timeout);
+    outcome.ending = end.ending;
+    const sys::ExitStatus& status = end.status;
+    RepetitionRecord& record = outcome.record;
+    record.wall_ns = end.wall.count();
+    record.cpu_ns = (status.user_cpu + status.system_cpu).count();
+    record.minor_faults = status.minor_faults;
+    record.major_faults = status.major_faults;
+    // The kernel's own mark is exact for one process; a sum of several is known as far as it was sampled.
+    record.peak_working_set_bytes = std::max(status.max_rss_bytes, end.left.max_rss_bytes);
+    if (sampler.most_processes() > 1) {
+        record.peak_working_set_bytes = std::max(record.peak_working_set_bytes, sampler.peak_bytes());
+    }
+    outcome.command = {.user_time = status.user_cpu,
+                       .system_time = status.system_cpu,
+                       .context_switches = status.context_switches,
+                       .read_bytes = status.read_bytes,
+                       .written_bytes = status.written_bytes,
+                       .pressure_seconds = sampler.stall_seconds(),
+                       .hardware = end.hardware,
+                       .checksum = std::move(end.checksum),
+                       .left_processes = end.left.processes};
+    for (model::Series& series : sampler.take_series()) {
+        if (series.name == "working_set" && !series.t.empty()) {
+            outcome.series.push_back(std::move(series));
+        }
+    }
+    return outcome;
+}
+
+std::string missing_program(const model::CommandSpec& command)
+{
+    if (command.shell || !command.prepare.empty() || command.run.empty()) {
+        return {};
+    }
+    const std::string& name = command.run.front();
+    if (name.find('/') == std::string::npos) {
+        return sys::find_program(name).empty()
+                   ? fmt::format("{}: there is no such program in PATH", base::printable(name))
+                   : "";
+    }
+    const std::string path = beside(command.cwd, name);
+    std::error_code problem;
+    if (fs::is_directory(path, problem)) {
+        return fmt::format("{}: is a folder", base::printable(path));
+    }
+    if (::access(path.c_str(), X_OK) != 0) {
+        return fmt::format("{}: {}", base::printable(path),
+                           errno == ENOENT ? "there is no such program" : "is not executable");
+    }
+    return {};
+}
+
+}  // namespace memsweep::engine

@@ -1,0 +1,52 @@
+// The memory of everything that this process has started, over time and at its highest, seen from outside.
+//
+// Units    seconds since begin(); bytes; page faults and waiting time per interval.
+// Cost     of a sample: as sys::sample_descendants says, and one small file; the processes themselves do nothing.
+// Threads  one.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/model/report.hpp"
+#include "core/sys/process_probe.hpp"
+
+namespace memsweep::engine {
+
+class TreeSampler {
+  public:
+    // Without series the peaks alone are kept.
+    explicit TreeSampler(bool keeps_series);
+
+    void begin();
+    void sample();
+
+    // The largest sum sampled. Pages that processes share count once for each.
+    [[nodiscard]] std::uint64_t peak_bytes() const { return peak_bytes_; }
+    // Most of them that a sample has seen at once.
+    [[nodiscard]] std::uint64_t most_processes() const { return most_processes_; }
+    // What the last sample took.
+    [[nodiscard]] std::chrono::nanoseconds cost() const { return cost_; }
+    // In which some task of this machine waited for memory, since begin(). Empty: the kernel keeps no such figures.
+    [[nodiscard]] std::optional<double> stall_seconds() const;
+
+    // working_set, processes, minor_faults, major_faults and, where the kernel tells, memory_stall; each as long.
+    [[nodiscard]] std::vector<model::Series> take_series() { return std::move(series_); }
+
+  private:
+    void keep(const sys::TreeSample& now, std::chrono::steady_clock::time_point at);
+
+    bool keeps_series_;
+    std::vector<model::Series> series_;
+    std::chrono::steady_clock::time_point begun_;
+    std::chrono::nanoseconds cost_{};
+    sys::TreeSample last_;
+    std::optional<std::uint64_t> first_stall_us_;
+    std::optional<std::uint64_t> last_stall_us_;
+    std::uint64_t peak_bytes_{};
+    std::uint64_t most_processes_{};
+};
+
+}  // namespace memsweep::engine

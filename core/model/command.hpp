@@ -1,0 +1,31 @@
+// A foreign program as a case: what is run, what surrounds it, and what becomes of what it prints.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/model/allocator.hpp"
+
+namespace memsweep::model {
+
+// Paths are the program's: relative ones begin at `cwd`, which begins where memsweep was started.
+struct CommandSpec {
+    std::vector<std::string> run;      // the program and its arguments; one text where `shell` is set
+    std::vector<std::string> prepare;  // the same, before each repetition and outside all measurements; empty: nothing
+    std::vector<std::string> cleanup;  // the same, after it
+    std::string input;                 // file that its standard input is read from; empty: /dev/null
+    std::string cwd;                   // empty: as memsweep's
+    Variables environment;             // added to memsweep's own, or replacing it by name; sorted by name
+    std::string output{"null"};        // what becomes of its standard output: a word below, or a file
+    std::uint32_t exit_code{};         // any other is a failure
+    bool shell{};                      // each of these texts is a script of /bin/sh
+    bool count{};                      // its allocations are counted in repetitions of their own
+};
+
+// What `output` can say beside a file's name.
+inline constexpr const char* output_discarded = "null";
+inline constexpr const char* output_inherited = "inherit";
+inline constexpr const char* output_checksum = "checksum";
+
+}  // namespace memsweep::model

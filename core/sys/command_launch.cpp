@@ -1,0 +1,179 @@
+#include "core/sys/command_launch.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "core/sys/launcher/launch_words.hpp"
+
+namespace memsweep::sys {
+namespace {
+
+constexpr int first_lifted = 10;  // above every number that the launcher is promised
+
+base::Expected<std::string> launcher_path()
+{
+    std::error_code problem;
+    const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", problem).parent_path();
+    for (const char* const place : {"memsweep-launch", "../lib/memsweep/memsweep-launch"}) {
+        const std::filesystem::path path = (folder / place).lexically_normal();
+        if (std::filesystem::exists(path, problem)) {
+            return path.string();
+        }
+    }
+    return base::fail(base::ErrorCode::not_supported,
+                      "memsweep-launch is missing: neither beside this program nor in ../lib/memsweep",
+                      folder.string());
+}
+
+class SpawnActions {
+  public:
+    SpawnActions() noexcept { ::posix_spawn_file_actions_init(&actions_); }
+    SpawnActions(const SpawnActions&) = delete;
+    SpawnActions& operator=(const SpawnActions&) = delete;
+    ~SpawnActions() { ::posix_spawn_file_actions_destroy(&actions_); }
+
+    // `fd` becomes `number`, whatever else is there; our own copy waits out of the way until then.
+    [[nodiscard]] bool give(int fd, int number)
+    {
+        lifted_.emplace_back(::fcntl(fd, F_DUPFD_CLOEXEC, first_lifted));
+        return lifted_.back().valid() &&
+               ::posix_spawn_file_actions_adddup2(&actions_, lifted_.back().get(), number) == 0;
+    }
+    void enter(const std::string& folder)
+    {
+        if (!folder.empty()) {
+            ::posix_spawn_file_actions_addchdir_np(&actions_, folder.c_str());
+        }
+    }
+    [[nodiscard]] const posix_spawn_file_actions_t* get() const { return &actions_; }
+
+  private:
+    posix_spawn_file_actions_t actions_{};
+    std::vector<UniqueFd> lifted_;
+};
+
+class SpawnAttributes {
+  public:
+    SpawnAttributes() noexcept
+    {
+        ::posix_spawnattr_init(&attributes_);
+        sigset_t all;
+        sigfillset(&all);
+        sigset_t none;
+        sigemptyset(&none);
+        ::posix_spawnattr_setsigdefault(&attributes_, &all);
+        ::posix_spawnattr_setsigmask(&attributes_, &none);
+        ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    }
+    SpawnAttributes(const SpawnAttributes&) = delete;
+    SpawnAttributes& operator=(const SpawnAttributes&) = delete;
+    ~SpawnAttributes() { ::posix_spawnattr_destroy(&attributes_); }
+    [[nodiscard]] const posix_spawnattr_t* get() const { return &attributes_; }
+
+  private:
+    posix_spawnattr_t attributes_{};
+};
+
+// posix_spawn takes char*, and writes to none of them.
+std::vector<char*> spawn_list(const std::vector<std::string>& texts)
+{
+    std::vector<char*> list;
+    list.reserve(texts.size() + 1);
+    for (const std::string& text : texts) {
+        list.push_back(const_cast<char*>(text.c_str()));
+    }
+    list.push_back(nullptr);
+    return list;
+}
+
+}  // namespace
+
+CommandLaunch::CommandLaunch(Launcher launcher, UniqueFd socket, std::string program) noexcept
+    : launcher_{std::move(launcher)}, socket_{std::move(socket)}, program_{std::move(program)}
+{
+}
+
+CommandLaunch::~CommandLaunch()
+{
+    socket_.reset();  // one that still waits for its word ends at that
+    reap();
+}
+
+void CommandLaunch::reap() noexcept
+{
+    if (const pid_t pid = std::exchange(launcher_.pid, 0); pid > 0) {
+        retry_interrupted([&] { return ::waitpid(pid, nullptr, 0); });
+    }
+}
+
+base::Expected<CommandLaunch> CommandLaunch::prepare(const LaunchOptions& options)
+{
+    const std::string path = MEMSWEEP_TRY(launcher_path());
+    const std::vector<std::string> environment = MEMSWEEP_TRY(child_environment(options.program));
+    const std::string& program = options.program.argv.front();
+    std::array<int, 2> sockets{-1, -1};
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets.data()) != 0) {
+        return base::fail(base::os_error("socketpair", errno));
+    }
+    UniqueFd ours{sockets[0]};
+    const UniqueFd theirs{sockets[1]};
+    SpawnActions actions;
+    actions.enter(options.cwd);
+    if (!actions.give(options.input, 0) || !actions.give(options.output, 1) || !actions.give(options.error, 2) ||
+        !actions.give(theirs.get(), launcher_socket)) {
+        return base::fail(base::os_error("fcntl", errno, program));
+    }
+    std::vector<std::string> argv{path};
+    argv.insert(argv.end(), options.program.argv.begin(), options.program.argv.end());
+    Launcher launcher;
+    const int problem = ::posix_spawn(&launcher.pid, path.c_str(), actions.get(), SpawnAttributes{}.get(),
+                                      spawn_list(argv).data(), spawn_list(environment).data());
+    if (problem != 0) {
+        launcher.pid = 0;
+        const bool is_folder = options.cwd.empty() || std::filesystem::is_directory(options.cwd);
+        return base::fail(base::os_error("cannot be run", problem, is_folder ? path : options.cwd));
+    }
+    return CommandLaunch{std::move(launcher), std::move(ours), program};
+}
+
+base::Expected<ChildProcess> CommandLaunch::start()
+{
+    const auto receive = [this](LaunchWord& word) {
+        return retry_interrupted([&] { return ::recv(socket_.get(), &word, sizeof word, 0); });
+    };
+    LaunchWord born{};
+    LaunchWord refused{};
+    ::send(socket_.get(), &launch_go, 1, MSG_NOSIGNAL);
+    // The two words come from two processes, in any order.
+    ssize_t got = 0;
+    for (LaunchWord word{}; (got = receive(word)) == static_cast<ssize_t>(sizeof word);) {
+        (word.pid != 0 ? born : refused) = word;
+    }
+    reap();
+    if (born.pid == 0) {
+        return base::fail(base::os_error("starting a process", refused.error != 0 ? refused.error : ECHILD, program_));
+    }
+    UniqueFd pidfd{static_cast<int>(::syscall(SYS_pidfd_open, born.pid, 0))};
+    const int problem = pidfd.valid() ? 0 : errno;
+    ChildProcess process{born.pid, std::move(pidfd)};
+    if (refused.error != 0) {
+        return base::fail(base::os_error("cannot be run", refused.error, program_));
+    }
+    if (problem != 0) {
+        return base::fail(base::os_error("pidfd_open", problem, program_));
+    }
+    return process;
+}
+
+}  // namespace memsweep::sys

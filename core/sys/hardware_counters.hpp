@@ -1,0 +1,35 @@
+// Instructions and cycles that a program and everything it starts have spent in user space.
+//
+// Sources  perf_event_open(2): inherit, enable_on_exec; kernel.perf_event_paranoid up to 2 lets everybody count this.
+// Cost     some microseconds at the start and the end; nothing in between.
+// Errors   none: where the processor, the hypervisor, the kernel or a sandbox refuses, there are no counts.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "core/sys/descriptor.hpp"
+
+namespace memsweep::sys {
+
+struct HardwareCounts {
+    std::optional<std::uint64_t> instructions;  // empty: not counted, or counted for a part of the time only
+    std::optional<std::uint64_t> cycles;
+};
+
+class HardwareCounters {
+  public:
+    // Counts whatever descendants of this process do once they have called exec.
+    explicit HardwareCounters(pid_t process) noexcept;
+
+    // When those have ended.
+    [[nodiscard]] HardwareCounts read() const noexcept;
+
+  private:
+    UniqueFd instructions_;
+    UniqueFd cycles_;
+};
+
+}  // namespace memsweep::sys

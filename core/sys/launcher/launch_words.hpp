@@ -1,0 +1,16 @@
+// What memsweep and its launcher say to each other, over a socket of whole messages.
+#pragma once
+
+namespace memsweep::sys {
+
+inline constexpr int launcher_socket = 3;  // of the launcher
+inline constexpr char launch_go = 'g';     // to the launcher: start the program
+
+// From the launcher, and from the program's process where it could not become the program. No message, but the
+// socket's end, says that it has.
+struct LaunchWord {
+    int pid;    // of the program's process; 0: none could be made, or this is about its program
+    int error;  // errno of what went wrong; 0: nothing
+};
+
+}  // namespace memsweep::sys

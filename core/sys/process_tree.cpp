@@ -1,0 +1,66 @@
+#include "core/sys/process_tree.hpp"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <ctime>
+#include <set>
+#include <vector>
+
+#include "core/sys/clock.hpp"
+#include "core/sys/process_probe.hpp"
+
+namespace memsweep::sys {
+namespace {
+
+// Takes those that have ended away; what is left of the list.
+std::vector<pid_t> reaped(std::vector<pid_t> processes, Cleared& cleared)
+{
+    std::erase_if(processes, [&](pid_t process) {
+        rusage usage{};
+        const bool ended = ::wait4(process, nullptr, WNOHANG, &usage) == process;
+        if (ended) {
+            cleared.max_rss_bytes = std::max(cleared.max_rss_bytes, static_cast<std::uint64_t>(usage.ru_maxrss) * 1024);
+        }
+        return ended;
+    });
+    return processes;
+}
+
+}  // namespace
+
+void signal_descendants(int signal) noexcept
+{
+    for (const pid_t process : descendants_of(::getpid())) {
+        ::kill(process, signal);
+    }
+}
+
+Cleared clear_descendants(std::chrono::nanoseconds patience) noexcept
+{
+    constexpr timespec nap{.tv_sec = 0, .tv_nsec = 200'000};
+    Cleared cleared;
+    std::set<pid_t> killed;
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    while (true) {
+        const std::vector<pid_t> alive = reaped(descendants_of(::getpid()), cleared);
+        cleared.processes = killed.size();
+        if (alive.empty()) {
+            return cleared;
+        }
+        if (std::chrono::steady_clock::now() >= deadline) {
+            cleared.all = false;
+            return cleared;
+        }
+        for (const pid_t process : alive) {
+            ::kill(process, SIGKILL);
+            killed.insert(process);
+        }
+        ::nanosleep(&nap, nullptr);
+    }
+}
+
+}  // namespace memsweep::sys

@@ -1,0 +1,16 @@
+// The block "command" of a case: a foreign program in place of steps.
+//
+// Errors   into Diagnostics.
+#pragma once
+
+#include "core/model/command.hpp"
+#include "scenarios/reader/fields.hpp"
+
+namespace memsweep::scenarios {
+
+[[nodiscard]] model::CommandSpec read_command(const Node& node, const Reading& reading);
+
+// What a scenario says beside its command that is about steps alone.
+void refuse_beside_command(const Fields& top);
+
+}  // namespace memsweep::scenarios
