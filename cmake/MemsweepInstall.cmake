@@ -57,7 +57,7 @@ install(EXPORT memsweep NAMESPACE memsweep:: FILE memsweepTargets.cmake DESTINAT
 configure_package_config_file(cmake/memsweepConfig.cmake.in "${CMAKE_BINARY_DIR}/memsweepConfig.cmake"
                               INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file("${CMAKE_BINARY_DIR}/memsweepConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
-install(FILES "${CMAKE_BINARY_DIR}/memsweepConfig.cmake" "${CMAKE_BINARY_DIR}/memsweepConfigVersion.cmake"
+install(FILES "${CMAKE_BINARY_DIR}/memsweepConfig.cmake" "${CMAKE_BINARY_DIR}/memsweepConfigVersion.cmake" cmake/MemsweepGate.cmake
         DESTINATION ${package_folder})
 
 set(CPACK_GENERATOR DEB)

@@ -24,6 +24,16 @@ bool has_steps(const Program& program)
     return !is_command(program);
 }
 
+bool knows_allocations(const Program& program)
+{
+    return has_steps(program) || program.command->count;
+}
+
+bool counts_command(const Program& program)
+{
+    return is_command(program) && program.command->count;
+}
+
 bool never(const Program& /*program*/)
 {
     return false;
@@ -216,6 +226,22 @@ constexpr std::string_view no_operation = "no array was allocated in the timed s
 constexpr std::string_view no_counters =
     "this machine lets nobody here count instructions and cycles (perf_event_open; kernel.perf_event_paranoid)";
 
+constexpr std::string_view not_counted = "its allocations were not counted beside this repetition";
+
+template <auto count>
+Value command_allocations(const Context& context)
+{
+    const auto& counts = context.outcome.command.counts;
+    return counts ? Value{static_cast<double>((*counts).*count)} : Value{};
+}
+
+// Of a command what its own allocations were, of steps what memsweep did for them.
+template <auto of_command, auto... of_steps>
+Value allocated(const Context& context)
+{
+    return is_command(context.program) ? command_allocations<of_command>(context) : counted<of_steps...>(context);
+}
+
 template <auto time>
 Value command_time(const Context& context)
 {
@@ -260,7 +286,8 @@ constexpr auto rows = std::to_array<Extractor>({
      [](const Context& c) -> Value {
          return difference(c.outcome.record.end_working_set_bytes, c.outcome.record.baseline_working_set_bytes);
      }},
-    {Id::live_bytes_peak, has_steps, counted<&Record::live_bytes_peak>},
+    {Id::live_bytes_peak, knows_allocations, allocated<&trace::Counts::live_bytes_peak, &Record::live_bytes_peak>,
+     not_counted},
     {Id::floating_bytes_peak, has_steps, released<&Discipline::floating_bytes_peak>},
     {Id::minor_faults, everywhere, counted<&Record::minor_faults>},
     {Id::major_faults, everywhere, counted<&Record::major_faults>},
@@ -277,8 +304,9 @@ constexpr auto rows = std::to_array<Extractor>({
          return record.results_checked == 0 ? Value{} : record.results_wrong == 0 ? 1.0 : 0.0;
      },
      "no result was looked at"},
-    {Id::allocations, has_steps, counted<&Record::arrays>},
-    {Id::allocated_bytes, has_steps, counted<&Record::allocated_bytes>},
+    {Id::allocations, knows_allocations, allocated<&trace::Counts::allocations, &Record::arrays>, not_counted},
+    {Id::allocated_bytes, knows_allocations, allocated<&trace::Counts::allocated_bytes, &Record::allocated_bytes>,
+     not_counted},
     {Id::pages_touched, has_steps, counted<&Record::array_counts, &ArrayCounts::pages_touched>},
     {Id::faults_over_expected, maps_pages, faults_over_expected,
      "the known answer holds only while nothing was released before the last sample"},
@@ -407,6 +435,7 @@ constexpr auto rows = std::to_array<Extractor>({
     {Id::instructions, is_command,
      [](const Context& c) { return whole(c.outcome.command.hardware.instructions); }, no_counters},
     {Id::cycles, is_command, [](const Context& c) { return whole(c.outcome.command.hardware.cycles); }, no_counters},
+    {Id::live_bytes_end, counts_command, command_allocations<&trace::Counts::live_bytes_end>, not_counted},
 });
 
 // Does not compile where a metric has no row, or two.

@@ -1,6 +1,7 @@
 #include "core/engine/runner.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -48,12 +49,30 @@ std::string defects_text(const model::CaseReport& report)
     return text;
 }
 
+// So many rounds of a counter that repeats are as good as any number of them.
+constexpr std::uint32_t counted_repetitions = 6;
+
+bool repeats(const model::CaseReport& report, std::string_view name)
+{
+    const model::Metric* const metric = model::find_metric(report, name);
+    return metric == nullptr ||
+           std::ranges::adjacent_find(metric->values, std::not_equal_to<>{}) == metric->values.end();
+}
+
+bool wants_counts(const Program& program, const model::CaseReport& report)
+{
+    return program.command && program.command->count &&
+           (report.repetitions < counted_repetitions || !repeats(report, "allocations") ||
+            !repeats(report, "allocated_bytes") || !repeats(report, "live_bytes_peak") ||
+            !repeats(report, "live_bytes_end"));
+}
+
 }  // namespace
 
 Runner::Runner(const model::Plan& plan, Executor& executor, Observer& observer, const sys::Clock& clock,
                const Capabilities& capabilities, RunOptions options)
-    : plan_{plan}, executor_{executor}, observer_{observer}, clock_{clock}, capabilities_{capabilities},
-      options_{std::move(options)}
+    : plan_{plan}, executor_{executor}, observer_{observer}, clock_{clock},
+      capabilities_{capabilities}, options_{std::move(options)}
 {
 }
 
@@ -174,8 +193,34 @@ void Runner::take_turns(model::RunReport& report)
                 base::Rng{settings.seed + number + (warmup ? 1'000'000'007ULL : 0)}.shuffle(order);
             }
         }
+        if (options_.before_turn) {
+            options_.before_turn();
+        }
         goes_on = take_turn(report, {sweeps_[order[place]], number, warmup});
+        if (goes_on && !warmup && !sequential && place + 1 == order.size()) {
+            const RoundEnd end = end_round(report, number);
+            goes_on = end != RoundEnd::last;
+            turn -= end == RoundEnd::repeated ? order.size() : 0;
+        }
     }
+}
+
+RoundEnd Runner::end_round(model::RunReport& report, std::uint32_t number)
+{
+    const RoundEnd end = options_.round_ended ? options_.round_ended(report) : RoundEnd::goes_on;
+    for (std::size_t index = 0; index < entries_.size() && end != RoundEnd::goes_on; ++index) {
+        Entry& entry = entries_[index];
+        model::CaseReport& one = report.cases[index];
+        if (end == RoundEnd::repeated && !entry.lost && one.repetitions == number + 1) {
+            remove_last_repetition(one);
+            entry.ended = false;
+        } else if (end == RoundEnd::last && !entry.ended) {
+            one.planned_repetitions = one.repetitions;
+            entry.ended = true;
+            end_case(report, index);
+        }
+    }
+    return end;
 }
 
 // What must run so that every case of the sweep that lacks this repetition meets what those before it leave behind.
@@ -222,7 +267,8 @@ bool Runner::run_case(model::RunReport& report, std::size_t index, std::uint32_t
                            .series = warmup ? model::SeriesSpec{} : entry.plan_case->series,
                            .measure_fault_cost = !warmup,
                            .drain_first = entry.plan_case->placement == model::Placement::drain,
-                           .keeps_worker = keeps_worker};
+                           .keeps_worker = keeps_worker,
+                           .counts = !warmup && wants_counts(entry.program, report.cases[index])};
     const Outcome outcome = executor_.run(entry.program, limits, [&](int pid) {
         start.pid = pid;
         observer_.repetition_started(start);
@@ -286,6 +332,45 @@ void keep_facts(const Program& program, const RepetitionRecord& record, std::vec
     }
 }
 
+constexpr std::string_view printed_fact = "printed";
+constexpr std::string_view printed_again_fact = "printed_in_another_repetition";
+void keep_checksum(const std::string& checksum, std::vector<model::Param>& facts)
+{
+    keep_fact(printed_fact, checksum, facts);
+    const auto kept = std::ranges::find(facts, printed_fact, &model::Param::name);
+    if (kept != facts.end() && !checksum.empty() && model::to_text(kept->value) != checksum) {
+        keep_fact(printed_again_fact, checksum, facts);
+    }
+}
+
+std::string fact_of(const model::CaseReport& report, std::string_view name)
+{
+    const auto kept = std::ranges::find(report.facts, name, &model::Param::name);
+    return kept == report.facts.end() ? "" : model::to_text(kept->value);
+}
+
+// A program that answers something else is no faster one.
+void fail_other_answers(std::vector<model::CaseReport>& cases)
+{
+    const model::CaseReport* first = nullptr;
+    for (model::CaseReport& one : cases) {
+        const std::string printed = one.status == model::Status::ok ? fact_of(one, printed_fact) : "";
+        if (printed.empty()) {
+            continue;
+        }
+        first = first == nullptr ? &one : first;
+        const std::string again = fact_of(one, printed_again_fact);
+        if (!again.empty()) {
+            one.status = model::Status::failed;
+            one.reason = fmt::format("its repetitions print different things: {} and {}", printed, again);
+        } else if (printed != fact_of(*first, printed_fact)) {
+            one.status = model::Status::failed;
+            one.reason = fmt::format("prints something else than {}: {} instead of {}", first->id, printed,
+                                     fact_of(*first, printed_fact));
+        }
+    }
+}
+
 void Runner::accept(model::RunReport& report, std::size_t index, const Outcome& outcome, std::uint32_t number,
                     bool warmup)
 {
@@ -294,6 +379,8 @@ void Runner::accept(model::RunReport& report, std::size_t index, const Outcome& 
     if (!warmup) {
         keep_allocator(outcome, case_report.allocator);
         keep_facts(entry.program, outcome.record, case_report.facts);
+        keep_fact("uncounted", outcome.command.why_uncounted, case_report.facts);
+        keep_checksum(outcome.command.checksum, case_report.facts);
     }
     // The record of a refusal is complete: what led to it is worth keeping.
     if (!warmup && (outcome.ending == Ending::finished || outcome.ending == Ending::refused)) {
@@ -361,6 +448,7 @@ void Runner::judge(model::RunReport& report)
                                      base::format_count(wrong->summary->max));
         }
     }
+    fail_other_answers(report.cases);
     const model::CaseIndex index{report.cases};
     for (const model::AssertionResult& result : report.assertions) {
         if (result.outcome != model::AssertionOutcome::failed || result.severity != model::Severity::fail) {

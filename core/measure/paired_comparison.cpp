@@ -113,6 +113,7 @@ base::Expected<Comparison> compare_rounds(const model::RunReport& report, const 
         }
     }
     comparison.noisy_metrics = noisy;
+    comparison.is_in_rounds = true;
     comparison.findings = comparison_findings(comparison);
     return comparison;
 }
