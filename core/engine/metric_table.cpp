@@ -216,6 +216,12 @@ constexpr std::string_view no_operation = "no array was allocated in the timed s
 constexpr std::string_view no_counters =
     "this machine lets nobody here count instructions and cycles (perf_event_open; kernel.perf_event_paranoid)";
 
+// What a foreign program does not tell.
+Value of_steps(const Context& context, double value)
+{
+    return is_command(context.program) ? Value{} : Value{value};
+}
+
 template <auto time>
 Value command_time(const Context& context)
 {
@@ -256,12 +262,20 @@ constexpr auto rows = std::to_array<Extractor>({
      [](const Context& c) -> Value {
          return difference(c.outcome.record.peak_working_set_bytes, c.outcome.record.baseline_working_set_bytes);
      }},
-    {Id::residual_working_set, has_steps,
-     [](const Context& c) -> Value {
-         return difference(c.outcome.record.end_working_set_bytes, c.outcome.record.baseline_working_set_bytes);
-     }},
-    {Id::live_bytes_peak, has_steps, counted<&Record::live_bytes_peak>},
-    {Id::floating_bytes_peak, has_steps, released<&Discipline::floating_bytes_peak>},
+    {Id::residual_working_set, everywhere,
+     [](const Context& c) {
+         return of_steps(c, difference(c.outcome.record.end_working_set_bytes,
+                                       c.outcome.record.baseline_working_set_bytes));
+     },
+     "a command has ended when it is looked at"},
+    {Id::live_bytes_peak, everywhere,
+     [](const Context& c) { return of_steps(c, static_cast<double>(c.outcome.record.live_bytes_peak)); },
+     "a command's allocations are not counted"},
+    {Id::floating_bytes_peak, everywhere,
+     [](const Context& c) {
+         return of_steps(c, static_cast<double>(c.outcome.record.discipline.floating_bytes_peak));
+     },
+     "a command's allocations are not counted"},
     {Id::minor_faults, everywhere, counted<&Record::minor_faults>},
     {Id::major_faults, everywhere, counted<&Record::major_faults>},
     {Id::faults_per_op, makes_arrays,

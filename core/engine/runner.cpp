@@ -55,8 +55,8 @@ std::string defects_text(const model::CaseReport& report)
 
 Runner::Runner(const model::Plan& plan, Executor& executor, Observer& observer, const sys::Clock& clock,
                const Capabilities& capabilities, RunOptions options)
-    : plan_{plan}, executor_{executor}, observer_{observer}, clock_{clock}, capabilities_{capabilities},
-      options_{std::move(options)}
+    : plan_{plan}, executor_{executor}, observer_{observer}, clock_{clock},
+      capabilities_{capabilities}, options_{std::move(options)}
 {
 }
 
@@ -290,10 +290,10 @@ void keep_fact(std::string_view name, const std::string& text, std::vector<model
 std::string keep_command_facts(const CommandRecord& command, std::vector<model::Param>& facts)
 {
     if (command.left_processes != 0) {
-        keep_fact("left behind", fmt::format("{} killed when the program had ended",
-                                             command.left_processes == 1
-                                                 ? "1 process was"
-                                                 : fmt::format("{} processes were", command.left_processes)),
+        keep_fact("left behind",
+                  fmt::format("{} killed when the program had ended",
+                              command.left_processes == 1 ? "1 process was"
+                                                          : fmt::format("{} processes were", command.left_processes)),
                   facts);
     }
     keep_fact(output_fact, command.checksum, facts);
