@@ -18,7 +18,7 @@ if(TARGET memsweep-mpi)  # asked for by its component, so that the package does 
 endif()
 install(TARGETS memsweep RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS memsweep_launch RUNTIME DESTINATION lib/memsweep)  # where core/sys/command_launch.cpp looks for it
-install(TARGETS memsweep_record LIBRARY DESTINATION lib/memsweep)  # where app/commands/record.cpp looks for it, beside bin/
+install(TARGETS memsweep_record LIBRARY DESTINATION lib/memsweep)  # where app/commands/recorder.cpp looks for it, beside bin/
 install(DIRECTORY scenarios/catalog scenarios/schema scenarios/traces DESTINATION ${CMAKE_INSTALL_DATADIR}/memsweep/scenarios
         FILES_MATCHING PATTERN "*.json" PATTERN "*.mst")
 # What records a runtime, for `memsweep profile fit`.

@@ -80,6 +80,13 @@ std::string dry_run_text(const std::vector<model::Plan>& plans, std::uint64_t bu
         const auto peaks = model::estimated_peaks_bytes(plan.cases, budget_bytes);
         for (std::size_t i = 0; i < plan.cases.size(); ++i) {
             const model::Case& one = plan.cases[i];
+            if (one.command) {
+                text +=
+                    fmt::format("  {}: runs a program, whose memory and time are not known\n", base::printable(one.id));
+                workers += turns;
+                is_open = true;
+                continue;
+            }
             const std::uint64_t peak = peaks[i];
             const std::uint64_t written = model::written_bytes(one.steps);
             const bool refused = peak > budget_bytes;
@@ -97,8 +104,8 @@ std::string dry_run_text(const std::vector<model::Plan>& plans, std::uint64_t bu
         }
     }
     if (is_open) {
-        return text + fmt::format("at least {} in all, for waiting, settling and {} starts of a process; replays and "
-                                  "transfers take their time on top\n",
+        return text + fmt::format("at least {} in all, for waiting, settling and {} starts of a process; programs, "
+                                  "replays and transfers take their time on top\n",
                                   base::format_duration(seconds), base::format_count(workers));
     }
     return text + fmt::format("about {} in all\n", base::format_duration(seconds));

@@ -60,7 +60,6 @@ class Drain {
         read_end_.reset(ends[0]);
         write_end_.reset(ends[1]);
         ::fcntl(read_end_.get(), F_SETFL, O_NONBLOCK);
-        ::fcntl(read_end_.get(), F_SETPIPE_SZ, pipe_bytes);  // smaller where a limit says so
         return {};
     }
 
@@ -195,31 +194,34 @@ class Supervision {
                    TreeSampler* sampler, const std::function<void(int pid)>& started)
     {
         ProgramEnd end;
-        auto launch = prepare(command, words, allocator, output);
+        if (sampler != nullptr) {
+            sampler->begin();
+        }
+        const bool counts = sampler != nullptr && sys::has_hardware_counters();
+        auto launch = prepare(command, words, allocator, output, counts);
         if (!launch) {
             end.reason = base::describe(launch.error());
             return end;
         }
-        const std::optional<sys::HardwareCounters> counters =
-            sampler == nullptr ? std::nullopt : std::optional<sys::HardwareCounters>{launch->launcher()};
-        if (sampler != nullptr) {
-            sampler->begin();
+        std::optional<sys::HardwareCounters> counters;
+        if (counts) {
+            counters.emplace(launch->launcher());
         }
-        const nanoseconds begin = clock_.now();
-        auto process = launch->start();
+        auto launched = launch->start();
         last_words_.close_write_end();
         checksum_.close_write_end();
-        if (!process) {
-            end.reason = base::describe(process.error());
+        if (!launched) {
+            end.reason = base::describe(launched.error());
             return end;
         }
-        started(process->pid());
-        watch(*process, begin, interval, sampler, end);
-        end.wall = clock_.now() - begin;
+        sys::ChildProcess& process = launched->process;
+        started(process.pid());
+        watch(process, launched->begun, interval, sampler, end);
+        end.wall = clock_.now() - launched->begun;
         if (end.ending != Ending::finished) {
-            stop(*process);
+            stop(process);
         }
-        end.status = process->wait_for(end_patience).value_or(sys::ExitStatus{.code = -1});
+        end.status = process.wait_for(end_patience).value_or(sys::ExitStatus{.code = -1});
         end.left = sys::clear_descendants(end_patience);
         last_words_.read_all();
         checksum_.read_all();
@@ -231,9 +233,11 @@ class Supervision {
 
   private:
     base::Expected<sys::CommandLaunch> prepare(const model::CommandSpec& command, const std::vector<std::string>& words,
-                                               const model::AllocatorSpec& allocator, const std::string& output)
+                                               const model::AllocatorSpec& allocator, const std::string& output,
+                                               bool waits)
     {
-        sys::LaunchOptions options{.program = {.argv = executed(words, command.shell)}, .cwd = command.cwd};
+        sys::LaunchOptions options{
+            .program = {.argv = executed(words, command.shell)}, .cwd = command.cwd, .waits = waits};
         sys::put_under(allocator, options.program);
         options.program.environment.insert(options.program.environment.end(), command.environment.begin(),
                                            command.environment.end());
@@ -246,6 +250,7 @@ class Supervision {
         sys::UniqueFd file;
         if (output == model::output_checksum) {
             MEMSWEEP_TRY(checksum_.open());
+            ::fcntl(checksum_.fd(), F_SETPIPE_SZ, pipe_bytes);  // smaller where a limit says so
             options.output = checksum_.write_end();
         } else if (output != model::output_inherited) {
             file = output == model::output_discarded
@@ -280,7 +285,7 @@ class Supervision {
     void watch(sys::ChildProcess& process, nanoseconds begin, nanoseconds interval, TreeSampler* sampler,
                ProgramEnd& end)
     {
-        nanoseconds next_sample = begin + (interval > nanoseconds::zero() ? interval : first_sample_after);
+        nanoseconds next_sample = clock_.now() + (interval > nanoseconds::zero() ? interval : first_sample_after);
         while (true) {
             const nanoseconds now = clock_.now();
             if (now >= begin + timeout_) {

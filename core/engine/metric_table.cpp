@@ -226,7 +226,7 @@ constexpr std::string_view no_operation = "no array was allocated in the timed s
 constexpr std::string_view no_counters =
     "this machine lets nobody here count instructions and cycles (perf_event_open; kernel.perf_event_paranoid)";
 
-constexpr std::string_view not_counted = "its allocations were not counted beside this repetition";
+constexpr std::string_view not_counted = "a command's allocations are not counted in this repetition";
 
 template <auto count>
 Value command_allocations(const Context& context)
@@ -236,10 +236,16 @@ Value command_allocations(const Context& context)
 }
 
 // Of a command what its own allocations were, of steps what memsweep did for them.
-template <auto of_command, auto... of_steps>
+template <auto of_command, auto... by_steps>
 Value allocated(const Context& context)
 {
-    return is_command(context.program) ? command_allocations<of_command>(context) : counted<of_steps...>(context);
+    return is_command(context.program) ? command_allocations<of_command>(context) : counted<by_steps...>(context);
+}
+
+// What a foreign program does not tell.
+Value of_steps(const Context& context, double value)
+{
+    return is_command(context.program) ? Value{} : Value{value};
 }
 
 template <auto time>
@@ -282,13 +288,18 @@ constexpr auto rows = std::to_array<Extractor>({
      [](const Context& c) -> Value {
          return difference(c.outcome.record.peak_working_set_bytes, c.outcome.record.baseline_working_set_bytes);
      }},
-    {Id::residual_working_set, has_steps,
-     [](const Context& c) -> Value {
-         return difference(c.outcome.record.end_working_set_bytes, c.outcome.record.baseline_working_set_bytes);
-     }},
-    {Id::live_bytes_peak, knows_allocations, allocated<&trace::Counts::live_bytes_peak, &Record::live_bytes_peak>,
-     not_counted},
-    {Id::floating_bytes_peak, has_steps, released<&Discipline::floating_bytes_peak>},
+    {Id::residual_working_set, everywhere,
+     [](const Context& c) {
+         return of_steps(c, difference(c.outcome.record.end_working_set_bytes,
+                                       c.outcome.record.baseline_working_set_bytes));
+     },
+     "a command has ended when it is looked at"},
+    {Id::live_bytes_peak, everywhere, allocated<&trace::Counts::live_bytes_peak, &Record::live_bytes_peak>, not_counted},
+    {Id::floating_bytes_peak, everywhere,
+     [](const Context& c) {
+         return of_steps(c, static_cast<double>(c.outcome.record.discipline.floating_bytes_peak));
+     },
+     "what a command gives up and does not free is not known"},
     {Id::minor_faults, everywhere, counted<&Record::minor_faults>},
     {Id::major_faults, everywhere, counted<&Record::major_faults>},
     {Id::faults_per_op, makes_arrays,

@@ -13,12 +13,15 @@
 #include "core/measure/assertions.hpp"
 #include "core/model/case_index.hpp"
 #include "core/model/specs.hpp"
+#include "core/sys/allocator_library.hpp"
 
 namespace memsweep::engine {
 namespace {
 
 // After this long without use a hypervisor may have taken free memory back (seen after about 30 s on cloud guests).
 constexpr std::chrono::seconds memory_cools_after{10};
+
+constexpr std::string_view output_fact = "output";  // the checksum of what a command has printed
 
 model::Status status_of(Ending ending)
 {
@@ -154,6 +157,12 @@ void Runner::prepare_case(model::RunReport& report, const model::Case& plan_case
     }
     if (reason.empty()) {
         reason = settle_allocator(entry.program.allocator, capabilities_);
+    }
+    if (reason.empty() && plan_case.command && !entry.program.allocator.library.empty()) {
+        const auto preloadable = sys::can_be_preloaded(plan_case.command->run);
+        reason = preloadable || plan_case.command->shell
+                     ? ""
+                     : fmt::format("cannot be run under another allocator: {}", base::describe(preloadable.error()));
     }
     case_report.allocator.name = entry.program.allocator.name;
     case_report.allocator.environment = entry.program.allocator.environment;
@@ -322,6 +331,25 @@ void keep_fact(std::string_view name, const std::string& text, std::vector<model
     }
 }
 
+// What a program left behind, and what it printed: told by its checksum, which must be that of the first repetition.
+// Why the repetition is none; empty otherwise.
+std::string keep_command_facts(const CommandRecord& command, std::vector<model::Param>& facts)
+{
+    if (command.left_processes != 0) {
+        keep_fact("left behind",
+                  fmt::format("{} killed when the program had ended",
+                              command.left_processes == 1 ? "1 process was"
+                                                          : fmt::format("{} processes were", command.left_processes)),
+                  facts);
+    }
+    keep_fact(output_fact, command.checksum, facts);
+    const model::Scalar* const first = model::find_value(facts, output_fact);
+    return first == nullptr || command.checksum.empty() || model::to_text(*first) == command.checksum
+               ? ""
+               : fmt::format("printed something else ({}) than in its first repetition ({})", command.checksum,
+                             model::to_text(*first));
+}
+
 // Which way transfers took, and why; whose the memory was, and what could not be done with it.
 void keep_facts(const Program& program, const RepetitionRecord& record, std::vector<model::Param>& facts)
 {
@@ -332,55 +360,17 @@ void keep_facts(const Program& program, const RepetitionRecord& record, std::vec
     }
 }
 
-constexpr std::string_view printed_fact = "printed";
-constexpr std::string_view printed_again_fact = "printed_in_another_repetition";
-void keep_checksum(const std::string& checksum, std::vector<model::Param>& facts)
-{
-    keep_fact(printed_fact, checksum, facts);
-    const auto kept = std::ranges::find(facts, printed_fact, &model::Param::name);
-    if (kept != facts.end() && !checksum.empty() && model::to_text(kept->value) != checksum) {
-        keep_fact(printed_again_fact, checksum, facts);
-    }
-}
-
-std::string fact_of(const model::CaseReport& report, std::string_view name)
-{
-    const auto kept = std::ranges::find(report.facts, name, &model::Param::name);
-    return kept == report.facts.end() ? "" : model::to_text(kept->value);
-}
-
-// A program that answers something else is no faster one.
-void fail_other_answers(std::vector<model::CaseReport>& cases)
-{
-    const model::CaseReport* first = nullptr;
-    for (model::CaseReport& one : cases) {
-        const std::string printed = one.status == model::Status::ok ? fact_of(one, printed_fact) : "";
-        if (printed.empty()) {
-            continue;
-        }
-        first = first == nullptr ? &one : first;
-        const std::string again = fact_of(one, printed_again_fact);
-        if (!again.empty()) {
-            one.status = model::Status::failed;
-            one.reason = fmt::format("its repetitions print different things: {} and {}", printed, again);
-        } else if (printed != fact_of(*first, printed_fact)) {
-            one.status = model::Status::failed;
-            one.reason = fmt::format("prints something else than {}: {} instead of {}", first->id, printed,
-                                     fact_of(*first, printed_fact));
-        }
-    }
-}
-
 void Runner::accept(model::RunReport& report, std::size_t index, const Outcome& outcome, std::uint32_t number,
                     bool warmup)
 {
     model::CaseReport& case_report = report.cases[index];
     Entry& entry = entries_[index];
+    std::string differs;
     if (!warmup) {
         keep_allocator(outcome, case_report.allocator);
         keep_facts(entry.program, outcome.record, case_report.facts);
         keep_fact("uncounted", outcome.command.why_uncounted, case_report.facts);
-        keep_checksum(outcome.command.checksum, case_report.facts);
+        differs = outcome.ending == Ending::finished ? keep_command_facts(outcome.command, case_report.facts) : "";
     }
     // The record of a refusal is complete: what led to it is worth keeping.
     if (!warmup && (outcome.ending == Ending::finished || outcome.ending == Ending::refused)) {
@@ -395,6 +385,11 @@ void Runner::accept(model::RunReport& report, std::size_t index, const Outcome& 
             case_report.status = model::Status::ok;
             case_report.reason.clear();
             entry.ended = case_report.repetitions >= plan_.settings.repetitions;
+        }
+        if (!differs.empty()) {
+            case_report.status = model::Status::failed;
+            case_report.reason = fmt::format("repetition {}: {}", number + 1, differs);
+            entry.ended = entry.lost = true;
         }
         return;
     case Ending::unmet:
@@ -431,6 +426,25 @@ void Runner::end_case(model::RunReport& report, std::size_t index)
     observer_.case_ended(ended, report);
 }
 
+// A program that answers something else is no faster one: all cases must print what the first of them has printed.
+void compare_outputs(std::vector<model::CaseReport>& cases)
+{
+    const model::CaseReport* first = nullptr;
+    for (model::CaseReport& one : cases) {
+        const model::Scalar* const output = model::find_value(one.facts, output_fact);
+        if (output == nullptr || one.repetitions == 0) {
+            continue;
+        }
+        first = first == nullptr ? &one : first;
+        if (const model::Scalar& expected = *model::find_value(first->facts, output_fact);
+            *output != expected && one.status == model::Status::ok) {
+            one.status = model::Status::failed;
+            one.reason = fmt::format("printed something else ({}) than {} ({})", model::to_text(*output), first->id,
+                                     model::to_text(expected));
+        }
+    }
+}
+
 // Assertions decide last, when every case they may compare has been measured.
 void Runner::judge(model::RunReport& report)
 {
@@ -448,7 +462,7 @@ void Runner::judge(model::RunReport& report)
                                      base::format_count(wrong->summary->max));
         }
     }
-    fail_other_answers(report.cases);
+    compare_outputs(report.cases);
     const model::CaseIndex index{report.cases};
     for (const model::AssertionResult& result : report.assertions) {
         if (result.outcome != model::AssertionOutcome::failed || result.severity != model::Severity::fail) {

@@ -68,11 +68,14 @@ class SpawnAttributes {
     SpawnAttributes() noexcept
     {
         ::posix_spawnattr_init(&attributes_);
-        sigset_t all;
-        sigfillset(&all);
+        sigset_t usual;
+        sigemptyset(&usual);
+        for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGCHLD, SIGXFSZ, SIGTTIN, SIGTTOU}) {
+            sigaddset(&usual, signal);
+        }
         sigset_t none;
         sigemptyset(&none);
-        ::posix_spawnattr_setsigdefault(&attributes_, &all);
+        ::posix_spawnattr_setsigdefault(&attributes_, &usual);
         ::posix_spawnattr_setsigmask(&attributes_, &none);
         ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     }
@@ -99,8 +102,8 @@ std::vector<char*> spawn_list(const std::vector<std::string>& texts)
 
 }  // namespace
 
-CommandLaunch::CommandLaunch(Launcher launcher, UniqueFd socket, std::string program) noexcept
-    : launcher_{std::move(launcher)}, socket_{std::move(socket)}, program_{std::move(program)}
+CommandLaunch::CommandLaunch(Launcher launcher, UniqueFd socket, std::string program, bool waits) noexcept
+    : launcher_{std::move(launcher)}, socket_{std::move(socket)}, program_{std::move(program)}, waits_{waits}
 {
 }
 
@@ -134,6 +137,9 @@ base::Expected<CommandLaunch> CommandLaunch::prepare(const LaunchOptions& option
         !actions.give(theirs.get(), launcher_socket)) {
         return base::fail(base::os_error("fcntl", errno, program));
     }
+    if (!options.waits) {
+        ::send(ours.get(), &launch_go, 1, MSG_NOSIGNAL);
+    }
     std::vector<std::string> argv{path};
     argv.insert(argv.end(), options.program.argv.begin(), options.program.argv.end());
     Launcher launcher;
@@ -144,17 +150,19 @@ base::Expected<CommandLaunch> CommandLaunch::prepare(const LaunchOptions& option
         const bool is_folder = options.cwd.empty() || std::filesystem::is_directory(options.cwd);
         return base::fail(base::os_error("cannot be run", problem, is_folder ? path : options.cwd));
     }
-    return CommandLaunch{std::move(launcher), std::move(ours), program};
+    return CommandLaunch{std::move(launcher), std::move(ours), program, options.waits};
 }
 
-base::Expected<ChildProcess> CommandLaunch::start()
+base::Expected<Launched> CommandLaunch::start()
 {
     const auto receive = [this](LaunchWord& word) {
         return retry_interrupted([&] { return ::recv(socket_.get(), &word, sizeof word, 0); });
     };
     LaunchWord born{};
     LaunchWord refused{};
-    ::send(socket_.get(), &launch_go, 1, MSG_NOSIGNAL);
+    if (waits_) {
+        ::send(socket_.get(), &launch_go, 1, MSG_NOSIGNAL);
+    }
     // The two words come from two processes, in any order.
     ssize_t got = 0;
     for (LaunchWord word{}; (got = receive(word)) == static_cast<ssize_t>(sizeof word);) {
@@ -173,7 +181,7 @@ base::Expected<ChildProcess> CommandLaunch::start()
     if (problem != 0) {
         return base::fail(base::os_error("pidfd_open", problem, program_));
     }
-    return process;
+    return Launched{std::move(process), std::chrono::nanoseconds{born.begun_ns}};
 }
 
 }  // namespace memsweep::sys

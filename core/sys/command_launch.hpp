@@ -6,13 +6,15 @@
 // Threads  as ChildProcess: from a thread that outlives the program.
 // Ownership  a launcher that was not told to start its program ends with this object.
 //
-// The program begins with the default action for every signal, an empty mask, a session of its own without a terminal,
-// and no descriptor of ours but its standard three. It is killed when we die, however that comes about.
+// The program begins with the default action for the usual signals, an empty mask, a session of its own without a
+// terminal, and no descriptor of ours but its standard three. It is killed when we die, however that comes about.
 #pragma once
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <string>
+#include <utility>
 
 #include "core/base/expected.hpp"
 #include "core/sys/child_process.hpp"
@@ -26,6 +28,12 @@ struct LaunchOptions {
     int input{0};          // descriptors of ours
     int output{1};
     int error{2};
+    bool waits{};  // for start(): whatever counts what a process and its children do can be put on the launcher before
+};
+
+struct Launched {
+    ChildProcess process;
+    std::chrono::nanoseconds begun{};  // on the steady clock, just before its process was made
 };
 
 class CommandLaunch {
@@ -41,7 +49,7 @@ class CommandLaunch {
     [[nodiscard]] pid_t launcher() const noexcept { return launcher_.pid; }
 
     // Once; returns when the program runs, or could not be run.
-    [[nodiscard]] base::Expected<ChildProcess> start();
+    [[nodiscard]] base::Expected<Launched> start();
 
   private:
     struct Launcher {
@@ -49,12 +57,13 @@ class CommandLaunch {
         Launcher() = default;
         Launcher(Launcher&& other) noexcept : pid{std::exchange(other.pid, 0)} {}
     };
-    CommandLaunch(Launcher launcher, UniqueFd socket, std::string program) noexcept;
+    CommandLaunch(Launcher launcher, UniqueFd socket, std::string program, bool waits) noexcept;
     void reap() noexcept;
 
     Launcher launcher_;
     UniqueFd socket_;
     std::string program_;
+    bool waits_;
 };
 
 }  // namespace memsweep::sys

@@ -39,6 +39,12 @@ std::optional<std::uint64_t> read_counter(const UniqueFd& counter) noexcept
 
 }  // namespace
 
+bool has_hardware_counters() noexcept
+{
+    static const bool can = UniqueFd{open_counter(0, PERF_COUNT_HW_INSTRUCTIONS)}.valid();
+    return can;
+}
+
 HardwareCounters::HardwareCounters(pid_t process) noexcept
     : instructions_{open_counter(process, PERF_COUNT_HW_INSTRUCTIONS)}, cycles_{open_counter(process,
                                                                                              PERF_COUNT_HW_CPU_CYCLES)}

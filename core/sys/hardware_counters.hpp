@@ -19,6 +19,9 @@ struct HardwareCounts {
     std::optional<std::uint64_t> cycles;
 };
 
+// Whether this process may count at all; asked of the kernel once.
+[[nodiscard]] bool has_hardware_counters() noexcept;
+
 class HardwareCounters {
   public:
     // Counts whatever descendants of this process do once they have called exec.

@@ -35,12 +35,27 @@ struct OverviewMetric {
     std::string_view metric;
     std::string_view title;
 };
-constexpr std::array<OverviewMetric, 4> overview_metrics{{
+using Overview = std::array<OverviewMetric, 4>;
+constexpr Overview step_metrics{{
     {"working_set_peak", "working set peak"},
     {"residual_working_set", "residual working set"},
     {"minor_faults", "minor faults"},
     {"live_bytes_peak", "live bytes peak"},
 }};
+constexpr Overview command_metrics{{
+    {"user_time", "user time"},
+    {"system_time", "system time"},
+    {"working_set_peak", "working set peak"},
+    {"minor_faults", "minor faults"},
+}};
+
+// Programs that are commands show what their kernel tells of them.
+const Overview& overview_of(const Cases& cases)
+{
+    const bool commands =
+        std::ranges::any_of(cases, [](const auto* one) { return summarised(*one, "user_time") != nullptr; });
+    return commands ? command_metrics : step_metrics;
+}
 
 // Where operations are counted, the time of one compares across sizes; the whole time does not.
 OverviewMetric time_metric(const Cases& cases)
@@ -50,12 +65,13 @@ OverviewMetric time_metric(const Cases& cases)
     return per_op ? OverviewMetric{"time_per_op", "time per op"} : OverviewMetric{"wall_time", "wall time"};
 }
 
-std::vector<Cell> overview_row(const CaseKeys& keys, const model::CaseReport& report, std::string_view time)
+std::vector<Cell> overview_row(const CaseKeys& keys, const model::CaseReport& report, std::string_view time,
+                               const Overview& metrics)
 {
     std::vector<Cell> row = keys.cells(report);
     row.push_back(median_cell(summarised(report, time)));
     row.push_back(error_cell(summarised(report, time)));
-    for (const OverviewMetric& entry : overview_metrics) {
+    for (const OverviewMetric& entry : metrics) {
         row.push_back(median_cell(summarised(report, entry.metric)));
     }
     row.push_back(status_cell(report));
@@ -239,12 +255,13 @@ Table overview_table(const Cases& cases)
     const OverviewMetric time = time_metric(cases);
     Table table{.title = "Cases", .note = joined(repetitions_note(cases), keys.constants()), .columns = keys.columns()};
     table.add_numbers({std::string{time.title}.c_str(), "err%"});
-    for (const OverviewMetric& entry : overview_metrics) {
+    const Overview& metrics = overview_of(cases);
+    for (const OverviewMetric& entry : metrics) {
         table.columns.push_back(Column::number(std::string{entry.title}));
     }
     table.columns.push_back(Column::verdict("status"));
     for (const model::CaseReport* report : cases) {
-        table.rows.push_back(overview_row(keys, *report, time.metric));
+        table.rows.push_back(overview_row(keys, *report, time.metric, metrics));
     }
     return table;
 }

@@ -74,7 +74,7 @@ class Against(CliTest):
         self.compare(0, amount(), amount(word="other"), *NO_TIMES)
         outcome = self.compare(1, amount(), amount(word="other"), *NO_TIMES, "--stdout", "checksum")
         self.assertEqual(self.cases()["candidate"]["status"], "failed")
-        self.assertIn("prints something else", outcome.text + outcome.errors)
+        self.assertIn("printed something else", outcome.text + outcome.errors)
         self.compare(0, amount(), amount(), *NO_TIMES, "--stdout", "checksum")
 
     def test_a_candidate_that_fails(self):

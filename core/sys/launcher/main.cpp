@@ -5,6 +5,8 @@
 // sanitized, preloaded or linked to anything. Sources  clone(2): CLONE_PARENT; prctl(2): PR_SET_PDEATHSIG; setsid(2).
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 
 #include <fcntl.h>
 #include <sched.h>
@@ -33,7 +35,7 @@ void say(const LaunchWord& word)
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::fcntl(memsweep::sys::launcher_socket, F_SETFD, FD_CLOEXEC);
     ::execvp(argv[0], argv);
-    say({.pid = 0, .error = errno});
+    say({.pid = 0, .error = errno, .begun_ns = 0});
     ::_exit(could_not_run);
 }
 
@@ -45,10 +47,15 @@ int main(int argc, char** argv)
     if (argc < 2 || ::recv(memsweep::sys::launcher_socket, &go, 1, 0) != 1) {
         return could_not_run;
     }
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
     const long pid = ::syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, nullptr, nullptr);
     if (pid == 0) {
         become(argv + 1);
     }
-    say({.pid = pid < 0 ? 0 : static_cast<int>(pid), .error = pid < 0 ? errno : 0});
+    const int error = pid < 0 ? errno : 0;
+    say({.pid = pid < 0 ? 0 : static_cast<int>(pid),
+         .error = error,
+         .begun_ns = std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec});
     ::_exit(0);
 }
