@@ -98,6 +98,13 @@ void judge(MetricComparison& metric, std::span<const PairOfValues> rounds, const
     metric.shift = judgement.shift;
 }
 
+bool is_out_of_reach(const MetricComparison& metric, std::size_t family)
+{
+    constexpr std::size_t rounds_of_scatter = 20;
+    const std::size_t needed = repetitions_to_settle(metric, family);
+    return metric.base_n >= rounds_of_scatter && (needed == 0 || needed > most_useful_rounds);
+}
+
 }  // namespace
 
 base::Expected<Comparison> compare_rounds(const model::RunReport& report, const model::RatioOf& base,
@@ -120,8 +127,9 @@ base::Expected<Comparison> compare_rounds(const model::RunReport& report, const 
 
 bool is_settled(const Comparison& comparison)
 {
-    const auto is_open = [](const MetricComparison& metric) {
-        return metric.verdict == Verdict::inconclusive || metric.verdict == Verdict::insufficient;
+    const auto is_open = [&](const MetricComparison& metric) {
+        return metric.verdict == Verdict::insufficient ||
+               (metric.verdict == Verdict::inconclusive && !is_out_of_reach(metric, comparison.noisy_metrics));
     };
     return outcome(comparison) == Outcome::regressed || std::ranges::none_of(comparison.metrics, is_open);
 }

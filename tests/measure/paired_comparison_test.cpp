@@ -60,6 +60,21 @@ TEST_CASE("rounds of two builds are judged by the paired test, with thresholds o
     CHECK(verdict_of(judged(report, criteria), "context_switches_of_somebody") == Verdict::regressed);
 }
 
+TEST_CASE("rounds end where noise asks for too many of them", "[unit]")
+{
+    base::Rng rng{7};
+    const std::vector<double> base = noisy_sample(rng, 40, 1, 0.3);
+    const std::vector<double> candidate = noisy_sample(rng, 40, 1, 0.3);
+    const auto after = [&](std::size_t rounds) {
+        return judged(
+            run_of({metric("wall_time", first(base, rounds))}, {metric("wall_time", first(candidate, rounds))}));
+    };
+    CHECK_FALSE(is_settled(after(19)));
+    CHECK(is_settled(after(20)));
+    CHECK(verdict_of(after(20), "wall_time") == Verdict::inconclusive);
+    CHECK(outcome(after(20)) == Outcome::passed);
+}
+
 TEST_CASE("rounds go on until everything judged is decided", "[unit]")
 {
     const auto after = [](std::size_t rounds) {
