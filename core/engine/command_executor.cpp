@@ -543,6 +543,11 @@ std::string missing_program(const model::CommandSpec& command)
     }
     const std::string& name = command.run.front();
     if (name.find('/') == std::string::npos) {
+        const bool own_path =
+            std::ranges::any_of(command.environment, [](const auto& variable) { return variable.first == "PATH"; });
+        if (own_path) {
+            return {};
+        }
         return sys::find_program(name).empty()
                    ? fmt::format("{}: there is no such program in PATH", base::printable(name))
                    : "";

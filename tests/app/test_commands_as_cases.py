@@ -34,7 +34,7 @@ class Commands(CliTest):
         self.assertEqual(sleepers(), [], "nothing is left behind")
         super().tearDown()
 
-    def run_command(self, *command, code=0, options=("-n", 2, "--warmup", 0), env=None):
+    def run_command(self, *command, code=0, options=("-n", "2", "--warmup", "0"), env=None):
         out = self.folder / "r.json"
         done = execute("run", "-q", "-o", out, *options, "--", *command, cwd=self.folder, env=env)
         self.assertEqual(done.code, code, f"\n{done}")
@@ -91,7 +91,7 @@ class Exactness(Commands):
     def test_tree(self):
         """Two that hold memory at once: the sum; the kernel alone knows of one."""
         hold = "import time; x = bytearray(60 << 20); time.sleep(1.5)"
-        case = self.one("sh", "-c", f'"{PYTHON}" -c "$0" & "{PYTHON}" -c "$0"; wait', hold, options=("-n", 1, "--warmup", 0))
+        case = self.one("sh", "-c", f'"{PYTHON}" -c "$0" & "{PYTHON}" -c "$0"; wait', hold, options=("-n", "1", "--warmup", "0"))
         self.assertGreater(self.values(case, "working_set_peak")[0], 120 << 20)
 
     def test_every_metric_has_a_value_or_a_reason(self):
@@ -116,11 +116,11 @@ class Misbehaviour(Commands):
 
     def test_hangs_and_ignores_sigterm(self):
         script = f"trap '' TERM; sleep {MARK} & setsid sleep {MARK} & while :; do sleep 1; done"
-        case = self.one("sh", "-c", script, code=3, options=("-n", 1, "--warmup", 0, "--timeout", "500ms"))
+        case = self.one("sh", "-c", script, code=3, options=("-n", "1", "--warmup", "0", "--timeout", "500ms"))
         self.assertEqual(case["status"], "timeout")
 
     def test_daemons(self):
-        case = self.one("sh", "-c", f"setsid sh -c 'sleep {MARK} & sleep {MARK}' & sleep 0.2", options=("-n", 1, "--warmup", 0))
+        case = self.one("sh", "-c", f"setsid sh -c 'sleep {MARK} & sleep {MARK}' & sleep 0.2", options=("-n", "1", "--warmup", "0"))
         self.assertEqual(case["status"], "ok")
         self.assertIn("killed", case["facts"]["left behind"])
 
@@ -182,7 +182,7 @@ class Scenarios(Commands):
     def test_allocators(self):
         text = ("import os, sys; maps = open('/proc/self/maps').read()\n"
                 "sys.exit(('jemalloc' in maps) != ('jemalloc' in os.environ.get('LD_PRELOAD', '')))")
-        cases = self.run_command(PYTHON, "-c", text, options=("-n", 1, "--warmup", 0, "-a", "allocator=[glibc,jemalloc]"))["cases"]
+        cases = self.run_command(PYTHON, "-c", text, options=("-n", "1", "--warmup", "0", "-a", "allocator=[glibc,jemalloc]"))["cases"]
         self.assertEqual(len(cases), 2)
         for case in cases:
             self.assertIn(case["status"], ("ok", "skipped"), case["reason"])  # skipped: jemalloc is not installed
@@ -195,16 +195,16 @@ class Scenarios(Commands):
 
     def test_baseline(self):
         base = self.folder / "base.json"
-        self.expect(0, "run", "-q", "-o", base, "-n", 2, "--", "true")
-        done = execute("run", "-q", "-o", self.folder / "r.json", "-n", 2, "--baseline", base, "--", "true", cwd=self.folder)
+        self.expect(0, "run", "-q", "-o", base, "-n", "2", "--", "true")
+        done = execute("run", "-q", "-o", self.folder / "r.json", "-n", "2", "--baseline", base, "--", "true", cwd=self.folder)
         self.assertIn(done.code, (0, 5), f"\n{done}")
 
     def test_resume(self):
         out = self.folder / "r.json"
-        self.expect(0, "run", "-q", "-o", out, "-n", 2, "--", "sh", "-c", "echo x >> log", cwd=self.folder)
+        self.expect(0, "run", "-q", "-o", out, "-n", "2", "--", "sh", "-c", "echo x >> log", cwd=self.folder)
         log = self.folder / "log"
         before = len(log.read_text().split()) if log.exists() else 0
-        done = execute("run", "-q", "-o", out, "-n", 5, "--resume", "--warmup", 0, "--", "sh", "-c", "echo x >> log",
+        done = execute("run", "-q", "-o", out, "-n", "5", "--resume", "--warmup", "0", "--", "sh", "-c", "echo x >> log",
                        cwd=self.folder)
         self.assertEqual(done.code, 0, f"\n{done}")
         self.assertEqual(json.loads(out.read_text())["cases"][0]["repetitions"], 5)
