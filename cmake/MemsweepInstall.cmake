@@ -18,7 +18,7 @@ if(TARGET memsweep-mpi)  # asked for by its component, so that the package does 
 endif()
 install(TARGETS memsweep RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS memsweep_launch RUNTIME DESTINATION lib/memsweep)  # where core/sys/command_launch.cpp looks for it
-install(TARGETS memsweep_record LIBRARY DESTINATION lib/memsweep)  # where app/commands/record.cpp looks for it, beside bin/
+install(TARGETS memsweep_record LIBRARY DESTINATION lib/memsweep)  # where app/commands/recorder.cpp looks for it, beside bin/
 install(DIRECTORY scenarios/catalog scenarios/schema scenarios/traces DESTINATION ${CMAKE_INSTALL_DATADIR}/memsweep/scenarios
         FILES_MATCHING PATTERN "*.json" PATTERN "*.mst")
 # What records a runtime, for `memsweep profile fit`.
@@ -57,7 +57,7 @@ install(EXPORT memsweep NAMESPACE memsweep:: FILE memsweepTargets.cmake DESTINAT
 configure_package_config_file(cmake/memsweepConfig.cmake.in "${CMAKE_BINARY_DIR}/memsweepConfig.cmake"
                               INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file("${CMAKE_BINARY_DIR}/memsweepConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
-install(FILES "${CMAKE_BINARY_DIR}/memsweepConfig.cmake" "${CMAKE_BINARY_DIR}/memsweepConfigVersion.cmake"
+install(FILES "${CMAKE_BINARY_DIR}/memsweepConfig.cmake" "${CMAKE_BINARY_DIR}/memsweepConfigVersion.cmake" cmake/MemsweepGate.cmake
         DESTINATION ${package_folder})
 
 set(CPACK_GENERATOR DEB)

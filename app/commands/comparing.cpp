@@ -39,6 +39,28 @@ std::optional<measure::Criteria> gate_criteria(const std::string& gate)
     return std::nullopt;
 }
 
+std::optional<measure::Criteria> gate_criteria(const std::string& gate,
+                                               const std::map<std::string, std::string>& thresholds)
+{
+    auto criteria = gate_criteria(gate);
+    bool valid = criteria.has_value();
+    for (const auto& [name, text] : thresholds) {
+        const model::MetricInfo* const metric = model::find_metric(model::metric_catalog(), name);
+        const auto threshold = metric == nullptr
+                                   ? base::fail(base::ErrorCode::invalid_input,
+                                                "there is no such metric; memsweep list metrics names them")
+                                   : measure::parse_threshold(text, metric->unit);
+        if (!threshold) {
+            print_error({base::ErrorCode::invalid_input, fmt::format("{}: {}", name, threshold.error().message),
+                         "--threshold"});
+            valid = false;
+        } else if (criteria) {
+            criteria->thresholds.insert_or_assign(name, *threshold);
+        }
+    }
+    return valid ? criteria : std::nullopt;
+}
+
 base::Expected<measure::Comparison> compare_named(const NamedResult& base, const NamedResult& candidate,
                                                   const measure::Criteria& criteria, bool force)
 {

@@ -2,6 +2,7 @@
 // baseline itself.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,11 @@ namespace memsweep::app {
 // A gate file by its path, or by the name of one that ships (configs/gates/NAME.json). Empty after its errors were
 // printed; the defaults when `gate` is empty.
 [[nodiscard]] std::optional<measure::Criteria> gate_criteria(const std::string& gate);
+
+// The default gate, or a gate file, with thresholds as they are written on the command line, of metrics that memsweep
+// knows. Empty after the errors were printed.
+[[nodiscard]] std::optional<measure::Criteria> gate_criteria(const std::string& gate,
+                                                             const std::map<std::string, std::string>& thresholds);
 
 struct NamedResult {
     std::string name;

@@ -81,8 +81,8 @@ std::string dry_run_text(const std::vector<model::Plan>& plans, std::uint64_t bu
         for (std::size_t i = 0; i < plan.cases.size(); ++i) {
             const model::Case& one = plan.cases[i];
             if (one.command) {
-                text += fmt::format("  {}: runs a program, whose memory and time are not known\n",
-                                    base::printable(one.id));
+                text +=
+                    fmt::format("  {}: runs a program, whose memory and time are not known\n", base::printable(one.id));
                 workers += turns;
                 is_open = true;
                 continue;

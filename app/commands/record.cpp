@@ -25,6 +25,7 @@
 
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
+#include "app/commands/recorder.hpp"
 #include "app/commands/traces.hpp"
 #include "core/base/expected.hpp"
 #include "core/base/quantity.hpp"
@@ -46,28 +47,6 @@ struct RecordingChoice {
 };
 
 namespace fs = std::filesystem;
-
-base::Expected<std::string> recorder_library()
-{
-    std::error_code problem;
-    const fs::path folder = fs::read_symlink("/proc/self/exe", problem).parent_path();
-    for (const char* const place : {"libmemsweep_record.so", "../lib/memsweep/libmemsweep_record.so"}) {
-        const fs::path path = (folder / place).lexically_normal();
-        if (!fs::exists(path, problem)) {
-            continue;
-        }
-        if (path.string().find_first_of(": ") != std::string::npos) {
-            return base::fail(base::ErrorCode::not_supported,
-                              "the dynamic linker preloads nothing whose path has a blank or a colon: install memsweep "
-                              "elsewhere",
-                              path.string());
-        }
-        return path.string();
-    }
-    return base::fail(base::ErrorCode::not_supported,
-                      "libmemsweep_record.so is missing: neither beside this program nor in ../lib/memsweep",
-                      folder.string());
-}
 
 // What recorders left in a folder.
 struct LeftRecordings {

@@ -13,6 +13,7 @@
 #include "app/commands/run_session.hpp"
 #include "app/commands/shipped.hpp"
 #include "app/commands/this_machine.hpp"
+#include "core/base/command_words.hpp"
 #include "core/engine/command_executor.hpp"
 #include "core/model/plan.hpp"
 #include "reporters/document/table.hpp"
@@ -61,12 +62,26 @@ void add_cases(Command& command, RunCommand& run)
     command.flag("--dry-run", run.dry_run, "Print the cases, their memory and an estimate; measure nothing");
 }
 
+OptionValue repetitions(RunCommand& run)
+{
+    return value::offering(value::each([&run](const std::string& text) -> base::Expected<void> {
+                               run.is_automatic = text == "auto";
+                               run.overrides.repetitions = std::nullopt;
+                               if (!run.is_automatic) {
+                                   run.overrides.repetitions = static_cast<std::uint32_t>(
+                                       MEMSWEEP_TRY(value::whole_number(text, 1, 1'000'000)));
+                               }
+                               return {};
+                           }),
+                           {"auto"});
+}
+
 void add_measuring(Command& command, RunCommand& run)
 {
     scenarios::Overrides& overrides = run.overrides;
     command.group = "Measuring";
-    command.option("-n,--repetitions N", value::number(overrides.repetitions, 1, 1'000'000),
-                   "Measured repetitions of each case");
+    command.option("-n,--repetitions N", repetitions(run),
+                   "Measured repetitions of each case; auto, the default of --against: until its verdict is sure");
     command.option("--warmup N", value::number(overrides.warmup, 0, 1'000'000), "Rounds run and discarded first");
     command.option("--seed N", value::number(overrides.seed, 0, UINT64_MAX), "Seed of shuffled orders");
     command.option("--isolation MODE", value::choice(overrides.isolation),
@@ -83,14 +98,52 @@ void add_measuring(Command& command, RunCommand& run)
                  "1 repetition, no warm-up, no case above 64 MiB of arrays; assertions only warn");
 }
 
+void add_comparing(Command& command, RunCommand& run)
+{
+    command.group = "Comparing two programs";
+    command.option("--against CMD", value::text(run.against),
+                   "Measure this command too, both in random order in each round, and compare: a regression is exit "
+                   "code 1. Quotes keep words together; no shell reads it");
+    command.option("--budget DURATION", value::duration(run.budget),
+                   "Begin no round that would end later than this, as in 10m");
+    command.option("--threshold METRIC=PERCENT[,ABS]", value::pairs(run.thresholds, "NAME=VALUE", Arity::each_time),
+                   "How much a metric may change: wall_time=5%, working_set_peak=2%,1MiB (repeatable)");
+    command.option("--stdout WHERE", value::text(run.stdout_word),
+                   "What becomes of what the programs print: null, inherit, a file, or checksum: one that prints "
+                   "something else has failed");
+}
+
+base::Expected<void> check_comparison(const RunCommand& run)
+{
+    if (run.words.empty() && !(run.against.empty() && run.stdout_word.empty())) {
+        return refuse("goes with a program behind --", run.against.empty() ? "--stdout" : "--against");
+    }
+    if (run.against.empty()) {
+        if (run.is_automatic || run.budget || !run.thresholds.empty()) {
+            return refuse("needs --against CMD, the program to compare with", run.is_automatic ? "-n auto"
+                                                                              : run.budget     ? "--budget"
+                                                                                               : "--threshold");
+        }
+        return {};
+    }
+    if (run.resume || run.quick || !run.baseline.empty()) {
+        return refuse("rounds of two programs are not resumed, not --quick, and have no --baseline", "--against");
+    }
+    if (auto words = base::command_words(run.against); !words) {
+        return refuse(words.error().message, "--against");
+    }
+    return {};
+}
+
 base::Expected<void> check(const RunCommand& run)
 {
+    MEMSWEEP_TRY(check_comparison(run));
     if (run.scenarios.empty() == run.words.empty()) {
         return run.words.empty() ? refuse("give scenario files, or a program and its arguments behind --", "scenario")
                                  : refuse("a run is of scenario files or of a program behind --, not of both", "--");
     }
-    if (!run.gate.empty() && run.baseline.empty()) {
-        return refuse("needs --baseline RESULT, the result to compare with", "--gate");
+    if (!run.gate.empty() && run.baseline.empty() && run.against.empty()) {
+        return refuse("needs --baseline RESULT or --against CMD, what to compare with", "--gate");
     }
     if (run.resume && (run.out.empty() || run.out == "-")) {
         return refuse("needs -o FILE, the result to go on with", "--resume");
@@ -99,10 +152,14 @@ base::Expected<void> check(const RunCommand& run)
 }
 
 constexpr std::uint32_t quick_repetitions = 1;
+constexpr std::uint32_t most_rounds = 50;  // where that is not sure, noise hides it
 
 scenarios::Overrides effective_overrides(const RunCommand& command)
 {
     scenarios::Overrides overrides = command.overrides;
+    if (!command.against.empty()) {
+        overrides.repetitions = overrides.repetitions.value_or(most_rounds);
+    }
     if (command.quick) {
         overrides.repetitions = overrides.repetitions.value_or(quick_repetitions);
         overrides.warmup = overrides.warmup.value_or(0);
@@ -148,15 +205,29 @@ base::Expected<void> check_names(const RunCommand& command, const std::vector<mo
     return {};
 }
 
+scenarios::Loaded command_plan(const RunCommand& command, const scenarios::Surroundings& surroundings)
+{
+    const std::string description = reporters::command_line(command.words);
+    if (command.against.empty()) {
+        return scenarios::command_plan(command.words, description, effective_overrides(command), surroundings);
+    }
+    return scenarios::build_comparison_plan(base::command_words(command.against).value(), command.words,
+                                            fmt::format("{} against {}", description, command.against),
+                                            effective_overrides(command), surroundings);
+}
+
 LoadedPlans load(const RunCommand& command, const model::Machine& machine)
 {
     if (command.words.empty()) {
         return load_plans(command.scenarios, effective_overrides(command), machine);
     }
     LoadedPlans loaded;
-    auto plan = scenarios::command_plan(command.words, reporters::command_line(command.words),
-                                        effective_overrides(command), surroundings(machine));
+    auto plan = command_plan(command, surroundings(machine));
     if (plan) {
+        for (model::Case& one : plan->cases) {
+            one.command->output = command.stdout_word.empty() ? one.command->output : command.stdout_word;
+            one.command->count = one.command->count || !command.against.empty();
+        }
         loaded.plans.push_back(*std::move(plan));
     } else {
         loaded.errors = std::move(plan.error());
@@ -218,7 +289,11 @@ void add_run(Command& program, const GlobalOptions& global)
     add_output(command, run);
     add_cases(command, run);
     add_measuring(command, run);
-    command.check = [&run] { return check(run); };
+    add_comparing(command, run);
+    command.check = [&run] {
+        run.is_automatic = run.is_automatic || (!run.against.empty() && !run.overrides.repetitions);
+        return check(run);
+    };
 }
 
 }  // namespace memsweep::app

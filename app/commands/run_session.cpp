@@ -10,15 +10,18 @@
 #include <fmt/format.h>
 
 #include "app/cli/option_values.hpp"
+#include "app/commands/build_rounds.hpp"
 #include "app/commands/commands.hpp"
 #include "app/commands/comparing.hpp"
 #include "app/commands/plans.hpp"
+#include "app/commands/recorder.hpp"
 #include "app/commands/result_journal.hpp"
 #include "app/commands/run_observers.hpp"
 #include "app/commands/shipped.hpp"
 #include "app/commands/this_machine.hpp"
 #include "core/array/cast_table.hpp"
 #include "core/array/streaming.hpp"
+#include "core/base/printable.hpp"
 #include "core/engine/command_executor.hpp"
 #include "core/engine/program.hpp"
 #include "core/engine/runner.hpp"
@@ -215,6 +218,13 @@ class RunSession {
             const std::string earlier = MEMSWEEP_TRY(expanded(command_.baseline, report));
             baseline = MEMSWEEP_TRY(Baseline::open(earlier, report, plan, *std::move(criteria)));
         }
+        std::optional<measure::Criteria> criteria;
+        if (!command_.against.empty()) {
+            criteria = gate_criteria(command_.gate, command_.thresholds);
+            if (!criteria) {
+                return ExitCode::bad_input;
+            }
+        }
         const std::string path = MEMSWEEP_TRY(result_path(report));
         MEMSWEEP_TRY(check_files(plan, path, targets));
         if (command_.resume) {
@@ -222,7 +232,7 @@ class RunSession {
         }
         const auto observers = MEMSWEEP_TRY(RunObservers::make(path, command_.out.empty(), command_.events,
                                                                std::exchange(events_begun_, true), global_, clock_));
-        const bool interrupted = measure(plan, *observers, report);
+        const bool interrupted = measure(plan, criteria, *observers, report);
 
         std::optional<measure::Comparison> comparison;
         ExitCode code = ExitCode::done;
@@ -230,6 +240,7 @@ class RunSession {
             code = stop_code(signals_);
         } else {
             code = worse(exit_code_of(report), baseline ? compare(*baseline, report, comparison) : ExitCode::done);
+            code = worse(code, criteria ? compare_both(report, *criteria, comparison) : ExitCode::done);
         }
         report.run.exit_code = static_cast<int>(code);
         const std::optional<std::string> saved = observers->finish(report);
@@ -322,7 +333,7 @@ class RunSession {
                                                                   model::Calibration& calibration) const
     {
         if (model::runs_commands(plan)) {
-            return std::make_unique<engine::CommandExecutor>(clock_, signals_);
+            return std::make_unique<engine::CommandExecutor>(clock_, signals_, recorder_library());
         }
         const array::StreamingSizes streaming = streaming_for(plan, clock_);
         if (concatenates(plan) && array::cast_table().streams()) {
@@ -334,8 +345,9 @@ class RunSession {
             signals_);
     }
 
-    // Returns whether it was interrupted.
-    bool measure(const model::Plan& plan, RunObservers& observers, model::RunReport& report) const
+    // Returns whether it was interrupted. With `criteria` two builds are compared in rounds.
+    bool measure(const model::Plan& plan, const std::optional<measure::Criteria>& criteria, RunObservers& observers,
+                 model::RunReport& report) const
     {
         const std::unique_ptr<engine::Executor> executor = make_executor(plan, report.calibration);
         report.calibration.clock_read_seconds = clock_read_seconds(clock_);
@@ -352,10 +364,19 @@ class RunSession {
                 rounds.fault_seconds.push_back(reading->fault_seconds);
             }
         };
+        std::optional<BuildRounds> rounds;
+        if (criteria) {
+            rounds.emplace(clock_, *criteria, BuildRounds::Limits{command_.is_automatic, command_.budget});
+            options.before_turn = [&rounds] { rounds->before_turn(); };
+            options.round_ended = [&rounds](const model::RunReport& so_far) { return rounds->round_ended(so_far); };
+        }
         engine::Runner runner{plan, *executor, observers, clock_, capabilities_, options};
         runner.run(report);
         // A quick run repeats nothing on purpose, and a scenario that ships as often as what it shows needs.
         add_warnings(report, command_.quick || (!command_.overrides.repetitions && is_shipped_scenario(plan.path)));
+        if (rounds) {
+            std::ranges::move(rounds->warnings(), std::back_inserter(report.warnings));
+        }
         report.run.ended = sys::utc_now();
         report.run.interrupted = runner.interrupted();
         return runner.interrupted();
@@ -372,6 +393,19 @@ class RunSession {
         }
         comparison = *std::move(compared);
         return command_.quick ? ExitCode::done : app::exit_code_of(*comparison, true);
+    }
+
+    // The two programs of --against. Where nothing of one was measured, its error is the exit code.
+    static ExitCode compare_both(const model::RunReport& report, const measure::Criteria& criteria,
+                                 std::optional<measure::Comparison>& comparison)
+    {
+        auto compared = compare_builds(report, criteria);
+        if (!compared) {
+            print_error(compared.error());
+            return ExitCode::no_verdict;
+        }
+        comparison = *std::move(compared);
+        return app::exit_code_of(*comparison, true);
     }
 
     [[nodiscard]] bool is_stdout_taken(const std::vector<ReportTarget>& targets, const std::string& path) const
@@ -407,7 +441,9 @@ class RunSession {
         }
         const reporters::ComparisonReport report{
             .comparisons = {comparison}, .gate = !command_.quick, .only_changed = !global_.verbose};
-        return print_text("\nAgainst the baseline\n" + reporters::to_terminal(report, terminal_style(global_)));
+        const std::string heading = command_.against.empty() ? "the baseline" : command_.against;
+        return print_text("\nAgainst " + base::printable(heading) + "\n" +
+                          reporters::to_terminal(report, terminal_style(global_)));
     }
 
     const RunCommand& command_;

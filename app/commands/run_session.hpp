@@ -1,6 +1,7 @@
 // Runs plans one after another: workers, observers, the result file and the reports of each.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -24,8 +25,13 @@ struct RunCommand {
     std::optional<std::uint64_t> max_memory_bytes;  // absent: four fifths of what is left
     std::map<std::string, std::string> tags;
     std::string events;
-    std::string baseline;  // a result to compare with; %h %r %s %t as in `out`
-    std::string gate;      // of the comparison
+    std::string baseline;                            // a result to compare with; %h %r %s %t as in `out`
+    std::string gate;                                // of the comparison
+    std::string against;                             // a command to compare `words` with
+    std::map<std::string, std::string> thresholds;   // of that comparison
+    bool is_automatic{};                             // rounds until the verdict is sure
+    std::optional<std::chrono::nanoseconds> budget;  // no round begins that would end later
+    std::string stdout_word;                         // of `words`, as a scenario says it; empty: as it says by default
     bool resume{};
     bool fail_fast{};
     bool dry_run{};  // print what would be done

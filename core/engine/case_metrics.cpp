@@ -195,6 +195,21 @@ void append_repetition(const Program& program, const Outcome& outcome, std::uint
     ++report.repetitions;
 }
 
+void remove_last_repetition(model::CaseReport& report)
+{
+    MEMSWEEP_ASSERT(report.repetitions > 0, "only what was measured can be measured again");
+    const std::uint32_t last = --report.repetitions;
+    for (model::Metric& metric : report.metrics) {
+        metric.values.pop_back();
+        metric.summary.reset();
+    }
+    const auto is_of_it = [last](const auto& one) { return one.repetition == last; };
+    std::erase_if(report.points, is_of_it);
+    std::erase_if(report.phases, is_of_it);
+    std::erase_if(report.series, is_of_it);
+    std::erase_if(report.defects, is_of_it);
+}
+
 void summarize_metrics(model::CaseReport& report)
 {
     for (model::Metric& metric : report.metrics) {

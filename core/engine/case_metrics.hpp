@@ -16,6 +16,9 @@ void declare_metrics(const Program& program, model::CaseReport& report);
 void append_repetition(const Program& program, const Outcome& outcome, std::uint64_t page_bytes,
                        std::uint64_t huge_page_bytes, model::CaseReport& report);
 
+// Takes the last repetition's values away again: it is to be measured once more.
+void remove_last_repetition(model::CaseReport& report);
+
 // Makes the summaries that are missing.
 void summarize_metrics(model::CaseReport& report);
 

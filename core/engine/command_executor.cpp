@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -23,6 +24,7 @@
 #include "core/sys/allocator_library.hpp"
 #include "core/sys/command_launch.hpp"
 #include "core/sys/process_tree.hpp"
+#include "core/trace/format/trace_layout.hpp"
 
 namespace memsweep::engine {
 namespace {
@@ -179,6 +181,13 @@ class Supervision {
     {
     }
 
+    // From here on programs run under a library that counts their allocations into a folder.
+    void count_with(const std::string& recorder, const std::string& folder)
+    {
+        recorder_ = recorder;
+        counts_folder_ = folder;
+    }
+
     // `sampler`: null: its memory is of no interest.
     ProgramEnd run(const model::CommandSpec& command, const std::vector<std::string>& words,
                    const model::AllocatorSpec& allocator, const std::string& output, nanoseconds interval,
@@ -232,6 +241,9 @@ class Supervision {
         sys::put_under(allocator, options.program);
         options.program.environment.insert(options.program.environment.end(), command.environment.begin(),
                                            command.environment.end());
+        if (!recorder_.empty()) {
+            preload_recorder(options.program);
+        }
         const sys::UniqueFd input =
             MEMSWEEP_TRY(open_file(command.input.empty() ? "/dev/null" : beside(command.cwd, command.input), O_RDONLY));
         options.input = input.get();
@@ -251,6 +263,22 @@ class Supervision {
             options.error = last_words_.write_end();
         }
         return sys::CommandLaunch::prepare(options);
+    }
+
+    // In front of an allocator that is preloaded too.
+    void preload_recorder(sys::SpawnOptions& program) const
+    {
+        constexpr const char* variable = "LD_PRELOAD";
+        const auto last = std::ranges::find(program.environment.rbegin(), program.environment.rend(), variable,
+                                            &std::pair<std::string, std::string>::first);
+        const bool is_ours = std::ranges::find(program.without, variable) == program.without.end();
+        const char* const inherited = is_ours ? std::getenv(variable) : nullptr;
+        const std::string others = last != program.environment.rend() ? last->second
+                                   : inherited != nullptr             ? inherited
+                                                                      : "";
+        program.environment.emplace_back(variable, others.empty() ? recorder_ : recorder_ + ":" + others);
+        program.environment.emplace_back(trace::recording_folder_variable, counts_folder_);
+        program.environment.emplace_back(trace::recording_options_variable, "count");
     }
 
     // Until the program has ended, runs out of time or the user stops the run.
@@ -326,6 +354,38 @@ class Supervision {
     nanoseconds timeout_;
     LastWords last_words_;
     Checksum checksum_;
+    std::string recorder_;  // empty: nothing is counted
+    std::string counts_folder_;
+};
+
+// Removed with all that is in it.
+class CountsFolder {
+  public:
+    [[nodiscard]] static base::Expected<CountsFolder> make()
+    {
+        std::error_code problem;
+        const fs::path temporary = fs::temp_directory_path(problem);
+        std::string path = (problem ? fs::path{"/tmp"} : temporary) / "memsweep-counts-XXXXXX";
+        if (::mkdtemp(path.data()) == nullptr) {
+            return base::fail(base::os_error("mkdtemp", errno, path));
+        }
+        return CountsFolder{std::move(path)};
+    }
+    CountsFolder(CountsFolder&& other) noexcept : path_{std::exchange(other.path_, {})} {}
+    CountsFolder& operator=(CountsFolder&&) = delete;
+    ~CountsFolder()
+    {
+        std::error_code problem;
+        if (!path_.empty()) {
+            fs::remove_all(path_, problem);
+        }
+    }
+    [[nodiscard]] const std::string& path() const { return path_; }
+
+  private:
+    explicit CountsFolder(std::string path) : path_{std::move(path)} {}
+
+    std::string path_;
 };
 
 std::string with_last_words(std::string text, const ProgramEnd& end)
@@ -363,18 +423,20 @@ void nobody(int /*pid*/) {}
 
 }  // namespace
 
-CommandExecutor::CommandExecutor(const sys::Clock& clock, const sys::StopSignals& signals)
-    : clock_{clock}, signals_{signals}
+CommandExecutor::CommandExecutor(const sys::Clock& clock, const sys::StopSignals& signals,
+                                 base::Expected<std::string> recorder)
+    : clock_{clock}, signals_{signals}, recorder_{std::move(recorder)}
 {
     sys::adopt_orphans();
 }
 
-Outcome CommandExecutor::run(const Program& program, const RunLimits& limits,
-                             const std::function<void(int pid)>& started)
+template <typename Run>
+void CommandExecutor::run_between(const Program& program, const RunLimits& limits, Outcome& outcome,
+                                  const Run& run) const
 {
     const model::CommandSpec& command = *program.command;
-    // Beside the measurement: whatever the program has done, `cleanup` follows, unless the user wants an end.
-    const auto beside_it = [&](std::string_view what, const std::vector<std::string>& words, Outcome& outcome) {
+    // Whatever the program has done, `cleanup` follows, unless the user wants an end.
+    const auto beside_it = [&](std::string_view what, const std::vector<std::string>& words) {
         if (words.empty() || outcome.ending == Ending::interrupted) {
             return;
         }
@@ -386,14 +448,49 @@ Outcome CommandExecutor::run(const Program& program, const RunLimits& limits,
             outcome.reason = fmt::format("{}: {}", what, why);
         }
     };
-    Outcome outcome;
     outcome.ending = signals_.pending() ? Ending::interrupted : Ending::finished;
-    beside_it("prepare", command.prepare, outcome);
+    beside_it("prepare", command.prepare);
     if (outcome.ending == Ending::finished) {
-        outcome = measure(program, limits, started);
+        outcome = run();
     }
-    beside_it("cleanup", command.cleanup, outcome);
+    beside_it("cleanup", command.cleanup);
+}
+
+Outcome CommandExecutor::run(const Program& program, const RunLimits& limits,
+                             const std::function<void(int pid)>& started)
+{
+    Outcome outcome;
+    run_between(program, limits, outcome, [&] { return measure(program, limits, started); });
+    if (outcome.ending == Ending::finished && limits.counts) {
+        auto counts = count(program, limits);
+        outcome.command.why_uncounted = counts ? "" : counts.error().message;
+        outcome.command.counts = counts ? std::optional{*counts} : std::nullopt;
+        outcome.ending = signals_.pending() ? Ending::interrupted : Ending::finished;
+    }
     return outcome;
+}
+
+base::Expected<trace::Counts> CommandExecutor::count(const Program& program, const RunLimits& limits) const
+{
+    const model::CommandSpec& command = *program.command;
+    const std::string library = MEMSWEEP_TRY(recorder_);
+    MEMSWEEP_TRY(sys::can_be_preloaded(executed(command.run, command.shell)));
+    const CountsFolder folder = MEMSWEEP_TRY(CountsFolder::make());
+    Outcome outcome;
+    run_between(program, limits, outcome, [&] {
+        Supervision supervision{clock_, signals_, limits.timeout};
+        supervision.count_with(library, folder.path());
+        ProgramEnd end =
+            supervision.run(command, command.run, program.allocator, model::output_discarded, {}, nullptr, nobody);
+        Outcome counted;
+        counted.reason = judge(end, command.exit_code, limits.timeout);
+        counted.ending = end.ending;
+        return counted;
+    });
+    if (outcome.ending != Ending::finished) {
+        return base::fail(base::ErrorCode::os, "counting its allocations: " + outcome.reason);
+    }
+    return trace::take_counts(folder.path());
 }
 
 Outcome CommandExecutor::measure(const Program& program, const RunLimits& limits,
@@ -446,6 +543,11 @@ std::string missing_program(const model::CommandSpec& command)
     }
     const std::string& name = command.run.front();
     if (name.find('/') == std::string::npos) {
+        const bool own_path =
+            std::ranges::any_of(command.environment, [](const auto& variable) { return variable.first == "PATH"; });
+        if (own_path) {
+            return {};
+        }
         return sys::find_program(name).empty()
                    ? fmt::format("{}: there is no such program in PATH", base::printable(name))
                    : "";

@@ -18,6 +18,7 @@
 #include "core/engine/records.hpp"
 #include "core/model/report.hpp"
 #include "core/sys/hardware_counters.hpp"
+#include "core/trace/counts.hpp"
 #include "core/trace/replay/call_times.hpp"
 
 namespace memsweep::engine {
@@ -44,8 +45,10 @@ struct CommandRecord {
     std::uint64_t written_bytes{};
     std::optional<double> pressure_seconds;
     sys::HardwareCounts hardware;
-    std::string checksum;            // of what it printed; empty: not asked for
-    std::uint64_t left_processes{};  // that it left behind, and that were killed
+    std::string checksum;                 // of what it printed; empty: not asked for
+    std::optional<trace::Counts> counts;  // of the run behind it; empty: none, or it cannot be counted
+    std::string why_uncounted;            // empty: it was, or that was not asked for
+    std::uint64_t left_processes{};       // that it left behind, and that were killed
 };
 
 // Everything one repetition measured, complete only when `ending` is finished.

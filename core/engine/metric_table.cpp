@@ -24,6 +24,16 @@ bool has_steps(const Program& program)
     return !is_command(program);
 }
 
+bool knows_allocations(const Program& program)
+{
+    return has_steps(program) || program.command->count;
+}
+
+bool counts_command(const Program& program)
+{
+    return is_command(program) && program.command->count;
+}
+
 bool never(const Program& /*program*/)
 {
     return false;
@@ -216,6 +226,28 @@ constexpr std::string_view no_operation = "no array was allocated in the timed s
 constexpr std::string_view no_counters =
     "this machine lets nobody here count instructions and cycles (perf_event_open; kernel.perf_event_paranoid)";
 
+constexpr std::string_view not_counted = "a command's allocations are not counted in this repetition";
+
+template <auto count>
+Value command_allocations(const Context& context)
+{
+    const auto& counts = context.outcome.command.counts;
+    return counts ? Value{static_cast<double>((*counts).*count)} : Value{};
+}
+
+// Of a command what its own allocations were, of steps what memsweep did for them.
+template <auto of_command, auto... by_steps>
+Value allocated(const Context& context)
+{
+    return is_command(context.program) ? command_allocations<of_command>(context) : counted<by_steps...>(context);
+}
+
+// What a foreign program does not tell.
+Value of_steps(const Context& context, double value)
+{
+    return is_command(context.program) ? Value{} : Value{value};
+}
+
 template <auto time>
 Value command_time(const Context& context)
 {
@@ -256,12 +288,18 @@ constexpr auto rows = std::to_array<Extractor>({
      [](const Context& c) -> Value {
          return difference(c.outcome.record.peak_working_set_bytes, c.outcome.record.baseline_working_set_bytes);
      }},
-    {Id::residual_working_set, has_steps,
-     [](const Context& c) -> Value {
-         return difference(c.outcome.record.end_working_set_bytes, c.outcome.record.baseline_working_set_bytes);
-     }},
-    {Id::live_bytes_peak, has_steps, counted<&Record::live_bytes_peak>},
-    {Id::floating_bytes_peak, has_steps, released<&Discipline::floating_bytes_peak>},
+    {Id::residual_working_set, everywhere,
+     [](const Context& c) {
+         return of_steps(c, difference(c.outcome.record.end_working_set_bytes,
+                                       c.outcome.record.baseline_working_set_bytes));
+     },
+     "a command has ended when it is looked at"},
+    {Id::live_bytes_peak, everywhere, allocated<&trace::Counts::live_bytes_peak, &Record::live_bytes_peak>, not_counted},
+    {Id::floating_bytes_peak, everywhere,
+     [](const Context& c) {
+         return of_steps(c, static_cast<double>(c.outcome.record.discipline.floating_bytes_peak));
+     },
+     "what a command gives up and does not free is not known"},
     {Id::minor_faults, everywhere, counted<&Record::minor_faults>},
     {Id::major_faults, everywhere, counted<&Record::major_faults>},
     {Id::faults_per_op, makes_arrays,
@@ -277,8 +315,9 @@ constexpr auto rows = std::to_array<Extractor>({
          return record.results_checked == 0 ? Value{} : record.results_wrong == 0 ? 1.0 : 0.0;
      },
      "no result was looked at"},
-    {Id::allocations, has_steps, counted<&Record::arrays>},
-    {Id::allocated_bytes, has_steps, counted<&Record::allocated_bytes>},
+    {Id::allocations, knows_allocations, allocated<&trace::Counts::allocations, &Record::arrays>, not_counted},
+    {Id::allocated_bytes, knows_allocations, allocated<&trace::Counts::allocated_bytes, &Record::allocated_bytes>,
+     not_counted},
     {Id::pages_touched, has_steps, counted<&Record::array_counts, &ArrayCounts::pages_touched>},
     {Id::faults_over_expected, maps_pages, faults_over_expected,
      "the known answer holds only while nothing was released before the last sample"},
@@ -407,6 +446,7 @@ constexpr auto rows = std::to_array<Extractor>({
     {Id::instructions, is_command,
      [](const Context& c) { return whole(c.outcome.command.hardware.instructions); }, no_counters},
     {Id::cycles, is_command, [](const Context& c) { return whole(c.outcome.command.hardware.cycles); }, no_counters},
+    {Id::live_bytes_end, counts_command, command_allocations<&trace::Counts::live_bytes_end>, not_counted},
 });
 
 // Does not compile where a metric has no row, or two.

@@ -30,6 +30,7 @@ struct RunLimits {
     bool measure_fault_cost{};
     bool drain_first{};   // collect and drain what earlier repetitions left in this worker, before the baseline
     bool keeps_worker{};  // the next repetition goes into the same worker, if this one finishes
+    bool counts{};        // a foreign program runs once more behind it, its allocations counted
 };
 
 // As much of a text as a record has room for, ended by a zero.

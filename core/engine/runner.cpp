@@ -1,6 +1,7 @@
 #include "core/engine/runner.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -49,6 +50,24 @@ std::string defects_text(const model::CaseReport& report)
         }
     }
     return text;
+}
+
+// So many rounds of a counter that repeats are as good as any number of them.
+constexpr std::uint32_t counted_repetitions = 6;
+
+bool repeats(const model::CaseReport& report, std::string_view name)
+{
+    const model::Metric* const metric = model::find_metric(report, name);
+    return metric == nullptr ||
+           std::ranges::adjacent_find(metric->values, std::not_equal_to<>{}) == metric->values.end();
+}
+
+bool wants_counts(const Program& program, const model::CaseReport& report)
+{
+    return program.command && program.command->count &&
+           (report.repetitions < counted_repetitions || !repeats(report, "allocations") ||
+            !repeats(report, "allocated_bytes") || !repeats(report, "live_bytes_peak") ||
+            !repeats(report, "live_bytes_end"));
 }
 
 }  // namespace
@@ -186,7 +205,15 @@ void Runner::take_turns(model::RunReport& report)
         if (!warmup && (sequential || place == 0)) {
             note_pace(report);
         }
+        if (options_.before_turn) {
+            options_.before_turn();
+        }
         goes_on = take_turn(report, {sweeps_[order[place]], number, warmup});
+        if (goes_on && !warmup && !sequential && place + 1 == order.size()) {
+            const RoundEnd end = end_round(report, number);
+            goes_on = end != RoundEnd::last;
+            turn -= end == RoundEnd::repeated ? order.size() : 0;
+        }
     }
     note_pace(report);
 }
@@ -203,6 +230,24 @@ void Runner::note_pace(model::RunReport& report)
         report.calibration.rounds.emplace();
     }
     options_.note_pace(*report.calibration.rounds);
+}
+
+RoundEnd Runner::end_round(model::RunReport& report, std::uint32_t number)
+{
+    const RoundEnd end = options_.round_ended ? options_.round_ended(report) : RoundEnd::goes_on;
+    for (std::size_t index = 0; index < entries_.size() && end != RoundEnd::goes_on; ++index) {
+        Entry& entry = entries_[index];
+        model::CaseReport& one = report.cases[index];
+        if (end == RoundEnd::repeated && !entry.lost && one.repetitions == number + 1) {
+            remove_last_repetition(one);
+            entry.ended = false;
+        } else if (end == RoundEnd::last && !entry.ended) {
+            one.planned_repetitions = one.repetitions;
+            entry.ended = true;
+            end_case(report, index);
+        }
+    }
+    return end;
 }
 
 // What must run so that every case of the sweep that lacks this repetition meets what those before it leave behind.
@@ -249,7 +294,8 @@ bool Runner::run_case(model::RunReport& report, std::size_t index, std::uint32_t
                            .series = warmup ? model::SeriesSpec{} : entry.plan_case->series,
                            .measure_fault_cost = !warmup,
                            .drain_first = entry.plan_case->placement == model::Placement::drain,
-                           .keeps_worker = keeps_worker};
+                           .keeps_worker = keeps_worker,
+                           .counts = !warmup && wants_counts(entry.program, report.cases[index])};
     const Outcome outcome = executor_.run(entry.program, limits, [&](int pid) {
         start.pid = pid;
         observer_.repetition_started(start);
@@ -308,10 +354,10 @@ void keep_fact(std::string_view name, const std::string& text, std::vector<model
 std::string keep_command_facts(const CommandRecord& command, std::vector<model::Param>& facts)
 {
     if (command.left_processes != 0) {
-        keep_fact("left behind", fmt::format("{} killed when the program had ended",
-                                             command.left_processes == 1
-                                                 ? "1 process was"
-                                                 : fmt::format("{} processes were", command.left_processes)),
+        keep_fact("left behind",
+                  fmt::format("{} killed when the program had ended",
+                              command.left_processes == 1 ? "1 process was"
+                                                          : fmt::format("{} processes were", command.left_processes)),
                   facts);
     }
     keep_fact(output_fact, command.checksum, facts);
@@ -341,6 +387,7 @@ void Runner::accept(model::RunReport& report, std::size_t index, const Outcome& 
     if (!warmup) {
         keep_allocator(outcome, case_report.allocator);
         keep_facts(entry.program, outcome.record, case_report.facts);
+        keep_fact("uncounted", outcome.command.why_uncounted, case_report.facts);
         differs = outcome.ending == Ending::finished ? keep_command_facts(outcome.command, case_report.facts) : "";
     }
     // The record of a refusal is complete: what led to it is worth keeping.

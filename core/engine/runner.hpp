@@ -51,6 +51,7 @@ class Runner {
     void take_turns(model::RunReport& report);
     [[nodiscard]] Sweep due(const model::RunReport& report, const Turn& turn) const;
     bool take_turn(model::RunReport& report, const Turn& turn);  // false: the run stops
+    [[nodiscard]] RoundEnd end_round(model::RunReport& report, std::uint32_t number);
     bool run_case(model::RunReport& report, std::size_t index, std::uint32_t number, bool warmup, bool keeps_worker);
     void cut_short(model::RunReport& report, const Sweep& sweep, std::size_t failed);
     void accept(model::RunReport& report, std::size_t index, const Outcome& outcome, std::uint32_t number, bool warmup);

@@ -75,6 +75,7 @@ struct ComparedCase {
 struct Comparison {
     Side base, candidate;
     bool is_between{};                   // two values of an axis within one result
+    bool is_in_rounds{};                 // judged by compare_rounds()
     std::vector<std::string> overruled;  // differences that --force ignored
     std::vector<ComparedCase> cases;
     std::vector<CasePair> pairs;            // of `cases`

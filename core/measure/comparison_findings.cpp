@@ -140,7 +140,10 @@ void add_cases(const Comparison& comparison, std::vector<Finding>& findings)
 void add_too_few(const Comparison& comparison, std::vector<Finding>& findings)
 {
     const std::size_t metrics = count(comparison, Verdict::insufficient);
-    if (metrics > 0) {
+    if (metrics > 0 && comparison.is_in_rounds) {
+        findings.push_back({Importance::warning, fmt::format("the rounds ended before a change of {} could be told",
+                                                             counted(metrics, "metric"))});
+    } else if (metrics > 0) {
         findings.push_back(
             {Importance::warning,
              fmt::format("too few repetitions for {0} of {1} noisy metrics: {2} of each side can show a "

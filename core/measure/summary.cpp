@@ -113,6 +113,11 @@ double median(std::vector<double> values)
     return median_of_sorted(values);
 }
 
+double median_absolute_deviation(std::span<const double> values)
+{
+    return median_deviation(values, median({values.begin(), values.end()}));
+}
+
 std::size_t median_interval_rank(std::size_t n)
 {
     // Binomial(n, 1/2) in logarithms: 2^-n leaves a double's range at n = 1075.

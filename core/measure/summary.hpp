@@ -18,8 +18,11 @@
 
 namespace memsweep::measure {
 
-// Further than this many robust standard deviations (1.4826 MAD) from the median is an outlier.
-inline constexpr double outlier_distance = 5 * 1.4826;
+// The standard deviations of normal noise in one median absolute deviation.
+inline constexpr double normal_deviations = 1.4826;
+
+// Further than this many robust standard deviations from the median is an outlier.
+inline constexpr double outlier_distance = 5 * normal_deviations;
 
 // The values that are there, in their order.
 [[nodiscard]] std::vector<double> present(std::span<const std::optional<double>> values);
@@ -32,6 +35,7 @@ inline constexpr double outlier_distance = 5 * 1.4826;
 [[nodiscard]] double median_of_sorted(std::span<const double> sorted);
 [[nodiscard]] model::Summary summary_of_sorted(std::span<const double> sorted);
 [[nodiscard]] double median(std::vector<double> values);
+[[nodiscard]] double median_absolute_deviation(std::span<const double> values);
 
 // The k of the median's interval x(k)..x(n+1-k); 0 when n values cannot reach 95 %.
 [[nodiscard]] std::size_t median_interval_rank(std::size_t n);

@@ -6,8 +6,8 @@
 // Threads  as ChildProcess: from a thread that outlives the program.
 // Ownership  a launcher that was not told to start its program ends with this object.
 //
-// The program begins with the default action for the usual signals, an empty mask, a session of its own without a terminal,
-// and no descriptor of ours but its standard three. It is killed when we die, however that comes about.
+// The program begins with the default action for the usual signals, an empty mask, a session of its own without a
+// terminal, and no descriptor of ours but its standard three. It is killed when we die, however that comes about.
 #pragma once
 
 #include <sys/types.h>

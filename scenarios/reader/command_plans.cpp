@@ -420,6 +420,46 @@ Loaded command_plan(const std::vector<std::string>& words, const std::string& de
     return plan;
 }
 
+namespace {
+
+void add_build(std::string_view build, const model::Plan& from, model::Plan& into)
+{
+    for (model::Case one : from.cases) {
+        one.params.push_back({std::string{build_axis}, std::string{build}});
+        std::ranges::sort(one.params, {}, &model::Param::name);
+        one.scenario = into.name;
+        one.id = model::case_id(into.name, one.params);
+        into.cases.push_back(std::move(one));
+    }
+}
+
+}  // namespace
+
+Loaded build_comparison_plan(const std::vector<std::string>& base, const std::vector<std::string>& candidate,
+                             const std::string& description, const Overrides& overrides,
+                             const Surroundings& surroundings)
+{
+    if (std::ranges::find(overrides.axes, build_axis, &std::pair<std::string, std::string>::first) !=
+        overrides.axes.end()) {
+        return tl::unexpected{std::vector<base::Error>{
+            {base::ErrorCode::invalid_input, "the two programs are this axis already", "--axis build"}}};
+    }
+    Loaded plan = command_plan(candidate, description, overrides, surroundings);
+    const Loaded other = plan ? command_plan(base, description, overrides, surroundings) : plan;
+    if (!other) {
+        return other;
+    }
+    const model::Plan one = *plan;
+    plan->cases.clear();
+    add_build(base_build, *other, *plan);
+    add_build(candidate_build, one, *plan);
+    plan->axes.push_back({std::string{build_axis}, {std::string{base_build}, std::string{candidate_build}}});
+    plan->settings.order = model::Order::shuffled;
+    plan->fingerprint = fingerprint(*plan);
+    take_case_fingerprints(*plan);
+    return plan;
+}
+
 std::string transfer_scenario(const std::vector<model::TransferSpec>& transfers, std::uint64_t bytes,
                               std::uint32_t repetitions)
 {

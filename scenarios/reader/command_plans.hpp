@@ -43,6 +43,15 @@ struct ReplayRequest {
 [[nodiscard]] Loaded command_plan(const std::vector<std::string>& words, const std::string& description,
                                   const Overrides& overrides, const Surroundings& surroundings);
 
+// Two programs to be compared, in that order: the cases of both, with the axis `build` in front, whose values are
+// `base` and `candidate`; shuffled within each round. Errors: also an axis of that name in the overrides.
+inline constexpr std::string_view build_axis = "build";
+inline constexpr std::string_view base_build = "base";
+inline constexpr std::string_view candidate_build = "candidate";
+[[nodiscard]] Loaded build_comparison_plan(const std::vector<std::string>& base,
+                                           const std::vector<std::string>& candidate, const std::string& description,
+                                           const Overrides& overrides, const Surroundings& surroundings);
+
 // The file that carries these transfers out, `bytes` each, with a line end; `repetitions` is at least 1.
 [[nodiscard]] std::string transfer_scenario(const std::vector<model::TransferSpec>& transfers, std::uint64_t bytes,
                                             std::uint32_t repetitions);

@@ -25,6 +25,8 @@ void check_words(const Fields& fields, std::string_view key, const std::vector<s
     }
     if (std::ranges::any_of(words, has_nul)) {
         fields.complain(node->place, fmt::format("\"{}\" holds a character that no argument can have (U+0000)", key));
+    } else if (words.empty() && node->as<List>() != nullptr && !node->as<List>()->empty()) {
+        return;  // reported
     } else if (words.empty() || words.front().empty()) {
         fields.complain(node->place, fmt::format("\"{}\" names no program", key));
     } else if (shell && words.size() != 1) {

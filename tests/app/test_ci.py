@@ -154,6 +154,32 @@ class Recipes(CliTest):
         self.sh(last)
         self.assertEqual(json.loads((self.work / "candidate.json").read_text())["cases"][0]["repetitions"], 10)
 
+    def test_your_own_binary(self):
+        for name in ("app-main", "app-pr"):
+            (self.work / name).write_text("#!/bin/sh\ncat $2 > /dev/null\n")
+            (self.work / name).chmod(0o755)
+        (self.work / "big.csv").write_text("1,2,3\n")
+        self.sh(block("Gate your own binary", "sh"), PATH=f"{BINARY.parent}:{os.environ['PATH']}")
+        self.assertTrue((self.work / "summary.md").exists())
+        self.assertEqual(len(json.loads((self.work / "gate.json").read_text())["cases"]), 2)
+
+    def test_your_own_binary_as_a_test_of_its_project(self):
+        project = block("Gate your own binary", "cmake").replace("find_package(memsweep REQUIRED)", "\n".join((
+            "cmake_minimum_required(VERSION 3.25)", "project(app C)", "add_executable(app app.c)",
+            f'set(MEMSWEEP_EXECUTABLE "{BINARY}" CACHE FILEPATH "")', f'include("{SOURCE}/cmake/MemsweepGate.cmake")')))
+        self.assertIn("/opt/main/app", project)
+        more = 'int main(void) { for (int i = 0; i < COUNT; ++i) { void* volatile p = malloc(64); free(p); } }\n'
+        (self.work / "app.c").write_text("#include <stdlib.h>\n#ifndef COUNT\n#define COUNT 1020\n#endif\n" + more)
+        subprocess.run(["cc", "-DCOUNT=1000", "app.c", "-o", "main-app"], cwd=self.work, check=True)
+        (self.work / "CMakeLists.txt").write_text(project.replace("/opt/main/app", str(self.work / "main-app")))
+        build = "cmake -S . -B built && cmake --build built"
+        self.sh(build, PATH=os.environ["PATH"])
+        done = subprocess.run(["ctest", "--test-dir", "built", "--output-on-failure"], cwd=self.work, capture_output=True, text=True,
+                              check=False, timeout=PATIENCE_S)
+        self.assertNotEqual(done.returncode, 0, done.stdout)
+        self.assertIn("memsweep.gate.app", done.stdout)
+        self.assertIn("allocations", done.stdout)
+
     def test_every_recipe_is_run(self):
         used = set(re.findall(r'block\("(.+?)"', (SOURCE / "tests/app/test_ci.py").read_text()))
         with_blocks = {heading for heading in re.findall(r"^## (.+)$", DOCUMENT.read_text(), re.M) if "```" in section(heading)}

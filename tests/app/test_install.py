@@ -16,7 +16,7 @@ EXPECTED = ("bin/memsweep", "lib/memsweep/libmemsweep_record.so", "share/man/man
             "share/fish/vendor_completions.d/memsweep.fish", "share/memsweep/scenarios/schema/memsweep-scenario-1.schema.json",
             "share/memsweep/scenarios/schema/memsweep-result-1.schema.json", "share/memsweep/configs/gates/memory.json",
             "share/doc/memsweep/README.md", "share/doc/memsweep/ci.md", "share/doc/memsweep/copyright",
-            "lib/cmake/memsweep/memsweepConfig.cmake", "include/memsweep/core/base/quantity.hpp")
+            "lib/cmake/memsweep/memsweepConfig.cmake", "lib/cmake/memsweep/MemsweepGate.cmake", "include/memsweep/core/base/quantity.hpp")
 NOBODY = 65534
 
 CONSUMER_CMAKE = """cmake_minimum_required(VERSION 3.25)

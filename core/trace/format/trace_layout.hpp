@@ -125,6 +125,7 @@ inline constexpr std::uint64_t max_difference = 1ULL << 61U;  // zigzagged; beyo
 //
 // Where an image's file cannot be made, a symbolic link stands in its place, <process>.<number>.refused, and what it
 // names is the errno. A link needs neither a descriptor nor, on most file systems, a block of the disk.
+inline constexpr const char* refusal_ending = ".refused";
 inline constexpr std::uint32_t recording_version = 1;
 inline constexpr std::uint32_t slots_offset = 4096;
 inline constexpr std::uint32_t slot_bytes = 64U << 10U;
@@ -168,6 +169,6 @@ inline constexpr std::uint32_t max_call_bytes = 1 + 4 * max_varint_bytes + 8;
 // What `memsweep record` tells the library, in the environment.
 inline constexpr const char* recording_folder_variable = "MEMSWEEP_RECORD";
 inline constexpr const char* recording_options_variable =
-    "MEMSWEEP_RECORD_OPTIONS";  // min-size=N,sample=N,only-child-of=PROCESS
+    "MEMSWEEP_RECORD_OPTIONS";  // count, min-size=N,sample=N,only-child-of=PROCESS
 
 }  // namespace memsweep::trace

@@ -10,26 +10,12 @@
 #include <sys/mman.h>
 
 #include "core/trace/format/crc32c.hpp"
+#include "core/trace/recorder/counting.hpp"
 #include "core/trace/recorder/recording_file.hpp"
+#include "core/trace/recorder/signals_blocked.hpp"
 
 namespace memsweep::trace::recorder {
 namespace {
-
-// Signals wait until the end of the block: a handler that allocates must not meet a lock that its own thread holds.
-class SignalsBlocked {
-  public:
-    SignalsBlocked() noexcept
-    {
-        const unsigned long long all = ~0ULL;
-        kernel(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &before_, sizeof all);
-    }
-    SignalsBlocked(const SignalsBlocked&) = delete;
-    SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-    ~SignalsBlocked() { kernel(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &before_, nullptr, sizeof before_); }
-
-  private:
-    unsigned long long before_{};
-};
 
 // A forked child finds all of this zeroed, and begins anew.
 struct Image {
@@ -52,6 +38,8 @@ std::uint32_t last_process;
 // What threads have that record nothing: never written to.
 constinit ThreadLog ignored_log{.state = LogState::ignored};
 constinit ThreadLog stopped_log{.state = LogState::stopped};
+constinit ThreadLog counting_log{.state = LogState::counting};
+bool is_counting;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 __thread std::uint32_t recorded_thread __attribute__((tls_model("initial-exec"))) = 0;
@@ -318,12 +306,14 @@ void attach_thread() noexcept
     if (!has_read_choice) {  // while the program has one thread, or in its first constructors
         has_read_choice = true;
         the_choice = read_choice(folder);
+        is_counting = the_choice.on && the_choice.counts && begin_counting(folder.data());
+        the_choice.on = the_choice.on && !the_choice.counts;
         image = the_choice.on ? make_image() : nullptr;
         if (the_choice.on && image == nullptr) {
             RecordingFile::note_refusal(folder.data(), id_of(SYS_getpid), -ENOMEM);
         }
     }
-    current = &ignored_log;
+    current = is_counting ? &counting_log : &ignored_log;
     if (image != nullptr) {
         acquire_lock();
         if (!attach(id_of(SYS_gettid)) && image->facts != nullptr) {
@@ -336,6 +326,7 @@ void attach_thread() noexcept
 
 void in_forked_child() noexcept
 {
+    count_in_forked_child();
     if (image == nullptr || current < image->logs.begin() || current >= image->logs.end()) {
         return;
     }
@@ -399,6 +390,9 @@ void count_lost_event() noexcept
 
 void note_foreign_malloc() noexcept
 {
+    if (is_counting) {
+        count_foreign_malloc();
+    }
     if (image != nullptr && image->facts != nullptr) {
         image->facts->foreign_malloc = 1;
     }

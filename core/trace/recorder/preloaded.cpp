@@ -125,7 +125,7 @@ MEMSWEEP_PRELOADED void* realloc(void* block, std::size_t bytes)
     }
     void* const moved = real.realloc(block, bytes);
     if (moved == nullptr && (bytes != 0 || block == nullptr)) [[unlikely]] {
-        record<Call::failed_alloc>(0, bytes);
+        record_failed_realloc(block, bytes);
     } else if (moved == nullptr || !in_arena(moved)) {
         record<Call::realloc>(place(moved), moved != nullptr ? bytes : 0, place(block));
     }

@@ -13,13 +13,11 @@
 namespace memsweep::trace::recorder {
 namespace {
 
-constexpr unsigned max_images = 10'000;  // of one process
-constexpr int first_descriptor = 512;    // away from programs that rely on getting the lowest numbers
+constexpr int first_descriptor = 512;  // away from programs that rely on getting the lowest numbers
 
 constexpr std::array<std::uint8_t, slot_bytes> zero_bytes{};
 
 constexpr const char* recording_ending = ".mst";
-constexpr const char* refusal_ending = ".refused";
 
 char* append_number(char* at, std::uint64_t number) noexcept
 {
@@ -34,6 +32,15 @@ char* append_number(char* at, std::uint64_t number) noexcept
     }
     return at;
 }
+
+// A file does not grow beyond the limit of the process; trying raises SIGXFSZ in the program.
+bool may_reach(std::uint64_t bytes) noexcept
+{
+    rlimit limit{};
+    return ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || bytes <= limit.rlim_cur;
+}
+
+}  // namespace
 
 bool make_path(std::array<char, max_path_bytes>& path, const char* folder, std::uint32_t process, unsigned number,
                const char* ending) noexcept
@@ -52,15 +59,6 @@ bool make_path(std::array<char, max_path_bytes>& path, const char* folder, std::
     std::memcpy(at, ending, std::strlen(ending) + 1);
     return true;
 }
-
-// A file does not grow beyond the limit of the process; trying raises SIGXFSZ in the program.
-bool may_reach(std::uint64_t bytes) noexcept
-{
-    rlimit limit{};
-    return ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || bytes <= limit.rlim_cur;
-}
-
-}  // namespace
 
 // A process has several images when it executes programs one after the other.
 long RecordingFile::open_new(const char* folder, std::uint32_t process) noexcept

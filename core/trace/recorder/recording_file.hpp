@@ -33,6 +33,11 @@ long kernel(long number, Arguments... arguments) noexcept
 }
 
 inline constexpr std::size_t max_path_bytes = 4096;
+inline constexpr unsigned max_images = 10'000;  // of one process
+
+// <folder>/<process>.<number><ending>; false: it does not fit.
+[[nodiscard]] bool make_path(std::array<char, max_path_bytes>& path, const char* folder, std::uint32_t process,
+                             unsigned number, const char* ending) noexcept;
 
 class RecordingFile {
   public:

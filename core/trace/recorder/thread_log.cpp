@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/trace/recorder/counting.hpp"
 #include "core/trace/recorder/image.hpp"
 #include "core/trace/recorder/real_calls.hpp"
 
@@ -175,6 +176,15 @@ void defer(ThreadLog& log, const CallEvent& event) noexcept
     }
 }
 
+void count(Call call, std::uint64_t address, std::uint64_t size) noexcept
+{
+    if (call == Call::realloc) {
+        count_realloc(address, size);
+    } else {
+        count_call(call, address, size);
+    }
+}
+
 }  // namespace
 
 Choice read_choice(std::span<char> folder) noexcept
@@ -194,6 +204,8 @@ Choice read_choice(std::span<char> folder) noexcept
             choice.sample = take_number(options);
         } else if (takes(options, "only-child-of=")) {
             choice.only_child_of = static_cast<std::uint32_t>(take_number(options));
+        } else if (takes(options, "count")) {
+            choice.counts = true;
         } else {
             ++options;
         }
@@ -241,6 +253,10 @@ std::uint64_t record_otherwise(Call call, std::uint64_t address, std::uint64_t s
         attach_thread();
     }
     ThreadLog& log = *current;
+    if (log.state == LogState::counting) {
+        count(call, address, size);
+        return address;
+    }
     if (log.state == LogState::ignored || log.state == LogState::unset) {
         return address;
     }
@@ -271,8 +287,23 @@ void forget_log() noexcept
 
 void prepare_realloc(void* block) noexcept
 {
-    if (selects()) {
-        old_block_was_chosen = is_chosen(reinterpret_cast<std::uint64_t>(block));
+    if (current->state == LogState::unset && has_real_calls()) {
+        attach_thread();
+    }
+    const auto address = reinterpret_cast<std::uint64_t>(block);
+    if (current->state == LogState::counting) {
+        count_before_realloc(address);
+    } else if (selects()) {
+        old_block_was_chosen = is_chosen(address);
+    }
+}
+
+void record_failed_realloc(void* block, std::uint64_t bytes) noexcept
+{
+    if (current->state == LogState::counting) {
+        count_failed_realloc(reinterpret_cast<std::uint64_t>(block));
+    } else {
+        record<Call::failed_alloc>(0, bytes);
     }
 }
 

@@ -35,6 +35,7 @@ enum class LogState : std::uint32_t {
     selecting,  // ready, but not for the way inline: blocks are chosen, or the processor lacks its instructions
     stopped,    // nothing more can be recorded
     ignored,    // nothing is to be recorded
+    counting,   // no log is kept (counting.hpp)
 };
 
 struct alignas(64) ThreadLog {
@@ -59,8 +60,10 @@ std::uint64_t record_long(ThreadLog& log, Call call, std::uint64_t address, std:
 std::uint64_t record_deferred(ThreadLog& log, std::uint64_t address = 0) noexcept;
 // The thread has no log: the next event looks for one.
 void forget_log() noexcept;
-// Before a realloc, while the old block can be asked: whether it is one that is recorded.
+// Before a realloc, while the old block can be asked: whether it is one that is recorded, or how large it is.
 void prepare_realloc(void* block) noexcept;
+// After one that failed, so that the old block is still there.
+void record_failed_realloc(void* block, std::uint64_t bytes) noexcept;
 
 [[nodiscard]] inline std::uint8_t* payload_of(Slot* slot) noexcept
 {
@@ -131,6 +134,7 @@ struct Choice {
     std::uint64_t min_size{};       // bytes, by malloc_usable_size
     std::uint64_t sample{1};        // one address of so many
     std::uint32_t only_child_of{};  // the process that shall be recorded alone is this one's child; 0: all are
+    bool counts{};                  // keep no log
     bool on{};
 };
 

@@ -1,0 +1,46 @@
+// Whether the machine was itself in a round: a short piece of our own work, timed before, between and after the two
+// programs, says so without looking at them.
+//
+// A round is repeated when its canary is off by more than the noise that it showed before. Which side was measured when
+// it was off does not matter, so that leaving rounds out favours neither program and the test of paired.hpp stays
+// valid.
+//
+// Units    seconds.
+// Cost     O(n log n) a round.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace memsweep::measure {
+
+struct CanaryLimits {
+    std::size_t repeats_of_round{2};  // then the round is kept as it is, and what the canary took joins what is normal
+    double repeats_per_round{
+        0.25};  // of all rounds together, rounded up: a machine that is never quiet is measured too
+};
+
+class CanaryRule {
+  public:
+    explicit CanaryRule(CanaryLimits limits = {}) : limits_(limits) {}
+
+    // What the canary took in a round that has just been measured, at least one time. The sentence says why the round
+    // is to be measured again; empty: it is kept.
+    [[nodiscard]] std::optional<std::string> why_repeat(std::span<const double> canary);
+
+    [[nodiscard]] std::size_t repeats() const { return repeats_; }
+
+  private:
+    [[nodiscard]] bool may_repeat() const;
+
+    CanaryLimits limits_;
+    std::vector<double> normal_;  // of all rounds kept
+    std::size_t rounds_{};        // kept
+    std::size_t repeats_{};
+    std::size_t repeats_here_{};
+};
+
+}  // namespace memsweep::measure

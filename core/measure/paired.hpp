@@ -1,0 +1,96 @@
+// Two programs measured in rounds, both once in each round and in random order: whether one metric changed. May be
+// asked after every round, and the rounds may stop at any answer, because the test is valid at every stopping time.
+//
+// It promises
+//   - Of two programs that behave alike at most 1 of 100 comparisons says `regressed` or `improved` of any metric,
+//     whenever it is stopped: false_alarms_noisy are shared among the noisy metrics, false_alarms_exact among the exact
+//     ones. That rests on the random order alone. If both are alike, which of a round's two values is whose is a coin's
+//     matter, so that their difference is as likely as its negative, whatever the noise: heavy tails, several modes, a
+//     machine that drifts from round to round, a first run that is slower than the second.
+//   - Of a change of twice the threshold at most 3 of 100 are called `same`, per metric, where differences between
+//     rounds scatter alike to both sides of the change.
+// It cannot promise
+//   - an answer: noise of 10 % does not tell a change of 5 % from none in 50 rounds, and none is invented;
+//   - fewer rounds: a test that assumes nothing of the noise gains at most a factor of 2 a round, so that the first
+//     change can be told after least_rounds(), however large it is;
+//   - anything about changes between the threshold and twice it: they are found the more often the larger they are;
+//   - that an exact counter that was constant in every round seen never varies.
+//
+// Units    changes as in verdict.hpp: ratios where every value is positive, else differences in the metric's unit.
+// Sources  E-processes by betting on clipped differences: Waudby-Smith and Ramdas, Estimating means of bounded random
+//          variables by betting, JRSS-B 2023. Valid at every stopping time by Ville's inequality: Howard, Ramdas,
+//          McAuliffe, Sekhon, Time-uniform, nonparametric, nonasymptotic confidence sequences, Annals of Statistics
+//          2021. Bets on the sign of what is symmetric under the hypothesis: de la Pena, Annals of Probability 1999.
+//          Several fixed bets are held at once, so that weak and strong changes are found soon (method of mixtures).
+// Cost     O(n^2 log n) for n rounds.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/measure/statistics.hpp"
+#include "core/measure/verdict.hpp"
+#include "core/model/metric.hpp"
+
+namespace memsweep::measure {
+
+struct PairOfValues {
+    double base{};
+    double candidate{};
+};
+
+// Chances of any false `regressed` or `improved` in a comparison: those of noisy metrics, and those of exact ones.
+inline constexpr double false_alarms_noisy = 0.008;
+inline constexpr double false_alarms_exact = 0.002;
+// Chance of a false `same`, per metric.
+inline constexpr double misses = 0.03;
+
+// Exact counters that were constant on both sides in all rounds: equal ones are the same after so many rounds, others
+// changed. Of a counter with two values at random, n rounds look like a change with a chance of at most 2 / 4^n.
+inline constexpr std::size_t rounds_to_equal = 3;
+inline constexpr std::size_t rounds_to_differ = 6;
+
+struct PairedQuestion {
+    model::Unit unit{};
+    model::Better better{};
+    model::MetricClass metric_class{};
+    Threshold threshold;
+    double false_alarms{};  // this metric's share of them
+};
+
+// What is allowed where nobody said otherwise: half of what default_threshold() allows of noisy metrics. Rounds see
+// both programs at one time on one machine, and so see more finely than two results do; and a change as large as the
+// default threshold is twice this one, which is found.
+[[nodiscard]] Threshold default_paired_threshold(std::string_view metric, model::Unit unit,
+                                                 model::MetricClass metric_class);
+
+// The share of one of `metrics` metrics of this class.
+[[nodiscard]] double share_of_false_alarms(model::MetricClass metric_class, std::size_t metrics);
+
+// The fewest rounds after which a change of a noisy metric can be told at this share.
+[[nodiscard]] std::size_t least_rounds(double false_alarms);
+
+// Of at least one round; only rounds in which both sides have a value.
+//
+//   regressed, improved         not by chance, and estimated beyond the threshold
+//   same                        no change of twice the threshold, and estimated within it
+//   inconclusive, insufficient  not decided yet; insufficient before any change could be told
+[[nodiscard]] Verdict decide_pairs(std::span<const PairOfValues> rounds, const PairedQuestion& question);
+
+[[nodiscard]] inline bool is_decided(Verdict verdict)
+{
+    return verdict == Verdict::regressed || verdict == Verdict::improved || verdict == Verdict::same;
+}
+
+struct PairedJudgement {
+    Verdict verdict{};
+    std::string why;
+    Shift shift;  // the Hodges-Lehmann estimate of the rounds; the interval holds at 95 % for all rounds together
+};
+
+// The same with the sentence and the size of the change, for who shows it.
+[[nodiscard]] PairedJudgement judge_pairs(std::span<const PairOfValues> rounds, const PairedQuestion& question);
+
+}  // namespace memsweep::measure

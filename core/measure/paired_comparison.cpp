@@ -1,0 +1,137 @@
+#include "core/measure/paired_comparison.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/measure/paired.hpp"
+
+namespace memsweep::measure {
+namespace {
+
+using model::CaseReport;
+using model::Metric;
+using model::MetricClass;
+
+constexpr std::array<std::string_view, 8> judged_metrics{"wall_time",       "cpu_time",      "working_set_peak",
+                                                         "instructions",    "allocations",   "allocated_bytes",
+                                                         "live_bytes_peak", "live_bytes_end"};
+
+bool is_asked_for(const std::string& metric, const Criteria& criteria)
+{
+    return criteria.only.contains(metric) || criteria.thresholds.contains(metric) ||
+           (criteria.only.empty() && std::ranges::find(judged_metrics, metric) != judged_metrics.end());
+}
+
+Criteria narrowed(const model::RunReport& report, Criteria criteria)
+{
+    for (const CaseReport& one : report.cases) {
+        for (const Metric& metric : one.metrics) {
+            if (!is_asked_for(metric.name, criteria)) {
+                criteria.informational.insert(metric.name);
+            }
+        }
+    }
+    return criteria;
+}
+
+const Metric* find_in(const CaseReport& one, const std::string& name)
+{
+    const auto found = std::ranges::find(one.metrics, name, &Metric::name);
+    return found == one.metrics.end() ? nullptr : &*found;
+}
+
+// Those rounds that both sides have a value of.
+std::vector<PairOfValues> rounds_of(const CasePair& pair, const std::string& name)
+{
+    std::vector<PairOfValues> rounds;
+    const Metric* const base = find_in(*pair.base, name);
+    const Metric* const candidate = find_in(*pair.candidate, name);
+    const std::size_t count =
+        base == nullptr || candidate == nullptr ? 0 : std::min(base->values.size(), candidate->values.size());
+    for (std::size_t i = 0; i < count; ++i) {
+        if (base->values[i] && candidate->values[i]) {
+            rounds.push_back({*base->values[i], *candidate->values[i]});
+        }
+    }
+    return rounds;
+}
+
+bool was_tested(const MetricComparison& metric)
+{
+    constexpr std::array tested{Verdict::regressed, Verdict::improved, Verdict::same, Verdict::inconclusive,
+                                Verdict::insufficient};
+    return !metric.metric.empty() && std::ranges::find(tested, metric.verdict) != tested.end();
+}
+
+std::size_t count_of(const Comparison& comparison, MetricClass metric_class)
+{
+    return static_cast<std::size_t>(std::ranges::count_if(comparison.metrics, [&](const MetricComparison& metric) {
+        return was_tested(metric) && metric.metric_class == metric_class;
+    }));
+}
+
+Threshold threshold_of(const MetricComparison& metric, const Criteria& criteria)
+{
+    const auto chosen = criteria.thresholds.find(metric.metric);
+    return chosen != criteria.thresholds.end()
+               ? chosen->second
+               : default_paired_threshold(metric.metric, metric.unit, metric.metric_class);
+}
+
+void judge(MetricComparison& metric, std::span<const PairOfValues> rounds, const Criteria& criteria,
+           std::size_t of_its_class)
+{
+    metric.threshold = threshold_of(metric, criteria);
+    metric.p = metric.q = std::nullopt;
+    if (rounds.empty()) {
+        metric.verdict = Verdict::insufficient;
+        metric.why = "no round in which both were measured";
+        return;
+    }
+    PairedJudgement judgement = judge_pairs(rounds, {metric.unit, metric.better, metric.metric_class, metric.threshold,
+                                                     share_of_false_alarms(metric.metric_class, of_its_class)});
+    metric.verdict = judgement.verdict;
+    metric.why = std::move(judgement.why);
+    metric.shift = judgement.shift;
+}
+
+bool is_out_of_reach(const MetricComparison& metric, std::size_t family)
+{
+    constexpr std::size_t rounds_of_scatter = 20;
+    const std::size_t needed = repetitions_to_settle(metric, family);
+    return metric.base_n >= rounds_of_scatter && (needed == 0 || needed > most_useful_rounds);
+}
+
+}  // namespace
+
+base::Expected<Comparison> compare_rounds(const model::RunReport& report, const model::RatioOf& base,
+                                          const model::RatioOf& candidate, const Criteria& criteria)
+{
+    Comparison comparison = MEMSWEEP_TRY(compare_families(report, base, candidate, narrowed(report, criteria)));
+    const std::size_t noisy = count_of(comparison, MetricClass::noisy);
+    const std::size_t exact = count_of(comparison, MetricClass::exact);
+    for (MetricComparison& metric : comparison.metrics) {
+        if (was_tested(metric)) {
+            judge(metric, rounds_of(comparison.pairs[metric.pair], metric.metric), criteria,
+                  metric.metric_class == MetricClass::exact ? exact : noisy);
+        }
+    }
+    comparison.noisy_metrics = noisy;
+    comparison.is_in_rounds = true;
+    comparison.findings = comparison_findings(comparison);
+    return comparison;
+}
+
+bool is_settled(const Comparison& comparison)
+{
+    const auto is_open = [&](const MetricComparison& metric) {
+        return metric.verdict == Verdict::insufficient ||
+               (metric.verdict == Verdict::inconclusive && !is_out_of_reach(metric, comparison.noisy_metrics));
+    };
+    return outcome(comparison) == Outcome::regressed || std::ranges::none_of(comparison.metrics, is_open);
+}
+
+}  // namespace memsweep::measure

@@ -1,0 +1,36 @@
+// What the recorder leaves where it only counts: a file per process image, <process>.<number>.count in the folder of
+// the recording, mapped while the process runs, so that it is complete whenever the process dies.
+//
+// Memory   none, and no library: the recorder includes this file.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace memsweep::trace {
+
+inline constexpr std::uint32_t count_magic = 0x544E434DU;  // "MCNT"
+inline constexpr std::uint32_t count_version = 1;
+inline constexpr const char* count_ending = ".count";
+
+// Of the threads that share it.
+struct alignas(64) CountShard {
+    std::uint64_t allocations{};      // calls that gave a block: malloc, calloc, realloc and the aligned ones
+    std::uint64_t allocated_bytes{};  // that they asked for
+};
+
+struct CountFile {
+    std::uint32_t magic{};  // written last: without it nothing here is valid
+    std::uint32_t version{count_version};
+    std::uint32_t process{};
+    std::uint32_t foreign_malloc{};           // 1: the program brings its own malloc, so that its calls do not come by
+    alignas(64) std::uint64_t live_bytes{};   // asked for and not given back
+    std::uint64_t live_bytes_peak{};          // the largest that was
+    alignas(64) std::uint64_t lost_blocks{};  // whose size could not be kept
+    alignas(64) std::array<CountShard, 64> shards{};
+};
+static_assert(std::is_trivially_copyable_v<CountFile> && sizeof(CountFile) == 3 * 64 + 64 * 64);
+
+}  // namespace memsweep::trace

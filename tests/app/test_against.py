@@ -1,0 +1,127 @@
+"""Two programs compared in rounds: what changed is found, what did not change is no finding, and what was measured stays."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from memsweep_cli import BINARY, CliTest, default_signals, environment
+
+PROGRAM = BINARY.parent / "recorded_amount"
+STATIC = BINARY.parent / "recorded_static"
+# Judged by the exact metrics alone: those of time and memory may change by as much as they like.
+NO_TIMES = ("--threshold", "wall_time=1000%", "--threshold", "cpu_time=1000%", "--threshold", "working_set_peak=1000%",
+            "--threshold", "instructions=1000%")
+EXACT = ("allocations", "allocated_bytes", "live_bytes_peak", "live_bytes_end")
+
+
+def amount(blocks=1000, size=64, kept=0, word="done"):
+    return [os.fspath(PROGRAM), str(blocks), str(size), str(kept), word]
+
+
+class Against(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.result = self.folder / "r.json"
+
+    def compare(self, code, base, candidate, *options):
+        return self.expect(code, "run", "-o", self.result, *options, "--against", " ".join(base), "--", *candidate)
+
+    def cases(self):
+        return {case["params"]["build"]: case for case in json.loads(self.result.read_text())["cases"]}
+
+    def values(self, build, metric):
+        return [value for value in self.cases()[build]["metrics"][metric]["values"] if value is not None]
+
+    def test_more_allocations_are_found(self):
+        outcome = self.compare(1, amount(1000), amount(1020), *NO_TIMES)
+        self.assertIn("regressed", outcome.text)
+        self.assertIn("allocations", outcome.text)
+        self.assertEqual(len(set(self.values("base", "allocations"))), 1, "exact counters repeat")
+        self.assertEqual(self.values("candidate", "allocations")[0] - self.values("base", "allocations")[0], 20)
+
+    def test_a_larger_peak_is_found(self):
+        self.compare(1, amount(1000, 64), amount(1000, 66), *NO_TIMES)
+        peaks = [self.values(build, "live_bytes_peak")[0] for build in ("base", "candidate")]
+        self.assertEqual(peaks[1] - peaks[0], 2000)
+
+    def test_what_is_not_freed_is_found(self):
+        self.compare(1, amount(1000, 64), amount(1000, 64, kept=10), *NO_TIMES)
+        ends = [self.values(build, "live_bytes_end")[0] for build in ("base", "candidate")]
+        self.assertEqual(ends[1] - ends[0], 640)
+
+    def test_fewer_allocations_are_no_finding(self):
+        self.assertIn("improved", self.compare(0, amount(1020), amount(1000), *NO_TIMES).text)
+
+    def test_a_program_against_itself(self):
+        self.compare(0, amount(), amount(), *NO_TIMES)
+        rounds = {case["repetitions"] for case in self.cases().values()}
+        self.assertEqual(len(rounds), 1, "both sides ran once in each round")
+        self.assertLess(rounds.pop(), 50, "it ended when the verdict was sure")
+
+    def test_a_change_that_is_allowed(self):
+        self.compare(0, amount(1000), amount(1020), *NO_TIMES, "--threshold", "allocations=5%", "--threshold",
+                     "allocated_bytes=5%", "--threshold", "live_bytes_peak=5%")
+
+    def test_a_fixed_number_of_rounds(self):
+        self.compare(1, amount(1000), amount(1020), *NO_TIMES, "-n", "7")
+        self.assertEqual([case["repetitions"] for case in self.cases().values()], [7, 7])
+        self.compare(5, amount(1000), amount(1020), *NO_TIMES, "-n", "2")
+
+    def test_different_answers(self):
+        self.compare(0, amount(), amount(word="other"), *NO_TIMES)
+        outcome = self.compare(1, amount(), amount(word="other"), *NO_TIMES, "--stdout", "checksum")
+        self.assertEqual(self.cases()["candidate"]["status"], "failed")
+        self.assertIn("printed something else", outcome.text + outcome.errors)
+        self.compare(0, amount(), amount(), *NO_TIMES, "--stdout", "checksum")
+
+    def test_a_candidate_that_fails(self):
+        self.assertEqual(self.compare(3, amount(), ["false"]).code, 3)
+        self.assertEqual(self.cases()["candidate"]["status"], "error")
+
+    def test_the_budget_ends_it(self):
+        self.compare(5, ["sleep", "0.2"], ["sleep", "0.2"], "--budget", "1s")
+        result = json.loads(self.result.read_text())
+        self.assertIn("budget-ended", [warning["code"] for warning in result["warnings"]])
+        self.assertGreaterEqual(result["cases"][0]["repetitions"], 1)
+
+    def test_an_interruption_keeps_what_was_measured(self):
+        running = subprocess.Popen([BINARY, "run", "-o", self.result, "--against", "sleep 0.1", "--", "sleep", "0.1"],
+                                   env=environment(), cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=default_signals)
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not list(self.folder.glob("r.json*")):
+            time.sleep(0.05)
+        time.sleep(0.5)
+        running.send_signal(signal.SIGINT)
+        self.assertEqual(running.wait(60), 130)
+        left = [path for path in self.folder.glob("r.json*") if not path.name.endswith(".journal")]
+        self.assertEqual(len(left), 1)
+        self.assertTrue(json.loads(left[0].read_text())["run"]["interrupted"])
+
+    def test_the_result_is_an_ordinary_one(self):
+        self.compare(1, amount(1000), amount(1020), *NO_TIMES)
+        self.expect(0, "report", self.result, "-f", "md")
+        outcome = self.expect(1, "compare", self.result, "--between", "build=base", "build=candidate", "--metric", "allocations")
+        self.assertIn("allocations", outcome.text)
+
+    def test_a_static_program_cannot_be_counted(self):
+        self.compare(0, [os.fspath(STATIC)], [os.fspath(STATIC)], "--threshold", "wall_time=1000%", "--threshold",
+                     "cpu_time=1000%", "--threshold", "instructions=1000%")
+        case = self.cases()["base"]
+        self.assertIn("statically linked", json.dumps(case["facts"]))
+        self.assertEqual([value for value in case["metrics"]["allocations"]["values"] if value is not None], [])
+
+    def test_what_does_not_go_together(self):
+        self.expect(2, "run", "--against", "true")
+        self.expect(2, "run", "--budget", "1s", "--", "true")
+        self.expect(2, "run", "-n", "auto", "--", "true")
+        self.expect(2, "run", "--against", "'true", "--", "true")
+        self.expect(2, "run", "--against", "no-such-program-here", "--", "true")
+        self.expect(2, "run", "--against", "true", "--threshold", "no_metric=5%", "--", "true")
+        self.expect(2, "run", "--against", "true", "-a", "build=[1,2]", "--", "true")
+
+
+if __name__ == "__main__":
+    unittest.main()

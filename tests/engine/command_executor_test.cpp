@@ -1,0 +1,161 @@
+// Real programs on the real kernel: measured, refused, stopped; nothing of them stays behind.
+#include "core/engine/command_executor.hpp"
+
+#include <sys/resource.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "core/engine/program.hpp"
+#include "core/sys/process_probe.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/sys/temp_tree.hpp"
+
+using namespace memsweep;
+using namespace std::chrono_literals;
+using engine::Ending;
+
+namespace {
+
+engine::Program script(std::string text)
+{
+    engine::Program program;
+    program.command = model::CommandSpec{.run = {std::move(text)}, .shell = true};
+    return program;
+}
+
+struct CommandBench {
+    engine::Outcome run(const engine::Program& program, std::chrono::nanoseconds timeout = 60s,
+                        model::SeriesSpec series = {})
+    {
+        engine::Outcome outcome = executor.run(program, {.timeout = timeout, .series = series}, [](int /*pid*/) {});
+        CHECK(sys::descendants_of(::getpid()).empty());
+        return outcome;
+    }
+
+    sys::SystemClock clock;
+    sys::StopSignals signals;
+    engine::CommandExecutor executor{clock, signals};
+};
+
+std::string text_of(const std::string& path)
+{
+    std::ifstream file{path};
+    return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+}  // namespace
+
+TEST_CASE("a command is measured by its kernel", "[unit]")
+{
+    const engine::Outcome outcome = CommandBench{}.run(script("exec true"));
+    REQUIRE(outcome.ending == Ending::finished);
+    CHECK(outcome.reason.empty());
+    CHECK(outcome.record.wall_ns > 0);
+    CHECK(outcome.record.minor_faults > 0);
+    CHECK(outcome.record.cpu_ns == (outcome.command.user_time + outcome.command.system_time).count());
+    // Far below what this process has: none of it is handed down.
+    CHECK(outcome.record.peak_working_set_bytes > 100'000);
+    CHECK(outcome.record.peak_working_set_bytes < 8'000'000);
+}
+
+TEST_CASE("a command's bad end is told with its last words", "[unit]")
+{
+    CommandBench bench;
+    engine::Program program = script("echo one >&2; printf 'two\\033[31m\\nthree\\nfour\\n' >&2; exit 7");
+    engine::Outcome outcome = bench.run(program);
+    CHECK(outcome.ending == Ending::crashed);
+    CHECK(outcome.reason == "exit code 7; its last words: two\\x1b[31m | three | four");
+    program.command->exit_code = 7;
+    CHECK(bench.run(program).ending == Ending::finished);
+    outcome = bench.run(script("kill -SEGV $$"));
+    CHECK(outcome.ending == Ending::crashed);
+    CHECK(outcome.reason == "killed by signal 11 (SIGSEGV)");
+    outcome = bench.run(script("exec /nonexistent/program 2>/dev/null"));
+    CHECK(outcome.ending == Ending::crashed);
+}
+
+TEST_CASE("a program that cannot be run is no case", "[unit]")
+{
+    engine::Program program;
+    program.command = model::CommandSpec{.run = {"/nonexistent/program"}};
+    const engine::Outcome outcome = CommandBench{}.run(program);
+    CHECK(outcome.ending == Ending::broken);
+    CHECK(outcome.reason.find("/nonexistent/program") != std::string::npos);
+    CHECK_FALSE(engine::missing_program(*program.command).empty());
+    CHECK_FALSE(engine::missing_program({.run = {"no-such-program-anywhere"}}).empty());
+    CHECK_FALSE(engine::missing_program({.run = {"/etc/passwd"}}).empty());
+    CHECK(engine::missing_program({.run = {"sh"}}).empty());
+    CHECK(engine::missing_program({.run = {"./made"}, .prepare = {"make"}}).empty());
+}
+
+TEST_CASE("a command at its timeout ends with all that it has started", "[unit]")
+{
+    const engine::Outcome outcome =
+        CommandBench{}.run(script("trap '' TERM; setsid sleep 1000 & sleep 1000 & while :; do sleep 1; done"), 300ms);
+    CHECK(outcome.ending == Ending::timed_out);
+}
+
+TEST_CASE("what a command leaves behind is killed", "[unit]")
+{
+    const engine::Outcome outcome = CommandBench{}.run(script("setsid sleep 1000 & sleep 1000 & sleep 0.1"));
+    CHECK(outcome.ending == Ending::finished);
+    CHECK(outcome.command.left_processes == 2);
+}
+
+TEST_CASE("what a command prints is hashed, kept or forgotten", "[unit]")
+{
+    const tests::TempTree folder;
+    CommandBench bench;
+    engine::Program program = script("printf abc; echo unseen >&2");
+    program.command->output = model::output_checksum;
+    CHECK(bench.run(program).command.checksum == "xxh64:44bc2cf5ad770999");
+    program.command->cwd = folder.path("");
+    program.command->output = "printed";
+    CHECK(bench.run(program).ending == Ending::finished);
+    CHECK(text_of(folder.path("printed")) == "abc");
+    program.command->input = "printed";
+    program.command->run = {"cat; cat"};
+    program.command->output = model::output_checksum;
+    CHECK(bench.run(program).command.checksum == "xxh64:44bc2cf5ad770999");
+    program.command->input = "missing";
+    CHECK(bench.run(program).ending == Ending::broken);
+}
+
+TEST_CASE("prepare and cleanup surround a command", "[unit]")
+{
+    const tests::TempTree folder;
+    CommandBench bench;
+    engine::Program program = script("test -e made");
+    program.command->cwd = folder.path("");
+    program.command->prepare = {"touch made"};
+    program.command->cleanup = {"rm made"};
+    CHECK(bench.run(program).ending == Ending::finished);
+    CHECK_FALSE(std::filesystem::exists(folder.path("made")));
+    program.command->run = {"exit 1"};
+    CHECK(bench.run(program).ending == Ending::crashed);
+    CHECK_FALSE(std::filesystem::exists(folder.path("made")));
+    program.command->prepare = {"echo why >&2; exit 4"};
+    const engine::Outcome outcome = bench.run(program);
+    CHECK(outcome.ending == Ending::broken);
+    CHECK(outcome.reason == "prepare: exit code 4; its last words: why");
+}
+
+TEST_CASE("a command's working set is sampled over time", "[unit]")
+{
+    const engine::Outcome outcome =
+        CommandBench{}.run(script("sleep 0.2 & sleep 0.2; wait"), 60s, {.interval = 5ms, .working_set = true});
+    REQUIRE(outcome.series.size() == 1);
+    CHECK(outcome.series.front().name == "working_set");
+    CHECK_FALSE(outcome.series.front().t.empty());
+}
+
+TEST_CASE("a stop signal ends a command", "[unit]")
+{
+    CommandBench bench;
+    const engine::Outcome outcome =
+        bench.executor.run(script("sleep 1000"), {.timeout = 60s}, [](int /*pid*/) { ::kill(::getpid(), SIGINT); });
+    CHECK(outcome.ending == Ending::interrupted);
+    CHECK(sys::descendants_of(::getpid()).empty());
+}

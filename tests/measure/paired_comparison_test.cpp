@@ -1,0 +1,88 @@
+#include "core/measure/paired_comparison.hpp"
+
+#include "tests/measure/samples.hpp"
+
+using namespace memsweep;
+using namespace memsweep::measure;
+
+namespace {
+
+std::vector<double> first(std::vector<double> values, std::size_t count, double factor = 1)
+{
+    values.resize(count);
+    return scaled(std::move(values), factor);
+}
+
+std::vector<double> twenty()
+{
+    std::vector<double> values = ten;
+    values.insert(values.end(), ten.begin(), ten.end());
+    return values;
+}
+
+model::RunReport run_of(std::vector<model::Metric> base, std::vector<model::Metric> candidate)
+{
+    model::RunReport report;
+    report.cases.push_back(case_report({{"build", "base"}}, std::move(base)));
+    report.cases.push_back(case_report({{"build", "candidate"}}, std::move(candidate)));
+    return report;
+}
+
+Comparison judged(const model::RunReport& report, const Criteria& criteria = {})
+{
+    return compare_rounds(report, {"build", "base"}, {"build", "candidate"}, criteria).value();
+}
+
+Verdict verdict_of(const Comparison& comparison, std::string_view name)
+{
+    const auto found = std::ranges::find(comparison.metrics, name, &MetricComparison::metric);
+    REQUIRE(found != comparison.metrics.end());
+    return found->verdict;
+}
+
+}  // namespace
+
+TEST_CASE("rounds of two builds are judged by the paired test, with thresholds of its own", "[unit]")
+{
+    const auto report = run_of(
+        {metric("wall_time", twenty()), metric("context_switches_of_somebody", twenty())},
+        {metric("wall_time", scaled(twenty(), 1.05)), metric("context_switches_of_somebody", scaled(twenty(), 2))});
+    const Comparison comparison = judged(report);
+    CHECK(verdict_of(comparison, "wall_time") == Verdict::regressed);
+    CHECK(verdict_of(comparison, "context_switches_of_somebody") == Verdict::informational);
+    CHECK(comparison.noisy_metrics == 1);
+    CHECK(outcome(comparison) == Outcome::regressed);
+    CHECK(is_settled(comparison));
+    Criteria criteria;
+    criteria.thresholds["wall_time"] = {0.1, 0};
+    CHECK(verdict_of(judged(report, criteria), "wall_time") == Verdict::same);
+    criteria.thresholds["context_switches_of_somebody"] = {0.1, 0};
+    CHECK(verdict_of(judged(report, criteria), "context_switches_of_somebody") == Verdict::regressed);
+}
+
+TEST_CASE("rounds end where noise asks for too many of them", "[unit]")
+{
+    base::Rng rng{7};
+    const std::vector<double> base = noisy_sample(rng, 40, 1, 0.3);
+    const std::vector<double> candidate = noisy_sample(rng, 40, 1, 0.3);
+    const auto after = [&](std::size_t rounds) {
+        return judged(
+            run_of({metric("wall_time", first(base, rounds))}, {metric("wall_time", first(candidate, rounds))}));
+    };
+    CHECK_FALSE(is_settled(after(19)));
+    CHECK(is_settled(after(20)));
+    CHECK(verdict_of(after(20), "wall_time") == Verdict::inconclusive);
+    CHECK(outcome(after(20)) == Outcome::passed);
+}
+
+TEST_CASE("rounds go on until everything judged is decided", "[unit]")
+{
+    const auto after = [](std::size_t rounds) {
+        return judged(run_of({metric("wall_time", first(ten, rounds)), metric("allocations", first(ten, rounds, 0))},
+                             {metric("wall_time", first(ten, rounds)), metric("allocations", first(ten, rounds, 0))}));
+    };
+    CHECK_FALSE(is_settled(after(3)));
+    CHECK(outcome(after(3)) == Outcome::no_verdict);
+    CHECK(is_settled(after(9)));
+    CHECK(outcome(after(9)) == Outcome::passed);
+}

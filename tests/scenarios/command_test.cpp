@@ -1,0 +1,106 @@
+// "command": what is read, what is refused, and where.
+#include <fmt/format.h>
+
+#include "core/model/plan.hpp"
+#include "scenarios/reader/command_plans.hpp"
+#include "scenarios/reader/loader.hpp"
+#include "tests/scenarios/support.hpp"
+#include "tests/support/catch.hpp"
+
+namespace memsweep::test {
+namespace {
+
+scenarios::Loaded load_command(const std::string& command, const std::string& more = "")
+{
+    const std::string text =
+        fmt::format(R"({{"format": "memsweep-scenario", "version": 1, "name": "c", {} "command": {}}})", more, command);
+    return scenarios::load_text("c.json", text, {}, fake_surroundings());
+}
+
+std::string first_error(const scenarios::Loaded& loaded)
+{
+    return loaded ? "" : base::describe(loaded.error().front());
+}
+
+}  // namespace
+
+TEST_CASE("a command is read with all its keys", "[unit]")
+{
+    const auto plan = load_command(R"({"run": ["a", "${axis.n}", "x${axis.n}"], "prepare": "p", "cleanup": ["c", "d"],
+        "stdin": "in", "cwd": "there", "env": {"B": "${axis.n}", "A": "1"}, "stdout": "checksum", "exit_code": 3,
+        "count": true})",
+                                   R"("axes": {"n": [7]},)");
+    REQUIRE(plan);
+    REQUIRE(model::runs_commands(*plan));
+    const model::CommandSpec& command = *plan->cases.front().command;
+    CHECK(command.run == std::vector<std::string>{"a", "7", "x7"});
+    CHECK(command.prepare == std::vector<std::string>{"p"});
+    CHECK(command.cleanup == std::vector<std::string>{"c", "d"});
+    CHECK(command.input == "in");
+    CHECK(command.cwd == "there");
+    CHECK(command.environment == model::Variables{{"A", "1"}, {"B", "7"}});
+    CHECK(command.output == model::output_checksum);
+    CHECK(command.exit_code == 3);
+    CHECK(command.count);
+    CHECK_FALSE(command.shell);
+}
+
+TEST_CASE("a command's defaults are those of hyperfine's users", "[unit]")
+{
+    const auto plan = load_command(R"({"run": ["true"], "stdout": null})");
+    REQUIRE(plan);
+    const model::CommandSpec& command = *plan->cases.front().command;
+    CHECK(command.output == model::output_discarded);
+    CHECK(command.exit_code == 0);
+    CHECK(command.input.empty());
+}
+
+TEST_CASE("what a command cannot be is refused in its place", "[unit]")
+{
+    CHECK(first_error(load_command("{}")) == "c.json:1:72: \"command\" lacks \"run\": the program and its arguments; "
+                                             "with shell one text");
+    CHECK(first_error(load_command(R"({"run": []})")) == "c.json:1:80: \"run\" names no program");
+    CHECK(first_error(load_command(R"({"run": "ls -l"})")).find("must be a list of words") != std::string::npos);
+    CHECK(first_error(load_command(R"({"run": ["a", "b"], "shell": true})")).find("must be one text") !=
+          std::string::npos);
+    CHECK(first_error(load_command(R"({"run": ["a", 1]})")).find("is made of strings") != std::string::npos);
+    CHECK(first_error(load_command(R"({"run": ["a"], "exit_code": 256})")).find("exit_code") != std::string::npos);
+    CHECK(first_error(load_command(R"({"run": ["a"], "env": {"A=B": "x"}})")).find("cannot be a variable") !=
+          std::string::npos);
+    CHECK(first_error(load_command(R"({"run": ["a"], "rnu": ["b"]})")).find("did you mean") != std::string::npos);
+    for (const char* more : {R"("memory": {},)", R"("release": {},)", R"("safety": {},)", R"("ranks": 2,)",
+                             R"("steps": [{"op": "collect"}],)", R"("axes": {"placement": ["alone"]},)"}) {
+        INFO(more);
+        CHECK_FALSE(load_command(R"({"run": ["a"]})", more));
+    }
+}
+
+TEST_CASE("what a command runs is part of its fingerprint", "[unit]")
+{
+    const auto one = load_command(R"({"run": ["a"]})");
+    const auto same = load_command(R"({"run": "a", "stdout": "null"})");
+    const auto other = load_command(R"({"run": ["a"], "env": {"N": "1"}})");
+    REQUIRE((one && same && other));
+    CHECK(one->fingerprint == same->fingerprint);
+    CHECK(one->fingerprint != other->fingerprint);
+    CHECK(one->cases.front().fingerprint != other->cases.front().fingerprint);
+}
+
+TEST_CASE("a program of the command line is one case", "[unit]")
+{
+    const std::vector<std::string> words{"/usr/bin/G++-12", "${literally}", "-x"};
+    const auto plan = scenarios::command_plan(words, "said", {.repetitions = 3}, fake_surroundings());
+    REQUIRE(plan);
+    CHECK(plan->name == "g___12");
+    CHECK(plan->description == "said");
+    CHECK(plan->settings.repetitions == 3);
+    REQUIRE(plan->cases.size() == 1);
+    CHECK(plan->cases.front().id == "g___12");
+    CHECK(plan->cases.front().command->run == words);
+    const auto axes = scenarios::command_plan({"a", "${axis.n}"}, "", {.axes = {{"n", "[1,2]"}}}, fake_surroundings());
+    REQUIRE(axes);
+    REQUIRE(axes->cases.size() == 2);
+    CHECK(axes->cases.back().command->run == std::vector<std::string>{"a", "2"});
+}
+
+}  // namespace memsweep::test

@@ -1,0 +1,69 @@
+#include "core/trace/counts.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkdtemp
+
+#include "core/trace/format/count_layout.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace memsweep;
+using namespace memsweep::trace;
+using Catch::Matchers::Contains;
+
+namespace {
+
+class TempFolder {
+  public:
+    TempFolder() { REQUIRE(::mkdtemp(path_.data()) != nullptr); }
+    TempFolder(const TempFolder&) = delete;
+    TempFolder& operator=(const TempFolder&) = delete;
+    ~TempFolder() { std::filesystem::remove_all(path_); }
+    [[nodiscard]] std::filesystem::path path() const { return path_; }
+
+  private:
+    std::string path_{std::filesystem::temp_directory_path() / "memsweep_counts.XXXXXX"};
+};
+
+void write_image(const std::filesystem::path& path, std::uint64_t allocations, std::uint64_t peak, std::uint64_t end,
+                 bool is_foreign = false)
+{
+    CountFile image{.magic = count_magic, .foreign_malloc = is_foreign ? 1U : 0U};
+    image.live_bytes = end;
+    image.live_bytes_peak = peak;
+    image.shards[0] = {allocations, 100 * allocations};
+    image.shards[63] = {1, 10};
+    std::ofstream{path, std::ios::binary}.write(reinterpret_cast<const char*>(&image), sizeof image);
+}
+
+}  // namespace
+
+TEST_CASE("calls and bytes of all processes are summed, and the peak is the largest of one", "[unit]")
+{
+    const TempFolder folder;
+    write_image(folder.path() / "10.0.count", 5, 700, 20);
+    write_image(folder.path() / "11.0.count", 7, 900, 1);
+    std::ofstream{folder.path() / "12.0.count"} << "died early";
+    const auto counts = take_counts(folder.path());
+    REQUIRE(counts);
+    CHECK(counts->images == 2);
+    CHECK(counts->allocations == 14);
+    CHECK(counts->allocated_bytes == 1220);
+    CHECK(counts->live_bytes_peak == 900);
+    CHECK(counts->live_bytes_end == 21);
+    CHECK(counts->uncounted == 0);
+    CHECK(std::filesystem::is_empty(folder.path()));
+}
+
+TEST_CASE("where nothing was counted, the reason is said", "[unit]")
+{
+    const TempFolder folder;
+    CHECK_THAT(take_counts(folder.path()).error().message, Contains("statically linked"));
+    write_image(folder.path() / "10.0.count", 0, 0, 0, true);
+    CHECK_THAT(take_counts(folder.path()).error().message, Contains("its own malloc"));
+    std::filesystem::create_symlink("28", folder.path() / "9.0.refused");
+    CHECK_THAT(take_counts(folder.path()).error().message, Contains("no room"));
+    CHECK_FALSE(take_counts((folder.path() / "absent").string()));
+}
