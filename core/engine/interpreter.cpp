@@ -309,7 +309,8 @@ class Interpreter {
     {
         record_.refused = refusal.status;
         record_.refused_bytes = refusal.bytes;
-        record_.refused_at_live_bytes = memory_.counters.live_bytes();
+        record_.refused_at_live_bytes =
+            memory_.spec.accounting == model::Accounting::off ? not_counted : memory_.counters.live_bytes();
         record_.refused_after_arrays = record_.array_counts.made + refusal.made;
         return Flow::refused;
     }

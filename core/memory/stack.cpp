@@ -160,8 +160,11 @@ ResourceStack::ResourceStack(const model::MemorySpec& spec, const model::SafetyS
     if (safety.detect == model::Detection::quarantine && spec.resource != model::ResourceKind::null) {
         top = &quarantine_.emplace(*top, safety.quarantine_bytes);
     }
-    counting_ = make_above<Counting, Timing<MallocResource>, ClassPool, NullResource>(*top, counters);
-    top_ = counting_.get();
+    if (spec.accounting == model::Accounting::exact) {
+        counting_ = make_above<Counting, Timing<MallocResource>, ClassPool, NullResource>(*top, counters);
+        top = counting_.get();
+    }
+    top_ = top;
 }
 
 std::string ResourceStack::driver_refusal() const

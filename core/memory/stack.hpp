@@ -1,15 +1,14 @@
 // A resource with the adaptors that a MemorySpec and a SafetySpec ask for: counting over quarantine over failing over
 // limiting over a pool over timing over placement, or over advising, over the resource.
 //
-// Counting is outermost, so the counters say what the program was granted, refused and gave back; what a pool holds
-// beyond that is in its own statistics. Guard pages and detection by unmapping need mappings of their own: they replace
-// the resource and the pool.
+// Counting is outermost, so the counters say what the program was granted, refused and gave back, unless the spec wants
+// no accounting; what a pool holds beyond that is in its own statistics. Guard pages and detection by unmapping need
+// mappings of their own: they replace the resource and the pool.
 //
 // Of a driver's memory every call is timed; of all other, those that may be system calls.
 //
-// Cost     a virtual call per layer; adaptors that the spec does not ask for are left out. Over malloc,
-//          a pool of size classes or no memory all layers are compiled into one, so that only the first call is
-//          virtual.
+// Cost     a virtual call per layer; adaptors that the spec does not ask for are left out. Over malloc, a pool of size
+//          classes or no memory all layers are compiled into one, so that only the first call is virtual.
 // Threads  as its parts: any thread may allocate and free.
 // Ownership  owns the resource and the adaptors; borrows the counters, and the runtime that a driver's memory comes
 //            from, which must outlive it.
@@ -71,7 +70,7 @@ class ResourceStack {
     std::optional<LimitingAdaptor> limiting_;
     std::optional<FailingAdaptor> failing_;
     std::optional<QuarantineAdaptor> quarantine_;
-    std::unique_ptr<MemoryResource> counting_;
+    std::unique_ptr<MemoryResource> counting_;  // nullptr: nothing is counted
     MemoryResource* top_{};
 };
 

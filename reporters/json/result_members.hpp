@@ -114,6 +114,7 @@ template <typename Io>
 void members(Io& io, PartOf<Io, model::Calibration>& calibration)
 {
     io("harness_time_per_op", calibration.harness_seconds_per_op);
+    io("harness_time_per_op_uncounted", calibration.harness_seconds_per_op_uncounted, member::left_out);
     io("clock_read_time", calibration.clock_read_seconds);
     io("canary", calibration.canary, member::left_out);
 }
