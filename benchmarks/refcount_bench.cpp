@@ -7,12 +7,13 @@
 
 #include <benchmark/benchmark.h>
 
+#include "benchmarks/hot_paths.hpp"
 #include "core/array/array.hpp"
 #include "core/lifetime/heap.hpp"
 #include "core/memory/allocator_resources.hpp"
 #include "core/sys/threads.hpp"
 
-namespace memsweep {
+namespace memsweep::benchmarks {
 namespace {
 
 struct Counted {
@@ -87,17 +88,6 @@ void make_and_drop_array(benchmark::State& state, model::ReleaseMode mode)
     }
 }
 
-void make_and_drop_buffer(benchmark::State& state, model::ReleaseMode mode)
-{
-    const sys::IdleThread second;
-    memory::MallocResource resource;
-    lifetime::Heap heap{resource, {.mode = mode}};
-    for (auto _ : state) {
-        auto made = heap.allocate(4096, 16, false);
-        benchmark::DoNotOptimize(made.buffer);
-    }
-}
-
 // One heap for all threads of the benchmark.
 void make_and_drop_in_one_heap(benchmark::State& state)
 {
@@ -106,54 +96,6 @@ void make_and_drop_in_one_heap(benchmark::State& state)
     for (auto _ : state) {
         auto made = heap->allocate(4096, 16, false);
         benchmark::DoNotOptimize(made.buffer);
-    }
-}
-
-// What a thread's cache of counted blocks of one known size must do at least: a block off the stack, its count at one,
-// a handle of three words, a count that is looked at, the block back. Hits counted.
-struct CachedBlock {
-    std::atomic<std::int64_t> count{-1};
-    void* data{};
-    std::uint64_t bytes{};
-    CachedBlock* next{};
-};
-struct HandWrittenHandle {
-    void* data{};
-    std::uint64_t bytes{};
-    CachedBlock* block{};
-};
-struct HandWrittenCache {
-    CachedBlock* first{};
-    std::uint32_t kept{};
-    std::uint64_t hits{};
-};
-thread_local constinit HandWrittenCache floor_cache{};
-
-void make_and_drop_floor(benchmark::State& state)
-{
-    CachedBlock only;
-    floor_cache = {&only, 1, 0};
-    for (auto _ : state) {
-        HandWrittenCache& cache = floor_cache;
-        CachedBlock* const block = cache.first;
-        if (block == nullptr) {
-            state.SkipWithError("the cache is empty");
-            break;
-        }
-        cache.first = block->next;
-        --cache.kept;
-        ++cache.hits;
-        block->count.store(1, std::memory_order_release);
-        HandWrittenHandle handle{block->data, block->bytes, block};
-        benchmark::DoNotOptimize(handle);
-        CachedBlock& dropped = *handle.block;
-        if (dropped.count.load(std::memory_order_acquire) == 1 && cache.kept < 8) {
-            dropped.count.store(-1, std::memory_order_relaxed);
-            dropped.next = cache.first;
-            cache.first = &dropped;
-            ++cache.kept;
-        }
-        benchmark::ClobberMemory();
     }
 }
 
@@ -166,20 +108,23 @@ void make_and_drop_shared(benchmark::State& state)
     }
 }
 
+constexpr auto& make_and_drop = make_and_drop_buffer<benchmark::State>;
+constexpr auto& floor_of_both = make_and_drop_floor<benchmark::State>;
+
 BENCHMARK(buffer_handle)->Name("refcount/buffer");
 BENCHMARK(local_buffer_handle)->Name("refcount/buffer_not_atomic");
 BENCHMARK(intrusive_handle)->Name("refcount/intrusive");
 BENCHMARK(shared_ptr_handle)->Name("refcount/shared_ptr");
 // An array's memory and its count; "with_layout" adds shape and strides of up to eight dimensions.
-BENCHMARK_CAPTURE(make_and_drop_buffer, pooled, model::ReleaseMode::tls_cache)->Name("array_create_free/pooled");
+BENCHMARK_CAPTURE(make_and_drop, pooled, model::ReleaseMode::tls_cache)->Name("array_create_free/pooled");
 BENCHMARK(make_and_drop_in_one_heap)->Name("array_create_free/pooled_one_heap");
-BENCHMARK(make_and_drop_floor)->Name("array_create_free/floor");
-BENCHMARK(make_and_drop_floor)->Name("array_create_free/floor_two_threads")->Threads(2);
+BENCHMARK(floor_of_both)->Name("array_create_free/floor");
+BENCHMARK(floor_of_both)->Name("array_create_free/floor_two_threads")->Threads(2);
 BENCHMARK(make_and_drop_in_one_heap)->Name("array_create_free/pooled_two_threads")->Threads(2);
 BENCHMARK_CAPTURE(make_and_drop_array, pooled, model::ReleaseMode::tls_cache)
     ->Name("array_create_free/pooled_with_layout");
-BENCHMARK_CAPTURE(make_and_drop_buffer, malloc, model::ReleaseMode::refcount)->Name("array_create_free/malloc");
+BENCHMARK_CAPTURE(make_and_drop, malloc, model::ReleaseMode::refcount)->Name("array_create_free/malloc");
 BENCHMARK(make_and_drop_shared)->Name("array_create_free/make_shared");
 
 }  // namespace
-}  // namespace memsweep
+}  // namespace memsweep::benchmarks

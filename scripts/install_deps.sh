@@ -61,6 +61,7 @@ pocl-opencl-icd     optional  /etc/OpenCL/vendors/pocl.icd device tests: process
 libjemalloc2        optional  /usr/lib/*/libjemalloc.so.2 scenario tests, benchmarks: cases under jemalloc
 libmimalloc2.0      optional  /usr/lib/*/libmimalloc.so.2.0 scenario tests, benchmarks: cases under mimalloc
 libtcmalloc-minimal4 optional /usr/lib/*/libtcmalloc_minimal.so.4 scenario tests, benchmarks: cases under tcmalloc
+valgrind            optional  valgrind                  unit tests: instructions of the hot paths
 qemu-system-x86     optional  qemu-system-x86_64        guest tests: machines with several NUMA nodes
 busybox-static      optional  busybox                   guest tests: the guest's tools
 linux-image-cloud-amd64 optional guest:kernel           guest tests: the guest's kernel, only unpacked into ~/.cache/memsweep

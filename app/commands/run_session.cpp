@@ -28,6 +28,7 @@
 #include "core/engine/worker.hpp"
 #include "core/engine/worker_executor.hpp"
 #include "core/measure/findings.hpp"
+#include "core/memory/malloc_cost.hpp"
 #include "core/sys/clock.hpp"
 #include "core/sys/machine_facts.hpp"
 #include "core/sys/machine_measures.hpp"
@@ -41,38 +42,51 @@ namespace {
 
 constexpr std::uint64_t typical_result_bytes = 1ULL << 20;
 constexpr std::uint64_t quick_array_limit_bytes = 64ULL << 20;
-constexpr std::uint64_t null_operations = 100'000;
+constexpr std::uint64_t price_operations = 4'000;  // a tenth of a millisecond: most rounds see no other program
+constexpr int price_rounds = 25;
+constexpr std::uint64_t price_bytes = 64;
 constexpr int clock_reads = 1000;
 
-model::Case null_case()
+// Rounds of allocates and drops of one small array, each a phase of its own.
+model::Case price_case(model::Accounting accounting)
 {
     model::Case one;
-    one.id = "harness/null";
-    one.memory.resource = model::ResourceKind::null;
+    one.id = "harness";
+    one.memory.accounting = accounting;
     model::AllocStep alloc;
     alloc.as = "a";
-    alloc.shape = {1};
-    model::RepeatStep loop;
-    loop.times = null_operations;
-    loop.steps.push_back({.operation = alloc});
-    loop.steps.push_back({.operation = model::DropStep{"a"}});
-    one.steps.push_back({.operation = loop});
+    alloc.dtype = model::DType::uint8;
+    alloc.shape = {price_bytes};
+    const model::RepeatStep loop{price_operations, {{.operation = alloc}, {.operation = model::DropStep{"a"}}}};
+    for (int round = 0; round < price_rounds; ++round) {
+        one.steps.push_back({.operation = loop, .phase = fmt::format("{}", round)});
+    }
     return one;
 }
 
-// An allocate and a drop of one array through the whole engine in a worker, on the null resource: what every operation
-// of a scenario is charged beyond the memory itself. Empty when the worker did not answer.
-std::optional<double> harness_seconds_per_op(engine::Executor& executor)
+// What an allocate and a drop of one array takes through the whole engine in a worker, beyond a malloc and a free in a
+// loop of their own: the fastest rounds of both, since what disturbs only makes slower. Empty when the worker did not
+// answer.
+std::optional<double> harness_seconds_per_op(engine::Executor& executor, const sys::Clock& clock,
+                                             model::Accounting accounting)
 {
-    const auto program = engine::compile(null_case());
+    const auto program = engine::compile(price_case(accounting));
     if (!program) {
         return std::nullopt;
     }
     const engine::Outcome outcome = executor.run(*program, {.timeout = std::chrono::seconds{30}}, [](int /*pid*/) {});
-    if (outcome.ending != engine::Ending::finished) {
+    if (outcome.ending != engine::Ending::finished || outcome.phases.empty()) {
         return std::nullopt;
     }
-    return static_cast<double>(outcome.record.wall_ns) * 1e-9 / static_cast<double>(null_operations);
+    const auto fastest = std::ranges::min(outcome.phases, {}, &engine::PhaseRecord::time_ns).time_ns;
+    const double bare_ns = std::max(memory::measure_malloc_cost(clock, price_bytes).ns_per_op, 0.0);
+    const double ns = static_cast<double>(fastest) / static_cast<double>(price_operations) - bare_ns;
+    return std::max(ns, 0.0) * 1e-9;
+}
+
+bool is_uncounted(const model::Case& one)
+{
+    return one.memory.accounting == model::Accounting::off;
 }
 
 double clock_read_seconds(const sys::Clock& clock)
@@ -352,7 +366,12 @@ class RunSession {
         const std::unique_ptr<engine::Executor> executor = make_executor(plan, report.calibration);
         report.calibration.clock_read_seconds = clock_read_seconds(clock_);
         if (!model::runs_commands(plan)) {
-            report.calibration.harness_seconds_per_op = harness_seconds_per_op(*executor);
+            report.calibration.harness_seconds_per_op =
+                harness_seconds_per_op(*executor, clock_, model::Accounting::exact);
+        }
+        if (std::ranges::any_of(plan.cases, is_uncounted)) {
+            report.calibration.harness_seconds_per_op_uncounted =
+                harness_seconds_per_op(*executor, clock_, model::Accounting::off);
         }
         engine::RunOptions options{.memory_budget_bytes = budget_bytes_, .fail_fast = command_.fail_fast};
         options.array_limit_bytes = command_.quick ? quick_array_limit_bytes : 0;

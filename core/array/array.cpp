@@ -36,23 +36,29 @@ void write_elements(void* data, std::uint64_t elements, DType dtype, Fill fill_k
 
 }  // namespace
 
+memory::AllocStatus Array::renew(lifetime::Heap& heap, DType dtype, Shape shape, Fill fill, Touch touch) noexcept
+{
+    buffer_.reset();
+    if (!layout_.lay_out(shape, model::size_bytes(dtype))) {
+        reset();
+        return AllocStatus::bad_request;
+    }
+    dtype_ = dtype;
+    const std::uint64_t elements = this->elements();
+    const AllocStatus status = heap.allocate_into(buffer_, elements * model::size_bytes(dtype), array_alignment,
+                                                  wants_zeroed_memory(fill, touch));
+    if (status != AllocStatus::ok) {
+        reset();
+    } else if (fill != Fill::none || touch != Touch::none) {
+        write_elements(buffer_.data(), elements, dtype, fill, touch);
+    }
+    return status;
+}
+
 Array::Result Array::create(lifetime::Heap& heap, DType dtype, Shape shape, Fill fill, Touch touch) noexcept
 {
     Result made;
-    Array& array = made.array;
-    if (!array.layout_.lay_out(shape, model::size_bytes(dtype))) {
-        made.status = AllocStatus::bad_request;
-        return made;
-    }
-    array.dtype_ = dtype;
-    const std::uint64_t elements = array.elements();
-    auto allocated =
-        heap.allocate(elements * model::size_bytes(dtype), array_alignment, wants_zeroed_memory(fill, touch));
-    made.status = allocated.status;
-    if (made.status == AllocStatus::ok) {
-        write_elements(allocated.buffer.data(), elements, dtype, fill, touch);
-        array.buffer_ = std::move(allocated.buffer);
-    }
+    made.status = made.array.renew(heap, dtype, shape, fill, touch);
     return made;
 }
 

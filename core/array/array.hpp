@@ -31,6 +31,18 @@ class Array {
     [[nodiscard]] static Result create(lifetime::Heap& heap, model::DType dtype, Shape shape, model::Fill fill,
                                        model::Touch touch) noexcept;
 
+    // Drops what this array had and makes it such a one, in place. Refused, it has nothing.
+    [[nodiscard]] memory::AllocStatus renew(lifetime::Heap& heap, model::DType dtype, Shape shape, model::Fill fill,
+                                            model::Touch touch) noexcept;
+
+    // Drops the buffer; the array has none then.
+    void reset() noexcept
+    {
+        buffer_.reset();
+        layout_.dimensions = 0;
+        layout_.offset_bytes = 0;
+    }
+
     // An array over memory that is already there; bad_request when the buffer is too small for the shape.
     [[nodiscard]] static Result over(lifetime::Buffer buffer, model::DType dtype, Shape shape) noexcept;
 

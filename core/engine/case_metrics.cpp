@@ -40,6 +40,14 @@ model::Provenance provenance_of(model::MetricId metric, model::Provenance usual,
     return program.release.modelled && is_among(metric, by_rule) ? model::Provenance::modelled : usual;
 }
 
+// Whether a value would come from counters that the program asks to do without.
+bool is_uncounted(model::MetricId metric, const Program& program)
+{
+    constexpr std::array counted{Id::live_bytes_peak, Id::allocations, Id::allocated_bytes, Id::faults_over_expected,
+                                 Id::realized_fragmentation};
+    return program.memory.accounting == model::Accounting::off && is_among(metric, counted);
+}
+
 // What the slots say is wrong. Only what nobody will ever free is a leak: collectors and open arenas still may.
 void append_defects(const Program& program, const Outcome& outcome, std::uint32_t repetition, model::CaseReport& report)
 {
@@ -70,7 +78,9 @@ void append_points(const Program& program, const Outcome& outcome, std::uint32_t
         point.repetition = repetition;
         point.name = program.sample_names[from.name];
         point.t = seconds(from.t_ns);
-        point.live_bytes = static_cast<double>(from.live_bytes);
+        if (program.memory.accounting == model::Accounting::exact) {
+            point.live_bytes = static_cast<double>(from.live_bytes);
+        }
         point.floating_bytes = static_cast<double>(from.floating_bytes);
         point.minor_faults = static_cast<double>(from.minor_faults);
         point.major_faults = static_cast<double>(from.major_faults);
@@ -178,10 +188,11 @@ void append_repetition(const Program& program, const Outcome& outcome, std::uint
         const std::optional<model::MetricId> id = model::metric_id(metric.name);
         MEMSWEEP_ASSERT(id, "a case declares metrics of the catalogue");
         const Extractor& extractor = extractor_of(*id);
-        metric.values.push_back(extractor.value(context));
+        const bool uncounted = is_uncounted(*id, program);
+        metric.values.push_back(uncounted ? values::Value{} : extractor.value(context));
         metric.summary.reset();
         if (!metric.values.back()) {
-            metric.reason = extractor.absent;
+            metric.reason = uncounted ? "the case asks for no accounting" : extractor.absent;
         }
     }
     append_points(program, outcome, report.repetitions, report);
@@ -189,6 +200,9 @@ void append_repetition(const Program& program, const Outcome& outcome, std::uint
     append_defects(program, outcome, report.repetitions, report);
     append_call_times(outcome, report);
     for (model::Series series : outcome.series) {
+        if (series.name == "live_bytes" && program.memory.accounting == model::Accounting::off) {
+            continue;
+        }
         series.repetition = report.repetitions;
         report.series.push_back(std::move(series));
     }

@@ -17,8 +17,11 @@ std::string refusal(const RepetitionRecord& record)
         record.refused_bytes == 0
             ? "an allocation"
             : fmt::format("an allocation of {}", base::format_size(static_cast<double>(record.refused_bytes)));
-    std::string text = fmt::format("{} was refused with {} live, after {} arrays: {}", what,
-                                   base::format_size(static_cast<double>(record.refused_at_live_bytes)),
+    const std::string live =
+        record.refused_at_live_bytes == not_counted
+            ? ""
+            : fmt::format(" with {} live,", base::format_size(static_cast<double>(record.refused_at_live_bytes)));
+    std::string text = fmt::format("{} was refused{} after {} arrays: {}", what, live,
                                    base::format_count(static_cast<double>(record.refused_after_arrays)),
                                    memory::describe(record.refused));
     if (record.discipline.stalls != 0) {

@@ -140,17 +140,41 @@ class Interpreter {
 
     Flow run(const Body& body)
     {
-        for (std::uint32_t at = body.begin; at < body.end;) {
-            const Instruction& instruction = region_.instructions[at];
-            if (const Flow flow = run_one(instruction); flow != Flow::done) {
+        const Instruction* const all = region_.instructions.data();
+        for (std::uint32_t at = body.begin; at < body.end; at = all[at].next) {
+            if (const Flow flow = run_one(all[at]); flow != Flow::done) [[unlikely]] {
                 return flow;
             }
-            at = instruction.next;
         }
         return Flow::done;
     }
 
     Flow run_one(const Instruction& instruction)
+    {
+        const bool unwatched = !instruction.timed && instruction.phase == no_phase && !has_limit_;
+        return unwatched ? operate(instruction) : run_watched(instruction);
+    }
+
+    // The operations that are quicker than finding them among all come first.
+    Flow operate(const Instruction& instruction)
+    {
+        if (const auto* const alloc = std::get_if<Alloc>(&instruction.operands)) {
+            return flow_of(arrays_.execute(*alloc));
+        }
+        if (const auto* const drop = std::get_if<model::Drop<SlotIndex>>(&instruction.operands)) {
+            arrays_.execute(*drop);
+            return Flow::done;
+        }
+        return operate_other(instruction);
+    }
+
+    [[gnu::noinline]] Flow operate_other(const Instruction& instruction)
+    {
+        return std::visit([this](const auto& operands) { return execute(operands); }, instruction.operands);
+    }
+
+    // With what surrounds the operation: the clock, a phase, the policy of trims.
+    [[gnu::noinline]] Flow run_watched(const Instruction& instruction)
     {
         const bool starts_watch = instruction.timed && !stopwatch_.running();
         const auto phase = instruction.phase == no_phase ? Stopwatch::PhaseStart{} : stopwatch_.enter_phase();
@@ -160,7 +184,7 @@ class Interpreter {
         if (!is<model::SampleStep>(instruction)) {
             enforce_limit();
         }
-        const Flow flow = std::visit([this](const auto& operands) { return execute(operands); }, instruction.operands);
+        const Flow flow = operate(instruction);
         if (starts_watch) {
             stopwatch_.stop();
         }
@@ -281,11 +305,12 @@ class Interpreter {
         return refusal.status == memory::AllocStatus::ok ? Flow::done : refused(refusal);
     }
 
-    Flow refused(const Refusal& refusal)
+    [[gnu::noinline]] Flow refused(const Refusal& refusal)
     {
         record_.refused = refusal.status;
         record_.refused_bytes = refusal.bytes;
-        record_.refused_at_live_bytes = memory_.counters.live_bytes();
+        record_.refused_at_live_bytes =
+            memory_.spec.accounting == model::Accounting::off ? not_counted : memory_.counters.live_bytes();
         record_.refused_after_arrays = record_.array_counts.made + refusal.made;
         return Flow::refused;
     }
@@ -305,6 +330,7 @@ class Interpreter {
     ThreadPool thread_pool_;
     Replays replays_;
     Transfers transfers_;
+    const bool has_limit_{memory_.spec.trim.above_bytes != 0};
     bool ready_{};
     bool has_transfers_{};
 

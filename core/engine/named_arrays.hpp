@@ -131,21 +131,28 @@ struct Handles {
         fresh.resize(capacity);
     }
 
-    // The name now means the new arrays; only then do the old ones go, one by one, as an interpreter's list would.
+    // Where new arrays are made: in place, unless the name has arrays that must go after them.
+    [[nodiscard]] std::vector<array::Array>& places() noexcept { return in_use == 0 ? current : fresh; }
+
+    // The name now means the arrays made in places(); only then do the old ones go, one by one, as an interpreter's
+    // list would.
     void rebind(std::size_t count) noexcept
     {
         const std::size_t old = in_use;
-        current.swap(fresh);
         in_use = count;
+        if (old == 0) {
+            return;
+        }
+        current.swap(fresh);
         for (std::size_t i = 0; i < old; ++i) {
-            fresh[i] = array::Array{};
+            fresh[i].reset();
         }
     }
 
     void forget() noexcept
     {
         for (array::Array& one : meant()) {
-            one = array::Array{};
+            one.reset();
         }
         in_use = 0;
     }
@@ -179,8 +186,9 @@ class NamedArrays {
     // Sized and constructed now, so that the pages they lie on belong to the baseline.
     // `tags`: the blocks of its arrays are told apart by name, which one thread of a program can have done.
     NamedArrays(const RunRegion& region, CaseMemory& memory, ArrayCounts& counts, bool tags)
-        : memory_{memory}, counts_{counts}, tags_{tags}, accesses_{memory, region.slot_records},
-          handles_(region.slots.size())
+        : memory_{memory}, counts_{counts}, tags_{tags},
+          needs_notice_{memory.frees_manually || memory.stack.quarantine() != nullptr},
+          accesses_{memory, region.slot_records}, handles_(region.slots.size())
     {
         for (std::size_t i = 0; i < handles_.size(); ++i) {
             handles_[i].reserve(region.slots[i].capacity);
@@ -189,16 +197,18 @@ class NamedArrays {
 
     [[nodiscard]] Handles& operator[](SlotIndex slot) { return handles_[slot]; }
 
-    [[nodiscard]] Refusal execute(const Alloc& alloc)
+    // Part of the loop that walks the instructions, as is the drop: what surrounds a call would be a fifth of it.
+    [[nodiscard, gnu::always_inline]] Refusal execute(const Alloc& alloc)
     {
         Handles& handles = handles_[alloc.as];
         tag_next(alloc.as);
+        array::Array* const places = handles.places().data();
         for (std::uint64_t i = 0; i < alloc.count; ++i) {
-            auto made = array::Array::create(memory_.heap, alloc.dtype, alloc.shape(), alloc.fill, alloc.touch);
-            if (made.status != memory::AllocStatus::ok) {
-                return {made.status, alloc.array_bytes(), i};
+            const memory::AllocStatus status =
+                places[i].renew(memory_.heap, alloc.dtype, alloc.shape(), alloc.fill, alloc.touch);
+            if (status != memory::AllocStatus::ok) [[unlikely]] {
+                return {status, alloc.array_bytes(), i};
             }
-            handles.fresh[i] = std::move(made.array);
         }
         rebind(handles, alloc.count);
         handles.written = false;
@@ -225,7 +235,7 @@ class NamedArrays {
             if (made.status != memory::AllocStatus::ok) {
                 return {made.status, left.current[i].bytes(), i};
             }
-            result.fresh[made_count++] = std::move(made.array);
+            result.places()[made_count++] = std::move(made.array);
         }
         rebind(result, made_count);
         result.written = false;
@@ -250,7 +260,7 @@ class NamedArrays {
             if (made.status != memory::AllocStatus::ok) {
                 return {made.status, rows_bytes, i};
             }
-            result.fresh[made_count++] = std::move(made.array);
+            result.places()[made_count++] = std::move(made.array);
         }
         rebind(result, made_count);
         result.written = !view.copy;
@@ -295,18 +305,12 @@ class NamedArrays {
         }
     }
 
-    // Where the program frees by hand, it does so before it drops.
-    void execute(const model::Drop<SlotIndex>& drop)
+    [[gnu::always_inline]] void execute(const model::Drop<SlotIndex>& drop)
     {
         Handles& handles = handles_[drop.target];
-        if (memory_.frees_manually) {
-            for (array::Array& one : handles.meant()) {
-                if (!one.is_freed()) {
-                    accesses_.free(one, drop.target);
-                }
-            }
+        if (needs_notice_) [[unlikely]] {
+            about_to_drop(handles, drop.target);
         }
-        accesses_.about_to_release(drop.target);
         handles.forget();
     }
 
@@ -340,6 +344,19 @@ class NamedArrays {
         handles.rebind(count);
     }
 
+    // Where the program frees by hand, it does so before it drops.
+    [[gnu::noinline]] void about_to_drop(Handles& handles, SlotIndex slot)
+    {
+        if (memory_.frees_manually) {
+            for (array::Array& one : handles.meant()) {
+                if (!one.is_freed()) {
+                    accesses_.free(one, slot);
+                }
+            }
+        }
+        accesses_.about_to_release(slot);
+    }
+
     void tag_next(SlotIndex slot)
     {
         if (tags_) {
@@ -350,6 +367,7 @@ class NamedArrays {
     CaseMemory& memory_;
     ArrayCounts& counts_;
     bool tags_;
+    bool needs_notice_;  // before arrays are dropped
     Accesses accesses_;
     std::uint64_t page_bytes_{sys::page_size()};
     std::vector<Handles> handles_;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/base/checked.hpp"
+#include "core/lifetime/slab.hpp"
 #include "core/model/concat_case.hpp"
 #include "core/model/specs.hpp"
 #include "core/trace/replay/replay_program.hpp"
@@ -195,19 +196,25 @@ void settle_capacities(Program& program)
     }
 }
 
-// With reference counts a name's old and new arrays live at once; other modes may delay every array's release.
+// With reference counts a name's old and new arrays live at once; other modes may delay every array's release. Each
+// thread keeps some blocks to itself.
 std::uint64_t blocks_to_reserve(const Program& program)
 {
     std::uint64_t reachable = 0;
     for (const Slot& slot : program.slots) {
         reachable = base::saturating_add(reachable, base::saturating_mul(2, slot.capacity));
     }
+    std::uint64_t kept = 0;
     for (const Instruction& one : program.instructions) {
         const auto* block = std::get_if<Parallel>(&one.operands);
-        reachable = block == nullptr ? reachable : base::saturating_mul(reachable, block->threads + 1);
+        if (block != nullptr) {
+            reachable = base::saturating_mul(reachable, block->threads + 1);
+            kept = std::max(kept, base::saturating_mul(block->threads, lifetime::BlockSlab::kept_by_thread));
+        }
     }
     const bool prompt = program.release.mode == model::ReleaseMode::refcount && !model::is_collected(program.release);
-    return std::min({prompt ? reachable : program.arrays, program.arrays, max_reserved_blocks});
+    return std::min(
+        {prompt ? base::saturating_add(reachable, kept) : program.arrays, program.arrays, max_reserved_blocks});
 }
 
 }  // namespace

@@ -174,6 +174,8 @@ struct ArrayCounts {
     std::uint64_t reads{};
 };
 
+inline constexpr std::uint64_t not_counted = ~std::uint64_t{0};
+
 // Of the timed steps, except where a name says otherwise.
 struct RepetitionRecord {
     std::int64_t wall_ns{};
@@ -207,9 +209,9 @@ struct RepetitionRecord {
     DeviceRecord device;
     memory::AllocStatus refused{memory::AllocStatus::ok};
     std::uint64_t refused_bytes{};
-    std::uint64_t refused_at_live_bytes{};
-    std::uint64_t refused_after_arrays{};  // made before it
-    std::array<char, 256> starved_of{};    // what the system refused the worker itself
+    std::uint64_t refused_at_live_bytes{};  // not_counted: the case asks for no accounting
+    std::uint64_t refused_after_arrays{};   // made before it
+    std::array<char, 256> starved_of{};     // what the system refused the worker itself
 };
 
 // What the worker's malloc says of itself, when the case names an allocator.

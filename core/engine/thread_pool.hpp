@@ -138,12 +138,28 @@ class ThreadPool {
     bool run_body(Member& member, const Body& body)
     {
         for (std::uint32_t at = body.begin; at < body.end; at = region_.instructions[at].next) {
-            if (!std::visit([&](const auto& operands) { return execute(member, operands); },
-                            region_.instructions[at].operands)) {
+            if (!operate(member, region_.instructions[at])) {
                 return false;
             }
         }
         return true;
+    }
+
+    // The operations that are quicker than finding them among all come first.
+    bool operate(Member& member, const Instruction& instruction)
+    {
+        if (const auto* const alloc = std::get_if<Alloc>(&instruction.operands)) {
+            return execute(member, *alloc);
+        }
+        if (const auto* const drop = std::get_if<model::Drop<SlotIndex>>(&instruction.operands)) {
+            return execute(member, *drop);
+        }
+        return operate_other(member, instruction);
+    }
+
+    [[gnu::noinline]] bool operate_other(Member& member, const Instruction& instruction)
+    {
+        return std::visit([&](const auto& operands) { return execute(member, operands); }, instruction.operands);
     }
 
     // Arrays of a thread are made, used and dropped as those of the program.
@@ -153,10 +169,15 @@ class ThreadPool {
     {
         if constexpr (std::is_void_v<decltype(member.arrays.execute(operands))>) {
             member.arrays.execute(operands);
+            return true;
         } else {
-            member.refusal = member.arrays.execute(operands);
+            const Refusal refusal = member.arrays.execute(operands);
+            const bool done = refusal.status == memory::AllocStatus::ok;
+            if (!done) {
+                member.refusal = refusal;
+            }
+            return done;
         }
-        return member.refusal.status == memory::AllocStatus::ok;
     }
 
     static bool execute(Member& member, const model::Prefetch<SlotIndex>& prefetch)

@@ -20,7 +20,8 @@ class RefcountDiscipline final : public Discipline {
   public:
     using Discipline::Discipline;
 
-    void unreachable(Block& block) noexcept override { reclaimer().free(block); }
+    // Nobody frees by hand here, and the last handle goes once.
+    void unreachable(Block& block) noexcept override { reclaimer().free_alone(block); }
 };
 
 // Never freed.

@@ -128,4 +128,14 @@ struct Drop {
     return !block.freed.exchange(true, std::memory_order_acq_rel);
 }
 
+// The same where nobody else can come to free this block.
+[[nodiscard]] inline bool claim_free_alone(Block& block) noexcept
+{
+    if (block.freed.load(relaxed)) {
+        return false;
+    }
+    block.freed.store(true, std::memory_order_release);
+    return true;
+}
+
 }  // namespace memsweep::lifetime

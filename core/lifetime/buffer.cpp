@@ -46,17 +46,6 @@ Buffer& Buffer::operator=(const Buffer& other) noexcept
     return *this = std::move(copy);
 }
 
-Buffer& Buffer::operator=(Buffer&& other) noexcept
-{
-    if (this != &other) {
-        reset();
-        block_ = std::exchange(other.block_, nullptr);
-        data_ = std::exchange(other.data_, nullptr);
-        bytes_ = std::exchange(other.bytes_, 0);
-    }
-    return *this;
-}
-
 Buffer Buffer::adopt(void* data, std::uint64_t bytes, Deleter deleter, void* context) noexcept
 {
     auto* const block = new (std::nothrow) ExternalBlock;

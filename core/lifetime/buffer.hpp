@@ -64,7 +64,16 @@ class Buffer {
     {
     }
     Buffer& operator=(const Buffer& other) noexcept;
-    Buffer& operator=(Buffer&& other) noexcept;
+    Buffer& operator=(Buffer&& other) noexcept
+    {
+        if (this != &other) {
+            reset();
+            block_ = std::exchange(other.block_, nullptr);
+            data_ = std::exchange(other.data_, nullptr);
+            bytes_ = std::exchange(other.bytes_, 0);
+        }
+        return *this;
+    }
     ~Buffer()
     {
         if (block_ != nullptr) {
@@ -119,6 +128,14 @@ class Buffer {
 
   private:
     friend class Heap;
+
+    // Takes another's place in an empty handle.
+    void become(Buffer&& other) noexcept
+    {
+        data_ = other.data_;
+        bytes_ = other.bytes_;
+        block_ = std::exchange(other.block_, nullptr);
+    }
 
     Buffer(Block* block, void* data, std::uint64_t bytes) noexcept : data_{data}, bytes_{bytes}, block_{block} {}
 

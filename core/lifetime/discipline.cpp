@@ -1,7 +1,5 @@
 #include "core/lifetime/discipline.hpp"
 
-#include <bit>
-
 #include "core/base/assert.hpp"
 #include "core/lifetime/disciplines.hpp"
 
@@ -31,17 +29,6 @@ std::unique_ptr<Discipline> make_fallback(const model::ReleaseSpec& spec, Reclai
 }
 
 }  // namespace
-
-memory::AllocStatus Discipline::acquire(Block& block, std::uint64_t bytes, std::size_t alignment, bool zeroed) noexcept
-{
-    memory::MemoryResource& resource = reclaimer_.resource();
-    const memory::Allocation made =
-        zeroed ? resource.allocate_zeroed(bytes, alignment) : resource.allocate(bytes, alignment);
-    block.data = made.ptr;
-    block.bytes = bytes;
-    block.alignment_log2 = static_cast<std::uint8_t>(std::countr_zero(alignment));
-    return made.status;
-}
 
 void disown(const void* memory) noexcept
 {

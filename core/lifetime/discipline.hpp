@@ -12,6 +12,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -63,6 +64,19 @@ enum class ManualFree : std::uint8_t {
 
 class ThreadCache;
 
+// Fills data, bytes and alignment of a new block from the resource.
+[[nodiscard]] inline memory::AllocStatus acquire_memory(memory::MemoryResource& resource, Block& block,
+                                                        std::uint64_t bytes, std::size_t alignment,
+                                                        bool zeroed) noexcept
+{
+    const memory::Allocation made =
+        zeroed ? resource.allocate_zeroed(bytes, alignment) : resource.allocate(bytes, alignment);
+    block.data = made.ptr;
+    block.bytes = bytes;
+    block.alignment_log2 = static_cast<std::uint8_t>(std::countr_zero(alignment));
+    return made.status;
+}
+
 class Discipline {
   public:
     explicit Discipline(Reclaimer& reclaimer) noexcept : reclaimer_{reclaimer} {}
@@ -87,7 +101,10 @@ class Discipline {
 
     // Fills data, bytes and alignment of a new block.
     [[nodiscard]] virtual memory::AllocStatus acquire(Block& block, std::uint64_t bytes, std::size_t alignment,
-                                                      bool zeroed) noexcept;
+                                                      bool zeroed) noexcept
+    {
+        return acquire_memory(reclaimer_.resource(), block, bytes, alignment, zeroed);
+    }
 
     // The allocation that before_allocate let pass has failed.
     virtual void allocation_failed(std::uint64_t /*bytes*/) noexcept {}

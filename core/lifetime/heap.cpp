@@ -10,6 +10,12 @@ namespace {
 
 using model::ReleaseMode;
 
+bool frees_at_once(const model::ReleaseSpec& release)
+{
+    return !model::frees_manually(release) &&
+           (release.mode == ReleaseMode::refcount || release.mode == ReleaseMode::immediate);
+}
+
 bool keeps_for_reuse(ReleaseMode mode)
 {
     return mode == ReleaseMode::pool || mode == ReleaseMode::preallocated || mode == ReleaseMode::forward;
@@ -19,8 +25,9 @@ bool keeps_for_reuse(ReleaseMode mode)
 
 Heap::Heap(memory::MemoryResource& resource, const model::ReleaseSpec& release, const memory::CallTimes* times)
     : release_{release}, reclaimer_{resource, slab_}, discipline_{make_discipline(release, reclaimer_)},
-      cache_{discipline_->thread_cache()}, reuses_{keeps_for_reuse(release.mode)},
-      may_wait_{model::is_collected(release)}, times_{times}
+      cache_{discipline_->thread_cache()}, is_prompt_{frees_at_once(release)}, reuses_{keeps_for_reuse(release.mode)},
+      is_local_{!release.atomic || release.mode == ReleaseMode::immediate}, may_wait_{model::is_collected(release)},
+      times_{times}
 {
 }
 
@@ -65,6 +72,11 @@ void Heap::drain() noexcept
 
 Heap::Result Heap::allocate_new(std::uint64_t bytes, std::size_t alignment, bool zeroed) noexcept
 {
+    if (is_prompt_) {
+        Buffer made;
+        const auto status = allocate_promptly(made, bytes, alignment, zeroed);
+        return {std::move(made), status};
+    }
     if (reuses_) {
         if (Block* const idle = discipline_->reuse(bytes, alignment, zeroed); idle != nullptr) {
             idle->tag = tag_;
@@ -83,14 +95,23 @@ Heap::Result Heap::allocate_new(std::uint64_t bytes, std::size_t alignment, bool
         discipline_->allocation_failed(bytes);
         return {{}, status};
     }
-    block->discipline = discipline_.get();
-    block->tag = tag_;
-    block->cached = cache_ != nullptr;
-    if (block->cached) {
-        block->cache = cache_;
+    return {first_handle(*block, bytes), memory::AllocStatus::ok};
+}
+
+memory::AllocStatus Heap::allocate_promptly(Buffer& empty, std::uint64_t bytes, std::size_t alignment,
+                                            bool zeroed) noexcept
+{
+    Block* const block = slab_.acquire();
+    if (block == nullptr) [[unlikely]] {
+        return memory::AllocStatus::out_of_memory;
     }
-    block->local = !release_.atomic || release_.mode == ReleaseMode::immediate;
-    return {Buffer::begin(*block, bytes), memory::AllocStatus::ok};
+    const auto status = acquire_memory(reclaimer_.resource(), *block, bytes, alignment, zeroed);
+    if (status != memory::AllocStatus::ok) [[unlikely]] {
+        slab_.recycle(*block);
+        return status;
+    }
+    empty.become(first_handle(*block, bytes));
+    return status;
 }
 
 void Heap::reserve(std::size_t blocks) noexcept

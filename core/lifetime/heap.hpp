@@ -2,7 +2,8 @@
 //
 // Units    bytes; alignment is a power of two.
 // Cost     what the resource and the discipline cost, and a control block from the slab: no lock and no malloc once
-//          enough blocks are reserved. A buffer that a discipline had kept costs one virtual call.
+//          enough blocks are reserved. A buffer that a discipline had kept costs one virtual call; without a discipline
+//          that delays, a new one costs no call but the resource's.
 // Errors   AllocStatus, never an exception; a refusal leaves nothing acquired.
 // Threads  any thread may allocate, drop, free, collect and drain; scopes and tags belong to one thread.
 // Ownership  borrows the resource. Destruction frees what the discipline still holds, except for lost memory. A buffer
@@ -53,6 +54,18 @@ class Heap {
         return allocate_new(bytes, alignment, zeroed);
     }
 
+    // The same into an empty handle, which saves a discipline that frees at once the way through Result.
+    [[nodiscard]] memory::AllocStatus allocate_into(Buffer& empty, std::uint64_t bytes, std::size_t alignment,
+                                                    bool zeroed) noexcept
+    {
+        if (is_prompt_) {
+            return allocate_promptly(empty, bytes, alignment, zeroed);
+        }
+        Result made = allocate(bytes, alignment, zeroed);
+        empty = std::move(made.buffer);
+        return made.status;
+    }
+
     // Control blocks for this many more buffers, so that making them maps nothing.
     void reserve(std::size_t blocks) noexcept;
 
@@ -101,6 +114,19 @@ class Heap {
 
   private:
     [[nodiscard]] Result allocate_new(std::uint64_t bytes, std::size_t alignment, bool zeroed) noexcept;
+    [[nodiscard]] memory::AllocStatus allocate_promptly(Buffer& empty, std::uint64_t bytes, std::size_t alignment,
+                                                        bool zeroed) noexcept;
+    [[nodiscard]] Buffer first_handle(Block& block, std::uint64_t bytes) const noexcept
+    {
+        block.discipline = discipline_.get();
+        block.tag = tag_;
+        block.cached = cache_ != nullptr;
+        if (block.cached) {
+            block.cache = cache_;
+        }
+        block.local = is_local_;
+        return Buffer::begin(block, bytes);
+    }
     [[nodiscard]] memory::AllocStatus before_allocate(std::uint64_t bytes) noexcept;
     template <typename Action>
     void wait_for(const Action& action) noexcept;
@@ -110,7 +136,9 @@ class Heap {
     Reclaimer reclaimer_;
     std::unique_ptr<Discipline> discipline_;
     ThreadCache* cache_;  // the discipline's
+    bool is_prompt_;      // a new buffer needs nothing of the discipline
     bool reuses_;
+    bool is_local_;
     bool may_wait_;
     const memory::CallTimes* times_;
     std::atomic<std::uint64_t> wait_ns_{0};

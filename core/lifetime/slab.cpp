@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <new>
+#include <utility>
 
 #include <sys/mman.h>
 
@@ -32,24 +33,33 @@ Block& BlockSlab::at(std::uint32_t index) const noexcept
     return chunks_[chunk].load(std::memory_order_acquire)[shifted - (std::uint64_t{first_chunk_blocks} << chunk)];
 }
 
-Block* BlockSlab::pop() noexcept
+// As many as there are, up to the length of `out`, by one swap: it succeeds only if nobody has popped since the head
+// was read, and then the links below it are still those that were read. Until then a link may be any that its block has
+// had: its release and acquire make the chunk that it leads into visible.
+std::uint32_t BlockSlab::pop(std::span<Block*> out) noexcept
 {
     std::uint64_t head = head_.load(std::memory_order_acquire);
     while (place(head) != 0) {
-        Block& block = at(place(head) - 1);
-        const std::uint64_t popped = ((head & ~low_half) + low_half + 1) | block.next_free.load(relaxed);
+        std::uint32_t count = 0;
+        std::uint32_t next = place(head);
+        while (next != 0 && count < out.size()) {
+            Block& block = at(next - 1);
+            out[count++] = &block;
+            next = block.next_free.load(std::memory_order_acquire);
+        }
+        const std::uint64_t popped = ((head & ~low_half) + low_half + 1) | next;
         if (head_.compare_exchange_weak(head, popped, std::memory_order_acq_rel, std::memory_order_acquire)) {
-            return &block;
+            return count;
         }
     }
-    return nullptr;
+    return 0;
 }
 
 void BlockSlab::push(Block& first, Block& last) noexcept
 {
     std::uint64_t head = head_.load(relaxed);
     do {
-        last.next_free.store(place(head), relaxed);
+        last.next_free.store(place(head), std::memory_order_release);
     } while (
         !head_.compare_exchange_weak(head, (head & ~low_half) | (first.index + 1), std::memory_order_acq_rel, relaxed));
 }
@@ -82,16 +92,48 @@ bool BlockSlab::grow() noexcept
     return true;
 }
 
-Block* BlockSlab::acquire() noexcept
+// A batch, of which the thread keeps what it does not need now.
+Block* BlockSlab::acquire_shared() noexcept
 {
-    Block* block = pop();
-    while (block == nullptr) {
+    Own& own = own_[memory::thread_slot()];
+    if (own.first != nullptr) {
+        return acquire();  // from what the thread that had the slot before has left
+    }
+    std::array<Block*, thread_batch> batch{};
+    const std::span wanted{batch.data(), own.limit == 0 ? 1 : batch.size()};
+    std::uint32_t got = pop(wanted);
+    while (got == 0) {
         if (!grow()) {
             return nullptr;
         }
-        block = pop();
+        got = pop(wanted);
     }
-    return block;
+    for (; own.count < got - 1; ++own.count) {
+        Block* const kept = batch[got - 1 - own.count];
+        kept->next = own.first;
+        own.first = kept;
+    }
+    return batch.front();
+}
+
+// The thread keeps the newer half of what it has.
+void BlockSlab::recycle_shared(Own& own, Block& block) noexcept
+{
+    if (own.limit == 0) {
+        return push(block, block);
+    }
+    Block* last_kept = own.first;
+    for (std::uint32_t kept = 1; kept < own.count - thread_batch; ++kept) {
+        last_kept = last_kept->next;
+    }
+    Block* const first = std::exchange(last_kept->next, nullptr);
+    Block* last = first;
+    for (; last->next != nullptr; last = last->next) {
+        last->next_free.store(last->next->index + 1, std::memory_order_release);
+    }
+    push(*first, *last);
+    own.count -= thread_batch;
+    recycle(block);
 }
 
 bool BlockSlab::reserve(std::size_t blocks) noexcept

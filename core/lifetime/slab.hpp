@@ -6,33 +6,65 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <span>
 
 #include "core/lifetime/block.hpp"
 #include "core/memory/resource.hpp"
+#include "core/memory/thread_slot.hpp"
 
 namespace memsweep::lifetime {
 
-// Where a heap's control blocks come from: mapped chunks and a free list, so that making a buffer leaves no trace in
-// the malloc heap that is being measured.
+// Where a heap's control blocks come from: mapped chunks, a free list for all threads and a short one for each, so that
+// making a buffer leaves no trace in the malloc heap that is being measured.
 //
-// Cost     two compare-and-swaps per block used; growing maps a chunk and writes all of it, so reserve first.
-// Memory   64 bytes per block in chunks of 1,024, 2,048, 4,096, ... blocks, unmapped only at the end.
+// Cost     plain loads and stores; a compare-and-swap for every `thread_batch` blocks that go one way only. Growing
+//          maps a chunk and writes all of it, so reserve first.
+// Memory   64 bytes per block in chunks of 1,024, 2,048, 4,096, ... blocks, unmapped only at the end. A thread keeps at
+//          most `kept_by_thread` free blocks, which other threads cannot acquire.
 // Errors   a null pointer, or false, when the kernel refuses a chunk.
-// Threads  any; lock-free except while growing.
+// Threads  any; lock-free except while growing. The list of a thread that has ended goes to who has its slot next;
+//          threads that share a slot have none.
 // Ownership  owns every block; a block's memory exists until the slab goes, whether it is in use or not.
 class BlockSlab {
   public:
-    BlockSlab() = default;
+    BlockSlab() noexcept
+    {
+        own_[memory::thread_slots].limit = 0;
+        own_[memory::unclaimed_slot].limit = 0;
+    }
     BlockSlab(const BlockSlab&) = delete;
     BlockSlab& operator=(const BlockSlab&) = delete;
     ~BlockSlab();
 
     // A block that still counts as released: a late stray release finds it so until it is begun again.
-    [[nodiscard]] Block* acquire() noexcept;
-    void recycle(Block& block) noexcept { push(block, block); }
+    [[nodiscard]] Block* acquire() noexcept
+    {
+        Own& own = own_[memory::current_thread_slot];
+        Block* const block = own.first;
+        if (block == nullptr) [[unlikely]] {
+            return acquire_shared();
+        }
+        own.first = block->next;
+        --own.count;
+        return block;
+    }
 
-    // Afterwards this many can be acquired without growing.
+    void recycle(Block& block) noexcept
+    {
+        Own& own = own_[memory::current_thread_slot];
+        if (own.count == own.limit) [[unlikely]] {
+            return recycle_shared(own, block);
+        }
+        block.next = own.first;
+        own.first = &block;
+        ++own.count;
+    }
+
+    // Afterwards the calling thread can acquire this many without growing.
     [[nodiscard]] bool reserve(std::size_t blocks) noexcept;
+
+    static constexpr std::uint32_t thread_batch = 16;
+    static constexpr std::uint32_t kept_by_thread = 2 * thread_batch;
 
     // Every block that was ever acquired or could be. Exact only while no other thread uses the slab.
     template <typename Visit>
@@ -50,8 +82,17 @@ class BlockSlab {
     static constexpr std::uint32_t first_chunk_blocks = 1024;
     static constexpr std::size_t max_chunks = 22;  // 2^32 - 1024 blocks in all
 
+    // A thread's free blocks, linked by `next`.
+    struct alignas(64) Own {
+        Block* first{};
+        std::uint32_t count{};
+        std::uint32_t limit{kept_by_thread};
+    };
+
+    [[nodiscard]] Block* acquire_shared() noexcept;
+    void recycle_shared(Own& own, Block& block) noexcept;
     [[nodiscard]] Block& at(std::uint32_t index) const noexcept;
-    [[nodiscard]] Block* pop() noexcept;
+    [[nodiscard]] std::uint32_t pop(std::span<Block*> out) noexcept;
     void push(Block& first, Block& last) noexcept;
     [[nodiscard]] bool grow() noexcept;
 
@@ -61,6 +102,9 @@ class BlockSlab {
     std::array<std::atomic<Block*>, max_chunks> chunks_{};
     std::size_t chunk_count_{};  // guarded by growing_
     std::mutex growing_;
+    // The last two stay empty: threads that share a slot, and threads that have not asked for one yet. Those only give
+    // back, and asking would allocate.
+    std::array<Own, memory::thread_slots + 2> own_{};
 };
 
 // The one place where a released block's memory is really freed: every discipline calls it, sooner or later.
@@ -76,6 +120,15 @@ class Reclaimer {
     void free(Block& block) noexcept
     {
         if (free_data(block)) {
+            slab_.recycle(block);
+        }
+    }
+
+    // The same for who alone may free this block: without a locked instruction.
+    void free_alone(Block& block) noexcept
+    {
+        if (claim_free_alone(block)) {
+            resource_.deallocate(block.data, block.bytes, block.alignment());
             slab_.recycle(block);
         }
     }

@@ -22,8 +22,9 @@ namespace memsweep::memory {
 // What all of them share. Derived::serve stands around both ways to allocate: ask() is the upstream's answer to this
 // call. Memory goes back to the upstream as it is, unless Derived overrides deallocate.
 //
-// Cost     none: serve is known when Derived is compiled.
-template <typename Derived>
+// Cost     none: serve is known when Derived is compiled. Where Upstream is a final class it is compiled in, too; else
+//          each call is a virtual one.
+template <typename Derived, typename Upstream = MemoryResource>
 class Adaptor : public MemoryResource {
   public:
     [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept final
@@ -40,9 +41,9 @@ class Adaptor : public MemoryResource {
     }
 
   protected:
-    explicit Adaptor(MemoryResource& upstream) noexcept : upstream_{upstream} {}
+    explicit Adaptor(Upstream& upstream) noexcept : upstream_{upstream} {}
 
-    MemoryResource& upstream_;
+    Upstream& upstream_;
 
   private:
     [[nodiscard]] Derived& self() noexcept { return static_cast<Derived&>(*this); }
@@ -53,18 +54,21 @@ class Adaptor : public MemoryResource {
 // Cost     as Counters: a few plain additions per call.
 // Threads  bytes are added once the upstream has granted them and subtracted once it has taken them back, so while a
 //          free is under way they still count as live.
-class CountingAdaptor final : public Adaptor<CountingAdaptor> {
+template <typename Upstream>
+class Counting final : public Adaptor<Counting<Upstream>, Upstream> {
+    using Base = Adaptor<Counting<Upstream>, Upstream>;
+
   public:
-    CountingAdaptor(MemoryResource& upstream, Counters& counters) noexcept : Adaptor{upstream}, counters_{counters} {}
+    Counting(Upstream& upstream, Counters& counters) noexcept : Base{upstream}, counters_{counters} {}
 
     void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override
     {
-        upstream_.deallocate(ptr, bytes, alignment);
+        this->upstream_.deallocate(ptr, bytes, alignment);
         counters_.count_returned(bytes);
     }
 
   private:
-    friend Adaptor;
+    friend Base;
 
     template <typename Ask>
     Allocation serve(const Ask& ask, std::size_t bytes, std::size_t /*alignment*/) noexcept
@@ -80,6 +84,7 @@ class CountingAdaptor final : public Adaptor<CountingAdaptor> {
 
     Counters& counters_;
 };
+using CountingAdaptor = Counting<MemoryResource>;
 
 // Refuses an allocation when more than a limit would be live.
 //
@@ -180,57 +185,59 @@ class CallTimes {
 };
 
 // Times the calls that pass through it, where they may be system calls: see CallTimes.
-class TimingAdaptor final : public Adaptor<TimingAdaptor> {
+template <typename Upstream>
+class Timing final : public Adaptor<Timing<Upstream>, Upstream> {
+    using Base = Adaptor<Timing<Upstream>, Upstream>;
+
   public:
-    TimingAdaptor(MemoryResource& upstream, CallTimes& times,
-                  std::size_t from_bytes = CallTimes::timed_from_bytes) noexcept
-        : Adaptor{upstream}, times_{times}, from_bytes_{from_bytes}
+    Timing(Upstream& upstream, CallTimes& times, std::size_t from_bytes = CallTimes::timed_from_bytes) noexcept
+        : Base{upstream}, times_{times}, from_bytes_{from_bytes}
     {
     }
 
     void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override
     {
-        const Timed timed{times_, bytes >= from_bytes_};
-        upstream_.deallocate(ptr, bytes, alignment);
+        if (bytes < from_bytes_) [[likely]] {
+            this->upstream_.deallocate(ptr, bytes, alignment);
+        } else {
+            const Timed timed{times_};
+            this->upstream_.deallocate(ptr, bytes, alignment);
+        }
     }
 
   private:
-    friend Adaptor;
+    friend Base;
 
     class Timed {
       public:
-        Timed(CallTimes& times, bool wanted) noexcept : times_{times}, wanted_{wanted}
-        {
-            if (wanted_) {
-                began_ = std::chrono::steady_clock::now();
-            }
-        }
+        explicit Timed(CallTimes& times) noexcept : times_{times} {}
         Timed(const Timed&) = delete;
         Timed& operator=(const Timed&) = delete;
         ~Timed()
         {
-            if (wanted_) {
-                const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - began_;
-                times_.add(static_cast<std::uint64_t>(took.count()));
-            }
+            const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - began_;
+            times_.add(static_cast<std::uint64_t>(took.count()));
         }
 
       private:
         CallTimes& times_;
-        bool wanted_;
-        std::chrono::steady_clock::time_point began_;
+        const std::chrono::steady_clock::time_point began_{std::chrono::steady_clock::now()};
     };
 
     template <typename Ask>
     Allocation serve(const Ask& ask, std::size_t bytes, std::size_t /*alignment*/) noexcept
     {
-        const Timed timed{times_, bytes >= from_bytes_};
+        if (bytes < from_bytes_) [[likely]] {
+            return ask();
+        }
+        const Timed timed{times_};
         return ask();
     }
 
     CallTimes& times_;
     const std::size_t from_bytes_;
 };
+using TimingAdaptor = Timing<MemoryResource>;
 
 // Where the pages of a mapping lie, whether they are there from the start, and whether they may leave.
 //

@@ -3,7 +3,6 @@
 // Units    bytes.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -15,10 +14,16 @@ namespace memsweep::memory {
 // No object can be larger than the largest pointer difference.
 inline constexpr std::size_t max_request_bytes = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
 
+// As std::has_single_bit, which on x86-64's baseline is a call of a library function that counts bits.
+[[nodiscard]] constexpr bool is_power_of_two(std::uint64_t value) noexcept
+{
+    return value != 0 && (value & (value - 1)) == 0;
+}
+
 // False for what no resource can serve. Half of the address space is left to round up in, so sums cannot wrap.
 [[nodiscard]] constexpr bool is_servable(std::size_t bytes, std::size_t alignment) noexcept
 {
-    return std::has_single_bit(alignment) && alignment <= max_request_bytes / 4 && bytes <= max_request_bytes / 2;
+    return is_power_of_two(alignment) && alignment <= max_request_bytes / 4 && bytes <= max_request_bytes / 2;
 }
 
 [[nodiscard]] constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t alignment) noexcept

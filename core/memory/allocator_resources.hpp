@@ -1,12 +1,16 @@
 // The allocators that a process has, as resources: malloc, posix_memalign and the standard library's; and none at all.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <memory_resource>
 #include <utility>
 
+#include "core/memory/alignment.hpp"
+#include "core/memory/barrier.hpp"
 #include "core/memory/resource.hpp"
 
 namespace memsweep::memory {
@@ -19,9 +23,32 @@ namespace memsweep::memory {
 // Threads  as malloc: any thread may allocate and free.
 class MallocResource final : public MemoryResource {
   public:
-    [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override;
+    [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override
+    {
+        if (alignment > alignof(std::max_align_t) || !is_servable(bytes, alignment)) [[unlikely]] {
+            return allocate_aligned(bytes, alignment);
+        }
+        return granted(std::malloc(asked_of_malloc(bytes)));
+    }
     [[nodiscard]] Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept override;
-    void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override;
+    void deallocate(void* ptr, std::size_t /*bytes*/, std::size_t /*alignment*/) noexcept override
+    {
+        std::free(hide(ptr));
+    }
+
+  private:
+    // malloc(0) may answer with a null pointer, which would look like a refusal.
+    [[nodiscard]] static std::size_t asked_of_malloc(std::size_t bytes) noexcept
+    {
+        return std::max<std::size_t>(bytes, 1);
+    }
+    [[nodiscard]] static Allocation granted(void* ptr) noexcept
+    {
+        void* const hidden = hide(ptr);
+        return hidden != nullptr ? Allocation{hidden, AllocStatus::ok}
+                                 : Allocation{nullptr, AllocStatus::out_of_memory};
+    }
+    [[nodiscard]] static Allocation allocate_aligned(std::size_t bytes, std::size_t alignment) noexcept;
 };
 
 // The process's malloc with every allocation aligned, however little is asked for: what libraries give arrays that
@@ -95,8 +122,20 @@ class PmrResource final : public MemoryResource {
 // Errors   bad_request only.
 class NullResource final : public MemoryResource {
   public:
-    [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override;
-    [[nodiscard]] Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept override;
+    [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override
+    {
+        if (!is_servable(bytes, alignment)) {
+            return {nullptr, AllocStatus::bad_request};
+        }
+        // Twice the alignment always holds one aligned address that the next caller's range cannot contain.
+        const std::uint64_t address = round_up(next_.fetch_add(2 * alignment, std::memory_order_relaxed), alignment);
+        // The address is a token that nobody reads or writes through.
+        return {reinterpret_cast<void*>(address), AllocStatus::ok};  // NOLINT(performance-no-int-to-ptr)
+    }
+    [[nodiscard]] Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept override
+    {
+        return allocate(bytes, alignment);
+    }
     void deallocate(void* /*ptr*/, std::size_t /*bytes*/, std::size_t /*alignment*/) noexcept override {}
 
   private:

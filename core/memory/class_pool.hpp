@@ -11,11 +11,11 @@
 
 #include <array>
 #include <atomic>
-#include <bit>
 #include <cstring>
 #include <mutex>
 #include <optional>
 
+#include "core/memory/alignment.hpp"
 #include "core/memory/barrier.hpp"
 #include "core/memory/pool.hpp"
 #include "core/memory/pool_tiers.hpp"
@@ -72,13 +72,13 @@ class ClassPool final : public Pool {
 
     [[nodiscard]] std::uint32_t index_of(std::size_t bytes, std::size_t alignment) noexcept
     {
-        return std::has_single_bit(alignment) && alignment <= spec_.alignment ? classes_.index_of(bytes)
-                                                                              : SizeClasses::none;
+        return is_power_of_two(alignment) && alignment <= spec_.alignment ? classes_.index_of(bytes)
+                                                                          : SizeClasses::none;
     }
 
     [[nodiscard]] void* take_own(std::size_t bytes, std::size_t alignment) noexcept
     {
-        const bool served = std::has_single_bit(alignment) && alignment <= spec_.alignment;
+        const bool served = is_power_of_two(alignment) && alignment <= spec_.alignment;
         ThreadTier::Magazine* const own = served ? tier_.recall(bytes) : nullptr;
         return own == nullptr ? nullptr : own->take(bytes);
     }

@@ -25,31 +25,28 @@ class Counters {
   public:
     void count_granted(std::uint64_t bytes) noexcept
     {
-        Line& line = own_line();
-        if (line.allocations.load(relaxed) == 0) {
-            allocating_.fetch_add(1, relaxed);
+        Line* const line = known_line();
+        if (line == nullptr || line->allocations.load(relaxed) == 0) [[unlikely]] {
+            return count_granted_first(bytes);
         }
-        add(line, line.allocations, 1);
-        add(line, line.allocated_bytes, bytes);
-        if (allocating_.load(relaxed) == 1) {
-            raise_peak_to(lines_used_.load(relaxed) == 1
-                              ? line.allocated_bytes.load(relaxed) - line.freed_bytes.load(relaxed)
-                              : live_bytes());
+        add_own(line->allocations, 1);
+        add_own(line->allocated_bytes, bytes);
+        if (lines_used_.load(relaxed) == 1) [[likely]] {
+            raise_peak_to(line->allocated_bytes.load(relaxed) - line->freed_bytes.load(relaxed));
         } else {
-            look_at_peak(line, bytes);
+            look_at_peak(*line, bytes);
         }
     }
     void count_returned(std::uint64_t bytes) noexcept
     {
-        Line& line = own_line();
-        add(line, line.deallocations, 1);
-        add(line, line.freed_bytes, bytes);
+        Line* const line = known_line();
+        if (line == nullptr) [[unlikely]] {
+            return count_returned_first(bytes);
+        }
+        add_own(line->deallocations, 1);
+        add_own(line->freed_bytes, bytes);
     }
-    void count_refused() noexcept
-    {
-        Line& line = own_line();
-        add(line, line.refusals, 1);
-    }
+    void count_refused() noexcept;
 
     [[nodiscard]] std::uint64_t allocations() const noexcept { return sum(&Line::allocations); }  // granted
     [[nodiscard]] std::uint64_t deallocations() const noexcept { return sum(&Line::deallocations); }
@@ -75,24 +72,24 @@ class Counters {
         std::atomic<std::uint64_t> unseen_bytes{0};  // allocated since this thread last looked at the peak
     };
 
-    [[nodiscard]] Line& own_line() noexcept
+    // The calling thread's, if it is in use and nobody else's; else nullptr.
+    [[nodiscard]] Line* known_line() noexcept
     {
-        const std::uint32_t slot = thread_slot();
-        if (slot >= lines_used_.load(relaxed)) {
-            use_lines(slot + 1);
-        }
-        return lines_[slot];
+        const std::uint32_t slot = current_thread_slot;
+        return slot < own_lines_used_.load(relaxed) ? &lines_[slot] : nullptr;
     }
+    [[nodiscard]] Line& own_line() noexcept;
 
     // The release pairs with the readers' acquire: who has been told of an allocation or a free finds it counted.
-    void add(const Line& line, std::atomic<std::uint64_t>& counter, std::uint64_t amount) noexcept
+    static void add_own(std::atomic<std::uint64_t>& counter, std::uint64_t amount) noexcept
     {
-        if (&line != &lines_.back()) {
-            counter.store(counter.load(relaxed) + amount, std::memory_order_release);
-        } else {
-            counter.fetch_add(amount, std::memory_order_release);
-        }
+        counter.store(counter.load(relaxed) + amount, std::memory_order_release);
     }
+
+    // By a thread that has not counted in its line yet, or that shares it.
+    void count_granted_first(std::uint64_t bytes) noexcept;
+    void count_returned_first(std::uint64_t bytes) noexcept;
+    void add(const Line& line, std::atomic<std::uint64_t>& counter, std::uint64_t amount) noexcept;
 
     void raise_peak_to(std::uint64_t live) noexcept
     {
@@ -103,10 +100,10 @@ class Counters {
     void look_at_peak(Line& line, std::uint64_t bytes) noexcept;
 
     [[nodiscard]] std::uint64_t sum(std::atomic<std::uint64_t> Line::*field) const noexcept;
-    void use_lines(std::uint32_t count) noexcept;
 
-    std::atomic<std::uint32_t> lines_used_{0};
-    std::atomic<std::uint32_t> allocating_{0};  // lines that have counted an allocation
+    std::atomic<std::uint32_t> lines_used_{0};      // the first so many
+    std::atomic<std::uint32_t> own_lines_used_{0};  // the same without the last one
+    std::atomic<std::uint32_t> allocating_{0};      // lines that have counted an allocation
     std::atomic<std::uint64_t> peak_bytes_{0};
     std::array<Line, thread_slots + 1> lines_{};
 };

@@ -135,7 +135,7 @@ class RangePool final : public Pool {
 
     [[nodiscard]] bool serves(std::size_t bytes, std::size_t alignment) const noexcept
     {
-        return std::has_single_bit(alignment) && alignment <= spec_.alignment && bytes >= spec_.smallest &&
+        return is_power_of_two(alignment) && alignment <= spec_.alignment && bytes >= spec_.smallest &&
                bytes <= spec_.largest;
     }
 

@@ -48,6 +48,21 @@ std::vector<std::uint32_t> nodes_of_pools()
     return nodes.empty() ? std::vector<std::uint32_t>{0} : nodes;
 }
 
+// What stands directly on one of the resources `Known`, each of them a final class, has their code compiled in.
+template <template <typename> class Above, typename... Known, typename... More>
+std::unique_ptr<MemoryResource> make_above(MemoryResource& upstream, More&&... more)
+{
+    std::unique_ptr<MemoryResource> made;
+    const auto try_one = [&]<typename One>(One* known) {
+        if (made == nullptr && known != nullptr) {
+            made = std::make_unique<Above<One>>(*known, more...);
+        }
+    };
+    (try_one(dynamic_cast<Known*>(&upstream)), ...);
+    try_one(&upstream);
+    return made;
+}
+
 bool is_fenced(const model::MemorySpec& spec, const model::SafetySpec& safety)
 {
     return spec.resource != model::ResourceKind::null &&
@@ -126,7 +141,8 @@ ResourceStack::ResourceStack(const model::MemorySpec& spec, const model::SafetyS
     }
     if (spec.resource != model::ResourceKind::null) {
         const bool each = model::is_from_driver(spec.resource);
-        top = &timing_.emplace(*top, times_, each ? 0 : CallTimes::timed_from_bytes);
+        timing_ = make_above<Timing, MallocResource>(*top, times_, each ? 0 : CallTimes::timed_from_bytes);
+        top = timing_.get();
     }
     if (spec.pool.kind != model::PoolKind::none && !is_fenced(spec, safety)) {
         pool_ = make_pool(spec.pool, *top, page_bytes_of(spec.pages));
@@ -144,7 +160,11 @@ ResourceStack::ResourceStack(const model::MemorySpec& spec, const model::SafetyS
     if (safety.detect == model::Detection::quarantine && spec.resource != model::ResourceKind::null) {
         top = &quarantine_.emplace(*top, safety.quarantine_bytes);
     }
-    counting_.emplace(*top, counters);
+    if (spec.accounting == model::Accounting::exact) {
+        counting_ = make_above<Counting, Timing<MallocResource>, ClassPool, NullResource>(*top, counters);
+        top = counting_.get();
+    }
+    top_ = top;
 }
 
 std::string ResourceStack::driver_refusal() const

@@ -1,13 +1,14 @@
 // A resource with the adaptors that a MemorySpec and a SafetySpec ask for: counting over quarantine over failing over
 // limiting over a pool over timing over placement, or over advising, over the resource.
 //
-// Counting is outermost, so the counters say what the program was granted, refused and gave back; what a pool holds
-// beyond that is in its own statistics. Guard pages and detection by unmapping need mappings of their own: they replace
-// the resource and the pool.
+// Counting is outermost, so the counters say what the program was granted, refused and gave back, unless the spec wants
+// no accounting; what a pool holds beyond that is in its own statistics. Guard pages and detection by unmapping need
+// mappings of their own: they replace the resource and the pool.
 //
 // Of a driver's memory every call is timed; of all other, those that may be system calls.
 //
-// Cost     a virtual call per layer; adaptors that the spec does not ask for are left out, counting never is.
+// Cost     a virtual call per layer; adaptors that the spec does not ask for are left out. Over malloc, a pool of size
+//          classes or no memory all layers are compiled into one, so that only the first call is virtual.
 // Threads  as its parts: any thread may allocate and free.
 // Ownership  owns the resource and the adaptors; borrows the counters, and the runtime that a driver's memory comes
 //            from, which must outlive it.
@@ -43,7 +44,7 @@ class ResourceStack {
     ResourceStack(const model::MemorySpec& spec, const model::SafetySpec& safety, Counters& counters,
                   device::Runtime* runtime = nullptr);
 
-    [[nodiscard]] MemoryResource& top() noexcept { return *counting_; }
+    [[nodiscard]] MemoryResource& top() noexcept { return *top_; }
 
     [[nodiscard]] const CallTimes& call_times() const noexcept { return times_; }
 
@@ -63,13 +64,14 @@ class ResourceStack {
     std::unique_ptr<MemoryResource> resource_;
     std::optional<HugePageAdaptor> advising_;
     std::optional<PlacementAdaptor> placement_;
-    std::optional<TimingAdaptor> timing_;
+    std::unique_ptr<MemoryResource> timing_;
     std::unique_ptr<Pool> pool_;
     std::optional<PoolMaintenance> maintenance_;
     std::optional<LimitingAdaptor> limiting_;
     std::optional<FailingAdaptor> failing_;
     std::optional<QuarantineAdaptor> quarantine_;
-    std::optional<CountingAdaptor> counting_;
+    std::unique_ptr<MemoryResource> counting_;  // nullptr: nothing is counted
+    MemoryResource* top_{};
 };
 
 }  // namespace memsweep::memory

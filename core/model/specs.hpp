@@ -91,6 +91,16 @@ struct NumaSpec {
     friend bool operator==(const NumaSpec&, const NumaSpec&) = default;
 };
 
+enum class Accounting : std::uint8_t { exact, off };
+
+template <>
+inline constexpr auto name_table<Accounting> = std::to_array<Named<Accounting>>({
+    {Accounting::exact, "exact", "every allocation and every free is counted, and what is live of them"},
+    {Accounting::off, "off",
+     "nothing is counted, so that an operation costs less beyond its memory: allocations, their bytes and live bytes "
+     "are then absent from results"},
+});
+
 struct MemorySpec {
     ResourceKind resource{ResourceKind::malloc};
     PageKind pages{PageKind::system};
@@ -105,6 +115,7 @@ struct MemorySpec {
     PoolSpec pool{};
     TrimPolicy trim;
     std::uint32_t device{};  // of a driver's memory: whose
+    Accounting accounting{Accounting::exact};
     friend bool operator==(const MemorySpec&, const MemorySpec&) = default;
 };
 

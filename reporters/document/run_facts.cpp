@@ -173,8 +173,13 @@ std::string harness_line(const model::Calibration& calibration)
         calibration.clock_read_seconds
             ? fmt::format(", a clock reading {}", base::format_duration(*calibration.clock_read_seconds))
             : "";
-    return fmt::format("an allocate and drop without memory costs {}{}",
-                       base::format_duration(*calibration.harness_seconds_per_op), clock);
+    const std::string uncounted =
+        calibration.harness_seconds_per_op_uncounted
+            ? fmt::format(" ({} without accounting)",
+                          base::format_duration(*calibration.harness_seconds_per_op_uncounted))
+            : "";
+    return fmt::format("an allocate and drop without memory costs {}{}{}",
+                       base::format_duration(*calibration.harness_seconds_per_op), uncounted, clock);
 }
 
 std::string machine_line(const model::Machine& machine)

@@ -122,6 +122,7 @@ template <typename Io>
 void members(Io& io, PartOf<Io, model::Calibration>& calibration)
 {
     io("harness_time_per_op", calibration.harness_seconds_per_op);
+    io("harness_time_per_op_uncounted", calibration.harness_seconds_per_op_uncounted, member::left_out);
     io("clock_read_time", calibration.clock_read_seconds);
     io("streaming_from", calibration.streaming_from_bytes, member::left_out);
     io("streaming_pieces_from", calibration.streaming_pieces_from_bytes, member::left_out);

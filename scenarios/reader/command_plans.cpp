@@ -455,8 +455,7 @@ Loaded build_comparison_plan(const std::vector<std::string>& base, const std::ve
     add_build(candidate_build, one, *plan);
     plan->axes.push_back({std::string{build_axis}, {std::string{base_build}, std::string{candidate_build}}});
     plan->settings.order = model::Order::shuffled;
-    plan->fingerprint = fingerprint(*plan);
-    take_case_fingerprints(*plan);
+    take_fingerprints(*plan);
     return plan;
 }
 

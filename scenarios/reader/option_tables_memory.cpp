@@ -99,6 +99,7 @@ const OptionTable<model::MemorySpec>& memory_table()
         key<M>("pool", OptionKind::object, "what is kept between the arrays and their resource"),
         size<&M::limit_bytes>("limit", "refuse an allocation that would exceed it; 0: no limit").always("limit_bytes"),
         integer<&M::fail_every>("fail_every", 0, thousand_million, "refuse every Nth allocation; 0: none").always(),
+        choice<&M::accounting>("accounting", "what of allocations and frees is counted").unless_default(),
         key<M>("trim", OptionKind::object, "trim arrays in use while the working set is above a limit"),
     };
     return table;

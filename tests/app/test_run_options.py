@@ -27,6 +27,26 @@ class RunTest(CliTest):
         return [case["id"].removeprefix("small/") for case in self.measured(*options, **keys)["cases"]]
 
 
+class Accounting(RunTest):
+    def test_off(self):
+        result = self.measured(memory={"accounting": "${axis.accounting}"}, axes={"accounting": ["exact", "off"]},
+                               series={"interval": "1ms", "metrics": ["working_set", "live_bytes"]},
+                               steps=[alloc(), sample("held"), drop(), {"op": "idle", "duration": "20ms"}])
+        for case in result["cases"]:
+            exact = case["params"]["accounting"] == "exact"
+            self.assertEqual(case["points"][0]["live_bytes"] is not None, exact)
+            self.assertEqual("live_bytes" in [series["name"] for series in case["series"]], exact)
+            for name in ("live_bytes_peak", "allocations", "allocated_bytes"):
+                metric = case["metrics"][name]
+                self.assertEqual(set(metric["values"]) == {None}, not exact)
+                if not exact:
+                    self.assertEqual(metric["reason"], "the case asks for no accounting")
+            self.assertEqual(set(case["metrics"]["operations"]["values"]), {1})
+        self.assertGreater(result["calibration"]["harness_time_per_op"], 0)
+        self.assertIsNotNone(result["calibration"]["harness_time_per_op_uncounted"])
+        self.assertNotIn("harness_time_per_op_uncounted", self.measured("-n", "1")["calibration"])
+
+
 class Cases(RunTest):
     def test_axes_as_written(self):
         self.assertEqual(self.ids(), ["mode=refcount/size=4KiB", "mode=leak/size=4KiB", "mode=refcount/size=8KiB", "mode=leak/size=8KiB"])

@@ -77,6 +77,19 @@ TEST_CASE("rebinding a name makes the new array before the old one goes", "[unit
     CHECK(outcome.record.allocated_bytes == 50'000);
 }
 
+TEST_CASE("without accounting nothing is counted, and a limit still holds", "[unit]")
+{
+    model::MemorySpec uncounted;
+    uncounted.accounting = model::Accounting::off;
+    uncounted.limit_bytes = 1500;
+    const engine::Outcome outcome = run({untouched("a", 1000), untouched("b", 1000)}, {}, uncounted);
+    CHECK(outcome.ending == Ending::refused);
+    CHECK_THAT(outcome.reason, Catch::Contains("was refused after 1 arrays"));
+    CHECK(outcome.record.live_bytes_peak == 0);
+    CHECK(outcome.record.arrays == 0);
+    CHECK(outcome.record.array_counts.made == 1);
+}
+
 TEST_CASE("samples are taken out of time and faults", "[unit]")
 {
     const engine::Outcome without = run({untouched("a", 10), drop("a")});

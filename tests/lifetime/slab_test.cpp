@@ -1,4 +1,5 @@
 // Control blocks: distinct, reused, reserved, and never taken from malloc.
+#include <algorithm>
 #include <atomic>
 #include <iostream>
 #include <set>
@@ -105,6 +106,28 @@ TEST_CASE("slab: no block is handed to two threads at once", "[unit]")
         }
     });
     CHECK(shared == 0);
+}
+
+TEST_CASE("slab: what other threads give back is acquired again", "[unit]")
+{
+    BlockSlab slab;
+    std::uint32_t highest = 0;
+    for (int turn = 0; turn < 500; ++turn) {
+        std::vector<Block*> blocks(100);
+        for (Block*& block : blocks) {
+            block = slab.acquire();
+            highest = std::max(highest, block->index);
+        }
+        // Each thread ends with blocks of its own, which the next one to have its slot inherits.
+        tests::in_parallel(2, [&](std::size_t number) {
+            Block* const own = slab.acquire();
+            for (std::size_t i = number; i < blocks.size(); i += 2) {
+                slab.recycle(*blocks[i]);
+            }
+            slab.recycle(*own);
+        });
+    }
+    CHECK(highest < 1024);  // the first chunk was enough
 }
 
 TEST_CASE("heap: buffers come and go without touching malloc", "[machine]")

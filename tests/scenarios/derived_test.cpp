@@ -135,7 +135,8 @@ std::vector<std::string> all_names_tables()
             names_table<model::DType>(),        names_table<model::Fill>(),         names_table<model::Touch>(),
             names_table<model::TrimHow>(),      names_table<model::PrefetchHow>(),  names_table<model::Order>(),
             names_table<model::Isolation>(),    names_table<model::Severity>(),     names_table<model::ReplayTouch>(),
-            names_table<model::ReplaySpeed>(),  names_table<model::Strategy>(),     names_table<model::HostKind>()};
+            names_table<model::ReplaySpeed>(),  names_table<model::Strategy>(),     names_table<model::HostKind>(),
+            names_table<model::Accounting>()};
 }
 
 }  // namespace

@@ -1,0 +1,137 @@
+// The hot paths whose instructions are counted too: loops over `turns`, which is Google Benchmark's State where they
+// are timed, and a plain count where every instruction counts.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+
+#include <benchmark/benchmark.h>
+
+#include "core/lifetime/heap.hpp"
+#include "core/memory/allocator_resources.hpp"
+#include "core/memory/class_pool.hpp"
+#include "core/sys/threads.hpp"
+
+namespace memsweep::benchmarks {
+
+inline constexpr std::size_t block_bytes = 4096;
+
+// A hit in a thread's own cache of a pool, allocate and free together, its counters on.
+template <typename Turns>
+void pool_hit(Turns& turns)
+{
+    static memory::MallocResource* const resource = new memory::MallocResource;
+    static memory::ClassPool* const pool = [] {
+        model::PoolSpec classes;
+        classes.kind = model::PoolKind::classes;
+        return new memory::ClassPool{classes, *resource};
+    }();
+    std::size_t bytes = block_bytes;
+    pool->deallocate(pool->allocate(bytes, 16).ptr, bytes, 16);
+    for ([[maybe_unused]] auto _ : turns) {
+        benchmark::DoNotOptimize(bytes);
+        void* block = pool->allocate(bytes, 16).ptr;
+        benchmark::DoNotOptimize(block);
+        pool->deallocate(block, bytes, 16);
+    }
+}
+
+// A stack of blocks that the thread owns, hits and requested bytes counted: the least that this can be.
+struct HandWrittenPool {
+    std::array<void*, 8> blocks{};
+    std::uint32_t count{};
+    std::uint64_t taken{};
+    std::uint64_t requested{};
+};
+inline thread_local constinit HandWrittenPool floor_pool{};
+
+template <typename Turns>
+void pool_hit_floor(Turns& turns)
+{
+    std::size_t bytes = block_bytes;
+    floor_pool.blocks[0] = std::malloc(bytes);
+    floor_pool.count = 1;
+    for ([[maybe_unused]] auto _ : turns) {
+        benchmark::DoNotOptimize(bytes);
+        void* block = floor_pool.count != 0 ? floor_pool.blocks[--floor_pool.count] : std::malloc(bytes);
+        ++floor_pool.taken;
+        floor_pool.requested += bytes;
+        benchmark::DoNotOptimize(block);
+        if (floor_pool.count < floor_pool.blocks.size()) {
+            floor_pool.blocks[floor_pool.count++] = block;
+        } else {
+            std::free(block);
+        }
+        benchmark::ClobberMemory();
+    }
+    std::free(floor_pool.blocks[0]);
+}
+
+// An array's memory and its count, while a second thread lives.
+template <typename Turns>
+void make_and_drop_buffer(Turns& turns, model::ReleaseMode mode)
+{
+    const sys::IdleThread second;
+    memory::MallocResource resource;
+    lifetime::Heap heap{resource, {.mode = mode}};
+    for ([[maybe_unused]] auto _ : turns) {
+        auto made = heap.allocate(block_bytes, 16, false);
+        benchmark::DoNotOptimize(made.buffer);
+    }
+}
+
+// What a thread's cache of counted blocks of one known size must do at least: a block off the stack, its count at one,
+// a handle of three words, a count that is looked at, the block back. Hits counted.
+struct CachedBlock {
+    std::atomic<std::int64_t> count{-1};
+    void* data{};
+    std::uint64_t bytes{};
+    CachedBlock* next{};
+};
+struct HandWrittenHandle {
+    void* data{};
+    std::uint64_t bytes{};
+    CachedBlock* block{};
+};
+struct HandWrittenCache {
+    CachedBlock* first{};
+    std::uint32_t kept{};
+    std::uint64_t hits{};
+};
+inline thread_local constinit HandWrittenCache floor_cache{};
+
+template <typename Turns>
+void make_and_drop_floor(Turns& turns)
+{
+    CachedBlock only;
+    floor_cache = {&only, 1, 0};
+    for ([[maybe_unused]] auto _ : turns) {
+        HandWrittenCache& cache = floor_cache;
+        CachedBlock* const block = cache.first;
+        if (block == nullptr) {
+            std::abort();
+        }
+        cache.first = block->next;
+        --cache.kept;
+        ++cache.hits;
+        block->count.store(1, std::memory_order_release);
+        HandWrittenHandle handle{block->data, block->bytes, block};
+        benchmark::DoNotOptimize(handle);
+        CachedBlock& dropped = *handle.block;
+        if (dropped.count.load(std::memory_order_acquire) == 1 && cache.kept < 8) {
+            dropped.count.store(-1, std::memory_order_relaxed);
+            dropped.next = cache.first;
+            cache.first = &dropped;
+            ++cache.kept;
+        }
+        benchmark::ClobberMemory();
+    }
+}
+
+// Runs one of them a number of times, for a tool that counts instructions around this process, and returns true when
+// the arguments ask for that: --hot-path NAME TURNS. NAME compiler: prints what built this, for no path.
+[[nodiscard]] bool ran_hot_path(int argc, char** argv);
+
+}  // namespace memsweep::benchmarks
