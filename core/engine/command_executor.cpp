@@ -436,12 +436,14 @@ void CommandExecutor::run_between(const Program& program, const RunLimits& limit
 {
     const model::CommandSpec& command = *program.command;
     // Whatever the program has done, `cleanup` follows, unless the user wants an end.
+    model::CommandSpec surrounding = command;
+    surrounding.input.clear();  // which `prepare` may be there to make
     const auto beside_it = [&](std::string_view what, const std::vector<std::string>& words) {
         if (words.empty() || outcome.ending == Ending::interrupted) {
             return;
         }
-        ProgramEnd end = Supervision{clock_, signals_, limits.timeout}.run(command, words, {}, model::output_discarded,
-                                                                           {}, nullptr, nobody);
+        ProgramEnd end = Supervision{clock_, signals_, limits.timeout}.run(
+            surrounding, words, {}, model::output_discarded, {}, nullptr, nobody);
         std::string why = judge(end, 0, limits.timeout);
         if (end.ending != Ending::finished && outcome.ending == Ending::finished) {
             outcome.ending = end.ending == Ending::interrupted ? Ending::interrupted : Ending::broken;

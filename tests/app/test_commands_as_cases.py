@@ -168,9 +168,8 @@ class Scenarios(Commands):
         self.assertEqual(case["status"], "failed")
 
     def test_env_cwd_stdin_stdout_prepare_cleanup(self):
-        (self.folder / "in").write_text("given\n")
         self.run_scenario({"run": 'read line; test "$N" = 5 && test -e prepared && echo "$line" && echo "$N"', "shell": True,
-                           "prepare": "touch prepared", "cleanup": "rm prepared", "stdin": "in", "stdout": "out",
+                           "prepare": "touch prepared; echo given > in", "cleanup": "rm prepared", "stdin": "in", "stdout": "out",
                            "cwd": os.fspath(self.folder), "env": {"N": "${axis.n}"}}, axes={"n": [5]})
         self.assertEqual((self.folder / "out").read_text(), "given\n5\n")
         self.assertFalse((self.folder / "prepared").exists())
