@@ -36,7 +36,7 @@ struct CommandBench {
 
     sys::SystemClock clock;
     sys::StopSignals signals;
-    engine::CommandExecutor executor{clock, signals};
+    engine::CommandExecutor executor{clock, signals, base::fail(base::ErrorCode::not_supported, "no recorder")};
 };
 
 std::string text_of(const std::string& path)
