@@ -139,7 +139,7 @@ base::Expected<void> check(const RunCommand& run)
 {
     MEMSWEEP_TRY(check_comparison(run));
     if (run.scenarios.empty() == run.words.empty()) {
-        return run.words.empty() ? refuse("give scenario files, or a program and its arguments behind --", "scenario")
+        return run.words.empty() ? refuse("scenario is required, or a program and its arguments behind --", "run")
                                  : refuse("a run is of scenario files or of a program behind --, not of both", "--");
     }
     if (!run.gate.empty() && run.baseline.empty() && run.against.empty()) {

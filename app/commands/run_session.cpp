@@ -214,8 +214,8 @@ class RunSession {
   public:
     RunSession(const RunCommand& command, const GlobalOptions& global, const model::Machine& machine,
                const engine::Capabilities& capabilities, std::uint64_t budget_bytes)
-        : command_{command}, global_{global}, machine_{machine}, capabilities_{capabilities}, budget_bytes_{
-                                                                                                  budget_bytes}
+        : command_{command}, global_{global}, machine_{machine}, capabilities_{capabilities},
+          budget_bytes_{budget_bytes}
     {
     }
 

@@ -171,8 +171,8 @@ void assign_crossed(const ElementMover& mover, std::byte* out, Pair& pair, const
 }  // namespace
 
 ElementMover::ElementMover(const CastTable& table, model::DType from, model::DType to, bool streaming) noexcept
-    : copy_{streaming && table.streams() ? table.streamed_copy : copy_bytes},
-      from_bytes_{model::size_bytes(from)}, to_bytes_{model::size_bytes(to)}
+    : copy_{streaming && table.streams() ? table.streamed_copy : copy_bytes}, from_bytes_{model::size_bytes(from)},
+      to_bytes_{model::size_bytes(to)}
 {
     if (from == to) {
         return;

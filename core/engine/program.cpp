@@ -63,8 +63,11 @@ class Compiler {
 
     // The operations without names are their own instructions.
     template <typename Step>
-    requires std::is_same_v<Compiled<Step>, Step>
-    const Step& compiled(const Step& step) { return step; }
+        requires std::is_same_v<Compiled<Step>, Step>
+    const Step& compiled(const Step& step)
+    {
+        return step;
+    }
 
     template <template <typename> class Operation>
     Operation<SlotIndex> compiled(const Operation<std::string>& step)

@@ -74,8 +74,8 @@ bool wants_counts(const Program& program, const model::CaseReport& report)
 
 Runner::Runner(const model::Plan& plan, Executor& executor, Observer& observer, const sys::Clock& clock,
                const Capabilities& capabilities, RunOptions options)
-    : plan_{plan}, executor_{executor}, observer_{observer}, clock_{clock},
-      capabilities_{capabilities}, options_{std::move(options)}
+    : plan_{plan}, executor_{executor}, observer_{observer}, clock_{clock}, capabilities_{capabilities},
+      options_{std::move(options)}
 {
 }
 

@@ -164,7 +164,7 @@ class ThreadPool {
 
     // Arrays of a thread are made, used and dropped as those of the program.
     template <typename Operands>
-    requires requires(NamedArrays& arrays, const Operands& operands) { arrays.execute(operands); }
+        requires requires(NamedArrays& arrays, const Operands& operands) { arrays.execute(operands); }
     static bool execute(Member& member, const Operands& operands)
     {
         if constexpr (std::is_void_v<decltype(member.arrays.execute(operands))>) {

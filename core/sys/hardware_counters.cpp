@@ -46,8 +46,8 @@ bool has_hardware_counters() noexcept
 }
 
 HardwareCounters::HardwareCounters(pid_t process) noexcept
-    : instructions_{open_counter(process, PERF_COUNT_HW_INSTRUCTIONS)}, cycles_{open_counter(process,
-                                                                                             PERF_COUNT_HW_CPU_CYCLES)}
+    : instructions_{open_counter(process, PERF_COUNT_HW_INSTRUCTIONS)},
+      cycles_{open_counter(process, PERF_COUNT_HW_CPU_CYCLES)}
 {
 }
 

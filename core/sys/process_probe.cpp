@@ -65,8 +65,8 @@ base::Expected<UniqueFd> open_for_reading(const std::string& path)
 }  // namespace
 
 OwnProcessProbe::OwnProcessProbe(UniqueFd smaps, UniqueFd status, UniqueFd clear_refs, UniqueFd schedstat) noexcept
-    : smaps_{std::move(smaps)}, status_{std::move(status)}, clear_refs_{std::move(clear_refs)}, schedstat_{std::move(
-                                                                                                    schedstat)}
+    : smaps_{std::move(smaps)}, status_{std::move(status)}, clear_refs_{std::move(clear_refs)},
+      schedstat_{std::move(schedstat)}
 {
 }
 
