@@ -274,7 +274,9 @@ Chart fleet_chart(const FleetReport& report, const measure::Spread& spread)
     }
     spec["height"] = 58 + 12 * std::max<std::size_t>(lanes.count(), 1);
     spec["encoding"]["x"]["title"] = inert_text(measure::spoken(metric.name));
-    spec["encoding"]["x"]["axis"] = {{"labelExpr", axis_label(metric.unit)}, {"tickCount", 6}};
+    constexpr int half_a_label = 26;  // in pixels: the first and the last one stay inside
+    spec["encoding"]["x"]["axis"] = {
+        {"labelExpr", axis_label(metric.unit)}, {"tickCount", 6}, {"labelFlush", half_a_label}};
     const std::string about = fmt::format(
         "{}: median {}, half of them between {} and {}{}. {} The axis does not begin at 0.",
         plural(spread.judgement.hosts, "host"), value_text(spread.judgement.median, metric.unit),

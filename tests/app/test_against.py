@@ -88,7 +88,7 @@ class Against(CliTest):
         self.assertGreaterEqual(result["cases"][0]["repetitions"], 1)
 
     def test_an_interruption_keeps_what_was_measured(self):
-        running = subprocess.Popen([BINARY, "run", "-o", self.result, "--against", "sleep 0.1", "--", "sleep", "0.1"],
+        running = subprocess.Popen([BINARY, "run", "-n", "500", "-o", self.result, "--against", "sleep 0.1", "--", "sleep", "0.1"],
                                    env=environment(), cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=default_signals)
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and not list(self.folder.glob("r.json*")):
