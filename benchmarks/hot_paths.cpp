@@ -108,7 +108,7 @@ bool ran_hot_path(int argc, char** argv)
     const auto* const path = std::ranges::find(paths, std::string_view{argv[2]}, &HotPath::name);
     if (path == paths.end()) {
         std::fprintf(stderr, "no hot path %s\n", argv[2]);
-        std::exit(2);
+        std::exit(2);  // NOLINT(concurrency-mt-unsafe): there is one thread
     }
     Turns turns{std::strtoull(argv[3], nullptr, 10)};
     path->run(turns);

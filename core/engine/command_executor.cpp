@@ -106,8 +106,9 @@ class LastWords final : public Drain {
         std::string text;
         for (std::size_t line = 0; line < last_lines && !rest.empty(); ++line) {
             const std::size_t begin = rest.rfind('\n') + 1;
-            const std::string words = base::printable(rest.substr(begin));
-            text = text.empty() ? words : words + " | " + text;
+            std::string words = base::printable(rest.substr(begin));
+            words.append(text.empty() ? "" : " | ").append(text);
+            text = std::move(words);
             rest = rest.substr(0, begin == 0 ? 0 : begin - 1);
         }
         return text;

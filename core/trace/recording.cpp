@@ -253,7 +253,7 @@ bool SealedAhead::go_on(const OpenRecording& open, const std::string& name, cons
     }
     Recording& recording = recordings_[name];
     if (recording.next_offset == 0) {
-        const auto image = find_image([&] { return read; }, name);
+        const auto image = find_image([&] { return base::Expected<ReadAt>{*read}; }, name);
         ChunkHeader room;
         if (!image || !*image || !read_structure(*read, sizeof(FileHeader), room)) {
             return false;

@@ -445,7 +445,7 @@ Loaded build_comparison_plan(const std::vector<std::string>& base, const std::ve
             {base::ErrorCode::invalid_input, "the two programs are this axis already", "--axis build"}}};
     }
     Loaded plan = command_plan(candidate, description, overrides, surroundings);
-    const Loaded other = plan ? command_plan(base, description, overrides, surroundings) : plan;
+    Loaded other = plan ? command_plan(base, description, overrides, surroundings) : plan;
     if (!other) {
         return other;
     }

@@ -14,8 +14,8 @@
 #include "core/trace/recorder/recording_file.hpp"
 #include "core/trace/recorder/signals_blocked.hpp"
 
-// False as long as the C library has made no thread (glibc 2.32). NOLINTNEXTLINE(bugprone-reserved-identifier): its
-// name
+// False as long as the C library has made no thread (glibc 2.32).
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming): its name
 extern "C" char __libc_single_threaded __attribute__((weak));
 
 namespace memsweep::trace::recorder {
