@@ -468,7 +468,8 @@ Outcome CommandExecutor::run(const Program& program, const RunLimits& limits,
         auto counts = count(program, limits);
         outcome.command.why_uncounted = counts ? "" : counts.error().message;
         outcome.command.counts = counts ? std::optional{*counts} : std::nullopt;
-        outcome.ending = signals_.pending() ? Ending::interrupted : Ending::finished;
+        // A signal that came while it was counted has been taken already.
+        outcome.ending = signals_.last() != 0 || signals_.pending() ? Ending::interrupted : Ending::finished;
     }
     return outcome;
 }
