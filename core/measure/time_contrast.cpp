@@ -114,10 +114,17 @@ std::string faults_text(const Attribution& attribution)
                : fmt::format("page faults explain all of the extra time ({} come to {} of it)", detail, percent(share));
 }
 
+// As a share, unless other parts make up for it: then a share would be negative or more than all.
 std::string part_text(const std::optional<double>& seconds, double extra, std::string_view what)
 {
-    const bool shown = seconds && std::fabs(*seconds) >= min_share * extra;
-    return shown ? fmt::format(", {} {}", what, percent(*seconds / extra)) : std::string{};
+    if (!seconds || std::fabs(*seconds) < min_share * extra) {
+        return {};
+    }
+    if (*seconds >= 0 && *seconds <= extra * (1 + min_share)) {
+        return fmt::format(", {} {}", what, percent(*seconds / extra));
+    }
+    return fmt::format(", {} took {} {}", what, format_value(model::Unit::seconds, std::fabs(*seconds)),
+                       *seconds < 0 ? "less" : "more");
 }
 
 std::string rest_text(const Attribution& attribution)

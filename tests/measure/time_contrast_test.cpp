@@ -51,6 +51,21 @@ TEST_CASE("extra time is split into its causes, per operation", "[unit]")
                                 "processor 2 %; 8 % is unexplained");
 }
 
+TEST_CASE("a part that others make up for is told as a time", "[unit]")
+{
+    CHECK(cause_text({.extra = 180e-6,
+                      .faults = 3.6e-6,
+                      .allocator = -471.6e-6,
+                      .waiting = 644.4e-6,
+                      .run_delay = 36e-6,
+                      .unexplained = 3.6e-6,
+                      .explained = 0.98,
+                      .extra_faults = 1}) ==
+          "page faults explain 2 % of the extra time (1 more faults at 3.60 us each), calls into the allocator took "
+          "471.6 us "
+          "less, waiting for the collector took 644.4 us more, waiting for a processor 20 %; 2 % is unexplained");
+}
+
 TEST_CASE("parts that add up to all of the extra time, or to more, leave nothing unexplained", "[unit]")
 {
     const auto text = [](double faults, double allocator) {
