@@ -1,6 +1,7 @@
 #include "app/commands/run_session.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <climits>
 #include <filesystem>
@@ -36,6 +37,7 @@
 #include "core/sys/page_ops.hpp"
 #include "core/sys/signals.hpp"
 #include "reporters/document/comparison.hpp"
+#include "reporters/formats.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -261,7 +263,7 @@ class RunSession {
         if (!saved || observers->events_failed()) {
             code = worse(code, ExitCode::bad_input);
         }
-        code = worse(code, write_reports(report, targets, path));
+        code = worse(code, write_reports(report, comparison, targets, path));
         if (comparison) {
             code = worse(code, write_comparison(*comparison, targets, path));
         }
@@ -432,12 +434,31 @@ class RunSession {
         return path == "-" || command_.events == "-" || std::ranges::any_of(targets, is_stdout, &ReportTarget::path);
     }
 
-    [[nodiscard]] ExitCode write_reports(const model::RunReport& report, const std::vector<ReportTarget>& targets,
-                                         const std::string& path) const
+    [[nodiscard]] reporters::ComparisonReport document_of(const measure::Comparison& comparison) const
+    {
+        return {.comparisons = {comparison}, .gate = !command_.quick, .only_changed = !global_.verbose};
+    }
+
+    // Of two programs, what people read is their comparison; formats for programs are those of the result.
+    [[nodiscard]] ExitCode write_one(const model::RunReport& report,
+                                     const std::optional<measure::Comparison>& comparison,
+                                     const ReportTarget& target) const
+    {
+        constexpr std::array<std::string_view, 3> compared{"html", "md", "junit"};
+        const bool shows_both =
+            comparison && !command_.against.empty() && std::ranges::count(compared, target.format) != 0;
+        return shows_both ? write_in(*reporters::find_format<reporters::ComparisonReport>(target.format),
+                                     document_of(*comparison), target.path, global_)
+                          : write_report(report, target, global_);
+    }
+
+    [[nodiscard]] ExitCode write_reports(const model::RunReport& report,
+                                         const std::optional<measure::Comparison>& comparison,
+                                         const std::vector<ReportTarget>& targets, const std::string& path) const
     {
         ExitCode code = ExitCode::done;
         for (const ReportTarget& target : targets) {
-            const ExitCode written = write_report(report, target, global_);
+            const ExitCode written = write_one(report, comparison, target);
             code = worse(code, written);
             if (written == ExitCode::done && !is_stdout(target.path)) {
                 print_note(fmt::format("{} report: {}", target.format, target.path));
@@ -458,11 +479,9 @@ class RunSession {
             print_note(fmt::format("against {}: {}", comparison.base.name, reporters::headline(comparison).text));
             return ExitCode::done;
         }
-        const reporters::ComparisonReport report{
-            .comparisons = {comparison}, .gate = !command_.quick, .only_changed = !global_.verbose};
         const std::string heading = command_.against.empty() ? "the baseline" : command_.against;
         return print_text("\nAgainst " + base::printable(heading) + "\n" +
-                          reporters::to_terminal(report, terminal_style(global_)));
+                          reporters::to_terminal(document_of(comparison), terminal_style(global_)));
     }
 
     const RunCommand& command_;

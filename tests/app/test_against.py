@@ -103,6 +103,9 @@ class Against(CliTest):
     def test_the_result_is_an_ordinary_one(self):
         self.compare(1, amount(1000), amount(1020), *NO_TIMES)
         self.expect(0, "report", self.result, "-f", "md")
+        self.compare(1, amount(1000), amount(1020), *NO_TIMES, "-r", "md=s.md", "-r", "html=p.html", "-r", "junit=j.xml")
+        for name in ("s.md", "p.html", "j.xml"):
+            self.assertIn("regressed", (self.folder / name).read_text(encoding="utf-8"), name)
         outcome = self.expect(1, "compare", self.result, "--between", "build=base", "build=candidate", "--metric", "allocations")
         self.assertIn("allocations", outcome.text)
 
