@@ -140,6 +140,10 @@ class ForegroundCommand {
     UniqueFd pidfd_;
 };
 
+// As execve and posix_spawn take texts, writing to none of them: into `texts`, which must outlive it; a null pointer
+// ends it.
+[[nodiscard]] std::vector<char*> exec_list(const std::vector<std::string>& texts);
+
 // As a shell says it: the exit code, or 128 and the signal.
 [[nodiscard]] int shell_status(const ExitStatus& status) noexcept;
 

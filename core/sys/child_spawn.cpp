@@ -22,6 +22,18 @@
 #include <fmt/format.h>
 
 namespace memsweep::sys {
+
+std::vector<char*> exec_list(const std::vector<std::string>& texts)
+{
+    std::vector<char*> list;
+    list.reserve(texts.size() + 1);
+    for (const std::string& text : texts) {
+        list.push_back(const_cast<char*>(text.c_str()));
+    }
+    list.push_back(nullptr);
+    return list;
+}
+
 namespace {
 
 #ifndef CLOSE_RANGE_CLOEXEC
@@ -219,26 +231,14 @@ std::vector<std::string> merged_environment(const SpawnOptions& options)
     return merged;
 }
 
-// execve and posix_spawn take char*, and write to none of them.
-std::vector<char*> pointers(const std::vector<std::string>& texts)
-{
-    std::vector<char*> list;
-    list.reserve(texts.size() + 1);
-    for (const std::string& text : texts) {
-        list.push_back(const_cast<char*>(text.c_str()));
-    }
-    list.push_back(nullptr);
-    return list;
-}
-
 // parent_fd is left to the caller.
 base::Expected<Launch> prepare_launch(const SpawnOptions& options)
 {
     MEMSWEEP_TRY(check(options));
     Launch launch;
-    launch.argv = pointers(options.argv);
+    launch.argv = exec_list(options.argv);
     launch.variables = merged_environment(options);
-    launch.environment = pointers(launch.variables);
+    launch.environment = exec_list(launch.variables);
     launch.inherit = options.inherit;
     launch.lifted.resize(options.inherit.size());
     launch.first_free_fd = 3;
@@ -261,8 +261,8 @@ int spawn_in_foreground(pid_t& pid, const std::vector<std::string>& argv, const 
     ::posix_spawnattr_setsigdefault(&attributes, &by_default);
     ::posix_spawnattr_setsigmask(&attributes, &mask);
     ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    const int problem = ::posix_spawnp(&pid, argv.front().c_str(), nullptr, &attributes, pointers(argv).data(),
-                                       pointers(environment).data());
+    const int problem = ::posix_spawnp(&pid, argv.front().c_str(), nullptr, &attributes, exec_list(argv).data(),
+                                       exec_list(environment).data());
     ::posix_spawnattr_destroy(&attributes);
     return problem;
 }

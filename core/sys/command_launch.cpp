@@ -88,18 +88,6 @@ class SpawnAttributes {
     posix_spawnattr_t attributes_{};
 };
 
-// posix_spawn takes char*, and writes to none of them.
-std::vector<char*> spawn_list(const std::vector<std::string>& texts)
-{
-    std::vector<char*> list;
-    list.reserve(texts.size() + 1);
-    for (const std::string& text : texts) {
-        list.push_back(const_cast<char*>(text.c_str()));
-    }
-    list.push_back(nullptr);
-    return list;
-}
-
 }  // namespace
 
 CommandLaunch::CommandLaunch(Launcher launcher, UniqueFd socket, std::string program, bool waits) noexcept
@@ -144,7 +132,7 @@ base::Expected<CommandLaunch> CommandLaunch::prepare(const LaunchOptions& option
     argv.insert(argv.end(), options.program.argv.begin(), options.program.argv.end());
     Launcher launcher;
     const int problem = ::posix_spawn(&launcher.pid, path.c_str(), actions.get(), SpawnAttributes{}.get(),
-                                      spawn_list(argv).data(), spawn_list(environment).data());
+                                      exec_list(argv).data(), exec_list(environment).data());
     if (problem != 0) {
         launcher.pid = 0;
         const bool is_folder = options.cwd.empty() || std::filesystem::is_directory(options.cwd);
