@@ -19,8 +19,8 @@
 
 #include "core/base/printable.hpp"
 #include "core/base/quantity.hpp"
-#include "core/base/xxh64.hpp"
 #include "core/engine/program.hpp"
+#include "core/engine/program_output.hpp"
 #include "core/sys/allocator_library.hpp"
 #include "core/sys/command_launch.hpp"
 #include "core/sys/process_tree.hpp"
@@ -39,102 +39,6 @@ constexpr int sampling_share = 50;  // a sample's cost is at most one in so many
 constexpr nanoseconds stop_check_interval = milliseconds{50};
 constexpr nanoseconds grace = milliseconds{1000};         // from SIGTERM to SIGKILL
 constexpr nanoseconds end_patience = milliseconds{5000};  // from SIGKILL to the end
-constexpr std::size_t last_words_bytes = 2048;
-constexpr std::size_t last_lines = 3;
-constexpr int pipe_bytes = 1 << 20;  // as much as an unprivileged process may have
-
-// A pipe that somebody writes to whom we must never keep waiting.
-class Drain {
-  public:
-    virtual ~Drain() = default;
-    Drain() = default;
-    Drain(const Drain&) = delete;
-    Drain& operator=(const Drain&) = delete;
-
-    [[nodiscard]] base::Expected<void> open()
-    {
-        std::array<int, 2> ends{-1, -1};
-        if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-            return base::fail(base::os_error("pipe", errno));
-        }
-        read_end_.reset(ends[0]);
-        write_end_.reset(ends[1]);
-        ::fcntl(read_end_.get(), F_SETFL, O_NONBLOCK);
-        return {};
-    }
-
-    // -1: nobody will ever write again, or it was never opened.
-    [[nodiscard]] int fd() const { return read_end_.get(); }
-    [[nodiscard]] int write_end() const { return write_end_.get(); }
-    void close_write_end() { write_end_.reset(); }
-
-    // What is there now, or so much of it that others get their turn.
-    void read_some()
-    {
-        static std::array<char, std::size_t{128} * 1024> buffer;
-        const ssize_t got =
-            sys::retry_interrupted([&] { return ::read(read_end_.get(), buffer.data(), buffer.size()); });
-        if (got > 0) {
-            take({buffer.data(), static_cast<std::size_t>(got)});
-        } else if (got == 0 || errno != EAGAIN) {
-            read_end_.reset();
-        }
-    }
-
-    // When all writers have ended.
-    void read_all()
-    {
-        for (std::array<pollfd, 1> ready{{{fd(), POLLIN, 0}}}; fd() >= 0 && ::poll(ready.data(), 1, 0) > 0;) {
-            read_some();
-        }
-    }
-
-  private:
-    virtual void take(std::string_view bytes) = 0;
-
-    sys::UniqueFd read_end_;
-    sys::UniqueFd write_end_;
-};
-
-class LastWords final : public Drain {
-  public:
-    // The last lines, each inert; empty: nothing was said.
-    [[nodiscard]] std::string text() const
-    {
-        std::string_view rest{kept_};
-        rest = rest.substr(0, rest.find_last_not_of(" \t\r\n") + 1);
-        std::string text;
-        for (std::size_t line = 0; line < last_lines && !rest.empty(); ++line) {
-            const std::size_t begin = rest.rfind('\n') + 1;
-            std::string words = base::printable(rest.substr(begin));
-            words.append(text.empty() ? "" : " | ").append(text);
-            text = std::move(words);
-            rest = rest.substr(0, begin == 0 ? 0 : begin - 1);
-        }
-        return text;
-    }
-
-  private:
-    void take(std::string_view bytes) override
-    {
-        kept_ += bytes.substr(bytes.size() - std::min(bytes.size(), last_words_bytes));
-        if (kept_.size() > last_words_bytes) {
-            kept_.erase(0, kept_.size() - last_words_bytes);
-        }
-    }
-
-    std::string kept_;
-};
-
-class Checksum final : public Drain {
-  public:
-    [[nodiscard]] std::string text() const { return fmt::format("xxh64:{:016x}", hash_.digest()); }
-
-  private:
-    void take(std::string_view bytes) override { hash_.add(bytes); }
-
-    base::Xxh64 hash_;
-};
 
 std::string beside(const std::string& cwd, const std::string& path)
 {
@@ -250,8 +154,7 @@ class Supervision {
         options.input = input.get();
         sys::UniqueFd file;
         if (output == model::output_checksum) {
-            MEMSWEEP_TRY(checksum_.open());
-            ::fcntl(checksum_.fd(), F_SETPIPE_SZ, pipe_bytes);  // smaller where a limit says so
+            MEMSWEEP_TRY(checksum_.open(Checksum::pipe_bytes));
             options.output = checksum_.write_end();
         } else if (output != model::output_inherited) {
             file = output == model::output_discarded

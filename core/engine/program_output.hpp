@@ -1,0 +1,70 @@
+// What foreign programs print, taken from their pipes as it comes, so that no program ever waits for us.
+//
+// Cost     a read of at most 128 KiB at a time.
+// Memory   128 KiB for all; of last words 2 KiB; of a checksum nothing that was printed.
+// Errors   os: no pipe.
+// Threads  one for all of them: they share a buffer.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/base/expected.hpp"
+#include "core/base/xxh64.hpp"
+#include "core/sys/descriptor.hpp"
+
+namespace memsweep::engine {
+
+// A pipe that somebody writes to whom we must never keep waiting.
+class Drain {
+  public:
+    virtual ~Drain() = default;
+    Drain() = default;
+    Drain(const Drain&) = delete;
+    Drain& operator=(const Drain&) = delete;
+
+    // A pipe that holds so much, or less where a limit says so; 0: as the kernel makes it.
+    [[nodiscard]] base::Expected<void> open(int wanted_bytes = 0);
+
+    // -1: nobody will ever write again, or it was never opened.
+    [[nodiscard]] int fd() const { return read_end_.get(); }
+    [[nodiscard]] int write_end() const { return write_end_.get(); }
+    void close_write_end() { write_end_.reset(); }
+
+    // What is there now, or so much of it that others get their turn.
+    void read_some();
+    // When all writers have ended.
+    void read_all();
+
+  private:
+    virtual void take(std::string_view bytes) = 0;
+
+    sys::UniqueFd read_end_;
+    sys::UniqueFd write_end_;
+};
+
+class LastWords final : public Drain {
+  public:
+    // The last three lines, each inert; empty: nothing was said.
+    [[nodiscard]] std::string text() const;
+
+  private:
+    void take(std::string_view bytes) override;
+
+    std::string kept_;
+};
+
+class Checksum final : public Drain {
+  public:
+    static constexpr int pipe_bytes = 1 << 20;  // as much as an unprivileged process may have
+
+    [[nodiscard]] std::string text() const;
+
+  private:
+    void take(std::string_view bytes) override { hash_.add(bytes); }
+
+    base::Xxh64 hash_;
+};
+
+}  // namespace memsweep::engine
