@@ -12,6 +12,7 @@
 
 #include "app/cli/option_values.hpp"
 #include "app/commands/build_rounds.hpp"
+#include "app/commands/calibration.hpp"
 #include "app/commands/commands.hpp"
 #include "app/commands/comparing.hpp"
 #include "app/commands/plans.hpp"
@@ -20,19 +21,14 @@
 #include "app/commands/run_observers.hpp"
 #include "app/commands/shipped.hpp"
 #include "app/commands/this_machine.hpp"
-#include "core/array/cast_table.hpp"
-#include "core/array/streaming.hpp"
 #include "core/base/printable.hpp"
 #include "core/engine/command_executor.hpp"
-#include "core/engine/program.hpp"
 #include "core/engine/runner.hpp"
 #include "core/engine/worker.hpp"
 #include "core/engine/worker_executor.hpp"
 #include "core/measure/findings.hpp"
-#include "core/memory/malloc_cost.hpp"
 #include "core/sys/clock.hpp"
 #include "core/sys/machine_facts.hpp"
-#include "core/sys/machine_measures.hpp"
 #include "core/sys/output_file.hpp"
 #include "core/sys/page_ops.hpp"
 #include "core/sys/signals.hpp"
@@ -44,82 +40,6 @@ namespace {
 
 constexpr std::uint64_t typical_result_bytes = 1ULL << 20;
 constexpr std::uint64_t quick_array_limit_bytes = 64ULL << 20;
-constexpr std::uint64_t price_operations = 4'000;  // a tenth of a millisecond: most rounds see no other program
-constexpr int price_rounds = 25;
-constexpr std::uint64_t price_bytes = 64;
-constexpr int clock_reads = 1000;
-
-// Rounds of allocates and drops of one small array, each a phase of its own.
-model::Case price_case(model::Accounting accounting)
-{
-    model::Case one;
-    one.id = "harness";
-    one.memory.accounting = accounting;
-    model::AllocStep alloc;
-    alloc.as = "a";
-    alloc.dtype = model::DType::uint8;
-    alloc.shape = {price_bytes};
-    const model::RepeatStep loop{price_operations, {{.operation = alloc}, {.operation = model::DropStep{"a"}}}};
-    for (int round = 0; round < price_rounds; ++round) {
-        one.steps.push_back({.operation = loop, .phase = fmt::format("{}", round)});
-    }
-    return one;
-}
-
-// What an allocate and a drop of one array takes through the whole engine in a worker, beyond a malloc and a free in a
-// loop of their own: the fastest rounds of both, since what disturbs only makes slower. Empty when the worker did not
-// answer.
-std::optional<double> harness_seconds_per_op(engine::Executor& executor, const sys::Clock& clock,
-                                             model::Accounting accounting)
-{
-    const auto program = engine::compile(price_case(accounting));
-    if (!program) {
-        return std::nullopt;
-    }
-    const engine::Outcome outcome = executor.run(*program, {.timeout = std::chrono::seconds{30}}, [](int /*pid*/) {});
-    if (outcome.ending != engine::Ending::finished || outcome.phases.empty()) {
-        return std::nullopt;
-    }
-    const auto fastest = std::ranges::min(outcome.phases, {}, &engine::PhaseRecord::time_ns).time_ns;
-    const double bare_ns = std::max(memory::measure_malloc_cost(clock, price_bytes).ns_per_op, 0.0);
-    const double ns = static_cast<double>(fastest) / static_cast<double>(price_operations) - bare_ns;
-    return std::max(ns, 0.0) * 1e-9;
-}
-
-bool is_uncounted(const model::Case& one)
-{
-    return one.memory.accounting == model::Accounting::off;
-}
-
-double clock_read_seconds(const sys::Clock& clock)
-{
-    const auto begin = clock.now();
-    auto end = begin;
-    for (int i = 0; i < clock_reads; ++i) {
-        end = clock.now();
-    }
-    return std::chrono::duration<double>(end - begin).count() / clock_reads;
-}
-
-bool concatenates(const model::Plan& plan)
-{
-    return std::ranges::any_of(plan.cases,
-                               [](const model::Case& one) { return model::timed_call_count(one.steps) != 0; });
-}
-
-// Tried on this machine where the plan has something to stream, and else presumed of it.
-array::StreamingSizes streaming_for(const model::Plan& plan, const sys::Clock& clock)
-{
-    const array::StreamingSizes presumed = array::streams_from();
-    return concatenates(plan)
-               ? array::streaming_sizes(array::try_streaming(array::cast_table(), clock), presumed.in_pieces)
-               : presumed;
-}
-
-std::optional<std::uint64_t> if_ever(std::uint64_t streamed_bytes)
-{
-    return streamed_bytes == array::never_streamed ? std::nullopt : std::optional{streamed_bytes};
-}
 
 std::map<std::string, std::string> recorded_overrides(const scenarios::Overrides& overrides)
 {
@@ -351,11 +271,7 @@ class RunSession {
         if (model::runs_commands(plan)) {
             return std::make_unique<engine::CommandExecutor>(clock_, signals_, recorder_library());
         }
-        const array::StreamingSizes streaming = streaming_for(plan, clock_);
-        if (concatenates(plan) && array::cast_table().streams()) {
-            calibration.streaming_from_bytes = if_ever(streaming.front_to_back);
-            calibration.streaming_pieces_from_bytes = if_ever(streaming.in_pieces);
-        }
+        const array::StreamingSizes streaming = calibrate_streaming(plan, clock_, calibration);
         return std::make_unique<engine::WorkerExecutor>(
             engine::WorkerExecutor::Options{{"/proc/self/exe", "worker"}, plan.settings.isolation, streaming}, clock_,
             signals_);
@@ -366,25 +282,11 @@ class RunSession {
                  model::RunReport& report) const
     {
         const std::unique_ptr<engine::Executor> executor = make_executor(plan, report.calibration);
-        report.calibration.clock_read_seconds = clock_read_seconds(clock_);
-        if (!model::runs_commands(plan)) {
-            report.calibration.harness_seconds_per_op =
-                harness_seconds_per_op(*executor, clock_, model::Accounting::exact);
-        }
-        if (std::ranges::any_of(plan.cases, is_uncounted)) {
-            report.calibration.harness_seconds_per_op_uncounted =
-                harness_seconds_per_op(*executor, clock_, model::Accounting::off);
-        }
+        calibrate_harness(plan, *executor, clock_, report.calibration);
         engine::RunOptions options{.memory_budget_bytes = budget_bytes_, .fail_fast = command_.fail_fast};
         options.array_limit_bytes = command_.quick ? quick_array_limit_bytes : 0;
         options.prefault = warm_memory;
-        options.note_pace = [pace = std::make_shared<sys::MachinePace>(clock_)](model::MachineRounds& rounds) {
-            if (const auto reading = pace->read()) {
-                rounds.compute_seconds.push_back(reading->compute_seconds);
-                rounds.copy_seconds.push_back(reading->copy_seconds);
-                rounds.fault_seconds.push_back(reading->fault_seconds);
-            }
-        };
+        options.note_pace = pace_noter(clock_);
         std::optional<BuildRounds> rounds;
         if (criteria) {
             rounds.emplace(clock_, *criteria, BuildRounds::Limits{command_.is_automatic, command_.budget});

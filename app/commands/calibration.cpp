@@ -1,0 +1,128 @@
+#include "app/commands/calibration.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "core/array/cast_table.hpp"
+#include "core/engine/program.hpp"
+#include "core/memory/malloc_cost.hpp"
+#include "core/sys/machine_measures.hpp"
+
+namespace memsweep::app {
+namespace {
+
+constexpr std::uint64_t price_operations = 4'000;  // a tenth of a millisecond: most rounds see no other program
+constexpr int price_rounds = 25;
+constexpr std::uint64_t price_bytes = 64;
+constexpr int clock_reads = 1000;
+
+// Rounds of allocates and drops of one small array, each a phase of its own.
+model::Case price_case(model::Accounting accounting)
+{
+    model::Case one;
+    one.id = "harness";
+    one.memory.accounting = accounting;
+    model::AllocStep alloc;
+    alloc.as = "a";
+    alloc.dtype = model::DType::uint8;
+    alloc.shape = {price_bytes};
+    const model::RepeatStep loop{price_operations, {{.operation = alloc}, {.operation = model::DropStep{"a"}}}};
+    for (int round = 0; round < price_rounds; ++round) {
+        one.steps.push_back({.operation = loop, .phase = fmt::format("{}", round)});
+    }
+    return one;
+}
+
+// What an allocate and a drop of one array takes through the whole engine in a worker, beyond a malloc and a free in a
+// loop of their own: the fastest rounds of both, since what disturbs only makes slower. Empty when the worker did not
+// answer.
+std::optional<double> harness_seconds_per_op(engine::Executor& executor, const sys::Clock& clock,
+                                             model::Accounting accounting)
+{
+    const auto program = engine::compile(price_case(accounting));
+    if (!program) {
+        return std::nullopt;
+    }
+    const engine::Outcome outcome = executor.run(*program, {.timeout = std::chrono::seconds{30}}, [](int /*pid*/) {});
+    if (outcome.ending != engine::Ending::finished || outcome.phases.empty()) {
+        return std::nullopt;
+    }
+    const auto fastest = std::ranges::min(outcome.phases, {}, &engine::PhaseRecord::time_ns).time_ns;
+    const double bare_ns = std::max(memory::measure_malloc_cost(clock, price_bytes).ns_per_op, 0.0);
+    const double ns = static_cast<double>(fastest) / static_cast<double>(price_operations) - bare_ns;
+    return std::max(ns, 0.0) * 1e-9;
+}
+
+bool is_uncounted(const model::Case& one)
+{
+    return one.memory.accounting == model::Accounting::off;
+}
+
+double clock_read_seconds(const sys::Clock& clock)
+{
+    const auto begin = clock.now();
+    auto end = begin;
+    for (int i = 0; i < clock_reads; ++i) {
+        end = clock.now();
+    }
+    return std::chrono::duration<double>(end - begin).count() / clock_reads;
+}
+
+bool concatenates(const model::Plan& plan)
+{
+    return std::ranges::any_of(plan.cases,
+                               [](const model::Case& one) { return model::timed_call_count(one.steps) != 0; });
+}
+
+std::optional<std::uint64_t> if_ever(std::uint64_t streamed_bytes)
+{
+    return streamed_bytes == array::never_streamed ? std::nullopt : std::optional{streamed_bytes};
+}
+
+}  // namespace
+
+array::StreamingSizes calibrate_streaming(const model::Plan& plan, const sys::Clock& clock,
+                                          model::Calibration& calibration)
+{
+    const array::StreamingSizes presumed = array::streams_from();
+    if (!concatenates(plan)) {
+        return presumed;
+    }
+    const array::CastTable& table = array::cast_table();
+    const array::StreamingSizes sizes = array::streaming_sizes(array::try_streaming(table, clock), presumed.in_pieces);
+    if (table.streams()) {
+        calibration.streaming_from_bytes = if_ever(sizes.front_to_back);
+        calibration.streaming_pieces_from_bytes = if_ever(sizes.in_pieces);
+    }
+    return sizes;
+}
+
+void calibrate_harness(const model::Plan& plan, engine::Executor& executor, const sys::Clock& clock,
+                       model::Calibration& calibration)
+{
+    calibration.clock_read_seconds = clock_read_seconds(clock);
+    if (!model::runs_commands(plan)) {
+        calibration.harness_seconds_per_op = harness_seconds_per_op(executor, clock, model::Accounting::exact);
+    }
+    if (std::ranges::any_of(plan.cases, is_uncounted)) {
+        calibration.harness_seconds_per_op_uncounted = harness_seconds_per_op(executor, clock, model::Accounting::off);
+    }
+}
+
+std::function<void(model::MachineRounds&)> pace_noter(const sys::Clock& clock)
+{
+    return [pace = std::make_shared<sys::MachinePace>(clock)](model::MachineRounds& rounds) {
+        if (const auto reading = pace->read()) {
+            rounds.compute_seconds.push_back(reading->compute_seconds);
+            rounds.copy_seconds.push_back(reading->copy_seconds);
+            rounds.fault_seconds.push_back(reading->fault_seconds);
+        }
+    };
+}
+
+}  // namespace memsweep::app
