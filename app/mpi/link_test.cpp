@@ -21,7 +21,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int max_beside = model::max_transfers_at_once;  // flows of a test between the same two ranks
+constexpr int max_beside = model::max_transfers_at_once;  // flows of a test between the same two ranks, either way
 constexpr std::uint64_t max_messages = 4096;
 constexpr std::uint64_t round_trips = 200;  // of a sample
 
@@ -305,7 +305,8 @@ std::vector<FlowOutcome> run_link_test(const Comm& comm, const LinkTest& test, i
     std::vector<std::unique_ptr<End>> ends;
     std::map<std::pair<int, int>, int> beside;
     for (const Flow& flow : test.flows) {
-        const int flow_number = number * max_beside + beside[{flow.from, flow.to}]++;
+        const std::pair<int, int> both = std::minmax(flow.from, flow.to);
+        const int flow_number = number * max_beside + beside[both]++;
         if (flow.from == comm.rank() || flow.to == comm.rank()) {
             ends.push_back(std::make_unique<End>(comm, test, flow, flow_number, settings));
         }

@@ -116,6 +116,14 @@ class Ranks(FleetCase):
         self.assertEqual([case["params"]["part"] for case in again[2]["cases"]], ["2.1"])
         self.run_mpi("rank0:host -> rank1:host", "--resume", code=2)
 
+    def test_both_ways_at_once(self):
+        fit, unfit = "rank1:host -> rank2:host", "rank2:host -> rank1:host@node999"
+        self.run_mpi(unfit, fit, "--message", "4KiB", "-n", "2")
+        for rank in (1, 2):
+            cases = self.cases(rank)
+            self.check_measured(cases[fit], 2)
+            self.assertIn("no memory on node 999", cases[unfit]["reason"], "each flow takes the introduction of its own peer")
+
     def test_of_the_catalog(self):
         self.run_mpi("mpi_ranks")
         for case in self.results()[0]["cases"]:
