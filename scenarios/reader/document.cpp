@@ -139,7 +139,7 @@ bool contains(std::string_view text, std::string_view part)
 }
 
 // "[json.exception.parse_error.101] parse error at line 1, column 2: TEXT; last read: 'X'; expected Y" -> "TEXT;
-// expected Y". What was read last may be a megabyte long.
+// expected Y". What was read last may be a megabyte long, and may itself say "; expected".
 std::string shorten(std::string_view what)
 {
     if (const std::size_t column = what.find(", column "); column != std::string_view::npos) {
@@ -152,9 +152,11 @@ std::string shorten(std::string_view what)
     if (read == std::string_view::npos) {
         return std::string{what};
     }
+    constexpr std::string_view longest_end = "; expected '[', '{', or a literal";
     const std::size_t expected = what.rfind("; expected ");
-    const bool behind = expected != std::string_view::npos && expected > read;
-    return std::string{what.substr(0, read)} + (behind ? std::string{what.substr(expected)} : std::string{});
+    const bool ends = expected != std::string_view::npos && expected > read &&
+                      what.size() - expected <= longest_end.size();
+    return std::string{what.substr(0, read)} + (ends ? std::string{what.substr(expected)} : std::string{});
 }
 
 struct SyntaxError {

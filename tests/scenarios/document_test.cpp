@@ -90,6 +90,7 @@ TEST_CASE("syntax errors point at the token that is wrong", "[unit]")
     CHECK(only_problem("{\"a\" \"hello\"}").starts_with("f:1:6: syntax error while parsing object separator"));
     CHECK(only_problem("{\n  a: 1}").starts_with("f:2:3: syntax error while parsing object key - invalid literal"));
     CHECK(only_problem("[1, tru]").starts_with("f:1:5: syntax error while parsing value - invalid literal"));
+    CHECK(only_problem("// ; expected " + std::string(5'000, 'a') + "\n[a").size() < 200);
     CHECK(only_problem("[-]").starts_with("f:1:2: syntax error while parsing value - invalid number"));
     CHECK(only_problem("[\"abc").starts_with(
         "f:1:2: syntax error while parsing value - invalid string: missing closing quote"));
