@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <initializer_list>
-#include <memory>
 #include <optional>
 
 #include <fmt/format.h>
@@ -85,15 +84,7 @@ scenarios::Surroundings surroundings(const model::Machine& machine)
     around.numa_nodes = machine.numa_nodes;
     around.devices = machine.devices.size();
     around.profile_folder = shipped("configs/runtimes");
-    around.look_at_trace = [known = std::make_shared<std::map<std::string, scenarios::TraceFacts>>()](
-                               const std::string& path) -> base::Expected<scenarios::TraceFacts> {
-        if (const auto found = known->find(path); found != known->end()) {
-            return found->second;
-        }
-        const scenarios::TraceFacts facts = MEMSWEEP_TRY(scenarios::trace_facts(path));
-        known->emplace(path, facts);
-        return facts;
-    };
+    around.look_at_trace = scenarios::asked_once(scenarios::trace_facts);
     return around;
 }
 

@@ -1,6 +1,9 @@
 #include "scenarios/reader/surroundings.hpp"
 
 #include <cstdlib>
+#include <map>
+#include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -67,6 +70,18 @@ base::Expected<TraceFacts> trace_facts(const std::string& path)
         facts.touch = touch && *touch != model::ReplayTouch::recorded ? *touch : facts.touch;
     }
     return facts;
+}
+
+LookAtTrace asked_once(LookAtTrace look)
+{
+    return [look = std::move(look), known = std::make_shared<std::map<std::string, TraceFacts>>()](
+               const std::string& path) -> base::Expected<TraceFacts> {
+        auto found = known->find(path);
+        if (found == known->end()) {
+            found = known->emplace(path, MEMSWEEP_TRY(look(path))).first;
+        }
+        return found->second;
+    };
 }
 
 }  // namespace memsweep::scenarios

@@ -3,9 +3,7 @@
 //
 // Units    bytes and counts as named; 0 where the machine was not asked.
 // Sources  the command line fills it from core/sys; tests and the fuzzer pass their own, so that a load is repeatable.
-// Cost     trace_facts(): a pass over the trace, 50 ns an event: a driver that loads several scenarios keeps what it
-// was
-//          told.
+// Cost     trace_facts(): a pass over the trace, 50 ns an event, for every case that replays it: see asked_once().
 // Errors   io: a file cannot be opened or read; invalid_input: it is larger than a scenario may be. trace_facts(): as
 //          TraceReader::open.
 #pragma once
@@ -44,6 +42,13 @@ inline constexpr const char* touch_fact = "touch";  // of a trace: a name of Rep
 
 [[nodiscard]] base::Expected<TraceFacts> trace_facts(const std::string& path);
 
+using LookAtTrace = std::function<base::Expected<TraceFacts>(const std::string& path)>;
+
+// Looks at each path once, and again after an error. Copies share what they know.
+//
+// Threads  one at a time.
+[[nodiscard]] LookAtTrace asked_once(LookAtTrace look);
+
 struct Surroundings {
     std::uint64_t ncpus{1};                          // ${ncpus}: processors this process may run on
     std::uint64_t page_size_bytes{4096};             // ${page_size}
@@ -53,7 +58,7 @@ struct Surroundings {
     std::string profile_folder{"configs/runtimes"};  // where a release's "profile" is looked up by name
     std::function<std::optional<std::string>(const std::string& name)> environment{process_environment};  // ${env:NAME}
     std::function<base::Expected<std::string>(const std::string& path)> read_file{read_text_file};        // include
-    std::function<base::Expected<TraceFacts>(const std::string& path)> look_at_trace{trace_facts};        // replay
+    LookAtTrace look_at_trace{trace_facts};                                                               // replay
 };
 
 }  // namespace memsweep::scenarios

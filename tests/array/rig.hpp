@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/array/array.hpp"
+#include "core/array/streaming.hpp"
 #include "core/memory/adaptors.hpp"
 #include "core/memory/allocator_resources.hpp"
 
@@ -35,6 +36,15 @@ T element(const array::Array& array, std::initializer_list<std::uint64_t> index)
     std::memcpy(&value, array.at({index.begin(), index.size()}), sizeof value);
     return value;
 }
+
+// What a test changes with stream_from() ends with it.
+struct StreamingAsBefore {
+    array::StreamingSizes before{array::streams_from()};
+    StreamingAsBefore() = default;
+    StreamingAsBefore(const StreamingAsBefore&) = delete;
+    StreamingAsBefore& operator=(const StreamingAsBefore&) = delete;
+    ~StreamingAsBefore() { array::stream_from(before); }
+};
 
 // Every element in row-major order, found by index and not by walking memory.
 template <typename T>

@@ -32,14 +32,6 @@ std::vector<StreamingTrial> trials(std::initializer_list<std::pair<std::uint64_t
     return found;
 }
 
-struct SetBack {
-    StreamingSizes before{streams_from()};
-    SetBack() = default;
-    SetBack(const SetBack&) = delete;
-    SetBack& operator=(const SetBack&) = delete;
-    ~SetBack() { stream_from(before); }
-};
-
 }  // namespace
 
 TEST_CASE("streaming begins where every trial from there on gains", "[unit]")
@@ -106,7 +98,7 @@ TEST_CASE("both kinds of store are tried at every size, in both ways", "[unit]")
 
 TEST_CASE("memory that is not resident gets plain stores, however large it is", "[unit]")
 {
-    const SetBack set_back;
+    const tests::StreamingAsBefore set_back;
     stream_from({0, 0});
     std::vector<std::byte> touched(64 << 10, std::byte{1});
     CHECK(pays_to_stream(cast_table(), touched.data(), touched.size(), 1, Writing::in_pieces) ==
@@ -120,7 +112,7 @@ TEST_CASE("memory that is not resident gets plain stores, however large it is", 
 
 TEST_CASE("a result is the same, written past the caches", "[unit]")
 {
-    const SetBack set_back;
+    const tests::StreamingAsBefore set_back;
     tests::Rig rig;
     const Array left = rig.arange({40, 30});
     const Array right = rig.arange({40, 35});

@@ -41,7 +41,9 @@ std::string fixture_path(std::string_view relative)
 
 scenarios::Surroundings fake_surroundings()
 {
+    static const scenarios::LookAtTrace look_at_trace = scenarios::asked_once(scenarios::trace_facts);
     scenarios::Surroundings fake;
+    fake.look_at_trace = look_at_trace;
     fake.profile_folder = source_path("configs/runtimes");
     fake.ncpus = 4;
     fake.memory_bytes = 16ULL << 30U;
