@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <set>
 
 #include <fmt/format.h>
@@ -242,16 +241,14 @@ class Comparer {
         }
     }
 
-    // A counter that did not repeat here is compared as what varies.
     static Metric point_metric(const CaseReport& report, std::string_view point, const model::MetricInfo& info)
     {
         Metric metric;
         metric.name = fmt::format("{}.{}", point, info.name);
         metric.unit = info.unit;
         metric.better = info.better;
+        metric.metric_class = info.metric_class;
         metric.values = case_values(report, point, info.name);
-        const bool repeats = std::ranges::adjacent_find(metric.values, std::not_equal_to{}) == metric.values.end();
-        metric.metric_class = repeats ? info.metric_class : model::MetricClass::noisy;
         return metric;
     }
 
@@ -265,7 +262,8 @@ class Comparer {
         if (from.empty() && to.empty()) {
             return;
         }
-        MetricComparison& result = describe(report, noisier(base, candidate), from, to);
+        MetricComparison& result =
+            describe(report, candidate != nullptr ? *candidate : *base, class_of(base, candidate), from, to);
         if (from.empty() || to.empty()) {
             settle(result, one_sided(base, candidate));
         } else if (base->unit != candidate->unit || base->better != candidate->better) {
@@ -281,13 +279,14 @@ class Comparer {
         }
     }
 
-    // The candidate's, or where only the base's varies, that one: a count may be exact under one release mode and race
-    // a finalizer under another, and is then compared as what varies.
-    static const Metric& noisier(const Metric* base, const Metric* candidate)
+    // A count may be exact under one release mode and race a finalizer under another, and is then compared as what
+    // varies.
+    static model::MetricClass class_of(const Metric* base, const Metric* candidate)
     {
-        const bool base_alone = base != nullptr && base->metric_class == model::MetricClass::noisy &&
-                                (candidate == nullptr || candidate->metric_class == model::MetricClass::exact);
-        return base_alone || candidate == nullptr ? *base : *candidate;
+        const auto repeats = [](const Metric* metric) {
+            return metric == nullptr || observed_class(*metric) == model::MetricClass::exact;
+        };
+        return repeats(base) && repeats(candidate) ? model::MetricClass::exact : model::MetricClass::noisy;
     }
 
     // Empty: the metric is judged.
@@ -306,15 +305,15 @@ class Comparer {
         return criteria_->informational.contains(metric) ? "asked to be shown only" : "";
     }
 
-    MetricComparison& describe(const CaseReport& report, const Metric& metric, const std::vector<double>& from,
-                               const std::vector<double>& to)
+    MetricComparison& describe(const CaseReport& report, const Metric& metric, model::MetricClass metric_class,
+                               const std::vector<double>& from, const std::vector<double>& to)
     {
         MetricComparison& result = begin(report);
         result.metric = metric.name;
         result.unit = metric.unit;
         result.better = metric.better;
-        result.metric_class = metric.metric_class;
-        result.threshold = threshold_for(criteria_->thresholds, metric.name, metric.unit, metric.metric_class);
+        result.metric_class = metric_class;
+        result.threshold = threshold_for(criteria_->thresholds, metric.name, metric.unit, metric_class);
         result.base_n = from.size();
         result.candidate_n = to.size();
         result.base_median = from.empty() ? std::nullopt : std::optional{median(from)};

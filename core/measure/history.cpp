@@ -210,7 +210,7 @@ void HistoryBuilder::add(const std::string& name, const model::RunReport& report
         for (const model::Metric& metric : one.metrics) {
             if (one.status == model::Status::ok && metric.summary) {
                 entry.values.push_back(
-                    {{one.scenario, one.id, metric.name, metric.unit, metric.better, metric.metric_class},
+                    {{one.scenario, one.id, metric.name, metric.unit, metric.better, observed_class(metric)},
                      {metric.summary->n, metric.summary->median, metric.summary->ci95}});
             }
         }

@@ -187,7 +187,7 @@ std::string shown_change(const PairedQuestion& question, const Shift& shift)
 
 PairedJudgement explain_statistically(const Changes& changes, const PairedQuestion& question)
 {
-    PairedJudgement judgement{decide_statistically(changes, question), {}, changes.shift()};
+    PairedJudgement judgement{decide_statistically(changes, question), {}, changes.shift(), question.threshold};
     const std::string rounds = counted(changes.rounds(), "round");
     const std::string allowed = to_text(question.threshold, question.unit);
     const std::string effect = shown_change(question, judgement.shift);
@@ -290,7 +290,8 @@ PairedJudgement judge_pairs(std::span<const PairOfValues> rounds, const PairedQu
     }
     Judgement judgement = judge_constants(rounds, question);
     const auto& [base, candidate] = rounds.front();
-    return {judgement.verdict, std::move(judgement.why), hodges_lehmann(std::array{base}, std::array{candidate})};
+    return {judgement.verdict, std::move(judgement.why), hodges_lehmann(std::array{base}, std::array{candidate}),
+            question.threshold};
 }
 
 }  // namespace memsweep::measure

@@ -88,6 +88,7 @@ struct PairedJudgement {
     Verdict verdict{};
     std::string why;
     Shift shift;  // the Hodges-Lehmann estimate of the rounds; the interval holds at 95 % for all rounds together
+    Threshold threshold;  // that was applied
 };
 
 // The same with the sentence and the size of the change, for who shows it.

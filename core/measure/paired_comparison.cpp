@@ -59,6 +59,19 @@ std::vector<PairOfValues> rounds_of(const CasePair& pair, const std::string& nam
     return rounds;
 }
 
+// Whether an exact counter repeats is for the rounds to show: what shares in which false alarms does not depend on
+// them.
+MetricClass declared_class(const CasePair& pair, const MetricComparison& metric)
+{
+    for (const CaseReport* const one : {pair.base, pair.candidate}) {
+        const Metric* const found = one == nullptr ? nullptr : find_in(*one, metric.metric);
+        if (found != nullptr) {
+            return found->metric_class;
+        }
+    }
+    return metric.metric_class;
+}
+
 bool was_tested(const MetricComparison& metric)
 {
     constexpr std::array tested{Verdict::regressed, Verdict::improved, Verdict::same, Verdict::inconclusive,
@@ -96,6 +109,7 @@ void judge(MetricComparison& metric, std::span<const PairOfValues> rounds, const
     metric.verdict = judgement.verdict;
     metric.why = std::move(judgement.why);
     metric.shift = judgement.shift;
+    metric.threshold = judgement.threshold;
 }
 
 bool is_out_of_reach(const MetricComparison& metric, std::size_t family)
@@ -111,6 +125,9 @@ base::Expected<Comparison> compare_rounds(const model::RunReport& report, const 
                                           const model::RatioOf& candidate, const Criteria& criteria)
 {
     Comparison comparison = MEMSWEEP_TRY(compare_families(report, base, candidate, narrowed(report, criteria)));
+    for (MetricComparison& metric : comparison.metrics) {
+        metric.metric_class = declared_class(comparison.pairs[metric.pair], metric);
+    }
     const std::size_t noisy = count_of(comparison, MetricClass::noisy);
     const std::size_t exact = count_of(comparison, MetricClass::exact);
     for (MetricComparison& metric : comparison.metrics) {

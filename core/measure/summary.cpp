@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "core/base/assert.hpp"
@@ -46,6 +47,13 @@ std::optional<double> end_of(const std::optional<std::array<double, 2>>& interva
 }
 
 }  // namespace
+
+model::MetricClass observed_class(const model::Metric& metric)
+{
+    const std::vector<double> values = present(metric.values);
+    const bool repeats = std::ranges::adjacent_find(values, std::not_equal_to{}) == values.end();
+    return repeats ? metric.metric_class : model::MetricClass::noisy;
+}
 
 std::vector<double> present(std::span<const std::optional<double>> values)
 {

@@ -154,8 +154,8 @@ std::string shorten(std::string_view what)
     }
     constexpr std::string_view longest_end = "; expected '[', '{', or a literal";
     const std::size_t expected = what.rfind("; expected ");
-    const bool ends = expected != std::string_view::npos && expected > read &&
-                      what.size() - expected <= longest_end.size();
+    const bool ends =
+        expected != std::string_view::npos && expected > read && what.size() - expected <= longest_end.size();
     return std::string{what.substr(0, read)} + (ends ? std::string{what.substr(expected)} : std::string{});
 }
 

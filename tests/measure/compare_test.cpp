@@ -68,6 +68,23 @@ TEST_CASE("what varies on one side only is compared as what varies", "[unit]")
     CHECK(shrunk.metric_class == model::MetricClass::noisy);
 }
 
+TEST_CASE("an exact counter that did not repeat is compared as what varies", "[unit]")
+{
+    const auto counts = [](std::initializer_list<double> values) {
+        model::Metric allocations = metric("allocations", values);
+        allocations.metric_class = model::MetricClass::exact;
+        return allocations;
+    };
+    const auto scattered = compare_one(counts({1152, 1152, 1153, 1152, 1153, 1152, 1152, 1152}),
+                                       counts({1153, 1152, 1153, 1152, 1153, 1153, 1152, 1153}));
+    CHECK(scattered.verdict == Verdict::same);
+    CHECK(scattered.metric_class == model::MetricClass::noisy);
+    const auto changed = compare_one(counts({1152, 1152, 1152, 1152, 1152, 1152, 1152, 1152}),
+                                     counts({1153, 1153, 1153, 1153, 1153, 1153, 1153, 1153}));
+    CHECK(changed.verdict == Verdict::regressed);
+    CHECK(changed.metric_class == model::MetricClass::exact);
+}
+
 TEST_CASE("a slower candidate regressed, a faster one improved", "[unit]")
 {
     const auto slower = compare_one("wall_time", ten, scaled(ten, 1.2));

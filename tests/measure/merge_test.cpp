@@ -6,6 +6,7 @@
 
 #include "core/measure/summary.hpp"
 #include "tests/measure/samples.hpp"
+#include "tests/support/sanitized.hpp"
 
 using namespace memsweep;
 using namespace memsweep::measure;
