@@ -43,7 +43,7 @@ Allocation PmrResource::allocate(std::size_t bytes, std::size_t alignment) noexc
         return {nullptr, AllocStatus::bad_request};
     }
     try {
-        return {resource_->allocate(bytes, alignment), AllocStatus::ok};
+        return {resource_->allocate(round_up(bytes, alignment), alignment), AllocStatus::ok};
     } catch (const std::bad_alloc&) {
         return {nullptr, AllocStatus::out_of_memory};
     }

@@ -319,7 +319,7 @@ bool all_zero(const void* ptr, std::size_t bytes)
     return bytes == 0 || (first[0] == 0 && std::memcmp(first, first + 1, bytes - 1) == 0);
 }
 
-constexpr std::array<std::size_t, 9> sizes{0, 1, 7, 16, 4095, 4096, 4097, 100'000, 3'000'000};
+constexpr std::array<std::size_t, 10> sizes{0, 1, 7, 16, 24, 4095, 4096, 4097, 100'000, 3'000'000};
 
 }  // namespace
 
