@@ -336,9 +336,13 @@ class RunSession {
         return path == "-" || command_.events == "-" || std::ranges::any_of(targets, is_stdout, &ReportTarget::path);
     }
 
-    [[nodiscard]] reporters::ComparisonReport document_of(const measure::Comparison& comparison) const
+    [[nodiscard]] reporters::ComparisonReport document_of(const measure::Comparison& comparison,
+                                                          std::string description = {}) const
     {
-        return {.comparisons = {comparison}, .gate = !command_.quick, .only_changed = !global_.verbose};
+        return {.comparisons = {comparison},
+                .gate = !command_.quick,
+                .only_changed = !global_.verbose,
+                .description = std::move(description)};
     }
 
     // Of two programs, what people read is their comparison; formats for programs are those of the result.
@@ -350,7 +354,7 @@ class RunSession {
         const bool shows_both =
             comparison && !command_.against.empty() && std::ranges::count(compared, target.format) != 0;
         return shows_both ? write_in(*reporters::find_format<reporters::ComparisonReport>(target.format),
-                                     document_of(*comparison), target.path, global_)
+                                     document_of(*comparison, report.run.scenario_description), target.path, global_)
                           : write_report(report, target, global_);
     }
 

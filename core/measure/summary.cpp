@@ -50,6 +50,9 @@ std::optional<double> end_of(const std::optional<std::array<double, 2>>& interva
 
 model::MetricClass observed_class(const model::Metric& metric)
 {
+    if (metric.metric_class == model::MetricClass::noisy) {
+        return metric.metric_class;
+    }
     const std::vector<double> values = present(metric.values);
     const bool repeats = std::ranges::adjacent_find(values, std::not_equal_to{}) == values.end();
     return repeats ? metric.metric_class : model::MetricClass::noisy;

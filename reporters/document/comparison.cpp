@@ -294,7 +294,10 @@ Document document(const ComparisonReport& report, const Audience& audience)
         const Comparison& first = report.comparisons.front();
         document.kicker = "memsweep comparison";
         document.title = title_of(report);
-        document.description = first.cases.empty() ? std::string{} : first.cases.front().scenario;
+        document.description = report.description;
+        if (document.description.empty() && !first.cases.empty()) {
+            document.description = first.cases.front().scenario;
+        }
     }
     return document;
 }

@@ -1,6 +1,7 @@
 // What `compare` says: every candidate against its base, the verdict, what changed, then a table per pair of cases.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "core/measure/comparison.hpp"
@@ -15,6 +16,7 @@ struct ComparisonReport {
     bool gate{true};      // false: a regression is shown and fails nothing
     bool only_changed{};  // leaves out what is the same, cannot be told or is not judged
     bool explain{};
+    std::string description{};  // of what is compared, above a page; empty: the scenario's name
 };
 
 [[nodiscard]] Document document(const ComparisonReport& report, const Audience& audience);

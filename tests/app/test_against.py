@@ -106,6 +106,8 @@ class Against(CliTest):
         self.compare(1, amount(1000), amount(1020), *NO_TIMES, "-r", "md=s.md", "-r", "html=p.html", "-r", "junit=j.xml")
         for name in ("s.md", "p.html", "j.xml"):
             self.assertIn("regressed", (self.folder / name).read_text(encoding="utf-8"), name)
+        self.assertRegex((self.folder / "p.html").read_text(encoding="utf-8"), r"recorded_amount 1020 [^<]* against [^<]*recorded_amount 1000 ",
+                         "a page names what it compares")
         outcome = self.expect(1, "compare", self.result, "--between", "build=base", "build=candidate", "--metric", "allocations")
         self.assertIn("allocations", outcome.text)
 
