@@ -77,17 +77,28 @@ std::optional<double> part(const CaseReport& base, const CaseReport& other, std:
 struct Faults {
     double seconds{};
     double count{};
+    double base_price{};
+    double price{};
 };
+
+// Of one fault on average; 0 where there are none.
+double fault_price(const CaseReport& report, std::string_view count_metric, bool per_operation)
+{
+    const double count = case_median(report, {}, count_metric).value_or(0);
+    return count > 0 ? each(report, "fault_time", per_operation).value_or(0) / count : 0;
+}
 
 // Results of earlier versions know one kind of fault only.
 std::optional<Faults> faults(const CaseReport& base, const CaseReport& other, bool per_operation)
 {
-    const auto count = difference(base, other, per_operation ? "faults_per_op" : "minor_faults");
+    const std::string_view count_metric = per_operation ? "faults_per_op" : "minor_faults";
+    const auto count = difference(base, other, count_metric);
     if (!count) {
         return std::nullopt;
     }
     if (const auto seconds = part(base, other, "fault_time", per_operation)) {
-        return Faults{*seconds, *count};
+        return Faults{*seconds, *count, fault_price(base, count_metric, per_operation),
+                      fault_price(other, count_metric, per_operation)};
     }
     const auto cost = case_median(other, {}, "fault_cost");
     return cost ? std::optional{Faults{*count * *cost, *count}} : std::nullopt;
@@ -98,16 +109,28 @@ std::string percent(double share)
     return base::format_number(share * 100, 0) + " %";
 }
 
+// Not their number makes most of the difference, but what each took.
+bool are_dearer(const Attribution& attribution)
+{
+    return attribution.base_fault_price > 0 && attribution.fault_price > attribution.base_fault_price &&
+           attribution.extra_faults * attribution.fault_price < attribution.faults / 2;
+}
+
 std::string faults_text(const Attribution& attribution)
 {
     const double share = attribution.faults / attribution.extra;
-    if (share < min_share || attribution.extra_faults <= 0) {
+    const bool dearer = are_dearer(attribution);
+    if (share < min_share || (attribution.extra_faults <= 0 && !dearer)) {
         return "page faults explain none of the extra time";
     }
+    const auto seconds = [](double value) { return format_value(model::Unit::seconds, value); };
     const std::string detail =
-        fmt::format("{} more faults{} at {} each", format_value(model::Unit::one, attribution.extra_faults),
-                    attribution.per_operation ? fmt::format(" per {}", model::name_of(attribution.operation)) : "",
-                    format_value(model::Unit::seconds, attribution.faults / attribution.extra_faults));
+        dearer ? fmt::format("each took {} instead of {}", seconds(attribution.fault_price),
+                             seconds(attribution.base_fault_price))
+               : fmt::format("{} more faults{} at {} each", format_value(model::Unit::one, attribution.extra_faults),
+                             attribution.per_operation ? fmt::format(" per {}", model::name_of(attribution.operation))
+                                                       : "",
+                             seconds(attribution.faults / attribution.extra_faults));
     // The cost of a fault is measured beside the case, not in it, so more than all is no contradiction.
     return share <= 1 + min_share
                ? fmt::format("page faults explain {} of the extra time ({})", percent(share), detail)
@@ -214,7 +237,9 @@ std::optional<Attribution> attribute(const CaseReport& base, const CaseReport& o
                        .operation = other.operation,
                        .extra = *extra,
                        .faults = found->seconds,
-                       .extra_faults = found->count};
+                       .extra_faults = found->count,
+                       .base_fault_price = found->base_price,
+                       .fault_price = found->price};
     result.allocator = part(base, other, "allocator_time", result.per_operation);
     result.waiting = part(base, other, "collector_wait_time", result.per_operation);
     result.run_delay = part(base, other, "run_delay_time", result.per_operation);

@@ -43,7 +43,10 @@ struct Attribution {
     std::optional<double> run_delay;
     double unexplained{};   // negative: the parts make more than there is
     double explained{};     // share of `extra` in the parts
-    double extra_faults{};  // their number, whose difference in time `faults` is
+    double extra_faults{};  // their number
+    // What one took on average; 0: not known. `faults` is the difference of price times number.
+    double base_fault_price{};
+    double fault_price{};
 };
 
 // Empty where a case has no times, or the other one took no longer.

@@ -51,6 +51,22 @@ TEST_CASE("extra time is split into its causes, per operation", "[unit]")
                                 "processor 2 %; 8 % is unexplained");
 }
 
+TEST_CASE("as many faults that took longer are not told as more of them", "[unit]")
+{
+    const CaseReport cheap = spending(
+        "refcount", {.wall = 47e-3, .faults = 4e-3, .allocator = 1e-3, .waiting = 0, .count = 20000, .run_delay = 0});
+    const Spent dearer{.wall = 51e-3, .faults = 5e-3, .allocator = 1e-3, .waiting = 0, .count = 20001, .run_delay = 0};
+    const auto found = attribute(cheap, spending("finalizer", dearer));
+    REQUIRE(found);
+    CHECK_THAT(cause_text(*found),
+               Contains("page faults explain 25 % of the extra time (each took 250.0 ns instead of 200.0 ns)"));
+    Spent fewer = dearer;
+    fewer.count = 19999;
+    const auto of_fewer = attribute(cheap, spending("finalizer", fewer));
+    REQUIRE(of_fewer);
+    CHECK_THAT(cause_text(*of_fewer), Contains("25 % of the extra time (each took 250.0 ns instead of 200.0 ns)"));
+}
+
 TEST_CASE("a part that others make up for is told as a time", "[unit]")
 {
     CHECK(cause_text({.extra = 180e-6,
