@@ -5,35 +5,68 @@
 
 A unity build hides a file that lacks an include or shadows a name. BUILD_DIR holds the compile_commands.json of a
 build that was configured with MEMSWEEP_UNITY=OFF. Prints what the compiler says; exit 1 when it refuses a file.
+
+Half of what a test takes is Catch2's headers. They are compiled once, for the tests that include them, ahead of
+everything else: a test that lacks an include which Catch2 happens to have is not refused.
 """
 import concurrent.futures
+import itertools
 import json
 import os
 import pathlib
 import shlex
 import subprocess
 import sys
+import tempfile
 
 LEFT_OUT = {"-O3", "-O2", "-O1", "-c"}  # warnings that need the optimizer come from the unity build
+CATCH = "tests/support/catch.hpp"
 
 
-def refusal(entry):
-    """What the compiler says against the file, or nothing."""
+def includes_catch(entry):
+    return f'#include "{CATCH}"' in pathlib.Path(entry["file"]).read_text()
+
+
+def words_of(entry):
+    """The command without its output and its input."""
     words = shlex.split(entry["command"])
     while words and pathlib.Path(words[0]).name in ("ccache", "sccache"):
         words.pop(0)
     output = words.index("-o")
-    words = [word for word in words[:output] + words[output + 2:] if word not in LEFT_OUT]
-    ran = subprocess.run([*words, "-fsyntax-only"], cwd=entry["directory"], text=True, capture_output=True, check=False)
+    return [word for word in words[:output] + words[output + 2:] if word not in LEFT_OUT and word != entry["file"]]
+
+
+def run(words, entry):
+    return subprocess.run(words, cwd=entry["directory"], text=True, capture_output=True, check=False)
+
+
+def precompiled(entry, folder):
+    """A header that includes Catch2's, compiled with the options of this test."""
+    header = pathlib.Path(folder) / "ahead.hpp"
+    header.write_text(f'#include "{CATCH}"\n')
+    made = run([*words_of(entry), "-x", "c++-header", str(header), "-o", f"{header}.gch"], entry)
+    if made.returncode:
+        sys.exit(f"compile_alone: {CATCH}: {made.stderr}")
+    return header
+
+
+def refusal(entry, ahead):
+    """What the compiler says against the file, or nothing."""
+    options = ["-include", str(ahead)] if ahead and includes_catch(entry) else []
+    ran = run([*words_of(entry), *options, entry["file"], "-fsyntax-only"], entry)
     return ran.stderr if ran.returncode else ""
 
 
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
-    entries = [entry for entry in json.loads((build / "compile_commands.json").read_text())
-               if entry["file"].endswith(".cpp") and pathlib.Path(entry["file"]).is_file()]
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        refused = [text for text in pool.map(refusal, entries) if text]
+    entries = json.loads((build / "compile_commands.json").read_text())
+    # A file of several targets is compiled once.
+    entries = list({entry["file"]: entry for entry in entries
+                    if entry["file"].endswith(".cpp") and pathlib.Path(entry["file"]).is_file()}.values())
+    test = next(filter(includes_catch, entries), None)
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        ahead = precompiled(test, folder) if test else None
+        refused = [text for text in pool.map(refusal, entries, itertools.repeat(ahead)) if text]
     for text in refused:
         print(text)
     print(f"compile_alone: {len(entries)} files, {len(refused)} refused")
