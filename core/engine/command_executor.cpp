@@ -23,6 +23,7 @@
 #include "core/engine/program_output.hpp"
 #include "core/sys/allocator_library.hpp"
 #include "core/sys/command_launch.hpp"
+#include "core/sys/process_probe.hpp"
 #include "core/sys/process_tree.hpp"
 #include "core/trace/format/trace_layout.hpp"
 
@@ -35,7 +36,6 @@ namespace fs = std::filesystem;
 
 constexpr nanoseconds first_sample_after = milliseconds{3};
 constexpr nanoseconds shortest_sampling = milliseconds{5};
-constexpr int sampling_share = 50;  // a sample's cost is at most one in so many of its processor's time
 constexpr nanoseconds stop_check_interval = milliseconds{50};
 constexpr nanoseconds grace = milliseconds{1000};         // from SIGTERM to SIGKILL
 constexpr nanoseconds end_patience = milliseconds{5000};  // from SIGKILL to the end
@@ -210,7 +210,7 @@ class Supervision {
             }
             if (sampler != nullptr && clock_.now() >= next_sample) {
                 sampler->sample();
-                const nanoseconds pause = std::max(shortest_sampling, sampler->cost() * sampling_share);
+                const nanoseconds pause = std::max(shortest_sampling, sampler->pause());
                 next_sample = clock_.now() + (interval > nanoseconds::zero() ? interval : pause);
             }
         }
@@ -354,7 +354,7 @@ void CommandExecutor::run_between(const Program& program, const RunLimits& limit
             outcome.reason = fmt::format("{}: {}", what, why);
         }
     };
-    outcome.ending = signals_.pending() ? Ending::interrupted : Ending::finished;
+    outcome.ending = signals_.arrived() ? Ending::interrupted : Ending::finished;
     beside_it("prepare", command.prepare);
     if (outcome.ending == Ending::finished) {
         outcome = run();
@@ -371,8 +371,7 @@ Outcome CommandExecutor::run(const Program& program, const RunLimits& limits,
         auto counts = count(program, limits);
         outcome.command.why_uncounted = counts ? "" : counts.error().message;
         outcome.command.counts = counts ? std::optional{*counts} : std::nullopt;
-        // A signal that came while it was counted has been taken already.
-        outcome.ending = signals_.last() != 0 || signals_.pending() ? Ending::interrupted : Ending::finished;
+        outcome.ending = signals_.arrived() ? Ending::interrupted : Ending::finished;
     }
     return outcome;
 }

@@ -1,15 +1,22 @@
 #include "core/engine/tree_sampler.hpp"
 
 #include <algorithm>
+#include <ctime>
 
 #include <unistd.h>
 
 #include "core/sys/file_text.hpp"
+#include "core/sys/process_probe.hpp"
 
 namespace memsweep::engine {
 namespace {
 
+using std::chrono::nanoseconds;
 using std::chrono::steady_clock;
+
+// Samples take at most one part in so many of one processor's time; where walks are needed, half of that, and walks the
+// other half.
+constexpr int sampling_share = 50;
 
 enum class Sampled : std::size_t { working_set, processes, minor_faults, major_faults, memory_stall };
 
@@ -17,6 +24,14 @@ std::optional<std::uint64_t> stall_us()
 {
     const auto text = sys::read_kernel_text("/proc/pressure/memory");
     return text ? sys::memory_stall_us(*text) : std::nullopt;
+}
+
+// Of this thread: what other programs take meanwhile is no cost of ours.
+nanoseconds processor_time()
+{
+    timespec now{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return std::chrono::seconds{now.tv_sec} + nanoseconds{now.tv_nsec};
 }
 
 double since(std::uint64_t before, std::uint64_t now)
@@ -48,20 +63,35 @@ void TreeSampler::begin()
 
 void TreeSampler::sample()
 {
-    const auto before = steady_clock::now();
+    const auto at = steady_clock::now();
+    const nanoseconds before = processor_time();
     const sys::TreeSample now = sys::sample_descendants(::getpid());
-    if (now.processes != 0 && now.working_set_bytes != 0) {  // else it has ended, or not begun
-        if (keeps_series_) {
-            keep(now, before);
-        }
-        peak_bytes_ = std::max(peak_bytes_, now.working_set_bytes);
-        most_processes_ = std::max(most_processes_, now.processes);
-        last_ = now;
+    cost_ = processor_time() - before;
+    if (now.processes == 0 || now.working_set_bytes == 0) {  // it has ended, or not begun
+        return;
     }
-    cost_ = steady_clock::now() - before;
+    most_processes_ = std::max(most_processes_, now.processes);
+    if (const auto bytes = working_set(now, at)) {
+        peak_bytes_ = std::max(peak_bytes_, *bytes);
+        if (keeps_series_) {
+            keep(now, *bytes, at);
+        }
+    }
 }
 
-void TreeSampler::keep(const sys::TreeSample& now, steady_clock::time_point at)
+std::optional<std::uint64_t> TreeSampler::working_set(const sys::TreeSample& now, steady_clock::time_point at)
+{
+    const std::uint64_t of_no_interest = keeps_series_ ? 0 : peak_bytes_ + peak_bytes_ / 100;
+    if (!shared_.is_walk_due(now, of_no_interest, at)) {
+        return shared_.least_bytes(now);
+    }
+    const nanoseconds before = processor_time();
+    const std::uint64_t bytes = sys::with_shared_once(now);
+    shared_.walked(now, bytes, at + (processor_time() - before) * sampling_share * 2);
+    return bytes;
+}
+
+void TreeSampler::keep(const sys::TreeSample& now, std::uint64_t bytes, steady_clock::time_point at)
 {
     const double time = std::chrono::duration<double>(at - begun_).count();
     const auto put = [&](Sampled which, double value) {
@@ -69,14 +99,20 @@ void TreeSampler::keep(const sys::TreeSample& now, steady_clock::time_point at)
         series.t.push_back(time);
         series.v.push_back(value);
     };
-    put(Sampled::working_set, static_cast<double>(now.working_set_bytes));
+    put(Sampled::working_set, static_cast<double>(bytes));
     put(Sampled::processes, static_cast<double>(now.processes));
-    put(Sampled::minor_faults, since(last_.minor_faults, now.minor_faults));
-    put(Sampled::major_faults, since(last_.major_faults, now.major_faults));
+    put(Sampled::minor_faults, since(kept_.minor_faults, now.minor_faults));
+    put(Sampled::major_faults, since(kept_.major_faults, now.major_faults));
     if (const auto stall = stall_us(); stall && last_stall_us_) {
         put(Sampled::memory_stall, since(*last_stall_us_, *stall) * 1e-6);
         last_stall_us_ = stall;
     }
+    kept_ = now;
+}
+
+nanoseconds TreeSampler::pause() const
+{
+    return cost_ * (shared_.has_walked() ? 2 * sampling_share : sampling_share);
 }
 
 std::optional<double> TreeSampler::stall_seconds() const

@@ -1,7 +1,9 @@
 // The memory of everything that this process has started, over time and at its highest, seen from outside.
 //
 // Units    seconds since begin(); bytes; page faults and waiting time per interval.
-// Cost     of a sample: as sys::sample_descendants says, and one small file; the processes themselves do nothing.
+// Cost     of a sample: as sys::sample_descendants says, and one small file. Where processes share pages also a walk
+//          (sys::with_shared_once) now and then, as SharedPages says; in between, the peak and the series have what is
+//          certain. Both together at most a fiftieth of one processor, if samples are as far apart as pause() says.
 // Threads  one.
 #pragma once
 
@@ -10,8 +12,9 @@
 #include <optional>
 #include <vector>
 
+#include "core/engine/shared_pages.hpp"
 #include "core/model/report.hpp"
-#include "core/sys/process_probe.hpp"
+#include "core/sys/tree_sample.hpp"
 
 namespace memsweep::engine {
 
@@ -23,12 +26,12 @@ class TreeSampler {
     void begin();
     void sample();
 
-    // The largest sum sampled. Pages that processes share count once for each.
+    // The largest working set sampled; of several processes without the files that they map.
     [[nodiscard]] std::uint64_t peak_bytes() const { return peak_bytes_; }
     // Most of them that a sample has seen at once.
     [[nodiscard]] std::uint64_t most_processes() const { return most_processes_; }
-    // What the last sample took.
-    [[nodiscard]] std::chrono::nanoseconds cost() const { return cost_; }
+    // How long to wait for the next sample at least.
+    [[nodiscard]] std::chrono::nanoseconds pause() const;
     // In which some task of this machine waited for memory, since begin(). Empty: the kernel keeps no such figures.
     [[nodiscard]] std::optional<double> stall_seconds() const;
 
@@ -36,13 +39,17 @@ class TreeSampler {
     [[nodiscard]] std::vector<model::Series> take_series() { return std::move(series_); }
 
   private:
-    void keep(const sys::TreeSample& now, std::chrono::steady_clock::time_point at);
+    // Each page once, of shared ones no more than is certain. Empty: that is not known now.
+    [[nodiscard]] std::optional<std::uint64_t> working_set(const sys::TreeSample& now,
+                                                           std::chrono::steady_clock::time_point at);
+    void keep(const sys::TreeSample& now, std::uint64_t bytes, std::chrono::steady_clock::time_point at);
 
     bool keeps_series_;
     std::vector<model::Series> series_;
     std::chrono::steady_clock::time_point begun_;
     std::chrono::nanoseconds cost_{};
-    sys::TreeSample last_;
+    SharedPages shared_;
+    sys::TreeSample kept_;  // the last that is in the series
     std::optional<std::uint64_t> first_stall_us_;
     std::optional<std::uint64_t> last_stall_us_;
     std::uint64_t peak_bytes_{};

@@ -164,7 +164,7 @@ Outcome WorkerExecutor::run(const Program& program, const RunLimits& limits,
                             const std::function<void(int pid)>& started)
 {
     Outcome outcome;
-    if (signals_.pending()) {
+    if (signals_.arrived()) {  // also while the harness was calibrated
         outcome.ending = Ending::interrupted;
         return outcome;
     }

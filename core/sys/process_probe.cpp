@@ -239,7 +239,6 @@ std::optional<std::uint64_t> ProcessWatch::working_set_bytes() noexcept
 namespace {
 
 constexpr std::size_t most_processes = 4096;
-constexpr int minor_field = 10;  // of /proc/PID/stat, counted from 1; the name in it is the 2nd
 
 std::vector<pid_t> children_of(pid_t process)
 {
@@ -257,25 +256,6 @@ std::vector<pid_t> children_of(pid_t process)
     return children;
 }
 
-void add_faults(pid_t process, TreeSample& sample)
-{
-    const auto text = read_kernel_text(fmt::format("/proc/{}/stat", process));
-    const std::size_t name_end = text ? text->rfind(')') : std::string::npos;
-    if (name_end == std::string::npos) {
-        return;
-    }
-    std::string_view rest = std::string_view{*text}.substr(name_end + 1);
-    for (int field = 3; field < minor_field; ++field) {
-        static_cast<void>(take_word(rest));
-    }
-    const std::uint64_t minor = base::parse_number(take_word(rest)).value_or(0);
-    const std::uint64_t childrens_minor = base::parse_number(take_word(rest)).value_or(0);
-    const std::uint64_t major = base::parse_number(take_word(rest)).value_or(0);
-    const std::uint64_t childrens_major = base::parse_number(take_word(rest)).value_or(0);
-    sample.minor_faults += minor + childrens_minor;
-    sample.major_faults += major + childrens_major;
-}
-
 }  // namespace
 
 std::vector<pid_t> descendants_of(pid_t of)
@@ -286,20 +266,6 @@ std::vector<pid_t> descendants_of(pid_t of)
         processes.insert(processes.end(), children.begin(), children.end());
     }
     return processes;
-}
-
-TreeSample sample_descendants(pid_t of)
-{
-    TreeSample sample;
-    for (const pid_t process : descendants_of(of)) {
-        const auto status = read_kernel_text(fmt::format("/proc/{}/status", process));
-        if (const auto bytes = status ? working_set_in(*status) : std::nullopt) {
-            ++sample.processes;
-            sample.working_set_bytes += *bytes;
-        }
-        add_faults(process, sample);
-    }
-    return sample;
 }
 
 void adopt_orphans() noexcept

@@ -1,4 +1,4 @@
-// The memory and the page faults of this process, of another one, and of all that a process has started.
+// The memory and the page faults of this process and of another one; and who a process has started.
 #pragma once
 
 #include <sys/types.h>
@@ -126,24 +126,9 @@ class ProcessWatch {
     UniqueFd status_;
 };
 
-// All that a process has started, seen from outside at one instant.
+// All that a process has started, parents before children, ended ones included.
 //
-// Units    bytes; page faults since the start of each process.
-// Sources  /proc/PID/task/TID/children (CONFIG_PROC_CHILDREN; without it nothing is seen);
-//          /proc/PID/status: VmRSS + HugetlbPages; /proc/PID/stat: minflt, majflt and, of children that were waited
-//          for, cminflt and cmajflt.
-// Cost     some 20 us a process (2-core VM, Linux 6.18); the processes themselves do nothing.
-// Errors   none: a process that ends meanwhile counts as far as it was read.
-struct TreeSample {
-    std::uint64_t processes{};          // that have memory: those that have ended and wait for their parent have none
-    std::uint64_t working_set_bytes{};  // pages that processes share count once for each
-    std::uint64_t minor_faults{};
-    std::uint64_t major_faults{};
-};
-
-[[nodiscard]] TreeSample sample_descendants(pid_t process);
-
-// Their numbers, parents before children, ended ones included.
+// Sources  /proc/PID/task/TID/children (CONFIG_PROC_CHILDREN; without it nothing is seen).
 [[nodiscard]] std::vector<pid_t> descendants_of(pid_t process);
 
 // From here on a process whose parent has ended becomes a child of ours, and so a descendant still.

@@ -29,6 +29,9 @@ class StopSignals {
     // The signal that pending gave last, 0 before the first.
     [[nodiscard]] int last() const noexcept { return last_; }
 
+    // Whether any has arrived so far, taken or not.
+    [[nodiscard]] bool arrived() const noexcept { return last_ != 0 || pending().has_value(); }
+
     // For poll(): readable while a signal is pending. To be read by pending only.
     [[nodiscard]] int fd() const noexcept { return fd_.get(); }
 

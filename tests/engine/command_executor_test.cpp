@@ -157,5 +157,6 @@ TEST_CASE("a stop signal ends a command", "[unit]")
     const engine::Outcome outcome =
         bench.executor.run(script("sleep 1000"), {.timeout = 60s}, [](int /*pid*/) { ::kill(::getpid(), SIGINT); });
     CHECK(outcome.ending == Ending::interrupted);
+    CHECK(bench.run(script("exit 0")).ending == Ending::interrupted);  // nor does anything begin after it
     CHECK(sys::descendants_of(::getpid()).empty());
 }

@@ -121,6 +121,7 @@ TEST_CASE("a stop signal ends the repetition and its worker", "[machine]")
     CHECK(outcome.ending == Ending::interrupted);
     CHECK(bench.signals.last() == SIGTERM);
     CHECK(gone(outcome.pid));
+    CHECK(bench.run(idle_for(1ms)).ending == Ending::interrupted);  // nor does anything begin after it
 }
 
 TEST_CASE("isolation decides whether repetitions share a process", "[machine]")
