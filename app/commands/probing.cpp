@@ -14,6 +14,7 @@
 #include "app/commands/this_machine.hpp"
 #include "core/base/quantity.hpp"
 #include "core/device/open.hpp"
+#include "core/engine/calibration.hpp"
 #include "core/measure/findings.hpp"
 #include "core/measure/measured_checks.hpp"
 #include "core/probe/probe.hpp"
@@ -26,6 +27,7 @@ namespace memsweep::app {
 namespace {
 
 constexpr std::uint64_t unknown_memory_bytes = 1ULL << 30;
+constexpr std::uint64_t streaming_trial_bytes = 64U << 20U;  // at least, for trials that take half of it
 
 // A quarter of what there is by default; four fifths for who names a size.
 std::uint64_t memory_budget(bool size_given)
@@ -322,6 +324,10 @@ base::Expected<model::RunReport> probe(const ProbeCommand& command, const Global
     if (measures(command)) {
         context.progress("whether other work disturbs this machine");
         look_for_other_work(clock, report);
+    }
+    if (asks_for(command, "bandwidth") && settings.memory_budget_bytes >= streaming_trial_bytes) {
+        context.progress("from which size on stores past the caches pay");
+        static_cast<void>(engine::calibrate_streaming(clock, report.calibration));
     }
     report.cases = all_cases(command, context, *runtime, *left);
     std::erase_if(report.cases, [&](const model::CaseReport& one) { return !wants(one.id); });

@@ -12,7 +12,6 @@
 
 #include "app/cli/option_values.hpp"
 #include "app/commands/build_rounds.hpp"
-#include "app/commands/calibration.hpp"
 #include "app/commands/commands.hpp"
 #include "app/commands/comparing.hpp"
 #include "app/commands/plans.hpp"
@@ -22,6 +21,7 @@
 #include "app/commands/shipped.hpp"
 #include "app/commands/this_machine.hpp"
 #include "core/base/printable.hpp"
+#include "core/engine/calibration.hpp"
 #include "core/engine/command_executor.hpp"
 #include "core/engine/runner.hpp"
 #include "core/engine/worker.hpp"
@@ -271,7 +271,10 @@ class RunSession {
         if (model::runs_commands(plan)) {
             return std::make_unique<engine::CommandExecutor>(clock_, signals_, recorder_library());
         }
-        const array::StreamingSizes streaming = calibrate_streaming(plan, clock_, calibration);
+        const bool concatenates = std::ranges::any_of(
+            plan.cases, [](const model::Case& one) { return model::timed_call_count(one.steps) != 0; });
+        const array::StreamingSizes streaming =
+            concatenates ? engine::calibrate_streaming(clock_, calibration) : array::streams_from();
         return std::make_unique<engine::WorkerExecutor>(
             engine::WorkerExecutor::Options{{"/proc/self/exe", "worker"}, plan.settings.isolation, streaming}, clock_,
             signals_);
@@ -282,11 +285,11 @@ class RunSession {
                  model::RunReport& report) const
     {
         const std::unique_ptr<engine::Executor> executor = make_executor(plan, report.calibration);
-        calibrate_harness(plan, *executor, clock_, report.calibration);
+        engine::calibrate_harness(plan, *executor, clock_, report.calibration);
         engine::RunOptions options{.memory_budget_bytes = budget_bytes_, .fail_fast = command_.fail_fast};
         options.array_limit_bytes = command_.quick ? quick_array_limit_bytes : 0;
         options.prefault = warm_memory;
-        options.note_pace = pace_noter(clock_);
+        options.note_pace = engine::pace_noter(clock_);
         std::optional<BuildRounds> rounds;
         if (criteria) {
             rounds.emplace(clock_, *criteria, BuildRounds::Limits{command_.is_automatic, command_.budget});

@@ -123,6 +123,42 @@ void report_trims(const std::vector<CaseReport>& cases, std::vector<Finding>& fi
     }
 }
 
+// Programs whose time is in good part what starting any program takes.
+void report_short_programs(const model::RunReport& report, std::vector<Finding>& findings)
+{
+    constexpr double enough = 20;
+    const std::optional<double> start = report.calibration.harness_seconds_per_run;
+    const CaseReport* shortest = nullptr;
+    double shortest_seconds = 0;
+    std::size_t count = 0;
+    for (const CaseReport& one : report.cases) {
+        const Metric* const time = start ? model::find_metric(one, "wall_time") : nullptr;
+        if (time == nullptr || !time->summary || time->summary->median >= enough * *start) {
+            continue;
+        }
+        ++count;
+        if (shortest == nullptr || time->summary->median < shortest_seconds) {
+            shortest = &one;
+            shortest_seconds = time->summary->median;
+        }
+    }
+    if (shortest == nullptr) {
+        return;
+    }
+    const std::string others = count > 1 ? fmt::format(" (the shortest of {} so short)", counted(count, "case")) : "";
+    const std::string time = base::format_duration(shortest_seconds);
+    const std::string cost = base::format_duration(*start);
+    findings.push_back(
+        {Importance::note,
+         shortest_seconds > *start
+             ? fmt::format("{} takes {}{}, of which {} go into starting any program: programs differ by more than "
+                           "their wall_time does",
+                           shortest->id, time, others, cost)
+             : fmt::format("{} takes {}{}, no more than starting any program does ({}): its wall_time says nothing of "
+                           "what it does",
+                           shortest->id, time, others, cost)});
+}
+
 constexpr std::size_t min_for_interval = 6;
 constexpr std::size_t min_for_scatter = 5;  // below it the median deviation itself is mostly chance
 constexpr std::size_t min_for_drift = 8;
@@ -269,6 +305,7 @@ std::vector<Finding> findings(const model::RunReport& report)
         }
     }
     report_trims(report.cases, found);
+    report_short_programs(report, found);
     report_status(report.cases, Status::skipped, "skipped", Importance::note, found);
     return found;
 }

@@ -90,6 +90,11 @@ class SpawnAttributes {
 
 }  // namespace
 
+base::Expected<IdleProgram> idle_program()
+{
+    return IdleProgram{MEMSWEEP_TRY(launcher_path()), could_not_launch};
+}
+
 CommandLaunch::CommandLaunch(Launcher launcher, UniqueFd socket, std::string program, bool waits) noexcept
     : launcher_{std::move(launcher)}, socket_{std::move(socket)}, program_{std::move(program)}, waits_{waits}
 {

@@ -36,6 +36,15 @@ struct Launched {
     std::chrono::nanoseconds begun{};  // on the steady clock, just before its process was made
 };
 
+// The cheapest program that there is: what starts others, told to start none.
+//
+// Errors   not_supported: it is missing.
+struct IdleProgram {
+    std::string path;
+    int exit_code{};
+};
+[[nodiscard]] base::Expected<IdleProgram> idle_program();
+
 class CommandLaunch {
   public:
     // The launcher waits: whatever counts what a process and its children do can be put on it before the program

@@ -313,6 +313,9 @@ class Run {
         if (const std::string harness = harness_line(report_.calibration); !harness.empty()) {
             document_.add(Paragraph{.text = "harness: " + harness, .mark = "  "});
         }
+        if (const std::string streaming = streaming_line(report_.calibration); !streaming.empty()) {
+            document_.add(Paragraph{.text = "streaming stores: " + streaming, .mark = "  "});
+        }
     }
 
     const model::RunReport& report_;

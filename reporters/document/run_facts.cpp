@@ -113,16 +113,6 @@ Tone run_tone(const model::RunReport& report, const model::Counts& counts)
     return doubtful ? Tone::caution : Tone::good;
 }
 
-// "where 2.0 MiB or more are read and written; in pieces 8.0 MiB"
-std::string streaming_line(const model::Calibration& calibration)
-{
-    const auto from = [](const std::optional<std::uint64_t>& bytes) { return bytes ? size(*bytes) : "no size tried"; };
-    const bool is_known = calibration.streaming_from_bytes || calibration.streaming_pieces_from_bytes;
-    return is_known ? fmt::format("for results of which {} or more are read and written; in pieces, of {}",
-                                  from(calibration.streaming_from_bytes), from(calibration.streaming_pieces_from_bytes))
-                    : "";
-}
-
 }  // namespace
 
 std::vector<Fact> run_facts(const model::RunReport& report)
@@ -164,8 +154,22 @@ std::vector<Fact> machine_facts(const model::Machine& machine)
             {"Machine fingerprint", machine.fingerprint}};
 }
 
+std::string streaming_line(const model::Calibration& calibration)
+{
+    const auto from = [](const std::optional<std::uint64_t>& bytes) { return bytes ? size(*bytes) : "no size tried"; };
+    const bool is_known = calibration.streaming_from_bytes || calibration.streaming_pieces_from_bytes;
+    return is_known ? fmt::format("by concatenations that read and write {} or more; in pieces, {}",
+                                  from(calibration.streaming_from_bytes), from(calibration.streaming_pieces_from_bytes))
+                    : "";
+}
+
 std::string harness_line(const model::Calibration& calibration)
 {
+    if (calibration.harness_seconds_per_run && calibration.harness_seconds_beside_run) {
+        return fmt::format("{} of each run's time, and {} beside it (measured: a program that does nothing, median)",
+                           base::format_duration(*calibration.harness_seconds_per_run),
+                           base::format_duration(*calibration.harness_seconds_beside_run));
+    }
     if (!calibration.harness_seconds_per_op) {
         return "";
     }

@@ -124,6 +124,8 @@ void members(Io& io, PartOf<Io, model::Calibration>& calibration)
     io("harness_time_per_op", calibration.harness_seconds_per_op);
     io("harness_time_per_op_uncounted", calibration.harness_seconds_per_op_uncounted, member::left_out);
     io("clock_read_time", calibration.clock_read_seconds);
+    io("harness_time_per_run", calibration.harness_seconds_per_run, member::left_out);
+    io("harness_time_beside_run", calibration.harness_seconds_beside_run, member::left_out);
     io("streaming_from", calibration.streaming_from_bytes, member::left_out);
     io("streaming_pieces_from", calibration.streaming_pieces_from_bytes, member::left_out);
     io("canary", calibration.canary, member::left_out);

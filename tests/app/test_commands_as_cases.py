@@ -11,7 +11,7 @@ import unittest
 
 from memsweep_cli import BINARY, CliTest, environment, execute
 
-MARK = "8641976"  # seconds that left sleepers would sleep, which nobody else's do
+MARK = f"{8641976 + os.getpid()}"  # seconds that left sleepers would sleep, which nobody else's do
 PYTHON = sys.executable
 
 
@@ -88,6 +88,20 @@ class Exactness(Commands):
         for user, system, cpu in zip(*(self.values(case, name) for name in ("user_time", "system_time", "cpu_time"))):
             self.assertAlmostEqual(user + system, cpu, places=6)
 
+    def test_user_time_is_that_of_the_kernel(self):
+        """A wrapper asks the kernel about a program that it has waited for, and about itself."""
+        said = self.folder / "said"
+        text = ("import os, resource, sys\n"
+                "burn = 'import time\\nwhile time.process_time() < 0.3:\\n  for i in range(50000): pass'\n"
+                "os.waitpid(os.posix_spawn(sys.executable, [sys.executable, '-c', burn], os.environ), 0)\n"
+                "user = sum(resource.getrusage(who).ru_utime for who in (resource.RUSAGE_CHILDREN, resource.RUSAGE_SELF))\n"
+                f"open({os.fspath(said)!r}, 'a').write(f'{{user}}\\n')\n"
+                "os._exit(0)")
+        measured = self.values(self.one(PYTHON, "-c", text, options=("-n", "5", "--warmup", "0")), "user_time")
+        for line, user in zip(said.read_text().splitlines(), measured, strict=True):
+            self.assertGreater(user, 0.2)
+            self.assertLessEqual(abs(user - float(line)), 0.02 * float(line), f"{user} against {line}")
+
     def test_tree(self):
         """Two that hold memory at once: the sum; the kernel alone knows of one."""
         hold = "import time; x = bytearray(60 << 20); time.sleep(1.5)"
@@ -101,6 +115,93 @@ class Exactness(Commands):
             metric = case["metrics"][name]
             self.assertEqual(len(metric["values"]), 2, name)
             self.assertTrue(metric["reason"] if None in metric["values"] else True, name)
+
+
+class Group:
+    """A fresh control group with memory of its own, which a shell enters before it becomes the program."""
+
+    @staticmethod
+    def place():
+        """Where such groups are made, the name of their peak, and that of the kernel's own share (v1). Or why there is none."""
+        if os.geteuid() != 0:
+            return None, "control groups are root's to make"
+        for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines():
+            point, (kind, _, options) = line.split()[4], line.split(" - ")[1].split()[:3]
+            if kind == "cgroup" and "memory" in options.split(","):
+                return (pathlib.Path(point), "memory.max_usage_in_bytes", "memory.kmem.max_usage_in_bytes"), ""
+            root = pathlib.Path(point)
+            if kind == "cgroup2" and "memory" in (root / "cgroup.subtree_control").read_text().split():
+                return (root, "memory.peak", None), ""
+        return None, "no control groups with the memory controller are mounted"
+
+    def __init__(self, place):
+        root, self.peak_name, self.kernel_name = place
+        self.folder = root / f"memsweep-test-{os.getpid()}"
+        self.folder.mkdir()
+
+    def inside(self, *command):
+        return ("sh", "-c", 'echo $$ > "$0" && exec "$@"', os.fspath(self.folder / "cgroup.procs"), *command)
+
+    def peak_bytes(self):
+        """Of anonymous and shared memory: no file pages that are left, nor, where it is told, memory of the kernel's own."""
+        counts = dict(line.split() for line in (self.folder / "memory.stat").read_text().splitlines())
+        files = int(counts["file"] if "file" in counts else counts["cache"]) - int(counts["shmem"])
+        kernel = int((self.folder / self.kernel_name).read_text()) if self.kernel_name else 0
+        return int((self.folder / self.peak_name).read_text()) - files - kernel
+
+    def remove(self):
+        for _ in range(100):  # the kernel may still be at those that have ended
+            try:
+                return self.folder.rmdir()
+            except OSError:
+                time.sleep(0.05)
+
+
+class Trees(Commands):
+    """working_set_peak of several processes, against what a control group was charged for them."""
+
+    HOLD = "import sys, time; time.sleep(float(sys.argv[2])); x = bytearray(int(sys.argv[1]) << 20); time.sleep(float(sys.argv[3]))"
+    # 80 MiB that all of four have, written to again by each: none of it, or 10 MiB of copies.
+    FORKS = ("import mmap, os, sys, time\n"
+             "kind = mmap.MAP_ANONYMOUS | (mmap.MAP_SHARED if sys.argv[1] == 'shared' else mmap.MAP_PRIVATE)\n"
+             "x = mmap.mmap(-1, 80 << 20, flags=kind)\n"
+             "def fill(begin, end, byte):\n"  # a MiB at a time, so that what is written is not in memory twice
+             "    for at in range(begin, end): x[at << 20:at + 1 << 20] = bytes([byte]) * (1 << 20)\n"
+             "fill(0, 80, 1)\n"
+             "for k in range(4):\n"
+             "    if os.fork() == 0:\n"
+             "        fill(k * 10, k * 10 + 10, 2)\n"
+             "        time.sleep(3)\n"
+             "        os._exit(0)\n"
+             "for k in range(4): os.wait()\n")
+
+    def check(self, *command):
+        place, why = Group.place()
+        if place is None:
+            self.leave_out(self.id(), why)
+        subprocess.run(command, check=True)  # the files that it reads are in the page cache, and nobody's
+        group = Group(place)
+        try:
+            case = self.one(*group.inside(*command), options=("-n", "1", "--warmup", "0"))
+            charged = group.peak_bytes()
+        finally:
+            group.remove()
+        peak = self.values(case, "working_set_peak")[0]
+        self.assertLessEqual(abs(peak - charged), 0.05 * charged, f"{peak:,} against {charged:,} of the control group")
+
+    def test_programs_at_overlapping_times(self):
+        self.check("sh", "-c", '"$0" -c "$1" 20 0 2 & "$0" -c "$1" 100 0.2 2.5 & "$0" -c "$1" 60 0.4 1.5 & "$0" -c "$1" 80 1 2 & wait',
+                   PYTHON, self.HOLD)
+
+    def test_small_programs(self):
+        """Of which the files that they map are a greater part than their memory."""
+        self.check("sh", "-c", '"$0" -c "$1" 4 0 2 & "$0" -c "$1" 4 0.2 2 & "$0" -c "$1" 4 0.4 2 & wait', PYTHON, self.HOLD)
+
+    def test_copies_of_pages_that_forks_share(self):
+        self.check(PYTHON, "-c", self.FORKS, "private")
+
+    def test_shared_memory(self):
+        self.check(PYTHON, "-c", self.FORKS, "shared")
 
 
 class Misbehaviour(Commands):

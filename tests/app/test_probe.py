@@ -67,6 +67,7 @@ class Probe(CliTest):
     def test_bytes_are_named_and_agree(self):
         cpus = len(os.sched_getaffinity(0))
         document = self.probe("bandwidth")
+        self.check_streaming(document["calibration"])
         cases = [case for case in document["cases"] if case["scenario"] == "probe_bandwidth"]
         self.assertEqual({case["params"]["kernel"] for case in cases}, set(STREAM_BYTES))
         self.assertEqual({case["params"]["threads"] for case in cases}, {1, cpus})
@@ -89,6 +90,12 @@ class Probe(CliTest):
                 shares = [case["metrics"]["ceiling_share"]["summary"]["median"] for case in cases
                           if case["params"]["threads"] == threads and case["params"]["kernel"] in family]
                 self.assertAlmostEqual(max(shares), 1, places=9, msg=f"the best is its own ceiling: {family}")
+
+    def check_streaming(self, calibration):
+        """A size is one that was tried, or lies beyond what the caches hold."""
+        for writing in ("streaming_from", "streaming_pieces_from"):
+            size = calibration.get(writing, 2 * MIB)
+            self.assertTrue(size in [MIB << doubled for doubled in range(1, 6)] or size > 32 * MIB, size)
 
     def test_the_matrix_is_complete_and_says_what_the_cases_say(self):
         document = self.probe("bandwidth")

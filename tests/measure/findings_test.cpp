@@ -1,6 +1,7 @@
 #include "core/measure/findings.hpp"
 
 #include "core/measure/format.hpp"
+#include "core/measure/summary.hpp"
 #include "tests/measure/samples.hpp"
 
 using namespace memsweep;
@@ -220,6 +221,56 @@ TEST_CASE("what several cases share is reported once", "[unit]")
     CHECK(found[0].text == "3 cases broke off, first demo/mode=a: out of memory");
     CHECK(found[1].text == "minor_faults.max < 5 does not hold for 3 cases, first demo/mode=a (it is 7)");
     CHECK(findings({}).empty());
+}
+
+namespace {
+
+CaseReport program(const char* name, double wall_time)
+{
+    CaseReport report = case_report({{"program", name}}, {metric("wall_time", around(wall_time))});
+    report.metrics.front().summary = summarize(report.metrics.front().values);
+    return report;
+}
+
+std::vector<Finding> findings_of_programs(std::vector<CaseReport> cases, std::optional<double> start)
+{
+    model::RunReport report;
+    report.cases = std::move(cases);
+    report.calibration.harness_seconds_per_run = start;
+    return findings(report);
+}
+
+}  // namespace
+
+TEST_CASE("of a short program it is said what of its time is its start", "[unit]")
+{
+    const auto found = findings_of_programs({program("a", 2e-3), program("b", 1)}, 400e-6);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].importance == Importance::note);
+    CHECK(found[0].text ==
+          "demo/program=a takes 2.00 ms, of which 400.0 us go into starting any program: programs differ by more than "
+          "their wall_time does");
+}
+
+TEST_CASE("of several short programs the shortest is named", "[unit]")
+{
+    const auto found = findings_of_programs({program("a", 2e-3), program("b", 1e-3), program("c", 3e-3)}, 400e-6);
+    REQUIRE(found.size() == 1);
+    CHECK_THAT(found[0].text, StartsWith("demo/program=b takes 1.00 ms (the shortest of 3 cases so short), of which"));
+}
+
+TEST_CASE("a program as short as one that does nothing has no part of its own", "[unit]")
+{
+    const auto found = findings_of_programs({program("a", 390e-6)}, 400e-6);
+    REQUIRE(found.size() == 1);
+    CHECK_THAT(found[0].text, Contains("takes 390.0 us, no more than starting any program does (400.0 us)"));
+}
+
+TEST_CASE("programs of a fair length, and without a figure of their start, are not called short", "[unit]")
+{
+    CHECK(findings_of_programs({program("a", 20 * 400e-6)}, 400e-6).empty());
+    CHECK(findings_of_programs({program("a", 2e-3)}, std::nullopt).empty());
+    CHECK(findings_of_programs({case_report({}, {}, Status::skipped)}, 400e-6).size() == 1);  // that it was skipped
 }
 
 TEST_CASE("factors are finer near 1", "[unit]")

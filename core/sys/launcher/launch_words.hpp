@@ -5,8 +5,9 @@
 
 namespace memsweep::sys {
 
-inline constexpr int launcher_socket = 3;  // of the launcher
-inline constexpr char launch_go = 'g';     // to the launcher: start the program
+inline constexpr int launcher_socket = 3;     // of the launcher
+inline constexpr int could_not_launch = 127;  // its exit code, as a shell says it
+inline constexpr char launch_go = 'g';        // to the launcher: start the program
 
 // From the launcher, and from the program's process where it could not become the program. No message, but the
 // socket's end, says that it has.

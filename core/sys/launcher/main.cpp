@@ -19,9 +19,8 @@
 
 namespace {
 
+using memsweep::sys::could_not_launch;
 using memsweep::sys::LaunchWord;
-
-constexpr int could_not_run = 127;  // as a shell says it
 
 void say(const LaunchWord& word)
 {
@@ -36,7 +35,7 @@ void say(const LaunchWord& word)
     ::fcntl(memsweep::sys::launcher_socket, F_SETFD, FD_CLOEXEC);
     ::execvp(argv[0], argv);
     say({.pid = 0, .error = errno, .begun_ns = 0});
-    ::_exit(could_not_run);
+    ::_exit(could_not_launch);
 }
 
 }  // namespace
@@ -45,7 +44,7 @@ int main(int argc, char** argv)
 {
     char go{};
     if (argc < 2 || ::recv(memsweep::sys::launcher_socket, &go, 1, 0) != 1) {
-        return could_not_run;
+        return could_not_launch;
     }
     timespec now{};
     ::clock_gettime(CLOCK_MONOTONIC, &now);

@@ -1,25 +1,30 @@
-#include "app/commands/calibration.hpp"
+#include "core/engine/calibration.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "core/array/cast_table.hpp"
 #include "core/engine/program.hpp"
+#include "core/measure/summary.hpp"
 #include "core/memory/malloc_cost.hpp"
+#include "core/sys/command_launch.hpp"
 #include "core/sys/machine_measures.hpp"
 
-namespace memsweep::app {
+namespace memsweep::engine {
 namespace {
 
 constexpr std::uint64_t price_operations = 4'000;  // a tenth of a millisecond: most rounds see no other program
 constexpr int price_rounds = 25;
 constexpr std::uint64_t price_bytes = 64;
 constexpr int clock_reads = 1000;
+constexpr std::size_t most_idle_runs = 11;
+constexpr std::chrono::milliseconds idle_runs_time{10};  // no more runs are begun after that
 
 // Rounds of allocates and drops of one small array, each a phase of its own.
 model::Case price_case(model::Accounting accounting)
@@ -41,24 +46,56 @@ model::Case price_case(model::Accounting accounting)
 // What an allocate and a drop of one array takes through the whole engine in a worker, beyond a malloc and a free in a
 // loop of their own: the fastest rounds of both, since what disturbs only makes slower. Empty when the worker did not
 // answer.
-std::optional<double> harness_seconds_per_op(engine::Executor& executor, const sys::Clock& clock,
-                                             model::Accounting accounting)
+std::optional<double> harness_seconds_per_op(Executor& executor, const sys::Clock& clock, model::Accounting accounting)
 {
-    const auto program = engine::compile(price_case(accounting));
+    const auto program = compile(price_case(accounting));
     if (!program) {
         return std::nullopt;
     }
-    const engine::Outcome outcome = executor.run(*program, {.timeout = std::chrono::seconds{30}}, [](int /*pid*/) {});
-    if (outcome.ending != engine::Ending::finished || outcome.phases.empty()) {
+    const Outcome outcome = executor.run(*program, {.timeout = std::chrono::seconds{30}}, [](int /*pid*/) {});
+    if (outcome.ending != Ending::finished || outcome.phases.empty()) {
         return std::nullopt;
     }
-    const auto fastest = std::ranges::min(outcome.phases, {}, &engine::PhaseRecord::time_ns).time_ns;
+    const auto fastest = std::ranges::min(outcome.phases, {}, &PhaseRecord::time_ns).time_ns;
     const double bare_ns = std::max(memory::measure_malloc_cost(clock, price_bytes).ns_per_op, 0.0);
     const double ns = static_cast<double>(fastest) / static_cast<double>(price_operations) - bare_ns;
     return std::max(ns, 0.0) * 1e-9;
 }
 
-bool is_uncounted(const model::Case& one)
+Program idle_case(const sys::IdleProgram& idle)
+{
+    Program program;
+    program.command = model::CommandSpec{.run = {idle.path}, .exit_code = static_cast<std::uint32_t>(idle.exit_code)};
+    return program;
+}
+
+// Medians over repetitions of a program that does nothing. Left empty where it cannot be run.
+void calibrate_runs(Executor& executor, const sys::Clock& clock, model::Calibration& calibration)
+{
+    const auto idle = sys::idle_program();
+    if (!idle) {
+        return;
+    }
+    const Program program = idle_case(*idle);
+    std::vector<double> inside;  // wall_time
+    std::vector<double> beside;  // what a repetition takes beside it
+    const auto begin = clock.now();
+    while (inside.size() < most_idle_runs && (inside.empty() || clock.now() - begin < idle_runs_time)) {
+        const auto before = clock.now();
+        const Outcome outcome = executor.run(program, {.timeout = std::chrono::seconds{30}}, [](int /*pid*/) {});
+        const auto elapsed = clock.now() - before;
+        if (outcome.ending != Ending::finished) {
+            return;
+        }
+        const std::chrono::nanoseconds wall{outcome.record.wall_ns};
+        inside.push_back(sys::seconds_of(wall));
+        beside.push_back(sys::seconds_of(std::max(elapsed - wall, std::chrono::nanoseconds::zero())));
+    }
+    calibration.harness_seconds_per_run = measure::median(inside);
+    calibration.harness_seconds_beside_run = measure::median(beside);
+}
+
+bool runs_uncounted(const model::Case& one)
 {
     return one.memory.accounting == model::Accounting::off;
 }
@@ -73,12 +110,6 @@ double clock_read_seconds(const sys::Clock& clock)
     return std::chrono::duration<double>(end - begin).count() / clock_reads;
 }
 
-bool concatenates(const model::Plan& plan)
-{
-    return std::ranges::any_of(plan.cases,
-                               [](const model::Case& one) { return model::timed_call_count(one.steps) != 0; });
-}
-
 std::optional<std::uint64_t> if_ever(std::uint64_t streamed_bytes)
 {
     return streamed_bytes == array::never_streamed ? std::nullopt : std::optional{streamed_bytes};
@@ -86,13 +117,9 @@ std::optional<std::uint64_t> if_ever(std::uint64_t streamed_bytes)
 
 }  // namespace
 
-array::StreamingSizes calibrate_streaming(const model::Plan& plan, const sys::Clock& clock,
-                                          model::Calibration& calibration)
+array::StreamingSizes calibrate_streaming(const sys::Clock& clock, model::Calibration& calibration)
 {
     const array::StreamingSizes presumed = array::streams_from();
-    if (!concatenates(plan)) {
-        return presumed;
-    }
     const array::CastTable& table = array::cast_table();
     const array::StreamingSizes sizes = array::streaming_sizes(array::try_streaming(table, clock), presumed.in_pieces);
     if (table.streams()) {
@@ -102,14 +129,16 @@ array::StreamingSizes calibrate_streaming(const model::Plan& plan, const sys::Cl
     return sizes;
 }
 
-void calibrate_harness(const model::Plan& plan, engine::Executor& executor, const sys::Clock& clock,
+void calibrate_harness(const model::Plan& plan, Executor& executor, const sys::Clock& clock,
                        model::Calibration& calibration)
 {
     calibration.clock_read_seconds = clock_read_seconds(clock);
-    if (!model::runs_commands(plan)) {
+    if (model::runs_commands(plan)) {
+        calibrate_runs(executor, clock, calibration);
+    } else {
         calibration.harness_seconds_per_op = harness_seconds_per_op(executor, clock, model::Accounting::exact);
     }
-    if (std::ranges::any_of(plan.cases, is_uncounted)) {
+    if (std::ranges::any_of(plan.cases, runs_uncounted)) {
         calibration.harness_seconds_per_op_uncounted = harness_seconds_per_op(executor, clock, model::Accounting::off);
     }
 }
@@ -125,4 +154,4 @@ std::function<void(model::MachineRounds&)> pace_noter(const sys::Clock& clock)
     };
 }
 
-}  // namespace memsweep::app
+}  // namespace memsweep::engine
