@@ -14,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/base/sanitizers.hpp"
 #include "core/sys/child_process.hpp"
 #include "core/sys/interprocess.hpp"
 #include "core/sys/process_probe.hpp"
@@ -150,7 +151,7 @@ TEST_CASE("shared memory counts once, of programs that have met", "[machine]")
 
 TEST_CASE("a child that runs in its parent's memory has none of its own", "[machine]")
 {
-    if (tests::sanitized) {
+    if (MEMSWEEP_THREAD_SANITIZER != 0) {
         WARN("left out: ThreadSanitizer turns vfork into fork");
         return;
     }
