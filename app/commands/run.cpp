@@ -98,6 +98,15 @@ void add_measuring(Command& command, RunCommand& run)
                  "1 repetition, no warm-up, no case above 64 MiB of arrays; assertions only warn");
 }
 
+void add_programs(Command& command, RunCommand& run)
+{
+    command.group = "Programs behind --";
+    command.option("--stdout WHERE", value::text(run.stdout_word),
+                   "What becomes of what the programs print: null, inherit, a file, or checksum: one that prints "
+                   "something else has failed");
+    command.flag("--count", run.count, "Count their allocations, in repetitions of their own; --against always does");
+}
+
 void add_comparing(Command& command, RunCommand& run)
 {
     command.group = "Comparing two programs";
@@ -108,15 +117,14 @@ void add_comparing(Command& command, RunCommand& run)
                    "Begin no round that would end later than this, as in 10m");
     command.option("--threshold METRIC=PERCENT[,ABS]", value::pairs(run.thresholds, "NAME=VALUE", Arity::each_time),
                    "How much a metric may change: wall_time=5%, working_set_peak=2%,1MiB (repeatable)");
-    command.option("--stdout WHERE", value::text(run.stdout_word),
-                   "What becomes of what the programs print: null, inherit, a file, or checksum: one that prints "
-                   "something else has failed");
 }
 
 base::Expected<void> check_comparison(const RunCommand& run)
 {
-    if (run.words.empty() && !(run.against.empty() && run.stdout_word.empty())) {
-        return refuse("goes with a program behind --", run.against.empty() ? "--stdout" : "--against");
+    if (run.words.empty() && (run.count || !run.against.empty() || !run.stdout_word.empty())) {
+        return refuse("goes with a program behind --", !run.against.empty()       ? "--against"
+                                                       : !run.stdout_word.empty() ? "--stdout"
+                                                                                  : "--count");
     }
     if (run.against.empty()) {
         if (run.is_automatic || run.budget || !run.thresholds.empty()) {
@@ -226,7 +234,7 @@ LoadedPlans load(const RunCommand& command, const model::Machine& machine)
     if (plan) {
         for (model::Case& one : plan->cases) {
             one.command->output = command.stdout_word.empty() ? one.command->output : command.stdout_word;
-            one.command->count = one.command->count || !command.against.empty();
+            one.command->count = command.count || !command.against.empty();
         }
         loaded.plans.push_back(*std::move(plan));
     } else {
@@ -289,6 +297,7 @@ void add_run(Command& program, const GlobalOptions& global)
     add_output(command, run);
     add_cases(command, run);
     add_measuring(command, run);
+    add_programs(command, run);
     add_comparing(command, run);
     command.check = [&run] {
         run.is_automatic = run.is_automatic || (!run.against.empty() && !run.overrides.repetitions);

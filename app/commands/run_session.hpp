@@ -32,6 +32,7 @@ struct RunCommand {
     bool is_automatic{};                             // rounds until the verdict is sure
     std::optional<std::chrono::nanoseconds> budget;  // no round begins that would end later
     std::string stdout_word;                         // of `words`, as a scenario says it; empty: as it says by default
+    bool count{};                                    // the allocations of `words`
     bool resume{};
     bool fail_fast{};
     bool dry_run{};  // print what would be done

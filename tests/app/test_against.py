@@ -111,6 +111,14 @@ class Against(CliTest):
         outcome = self.expect(1, "compare", self.result, "--between", "build=base", "build=candidate", "--metric", "allocations")
         self.assertIn("allocations", outcome.text)
 
+    def test_one_program_is_counted_where_asked(self):
+        for options, counted in (((), 0), (("--count",), 1)):
+            self.expect(0, "run", "-n", "2", "-o", self.result, *options, "--", *amount(1000, 64, kept=10))
+            case = json.loads(self.result.read_text())["cases"][0]
+            ends = case["metrics"].get("live_bytes_end", {"values": []})["values"]
+            self.assertEqual(len(ends), 2 * counted)
+            self.assertTrue(all(value >= 640 for value in ends), ends)
+
     def test_a_static_program_cannot_be_counted(self):
         self.compare(0, [os.fspath(STATIC)], [os.fspath(STATIC)], "--threshold", "wall_time=1000%", "--threshold",
                      "cpu_time=1000%", "--threshold", "instructions=1000%")
@@ -120,6 +128,7 @@ class Against(CliTest):
 
     def test_what_does_not_go_together(self):
         self.expect(2, "run", "--against", "true")
+        self.expect(2, "run", "--count", "churn")
         self.expect(2, "run", "--budget", "1s", "--", "true")
         self.expect(2, "run", "-n", "auto", "--", "true")
         self.expect(2, "run", "--against", "'true", "--", "true")
