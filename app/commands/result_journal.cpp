@@ -94,8 +94,7 @@ std::string line_of(const model::RunReport& report, const model::CaseReport& one
 {
     model::RunReport small;
     small.tool = report.tool;
-    small.run = report.run;
-    small.machine = report.machine;
+    small.run.id = report.run.id;
     small.cases = {last_repetition(one)};
     std::string line =
         fmt::format("{} {}", one.repetitions - 1, reporters::to_json(small, reporters::Summaries::as_they_are));

@@ -142,7 +142,7 @@ class RunObservers::ResultFile final : public engine::Observer {
     void repetition_ended(const engine::RepetitionStart& start, const engine::Outcome& outcome,
                           const model::RunReport& report) override
     {
-        constexpr int largest_share = 5;
+        constexpr int largest_share = 50;
         if (stream_ || start.warmup || outcome.ending != engine::Ending::finished) {
             return;
         }

@@ -2,7 +2,7 @@
 //
 // The result is kept on disk while the run goes on, so that a kill at any moment loses nothing that was measured. Its
 // file is rewritten by temporary file and rename after every case, and after repetitions as long as writing stays below
-// a fifth of the time; the other repetitions are added to FILE.journal, from which `run --resume` takes them. An
+// a fiftieth of the time; the other repetitions are added to FILE.journal, from which `run --resume` takes them. An
 // earlier result of that name is replaced only when the first case of this run has ended; until then the new one grows
 // beside it as FILE.partial.
 //

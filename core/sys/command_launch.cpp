@@ -21,7 +21,7 @@ namespace {
 
 constexpr int first_lifted = 10;  // above every number that the launcher is promised
 
-base::Expected<std::string> launcher_path()
+base::Expected<std::string> find_launcher()
 {
     std::error_code problem;
     const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", problem).parent_path();
@@ -34,6 +34,12 @@ base::Expected<std::string> launcher_path()
     return base::fail(base::ErrorCode::not_supported,
                       "memsweep-launch is missing: neither beside this program nor in ../lib/memsweep",
                       folder.string());
+}
+
+const base::Expected<std::string>& launcher_path()
+{
+    static const base::Expected<std::string> path = find_launcher();
+    return path;
 }
 
 class SpawnActions {
