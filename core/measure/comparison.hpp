@@ -117,4 +117,7 @@ enum class Outcome {
 // metric is not inconclusive.
 [[nodiscard]] std::size_t repetitions_to_settle(const MetricComparison& metric, std::size_t family);
 
+// The same for a change of so many thresholds, whatever the estimate is now.
+[[nodiscard]] std::size_t repetitions_to_tell(const MetricComparison& metric, double thresholds);
+
 }  // namespace memsweep::measure

@@ -114,9 +114,11 @@ void judge(MetricComparison& metric, std::span<const PairOfValues> rounds, const
 
 bool is_out_of_reach(const MetricComparison& metric, std::size_t family)
 {
-    constexpr std::size_t rounds_of_scatter = 20;
-    const std::size_t needed = repetitions_to_settle(metric, family);
-    return metric.base_n >= rounds_of_scatter && (needed == 0 || needed > most_useful_rounds);
+    constexpr std::size_t rounds_of_estimates = 20;
+    constexpr double large_change = 2;  // thresholds
+    const auto is_too_much = [](std::size_t rounds) { return rounds == 0 || rounds > most_useful_rounds; };
+    return is_too_much(repetitions_to_tell(metric, large_change)) ||
+           (metric.base_n >= rounds_of_estimates && is_too_much(repetitions_to_settle(metric, family)));
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "core/measure/paired_comparison.hpp"
 
+#include "core/measure/paired.hpp"
+
 #include "tests/measure/samples.hpp"
 
 using namespace memsweep;
@@ -69,10 +71,22 @@ TEST_CASE("rounds end where noise asks for too many of them", "[unit]")
         return judged(
             run_of({metric("wall_time", first(base, rounds))}, {metric("wall_time", first(candidate, rounds))}));
     };
-    CHECK_FALSE(is_settled(after(19)));
-    CHECK(is_settled(after(20)));
-    CHECK(verdict_of(after(20), "wall_time") == Verdict::inconclusive);
-    CHECK(outcome(after(20)) == Outcome::passed);
+    const std::size_t first_verdict = least_rounds(share_of_false_alarms(model::MetricClass::noisy, 1));
+    CHECK_FALSE(is_settled(after(first_verdict - 1)));
+    CHECK(is_settled(after(first_verdict)));
+    CHECK(verdict_of(after(first_verdict), "wall_time") == Verdict::inconclusive);
+    CHECK(outcome(after(first_verdict)) == Outcome::passed);
+}
+
+TEST_CASE("rounds go on where more of them can tell a large change", "[unit]")
+{
+    base::Rng rng{7};
+    const std::vector<double> base = noisy_sample(rng, 40, 1, 0.06);
+    const std::vector<double> candidate = noisy_sample(rng, 40, 1, 0.06);
+    const Comparison comparison =
+        judged(run_of({metric("wall_time", first(base, 13))}, {metric("wall_time", first(candidate, 13))}));
+    CHECK(verdict_of(comparison, "wall_time") == Verdict::inconclusive);
+    CHECK_FALSE(is_settled(comparison));
 }
 
 TEST_CASE("rounds go on until everything judged is decided", "[unit]")
