@@ -113,6 +113,9 @@ void add_comparing(Command& command, RunCommand& run)
     command.option("--against CMD", value::text(run.against),
                    "Measure this command too, both in random order in each round, and compare: a regression is exit "
                    "code 1. Quotes keep words together; no shell reads it");
+    command.flag("--duet", run.duet,
+                 "Run both of a round at the same time, each on one of two processors of one kind, drawn anew for each "
+                 "round, so that noise hits both alike");
     command.option("--budget DURATION", value::duration(run.budget),
                    "Begin no round that would end later than this, as in 10m");
     command.option("--threshold METRIC=PERCENT[,ABS]", value::pairs(run.thresholds, "NAME=VALUE", Arity::each_time),
@@ -127,8 +130,9 @@ base::Expected<void> check_comparison(const RunCommand& run)
                                                                                   : "--count");
     }
     if (run.against.empty()) {
-        if (run.is_automatic || run.budget || !run.thresholds.empty()) {
+        if (run.is_automatic || run.budget || run.duet || !run.thresholds.empty()) {
             return refuse("needs --against CMD, the program to compare with", run.is_automatic ? "-n auto"
+                                                                              : run.duet       ? "--duet"
                                                                               : run.budget     ? "--budget"
                                                                                                : "--threshold");
         }
@@ -136,6 +140,12 @@ base::Expected<void> check_comparison(const RunCommand& run)
     }
     if (run.resume || run.quick || !run.baseline.empty()) {
         return refuse("rounds of two programs are not resumed, not --quick, and have no --baseline", "--against");
+    }
+    const std::set<std::string_view> one_for_all{"", model::output_discarded, model::output_inherited,
+                                                 model::output_checksum};
+    if (run.duet && !one_for_all.contains(run.stdout_word)) {
+        return refuse("both programs of --duet would write this file at the same time; null, inherit or checksum",
+                      "--stdout");
     }
     if (auto words = base::command_words(run.against); !words) {
         return refuse(words.error().message, "--against");

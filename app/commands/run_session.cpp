@@ -6,6 +6,7 @@
 #include <climits>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -31,9 +32,12 @@
 #include "core/sys/machine_facts.hpp"
 #include "core/sys/output_file.hpp"
 #include "core/sys/page_ops.hpp"
+#include "core/sys/processor_pair.hpp"
 #include "core/sys/signals.hpp"
+#include "core/sys/topology.hpp"
 #include "reporters/document/comparison.hpp"
 #include "reporters/formats.hpp"
+#include "scenarios/reader/command_plans.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -67,6 +71,21 @@ void warm_memory(std::uint64_t bytes)
 {
     const std::uint64_t available = sys::available_memory();  // 0: not known
     static_cast<void>(sys::prefault_machine_memory(available == 0 ? bytes : std::min(bytes, available / 4 * 3)));
+}
+
+base::Expected<std::vector<std::uint32_t>> duet_processors()
+{
+    const sys::Topology topology = MEMSWEEP_TRY(sys::load_topology());
+    if (!topology.is_this_machine) {
+        return refuse("HWLOC_XMLFILE or HWLOC_SYNTHETIC describes another machine; measure without them", "--duet");
+    }
+    const auto pair = sys::two_of_one_kind(topology);
+    if (!pair) {
+        return refuse("needs two processors of one kind that this process may run on; allow it more (taskset, cpuset), "
+                      "or measure in turns, without it",
+                      "--duet");
+    }
+    return std::vector{pair->first, pair->second};
 }
 
 // `repeats_enough`: that there are few repetitions needs no telling.
@@ -144,6 +163,9 @@ class RunSession {
     base::Expected<ExitCode> run(const model::Plan& plan)
     {
         model::RunReport report = new_report(plan);
+        if (command_.duet) {
+            report.run.duet_processors = MEMSWEEP_TRY(duet_processors());
+        }
         const std::vector<ReportTarget> targets = MEMSWEEP_TRY(expanded_targets(report));
         std::optional<Baseline> baseline;
         if (!command_.baseline.empty()) {
@@ -295,6 +317,14 @@ class RunSession {
             rounds.emplace(clock_, *criteria, BuildRounds::Limits{command_.is_automatic, command_.budget});
             options.before_turn = [&rounds] { rounds->before_turn(); };
             options.round_ended = [&rounds](const model::RunReport& so_far) { return rounds->round_ended(so_far); };
+        }
+        std::optional<engine::CommandExecutor> both;
+        if (const std::vector<std::uint32_t>& processors = report.run.duet_processors; !processors.empty()) {
+            both.emplace(clock_, signals_, recorder_library());
+            options.together_over = scenarios::build_axis;
+            options.run_together = [&both, &processors](std::span<const engine::Repetition> repetitions) {
+                return both->run_together(repetitions, processors);
+            };
         }
         engine::Runner runner{plan, *executor, observers, clock_, capabilities_, options};
         runner.run(report);

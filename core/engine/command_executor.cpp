@@ -19,15 +19,24 @@
 
 #include "core/base/printable.hpp"
 #include "core/base/quantity.hpp"
+#include "core/engine/halves.hpp"
 #include "core/engine/program.hpp"
 #include "core/engine/program_output.hpp"
 #include "core/sys/allocator_library.hpp"
 #include "core/sys/command_launch.hpp"
 #include "core/sys/process_probe.hpp"
 #include "core/sys/process_tree.hpp"
+#include "core/sys/processors.hpp"
 #include "core/trace/format/trace_layout.hpp"
 
 namespace memsweep::engine {
+
+// What a program has to keep to that runs at the same time as another.
+struct Hold {
+    std::optional<std::uint32_t> processor;  // it runs on no other
+    std::function<void()> gate;              // returns when it may begin
+};
+
 namespace {
 
 using std::chrono::milliseconds;
@@ -93,6 +102,9 @@ class Supervision {
         counts_folder_ = folder;
     }
 
+    // As the next program is to be held.
+    void hold(const Hold& hold) { hold_ = hold; }
+
     // `sampler`: null: its memory is of no interest.
     ProgramEnd run(const model::CommandSpec& command, const std::vector<std::string>& words,
                    const model::AllocatorSpec& allocator, const std::string& output, nanoseconds interval,
@@ -111,6 +123,9 @@ class Supervision {
         std::optional<sys::HardwareCounters> counters;
         if (counts) {
             counters.emplace(launch->launcher());
+        }
+        if (hold_.gate) {
+            hold_.gate();
         }
         auto launched = launch->start();
         last_words_.close_write_end();
@@ -142,7 +157,7 @@ class Supervision {
                                                bool waits)
     {
         sys::LaunchOptions options{
-            .program = {.argv = executed(words, command.shell)}, .cwd = command.cwd, .waits = waits};
+            .program = {.argv = executed(words, command.shell)}, .cwd = command.cwd, .waits = waits || hold_.gate};
         sys::put_under(allocator, options.program);
         options.program.environment.insert(options.program.environment.end(), command.environment.begin(),
                                            command.environment.end());
@@ -165,6 +180,10 @@ class Supervision {
         if (output != model::output_inherited) {
             MEMSWEEP_TRY(last_words_.open());
             options.error = last_words_.write_end();
+        }
+        sys::Affinity processor;  // which the program inherits
+        if (hold_.processor) {
+            MEMSWEEP_TRY(processor.limit_to({*hold_.processor}));
         }
         return sys::CommandLaunch::prepare(options);
     }
@@ -260,6 +279,7 @@ class Supervision {
     Checksum checksum_;
     std::string recorder_;  // empty: nothing is counted
     std::string counts_folder_;
+    Hold hold_;
 };
 
 // Removed with all that is in it.
@@ -334,46 +354,89 @@ CommandExecutor::CommandExecutor(const sys::Clock& clock, const sys::StopSignals
     sys::adopt_orphans();
 }
 
-template <typename Run>
-void CommandExecutor::run_between(const Program& program, const RunLimits& limits, Outcome& outcome,
-                                  const Run& run) const
+void CommandExecutor::do_beside(const Program& program, const RunLimits& limits, std::string_view what,
+                                const std::vector<std::string>& words, Outcome& outcome) const
 {
-    const model::CommandSpec& command = *program.command;
-    // Whatever the program has done, `cleanup` follows, unless the user wants an end.
-    model::CommandSpec surrounding = command;
-    surrounding.input.clear();  // which `prepare` may be there to make
-    const auto beside_it = [&](std::string_view what, const std::vector<std::string>& words) {
-        if (words.empty() || outcome.ending == Ending::interrupted) {
-            return;
-        }
-        ProgramEnd end = Supervision{clock_, signals_, limits.timeout}.run(
-            surrounding, words, {}, model::output_discarded, {}, nullptr, nobody);
-        std::string why = judge(end, 0, limits.timeout);
-        if (end.ending != Ending::finished && outcome.ending == Ending::finished) {
-            outcome.ending = end.ending == Ending::interrupted ? Ending::interrupted : Ending::broken;
-            outcome.reason = fmt::format("{}: {}", what, why);
-        }
-    };
-    outcome.ending = signals_.arrived() ? Ending::interrupted : Ending::finished;
-    beside_it("prepare", command.prepare);
-    if (outcome.ending == Ending::finished) {
-        outcome = run();
+    if (words.empty() || outcome.ending == Ending::interrupted) {
+        return;
     }
-    beside_it("cleanup", command.cleanup);
+    model::CommandSpec surrounding = *program.command;
+    surrounding.input.clear();  // which `prepare` may be there to make
+    ProgramEnd end = Supervision{clock_, signals_, limits.timeout}.run(surrounding, words, {}, model::output_discarded,
+                                                                       {}, nullptr, nobody);
+    std::string why = judge(end, 0, limits.timeout);
+    if (end.ending != Ending::finished && outcome.ending == Ending::finished) {
+        outcome.ending = end.ending == Ending::interrupted ? Ending::interrupted : Ending::broken;
+        outcome.reason = fmt::format("{}: {}", what, why);
+    }
+}
+
+void CommandExecutor::prepare(const Program& program, const RunLimits& limits, Outcome& outcome) const
+{
+    outcome.ending = signals_.arrived() ? Ending::interrupted : Ending::finished;
+    do_beside(program, limits, "prepare", program.command->prepare, outcome);
+}
+
+// Follows whatever the program has done, unless the user wants an end.
+void CommandExecutor::clean_up(const Program& program, const RunLimits& limits, Outcome& outcome) const
+{
+    do_beside(program, limits, "cleanup", program.command->cleanup, outcome);
 }
 
 Outcome CommandExecutor::run(const Program& program, const RunLimits& limits,
                              const std::function<void(int pid)>& started)
 {
     Outcome outcome;
-    run_between(program, limits, outcome, [&] { return measure(program, limits, started); });
+    prepare(program, limits, outcome);
+    if (outcome.ending == Ending::finished) {
+        outcome = measure(program, limits, started, {});
+    }
+    clean_up(program, limits, outcome);
+    count_behind(program, limits, outcome);
+    return outcome;
+}
+
+std::vector<Outcome> CommandExecutor::run_together(std::span<const Repetition> repetitions,
+                                                   std::span<const std::uint32_t> processors) const
+{
+    std::vector<Outcome> outcomes(repetitions.size());
+    std::vector<Half> halves;
+    std::vector<std::size_t> measured;
+    for (std::size_t i = 0; i < repetitions.size(); ++i) {
+        const Repetition& one = repetitions[i];
+        prepare(one.program, one.limits, outcomes[i]);
+        if (outcomes[i].ending == Ending::finished) {
+            const std::uint32_t processor = processors[one.place];
+            halves.push_back({.measure =
+                                  [this, &one, processor](const std::function<void(int)>& started, const auto& gate) {
+                                      return measure(one.program, one.limits, started, {processor, gate});
+                                  },
+                              .started = one.started,
+                              .longest = one.limits.timeout + grace + 2 * end_patience});
+            measured.push_back(i);
+        }
+    }
+    std::vector<Outcome> together = run_halves(halves, clock_, signals_);
+    for (std::size_t i = 0; i < measured.size(); ++i) {
+        outcomes[measured[i]] = std::move(together[i]);
+    }
+    for (std::size_t i = 0; i < repetitions.size(); ++i) {
+        clean_up(repetitions[i].program, repetitions[i].limits, outcomes[i]);
+    }
+    for (std::size_t i = 0; i < repetitions.size(); ++i) {
+        count_behind(repetitions[i].program, repetitions[i].limits, outcomes[i]);
+    }
+    return outcomes;
+}
+
+void CommandExecutor::count_behind(const Program& program, const RunLimits& limits, Outcome& outcome) const
+{
     if (outcome.ending == Ending::finished && limits.counts) {
         auto counts = count(program, limits);
         outcome.command.why_uncounted = counts ? "" : counts.error().message;
         outcome.command.counts = counts ? std::optional{*counts} : std::nullopt;
         outcome.ending = signals_.arrived() ? Ending::interrupted : Ending::finished;
     }
-    return outcome;
 }
 
 base::Expected<trace::Counts> CommandExecutor::count(const Program& program, const RunLimits& limits) const
@@ -383,16 +446,16 @@ base::Expected<trace::Counts> CommandExecutor::count(const Program& program, con
     MEMSWEEP_TRY(sys::can_be_preloaded(executed(command.run, command.shell)));
     const CountsFolder folder = MEMSWEEP_TRY(CountsFolder::make());
     Outcome outcome;
-    run_between(program, limits, outcome, [&] {
+    prepare(program, limits, outcome);
+    if (outcome.ending == Ending::finished) {
         Supervision supervision{clock_, signals_, limits.timeout};
         supervision.count_with(library, folder.path());
         ProgramEnd end =
             supervision.run(command, command.run, program.allocator, model::output_discarded, {}, nullptr, nobody);
-        Outcome counted;
-        counted.reason = judge(end, command.exit_code, limits.timeout);
-        counted.ending = end.ending;
-        return counted;
-    });
+        outcome.reason = judge(end, command.exit_code, limits.timeout);
+        outcome.ending = end.ending;
+    }
+    clean_up(program, limits, outcome);
     if (outcome.ending != Ending::finished) {
         return base::fail(base::ErrorCode::os, "counting its allocations: " + outcome.reason);
     }
@@ -400,13 +463,15 @@ base::Expected<trace::Counts> CommandExecutor::count(const Program& program, con
 }
 
 Outcome CommandExecutor::measure(const Program& program, const RunLimits& limits,
-                                 const std::function<void(int pid)>& started)
+                                 const std::function<void(int pid)>& started, const Hold& hold) const
 {
     const model::CommandSpec& command = *program.command;
     const bool keeps_series = limits.series.interval > nanoseconds::zero() && limits.series.working_set;
     TreeSampler sampler{keeps_series};
     Outcome outcome;
-    ProgramEnd end = Supervision{clock_, signals_, limits.timeout}.run(
+    Supervision supervision{clock_, signals_, limits.timeout};
+    supervision.hold(hold);
+    ProgramEnd end = supervision.run(
         command, command.run, program.allocator, command.output,
         keeps_series ? limits.series.interval : nanoseconds::zero(), &sampler, [&](int pid) {
             outcome.pid = pid;
@@ -425,15 +490,15 @@ Outcome CommandExecutor::measure(const Program& program, const RunLimits& limits
     if (sampler.most_processes() > 1) {
         record.peak_working_set_bytes = std::max(record.peak_working_set_bytes, sampler.peak_bytes());
     }
-    outcome.command = {.user_time = status.user_cpu,
-                       .system_time = status.system_cpu,
-                       .context_switches = status.context_switches,
-                       .read_bytes = status.read_bytes,
-                       .written_bytes = status.written_bytes,
-                       .pressure_seconds = sampler.stall_seconds(),
-                       .hardware = end.hardware,
-                       .checksum = std::move(end.checksum),
-                       .left_processes = end.left.processes};
+    static_cast<CommandUse&>(outcome.command) = {.user_time = status.user_cpu,
+                                                 .system_time = status.system_cpu,
+                                                 .context_switches = status.context_switches,
+                                                 .read_bytes = status.read_bytes,
+                                                 .written_bytes = status.written_bytes,
+                                                 .pressure_seconds = sampler.stall_seconds(),
+                                                 .hardware = end.hardware,
+                                                 .left_processes = end.left.processes};
+    outcome.command.checksum = std::move(end.checksum);
     for (model::Series& series : sampler.take_series()) {
         if (series.name == "working_set" && !series.t.empty()) {
             outcome.series.push_back(std::move(series));

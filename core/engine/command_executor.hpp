@@ -10,11 +10,16 @@
 //          processor is spent. The first sample comes when short programs have ended.
 //          Where allocations are counted, the program runs once more, untimed, under the recorder.
 // Errors   an Outcome, never an exception; `crashed` for an exit code other than the case's.
-// Threads  one, which also adopts orphans for as long as this process lives.
+// Threads  one, which also adopts orphans for as long as this process lives. run_together supervises each program by a
+//          copy of this process (halves.hpp).
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/engine/executor.hpp"
 #include "core/engine/tree_sampler.hpp"
@@ -25,6 +30,8 @@
 
 namespace memsweep::engine {
 
+struct Hold;
+
 class CommandExecutor final : public Executor {
   public:
     // `recorder`: the library that counts allocations, or why there is none.
@@ -34,14 +41,22 @@ class CommandExecutor final : public Executor {
     [[nodiscard]] Outcome run(const Program& program, const RunLimits& limits,
                               const std::function<void(int pid)>& started) override;
 
-  private:
-    // With what is to be done before and after it.
-    template <typename Run>
-    void run_between(const Program& program, const RunLimits& limits, Outcome& outcome, const Run& run) const;
-    [[nodiscard]] Outcome measure(const Program& program, const RunLimits& limits,
-                                  const std::function<void(int pid)>& started);
+    // All at the same time, each program on the processor of its place alone. What is to be done before and after them,
+    // and counting, is done for one after another. As many outcomes, in their order; one that fails costs no other.
+    [[nodiscard]] std::vector<Outcome> run_together(std::span<const Repetition> repetitions,
+                                                    std::span<const std::uint32_t> processors) const;
 
-    // The same program once more, with nothing timed.
+  private:
+    // What is to be done before and after the program.
+    void do_beside(const Program& program, const RunLimits& limits, std::string_view what,
+                   const std::vector<std::string>& words, Outcome& outcome) const;
+    void prepare(const Program& program, const RunLimits& limits, Outcome& outcome) const;
+    void clean_up(const Program& program, const RunLimits& limits, Outcome& outcome) const;
+    [[nodiscard]] Outcome measure(const Program& program, const RunLimits& limits,
+                                  const std::function<void(int pid)>& started, const Hold& hold) const;
+
+    // The same program once more, with nothing timed, if it is asked for and has finished.
+    void count_behind(const Program& program, const RunLimits& limits, Outcome& outcome) const;
     [[nodiscard]] base::Expected<trace::Counts> count(const Program& program, const RunLimits& limits) const;
 
     const sys::Clock& clock_;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -36,8 +37,8 @@ enum class Ending {
     broken,       // the harness itself failed
 };
 
-// What a foreign program did, beside what every repetition's record holds.
-struct CommandRecord {
+// What a foreign program used, beside what every repetition's record holds.
+struct CommandUse {
     std::chrono::nanoseconds user_time{};
     std::chrono::nanoseconds system_time{};
     std::uint64_t context_switches{};
@@ -45,10 +46,13 @@ struct CommandRecord {
     std::uint64_t written_bytes{};
     std::optional<double> pressure_seconds;
     sys::HardwareCounts hardware;
+    std::uint64_t left_processes{};  // that it left behind, and that were killed
+};
+
+struct CommandRecord : CommandUse {
     std::string checksum;                 // of what it printed; empty: not asked for
     std::optional<trace::Counts> counts;  // of the run behind it; empty: none, or it cannot be counted
     std::string why_uncounted;            // empty: it was, or that was not asked for
-    std::uint64_t left_processes{};       // that it left behind, and that were killed
 };
 
 // Everything one repetition measured, complete only when `ending` is finished.
@@ -65,6 +69,14 @@ struct Outcome {
     model::AllocatorInfo allocator;                            // what the worker said of it, if the case names one
     std::shared_ptr<const trace::CallTimeCounts> call_counts;  // nullptr: no replay timed its calls
     CommandRecord command;                                     // of a program that is a command
+};
+
+// One of the repetitions that go at the same time.
+struct Repetition {
+    const Program& program;
+    RunLimits limits;
+    std::size_t place{};                    // from 0; another for each of them
+    std::function<void(int pid)> started;  // as of Executor::run
 };
 
 // Copies the measurements that a repetition left in its region, and turns the region's state into an ending with its

@@ -70,6 +70,24 @@ bool wants_counts(const Program& program, const model::CaseReport& report)
             !repeats(report, "live_bytes_end"));
 }
 
+// Cases that differ in this axis alone.
+std::vector<std::vector<std::size_t>> together(const std::vector<model::Case>& cases, std::string_view over)
+{
+    std::vector<std::vector<std::size_t>> groups;
+    std::vector<std::vector<model::Param>> shared;
+    for (std::size_t index = 0; index < cases.size(); ++index) {
+        std::vector<model::Param> others = cases[index].params;
+        std::erase_if(others, [over](const model::Param& param) { return param.name == over; });
+        const auto place = static_cast<std::size_t>(std::ranges::find(shared, others) - shared.begin());
+        if (place == groups.size()) {
+            groups.emplace_back();
+            shared.push_back(std::move(others));
+        }
+        groups[place].push_back(index);
+    }
+    return groups;
+}
+
 }  // namespace
 
 Runner::Runner(const model::Plan& plan, Executor& executor, Observer& observer, const sys::Clock& clock,
@@ -100,7 +118,7 @@ void Runner::run(model::RunReport& report)
 void Runner::prepare(model::RunReport& report)
 {
     entries_.clear();
-    sweeps_ = model::sweeps(plan_.cases);
+    sweeps_ = options_.run_together ? together(plan_.cases, options_.together_over) : model::sweeps(plan_.cases);
     const auto estimates = model::estimated_peaks_bytes(plan_.cases, options_.memory_budget_bytes);
     std::vector<model::CaseReport> earlier = std::exchange(report.cases, {});
     const model::CaseIndex earlier_index{earlier};
@@ -190,6 +208,7 @@ void Runner::take_turns(model::RunReport& report)
     const bool sequential = settings.order == model::Order::sequential;
     const std::uint64_t rounds = std::uint64_t{settings.warmup} + settings.repetitions;
     std::vector<std::size_t> order(sweeps_.size());
+    std::size_t first_place = 0;
     bool goes_on = true;
     for (std::uint64_t turn = 0; turn < rounds * order.size() && goes_on; ++turn) {
         const auto round = static_cast<std::uint32_t>(sequential ? turn % rounds : turn / order.size());
@@ -199,7 +218,9 @@ void Runner::take_turns(model::RunReport& report)
         if (place == 0) {  // a round begins
             std::iota(order.begin(), order.end(), std::size_t{0});
             if (settings.order == model::Order::shuffled) {
-                base::Rng{settings.seed + number + (warmup ? 1'000'000'007ULL : 0)}.shuffle(order);
+                base::Rng random{settings.seed + number + (warmup ? 1'000'000'007ULL : 0)};
+                random.shuffle(order);
+                first_place = random.below(2);
             }
         }
         if (!warmup && (sequential || place == 0)) {
@@ -208,7 +229,8 @@ void Runner::take_turns(model::RunReport& report)
         if (options_.before_turn) {
             options_.before_turn();
         }
-        goes_on = take_turn(report, {sweeps_[order[place]], number, warmup});
+        const Turn now{sweeps_[order[place]], number, warmup, first_place};
+        goes_on = options_.run_together ? take_together(report, now) : take_turn(report, now);
         if (goes_on && !warmup && !sequential && place + 1 == order.size()) {
             const RoundEnd end = end_round(report, number);
             goes_on = end != RoundEnd::last;
@@ -286,25 +308,70 @@ bool Runner::take_turn(model::RunReport& report, const Turn& turn)
 
 bool Runner::run_case(model::RunReport& report, std::size_t index, std::uint32_t number, bool warmup, bool keeps_worker)
 {
-    Entry& entry = entries_[index];
-    const bool had_ended = entry.ended;
     keep_memory_warm();
-    RepetitionStart start{.case_id = entry.plan_case->id, .repetition = number, .warmup = warmup};
-    const RunLimits limits{.timeout = plan_.settings.timeout,
-                           .series = warmup ? model::SeriesSpec{} : entry.plan_case->series,
-                           .measure_fault_cost = !warmup,
-                           .drain_first = entry.plan_case->placement == model::Placement::drain,
-                           .keeps_worker = keeps_worker,
-                           .counts = !warmup && wants_counts(entry.program, report.cases[index])};
-    const Outcome outcome = executor_.run(entry.program, limits, [&](int pid) {
+    RepetitionStart start{.case_id = entries_[index].plan_case->id, .repetition = number, .warmup = warmup};
+    RunLimits limits = limits_of(report, index, warmup);
+    limits.keeps_worker = keeps_worker;
+    const Outcome outcome = executor_.run(entries_[index].program, limits, [&](int pid) {
         start.pid = pid;
         observer_.repetition_started(start);
     });
     last_use_ = clock_.now();
-    accept(report, index, outcome, number, warmup);
+    settle(report, index, start, outcome);
+    return !interrupted_ && !aborted_;
+}
+
+RunLimits Runner::limits_of(const model::RunReport& report, std::size_t index, bool warmup) const
+{
+    const Entry& entry = entries_[index];
+    return {.timeout = plan_.settings.timeout,
+            .series = warmup ? model::SeriesSpec{} : entry.plan_case->series,
+            .measure_fault_cost = !warmup,
+            .drain_first = entry.plan_case->placement == model::Placement::drain,
+            .counts = !warmup && wants_counts(entry.program, report.cases[index])};
+}
+
+void Runner::settle(model::RunReport& report, std::size_t index, const RepetitionStart& start, const Outcome& outcome)
+{
+    const bool had_ended = entries_[index].ended;
+    accept(report, index, outcome, start.repetition, start.warmup);
     observer_.repetition_ended(start, outcome, report);
-    if (entry.ended && !had_ended) {
+    if (entries_[index].ended && !had_ended) {
         end_case(report, index);
+    }
+}
+
+// Those that are still due; where others were lost, a case goes on without them.
+bool Runner::take_together(model::RunReport& report, const Turn& turn)
+{
+    std::vector<std::size_t> members;
+    std::vector<RepetitionStart> starts(turn.sweep.size());
+    std::vector<Repetition> repetitions;
+    for (std::size_t i = 0; i < turn.sweep.size(); ++i) {
+        const std::size_t index = turn.sweep[i];
+        const Entry& entry = entries_[index];
+        if (entry.ended || entry.lost) {
+            continue;
+        }
+        RepetitionStart& start = starts[members.size()];
+        start = {.case_id = entry.plan_case->id, .repetition = turn.number, .warmup = turn.warmup};
+        repetitions.push_back({.program = entry.program,
+                               .limits = limits_of(report, index, turn.warmup),
+                               .place = (turn.first_place + i) % turn.sweep.size(),
+                               .started = [this, &start](int pid) {
+                                   start.pid = pid;
+                                   observer_.repetition_started(start);
+                               }});
+        members.push_back(index);
+    }
+    if (members.empty()) {
+        return true;
+    }
+    keep_memory_warm();
+    const std::vector<Outcome> outcomes = options_.run_together(repetitions);
+    last_use_ = clock_.now();
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        settle(report, members[i], starts[i], outcomes[i]);
     }
     return !interrupted_ && !aborted_;
 }

@@ -2,7 +2,7 @@
 //
 // Errors   a case that crashes, times out or runs out of memory ends alone, with a reason; the others go on. In a sweep
 //          it takes the worker with it, and so the cases after it; those before it keep their repetitions and go on.
-//          An interruption ends the run; what was measured stays in the report, which says `interrupted`.
+//          Of cases that go together one that fails costs no other. An interruption ends the run; what was measured stays in the report, which says `interrupted`.
 // Memory   before the cases are timed, and again after a pause, the machine's memory is touched once up to the largest
 //          estimate: on a virtual machine the first touch of a page ever costs several times a later one.
 #pragma once
@@ -39,11 +39,12 @@ class Runner {
         bool lost{};   // nor can it run for the sake of those that come after it in a sweep
     };
     using Sweep = std::vector<std::size_t>;  // indices of entries
-    // One repetition of a sweep, or of a case placed alone.
+    // One repetition of a sweep, of a case placed alone, or of those that go together.
     struct Turn {
         const Sweep& sweep;
         std::uint32_t number{};  // from 0; of the warm-up rounds when `warmup`
         bool warmup{};
+        std::size_t first_place{};  // of those that go together: place of the first, the others follow
     };
 
     void prepare(model::RunReport& report);
@@ -52,7 +53,10 @@ class Runner {
     [[nodiscard]] Sweep due(const model::RunReport& report, const Turn& turn) const;
     bool take_turn(model::RunReport& report, const Turn& turn);  // false: the run stops
     [[nodiscard]] RoundEnd end_round(model::RunReport& report, std::uint32_t number);
+    bool take_together(model::RunReport& report, const Turn& turn);
     bool run_case(model::RunReport& report, std::size_t index, std::uint32_t number, bool warmup, bool keeps_worker);
+    [[nodiscard]] RunLimits limits_of(const model::RunReport& report, std::size_t index, bool warmup) const;
+    void settle(model::RunReport& report, std::size_t index, const RepetitionStart& start, const Outcome& outcome);
     void cut_short(model::RunReport& report, const Sweep& sweep, std::size_t failed);
     void accept(model::RunReport& report, std::size_t index, const Outcome& outcome, std::uint32_t number, bool warmup);
     void end_case(model::RunReport& report, std::size_t index);

@@ -188,7 +188,8 @@ struct RunInfo {
     Order order{};
     std::uint64_t seed{};
     Isolation isolation{};
-    bool interrupted{true};  // until the last write says otherwise
+    std::vector<std::uint32_t> duet_processors;  // on which two programs ran at the same time; empty: one after another
+    bool interrupted{true};                      // until the last write says otherwise
     std::string scenario_name, scenario_path, scenario_sha256, scenario_fingerprint;
     std::string scenario_description;
     std::map<std::string, std::string> overrides;

@@ -44,7 +44,7 @@ struct ExitStatus {
 // From what wait4 gave.
 [[nodiscard]] ExitStatus exit_status(int wait_status, const rusage& usage) noexcept;
 
-// A child process that does not outlive us: a worker, or the command that is watched.
+// A child process that does not outlive us: a worker, the command that is watched, or a copy of this process.
 //
 // Sources  fork and execve; PR_SET_PDEATHSIG; pidfd_open (Linux 5.3); wait4.
 // Errors   invalid_input: an empty argv, a bad environment name or descriptor number; os: the kernel refused, and also
@@ -71,6 +71,12 @@ class ChildProcess {
   public:
     // Returns when the program has been started, or could not be.
     [[nodiscard]] static base::Expected<ChildProcess> spawn(const SpawnOptions& options);
+
+    // A copy of this process that does `work` and ends: exit code 0, or a signal where the work throws. It has our
+    // descriptors and our mask of signals, leads its own process group, and adopts the orphans of what it starts.
+    //
+    // Threads  there is no other: what one holds locked would stay so in the copy.
+    [[nodiscard]] static base::Expected<ChildProcess> copy(const std::function<void()>& work);
 
     ChildProcess(const ChildProcess&) = delete;
     ChildProcess& operator=(const ChildProcess&) = delete;

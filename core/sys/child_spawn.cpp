@@ -21,6 +21,8 @@
 
 #include <fmt/format.h>
 
+#include "core/sys/process_probe.hpp"
+
 namespace memsweep::sys {
 
 std::vector<char*> exec_list(const std::vector<std::string>& texts)
@@ -300,6 +302,31 @@ base::Expected<ChildProcess> ChildProcess::spawn(const SpawnOptions& options)
     }
     return given_up(pid, got > 0 ? base::os_error(failure.call.data(), failure.error, program)
                                  : base::os_error("starting a process", errno, program));
+}
+
+base::Expected<ChildProcess> ChildProcess::copy(const std::function<void()>& work)
+{
+    const pid_t parent = ::getpid();
+    const pid_t pid = ::fork();
+    if (pid < 0) {
+        return base::fail(base::os_error("fork", errno));
+    }
+    if (pid == 0) {
+        [&]() noexcept {  // nothing may unwind into what is the parent's
+            ::setpgid(0, 0);
+            ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+            adopt_orphans();
+            if (::getppid() == parent) {
+                work();
+            }
+            ::_exit(0);
+        }();
+    }
+    UniqueFd pidfd{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
+    if (!pidfd.valid()) {
+        return given_up(pid, base::os_error("pidfd_open", errno));
+    }
+    return ChildProcess{pid, std::move(pidfd)};
 }
 
 base::Expected<ForegroundCommand>

@@ -54,7 +54,11 @@ std::vector<Processor> processors_of(hwloc_topology_t topology, bool is_this_mac
     std::vector<Processor> processors;
     for_each_of(topology, HWLOC_OBJ_PU, [&](hwloc_obj_t object) {
         const bool is_allowed = std::ranges::find(allowed, object->os_index) != allowed.end();
-        processors.push_back({.id = object->os_index, .is_allowed = is_allowed});
+        const hwloc_obj* const core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, object);
+        processors.push_back({.id = object->os_index,
+                              .is_allowed = is_allowed,
+                              .core = core == nullptr ? std::nullopt : std::optional{core->logical_index},
+                              .kind = hwloc_cpukinds_get_by_cpuset(topology, object->cpuset, 0)});
     });
     std::ranges::sort(processors, {}, &Processor::id);
     return processors;

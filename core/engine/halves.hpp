@@ -1,0 +1,33 @@
+// Programs that run at the same time, each supervised by a copy of this process: whatever a program starts and leaves
+// behind is a descendant of its own supervisor alone, so that no other is taken for it, and none is killed with it.
+//
+// Cost     a fork of this process for each, before its program begins. They begin within some 0.1 ms of each other
+//          (median; two idle processors of a VM), because all wait at a gate until the last of them is there.
+// Errors   an Outcome, never an exception: `broken` for a supervisor that is lost. What ended by itself stands.
+// Threads  one, and this process has no other. A stop signal that it gets is passed on to every half.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "core/engine/executor.hpp"
+#include "core/sys/clock.hpp"
+#include "core/sys/signals.hpp"
+
+namespace memsweep::engine {
+
+struct Half {
+    // In the copy: calls `gate` when all is ready, begins when that returns, and calls `started` with the program's
+    // pid. Of the outcome it fills what a foreign program has: no points, phases, slots or series.
+    std::function<Outcome(const std::function<void(int pid)>& started, const std::function<void()>& gate)> measure;
+    std::function<void(int pid)> started;  // in this process
+    std::chrono::nanoseconds longest{};    // from its begin to its end, else it is lost
+};
+
+// As many outcomes, in their order.
+[[nodiscard]] std::vector<Outcome> run_halves(std::span<const Half> halves, const sys::Clock& clock,
+                                              const sys::StopSignals& signals);
+
+}  // namespace memsweep::engine
