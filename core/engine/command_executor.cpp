@@ -34,7 +34,7 @@ namespace memsweep::engine {
 // What a program has to keep to that runs at the same time as another.
 struct Hold {
     std::optional<std::uint32_t> processor;  // it runs on no other
-    std::function<void()> gate;              // returns when it may begin
+    std::function<void(int gate)> ready;     // somebody else releases this gate of its launch; empty: it begins at once
 };
 
 namespace {
@@ -124,10 +124,10 @@ class Supervision {
         if (counts) {
             counters.emplace(launch->launcher());
         }
-        if (hold_.gate) {
-            hold_.gate();
+        if (hold_.ready) {
+            hold_.ready(launch->gate());
         }
-        auto launched = launch->start();
+        auto launched = hold_.ready ? launch->started() : launch->start();
         last_words_.close_write_end();
         checksum_.close_write_end();
         if (!launched) {
@@ -157,7 +157,7 @@ class Supervision {
                                                bool waits)
     {
         sys::LaunchOptions options{
-            .program = {.argv = executed(words, command.shell)}, .cwd = command.cwd, .waits = waits || hold_.gate};
+            .program = {.argv = executed(words, command.shell)}, .cwd = command.cwd, .waits = waits || hold_.ready};
         sys::put_under(allocator, options.program);
         options.program.environment.insert(options.program.environment.end(), command.environment.begin(),
                                            command.environment.end());
@@ -408,8 +408,8 @@ std::vector<Outcome> CommandExecutor::run_together(std::span<const Repetition> r
         if (outcomes[i].ending == Ending::finished) {
             const std::uint32_t processor = processors[one.place];
             halves.push_back({.measure =
-                                  [this, &one, processor](const std::function<void(int)>& started, const auto& gate) {
-                                      return measure(one.program, one.limits, started, {processor, gate});
+                                  [this, &one, processor](const std::function<void(int)>& started, const auto& ready) {
+                                      return measure(one.program, one.limits, started, {processor, ready});
                                   },
                               .started = one.started,
                               .longest = one.limits.timeout + grace + 2 * end_patience});
@@ -471,12 +471,12 @@ Outcome CommandExecutor::measure(const Program& program, const RunLimits& limits
     Outcome outcome;
     Supervision supervision{clock_, signals_, limits.timeout};
     supervision.hold(hold);
-    ProgramEnd end = supervision.run(
-        command, command.run, program.allocator, command.output,
-        keeps_series ? limits.series.interval : nanoseconds::zero(), &sampler, [&](int pid) {
-            outcome.pid = pid;
-            started(pid);
-        });
+    ProgramEnd end =
+        supervision.run(command, command.run, program.allocator, command.output,
+                        keeps_series ? limits.series.interval : nanoseconds::zero(), &sampler, [&](int pid) {
+                            outcome.pid = pid;
+                            started(pid);
+                        });
     outcome.reason = judge(end, command.exit_code, limits.timeout);
     outcome.ending = end.ending;
     const sys::ExitStatus& status = end.status;

@@ -75,7 +75,7 @@ struct Outcome {
 struct Repetition {
     const Program& program;
     RunLimits limits;
-    std::size_t place{};                    // from 0; another for each of them
+    std::size_t place{};                   // from 0; another for each of them
     std::function<void(int pid)> started;  // as of Executor::run
 };
 

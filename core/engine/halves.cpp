@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/sys/child_process.hpp"
+#include "core/sys/command_launch.hpp"
 #include "core/sys/descriptor.hpp"
 #include "core/sys/interprocess.hpp"
 #include "core/sys/process_tree.hpp"
@@ -22,13 +23,13 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr nanoseconds patience = std::chrono::seconds{12};  // for what takes milliseconds, or the end that was asked for
+constexpr nanoseconds patience =
+    std::chrono::seconds{12};  // for what takes milliseconds, or the end that was asked for
 constexpr nanoseconds check_interval = std::chrono::milliseconds{50};
 constexpr nanoseconds last_patience = std::chrono::seconds{1};  // for processes that have nothing left to do
 
-// To and from a half. Its process's end says that nothing more will come.
-constexpr std::string_view is_ready = "r";
-constexpr std::string_view begin = "b";
+// From a half. Its process's end says that nothing more will come.
+constexpr std::string_view is_ready = "r";  // and the gate of its launch
 constexpr std::string_view has_started = "s";
 constexpr std::string_view is_over = "e";
 
@@ -74,29 +75,25 @@ class Supervised {
         sys::Channel& theirs = ends.second;
         auto process = MEMSWEEP_TRY(sys::ChildProcess::copy([&] {
             const auto say = [&theirs](std::string_view word) { static_cast<void>(theirs.send(word)); };
-            const auto gate = [&] {
-                std::array<char, 1> word{};
-                say(is_ready);
-                static_cast<void>(theirs.receive(word, std::nullopt));
-            };
+            const auto ready = [&theirs](int gate) { static_cast<void>(theirs.send(is_ready, gate)); };
             const auto started = [&](int pid) {
                 report->pid = pid;
                 say(has_started);
             };
-            write(half.measure(started, gate), *report);
+            write(half.measure(started, ready), *report);
             say(is_over);
         }));
         return Supervised{half, std::move(ends.first), std::move(region), std::move(process), now + patience};
     }
 
-    [[nodiscard]] bool is_at_gate() const { return at_gate_; }
+    [[nodiscard]] bool is_at_gate() const { return gate_.valid(); }
     [[nodiscard]] bool has_ended() const { return ended_; }
     [[nodiscard]] int fd() const { return ended_ ? -1 : channel_.fd(); }
 
     void let_begin(nanoseconds now)
     {
-        static_cast<void>(channel_.send(begin));
-        at_gate_ = false;
+        sys::CommandLaunch::release(gate_.get());
+        gate_.reset();
         deadline_ = now + half_->longest;
     }
 
@@ -104,13 +101,13 @@ class Supervised {
     void listen(nanoseconds now)
     {
         std::array<char, 1> buffer{};
-        const auto message = channel_.receive(buffer, nanoseconds::zero());
+        auto message = channel_.receive(buffer, nanoseconds::zero());
         if (message && message->timed_out) {
             ended_ = now >= deadline_;
         } else if (!message || message->closed || message->bytes == is_over) {
             ended_ = true;
         } else if (message->bytes == is_ready) {
-            at_gate_ = true;
+            gate_ = std::move(message->fd);
         } else if (message->bytes == has_started) {
             half_->started(region_.data<Report>()->pid);
         }
@@ -146,7 +143,7 @@ class Supervised {
     sys::Channel channel_;
     sys::SharedRegion region_;
     sys::ChildProcess process_;
-    bool at_gate_{};
+    sys::UniqueFd gate_;
     bool ended_{};
     nanoseconds deadline_;
 };
@@ -174,7 +171,7 @@ void supervise(std::vector<std::optional<Supervised>>& all, const sys::Clock& cl
         if (held && each(all, [](const Supervised& one) { return one.is_at_gate() || one.has_ended(); })) {
             held = false;
             for (auto& one : all) {
-                if (one) {
+                if (one && one->is_at_gate()) {
                     one->let_begin(clock.now());
                 }
             }

@@ -19,9 +19,10 @@
 namespace memsweep::engine {
 
 struct Half {
-    // In the copy: calls `gate` when all is ready, begins when that returns, and calls `started` with the program's
-    // pid. Of the outcome it fills what a foreign program has: no points, phases, slots or series.
-    std::function<Outcome(const std::function<void(int pid)>& started, const std::function<void()>& gate)> measure;
+    // In the copy: calls `ready` with the gate of a CommandLaunch, which is released from here, and `started` with the
+    // program's pid. Of the outcome it fills what a foreign program has: no points, phases, slots or series.
+    std::function<Outcome(const std::function<void(int pid)>& started, const std::function<void(int gate)>& ready)>
+        measure;
     std::function<void(int pid)> started;  // in this process
     std::chrono::nanoseconds longest{};    // from its begin to its end, else it is lost
 };

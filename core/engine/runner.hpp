@@ -2,7 +2,8 @@
 //
 // Errors   a case that crashes, times out or runs out of memory ends alone, with a reason; the others go on. In a sweep
 //          it takes the worker with it, and so the cases after it; those before it keep their repetitions and go on.
-//          Of cases that go together one that fails costs no other. An interruption ends the run; what was measured stays in the report, which says `interrupted`.
+//          Of cases that go together one that fails costs no other. An interruption ends the run; what was measured
+//          stays in the report, which says `interrupted`.
 // Memory   before the cases are timed, and again after a pause, the machine's memory is touched once up to the largest
 //          estimate: on a virtual machine the first touch of a page ever costs several times a later one.
 #pragma once

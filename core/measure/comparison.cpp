@@ -392,6 +392,7 @@ base::Expected<Comparison> compare_families(const RunReport& report, const Ratio
     Comparison comparison{.base = side_of(report),
                           .candidate = side_of(report),
                           .is_between = true,
+                          .duet_processors = report.run.duet_processors,
                           .pairs = pair_by_value(report.cases, base, candidate)};
     if (comparison.pairs.empty()) {
         return base::fail(base::ErrorCode::invalid_input,

@@ -74,9 +74,10 @@ struct ComparedCase {
 
 struct Comparison {
     Side base, candidate;
-    bool is_between{};                   // two values of an axis within one result
-    bool is_in_rounds{};                 // judged by compare_rounds()
-    std::vector<std::string> overruled;  // differences that --force ignored
+    bool is_between{};                           // two values of an axis within one result
+    bool is_in_rounds{};                         // judged by compare_rounds()
+    std::vector<std::uint32_t> duet_processors;  // of a result whose sides ran at the same time; empty: they did not
+    std::vector<std::string> overruled;          // differences that --force ignored
     std::vector<ComparedCase> cases;
     std::vector<CasePair> pairs;            // of `cases`
     std::vector<MetricComparison> metrics;  // `pair` counts in `cases`

@@ -137,7 +137,7 @@ base::Expected<CommandLaunch> CommandLaunch::prepare(const LaunchOptions& option
         return base::fail(base::os_error("fcntl", errno, program));
     }
     if (!options.waits) {
-        ::send(ours.get(), &launch_go, 1, MSG_NOSIGNAL);
+        CommandLaunch::release(ours.get());
     }
     std::vector<std::string> argv{path};
     argv.insert(argv.end(), options.program.argv.begin(), options.program.argv.end());
@@ -152,16 +152,26 @@ base::Expected<CommandLaunch> CommandLaunch::prepare(const LaunchOptions& option
     return CommandLaunch{std::move(launcher), std::move(ours), program, options.waits};
 }
 
+void CommandLaunch::release(int gate) noexcept
+{
+    ::send(gate, &launch_go, 1, MSG_NOSIGNAL);
+}
+
 base::Expected<Launched> CommandLaunch::start()
+{
+    if (waits_) {
+        release(gate());
+    }
+    return started();
+}
+
+base::Expected<Launched> CommandLaunch::started()
 {
     const auto receive = [this](LaunchWord& word) {
         return retry_interrupted([&] { return ::recv(socket_.get(), &word, sizeof word, 0); });
     };
     LaunchWord born{};
     LaunchWord refused{};
-    if (waits_) {
-        ::send(socket_.get(), &launch_go, 1, MSG_NOSIGNAL);
-    }
     // The two words come from two processes, in any order.
     ssize_t got = 0;
     for (LaunchWord word{}; (got = receive(word)) == static_cast<ssize_t>(sizeof word);) {

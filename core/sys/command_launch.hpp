@@ -28,7 +28,8 @@ struct LaunchOptions {
     int input{0};          // descriptors of ours
     int output{1};
     int error{2};
-    bool waits{};  // for start(): whatever counts what a process and its children do can be put on the launcher before
+    bool waits{};  // for start() or release(): whatever counts what a process and its children do can be put on the
+                   // launcher before
 };
 
 struct Launched {
@@ -59,6 +60,12 @@ class CommandLaunch {
 
     // Once; returns when the program runs, or could not be run.
     [[nodiscard]] base::Expected<Launched> start();
+
+    // In place of start(), where somebody else gives the word, as a process that starts several at once: who has the
+    // gate, or a copy of it, calls release(). `waits` is set; started() waits for that, and is otherwise as start().
+    [[nodiscard]] int gate() const noexcept { return socket_.get(); }
+    static void release(int gate) noexcept;
+    [[nodiscard]] base::Expected<Launched> started();
 
   private:
     struct Launcher {

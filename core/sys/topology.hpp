@@ -25,9 +25,9 @@ namespace memsweep::sys {
 
 struct Processor {
     std::uint32_t id{};
-    bool is_allowed{};            // this process may run on it
+    bool is_allowed{};                  // this process may run on it
     std::optional<std::uint32_t> core;  // whose other processors share its units; empty: not shown
-    int kind{-1};                 // of cores, by the highest frequency, the least first; -1: not shown
+    int kind{-1};                       // of cores, by the highest frequency, the least first; -1: not shown
 };
 
 enum class CacheType : std::uint8_t { data, instruction, unified };

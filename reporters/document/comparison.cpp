@@ -9,6 +9,7 @@
 
 #include "reporters/document/comparison_parts.hpp"
 #include "reporters/document/run_charts.hpp"
+#include "reporters/document/run_document.hpp"
 
 namespace memsweep::reporters {
 namespace {
@@ -108,6 +109,9 @@ class Part {
         add_opening();
         document_.add(Paragraph{.text = side_text(comparison_.base), .mark = "base       ", .is_apart = true});
         document_.add(Paragraph{.text = side_text(comparison_.candidate), .mark = "candidate  "});
+        if (!comparison_.duet_processors.empty()) {
+            document_.add(Paragraph{.text = duet_line(comparison_.duet_processors), .mark = "duet       "});
+        }
         add_whole_cases();
         for (CaseTable& one : case_tables(report_, comparison_)) {
             document_.add(TableBlock{.table = std::move(one.table)});
@@ -120,10 +124,12 @@ class Part {
 
     void add_markdown()
     {
-        document_.add(Opening{
-            .headline = headline(comparison_),
-            .findings = findings_of(report_, comparison_, medium_),
-            .about = fmt::format("{} against {}", side_text(comparison_.candidate), side_text(comparison_.base))});
+        document_.add(
+            Opening{.headline = headline(comparison_),
+                    .findings = findings_of(report_, comparison_, medium_),
+                    .about = fmt::format("{} against {}{}{}", side_text(comparison_.candidate),
+                                         side_text(comparison_.base), comparison_.duet_processors.empty() ? "" : "; ",
+                                         duet_line(comparison_.duet_processors))});
         for (CaseTable& one : case_tables(report_, comparison_)) {
             const std::string title = one.table.title;
             if (has_change(one.table)) {
@@ -146,6 +152,9 @@ class Part {
             document_.add(Charts{ChartSection{{}, {std::move(*chart)}}});
         }
         document_.add(TableBlock{.table = sides_table(comparison_)});
+        if (!comparison_.duet_processors.empty()) {
+            document_.add(std::vector{Fact{"Duet", duet_line(comparison_.duet_processors)}});
+        }
         add_whole_cases();
         add_cases(detail);
     }

@@ -310,6 +310,9 @@ class Run {
             return;
         }
         document_.add(Paragraph{.text = machine_line(report_.machine), .mark = "  "});
+        if (const std::string duet = duet_line(report_.run.duet_processors); !duet.empty()) {
+            document_.add(Paragraph{.text = "duet: " + duet, .mark = "  "});
+        }
         if (const std::string harness = harness_line(report_.calibration); !harness.empty()) {
             document_.add(Paragraph{.text = "harness: " + harness, .mark = "  "});
         }

@@ -4,6 +4,7 @@
 //          repetitions unless its heading says otherwise.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,9 +21,10 @@ namespace memsweep::reporters {
 
 [[nodiscard]] std::vector<Fact> run_facts(const model::RunReport& report);      // scenario, command, times, seed, tool
 [[nodiscard]] std::string harness_line(const model::Calibration& calibration);  // empty when it was not measured
-[[nodiscard]] std::string streaming_line(const model::Calibration& calibration);  // likewise
-[[nodiscard]] std::vector<Fact> machine_facts(const model::Machine& machine);     // what the figures depend on
-[[nodiscard]] std::string machine_line(const model::Machine& machine);            // the same in one sentence
+[[nodiscard]] std::string streaming_line(const model::Calibration& calibration);    // likewise
+[[nodiscard]] std::string duet_line(const std::vector<std::uint32_t>& processors);  // likewise, for none
+[[nodiscard]] std::vector<Fact> machine_facts(const model::Machine& machine);       // what the figures depend on
+[[nodiscard]] std::string machine_line(const model::Machine& machine);              // the same in one sentence
 
 // By code and hint, in order of appearance; they refer to the report.
 [[nodiscard]] std::vector<WarningGroup> warning_groups(const model::RunReport& report);

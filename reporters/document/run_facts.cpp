@@ -125,6 +125,7 @@ std::vector<Fact> run_facts(const model::RunReport& report)
     facts.push_back({"Ended", run.ended.empty() ? "not yet" : run.ended});
     facts.push_back({"Exit code", fmt::format("{}", run.exit_code)});
     facts.push_back({"Order", fmt::format("{}, seed {}", model::name_of(run.order), run.seed)});
+    add_if_there(facts, "Duet", duet_line(run.duet_processors));
     facts.push_back({"Isolation", std::string{model::name_of(run.isolation)}});
     add_if_there(facts, "Overrides", pairs(run.overrides));
     add_if_there(facts, "Tags", pairs(run.tags));
@@ -152,6 +153,17 @@ std::vector<Fact> machine_facts(const model::Machine& machine)
             {"DAMON", known(machine.damon)},
             {"Devices", machine.devices.empty() ? "none" : listed(machine.devices)},
             {"Machine fingerprint", machine.fingerprint}};
+}
+
+std::string duet_line(const std::vector<std::uint32_t>& processors)
+{
+    std::vector<std::string> names;
+    std::ranges::transform(processors, std::back_inserter(names), [](std::uint32_t id) { return fmt::to_string(id); });
+    return names.empty()
+               ? ""
+               : fmt::format("both programs of a round ran at the same time, each on one of the processors {}, "
+                             "drawn anew for each round",
+                             listed(names, " and "));
 }
 
 std::string streaming_line(const model::Calibration& calibration)

@@ -1,6 +1,12 @@
 // The members of a result's parts, in the order in which the format memsweep-result has them.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "core/model/report.hpp"
 #include "reporters/json/json_members.hpp"
 
@@ -85,6 +91,15 @@ void members(Io& io, PartOf<Io, model::RunInfo>& run)
     io("exit_code", run.exit_code);
     io("order", run.order);
     io("seed", run.seed);
+    const bool is_duet = !run.duet_processors.empty();
+    std::optional<bool> duet = is_duet ? std::optional{true} : std::nullopt;
+    std::optional<std::vector<std::uint32_t>> processors = is_duet ? std::optional{run.duet_processors} : std::nullopt;
+    io("duet", duet, member::left_out);
+    io("processors", processors, member::left_out);
+    if constexpr (Io::is_reading) {
+        run.duet_processors =
+            duet.value_or(false) ? processors.value_or(std::vector<std::uint32_t>{}) : std::vector<std::uint32_t>{};
+    }
     io.with_default("isolation", run.isolation, [] { return model::Isolation::process; });
     io("interrupted", run.interrupted);
     io.object("scenario", [&](auto& scenario) {

@@ -6,9 +6,14 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "core/engine/program.hpp"
 #include "core/sys/process_probe.hpp"
+#include "core/sys/processors.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/sys/temp_tree.hpp"
 
@@ -159,4 +164,117 @@ TEST_CASE("a stop signal ends a command", "[unit]")
     CHECK(outcome.ending == Ending::interrupted);
     CHECK(bench.run(script("exit 0")).ending == Ending::interrupted);  // nor does anything begin after it
     CHECK(sys::descendants_of(::getpid()).empty());
+}
+
+namespace {
+
+// Each with the processors that this process may run on, in turn.
+std::vector<engine::Outcome> together(const std::vector<engine::Program>& programs,
+                                      std::chrono::nanoseconds timeout = 60s)
+{
+    CommandBench bench;
+    const std::vector<std::uint32_t> allowed = sys::allowed_cpus();
+    std::vector<std::uint32_t> processors;
+    std::vector<engine::Repetition> repetitions;
+    std::vector<int> pids(programs.size());
+    for (std::size_t i = 0; i < programs.size(); ++i) {
+        processors.push_back(allowed[i % allowed.size()]);
+        repetitions.push_back(
+            {.program = programs[i], .limits = {.timeout = timeout}, .place = i, .started = [&pids, i](int pid) {
+                 pids[i] = pid;
+             }});
+    }
+    std::vector<engine::Outcome> outcomes = bench.executor.run_together(repetitions, processors);
+    CHECK(sys::descendants_of(::getpid()).empty());
+    CHECK(sys::allowed_cpus() == allowed);
+    REQUIRE(outcomes.size() == programs.size());
+    for (std::size_t i = 0; i < programs.size(); ++i) {
+        CHECK(outcomes[i].pid == pids[i]);
+    }
+    return outcomes;
+}
+
+}  // namespace
+
+TEST_CASE("programs that run at the same time wait for each other, on a processor each", "[unit]")
+{
+    const tests::TempTree folder;
+    std::vector<engine::Program> programs;
+    for (const auto& [own, other] : {std::pair{"a", "b"}, std::pair{"b", "a"}}) {
+        // Neither ends before the other has begun.
+        programs.push_back(script(fmt::format("grep Cpus_allowed_list: /proc/self/status > {0}.cpu; echo > {0}; "
+                                              "while [ ! -e {1} ]; do sleep 0.01; done; echo {0}",
+                                              own, other)));
+        programs.back().command->cwd = folder.path("");
+        programs.back().command->output = model::output_checksum;
+    }
+    const auto outcomes = together(programs);
+    for (const engine::Outcome& one : outcomes) {
+        CHECK(one.reason.empty());
+        REQUIRE(one.ending == Ending::finished);
+        CHECK(one.record.wall_ns > 0);
+        CHECK(one.record.minor_faults > 0);
+        CHECK(one.record.peak_working_set_bytes > 100'000);
+        CHECK(one.record.peak_working_set_bytes < 8'000'000);
+        CHECK(one.record.cpu_ns == (one.command.user_time + one.command.system_time).count());
+        CHECK(one.command.checksum.starts_with("xxh64:"));
+    }
+    CHECK(outcomes[0].command.checksum != outcomes[1].command.checksum);
+    const std::vector<std::uint32_t> allowed = sys::allowed_cpus();
+    CHECK(text_of(folder.path("a.cpu")) == fmt::format("Cpus_allowed_list:\t{}\n", allowed[0]));
+    CHECK(text_of(folder.path("b.cpu")) == fmt::format("Cpus_allowed_list:\t{}\n", allowed[1 % allowed.size()]));
+}
+
+TEST_CASE("of programs that run at the same time none answers for what another leaves or does", "[unit]")
+{
+    // The second is at work while the first ends, and what it has started has sessions of its own.
+    const auto outcomes = together({script("setsid sleep 1000 & sleep 1000 & sleep 0.1"),
+                                    script("(setsid sleep 1 &) ; sleep 0.5; wait; sleep 1; exit 7")});
+    CHECK(outcomes[0].ending == Ending::finished);
+    CHECK(outcomes[0].command.left_processes == 2);
+    CHECK(outcomes[1].ending == Ending::crashed);
+    CHECK(outcomes[1].reason == "exit code 7");
+    CHECK(outcomes[1].command.left_processes == 0);
+}
+
+TEST_CASE("of programs that run at the same time one at its timeout ends alone", "[unit]")
+{
+    const auto outcomes = together({script("trap '' TERM; setsid sleep 1000 & sleep 1000 & while :; do sleep 1; done"),
+                                    script("exec true"), script("kill -KILL $$")},
+                                   500ms);
+    CHECK(outcomes[0].ending == Ending::timed_out);
+    CHECK(outcomes[1].ending == Ending::finished);
+    CHECK(outcomes[2].ending == Ending::crashed);
+    CHECK(outcomes[2].reason == "killed by signal 9 (SIGKILL)");
+}
+
+TEST_CASE("of programs that run at the same time one that cannot be run costs no other", "[unit]")
+{
+    engine::Program missing;
+    missing.command = model::CommandSpec{.run = {"/nonexistent/program"}};
+    const tests::TempTree folder;
+    engine::Program surrounded = script("echo run >> log; exit 3");
+    surrounded.command->cwd = folder.path("");
+    surrounded.command->prepare = {"echo prepare >> log"};
+    surrounded.command->cleanup = {"echo cleanup >> log"};
+    engine::Program unprepared = script("echo never >> log");
+    unprepared.command->cwd = folder.path("");
+    unprepared.command->prepare = {"exit 1"};
+    const auto outcomes = together({missing, surrounded, unprepared, script("exec true")});
+    CHECK(outcomes[0].ending == Ending::broken);
+    CHECK(outcomes[0].reason.find("/nonexistent/program") != std::string::npos);
+    CHECK(outcomes[1].ending == Ending::crashed);
+    CHECK(outcomes[2].ending == Ending::broken);
+    CHECK(outcomes[2].reason.starts_with("prepare: "));
+    CHECK(outcomes[3].ending == Ending::finished);
+    CHECK(text_of(folder.path("log")) == "prepare\nrun\ncleanup\n");
+}
+
+TEST_CASE("the loss of one supervisor costs no other program", "[unit]")
+{
+    // The supervisor is the parent of the shell.
+    const auto outcomes = together({script("kill -KILL $PPID; sleep 1000"), script("exec true")});
+    CHECK(outcomes[0].ending == Ending::broken);
+    CHECK(outcomes[0].reason == "the process that supervised it was lost: killed by signal 9 (SIGKILL)");
+    CHECK(outcomes[1].ending == Ending::finished);
 }

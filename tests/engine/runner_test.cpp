@@ -382,3 +382,104 @@ TEST_CASE("the machine's pace is noted before each round and after the last, a t
     without.run(plan_of({"x"}));
     CHECK_FALSE(without.report.calibration.rounds);
 }
+
+namespace {
+
+// Two builds on two allocators, and what went together: case ids with their places.
+struct TogetherBench : Bench {
+    TogetherBench()
+    {
+        plan = plan_of({"a0", "a1", "b0", "b1"});
+        plan.settings.order = model::Order::shuffled;
+        for (model::Case& one : plan.cases) {
+            one.params = {{"allocator", one.id.substr(1)}, {"build", one.id.substr(0, 1)}};
+        }
+        options.together_over = "build";
+        options.run_together = [this](std::span<const engine::Repetition> repetitions) {
+            std::vector<engine::Outcome> outcomes;
+            std::string what;
+            for (const engine::Repetition& one : repetitions) {
+                outcomes.push_back(executor.run(one.program, one.limits, one.started));
+                what += bench_turn() + "@" + std::to_string(one.place) + " ";
+            }
+            went.push_back(what);
+            return outcomes;
+        };
+    }
+    std::string bench_turn() const { return observer.turns.back(); }
+
+    model::Plan plan;
+    engine::RunOptions options;
+    Turns went;
+};
+
+}  // namespace
+
+TEST_CASE("cases that differ in one axis alone go together, their places drawn for each round", "[unit]")
+{
+    TogetherBench bench;
+    bench.plan.settings.repetitions = 40;
+    int turns = 0;
+    bench.options.before_turn = [&turns] { ++turns; };
+    bench.run(bench.plan, bench.options);
+    CHECK(turns == 82);
+    REQUIRE(bench.went.size() == 82);
+    int swapped = 0;
+    for (const std::string& one : bench.went) {
+        const std::string round = one.substr(2, one.find('@') - 2);
+        const std::string which = one.substr(1, 1);
+        const std::string kept = "a" + which + round + "@0 b" + which + round + "@1 ";
+        const std::string other = "a" + which + round + "@1 b" + which + round + "@0 ";
+        CHECK((one == kept || one == other));
+        swapped += one == other ? 1 : 0;
+    }
+    CHECK(swapped > 20);
+    CHECK(swapped < 62);
+    for (const model::CaseReport& one : bench.report.cases) {
+        CHECK(one.repetitions == 40);
+    }
+    TogetherBench again;
+    again.plan.settings.repetitions = 40;
+    again.run(again.plan, again.options);
+    CHECK(again.went == bench.went);
+}
+
+TEST_CASE("of cases that go together the others go on without one that fails", "[unit]")
+{
+    TogetherBench bench;
+    std::erase_if(bench.plan.cases, [](const model::Case& one) { return one.id.ends_with("1"); });
+    bench.plan.settings.warmup = 0;
+    bench.executor.scripted = {{Ending::crashed, "bad"}};
+    bench.run(bench.plan, bench.options);
+    CHECK(bench.report.cases[0].status == model::Status::error);
+    CHECK(bench.report.cases[1].status == model::Status::ok);
+    CHECK(bench.report.cases[1].repetitions == 2);
+    CHECK(bench.observer.turns == Turns{"a0 r0", "b0 r0", "b0 r1"});
+}
+
+TEST_CASE("a round of cases that go together is measured again for all of them", "[unit]")
+{
+    TogetherBench bench;
+    std::erase_if(bench.plan.cases, [](const model::Case& one) { return one.id.ends_with("1"); });
+    bench.plan.settings.warmup = 0;
+    int ends = 0;
+    bench.options.round_ended = [&ends](const model::RunReport& /*report*/) {
+        return ++ends == 1 ? engine::RoundEnd::repeated : engine::RoundEnd::goes_on;
+    };
+    bench.run(bench.plan, bench.options);
+    CHECK(bench.observer.turns == Turns{"a0 r0", "b0 r0", "a0 r0", "b0 r0", "a0 r1", "b0 r1"});
+    CHECK(bench.report.cases[0].repetitions == 2);
+    CHECK(bench.report.cases[1].repetitions == 2);
+}
+
+TEST_CASE("an interruption keeps what went together and had finished", "[unit]")
+{
+    TogetherBench bench;
+    std::erase_if(bench.plan.cases, [](const model::Case& one) { return one.id.ends_with("1"); });
+    bench.plan.settings.warmup = 0;
+    bench.executor.scripted = {{Ending::interrupted, ""}, {}};
+    bench.run(bench.plan, bench.options);
+    CHECK(bench.interrupted);
+    CHECK(bench.report.cases[0].repetitions == 0);
+    CHECK(bench.report.cases[1].repetitions == 1);
+}

@@ -196,6 +196,21 @@ TEST_CASE("a missing key is named, and unknown keys are skipped", "[unit]")
     CHECK(error_of(newer) == "no error");
 }
 
+TEST_CASE("a duet says so, and what is none says nothing of it", "[unit]")
+{
+    CHECK_FALSE(sample_document()["run"].contains("duet"));
+    CHECK_FALSE(sample_document()["run"].contains("processors"));
+    Parsed document = sample_document();
+    document["run"]["duet"] = true;
+    document["run"]["processors"] = {2, 5};
+    const auto report = read_json(document.dump(), "r.json");
+    REQUIRE(report);
+    CHECK(report->run.duet_processors == std::vector<std::uint32_t>{2, 5});
+    const Parsed written = Parsed::parse(to_json(*report));
+    CHECK(written["run"]["duet"] == true);
+    CHECK(written["run"]["processors"] == Parsed{2, 5});
+}
+
 TEST_CASE("a file of version 1 without the later additions is read", "[unit]")
 {
     Parsed document = sample_document();

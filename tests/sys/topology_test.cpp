@@ -7,25 +7,14 @@
 #include "core/sys/machine_facts.hpp"
 #include "core/sys/processors.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/sys/described_machine.hpp"
 #include "tests/sys/temp_tree.hpp"
 
 using namespace memsweep;
+using tests::machine;
+using tests::synthetic;
 
 namespace {
-
-sys::Topology machine(const std::string& name)
-{
-    auto loaded = sys::topology_from_xml(MEMSWEEP_SOURCE_DIR "/tests/sys/machines/" + name + ".xml");
-    REQUIRE(loaded);
-    return *std::move(loaded);
-}
-
-sys::Topology synthetic(const std::string& description)
-{
-    auto loaded = sys::topology_from_synthetic(description);
-    REQUIRE(loaded);
-    return *std::move(loaded);
-}
 
 std::vector<std::uint32_t> ids(const std::vector<sys::NumaNode>& nodes)
 {
