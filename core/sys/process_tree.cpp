@@ -46,9 +46,10 @@ Cleared clear_descendants(std::chrono::nanoseconds patience) noexcept
     std::set<pid_t> killed;
     const auto deadline = std::chrono::steady_clock::now() + patience;
     while (true) {
-        const std::vector<pid_t> alive = reaped(descendants_of(::getpid()), cleared);
+        const std::vector<pid_t> found = descendants_of(::getpid());
+        const std::vector<pid_t> alive = reaped(found, cleared);
         cleared.processes = killed.size();
-        if (alive.empty()) {
+        if (found.empty()) {  // one that ended while it was listed may have handed its children on to us unseen
             return cleared;
         }
         if (std::chrono::steady_clock::now() >= deadline) {
