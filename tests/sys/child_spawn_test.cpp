@@ -155,3 +155,23 @@ TEST_CASE("a child starts with its signals unblocked and at their defaults, in a
     CHECK(sys::find_field(text, "NSpgid") == sys::find_field(text, "NSpid"));
     CHECK(sigismember(&mask_after, SIGINT) == 1);  // ours is as it was
 }
+
+TEST_CASE("a copy of this process does its work in a group of its own and ends", "[machine]")
+{
+    std::array<int, 2> ends{};
+    REQUIRE(::pipe2(ends.data(), O_CLOEXEC) == 0);
+    const sys::UniqueFd read{ends[0]};
+    const sys::UniqueFd write{ends[1]};
+    auto copy = sys::ChildProcess::copy([&] {
+        const std::array<pid_t, 3> said{::getpid(), ::getppid(), ::getpgrp()};
+        return ::write(write.get(), said.data(), sizeof said);
+    });
+    REQUIRE(copy);
+    std::array<pid_t, 3> said{};
+    REQUIRE(::read(read.get(), said.data(), sizeof said) == static_cast<ssize_t>(sizeof said));
+    CHECK(said == std::array<pid_t, 3>{copy->pid(), ::getpid(), copy->pid()});
+    CHECK(copy->wait_for(60s)->success());
+    auto stuck = sys::ChildProcess::copy([] { ::pause(); });
+    REQUIRE(stuck);
+    CHECK(stuck->kill_and_reap().signal == SIGKILL);
+}
