@@ -1,8 +1,9 @@
 // Programs that run at the same time, each supervised by a copy of this process: whatever a program starts and leaves
 // behind is a descendant of its own supervisor alone, so that no other is taken for it, and none is killed with it.
 //
-// Cost     a fork of this process for each, before its program begins. They begin within some 0.1 ms of each other
-//          (median; two idle processors of a VM), because all wait at a gate until the last of them is there.
+// Cost     a fork of this process for each, before its program begins. All wait at a gate until the last of them is
+//          there, and are released by one message each: a quarter of them begin within 0.1 to 0.5 ms of each other
+//          where others keep the processors busy (2-core VM).
 // Errors   an Outcome, never an exception: `broken` for a supervisor that is lost. What ended by itself stands.
 // Threads  one, and this process has no other. A stop signal that it gets is passed on to every half.
 #pragma once
