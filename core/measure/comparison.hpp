@@ -52,6 +52,7 @@ struct MetricComparison {
     std::string why;
     std::string cause;      // of a time: where the extra went, when one side took longer
     bool busier_machine{};  // inconclusive because the machine, not the case, made the difference
+    bool hidden{};          // of rounds: hides_changes() of paired.hpp
 };
 
 // In the order of the pairs; of each case the metrics in the base's order, then those that only the candidate has.
@@ -117,8 +118,5 @@ enum class Outcome {
 // with the square root of their number only as long as the scatter stays. 0 when none of up to 1,000 would, or when the
 // metric is not inconclusive.
 [[nodiscard]] std::size_t repetitions_to_settle(const MetricComparison& metric, std::size_t family);
-
-// The same for a change of so many thresholds, whatever the estimate is now.
-[[nodiscard]] std::size_t repetitions_to_tell(const MetricComparison& metric, double thresholds);
 
 }  // namespace memsweep::measure

@@ -273,14 +273,13 @@ std::string needed(const MetricComparison& metric, std::size_t family)
     return {};
 }
 
-// Half the interval's width, what the threshold allows and the effect, all on the effect's own scale.
-struct Scatter {
+// Half the interval's width, and how far it has to shrink, both in the effect's own scale.
+struct Room {
     double half_width{};
-    double allowed{};
-    double effect{};
+    double available{};
 };
 
-Scatter scatter_of(const MetricComparison& metric)
+Room room_of(const MetricComparison& metric)
 {
     const Shift& shift = *metric.shift;
     const double none = shift.is_ratio ? 1 : 0;
@@ -288,25 +287,9 @@ Scatter scatter_of(const MetricComparison& metric)
     const double allowed =
         std::max(shift.is_ratio ? metric.threshold.relative : metric.threshold.relative * base,
                  shift.is_ratio && base > 0 ? metric.threshold.absolute / base : metric.threshold.absolute);
+    const double effect = std::fabs(shift.estimate - none);
     const double half = ((*shift.interval)[1] - (*shift.interval)[0]) / 2;
-    return {half, allowed, std::fabs(shift.estimate - none)};
-}
-
-bool is_open(const MetricComparison& metric)
-{
-    return metric.verdict == Verdict::inconclusive && !metric.busier_machine && metric.shift && metric.shift->interval;
-}
-
-// Until half the interval's width is `width`: it shrinks with the root of the repetitions. 0: never, or too many.
-std::size_t repetitions_until(const MetricComparison& metric, double half_width, double width)
-{
-    if (width <= 0) {
-        return 0;
-    }
-    const auto n = static_cast<double>(std::min(metric.base_n, metric.candidate_n));
-    const double factor = half_width / width;
-    const double wanted = std::ceil(n * std::max(factor * factor, 1.0)) + 1;
-    return wanted <= max_settling_repetitions ? static_cast<std::size_t>(wanted) : 0;
+    return {half, effect > allowed ? effect : allowed - effect};
 }
 
 }  // namespace
@@ -323,22 +306,20 @@ std::vector<Finding> comparison_findings(const Comparison& comparison)
 
 std::size_t repetitions_to_settle(const MetricComparison& metric, std::size_t family)
 {
-    if (!is_open(metric)) {
+    if (metric.verdict != Verdict::inconclusive || metric.busier_machine || !metric.shift || !metric.shift->interval) {
         return 0;
     }
-    const Scatter scatter = scatter_of(metric);
-    const double room = scatter.effect > scatter.allowed ? scatter.effect : scatter.allowed - scatter.effect;
-    const std::size_t wanted = repetitions_until(metric, scatter.half_width, room);
-    return wanted == 0 ? 0 : std::max(wanted, repetitions_needed(family));
-}
-
-std::size_t repetitions_to_tell(const MetricComparison& metric, double thresholds)
-{
-    if (!is_open(metric)) {
+    const Room room = room_of(metric);
+    if (room.available <= 0) {
         return 0;
     }
-    const Scatter scatter = scatter_of(metric);
-    return repetitions_until(metric, scatter.half_width, thresholds * scatter.allowed);
+    const auto n = static_cast<double>(std::min(metric.base_n, metric.candidate_n));
+    const double factor = room.half_width / room.available;
+    const double wanted = std::ceil(n * std::max(factor * factor, 1.0)) + 1;
+    if (!(wanted <= max_settling_repetitions)) {
+        return 0;
+    }
+    return std::max(static_cast<std::size_t>(wanted), repetitions_needed(family));
 }
 
 std::vector<std::string> explanation(const MetricComparison& metric, std::size_t family)

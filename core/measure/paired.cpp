@@ -129,6 +129,9 @@ class Changes {
         return shift;
     }
 
+    // Robust: the standard deviation of normal ones.
+    [[nodiscard]] double scatter() const { return normal_deviations * median_absolute_deviation(changes_); }
+
     [[nodiscard]] double base_median() const { return base_median_; }
     [[nodiscard]] std::size_t rounds() const { return changes_.size(); }
 
@@ -275,6 +278,13 @@ std::size_t least_rounds(double false_alarms)
         changes.push_back(1);
     } while (wealth_against(Against::at_most, 0, changes, std::vector<double>(changes.size(), 0.0)) < 2 / false_alarms);
     return changes.size();
+}
+
+bool hides_changes(std::span<const PairOfValues> rounds, const PairedQuestion& question)
+{
+    constexpr double largest_scatter = 2;  // in such changes: then 50 rounds find a quarter of them
+    const Changes changes{rounds};
+    return changes.scatter() > largest_scatter * changes.allowed(of_varying(question).threshold, 2);
 }
 
 Verdict decide_pairs(std::span<const PairOfValues> rounds, const PairedQuestion& question)

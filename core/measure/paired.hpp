@@ -84,6 +84,10 @@ struct PairedQuestion {
     return verdict == Verdict::regressed || verdict == Verdict::improved || verdict == Verdict::same;
 }
 
+// Whether the rounds scatter so much that 50 of them would hardly tell a change of twice the threshold, by the median
+// deviation of their differences: a few that were disturbed do not say so.
+[[nodiscard]] bool hides_changes(std::span<const PairOfValues> rounds, const PairedQuestion& question);
+
 struct PairedJudgement {
     Verdict verdict{};
     std::string why;

@@ -104,21 +104,14 @@ void judge(MetricComparison& metric, std::span<const PairOfValues> rounds, const
         metric.why = "no round in which both were measured";
         return;
     }
-    PairedJudgement judgement = judge_pairs(rounds, {metric.unit, metric.better, metric.metric_class, metric.threshold,
-                                                     share_of_false_alarms(metric.metric_class, of_its_class)});
+    const PairedQuestion question{metric.unit, metric.better, metric.metric_class, metric.threshold,
+                                  share_of_false_alarms(metric.metric_class, of_its_class)};
+    PairedJudgement judgement = judge_pairs(rounds, question);
+    metric.hidden = judgement.verdict == Verdict::inconclusive && hides_changes(rounds, question);
     metric.verdict = judgement.verdict;
     metric.why = std::move(judgement.why);
     metric.shift = judgement.shift;
     metric.threshold = judgement.threshold;
-}
-
-bool is_out_of_reach(const MetricComparison& metric, std::size_t family)
-{
-    constexpr std::size_t rounds_of_estimates = 20;
-    constexpr double large_change = 2;  // thresholds
-    const auto is_too_much = [](std::size_t rounds) { return rounds == 0 || rounds > most_useful_rounds; };
-    return is_too_much(repetitions_to_tell(metric, large_change)) ||
-           (metric.base_n >= rounds_of_estimates && is_too_much(repetitions_to_settle(metric, family)));
 }
 
 }  // namespace
@@ -146,9 +139,8 @@ base::Expected<Comparison> compare_rounds(const model::RunReport& report, const 
 
 bool is_settled(const Comparison& comparison)
 {
-    const auto is_open = [&](const MetricComparison& metric) {
-        return metric.verdict == Verdict::insufficient ||
-               (metric.verdict == Verdict::inconclusive && !is_out_of_reach(metric, comparison.noisy_metrics));
+    const auto is_open = [](const MetricComparison& metric) {
+        return metric.verdict == Verdict::insufficient || (metric.verdict == Verdict::inconclusive && !metric.hidden);
     };
     return outcome(comparison) == Outcome::regressed || std::ranges::none_of(comparison.metrics, is_open);
 }

@@ -15,10 +15,8 @@ namespace memsweep::measure {
 [[nodiscard]] base::Expected<Comparison> compare_rounds(const model::RunReport& report, const model::RatioOf& base,
                                                         const model::RatioOf& candidate, const Criteria& criteria);
 
-// Whether further rounds are of no use: a metric regressed, or every metric judged is decided or out of reach. One is
-// out of reach when its scatter asks for more than most_useful_rounds to tell a change of twice the threshold, or,
-// after 20 rounds, to settle what they have shown. Giving up says nothing, and so costs no certainty.
-inline constexpr std::size_t most_useful_rounds = 50;
+// Whether further rounds are of no use: a metric regressed, or every metric judged is decided or hidden by its scatter.
+// Giving up says nothing, and so costs no certainty.
 [[nodiscard]] bool is_settled(const Comparison& comparison);
 
 }  // namespace memsweep::measure
