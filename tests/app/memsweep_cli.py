@@ -32,6 +32,7 @@ BINARY = pathlib.Path(os.environ.get("MEMSWEEP") or SOURCE / "build/release/mems
 CATALOG = SOURCE / "scenarios/catalog"
 
 PATIENCE_S = 300  # for any single command, on a machine with 20 times too much to do: against hanging, no expectation
+SLEEP_SECONDS = f"{8641976 + os.getpid()}"  # which nobody else's sleepers sleep
 UTC = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
 UNITS = {"B", "s", "B/s", "1", "op/s"}
 COMMON_METRICS = {"wall_time", "cpu_time", "working_set_peak", "residual_working_set", "live_bytes_peak",
@@ -173,6 +174,20 @@ def children_of(pid):
                 continue
             if int(stat.rpartition(")")[2].split()[1]) == pid:
                 found.append(int(entry))
+    return found
+
+
+def left_sleepers():
+    """Those that sleep SLEEP_SECONDS and are still there."""
+    found = []
+    for folder in pathlib.Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                words = (folder / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if words[0].endswith(b"sleep") and SLEEP_SECONDS.encode() in words:
+                found.append(folder.name)
     return found
 
 

@@ -9,29 +9,14 @@ import sys
 import time
 import unittest
 
-from memsweep_cli import BINARY, CliTest, environment, execute
+from memsweep_cli import BINARY, SLEEP_SECONDS, CliTest, environment, execute, left_sleepers
 
-MARK = f"{8641976 + os.getpid()}"  # seconds that left sleepers would sleep, which nobody else's do
 PYTHON = sys.executable
-
-
-def sleepers():
-    """Processes of these tests that are still there."""
-    found = []
-    for folder in pathlib.Path("/proc").iterdir():
-        if folder.name.isdigit():
-            try:
-                words = (folder / "cmdline").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            if words[0].endswith(b"sleep") and MARK.encode() in words:
-                found.append(folder.name)
-    return found
 
 
 class Commands(CliTest):
     def tearDown(self):
-        self.assertEqual(sleepers(), [], "nothing is left behind")
+        self.assertEqual(left_sleepers(), [], "nothing is left behind")
         super().tearDown()
 
     def run_command(self, *command, code=0, options=("-n", "2", "--warmup", "0"), env=None):
@@ -216,12 +201,12 @@ class Misbehaviour(Commands):
         self.assertIn("SIGSEGV", self.one("sh", "-c", "kill -SEGV $$", code=3)["reason"])
 
     def test_hangs_and_ignores_sigterm(self):
-        script = f"trap '' TERM; sleep {MARK} & setsid sleep {MARK} & while :; do sleep 1; done"
+        script = f"trap '' TERM; sleep {SLEEP_SECONDS} & setsid sleep {SLEEP_SECONDS} & while :; do sleep 1; done"
         case = self.one("sh", "-c", script, code=3, options=("-n", "1", "--warmup", "0", "--timeout", "500ms"))
         self.assertEqual(case["status"], "timeout")
 
     def test_daemons(self):
-        case = self.one("sh", "-c", f"setsid sh -c 'sleep {MARK} & sleep {MARK}' & sleep 0.2", options=("-n", "1", "--warmup", "0"))
+        case = self.one("sh", "-c", f"setsid sh -c 'sleep {SLEEP_SECONDS} & sleep {SLEEP_SECONDS}' & sleep 0.2", options=("-n", "1", "--warmup", "0"))
         self.assertEqual(case["status"], "ok")
         self.assertIn("killed", case["facts"]["left behind"])
 
@@ -236,7 +221,7 @@ class Misbehaviour(Commands):
         self.assertEqual(case["status"], "ok", case["reason"])
 
     def test_closes_and_keeps_pipes(self):
-        done = self.run_scenario({"run": f"exec 2>&-; printf x; exec >&-; sleep 0.1; setsid sleep {MARK} & exit 0",
+        done = self.run_scenario({"run": f"exec 2>&-; printf x; exec >&-; sleep 0.1; setsid sleep {SLEEP_SECONDS} & exit 0",
                                   "shell": True, "stdout": "checksum"})["c"]
         self.assertEqual(done["status"], "ok")
 
@@ -328,10 +313,10 @@ class Signals(Commands):
     def test_interrupted(self):
         out = self.folder / "r.json"
         begun = self.folder / "begun"
-        script = f"test -e {begun}2 && sleep {MARK}; test -e {begun} && touch {begun}2; touch {begun}"
+        script = f"test -e {begun}2 && sleep {SLEEP_SECONDS}; test -e {begun} && touch {begun}2; touch {begun}"
         with subprocess.Popen([os.fspath(BINARY), "run", "-q", "-n", "9", "--warmup", "0", "-o", os.fspath(out), "--", "sh", "-c", script],
                               env=environment(), cwd=self.folder, stderr=subprocess.PIPE) as running:
-            while not sleepers():
+            while not left_sleepers():
                 self.assertIsNone(running.poll())
                 time.sleep(0.01)
             running.send_signal(signal.SIGINT)
@@ -343,14 +328,14 @@ class Signals(Commands):
 
     def test_killed(self):
         """Even then the program ends."""
-        with subprocess.Popen([os.fspath(BINARY), "run", "-q", "-o", os.fspath(self.folder / "r.json"), "--", "sleep", MARK],
+        with subprocess.Popen([os.fspath(BINARY), "run", "-q", "-o", os.fspath(self.folder / "r.json"), "--", "sleep", SLEEP_SECONDS],
                               env=environment(), cwd=self.folder, stderr=subprocess.DEVNULL) as running:
-            while not sleepers():
+            while not left_sleepers():
                 self.assertIsNone(running.poll())
                 time.sleep(0.01)
             running.kill()
         for _ in range(1000):
-            if not sleepers():
+            if not left_sleepers():
                 break
             time.sleep(0.01)
 

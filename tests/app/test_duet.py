@@ -2,7 +2,6 @@
 
 import json
 import os
-import pathlib
 import shlex
 import signal
 import subprocess
@@ -10,10 +9,9 @@ import sys
 import time
 import unittest
 
-from memsweep_cli import BINARY, CliTest, default_signals, environment, execute
+from memsweep_cli import BINARY, SLEEP_SECONDS, CliTest, default_signals, environment, execute, left_sleepers
 
 PROGRAM = BINARY.parent / "recorded_amount"
-MARK = f"{8741976 + os.getpid()}"  # seconds that left sleepers would sleep, which nobody else's do
 # Judged by the exact metrics alone.
 NO_TIMES = ("--threshold", "wall_time=1000%", "--threshold", "cpu_time=1000%", "--threshold", "working_set_peak=1000%",
             "--threshold", "instructions=1000%")
@@ -36,20 +34,6 @@ def has_two_processors():
     return "two processors of one kind" not in tried.errors
 
 
-def sleepers():
-    """Processes of these tests that are still there."""
-    found = []
-    for folder in pathlib.Path("/proc").iterdir():
-        if folder.name.isdigit():
-            try:
-                words = (folder / "cmdline").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            if words[0].endswith(b"sleep") and MARK.encode() in words:
-                found.append(folder.name)
-    return found
-
-
 def shell(script):
     return ["sh", "-c", script]
 
@@ -67,7 +51,7 @@ class Duet(CliTest):
         self.path = self.folder / "r.json"
 
     def tearDown(self):
-        self.assertEqual(sleepers(), [], "nothing is left behind")
+        self.assertEqual(left_sleepers(), [], "nothing is left behind")
         super().tearDown()
 
     def arguments(self, base, candidate, *options):
@@ -152,7 +136,7 @@ class Misbehaviour(Duet):
         self.assertIn("SIGKILL", self.cases["base"]["reason"])
 
     def test_one_hangs(self):
-        script = f"trap '' TERM; sleep {MARK} & setsid sleep {MARK} & while :; do sleep 1; done"
+        script = f"trap '' TERM; sleep {SLEEP_SECONDS} & setsid sleep {SLEEP_SECONDS} & while :; do sleep 1; done"
         begin = time.monotonic()
         self.duet(3, shell(script), ["true"], *FEW, "--timeout", "5s")
         self.assertLess(time.monotonic() - begin, 120, "whatever it does, the wait ends")
@@ -160,7 +144,7 @@ class Misbehaviour(Duet):
         self.assertGreaterEqual(self.cases["candidate"]["repetitions"], 1)
 
     def test_one_leaves_processes_behind(self):
-        self.duet(5, shell(f"setsid sleep {MARK} & sleep {MARK} & sleep 0.3"), shell("sleep 0.3"), *FEW)
+        self.duet(5, shell(f"setsid sleep {SLEEP_SECONDS} & sleep {SLEEP_SECONDS} & sleep 0.3"), shell("sleep 0.3"), *FEW)
         self.assertEqual(self.statuses(), ("ok", "ok"))
         self.assertIn("killed", self.cases["base"]["facts"]["left behind"])
         self.assertNotIn("left behind", self.cases["candidate"].get("facts", {}))
@@ -180,7 +164,7 @@ class Interruption(Duet):
         """With both programs at work."""
         process = subprocess.Popen([BINARY, *self.arguments(program, program, "-n", "50")], env=environment(), cwd=self.folder,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=default_signals, start_new_session=True)
-        self.wait_for(lambda: len(sleepers()) >= sleeping)
+        self.wait_for(lambda: len(left_sleepers()) >= sleeping)
         return process
 
     def wait_for(self, what):
@@ -190,21 +174,21 @@ class Interruption(Duet):
             time.sleep(0.02)
 
     def test_ctrl_c_ends_both(self):
-        process = self.running(shell(f"setsid sleep {MARK} & sleep {MARK}"), 4)
+        process = self.running(shell(f"setsid sleep {SLEEP_SECONDS} & sleep {SLEEP_SECONDS}"), 4)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does
         self.assertEqual(process.wait(60), 130)
         self.assertTrue(json.loads(self.path.read_text())["run"]["interrupted"])
 
     def test_sigterm_ends_both(self):
-        process = self.running(shell(f"setsid sleep {MARK} & sleep {MARK}"), 4)
+        process = self.running(shell(f"setsid sleep {SLEEP_SECONDS} & sleep {SLEEP_SECONDS}"), 4)
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(60), 143)
 
     def test_the_end_of_memsweep_ends_both(self):
-        process = self.running(["sleep", MARK], 2)
+        process = self.running(["sleep", SLEEP_SECONDS], 2)
         process.kill()
         process.wait()
-        self.wait_for(lambda: not sleepers())
+        self.wait_for(lambda: not left_sleepers())
 
 
 class Refusals(CliTest):
