@@ -6,6 +6,7 @@
 #include <span>
 #include <tuple>
 
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -46,6 +47,21 @@ int bind_range(void* ptr, std::uint64_t bytes, NumaPolicy policy, const NodeMask
     return ::syscall(SYS_mbind, ptr, bytes, mode_of(policy), nodes.data(), max_nodes + 1UL, 0U) == 0 ? 0 : errno;
 }
 
+// Before Linux 6.6 move_pages takes pages that automatic NUMA balancing has marked, to see who uses them, for absent.
+// Those are used here, which takes the mark away. Whether there was one.
+bool unmark_resident(std::span<const void* const> pages, std::span<const int> status) noexcept
+{
+    bool was_marked = false;
+    for (std::size_t i = 0; i < pages.size(); ++i) {
+        auto* const page = const_cast<void*>(pages[i]);
+        unsigned char resident = 0;
+        if (status[i] == -ENOENT && ::mincore(page, page_size(), &resident) == 0 && (resident & 1U) != 0) {
+            was_marked |= advise(page, page_size(), Advice::populate_read).has_value();
+        }
+    }
+    return was_marked;
+}
+
 // Asks or moves the base pages of the range by batches on the stack, and shows the outcome of each batch: per page its
 // node, or a negative errno. `wanted`: the node to move to; negative: only ask. 0, or why the kernel refuses.
 template <typename Show>
@@ -66,11 +82,20 @@ int move_pages(const void* ptr, std::uint64_t bytes, int wanted, const Show& sho
         for (std::size_t i = 0; i < many; ++i) {
             pages[i] = first + (from + i) * page;
         }
-        status.fill(-EAGAIN);
-        if (::syscall(SYS_move_pages, 0, many, pages.data(), wanted < 0 ? nullptr : nodes.data(), status.data(),
-                      wanted < 0 ? 0 : move_own) < 0 &&
-            errno != ENOENT) {  // no page of the batch was there
-            return errno;
+        const auto ask = [&] {
+            status.fill(-EAGAIN);
+            return ::syscall(SYS_move_pages, 0, many, pages.data(), wanted < 0 ? nullptr : nodes.data(), status.data(),
+                             wanted < 0 ? 0 : move_own) < 0 &&
+                           errno != ENOENT  // no page of the batch was there
+                       ? errno
+                       : 0;
+        };
+        int refused = ask();
+        if (refused == 0 && unmark_resident({pages.data(), many}, {status.data(), many})) {
+            refused = ask();
+        }
+        if (refused != 0) {
+            return refused;
         }
         show(std::span<const int>{status.data(), many});
     }
