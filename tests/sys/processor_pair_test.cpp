@@ -64,9 +64,7 @@ TEST_CASE("a pair of processors: never of two kinds", "[unit]")
 
 TEST_CASE("a pair of processors: two that cannot be told apart, on every machine", "[unit]")
 {
-    for (const char* name : {"amd_sixteen_l3", "arm_clusters", "gpu_memory_nodes", "intel_disallowed_processors",
-                             "intel_four_packages", "intel_hybrid", "intel_memory_attributes", "intel_memory_expander",
-                             "intel_two_packages_gpus", "node_without_processors", "power8_four_gpus"}) {
+    for (const char* const name : tests::machine_names) {
         INFO(name);
         const auto topology = machine(name);
         const auto pair = sys::two_of_one_kind(topology);

@@ -95,9 +95,7 @@ TEST_CASE("topology: a node of memory alone has no processors, though hwloc name
 
 TEST_CASE("topology: every processor that may be used lies in one node, on every machine", "[unit]")
 {
-    for (const char* name : {"amd_sixteen_l3", "arm_clusters", "gpu_memory_nodes", "intel_disallowed_processors",
-                             "intel_four_packages", "intel_hybrid", "intel_memory_attributes", "intel_memory_expander",
-                             "intel_two_packages_gpus", "node_without_processors", "power8_four_gpus"}) {
+    for (const char* const name : tests::machine_names) {
         INFO(name);
         const auto topology = machine(name);
         std::vector<std::uint32_t> in_nodes;
