@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """How often `run --against` is wrong about real programs on this machine, beside hyperfine with a rule of 10 %.
 
-    benchmarks/program_verdicts.py [--comparisons 1000] [--planted 100] [--program NAME]... [--out FILE]
+    benchmarks/program_verdicts.py [--comparisons 1000] [--planted 100] [--program NAME]... [--hyperfine-every 1] [--out FILE]
 
 Everything is measured. A comparison is one `memsweep run --against CMD -- CMD` with its defaults (rounds until the verdict is
-sure), and one `hyperfine -N --runs 20 CMD CMD` right behind it.
+sure), and, at every one or every N-th, `hyperfine -N --runs 20 CMD CMD` right behind it.
 
   nothing      a program against itself. False: memsweep calls any metric regressed or improved; hyperfine's second mean is more than
                10 % above the first (a failed gate) or as much below it.
@@ -122,13 +122,13 @@ def cases_of(kind, binary, folder, names):
     return cases
 
 
-def compare_once(binary, folder, kind, case, beside):
+def compare_once(binary, folder, kind, case, beside, with_hyperfine):
     name, base, candidate, wanted = case
     result, changed, code = against(binary, folder, base, candidate)
-    first, second = means(folder, base, candidate)
+    first, second = means(folder, base, candidate) if with_hyperfine else (None, None)
     return {"kind": kind, "program": name, "beside_neighbours": beside, "wanted": wanted, "changed": changed, "failed": code == 1,
             "rounds": len(values_of(result, "base", "wall_time")), "noise": round(noise_of(result, "cpu_time" if kind == "time" else "wall_time"), 4),
-            "hyperfine": round(second / first, 4)}
+            "hyperfine": round(second / first, 4) if with_hyperfine else None}
 
 
 def is_found(one):
@@ -137,15 +137,16 @@ def is_found(one):
 
 def counts_of(rows):
     """What is said of comparisons of one kind."""
-    said = {"comparisons": len(rows), "rounds_mean": round(sum(one["rounds"] for one in rows) / len(rows), 1),
+    beside = [one["hyperfine"] for one in rows if one["hyperfine"] is not None]
+    said = {"comparisons": len(rows), "with_hyperfine": len(beside), "rounds_mean": round(sum(one["rounds"] for one in rows) / len(rows), 1),
             "noise_median": median([one["noise"] for one in rows])}
     if rows[0]["wanted"] is None:
         return said | {"false_verdicts": sum(bool(one["changed"]) for one in rows), "false_failures": sum(one["failed"] for one in rows),
-                       "hyperfine_false_failures": sum(one["hyperfine"] > 1 + RULE for one in rows),
-                       "hyperfine_false_verdicts": sum(not 1 / (1 + RULE) <= one["hyperfine"] <= 1 + RULE for one in rows)}
+                       "hyperfine_false_failures": sum(ratio > 1 + RULE for ratio in beside),
+                       "hyperfine_false_verdicts": sum(not 1 / (1 + RULE) <= ratio <= 1 + RULE for ratio in beside)}
     quiet = [one for one in rows if rows[0]["kind"] != "time" or one["noise"] <= NOISE_LIMIT]
     return said | {"found": sum(map(is_found, rows)), "within_noise": len(quiet), "found_within_noise": sum(map(is_found, quiet)),
-                   "hyperfine_failures": sum(one["hyperfine"] > 1 + RULE for one in rows)}
+                   "hyperfine_failures": sum(ratio > 1 + RULE for ratio in beside)}
 
 
 def holds(counts):
@@ -174,7 +175,7 @@ def table(rows):
         name = one["programs"] + {None: "", False: ", quiet", True: ", neighbours"}[one.get("beside_neighbours")]
         if "false_verdicts" in one:
             said = (f"false {one['false_verdicts']} (failures {one['false_failures']}); "
-                    f"hyperfine false {one['hyperfine_false_verdicts']} (failures {one['hyperfine_false_failures']})")
+                    f"of {one['with_hyperfine']} by hyperfine {one['hyperfine_false_verdicts']} (failures {one['hyperfine_false_failures']})")
         else:
             said = (f"found {one['found']}; where err% <= {NOISE_LIMIT:.0%}: {one['found_within_noise']} of {one['within_noise']}"
                     if one["kind"] == "time" else f"found {one['found']}") + f"; hyperfine {one['hyperfine_failures']}"
@@ -201,7 +202,8 @@ def measure(options, folder):
                 process.start()
             try:
                 for number in range(count // 2):
-                    rows.append(compare_once(options.binary, folder, kind, cases[number % len(cases)], beside))
+                    rows.append(compare_once(options.binary, folder, kind, cases[number % len(cases)], beside,
+                                             number // len(cases) % options.hyperfine_every == 0))
                     if options.out:
                         options.out.write_text(json.dumps(document_of(options, began, machine, rows), indent=1) + "\n")
             finally:
@@ -215,6 +217,7 @@ def options_of(argv):
     parser.add_argument("--comparisons", type=int, default=1000, help="of a program with itself (default: %(default)s)")
     parser.add_argument("--planted", type=int, default=100, help="of each planted change (default: %(default)s)")
     parser.add_argument("--program", action="append", choices=[*TIMED, *UNCHANGED], help="default: all")
+    parser.add_argument("--hyperfine-every", type=int, default=1, metavar="N", help="beside one comparison of N of each program")
     parser.add_argument("--binary", type=pathlib.Path, default=ROOT / "build/release/memsweep")
     parser.add_argument("--out", type=pathlib.Path, help="a JSON file for the counts and every comparison")
     options = parser.parse_args(argv)

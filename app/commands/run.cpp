@@ -170,7 +170,7 @@ base::Expected<void> check(const RunCommand& run)
 }
 
 constexpr std::uint32_t quick_repetitions = 1;
-constexpr std::uint32_t most_rounds = 50;  // where that is not sure, noise hides it
+constexpr std::uint32_t most_rounds = 100;  // where that is not sure, noise hides it
 
 scenarios::Overrides effective_overrides(const RunCommand& command)
 {

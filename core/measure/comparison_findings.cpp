@@ -57,10 +57,28 @@ std::string case_name(const Comparison& comparison, const ComparedCase& one)
     return one.label.empty() ? comparison.candidate.name : fmt::format("{} ({})", comparison.candidate.name, one.label);
 }
 
-// Why it is slower, where page faults say so; between two values of an axis also by how much.
-std::string time_sentence(const Comparison& comparison, const CasePair& pair, bool slower)
+bool is_time(const MetricComparison& metric)
 {
-    const auto time = time_contrast(*pair.base, *pair.candidate);
+    return metric.metric == "wall_time" || metric.metric == "time_per_op";
+}
+
+// Of cases measured in rounds by their rounds, as the verdict is.
+std::optional<TimeContrast> time_of(const Comparison& comparison, const CasePair& pair,
+                                    const std::vector<const MetricComparison*>& metrics)
+{
+    auto time = time_contrast(*pair.base, *pair.candidate);
+    const auto judged = std::ranges::find_if(metrics, [](const auto* metric) { return is_time(*metric); });
+    if (time && comparison.is_in_rounds && judged != metrics.end() && (*judged)->shift) {
+        time->ratio = *(*judged)->shift;
+    }
+    return time;
+}
+
+// Why it is slower, where page faults say so; between two values of an axis also by how much.
+std::string time_sentence(const Comparison& comparison, const CasePair& pair,
+                          const std::vector<const MetricComparison*>& metrics, bool slower)
+{
+    const auto time = time_of(comparison, pair, metrics);
     if (!time) {
         return {};
     }
@@ -71,11 +89,6 @@ std::string time_sentence(const Comparison& comparison, const CasePair& pair, bo
     }
     const std::string factor = time_part(*time, comparison.base.name);
     return faults.empty() ? factor : factor + "; " + faults;
-}
-
-bool is_time(const MetricComparison& metric)
-{
-    return metric.metric == "wall_time" || metric.metric == "time_per_op";
 }
 
 Importance importance_of(const std::vector<const MetricComparison*>& metrics)
@@ -106,7 +119,7 @@ Finding case_finding(const Comparison& comparison, const CasePair& pair, const C
     }
     std::vector<std::string> parts{metrics_part(rest, Verdict::regressed), metrics_part(rest, Verdict::improved),
                                    names_part(rest, Verdict::missing), names_part(rest, Verdict::added)};
-    parts.insert(parts.begin() + (comparison.is_between ? 0 : 1), time_sentence(comparison, pair, slower));
+    parts.insert(parts.begin() + (comparison.is_between ? 0 : 1), time_sentence(comparison, pair, metrics, slower));
     std::erase(parts, std::string{});
     return {importance_of(metrics), fmt::format("{}: {}", name, fmt::join(parts, "; "))};
 }

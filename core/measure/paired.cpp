@@ -31,6 +31,10 @@ constexpr std::array<Bet, 4> bets{{{0.2, 0.4}, {0.3, 0.7}, {0.2, 0.9}, {0.3, 1}}
 // Rounds after which their scatter says what a large difference is; before, only the sign of each is bet on.
 constexpr std::size_t rounds_of_signs = 4;
 
+// Rounds whose scatter says that there is no change, and what is added to the variance that so few show.
+constexpr std::size_t rounds_of_scatter = 5;
+constexpr double small_sample = 3;
+
 // The scatter of the rounds before each: a bet may rest on the past alone.
 std::vector<double> scales_of(std::span<const double> changes)
 {
@@ -129,8 +133,38 @@ class Changes {
         return shift;
     }
 
+    // Whether a ratio of likelihoods prefers no change to one of `large`, up or down, by 1 to `chance`. Normal ones, of
+    // the variance that the rounds show without their outliers.
+    [[nodiscard]] bool favours_none(double large, double chance) const
+    {
+        if (rounds() < rounds_of_scatter) {
+            return false;
+        }
+        const auto count = static_cast<double>(rounds());
+        const double evidence = count * large * (large / 2 - std::fabs(estimate()));
+        return evidence > 0 && evidence >= std::log(1 / chance) * variance() * (1 + small_sample / count);
+    }
+
     // Robust: the standard deviation of normal ones.
     [[nodiscard]] double scatter() const { return normal_deviations * median_absolute_deviation(changes_); }
+
+    // Without the tenth at either end, which counts as if it lay where the rest ends. The deviation of a median would
+    // not do: it does not see a second mode that a third of the runs are in.
+    [[nodiscard]] double variance() const
+    {
+        std::vector<double> sorted = changes_;
+        std::ranges::sort(sorted);
+        const std::size_t far = rounds() / 10;
+        double sum = 0;
+        double squares = 0;
+        for (const double change : changes_) {
+            const double near = std::clamp(change, sorted[far], sorted[rounds() - 1 - far]) - sorted[rounds() / 2];
+            sum += near;
+            squares += near * near;
+        }
+        const auto count = static_cast<double>(rounds());
+        return (squares - sum * sum / count) / (count - 1);
+    }
 
     [[nodiscard]] double base_median() const { return base_median_; }
     [[nodiscard]] std::size_t rounds() const { return changes_.size(); }
@@ -171,8 +205,7 @@ Verdict decide_statistically(const Changes& changes, const PairedQuestion& quest
         return is_worse ? Verdict::regressed : Verdict::improved;
     }
     const double large = changes.allowed(question.threshold, 2);
-    if (!is_beyond && large > 0 && changes.excludes(Against::at_least, large, misses) &&
-        changes.excludes(Against::at_most, -large, misses)) {
+    if (!is_beyond && large > 0 && changes.favours_none(large, misses)) {
         return Verdict::same;
     }
     return changes.rounds() < least_rounds(question.false_alarms) ? Verdict::insufficient : Verdict::inconclusive;
@@ -282,9 +315,18 @@ std::size_t least_rounds(double false_alarms)
 
 bool hides_changes(std::span<const PairOfValues> rounds, const PairedQuestion& question)
 {
-    constexpr double largest_scatter = 2;  // in such changes: then 50 rounds find a quarter of them
+    constexpr double largest_scatter = 3;  // in such changes: then 100 rounds find less than a tenth of them
     const Changes changes{rounds};
     return changes.scatter() > largest_scatter * changes.allowed(of_varying(question).threshold, 2);
+}
+
+bool shows_none_yet(std::span<const PairOfValues> rounds, const PairedQuestion& question)
+{
+    constexpr std::size_t some_rounds = 8;
+    const Changes changes{rounds};
+    const double change = changes.in_unit(changes.estimate());
+    return rounds.size() >= some_rounds && !beyond(question.threshold, changes.base_median(), change) &&
+           changes.variance() > std::pow(changes.allowed(question.threshold, 2), 2);
 }
 
 Verdict decide_pairs(std::span<const PairOfValues> rounds, const PairedQuestion& question)

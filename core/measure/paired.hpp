@@ -7,10 +7,12 @@
 //     ones. That rests on the random order alone. If both are alike, which of a round's two values is whose is a coin's
 //     matter, so that their difference is as likely as its negative, whatever the noise: heavy tails, several modes, a
 //     machine that drifts from round to round, a first run that is slower than the second.
-//   - Of a change of twice the threshold at most 3 of 100 are called `same`, per metric, where differences between
-//     rounds scatter alike to both sides of the change.
+//   - Of a change of twice the threshold at most 3 of 100 are called `same`, per metric, where the differences of the
+//     rounds scatter about as normal ones do. This rests on their scatter, because calling a change `same` raises no
+//     false alarm, and rests on few rounds, because most comparisons are of programs that behave alike.
 // It cannot promise
-//   - an answer: noise of 10 % does not tell a change of 5 % from none in 50 rounds, and none is invented;
+//   - an answer: where rounds scatter by 15 % a change of 5 % is not told from none in 100 of them, and none is
+//   invented;
 //   - fewer rounds: a test that assumes nothing of the noise gains at most a factor of 2 a round, so that the first
 //     change can be told after least_rounds(), however large it is;
 //   - anything about changes between the threshold and twice it: they are found the more often the larger they are;
@@ -22,6 +24,9 @@
 //          McAuliffe, Sekhon, Time-uniform, nonparametric, nonasymptotic confidence sequences, Annals of Statistics
 //          2021. Bets on the sign of what is symmetric under the hypothesis: de la Pena, Annals of Probability 1999.
 //          Several fixed bets are held at once, so that weak and strong changes are found soon (method of mixtures).
+//          `same` is the end of a sequential probability ratio test: Wald, Sequential Tests of Statistical Hypotheses,
+//          Annals of Mathematical Statistics 1945; with the variance estimated from the rounds, and enlarged while they
+//          are few.
 // Cost     O(n^2 log n) for n rounds.
 #pragma once
 
@@ -44,8 +49,8 @@ struct PairOfValues {
 // Chances of any false `regressed` or `improved` in a comparison: those of noisy metrics, and those of exact ones.
 inline constexpr double false_alarms_noisy = 0.008;
 inline constexpr double false_alarms_exact = 0.002;
-// Chance of a false `same`, per metric.
-inline constexpr double misses = 0.03;
+// Chance of a false `same`, per metric, of normal noise; that of other shapes has been seen to add half as much.
+inline constexpr double misses = 0.02;
 
 // Exact counters that were constant on both sides in all rounds: equal ones are the same after so many rounds, others
 // changed. Of a counter with two values at random, n rounds look like a change with a chance of at most 2 / 4^n.
@@ -84,9 +89,13 @@ struct PairedQuestion {
     return verdict == Verdict::regressed || verdict == Verdict::improved || verdict == Verdict::same;
 }
 
-// Whether the rounds scatter so much that 50 of them would hardly tell a change of twice the threshold, by the median
-// deviation of their differences: a few that were disturbed do not say so.
+// Whether the rounds scatter so much that a hundred of them would hardly tell a change of twice the threshold, by the
+// median deviation of their differences: a few that were disturbed do not say so.
 [[nodiscard]] bool hides_changes(std::span<const PairOfValues> rounds, const PairedQuestion& question);
+
+// Whether some rounds show no change and scatter by more than twice the threshold, so that being sure of it would take
+// many more. To give up here is for whoever has the answer from another metric.
+[[nodiscard]] bool shows_none_yet(std::span<const PairOfValues> rounds, const PairedQuestion& question);
 
 struct PairedJudgement {
     Verdict verdict{};

@@ -19,9 +19,14 @@ constexpr std::array<std::string_view, 8> judged_metrics{"wall_time",       "cpu
                                                          "instructions",    "allocations",   "allocated_bytes",
                                                          "live_bytes_peak", "live_bytes_end"};
 
+bool is_asked_for_by_name(const std::string& metric, const Criteria& criteria)
+{
+    return criteria.only.contains(metric) || criteria.thresholds.contains(metric);
+}
+
 bool is_asked_for(const std::string& metric, const Criteria& criteria)
 {
-    return criteria.only.contains(metric) || criteria.thresholds.contains(metric) ||
+    return is_asked_for_by_name(metric, criteria) ||
            (criteria.only.empty() && std::ranges::find(judged_metrics, metric) != judged_metrics.end());
 }
 
@@ -114,6 +119,35 @@ void judge(MetricComparison& metric, std::span<const PairOfValues> rounds, const
     metric.threshold = judgement.threshold;
 }
 
+const MetricComparison* verdict_on(const Comparison& comparison, std::size_t pair, std::string_view name)
+{
+    const auto found = std::ranges::find_if(comparison.metrics, [&](const MetricComparison& metric) {
+        return metric.pair == pair && metric.metric == name;
+    });
+    return found == comparison.metrics.end() ? nullptr : &*found;
+}
+
+// Neighbours make a program wait, and cost it little processor time, which has its answer long before its wall time can
+// have one.
+void stop_waiting_for_wall_time(Comparison& comparison, const Criteria& criteria)
+{
+    for (MetricComparison& metric : comparison.metrics) {
+        const bool open = metric.verdict == Verdict::inconclusive || metric.verdict == Verdict::insufficient;
+        if (metric.metric != "wall_time" || !open || metric.hidden || is_asked_for_by_name(metric.metric, criteria)) {
+            continue;
+        }
+        const MetricComparison* const processor = verdict_on(comparison, metric.pair, "cpu_time");
+        const auto rounds = rounds_of(comparison.pairs[metric.pair], metric.metric);
+        const PairedQuestion question{metric.unit, metric.better, metric.metric_class, metric.threshold, {}};
+        if (processor != nullptr && processor->verdict == Verdict::same && !rounds.empty() &&
+            shows_none_yet(rounds, question)) {
+            metric.verdict = Verdict::inconclusive;
+            metric.hidden = true;
+            metric.why += "; it waited too unevenly to tell, and took the same processor time";
+        }
+    }
+}
+
 }  // namespace
 
 base::Expected<Comparison> compare_rounds(const model::RunReport& report, const model::RatioOf& base,
@@ -131,6 +165,7 @@ base::Expected<Comparison> compare_rounds(const model::RunReport& report, const 
                   metric.metric_class == MetricClass::exact ? exact : noisy);
         }
     }
+    stop_waiting_for_wall_time(comparison, criteria);
     comparison.noisy_metrics = noisy;
     comparison.is_in_rounds = true;
     comparison.findings = comparison_findings(comparison);

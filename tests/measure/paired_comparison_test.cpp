@@ -77,6 +77,45 @@ TEST_CASE("rounds end where noise asks for too many of them", "[unit]")
     CHECK(outcome(after(first_verdict)) == Outcome::passed);
 }
 
+TEST_CASE("rounds end where a program waits unevenly and takes the same processor time", "[unit]")
+{
+    base::Rng rng{11};
+    const std::vector<double> waiting_base = noisy_sample(rng, 10, 1, 0.1);
+    const std::vector<double> waiting_candidate = noisy_sample(rng, 10, 1, 0.1);
+    const std::vector<double> processor = first(ten, 10);
+    const auto report = [&](double slower) {
+        return run_of({metric("wall_time", waiting_base), metric("cpu_time", processor)},
+                      {metric("wall_time", scaled(waiting_candidate, slower)), metric("cpu_time", processor)});
+    };
+    const Comparison alike = judged(report(1));
+    CHECK(verdict_of(alike, "cpu_time") == Verdict::same);
+    CHECK(verdict_of(alike, "wall_time") == Verdict::inconclusive);
+    CHECK(is_settled(alike));
+    CHECK(outcome(alike) == Outcome::passed);
+
+    CHECK_FALSE(is_settled(judged(report(1.2))));
+    Criteria asked;
+    asked.thresholds["wall_time"] = {0.025, 0};
+    CHECK_FALSE(is_settled(judged(report(1), asked)));
+    const auto without_processor_time =
+        run_of({metric("wall_time", waiting_base)}, {metric("wall_time", waiting_candidate)});
+    CHECK_FALSE(is_settled(judged(without_processor_time)));
+}
+
+TEST_CASE("the sentence on the time of two builds has the size that the rounds show", "[unit]")
+{
+    std::vector<double> base = twenty();
+    for (std::size_t i = 0; i < base.size(); ++i) {
+        base[i] *= static_cast<double>(1 + i);  // a machine that becomes slower and slower
+    }
+    const Comparison comparison =
+        judged(run_of({metric("wall_time", base)}, {metric("wall_time", scaled(base, 1.1))}));
+    REQUIRE(verdict_of(comparison, "wall_time") == Verdict::regressed);
+    REQUIRE_FALSE(comparison.findings.empty());
+    CHECK_THAT(comparison.findings.front().text, Catch::Matchers::Contains("1.10x"));
+    CHECK_THAT(comparison.findings.front().text, Catch::Matchers::Contains("1.10 to 1.10"));
+}
+
 TEST_CASE("rounds go on where a few were disturbed", "[unit]")
 {
     base::Rng rng{7};
