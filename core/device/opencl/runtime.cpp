@@ -1,6 +1,5 @@
 #include "core/device/opencl/runtime.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
