@@ -21,7 +21,6 @@ using measure::Verdict;
 constexpr std::size_t most_rows = 24;
 
 constexpr std::string_view comparison_spec = R"json({
-"$schema": "https://vega.github.io/schema/vega-lite/v6.json",
 "width": 640, "height": {"step": 24},
 "usermeta": {"room": 430, "names_above": true},
 "data": {"values": []},
