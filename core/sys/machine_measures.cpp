@@ -1,7 +1,5 @@
 #include "core/sys/machine_measures.hpp"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -11,6 +9,7 @@
 
 #include "core/sys/file_text.hpp"
 #include "core/sys/page_ops.hpp"
+#include "core/sys/process_probe.hpp"
 
 namespace memsweep::sys {
 namespace {
@@ -132,13 +131,6 @@ double fill_seconds(const Clock& clock, std::byte* data, int value)
         asm volatile("" ::"r"(data) : "memory");  // each page is written, whatever is written to it afterwards
     }
     return seconds_of(clock.now() - begin);
-}
-
-std::uint64_t minor_faults()
-{
-    rusage usage{};
-    ::getrusage(RUSAGE_SELF, &usage);
-    return static_cast<std::uint64_t>(usage.ru_minflt);
 }
 
 bool is_shared(FaultKind kind)

@@ -92,6 +92,11 @@ base::Expected<MemorySnapshot> OwnProcessProbe::snapshot() noexcept
     return snapshot;
 }
 
+std::uint64_t minor_faults() noexcept
+{
+    return static_cast<std::uint64_t>(own_usage().ru_minflt);
+}
+
 FaultCounts OwnProcessProbe::faults() const noexcept
 {
     const rusage usage = own_usage();

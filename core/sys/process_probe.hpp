@@ -42,6 +42,8 @@ struct FaultCounts {
     std::uint64_t major{};
 };
 
+[[nodiscard]] std::uint64_t minor_faults() noexcept;  // of this process, by getrusage
+
 class ProcessProbe {
   public:
     virtual ~ProcessProbe() = default;
