@@ -140,7 +140,7 @@ struct RawBlock {
     std::byte* host{};  // where the processor reads and writes it; nullptr: it cannot, or only once it is mapped
 };
 
-enum class Access : std::uint8_t { read, write, read_write };
+enum class Access : std::uint8_t { read, write };
 
 enum class Side : std::uint8_t { host, device };
 
