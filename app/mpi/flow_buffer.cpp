@@ -1,7 +1,6 @@
 #include "app/mpi/flow_buffer.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 

@@ -10,8 +10,6 @@
 
 namespace memsweep::array {
 
-inline constexpr std::uint16_t half_one = 0x3C00;
-
 [[nodiscard]] inline float float_from_half(std::uint16_t half) noexcept
 {
     constexpr std::uint32_t exponent_gap = (127 - 15) << 23;

@@ -1,7 +1,6 @@
 #include "core/array/streaming.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <memory>
 

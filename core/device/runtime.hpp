@@ -51,7 +51,6 @@ enum class DeviceClass : std::uint8_t { gpu, cpu, accelerator };
 
 struct DeviceFacts {
     std::string name;
-    std::string vendor;
     std::string driver;               // "pocl 3.1 (OpenCL 3.0)", "CUDA 13.0"
     std::string driver_version;       // of the driver itself, "580.105.08"; empty: the runtime does not tell
     std::uint32_t runtime_version{};  // of CUDA's library: 13000; 0: there is none
@@ -66,7 +65,6 @@ struct DeviceFacts {
     std::optional<std::uint32_t> numa_node;    // that it is attached to
     std::optional<double> memory_bytes_per_s;  // what its memory could do: clock times width of the bus
     std::optional<std::uint32_t> nvlinks;      // that are up
-    std::optional<std::uint64_t> clock_hz;     // of its processors, at most
     std::optional<std::uint64_t> cache_bytes;  // of the last cache before its memory
 };
 
@@ -142,7 +140,7 @@ struct RawBlock {
     std::byte* host{};  // where the processor reads and writes it; nullptr: it cannot, or only once it is mapped
 };
 
-enum class Access : std::uint8_t { read, write, read_write };
+enum class Access : std::uint8_t { read, write };
 
 enum class Side : std::uint8_t { host, device };
 

@@ -7,7 +7,6 @@
 #include <csignal>
 #include <new>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>

@@ -6,7 +6,6 @@
 // Threads  one for all of them: they share a buffer.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 

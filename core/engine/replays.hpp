@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <vector>
 
 #include <fcntl.h>
 

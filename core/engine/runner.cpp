@@ -1,7 +1,6 @@
 #include "core/engine/runner.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
 #include <utility>
 

@@ -155,11 +155,12 @@ void measure_fault_costs(RunHeader& header, const sys::Clock& clock)
     }
 }
 
-// A second thread, unless the system refuses it: then the cases say so.
-const char* start(std::optional<sys::IdleThread>& idle)
+// Works, and names what the system refused meanwhile; nullptr: nothing.
+template <typename Work>
+const char* refused_in(const Work& work)
 {
     try {
-        idle.emplace();
+        work();
         return nullptr;
     } catch (const std::exception& problem) {
         const char* const resource = base::refused_resource(problem);
@@ -189,15 +190,12 @@ void describe(const RunRegion& region, const sys::Clock& clock)
 
 void run_and_describe(const RunRegion& region, CaseMemories& memories, Environment environment)
 {
-    try {
+    const char* const resource = refused_in([&] {
         if (run_here(region, memories, environment)) {
             describe(region, environment.clock);
         }
-    } catch (const std::exception& problem) {
-        const char* const resource = base::refused_resource(problem);
-        if (resource == nullptr) {
-            throw;
-        }
+    });
+    if (resource != nullptr) {
         starve(region, resource);
     }
 }
@@ -208,7 +206,7 @@ int worker_main(int channel_fd)
 {
     sys::Channel channel{channel_fd};
     std::optional<sys::IdleThread> idle;
-    const char* const refused = start(idle);
+    const char* const refused = refused_in([&] { idle.emplace(); });  // without a second thread the cases say so
     const sys::SystemClock clock;
     auto probe = sys::OwnProcessProbe::open();
     if (!probe) {

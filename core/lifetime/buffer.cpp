@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <new>
 
-#include "core/base/assert.hpp"
 #include "core/lifetime/discipline.hpp"
 
 namespace memsweep::lifetime {

@@ -2,7 +2,6 @@
 #include "core/lifetime/disciplines.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstring>

@@ -1,6 +1,5 @@
 #include "core/lifetime/disciplines.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>

@@ -95,7 +95,6 @@ class HeapTargetTrigger final : public Trigger {
 
     [[nodiscard]] std::uint64_t target() const noexcept { return target_; }
     [[nodiscard]] std::uint64_t heap() const noexcept { return heap_; }
-    [[nodiscard]] bool thrashes() const noexcept { return cycles_pausing_more_ >= 3; }
 
   private:
     [[nodiscard]] std::uint64_t overallocation() const noexcept
@@ -116,7 +115,6 @@ class HeapTargetTrigger final : public Trigger {
         program_ns_ = smoothed(program_ns_, program, spec_.smooth_alloc);
         freed_ = smoothed(freed_, static_cast<double>(collection.freed_bytes), spec_.smooth_gc);
         pause_ns_ = smoothed(pause_ns_, pause, spec_.smooth_gc);
-        cycles_pausing_more_ = pause > program ? cycles_pausing_more_ + 1 : 0;
     }
 
     model::HeapTarget spec_;
@@ -128,7 +126,6 @@ class HeapTargetTrigger final : public Trigger {
     double program_ns_{};
     double freed_{};
     double pause_ns_{};
-    std::uint32_t cycles_pausing_more_{};  // in a row
 };
 
 // Managed bytes beside native buffers: each buffer comes with its wrappers and with the garbage that the program makes

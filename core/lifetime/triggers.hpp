@@ -8,10 +8,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include "core/model/specs.hpp"
 

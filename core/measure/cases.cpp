@@ -143,16 +143,6 @@ const Metric* main_metric(const CaseReport& report)
     return nullptr;
 }
 
-std::size_t index_of(std::vector<std::string>& places, const std::string& place)
-{
-    const auto found = std::ranges::find(places, place);
-    const auto index = static_cast<std::size_t>(found - places.begin());
-    if (found == places.end()) {
-        places.push_back(place);
-    }
-    return index;
-}
-
 void widen(PlaceMatrix& matrix)
 {
     matrix.cells.resize(matrix.rows.size());
@@ -338,6 +328,16 @@ bool has_phase_axis(const RunReport& report)
 {
     return std::ranges::any_of(report.cases,
                                [](const CaseReport& one) { return value_on(one, phase_axis).has_value(); });
+}
+
+std::size_t index_of(std::vector<std::string>& names, const std::string& name)
+{
+    const auto found = std::ranges::find(names, name);
+    const auto index = static_cast<std::size_t>(found - names.begin());
+    if (found == names.end()) {
+        names.push_back(name);
+    }
+    return index;
 }
 
 std::vector<PlaceMatrix> place_matrices(const std::vector<CaseReport>& cases)

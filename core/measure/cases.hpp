@@ -117,6 +117,9 @@ struct PlaceMatrix {
     std::vector<std::vector<Cell>> cells;
 };
 
+// Where a name stands in the order of appearance; a new one is added.
+[[nodiscard]] std::size_t index_of(std::vector<std::string>& names, const std::string& name);
+
 // One for each scenario and setting of the other parameters that has cases with both nodes.
 [[nodiscard]] std::vector<PlaceMatrix> place_matrices(const std::vector<model::CaseReport>& cases);
 

@@ -53,8 +53,7 @@ void add_causes(Comparison& comparison)
 {
     for (MetricComparison& metric : comparison.metrics) {
         const CasePair& pair = comparison.pairs[metric.pair];
-        const bool time = metric.metric == "time_per_op" || metric.metric == "wall_time";
-        if (time && pair.base != nullptr && pair.candidate != nullptr) {
+        if (is_time(metric.metric) && pair.base != nullptr && pair.candidate != nullptr) {
             metric.cause = cause_of_difference(pair);
         }
     }

@@ -111,11 +111,11 @@ Finding case_finding(const Comparison& comparison, const CasePair& pair, const C
                 fmt::format("{}: {}: {}", name, model::name_of(metrics.front()->verdict), metrics.front()->why)};
     }
     const bool slower = std::ranges::any_of(metrics, [](const MetricComparison* metric) {
-        return metric->verdict == Verdict::regressed && is_time(*metric);
+        return metric->verdict == Verdict::regressed && is_time(metric->metric);
     });
     std::vector<const MetricComparison*> rest = metrics;
     if (comparison.is_between) {  // the time is what the sentence begins with
-        std::erase_if(rest, [](const MetricComparison* metric) { return is_time(*metric); });
+        std::erase_if(rest, [](const MetricComparison* metric) { return is_time(metric->metric); });
     }
     std::vector<std::string> parts{metrics_part(rest, Verdict::regressed), metrics_part(rest, Verdict::improved),
                                    names_part(rest, Verdict::missing), names_part(rest, Verdict::added)};

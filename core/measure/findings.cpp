@@ -1,7 +1,6 @@
 #include "core/measure/findings.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string_view>
 

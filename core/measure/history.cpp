@@ -1,10 +1,7 @@
 #include "core/measure/history.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <iterator>
 #include <map>
-#include <set>
 #include <tuple>
 #include <utility>
 

@@ -7,7 +7,6 @@
 // Errors   none: what too few values cannot show is absent.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <span>

@@ -192,6 +192,11 @@ double dearer_faults(const CaseReport& slower, const MachineContrast& prices, bo
 
 }  // namespace
 
+bool is_time(std::string_view metric)
+{
+    return std::ranges::find(time_metrics, metric) != time_metrics.end();
+}
+
 std::optional<TimeContrast> time_contrast(const CaseReport& base, const CaseReport& other)
 {
     for (const std::string_view metric : time_metrics) {

@@ -16,6 +16,9 @@ struct TimeContrast {
     Shift ratio;       // other / base
 };
 
+// Whether a metric is the time of the case as a whole.
+[[nodiscard]] bool is_time(std::string_view metric);
+
 // The Hodges-Lehmann ratio of time_per_op, else of wall_time. Empty when either case has no times, or a time of 0.
 [[nodiscard]] std::optional<TimeContrast> time_contrast(const model::CaseReport& base, const model::CaseReport& other);
 

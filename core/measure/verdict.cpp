@@ -5,7 +5,6 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
-#include <utility>
 
 #include <fmt/format.h>
 

@@ -9,7 +9,6 @@
 // Threads  any. trim takes from the depots, the store, the caller's own cache and those of threads that have ended.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstring>
 #include <mutex>

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <limits>
-
-#include <sys/resource.h>
 
 #include "core/memory/barrier.hpp"
 #include "core/sys/page_ops.hpp"
+#include "core/sys/process_probe.hpp"
 
 namespace memsweep::memory {
 namespace {
@@ -37,13 +35,6 @@ void touch_and_free(std::size_t bytes, std::size_t page)
     }
     block[bytes - 1] = 1;
     std::free(const_cast<char*>(block));
-}
-
-std::uint64_t minor_faults()
-{
-    rusage usage{};
-    ::getrusage(RUSAGE_SELF, &usage);
-    return static_cast<std::uint64_t>(usage.ru_minflt);
 }
 
 double fastest_round(const sys::Clock& clock, std::size_t bytes)
@@ -76,11 +67,11 @@ MallocCost measure_malloc_cost(const sys::Clock& clock, std::size_t bytes)
         touch_and_free(bytes, page);
     }
     const std::size_t operations = std::clamp(touched_bytes / bytes, least_touched_operations, max_touched_operations);
-    const std::uint64_t before = minor_faults();
+    const std::uint64_t before = sys::minor_faults();
     for (std::size_t i = 0; i < operations; ++i) {
         touch_and_free(bytes, page);
     }
-    cost.faults_per_op = static_cast<double>(minor_faults() - before) / static_cast<double>(operations);
+    cost.faults_per_op = static_cast<double>(sys::minor_faults() - before) / static_cast<double>(operations);
     return cost;
 }
 

@@ -11,7 +11,6 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "core/model/pool_spec.hpp"

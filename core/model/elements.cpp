@@ -1,8 +1,5 @@
 #include "core/model/elements.hpp"
 
-#include <algorithm>
-#include <array>
-
 namespace memsweep::model {
 
 namespace {

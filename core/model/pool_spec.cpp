@@ -1,7 +1,6 @@
 #include "core/model/pool_spec.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 
 namespace memsweep::model {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <numeric>
 
 #include "core/base/assert.hpp"

@@ -2,10 +2,8 @@
 // runtime costs, from its start until the processor knows that it is done. Nothing of the device's work is hidden
 // behind a queue there: it is what a program waits for that does one small thing at a time.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <numeric>
 #include <vector>
 

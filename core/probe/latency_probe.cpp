@@ -14,7 +14,6 @@
 #include "core/probe/stream.hpp"
 #include "core/sys/page_ops.hpp"
 #include "core/sys/placed_memory.hpp"
-#include "core/transfer/end_memory.hpp"
 
 namespace memsweep::probe {
 namespace {

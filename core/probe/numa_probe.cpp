@@ -8,7 +8,6 @@
 #include "core/probe/kernel.hpp"
 #include "core/probe/probe_case.hpp"
 #include "core/probe/stream.hpp"
-#include "core/transfer/end_memory.hpp"
 
 namespace memsweep::probe {
 namespace {

@@ -1,7 +1,6 @@
 #include "core/probe/probe_case.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>

@@ -1,7 +1,5 @@
 #include "core/sys/machine_measures.hpp"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -11,6 +9,7 @@
 
 #include "core/sys/file_text.hpp"
 #include "core/sys/page_ops.hpp"
+#include "core/sys/process_probe.hpp"
 
 namespace memsweep::sys {
 namespace {
@@ -134,13 +133,6 @@ double fill_seconds(const Clock& clock, std::byte* data, int value)
     return seconds_of(clock.now() - begin);
 }
 
-std::uint64_t minor_faults()
-{
-    rusage usage{};
-    ::getrusage(RUSAGE_SELF, &usage);
-    return static_cast<std::uint64_t>(usage.ru_minflt);
-}
-
 bool is_shared(FaultKind kind)
 {
     return kind == FaultKind::shared_page || kind == FaultKind::shared_again;
@@ -194,8 +186,7 @@ base::Expected<FaultCost> measure_fault_cost(const Clock& clock, FaultKind kind)
         cost = MEMSWEEP_TRY(measure_round(clock, kind, faults));
     }
     std::ranges::sort(costs);
-    return FaultCost{
-        .seconds_per_fault = costs[rounds / 2], .fastest_seconds_per_fault = costs.front(), .faults = faults};
+    return FaultCost{.seconds_per_fault = costs[rounds / 2], .faults = faults};
 }
 
 namespace {

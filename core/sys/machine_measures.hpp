@@ -76,9 +76,8 @@ enum class FaultKind : std::uint8_t {
 };
 
 struct FaultCost {
-    double seconds_per_fault{};          // median of the rounds
-    double fastest_seconds_per_fault{};  // the best round: the machine undisturbed
-    std::uint64_t faults{};              // per round
+    double seconds_per_fault{};  // median of the rounds
+    std::uint64_t faults{};      // per round
 };
 
 [[nodiscard]] base::Expected<FaultCost> measure_fault_cost(const Clock& clock,

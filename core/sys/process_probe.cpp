@@ -92,12 +92,15 @@ base::Expected<MemorySnapshot> OwnProcessProbe::snapshot() noexcept
     return snapshot;
 }
 
+std::uint64_t minor_faults() noexcept
+{
+    return static_cast<std::uint64_t>(own_usage().ru_minflt);
+}
+
 FaultCounts OwnProcessProbe::faults() const noexcept
 {
     const rusage usage = own_usage();
-    return {.minor = static_cast<std::uint64_t>(usage.ru_minflt),
-            .major = static_cast<std::uint64_t>(usage.ru_majflt),
-            .involuntary_switches = static_cast<std::uint64_t>(usage.ru_nivcsw)};
+    return {.minor = static_cast<std::uint64_t>(usage.ru_minflt), .major = static_cast<std::uint64_t>(usage.ru_majflt)};
 }
 
 std::optional<std::chrono::nanoseconds> OwnProcessProbe::run_delay() const noexcept

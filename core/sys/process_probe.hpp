@@ -36,12 +36,13 @@ struct MemorySnapshot {
     [[nodiscard]] std::uint64_t working_set_bytes() const noexcept { return rss_bytes + hugetlb_bytes; }
 };
 
-// getrusage(RUSAGE_SELF): ru_minflt, ru_majflt, ru_nivcsw.
+// getrusage(RUSAGE_SELF): ru_minflt, ru_majflt.
 struct FaultCounts {
     std::uint64_t minor{};
     std::uint64_t major{};
-    std::uint64_t involuntary_switches{};  // the scheduler took the cpu away: such a repetition's time is suspect
 };
+
+[[nodiscard]] std::uint64_t minor_faults() noexcept;  // of this process, by getrusage
 
 class ProcessProbe {
   public:

@@ -1,7 +1,6 @@
 #include "core/sys/processor_pair.hpp"
 
 #include <algorithm>
-#include <compare>
 #include <cstddef>
 #include <tuple>
 #include <vector>

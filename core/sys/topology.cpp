@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string_view>

@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cstring>
-#include <optional>
 
 #include "core/base/quantity.hpp"
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <concepts>
 #include <optional>
 #include <string>

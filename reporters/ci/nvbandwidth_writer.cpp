@@ -131,16 +131,6 @@ Json matrix_json(const measure::PlaceMatrix& matrix)
     return test;
 }
 
-std::size_t place_in(std::vector<std::string>& names, const std::string& name)
-{
-    const auto found = std::ranges::find(names, name);
-    const auto place = static_cast<std::size_t>(found - names.begin());
-    if (found == names.end()) {
-        names.push_back(name);
-    }
-    return place;
-}
-
 // One test of theirs from our cases of a way: a row for the host or for each device, a column for each device.
 Json device_json(const std::vector<const model::CaseReport*>& cases)
 {
@@ -151,8 +141,8 @@ Json device_json(const std::vector<const model::CaseReport*>& cases)
     for (const model::CaseReport* const one : cases) {
         const std::string to = measure::value_on(*one, "to").value_or("");
         const std::string device = measure::value_on(*one, "device").value_or("");
-        const std::size_t row = place_in(rows, to.empty() ? std::string{} : device);
-        const std::size_t column = place_in(columns, to.empty() ? device : to);
+        const std::size_t row = measure::index_of(rows, to.empty() ? std::string{} : device);
+        const std::size_t column = measure::index_of(columns, to.empty() ? device : to);
         values.resize(std::max(values.size(), row + 1));
         for (auto& line : values) {
             line.resize(columns.size());
@@ -211,7 +201,7 @@ void write_nvbandwidth(const model::RunReport& report, TextSink& sink)
     std::vector<std::vector<const model::CaseReport*>> by_way;
     for (const model::CaseReport& one : report.cases) {
         if (is_of_devices(one)) {
-            const std::size_t way = place_in(ways, test_name(one));
+            const std::size_t way = measure::index_of(ways, test_name(one));
             by_way.resize(ways.size());
             by_way[way].push_back(&one);
         }

@@ -17,7 +17,7 @@ struct Chart {
     std::string title{};   // "Working set over time"
     std::string about{};   // one or two sentences: what is drawn, and how to read it
     std::string spoken{};  // what it shows, for those who do not see it
-    Json spec{};           // without colours or fonts: those belong to where it is shown
+    Json spec{};           // without "$schema", colours or fonts: those belong to where it is shown
     std::vector<Table> data{};
     bool long_data{};  // its tables have a row per sample
 };

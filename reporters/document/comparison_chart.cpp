@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/measure/format.hpp"
+#include "core/measure/time_contrast.hpp"
 #include "reporters/document/case_keys.hpp"
 #include "reporters/text/escaping.hpp"
 #include "reporters/text/json_parse.hpp"
@@ -21,7 +22,6 @@ using measure::Verdict;
 constexpr std::size_t most_rows = 24;
 
 constexpr std::string_view comparison_spec = R"json({
-"$schema": "https://vega.github.io/schema/vega-lite/v6.json",
 "width": 640, "height": {"step": 24},
 "usermeta": {"room": 430, "names_above": true},
 "data": {"values": []},
@@ -53,11 +53,6 @@ bool has_ratio(const MetricComparison& metric)
            std::isfinite(metric.shift->estimate);
 }
 
-bool is_time(const MetricComparison& metric)
-{
-    return metric.metric == "time_per_op" || metric.metric == "wall_time";
-}
-
 // Beside the time of an operation the whole time says nothing new.
 void keep_one_time(std::vector<const MetricComparison*>& metrics)
 {
@@ -83,7 +78,7 @@ std::vector<const MetricComparison*> drawn(const Comparison& comparison)
         if (metric.verdict == Verdict::regressed || metric.verdict == Verdict::improved) {
             changed.push_back(&metric);
         }
-        if (is_time(metric)) {
+        if (measure::is_time(metric.metric)) {
             times.push_back(&metric);
         }
     }

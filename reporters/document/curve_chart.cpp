@@ -17,7 +17,6 @@ namespace memsweep::reporters {
 namespace {
 
 constexpr std::string_view curve_spec = R"json({
-"$schema": "https://vega.github.io/schema/vega-lite/v6.json",
 "data": {"values": []},
 "facet": {"row": {"field": "strip", "type": "nominal", "title": null, "header": {
   "labelOrient": "top", "labelAnchor": "start", "labelAngle": 0, "labelLimit": 1000, "labelPadding": 0}}},

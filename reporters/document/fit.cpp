@@ -146,7 +146,6 @@ Table capacity_table(const FitReport& report)
 }
 
 constexpr std::string_view picture_text = R"json({
-"$schema": "https://vega.github.io/schema/vega-lite/v6.json",
 "width": 640, "height": 320,
 "usermeta": {"room": 90},
 "layer": [
@@ -170,7 +169,6 @@ constexpr std::string_view picture_text = R"json({
 ]})json";
 
 constexpr std::string_view growth_text = R"json({
-"$schema": "https://vega.github.io/schema/vega-lite/v6.json",
 "width": 640, "height": 220,
 "usermeta": {"room": 90},
 "data": {"values": []},

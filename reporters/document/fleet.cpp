@@ -180,7 +180,6 @@ bool has_room(const Table& matrix, Medium medium)
 constexpr std::size_t max_marks = 400;
 
 constexpr std::string_view fleet_spec = R"json({
-"$schema": "https://vega.github.io/schema/vega-lite/v6.json",
 "width": 640, "height": 70,
 "usermeta": {"room": 90},
 "data": {"values": []},

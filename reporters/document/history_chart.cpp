@@ -20,7 +20,6 @@ using measure::Trend;
 using measure::Verdict;
 
 constexpr std::string_view history_spec = R"json({
-"$schema": "https://vega.github.io/schema/vega-lite/v6.json",
 "width": 640, "height": 170,
 "usermeta": {"room": 90},
 "data": {"values": []},

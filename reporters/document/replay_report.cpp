@@ -102,7 +102,6 @@ std::string memory_text(double bytes)
 }
 
 constexpr std::string_view replay_spec = R"json({
-"$schema": "https://vega.github.io/schema/vega-lite/v6.json",
 "data": {"values": []},
 "width": 640, "height": 360,
 "usermeta": {"room": 150},

@@ -22,7 +22,6 @@ namespace {
 
 // Symlog, since most phases have no faults at all and a logarithm has no place for them.
 constexpr std::string_view fault_spec = R"json({
-"$schema": "https://vega.github.io/schema/vega-lite/v6.json",
 "data": {"values": []},
 "facet": {"row": {"field": "phase", "type": "nominal", "title": null, "header": {
   "labelOrient": "top", "labelAnchor": "start", "labelAngle": 0, "labelLimit": 600, "labelPadding": 0}}},
@@ -165,7 +164,6 @@ std::optional<Chart> fault_chart(const ChartGroup& group)
 
 // What comes from sample to sample, a strip for each kind, each on its own axis.
 constexpr std::string_view flow_spec = R"json({
-"$schema": "https://vega.github.io/schema/vega-lite/v6.json",
 "data": {"values": []},
 "facet": {"row": {"field": "strip", "type": "nominal", "title": null, "header": {
   "labelOrient": "top", "labelAnchor": "start", "labelAngle": 0, "labelLimit": 1000, "labelPadding": 0}}},

@@ -4,7 +4,6 @@
 #include <iterator>
 #include <map>
 #include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
 

@@ -98,7 +98,6 @@ constexpr std::size_t max_lines = 8;
 constexpr std::array<std::string_view, 4> swept_metrics{"bandwidth", "latency", "time_per_op", "wall_time"};
 
 constexpr std::string_view sweep_spec = R"json({
-"$schema": "https://vega.github.io/schema/vega-lite/v6.json",
 "width": 640, "height": 300,
 "data": {"values": []},
 "encoding": {

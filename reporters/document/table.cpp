@@ -1,6 +1,5 @@
 #include "reporters/document/table.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 

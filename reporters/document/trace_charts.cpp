@@ -20,7 +20,6 @@ using trace::Histogram;
 using trace::TraceSummary;
 
 constexpr std::string_view live_spec = R"json({
-"$schema": "https://vega.github.io/schema/vega-lite/v6.json",
 "width": 640, "height": 220,
 "data": {"values": []},
 "usermeta": {"room": 80},
@@ -34,7 +33,6 @@ constexpr std::string_view live_spec = R"json({
 })json";
 
 constexpr std::string_view process_spec = R"json({
-"$schema": "https://vega.github.io/schema/vega-lite/v6.json",
 "width": 640, "height": {"step": 17},
 "data": {"values": []},
 "usermeta": {"room": 150},
@@ -49,7 +47,6 @@ constexpr std::string_view process_spec = R"json({
 })json";
 
 constexpr std::string_view histogram_spec = R"json({
-"$schema": "https://vega.github.io/schema/vega-lite/v6.json",
 "width": 640, "height": {"step": 17},
 "data": {"values": []},
 "usermeta": {"room": 150},

@@ -16,6 +16,8 @@
 namespace memsweep::reporters {
 namespace {
 
+constexpr std::string_view vega_lite = "https://vega.github.io/schema/vega-lite/v6.json";
+
 struct Colours {
     Json background;
     std::string text, muted, line, phase, bad;
@@ -110,7 +112,9 @@ std::string chart_html(const Chart& chart, std::size_t number)
                                   number, escaped(chart.title), escaped(chart.about));
     out += fmt::format("<div class=\"plot\" role=\"img\" aria-label=\"{}\"></div>\n", escaped(chart.spoken));
     const std::string data = chart.data.empty() ? std::string{} : data_html(chart, number);
-    return out + json_block(chart.spec, "") + data + "</figure>\n";
+    Json spec{{"$schema", vega_lite}};
+    spec.update(chart.spec);
+    return out + json_block(spec, "") + data + "</figure>\n";
 }
 
 // Parameters live in one name space, however deep they are declared.
@@ -195,7 +199,6 @@ std::string to_vega(const model::RunReport& report)
         for (ChartSection& section : chart_sections(group.cases, detail)) {
             for (Chart& chart : section.charts) {
                 Json view{{"title", title_of(chart, group, section)}, {"description", chart.spoken}};
-                chart.spec.erase("$schema");
                 number_params(chart.spec, views.size());
                 view.update(chart.spec);
                 views.push_back(std::move(view));
@@ -203,7 +206,7 @@ std::string to_vega(const model::RunReport& report)
         }
     }
     const Json independent{{"color", "independent"}, {"shape", "independent"}, {"strokeDash", "independent"}};
-    return pretty({{"$schema", "https://vega.github.io/schema/vega-lite/v6.json"},
+    return pretty({{"$schema", vega_lite},
                    {"description", inert_text("memsweep: " + report.run.scenario_name)},
                    {"config", plain_chart_theme()},
                    {"resolve", {{"scale", independent}, {"legend", independent}}},

@@ -323,11 +323,6 @@ void Json::update(const Json& object)
     }
 }
 
-void Json::erase(std::string_view key)
-{
-    std::erase_if(members(), [&](const JsonMember& member) { return member.key == key; });
-}
-
 Json json_text_or_null(std::string_view text)
 {
     return text.empty() ? Json() : Json(text);

@@ -87,7 +87,6 @@ class Json {
     Json& operator[](std::size_t index) { return elements()[index]; }
     void push_back(Json value);       // null becomes an array
     void update(const Json& object);  // its members replace those of the same key, or are added
-    void erase(std::string_view key);
 
   private:
     using Elements = std::vector<Json>;

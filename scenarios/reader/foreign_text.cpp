@@ -1,7 +1,6 @@
 #include "scenarios/reader/foreign_text.hpp"
 
 #include <algorithm>
-#include <cstdint>
 
 #include <fmt/format.h>
 

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/base/checked.hpp"
 #include "scenarios/reader/fields.hpp"
 #include "scenarios/reader/foreign_text.hpp"
 #include "scenarios/reader/limits.hpp"

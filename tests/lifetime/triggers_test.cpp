@@ -317,27 +317,6 @@ TEST_CASE("heap target: a collection that is asked for leaves the target where i
     CHECK(trigger.heap() == 0);
 }
 
-TEST_CASE("heap target: three collections in a row longer than the program's turns are thrashing", "[unit]")
-{
-    HeapTargetTrigger trigger{{.initial = 5000}};
-    std::int64_t now = 0;
-    const auto cycle = [&](std::int64_t turn, std::int64_t pause) {
-        static_cast<void>(trigger.before_allocate(10'000, now));
-        now += turn;
-        trigger.collected({now, now + pause, 0, false});
-        now += pause;
-        return trigger.thrashes();
-    };
-    CHECK_FALSE(cycle(ms, 2 * ms));
-    CHECK_FALSE(cycle(ms, 2 * ms));
-    CHECK(cycle(ms, ms + 1));
-    CHECK(cycle(ms, 2 * ms));
-    CHECK_FALSE(cycle(ms, ms));  // as long is not longer
-    CHECK_FALSE(cycle(ms, 2 * ms));
-    CHECK_FALSE(cycle(ms, 2 * ms));
-    CHECK(cycle(ms, 2 * ms));
-}
-
 TEST_CASE("cycle counts: a young collection when the containers pass 700", "[unit]")
 {
     CycleCounts counts{{.generation0 = 700}};

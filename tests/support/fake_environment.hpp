@@ -35,7 +35,7 @@ class FakeProbe final : public sys::ProcessProbe {
         minor_faults += 3;
         return sys::MemorySnapshot{.rss_bytes = rss_bytes, .minor_faults = minor_faults};
     }
-    [[nodiscard]] sys::FaultCounts faults() const noexcept override { return {minor_faults, 0, 0}; }
+    [[nodiscard]] sys::FaultCounts faults() const noexcept override { return {minor_faults, 0}; }
     [[nodiscard]] std::optional<std::chrono::nanoseconds> run_delay() const noexcept override { return delay; }
     void reset_peak() noexcept override {}
     [[nodiscard]] base::Expected<std::uint64_t> peak_bytes() noexcept override { return peak; }

@@ -37,7 +37,6 @@ FakeRuntime::FakeRuntime(FakeMachine machine) : machine_{std::move(machine)}
     for (std::uint32_t number = 0; number < machine_.devices; ++number) {
         facts_.push_back(
             {.name = fmt::format("invented device {}", number),
-             .vendor = "memsweep",
              .driver = "fake",
              .bus_address = machine_.is_on_bus ? fmt::format("0000:{:02x}:00.0", number + 1) : std::string{},
              .memory_bytes = machine_.memory_bytes,

@@ -90,7 +90,6 @@ FoundDevice describe(int device, const cudaDeviceProp& properties, const Nvml& n
     forget_failure(cudaDriverGetVersion(&driver));
     forget_failure(cudaRuntimeGetVersion(&runtime));
     facts.name = properties.name;
-    facts.vendor = "NVIDIA";
     facts.driver = fmt::format("CUDA {}, built with {}", version_text(driver), version_text(runtime));
     facts.driver_version = nvml.driver_version();
     facts.runtime_version = static_cast<std::uint32_t>(std::max(runtime, 0));
@@ -111,9 +110,6 @@ FoundDevice describe(int device, const cudaDeviceProp& properties, const Nvml& n
     const std::int64_t bus_bits = attribute(cudaDevAttrGlobalMemoryBusWidth, device);
     if (memory_khz > 0 && bus_bits > 0) {  // two transfers a clock
         facts.memory_bytes_per_s = 2e3 * static_cast<double>(memory_khz) * static_cast<double>(bus_bits) / 8;
-    }
-    if (const std::int64_t khz = attribute(cudaDevAttrClockRate, device); khz > 0) {
-        facts.clock_hz = static_cast<std::uint64_t>(khz) * 1000;
     }
     if (const std::int64_t cache = attribute(cudaDevAttrL2CacheSize, device); cache > 0) {
         facts.cache_bytes = static_cast<std::uint64_t>(cache);

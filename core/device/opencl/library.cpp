@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -87,16 +86,12 @@ FoundDevice describe(const Library& api, cl_platform_id platform, cl_device_id i
     FoundDevice found{.platform = platform, .id = id};
     DeviceFacts& facts = found.facts;
     facts.name = text_of(api, id, CL_DEVICE_NAME);
-    facts.vendor = text_of(api, id, CL_DEVICE_VENDOR);
     facts.driver = fmt::format("{} ({})", text_of(api, id, CL_DRIVER_VERSION), text_of(api, id, CL_DEVICE_VERSION));
     facts.device_class = class_of(value_of<cl_device_type>(api, id, CL_DEVICE_TYPE));
     facts.memory_bytes = value_of<cl_ulong>(api, id, CL_DEVICE_GLOBAL_MEM_SIZE);
     facts.largest_block_bytes = value_of<cl_ulong>(api, id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     facts.compute_units = value_of<cl_uint>(api, id, CL_DEVICE_MAX_COMPUTE_UNITS);
     facts.shares_host_memory = value_of<cl_bool>(api, id, CL_DEVICE_HOST_UNIFIED_MEMORY) == CL_TRUE;
-    if (const auto megahertz = value_of<cl_uint>(api, id, CL_DEVICE_MAX_CLOCK_FREQUENCY); megahertz != 0) {
-        facts.clock_hz = megahertz * 1'000'000ULL;
-    }
     const auto svm = value_of<cl_device_svm_capabilities>(api, id, CL_DEVICE_SVM_CAPABILITIES);
     found.has_fine_grained_svm = (svm & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) != 0 && api.svm_allocate != nullptr &&
                                  api.svm_free != nullptr && api.svm_copy != nullptr && api.set_svm_argument != nullptr;

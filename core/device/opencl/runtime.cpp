@@ -1,6 +1,5 @@
 #include "core/device/opencl/runtime.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -19,15 +18,7 @@ constexpr std::size_t page_bytes = 4096;
 
 cl_map_flags flags_of(Access access)
 {
-    switch (access) {
-    case Access::read:
-        return CL_MAP_READ;
-    case Access::write:
-        return CL_MAP_WRITE_INVALIDATE_REGION;
-    case Access::read_write:
-        break;
-    }
-    return CL_MAP_READ | CL_MAP_WRITE;
+    return access == Access::read ? CL_MAP_READ : CL_MAP_WRITE_INVALIDATE_REGION;
 }
 
 bool is_a_buffer(MemoryKind kind)

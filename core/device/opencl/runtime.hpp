@@ -14,7 +14,6 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "core/device/backend.hpp"

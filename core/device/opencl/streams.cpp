@@ -1,5 +1,4 @@
 // Queues of OpenCL: copies, events, latches.
-#include <utility>
 
 #include <fmt/format.h>
 

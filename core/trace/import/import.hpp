@@ -11,7 +11,6 @@
 // Threads  one.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
