@@ -115,7 +115,7 @@ for name in sys.stdin.read().split("\0"):
     fi
     outcome=0
     # clang-tidy counts the warnings that it suppressed in system headers, one line a file: of no use to anyone.
-    printf '%s\0' "${units[@]}" | xargs -0 -r -n 1 -P "$(nproc)" clang-tidy-16 --quiet -p "$database" ${options[@]+"${options[@]}"} 2> >(
+    { ((count == 0)) || printf '%s\0' "${units[@]}"; } | xargs -0 -r -n 1 -P "$(nproc)" clang-tidy-16 --quiet -p "$database" ${options[@]+"${options[@]}"} 2> >(
         grep -vE '^[0-9]+ warnings? (generated|treated as errors?)' >&2) || outcome=$?
     report "clang-tidy, $count files" "$outcome"
 fi
