@@ -1,6 +1,9 @@
 // malloc_free/<allocator>/<bytes>/<touched|untouched>: one malloc and its free, in a loop, under each allocator that is
 // installed and on the pools of std::pmr. Untouched is the allocator's own work; touched adds a write to every page and
 // with it the faults that the allocator makes necessary. The counter faults says how many came with each operation.
+//
+// malloc_free/<allocator>/<bytes>/<one_thread|two_threads>: untouched, small, and in so many new threads at once. Their
+// part of the allocator is empty, and the C library takes its locks; the process's first thread has neither.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -44,10 +47,26 @@ void malloc_free(benchmark::State& state, const benchmarks::MallocTask& task)
     state.counters["faults"] = faults;
 }
 
+void add(const benchmarks::MallocTask& task, std::string_view what)
+{
+    benchmark::RegisterBenchmark(fmt::format("malloc_free/{}/{}/{}", task.allocator, task.bytes, what).c_str(),
+                                 malloc_free, task)
+        ->UseManualTime()
+        ->Iterations(static_cast<std::int64_t>(task.operations));
+}
+
 const bool registered = [] {
+    constexpr std::uint64_t largest_in_threads = 4U << 10;
     std::vector<std::string> allocators;
     for (const std::string_view name : model::allocator_names()) {
         allocators.emplace_back(name);
+        for (const std::uint64_t bytes : sizes) {
+            if (bytes <= largest_in_threads) {
+                const std::string one{name};
+                add({one, bytes, operations_for(bytes, false), false, 1}, "one_thread");
+                add({one, bytes, operations_for(bytes, false), false, 2}, "two_threads");
+            }
+        }
     }
     allocators.emplace_back("memsweep_pool");
     allocators.emplace_back("pmr_unsynchronized_pool");
@@ -55,12 +74,7 @@ const bool registered = [] {
     for (const std::string& allocator : allocators) {
         for (const std::uint64_t bytes : sizes) {
             for (const bool touched : {false, true}) {
-                const benchmarks::MallocTask task{allocator, bytes, operations_for(bytes, touched), touched};
-                benchmark::RegisterBenchmark(
-                    fmt::format("malloc_free/{}/{}/{}", allocator, bytes, touched ? "touched" : "untouched").c_str(),
-                    malloc_free, task)
-                    ->UseManualTime()
-                    ->Iterations(static_cast<std::int64_t>(task.operations));
+                add({allocator, bytes, operations_for(bytes, touched), touched}, touched ? "touched" : "untouched");
             }
         }
     }

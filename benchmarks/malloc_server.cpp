@@ -7,6 +7,7 @@
 #include <memory>
 #include <memory_resource>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -17,8 +18,11 @@
 #include "core/model/allocator.hpp"
 #include "core/sys/allocator_library.hpp"
 #include "core/sys/child_process.hpp"
+#include "core/sys/clock.hpp"
 #include "core/sys/interprocess.hpp"
 #include "core/sys/page_ops.hpp"
+#include "core/sys/processors.hpp"
+#include "core/sys/threads.hpp"
 
 namespace memsweep::benchmarks {
 namespace {
@@ -97,6 +101,31 @@ MallocTiming timed(Source source, std::uint64_t bytes, std::uint64_t operations,
     return {elapsed.count(), static_cast<double>(minor_faults() - faults)};
 }
 
+// Each thread's part of the allocator is as a new thread finds it.
+MallocTiming timed_in_threads(std::uint64_t bytes, std::uint64_t operations, std::size_t threads)
+{
+    const std::vector<std::uint32_t> allowed = sys::allowed_cpus();
+    std::vector<std::uint32_t> cpus;
+    while (!allowed.empty() && cpus.size() < threads) {
+        cpus.push_back(allowed[cpus.size() % allowed.size()]);
+    }
+    const sys::SystemClock clock;
+    auto pool = sys::PinnedThreads::start(clock, cpus);
+    if (!pool) {
+        return {};
+    }
+    const auto in_each = [&](std::uint64_t times) {
+        return pool->run([&](std::size_t /*number*/) {
+            Malloc source;
+            run(source, bytes, times, false);
+        });
+    };
+    static_cast<void>(in_each(operations_to_settle));
+    const long faults = minor_faults();
+    const double seconds = sys::seconds_of(in_each(operations));
+    return {seconds, static_cast<double>(minor_faults() - faults)};
+}
+
 MallocTiming timed_on(std::string_view allocator, std::uint64_t bytes, std::uint64_t operations, bool touched)
 {
     if (allocator == "pmr_unsynchronized_pool") {
@@ -127,7 +156,8 @@ base::Expected<MallocTiming> time_malloc(const MallocTask& task)
         return base::fail(region.error());
     }
     sys::SpawnOptions spawn{.argv = {"/proc/self/exe", std::string{request}, task.allocator, std::to_string(task.bytes),
-                                     std::to_string(task.operations), task.touched ? "touched" : "untouched"},
+                                     std::to_string(task.operations), task.touched ? "touched" : "untouched",
+                                     std::to_string(task.threads)},
                             .inherit = {{region->fd(), answer_fd}}};
     sys::put_under(allocator, spawn);
     auto process = sys::ChildProcess::spawn(spawn);
@@ -149,14 +179,17 @@ base::Expected<MallocTiming> time_malloc(const MallocTask& task)
 
 bool served(int argc, char** argv)
 {
-    if (argc != 6 || argv[1] != request) {
+    if (argc != 7 || argv[1] != request) {
         return false;
     }
     auto region = sys::SharedRegion::map(sys::UniqueFd{answer_fd}, sizeof(Answer));
     if (region) {
         auto& answer = *region->data<Answer>();
-        answer.timing = timed_on(argv[2], std::strtoull(argv[3], nullptr, 10), std::strtoull(argv[4], nullptr, 10),
-                                 argv[5] == std::string_view{"touched"});
+        const std::uint64_t bytes = std::strtoull(argv[3], nullptr, 10);
+        const std::uint64_t operations = std::strtoull(argv[4], nullptr, 10);
+        const std::size_t threads = std::strtoull(argv[6], nullptr, 10);
+        answer.timing = threads == 0 ? timed_on(argv[2], bytes, operations, argv[5] == std::string_view{"touched"})
+                                     : timed_in_threads(bytes, operations, threads);
         sys::serving_library().copy(answer.library.data(), answer.library.size() - 1);
         answer.given = 1;
     }

@@ -9,7 +9,7 @@
 namespace memsweep::benchmarks {
 
 struct MallocTiming {
-    double seconds{};  // of all operations together
+    double seconds{};  // of all operations together; of several threads, of one's from the first start to the last end
     double faults{};
 };
 
@@ -18,7 +18,8 @@ struct MallocTask {
                             // pmr_synchronized_pool
     std::uint64_t bytes{};
     std::uint64_t operations{};
-    bool touched{};  // one write to every page between malloc and free
+    bool touched{};           // one write to every page between malloc and free
+    std::uint32_t threads{};  // that do so at once, each pinned; 0: the process's first thread, and there is no other
 };
 
 [[nodiscard]] base::Expected<MallocTiming> time_malloc(const MallocTask& task);

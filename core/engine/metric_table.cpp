@@ -46,7 +46,7 @@ bool is_arena(const Program& program)
 
 bool makes_arrays(const Program& program)
 {
-    return program.arrays != 0;
+    return program.arrays != 0 || has<model::AllocFreeStep>(program);
 }
 
 bool keeps(const Program& program)

@@ -218,6 +218,17 @@ class NamedArrays {
         return {};
     }
 
+    // Of blocks that no name has; each counts as an array made.
+    [[nodiscard]] Refusal execute(const model::AllocFreeStep& step)
+    {
+        const memory::AllocFreeTurns turns = memory_.stack.alloc_free(step.bytes, step.times);
+        if (turns.status != memory::AllocStatus::ok) {
+            return {turns.status, step.bytes, turns.done};
+        }
+        counts_.made += turns.done;
+        return {};
+    }
+
     [[nodiscard]] Refusal execute(const model::Binary<SlotIndex>& binary)
     {
         Handles& result = handles_[binary.as];

@@ -195,6 +195,12 @@ class Timing final : public Adaptor<Timing<Upstream>, Upstream> {
     {
     }
 
+    // What answers calls of that size, which are not timed; nullptr: they are.
+    [[nodiscard]] Upstream* untimed(std::size_t bytes) noexcept
+    {
+        return bytes < from_bytes_ ? &this->upstream_ : nullptr;
+    }
+
     void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override
     {
         if (bytes < from_bytes_) [[likely]] {

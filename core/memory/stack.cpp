@@ -63,6 +63,24 @@ std::unique_ptr<MemoryResource> make_above(MemoryResource& upstream, More&&... m
     return made;
 }
 
+using AllocFree = AllocFreeTurns (*)(MemoryResource&, std::size_t, std::uint64_t) noexcept;
+
+template <typename Resource>
+AllocFreeTurns alloc_free_on(MemoryResource& top, std::size_t bytes, std::uint64_t times) noexcept
+{
+    return alloc_free(static_cast<Resource&>(top), bytes, times);
+}
+
+// The loop with the code of `top` compiled in where it is one of the resources `Known`, each of them a final class.
+template <typename... Known>
+AllocFree alloc_free_of(MemoryResource& top)
+{
+    AllocFree loop = alloc_free_on<MemoryResource>;
+    const auto try_one = [&]<typename One>(const One* known) { loop = known != nullptr ? alloc_free_on<One> : loop; };
+    (try_one(dynamic_cast<const Known*>(&top)), ...);
+    return loop;
+}
+
 bool is_fenced(const model::MemorySpec& spec, const model::SafetySpec& safety)
 {
     return spec.resource != model::ResourceKind::null &&
@@ -165,6 +183,10 @@ ResourceStack::ResourceStack(const model::MemorySpec& spec, const model::SafetyS
         top = counting_.get();
     }
     top_ = top;
+    using Malloc = Timing<MallocResource>;
+    alloc_free_ =
+        alloc_free_of<Malloc, Counting<Malloc>, ClassPool, Counting<ClassPool>, NullResource, Counting<NullResource>>(
+            *top);
 }
 
 std::string ResourceStack::driver_refusal() const

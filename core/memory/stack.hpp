@@ -18,6 +18,7 @@
 #include <optional>
 
 #include "core/memory/adaptors.hpp"
+#include "core/memory/alloc_free.hpp"
 #include "core/memory/counters.hpp"
 #include "core/memory/device_resource.hpp"
 #include "core/memory/pool.hpp"
@@ -46,6 +47,12 @@ class ResourceStack {
 
     [[nodiscard]] MemoryResource& top() noexcept { return *top_; }
 
+    // The loop of alloc_free.hpp on the top.
+    [[nodiscard]] AllocFreeTurns alloc_free(std::size_t bytes, std::uint64_t times) noexcept
+    {
+        return alloc_free_(*top_, bytes, times);
+    }
+
     [[nodiscard]] const CallTimes& call_times() const noexcept { return times_; }
 
     // What the driver said when it last refused; empty: it never has, or the memory is none of a driver's.
@@ -72,6 +79,7 @@ class ResourceStack {
     std::optional<QuarantineAdaptor> quarantine_;
     std::unique_ptr<MemoryResource> counting_;  // nullptr: nothing is counted
     MemoryResource* top_{};
+    AllocFreeTurns (*alloc_free_)(MemoryResource&, std::size_t, std::uint64_t) noexcept {};  // compiled for the top
 };
 
 }  // namespace memsweep::memory

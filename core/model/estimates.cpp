@@ -75,6 +75,14 @@ class Ledger {
         bind(step.as, each, saturating_mul(each, step.count));
     }
 
+    void apply(const AllocFreeStep& step)
+    {
+        const std::uint64_t each = served_bytes(pool_, step.bytes);
+        take_idle(each, each);
+        hold_during_step(each);
+        keep_idle(each, each);
+    }
+
     void apply(const BinaryStep& step) { bind(step.as, largest_, held_[step.left]); }
 
     // The inputs stay; every call makes a result and drops it.

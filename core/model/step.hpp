@@ -40,6 +40,15 @@ struct AllocStep {
     Touch touch{Touch::none};
 };
 
+// Takes and gives back one block of the memory resource, `times` over: no array, no release mode, nothing written.
+struct AllocFreeStep {
+    static constexpr OperationInfo info{"alloc_free",
+                                        "allocate a block and free it at once, so many times, with nothing between the "
+                                        "two calls: no array, no release mode"};
+    std::uint64_t bytes{};
+    std::uint64_t times{1};
+};
+
 template <typename Name>
 struct Write {
     static constexpr OperationInfo info{"write", "write to the arrays of a name"};
@@ -310,10 +319,10 @@ struct ThrowStep {
     std::uint64_t every{1};
 };
 
-using Operation =
-    std::variant<AllocStep, WriteStep, ReadStep, BinaryStep, ConcatStep, ViewStep, FreeStep, ReleaseStep, DropStep,
-                 CollectStep, DrainStep, TrimStep, PrefetchStep, MigrateStep, StreamStep, ShareStep, TransferStep,
-                 SampleStep, IdleStep, RepeatStep, ScopeStep, ParallelStep, PassStep, ThrowStep, ReplayStep, PurgeStep>;
+using Operation = std::variant<AllocStep, AllocFreeStep, WriteStep, ReadStep, BinaryStep, ConcatStep, ViewStep,
+                               FreeStep, ReleaseStep, DropStep, CollectStep, DrainStep, TrimStep, PrefetchStep,
+                               MigrateStep, StreamStep, ShareStep, TransferStep, SampleStep, IdleStep, RepeatStep,
+                               ScopeStep, ParallelStep, PassStep, ThrowStep, ReplayStep, PurgeStep>;
 
 struct Step {
     Operation operation;

@@ -55,6 +55,13 @@ OptionTable<model::AllocStep> keys_of(Of<model::AllocStep> /*operation*/)
             rows::choice<&A::touch>("touch", "what is written at once")};
 }
 
+OptionTable<model::AllocFreeStep> keys_of(Of<model::AllocFreeStep> /*operation*/)
+{
+    using A = model::AllocFreeStep;
+    return {rows::size<&A::bytes>("bytes", 1, any_size, "of the block").required(),
+            rows::integer<&A::times>("times", 1, thousand_million, "how often it is allocated and freed")};
+}
+
 OptionTable<model::WriteStep> keys_of(Of<model::WriteStep> /*operation*/)
 {
     using W = model::WriteStep;
@@ -233,7 +240,7 @@ OptionTable<model::ParallelStep> keys_of(Of<model::ParallelStep> /*operation*/)
 {
     using P = model::ParallelStep;
     return {rows::integer<&P::threads>("threads", 1, 64, "how many; pinned to the processors in turn"),
-            steps_key<P>("what each thread does: alloc, write, read, drop, pass, idle, repeat, prefetch")};
+            steps_key<P>("what each thread does: alloc, alloc_free, write, read, drop, pass, idle, repeat, prefetch")};
 }
 
 OptionTable<model::PassStep> keys_of(Of<model::PassStep> /*operation*/)

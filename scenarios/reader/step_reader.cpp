@@ -125,8 +125,8 @@ const Arrays* StepReader::use(const Fields& fields, std::string_view key, const 
 // What a thread of a block can do by itself: neither times, nor points, nor what belongs to the whole process.
 void StepReader::check_in_parallel(const Fields& fields, std::string_view name, const model::Step& step)
 {
-    static constexpr std::array<std::string_view, 8> known{"alloc", "write", "read",   "drop",
-                                                           "pass",  "idle",  "repeat", "prefetch"};
+    static constexpr std::array<std::string_view, 9> known{"alloc", "alloc_free", "write",  "read",    "drop",
+                                                           "pass",  "idle",       "repeat", "prefetch"};
     if (std::ranges::find(known, name) == known.end()) {
         fields.complain(fields.place("op"), fmt::format("\"{}\" cannot stand in a parallel block; what can: {}", name,
                                                         fmt::join(known, ", ")));

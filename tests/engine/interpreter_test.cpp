@@ -148,6 +148,37 @@ TEST_CASE("a refused allocation ends the repetition and says why", "[unit]")
     CHECK(run({repeat(10, {untouched("a", 1000)})}, {}, failing).record.arrays == 2);
 }
 
+TEST_CASE("alloc_free makes and frees one block at a time, under any release mode", "[unit]")
+{
+    for (const model::ReleaseMode mode : {model::ReleaseMode::refcount, model::ReleaseMode::leak,
+                                          model::ReleaseMode::finalizer, model::ReleaseMode::arena}) {
+        INFO(model::name_of(mode));
+        model::ReleaseSpec release;
+        release.mode = mode;
+        const engine::Outcome outcome =
+            run({tests::alloc_free(64, 10), timed(tests::alloc_free(100, 1000)), sample("end")}, release);
+        CHECK(outcome.record.arrays == 1010);
+        CHECK(outcome.record.timed_arrays == 1000);
+        CHECK(outcome.record.allocated_bytes == 640 + 100'000);
+        CHECK(outcome.record.live_bytes_peak == 100);
+        CHECK(outcome.points.front().live_bytes == 0);
+        CHECK(outcome.record.outstanding == 0);
+    }
+    CHECK(tests::program_of({tests::alloc_free(64, 1'000'000)}, {.mode = model::ReleaseMode::leak}).reserved_blocks ==
+          0);
+}
+
+TEST_CASE("a block that alloc_free is refused ends the repetition", "[unit]")
+{
+    model::MemorySpec failing;
+    failing.fail_every = 30;
+    const engine::Outcome outcome = run({tests::alloc_free(100, 1000), untouched("a", 10)}, {}, failing);
+    CHECK(outcome.ending == Ending::refused);
+    CHECK(outcome.record.arrays == 29);
+    CHECK(outcome.record.refused_bytes == 100);
+    CHECK(outcome.record.refused_after_arrays == 29);
+}
+
 TEST_CASE("binary makes as many results as its operands have arrays", "[unit]")
 {
     const Step add{.operation = model::BinaryStep{model::BinaryFunction::add, "c", "a", "b"}};

@@ -25,6 +25,11 @@ inline model::Step alloc(std::string as, std::uint64_t bytes, model::Touch touch
     return {.operation = step};
 }
 
+inline model::Step alloc_free(std::uint64_t bytes, std::uint64_t times)
+{
+    return {.operation = model::AllocFreeStep{bytes, times}};
+}
+
 inline model::Step write(std::string target, std::uint64_t overrun_bytes = 0)
 {
     return {.operation = model::WriteStep{std::move(target), model::Touch::full, overrun_bytes}};

@@ -36,6 +36,26 @@ TEST_CASE("parallel: each thread makes its own arrays, and all are gone at the e
     }
 }
 
+TEST_CASE("parallel: alloc_free in each thread, counted over all", "[unit]")
+{
+    model::MemorySpec pooled;
+    pooled.pool.kind = model::PoolKind::classes;
+    for (const model::MemorySpec& memory : {model::MemorySpec{}, pooled}) {
+        const auto ran =
+            run_steps({parallel(3, {repeat(2, {tests::alloc_free(256, 500)})}), sample("end")}, {}, memory);
+        CHECK(ran.metric("allocations") == 3000);
+        CHECK(ran.metric("allocated_bytes") == 3000 * 256);
+        CHECK(ran.metric("operations") == 3000);
+        CHECK(ran.live_bytes() == std::vector<std::uint64_t>{0});
+    }
+    model::MemorySpec failing;
+    failing.fail_every = 1000;
+    const auto refused = run_steps({parallel(2, {tests::alloc_free(256, 1000)})}, {}, failing);
+    CHECK(refused.outcome.record.refused == memory::AllocStatus::injected);
+    CHECK(refused.outcome.record.refused_bytes == 256);
+    CHECK(refused.outcome.record.outstanding == 0);
+}
+
 TEST_CASE("parallel: passing on moves every array once, and what is passed on is freed by who has it", "[unit]")
 {
     for (const model::ReleaseMode mode : {model::ReleaseMode::refcount, model::ReleaseMode::tls_cache,

@@ -17,6 +17,56 @@
 
 namespace memsweep::memory {
 
+TEST_CASE("alloc_free: every turn is an allocation and its free, whatever stands on top", "[unit]")
+{
+    using model::Accounting;
+    using model::PoolKind;
+    for (const std::size_t bytes : {std::size_t{1}, std::size_t{4096}, 2 * CallTimes::timed_from_bytes}) {
+        for (const auto resource :
+             {model::ResourceKind::malloc, model::ResourceKind::null, model::ResourceKind::aligned}) {
+            for (const PoolKind pool : {PoolKind::none, PoolKind::classes}) {
+                Counters counters;
+                model::MemorySpec spec{.resource = resource};
+                spec.pool.kind = resource == model::ResourceKind::null ? PoolKind::none : pool;
+                ResourceStack stack{spec, counters};
+                const AllocFreeTurns turns = stack.alloc_free(bytes, 1000);
+                CHECK(turns.done == 1000);
+                CHECK(turns.status == AllocStatus::ok);
+                CHECK(counters.allocations() == 1000);
+                CHECK(counters.deallocations() == 1000);
+                CHECK(counters.live_bytes_peak() == bytes);
+                CHECK(counters.live_bytes() == 0);
+
+                spec.accounting = Accounting::off;
+                ResourceStack uncounted{spec, counters};
+                CHECK(uncounted.alloc_free(bytes, 1000).done == 1000);
+                CHECK(counters.allocations() == 1000);
+            }
+        }
+    }
+}
+
+TEST_CASE("alloc_free: a refusal says what it was and how many turns came before it", "[unit]")
+{
+    Counters counters;
+    ResourceStack failing{{.fail_every = 7}, counters};
+    const AllocFreeTurns turns = failing.alloc_free(64, 100);
+    CHECK(turns.done == 6);
+    CHECK(turns.status == AllocStatus::injected);
+    CHECK(counters.live_bytes() == 0);
+    CHECK(failing.alloc_free(64, 6).done == 6);
+
+    ResourceStack limited{{.limit_bytes = 1000}, counters};
+    CHECK(limited.alloc_free(1000, 5).status == AllocStatus::ok);
+    CHECK(limited.alloc_free(1001, 5).status == AllocStatus::over_limit);
+
+    ResourceStack plain{{}, counters};
+    CHECK(plain.alloc_free(0, 5).status == AllocStatus::bad_request);
+    CHECK(plain.alloc_free(~std::size_t{0}, 5).status == AllocStatus::bad_request);
+    CHECK(plain.alloc_free(std::size_t{1} << 60U, 5).status == AllocStatus::out_of_memory);
+    CHECK(plain.alloc_free(64, 0).done == 0);
+}
+
 TEST_CASE("limiting: the limit itself fits, one byte more does not", "[unit]")
 {
     NullResource null;

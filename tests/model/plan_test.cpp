@@ -113,6 +113,19 @@ TEST_CASE("the estimate counts every thread of a block, and of files only what a
     CHECK(estimated_peak_bytes(file) == 3U << 20U);
 }
 
+TEST_CASE("the estimate of alloc_free is one block for each thread", "[unit]")
+{
+    const Step turns{.operation = AllocFreeStep{3000, 1'000'000}};
+    CHECK(estimated_peak_bytes(with({}, {turns})) == 3000);
+    CHECK(estimated_peak_bytes(with({.mode = ReleaseMode::leak}, {repeat(50, {turns})})) == 3000);
+    CHECK(estimated_peak_bytes(with({}, {alloc("a", 1000), turns, drop("a")})) == 8000 + 3000);
+    CHECK(estimated_peak_bytes(with({}, {{.operation = ParallelStep{4, {turns, turns}}}})) == 12'000);
+    Case pooled = with({}, {turns, alloc("a", 1000)});
+    pooled.memory.pool = {.kind = PoolKind::classes, .classes = ClassScheme::pow2};
+    CHECK(estimated_peak_bytes(pooled) == 4096 + 8192);  // the pool keeps the block
+    CHECK(allocation_count({turns}) == 0);
+}
+
 TEST_CASE("a drain empties the estimate only after a collection", "[unit]")
 {
     const ReleaseSpec finalizer{.mode = ReleaseMode::finalizer};

@@ -64,6 +64,25 @@ TEST_CASE("what a thread cannot do is refused in a block, and pass outside of on
     CHECK(errors_of(steps_text(parallel(alloc), R"("memory": {"resource": "pmr_sync_pool"}, )")).empty());
 }
 
+TEST_CASE("alloc_free is read, by itself and in a block, and wants a size", "[unit]")
+{
+    const std::string turns = R"({"op": "alloc_free", "bytes": "8KiB", "times": 12})";
+    const auto plan = plan_of(steps_text(turns + "," + parallel(R"({"op": "alloc_free", "bytes": 16})")));
+    const auto& alone = std::get<model::AllocFreeStep>(plan.cases.front().steps[0].operation);
+    CHECK(alone.bytes == 8192);
+    CHECK(alone.times == 12);
+    const auto& block = std::get<model::ParallelStep>(plan.cases.front().steps[1].operation);
+    CHECK(std::get<model::AllocFreeStep>(block.steps.front().operation).times == 1);
+    CHECK(errors_of(steps_text(turns, R"("memory": {"resource": "null"}, )")).empty());
+
+    CHECK(has(parallel_error(R"({"op": "alloc_free", "times": 5})"), "bytes"));
+    CHECK(has(parallel_error(R"({"op": "alloc_free", "bytes": 0})"), "bytes"));
+    CHECK(has(parallel_error(R"({"op": "alloc_free", "bytes": 16, "times": 0})"), "times"));
+    CHECK(has(parallel_error(R"({"op": "alloc_free", "bytes": 16, "as": "a"})"), "unknown key \"as\""));
+    CHECK(has(parallel_error(parallel(R"({"op": "alloc_free", "bytes": 16, "timed": true})")), "timed as a whole"));
+    CHECK(has(parallel_error(parallel(turns), R"("memory": {"resource": "pmr_unsync_pool"}, )"), "one thread only"));
+}
+
 TEST_CASE("one-threaded resources are refused beside threads of the harness", "[unit]")
 {
     CHECK(has(parallel_error(alloc, R"("memory": {"resource": "pmr_unsync_pool"}, "release": {"mode": "finalizer"}, )"),

@@ -1,0 +1,55 @@
+// One block allocated and freed, again and again: what the calls of an allocator cost by themselves.
+//
+// Units    bytes, at least 1; turns, each an allocation and its free.
+// Cost     between the two calls a look at the first one's answer. Where Resource is a final class its code is part of
+//          the loop, over malloc no instruction of the adaptors that leave such calls alone; else each call is virtual.
+// Memory   one block at a time, which is not written to.
+// Errors   the status of the allocation that was refused, and the turns before it.
+// Threads  as the resource.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/memory/adaptors.hpp"
+#include "core/memory/alignment.hpp"
+#include "core/memory/barrier.hpp"
+#include "core/memory/resource.hpp"
+
+namespace memsweep::memory {
+
+struct AllocFreeTurns {
+    std::uint64_t done{};
+    AllocStatus status{AllocStatus::ok};
+};
+
+// What malloc aligns to.
+inline constexpr std::size_t alloc_free_alignment = alignof(std::max_align_t);
+
+template <typename Resource>
+[[nodiscard]] AllocFreeTurns alloc_free(Resource& resource, std::size_t bytes, std::uint64_t times) noexcept
+{
+    // Asked once, so that resources that ask the same need not in every turn.
+    if (bytes == 0 || !is_servable(bytes, alloc_free_alignment)) {
+        return {0, AllocStatus::bad_request};
+    }
+    for (std::uint64_t turn = 0; turn < times; ++turn) {
+        const Allocation made = resource.allocate(bytes, alloc_free_alignment);
+        if (made.status != AllocStatus::ok) [[unlikely]] {
+            return {turn, made.status};
+        }
+        resource.deallocate(hide(made.ptr), bytes, alloc_free_alignment);
+    }
+    return {times, AllocStatus::ok};
+}
+
+template <typename Upstream>
+[[nodiscard]] AllocFreeTurns alloc_free(Timing<Upstream>& timing, std::size_t bytes, std::uint64_t times) noexcept
+{
+    if (Upstream* const untimed = timing.untimed(bytes)) {
+        return alloc_free(*untimed, bytes, times);
+    }
+    return alloc_free<Timing<Upstream>>(timing, bytes, times);
+}
+
+}  // namespace memsweep::memory
