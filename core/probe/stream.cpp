@@ -273,9 +273,7 @@ std::size_t fastest(std::size_t candidates, const std::function<double(std::size
     };
     while (left.size() > 1) {
         one_round();
-        if (left.size() <= 4) {
-            one_round();
-        }
+        one_round();
         left.resize((left.size() + 1) / 2);
     }
     return left.empty() ? 0 : left.front();

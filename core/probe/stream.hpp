@@ -99,7 +99,7 @@ struct StreamRun {
 
 // What probes write and scale by, and how long one run of a calibration takes.
 inline constexpr double stream_scalar = 3;
-inline constexpr double seconds_per_trial = 0.003;
+inline constexpr double seconds_per_trial = 0.002;
 
 class Stream {
   public:
@@ -126,8 +126,9 @@ class Stream {
     std::vector<std::size_t> next_chunk_;  // of each thread, within its share
 };
 
-// The fastest of several, by rounds: all of them once, then the better half of those left, until one is. Each keeps its
-// best round: what disturbs a run only ever makes it slower. `rate` is asked once for each round and candidate.
+// The fastest of several: all of them in two rounds, then the better half of those left, until one is. Each keeps its
+// best round: what disturbs a run only ever makes it slower, and two rounds are rarely disturbed at the same candidate.
+// `rate` is asked once for each round and candidate.
 [[nodiscard]] std::size_t fastest(std::size_t candidates, const std::function<double(std::size_t)>& rate);
 
 // The form of a kernel that is fastest on these arrays with this pool, here and now; with `store`, of those forms that
