@@ -6,8 +6,8 @@
 //          where its last run ended: what a run touches was last touched a whole share ago, however short the run.
 //
 // Memory   three times the bytes asked for, in pages of one size and from one node, touched and filled before make()
-//          returns. The arrays start at different offsets within a page and 64 KiB further apart than they are long, so
-//          that the same element of two shares neither its low address bits nor a bank of memory.
+//          returns. The arrays lie 64 KiB further apart than they are long, so that the same element of two shares no
+//          bank of memory; c starts 22 lines into a page, a and b start with one.
 //
 // Errors   those of PlacedMemory.
 //
