@@ -98,9 +98,9 @@ void prepare(Running& one, const ProbeContext& context)
     }
 }
 
-// The case before leaves modified lines in the caches, whose write-backs must not count as this one's time, and has
-// driven out those that this one would find there: on a Xeon of the Granite Rapids kind, with arrays of 256 MiB, reads
-// among other kernels were a tenth slower than alone.
+// The case before leaves its own lines in the caches, some of them modified: on a Xeon of the Granite Rapids kind, with
+// arrays of 256 MiB, reads among other kernels were a tenth slower than alone. How much of that is left after this run
+// was not measured.
 void lead_in(Running& one)
 {
     static_cast<void>(one.stream->run(*one.form, stream_scalar, std::min(one.chunks, one.stream->chunks_per_share())));
