@@ -62,6 +62,9 @@ std::string describe(const Form& form)
     } else if (form.lines_per_turn == 1) {
         text += ", line by line";
     }
+    if (form.alternating) {
+        text += ", loads and stores alternating";
+    }
     return text;
 }
 
@@ -168,14 +171,14 @@ Found find()
     if (has_movdir64b()) {
         found.add(forms_movdir64b);
     }
-    found.forms.push_back({Kernel::copy, Store::opaque, "rep", 0, 1, 0, rep_movsb});
-    found.forms.push_back({Kernel::write, Store::opaque, "rep", 0, 1, 0, rep_stosq});
+    found.forms.push_back({Kernel::copy, Store::opaque, "rep", 0, 1, 0, false, rep_movsb});
+    found.forms.push_back({Kernel::write, Store::opaque, "rep", 0, 1, 0, false, rep_stosq});
 #endif
 #ifdef __aarch64__
     found.add_level(forms_neon);
 #endif
-    found.forms.push_back({Kernel::memcpy, Store::opaque, "libc", 0, 1, 0, libc_memcpy});
-    found.forms.push_back({Kernel::memset, Store::opaque, "libc", 0, 1, 0, libc_memset});
+    found.forms.push_back({Kernel::memcpy, Store::opaque, "libc", 0, 1, 0, false, libc_memcpy});
+    found.forms.push_back({Kernel::memset, Store::opaque, "libc", 0, 1, 0, false, libc_memset});
     return found;
 }
 

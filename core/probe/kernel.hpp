@@ -59,6 +59,7 @@ struct Form {
     std::uint32_t prefetch_bytes{};  // ahead of the reads; 0: left to the hardware
     std::uint32_t pages{1};          // of 4 KiB, walked side by side
     std::uint32_t lines_per_turn{};  // taken from a page before the next one's turn
+    bool alternating{};  // each line is stored before the next is loaded; else all lines of a turn are loaded first
     Loop run{};
 };
 

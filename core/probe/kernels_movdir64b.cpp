@@ -44,13 +44,8 @@ std::uint64_t run_copy(const Operands& given) noexcept
 template <std::uint32_t prefetch_bytes, std::uint32_t pages, std::uint32_t lines>
 constexpr Form copy_form()
 {
-    return {Kernel::copy,
-            Store::nt,
-            "movdir64b",
-            prefetch_bytes,
-            pages,
-            lines,
-            run_copy<Walk{prefetch_bytes, pages, lines}>};
+    return {Kernel::copy, Store::nt, "movdir64b", prefetch_bytes,
+            pages,        lines,     false,       run_copy<Walk{prefetch_bytes, pages, lines}>};
 }
 
 constexpr Form table[]{copy_form<0, 1, 4>(), copy_form<2048, 1, 4>(), copy_form<0, 4, 4>(), copy_form<0, 8, 4>()};

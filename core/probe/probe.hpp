@@ -79,7 +79,7 @@ struct ProbeContext {
 // Sources  Rounds over all cases, so that a drift of the machine meets all alike; each case runs the loop that a
 //          calibration on these arrays found fastest. Data are checked: every element of a run before the samples, and
 //          the sum of every read.
-// Cost     about 8 s for 34 cases, a quarter of it for calibration.
+// Cost     about 15 s for 34 cases with the search for the cache (2-core Xeon of the Granite Rapids kind).
 // Memory   three arrays, touched before anything is timed: see memory_array_bytes().
 [[nodiscard]] std::vector<model::CaseReport> probe_bandwidth(const ProbeContext& context,
                                                              std::optional<std::uint64_t> effective_cache);

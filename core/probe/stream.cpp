@@ -18,10 +18,15 @@ constexpr std::size_t longest_chunk_bytes = 4U << 20;
 constexpr std::size_t chunk_grain_bytes = 4096;
 constexpr std::uint64_t pattern_mask = (1U << 20) - 1;
 
-// A third of a page and a few lines, so that the same element of two arrays never shares its low address bits. And
-// 64 KiB, because arrays that are almost a power of two apart compete for the rows of the same banks of memory (triad
-// on an EPYC of Zen 4: 25 or 36 GB/s, by where the kernel put their pages; beyond 64 KiB always 34 to 36).
-constexpr std::uint64_t array_skew_bytes = (64U << 10) + 1408;
+// Arrays that are almost a power of two apart compete for the rows of the same banks of memory (triad on an EPYC of Zen
+// 4: 25 or 36 GB/s, by where the kernel put their pages; beyond 64 KiB always 34 to 36).
+constexpr std::uint64_t array_skew_bytes = 64U << 10;
+
+// A third of a page and a few lines, so that the same element of all three never shares its low address bits. Of a and
+// b it does: where several pages are walked side by side, those of both begin together (copy on a Xeon of the Granite
+// Rapids kind, 1 and 2 threads: 28.5 and 57.2 GB/s with b skewed so too, else 29.1 and 60.0; plain stores, triad and
+// add the same).
+constexpr std::uint64_t skew_of_c_bytes = 1408;
 
 // A bijection, so no two positions share all of it.
 std::uint64_t mixed(std::uint64_t value) noexcept
@@ -99,13 +104,13 @@ base::Expected<StreamArrays> StreamArrays::make(const Spec& spec, sys::PinnedThr
         std::max<std::size_t>(share_bytes / chunk_bytes, 1) * std::max<std::size_t>(spec.shares, 1);
     const std::uint64_t spacing = rounded_up(chunks * chunk_bytes, chunk_grain_bytes) + array_skew_bytes;
     auto memory = MEMSWEEP_TRY(sys::PlacedMemory::untouched(
-        {.bytes = 3 * spacing, .pages = spec.pages, .or_small = spec.or_small, .node = spec.node}));
+        {.bytes = 3 * spacing + skew_of_c_bytes, .pages = spec.pages, .or_small = spec.or_small, .node = spec.node}));
     StreamArrays arrays{std::move(memory)};
     arrays.chunks_ = chunks;
     arrays.chunk_elements_ = chunk_bytes / sizeof(double);
     arrays.a_ = reinterpret_cast<double*>(arrays.memory_.data());
     arrays.b_ = reinterpret_cast<double*>(arrays.memory_.data() + spacing);
-    arrays.c_ = reinterpret_cast<double*>(arrays.memory_.data() + 2 * spacing);
+    arrays.c_ = reinterpret_cast<double*>(arrays.memory_.data() + 2 * spacing + skew_of_c_bytes);
     arrays.fill(pool);
     return arrays;
 }
@@ -273,9 +278,7 @@ std::size_t fastest(std::size_t candidates, const std::function<double(std::size
     };
     while (left.size() > 1) {
         one_round();
-        if (left.size() <= 4) {
-            one_round();
-        }
+        one_round();
         left.resize((left.size() + 1) / 2);
     }
     return left.empty() ? 0 : left.front();

@@ -6,8 +6,8 @@
 //          where its last run ended: what a run touches was last touched a whole share ago, however short the run.
 //
 // Memory   three times the bytes asked for, in pages of one size and from one node, touched and filled before make()
-//          returns. The arrays start at different offsets within a page and 64 KiB further apart than they are long, so
-//          that the same element of two shares neither its low address bits nor a bank of memory.
+//          returns. The arrays lie 64 KiB further apart than they are long, so that the same element of two shares no
+//          bank of memory; c starts 22 lines into a page, a and b start with one.
 //
 // Errors   those of PlacedMemory.
 //
@@ -99,7 +99,7 @@ struct StreamRun {
 
 // What probes write and scale by, and how long one run of a calibration takes.
 inline constexpr double stream_scalar = 3;
-inline constexpr double seconds_per_trial = 0.003;
+inline constexpr double seconds_per_trial = 0.002;
 
 class Stream {
   public:
@@ -126,8 +126,9 @@ class Stream {
     std::vector<std::size_t> next_chunk_;  // of each thread, within its share
 };
 
-// The fastest of several, by rounds: all of them once, then the better half of those left, until one is. Each keeps its
-// best round: what disturbs a run only ever makes it slower. `rate` is asked once for each round and candidate.
+// The fastest of several: all of them in two rounds, then the better half of those left, until one is. Each keeps its
+// best round: what disturbs a run only ever makes it slower, and two rounds are rarely disturbed at the same candidate.
+// `rate` is asked once for each round and candidate.
 [[nodiscard]] std::size_t fastest(std::size_t candidates, const std::function<double(std::size_t)>& rate);
 
 // The form of a kernel that is fastest on these arrays with this pool, here and now; with `store`, of those forms that

@@ -178,5 +178,11 @@ TEST_CASE("a calibration ends with the fastest, though it was slow once", "[unit
         return disturbed ? 1 : rates[i];
     });
     CHECK(best == 3);
+    for (const int disturbed_round : {1, 2}) {
+        int asked_of_best = 0;
+        CHECK(probe::fastest(rates.size(), [&](std::size_t i) {
+                  return i == 3 && ++asked_of_best == disturbed_round ? 1 : rates[i];
+              }) == 3);
+    }
     CHECK(probe::fastest(1, [](std::size_t) -> double { throw std::logic_error{"nothing to choose"}; }) == 0);
 }
