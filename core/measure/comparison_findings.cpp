@@ -57,17 +57,12 @@ std::string case_name(const Comparison& comparison, const ComparedCase& one)
     return one.label.empty() ? comparison.candidate.name : fmt::format("{} ({})", comparison.candidate.name, one.label);
 }
 
-bool is_time(const MetricComparison& metric)
-{
-    return metric.metric == "wall_time" || metric.metric == "time_per_op";
-}
-
 // Of cases measured in rounds by their rounds, as the verdict is.
 std::optional<TimeContrast> time_of(const Comparison& comparison, const CasePair& pair,
                                     const std::vector<const MetricComparison*>& metrics)
 {
     auto time = time_contrast(*pair.base, *pair.candidate);
-    const auto judged = std::ranges::find_if(metrics, [](const auto* metric) { return is_time(*metric); });
+    const auto judged = std::ranges::find_if(metrics, [](const auto* metric) { return is_time(metric->metric); });
     if (time && comparison.is_in_rounds && judged != metrics.end() && (*judged)->shift) {
         time->ratio = *(*judged)->shift;
     }
