@@ -1,4 +1,5 @@
 # Every library memsweep uses, found once. scripts/install_deps.sh installs the Debian packages named here.
+include(CMakeDependentOption)
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 find_package(fmt 9 REQUIRED)                 # libfmt-dev
@@ -12,6 +13,8 @@ find_path(MEMSWEEP_HWLOC_HEADERS hwloc.h REQUIRED)
 find_library(MEMSWEEP_RE2 NAMES re2 REQUIRED)             # libre2-dev: --filter, in linear time and bounded memory
 find_path(MEMSWEEP_RE2_HEADERS re2/re2.h REQUIRED)
 find_package(ZLIB REQUIRED)                  # zlib1g-dev: heaptrack's logs
+find_program(MEMSWEEP_MUSL_COMPILER musl-gcc)  # musl-tools: memsweep-launch starts in an eighth of the time; glibc will do
+cmake_dependent_option(MEMSWEEP_MUSL "Compile memsweep-launch with musl" ON MEMSWEEP_MUSL_COMPILER OFF)
 if(NOT MEMSWEEP_SANITIZE)
   set(MPI_CXX_SKIP_MPICXX TRUE)
   find_package(MPI QUIET COMPONENTS CXX)     # libopenmpi-dev, optional: memsweep-mpi

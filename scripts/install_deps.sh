@@ -33,6 +33,7 @@ libzstd-dev         build     <zstd.h>                  traces
 libhwloc-dev        build     <hwloc.h>                 processors, caches and NUMA nodes
 libre2-dev          build     <re2/re2.h>               regular expressions of --filter
 zlib1g-dev          build     <zlib.h>                  traces: logs compressed by gzip
+musl-tools          build     musl-gcc                  memsweep-launch: starts programs in less time than one of glibc's can
 opencl-headers      build     <CL/cl.h>                 devices behind OpenCL, whose loader is opened at run time
 catch2              build     <tests/support/catch.hpp> tests
 libvalijson-dev     build     <valijson/schema.hpp>     tests of the JSON Schemas

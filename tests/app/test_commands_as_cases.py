@@ -234,6 +234,18 @@ class Misbehaviour(Commands):
         case = self.one("sh", "-c", "exec ./missing", code=3)
         self.assertIn("exit code 127", case["reason"])
 
+    def test_scripts_without_an_interpreter_are_the_shells(self):
+        script = self.folder / "bin" / "plain-script"
+        script.parent.mkdir()
+        script.write_text('test "$1-$2" = "one-two words" && echo "$0" >>"$SAID"\n')
+        script.chmod(0o755)
+        said = self.folder / "said"
+        env = environment(SAID=said, PATH=f"/nowhere:{script.parent}:{os.environ['PATH']}")
+        for name in ("plain-script", "bin/plain-script", script):
+            case = self.one(name, "one", "two words", env=env, options=("-n", "1", "--warmup", "0"))
+            self.assertEqual(case["status"], "ok", case["reason"])
+        self.assertEqual(said.read_text().split(), [os.fspath(script), "bin/plain-script", os.fspath(script)])
+
     def test_others_stand(self):
         found = self.run_scenario({"run": ["sh", "-c", "exit ${axis.code}"]}, axes={"code": [0, 1]}, code=3)
         self.assertEqual([found[f"c/code={code}"]["status"] for code in (0, 1)], ["ok", "error"])

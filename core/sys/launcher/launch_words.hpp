@@ -1,7 +1,7 @@
 // What memsweep and its launcher say to each other, over a socket of whole messages.
 #pragma once
 
-#include <cstdint>
+#include <stdint.h>  // NOLINT(modernize-deprecated-headers,hicpp-deprecated-headers): the launcher has no other
 
 namespace memsweep::sys {
 
@@ -14,7 +14,7 @@ inline constexpr char launch_go = 'g';        // to the launcher: start the prog
 struct LaunchWord {
     int pid;                // of the program's process; 0: none could be made, or this is about its program
     int error;              // errno of what went wrong; 0: nothing
-    std::int64_t begun_ns;  // of CLOCK_MONOTONIC, just before the process was made
+    int64_t begun_ns;  // of CLOCK_MONOTONIC, just before the process was made
 };
 
 }  // namespace memsweep::sys
