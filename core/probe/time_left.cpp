@@ -40,7 +40,7 @@ std::vector<Part> usual_parts(const ProbeContext& context, const device::Runtime
     const double samples_of_a_device_case = 10;
     return {{"topology", 0.1},
             {"latency", 2 + 2 * share},
-            {"bandwidth", 2 + 6 * share + nodes * nodes * (0.2 + 0.4 * share)},
+            {"bandwidth", 4 + 10 * share + nodes * nodes * (0.2 + 0.4 * share)},
             {"faults", 1.5},
             {"device", static_cast<double>(device_case_count(context, runtime)) * samples_of_a_device_case *
                            usual.sample_seconds * share},
