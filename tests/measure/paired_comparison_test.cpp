@@ -108,8 +108,7 @@ TEST_CASE("the sentence on the time of two builds has the size that the rounds s
     for (std::size_t i = 0; i < base.size(); ++i) {
         base[i] *= static_cast<double>(1 + i);  // a machine that becomes slower and slower
     }
-    const Comparison comparison =
-        judged(run_of({metric("wall_time", base)}, {metric("wall_time", scaled(base, 1.1))}));
+    const Comparison comparison = judged(run_of({metric("wall_time", base)}, {metric("wall_time", scaled(base, 1.1))}));
     REQUIRE(verdict_of(comparison, "wall_time") == Verdict::regressed);
     REQUIRE_FALSE(comparison.findings.empty());
     CHECK_THAT(comparison.findings.front().text, Catch::Matchers::Contains("1.10x"));

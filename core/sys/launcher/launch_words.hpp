@@ -12,8 +12,8 @@ inline constexpr char launch_go = 'g';        // to the launcher: start the prog
 // From the launcher, and from the program's process where it could not become the program. No message, but the
 // socket's end, says that it has.
 struct LaunchWord {
-    int pid;                // of the program's process; 0: none could be made, or this is about its program
-    int error;              // errno of what went wrong; 0: nothing
+    int pid;           // of the program's process; 0: none could be made, or this is about its program
+    int error;         // errno of what went wrong; 0: nothing
     int64_t begun_ns;  // of CLOCK_MONOTONIC, just before the process was made
 };
 
