@@ -10,6 +10,7 @@
 #include "core/base/rng.hpp"
 #include "core/engine/case_metrics.hpp"
 #include "core/measure/assertions.hpp"
+#include "core/measure/summary.hpp"
 #include "core/model/case_index.hpp"
 #include "core/model/specs.hpp"
 #include "core/sys/allocator_library.hpp"
@@ -57,8 +58,7 @@ constexpr std::uint32_t counted_repetitions = 6;
 bool repeats(const model::CaseReport& report, std::string_view name)
 {
     const model::Metric* const metric = model::find_metric(report, name);
-    return metric == nullptr ||
-           std::ranges::adjacent_find(metric->values, std::not_equal_to<>{}) == metric->values.end();
+    return metric == nullptr || measure::observed_class(*metric) == model::MetricClass::exact;
 }
 
 bool wants_counts(const Program& program, const model::CaseReport& report)

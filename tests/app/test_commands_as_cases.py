@@ -87,6 +87,13 @@ class Exactness(Commands):
             self.assertGreater(user, 0.2)
             self.assertLessEqual(abs(user - float(line)), 0.02 * float(line), f"{user} against {line}")
 
+    def test_a_program_whose_counts_repeat_is_counted_six_times(self):
+        case = self.one("sort", "/dev/null", options=("-n", "10", "--warmup", "0", "--count"))
+        counts = self.values(case, "allocations")
+        self.assertEqual([count is None for count in counts], [False] * 6 + [True] * 4, counts)
+        self.assertEqual(len(set(counts[:6])), 1, counts)
+        self.assertGreater(counts[0], 0)
+
     def test_tree(self):
         """Two that hold memory at once: the sum; the kernel alone knows of one."""
         hold = "import time; x = bytearray(60 << 20); time.sleep(1.5)"
