@@ -14,7 +14,15 @@ find_library(MEMSWEEP_RE2 NAMES re2 REQUIRED)             # libre2-dev: --filter
 find_path(MEMSWEEP_RE2_HEADERS re2/re2.h REQUIRED)
 find_package(ZLIB REQUIRED)                  # zlib1g-dev: heaptrack's logs
 find_program(MEMSWEEP_MUSL_COMPILER musl-gcc)  # musl-tools: memsweep-launch starts in an eighth of the time; glibc will do
-cmake_dependent_option(MEMSWEEP_MUSL "Compile memsweep-launch with musl" ON MEMSWEEP_MUSL_COMPILER OFF)
+set(MEMSWEEP_MUSL_WORKS OFF)
+if(MEMSWEEP_MUSL_COMPILER AND NOT CMAKE_CROSSCOMPILING)
+  execute_process(COMMAND "${MEMSWEEP_MUSL_COMPILER}" -x c++ -std=c++20 -nostdinc++ -fsyntax-only -I "${PROJECT_SOURCE_DIR}"
+                          "${PROJECT_SOURCE_DIR}/core/sys/launcher/main.cpp" RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+  if(failed EQUAL 0)
+    set(MEMSWEEP_MUSL_WORKS ON)
+  endif()
+endif()
+cmake_dependent_option(MEMSWEEP_MUSL "Compile memsweep-launch with musl" ON MEMSWEEP_MUSL_WORKS OFF)
 if(NOT MEMSWEEP_SANITIZE)
   set(MPI_CXX_SKIP_MPICXX TRUE)
   find_package(MPI QUIET COMPONENTS CXX)     # libopenmpi-dev, optional: memsweep-mpi

@@ -17,6 +17,9 @@ if(TARGET memsweep-mpi)  # asked for by its component, so that the package does 
   endif()
 endif()
 install(TARGETS memsweep RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(MEMSWEEP_MUSL)
+  install(FILES /usr/share/doc/musl-dev/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME musl-copyright OPTIONAL)
+endif()
 install(PROGRAMS "${CMAKE_BINARY_DIR}/memsweep-launch" DESTINATION lib/memsweep)  # where core/sys/command_launch.cpp looks for it
 install(TARGETS memsweep_record LIBRARY DESTINATION lib/memsweep)  # where app/commands/recorder.cpp looks for it, beside bin/
 install(DIRECTORY scenarios/catalog scenarios/schema scenarios/traces DESTINATION ${CMAKE_INSTALL_DATADIR}/memsweep/scenarios

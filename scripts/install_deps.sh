@@ -13,7 +13,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 # package | group | what proves it is there, on a system without dpkg: a command, a <header>, import:MODULE, a /file or guest:kernel | who needs it
-#   build     building and testing: without one of these nothing works
+#   build     building and testing: without one of these nothing works, but for musl-tools
 #   check     scripts/check.sh, the fuzz preset
 #   optional  what some tests or targets use when it is there
 package_table() {

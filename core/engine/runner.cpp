@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 #include <utility>
 
 #include <fmt/format.h>
@@ -327,7 +328,18 @@ RunLimits Runner::limits_of(const model::RunReport& report, std::size_t index, b
             .series = warmup ? model::SeriesSpec{} : entry.plan_case->series,
             .measure_fault_cost = !warmup,
             .drain_first = entry.plan_case->placement == model::Placement::drain,
-            .counts = !warmup && wants_counts(entry.program, report.cases[index])};
+            .counts = !warmup && is_counted(report, index)};
+}
+
+// In rounds all programs are counted while the counts of one vary: a round needs the values of all.
+bool Runner::is_counted(const model::RunReport& report, std::size_t index) const
+{
+    const auto wants = [&](std::size_t one) { return wants_counts(entries_[one].program, report.cases[one]); };
+    if (!options_.round_ended) {
+        return wants(index);
+    }
+    const auto all = std::views::iota(std::size_t{0}, entries_.size());
+    return std::ranges::any_of(all, wants);
 }
 
 void Runner::settle(model::RunReport& report, std::size_t index, const RepetitionStart& start, const Outcome& outcome)

@@ -56,6 +56,7 @@ class Runner {
     bool take_together(model::RunReport& report, const Turn& turn);
     bool run_case(model::RunReport& report, std::size_t index, std::uint32_t number, bool warmup, bool keeps_worker);
     [[nodiscard]] RunLimits limits_of(const model::RunReport& report, std::size_t index, bool warmup) const;
+    [[nodiscard]] bool is_counted(const model::RunReport& report, std::size_t index) const;
     void settle(model::RunReport& report, std::size_t index, const RepetitionStart& start, const Outcome& outcome);
     void cut_short(model::RunReport& report, const Sweep& sweep, std::size_t failed);
     void accept(model::RunReport& report, std::size_t index, const Outcome& outcome, std::uint32_t number, bool warmup);

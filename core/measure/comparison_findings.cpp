@@ -57,13 +57,13 @@ std::string case_name(const Comparison& comparison, const ComparedCase& one)
     return one.label.empty() ? comparison.candidate.name : fmt::format("{} ({})", comparison.candidate.name, one.label);
 }
 
-// Of cases measured in rounds by their rounds, as the verdict is.
+// Of cases measured in rounds by their rounds, as the verdict is, once those are enough for an interval.
 std::optional<TimeContrast> time_of(const Comparison& comparison, const CasePair& pair,
                                     const std::vector<const MetricComparison*>& metrics)
 {
     auto time = time_contrast(*pair.base, *pair.candidate);
     const auto judged = std::ranges::find_if(metrics, [](const auto* metric) { return is_time(metric->metric); });
-    if (time && comparison.is_in_rounds && judged != metrics.end() && (*judged)->shift) {
+    if (time && comparison.is_in_rounds && judged != metrics.end() && (*judged)->shift && (*judged)->shift->interval) {
         time->ratio = *(*judged)->shift;
     }
     return time;

@@ -317,7 +317,8 @@ bool hides_changes(std::span<const PairOfValues> rounds, const PairedQuestion& q
 {
     constexpr double largest_scatter = 3;  // in such changes: then 100 rounds find less than a tenth of them
     const Changes changes{rounds};
-    return changes.scatter() > largest_scatter * changes.allowed(of_varying(question).threshold, 2);
+    const double large = changes.allowed(of_varying(question).threshold, 2);
+    return large <= 0 || changes.scatter() > largest_scatter * large;
 }
 
 bool shows_none_yet(std::span<const PairOfValues> rounds, const PairedQuestion& question)

@@ -7,9 +7,10 @@
 //     ones. That rests on the random order alone. If both are alike, which of a round's two values is whose is a coin's
 //     matter, so that their difference is as likely as its negative, whatever the noise: heavy tails, several modes, a
 //     machine that drifts from round to round, a first run that is slower than the second.
-//   - Of a change of twice the threshold at most 3 of 100 are called `same`, per metric, where the differences of the
-//     rounds scatter about as normal ones do. This rests on their scatter, because calling a change `same` raises no
-//     false alarm, and rests on few rounds, because most comparisons are of programs that behave alike.
+//   - Of a change of twice the threshold at most 5 of 100 are called `same`, per metric, where the differences of the
+//     rounds scatter about as normal ones do, or in two modes. This rests on their scatter, because calling a change
+//     `same` raises no false alarm, and rests on few rounds, because most comparisons are of programs that behave
+//     alike.
 // It cannot promise
 //   - an answer: where rounds scatter by 15 % a change of 5 % is not told from none in 100 of them, and none is
 //   invented;
@@ -49,7 +50,7 @@ struct PairOfValues {
 // Chances of any false `regressed` or `improved` in a comparison: those of noisy metrics, and those of exact ones.
 inline constexpr double false_alarms_noisy = 0.008;
 inline constexpr double false_alarms_exact = 0.002;
-// Chance of a false `same`, per metric, of normal noise; that of other shapes has been seen to add half as much.
+// Chance of a false `same`, per metric, that its test aims at: what it does not know of the noise adds to it.
 inline constexpr double misses = 0.02;
 
 // Exact counters that were constant on both sides in all rounds: equal ones are the same after so many rounds, others

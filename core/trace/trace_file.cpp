@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "core/base/text.hpp"
 #include "core/sys/descriptor.hpp"
@@ -248,6 +249,9 @@ bool TraceFile::decompress(const ChunkPlace& chunk, std::vector<std::uint8_t>& i
 {
     into.resize(chunk.header.raw_bytes);
     const std::size_t got = ZSTD_decompress(into.data(), into.size(), stored_.data(), stored_.size());
+    if (ZSTD_getErrorCode(got) == ZSTD_error_memory_allocation) {
+        throw std::bad_alloc{};  // the chunk is whole: reading on would leave it out
+    }
     return ZSTD_isError(got) == 0U && got == into.size();
 }
 

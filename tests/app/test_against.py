@@ -55,6 +55,16 @@ class Against(CliTest):
     def test_fewer_allocations_are_no_finding(self):
         self.assertIn("improved", self.compare(0, amount(1020), amount(1000), *NO_TIMES).text)
 
+    def test_both_are_counted_while_one_varies(self):
+        program, *words = amount(1000)
+        steady = self.write("steady.sh", f"exec {program} {' '.join(words)}\n")
+        varies = self.write("varies.sh", f"echo >>turns; exec {program} $((1000 + $(wc -l <turns) % 3)) {' '.join(words[1:])}\n")
+        allowed = [word for metric in EXACT for word in ("--threshold", f"{metric}=1000%")]
+        self.compare(0, ["sh", os.fspath(steady)], ["sh", os.fspath(varies)], *NO_TIMES, *allowed, "-n", "9")
+        self.assertGreater(len(set(self.values("candidate", "allocations"))), 1)
+        for build in ("base", "candidate"):
+            self.assertEqual(len(self.values(build, "allocations")), 9, build)
+
     def test_a_program_against_itself(self):
         self.compare(0, amount(), amount(), *NO_TIMES)
         rounds = {case["repetitions"] for case in self.cases().values()}

@@ -94,6 +94,11 @@ class Limits(CliTest):
                 with self.subTest(command, most=most):
                     self.check(command, "processes", most)
 
+    def test_a_trace_whose_chunks_cannot_be_decompressed(self):
+        for value in (1, 2):
+            self.check("replay", "data", value * MIB)
+            self.check("info", "data", value * MIB)
+
     def test_a_stack_that_is_too_small(self):
         self.check("report", "stack", 64 * KIB)
 

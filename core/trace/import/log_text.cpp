@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <fmt/format.h>
 
@@ -99,7 +100,12 @@ struct Gzip {
 };
 
 struct Zstd {
-    explicit Zstd(Compressed from) : input{std::move(from)} {}
+    explicit Zstd(Compressed from) : input{std::move(from)}
+    {
+        if (stream == nullptr) {
+            throw std::bad_alloc{};
+        }
+    }
     struct Free {
         void operator()(ZSTD_DStream* made) const { ZSTD_freeDStream(made); }
     };
@@ -114,6 +120,9 @@ struct Zstd {
             ZSTD_inBuffer in{input.piece.data(), input.end, input.at};
             left = ZSTD_decompressStream(stream.get(), &out, &in);
             input.at = in.pos;
+            if (ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation) {
+                throw std::bad_alloc{};
+            }
             if (ZSTD_isError(left) != 0U) {
                 return input.damaged();
             }
