@@ -153,6 +153,9 @@ std::string part_text(const std::optional<double>& seconds, double extra, std::s
 std::string rest_text(const Attribution& attribution)
 {
     const double share = attribution.unexplained / attribution.extra;
+    if (share > 1 + min_share) {
+        return "; all of it is unexplained";  // and what other parts took less
+    }
     if (share >= min_share) {
         return fmt::format("; {} is unexplained", percent(share));
     }

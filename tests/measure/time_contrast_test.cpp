@@ -82,6 +82,12 @@ TEST_CASE("a part that others make up for is told as a time", "[unit]")
           "less, waiting for the collector took 644.4 us more, waiting for a processor 20 %; 2 % is unexplained");
 }
 
+TEST_CASE("where parts took less than before, no more than all of the extra time is unexplained", "[unit]")
+{
+    const Attribution attribution{.extra = 80e-6, .allocator = -110e-6, .run_delay = 1e-6, .unexplained = 189e-6};
+    CHECK_THAT(cause_text(attribution), EndsWith("waiting for a processor 1 %; all of it is unexplained"));
+}
+
 TEST_CASE("parts that add up to all of the extra time, or to more, leave nothing unexplained", "[unit]")
 {
     const auto text = [](double faults, double allocator) {
