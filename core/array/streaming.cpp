@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -62,12 +61,11 @@ bool is_resident(std::byte* ptr)
     return ::mincore(page, 1, &state) == 0 && (state & 1U) != 0;
 }
 
-// Two inputs of a quarter of what is moved each, and the result.
+// Two inputs of a quarter of what is moved each, and the result behind them, as in a heap.
 class Joining {
   public:
     Joining(const CastTable& table, std::uint64_t most_bytes)
-        : table_{table}, inputs_{std::make_unique<std::byte[]>(most_bytes / 2)},  // NOLINT(modernize-avoid-c-arrays)
-          out_{std::make_unique<std::byte[]>(most_bytes / 2)}                     // NOLINT(modernize-avoid-c-arrays)
+        : table_{table}, memory_(most_bytes + 2 * malloc_header_bytes)
     {
     }
 
@@ -76,10 +74,13 @@ class Joining {
         constexpr std::uint64_t short_piece = 2048;
         const std::uint64_t input_bytes = bytes_moved / 4;
         const std::uint64_t piece_bytes = writing == Writing::in_pieces ? short_piece : input_bytes;
-        SlabWriter writer{table_, out_.get(), model::DType::uint8, streaming};
+        const std::byte* const first = memory_.data();
+        const std::byte* const second = first + input_bytes + malloc_header_bytes;
+        SlabWriter writer{table_, memory_.data() + 2 * (input_bytes + malloc_header_bytes), model::DType::uint8,
+                          streaming};
         for (std::uint64_t at = 0; at < input_bytes; at += piece_bytes) {
-            writer.append(model::DType::uint8, inputs_.get() + at, piece_bytes);
-            writer.append(model::DType::uint8, inputs_.get() + input_bytes + at, piece_bytes);
+            writer.append(model::DType::uint8, first + at, piece_bytes);
+            writer.append(model::DType::uint8, second + at, piece_bytes);
         }
         writer.finish();
         if (streaming) {
@@ -88,9 +89,10 @@ class Joining {
     }
 
   private:
+    static constexpr std::uint64_t malloc_header_bytes = 16;
+
     const CastTable& table_;
-    std::unique_ptr<std::byte[]> inputs_;  // NOLINT(modernize-avoid-c-arrays)
-    std::unique_ptr<std::byte[]> out_;     // NOLINT(modernize-avoid-c-arrays)
+    std::vector<std::byte> memory_;
 };
 
 // The least of several joins in a row, more of them where one is short: each finds the caches as the same kind of store
