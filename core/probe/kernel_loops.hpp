@@ -238,64 +238,64 @@ inline constexpr Walk walks[]{
     {0, 4, lines_at_once},      {0, 8, 1},    {0, 8, lines_at_once},    {0, 4, lines_at_once, true},
     {0, 8, lines_at_once, true}};
 inline constexpr std::size_t walk_count = sizeof walks / sizeof walks[0];
-inline constexpr std::size_t read_walk_count = walk_count - 2;  // a read has no stores to alternate with
-inline constexpr Kernel computed_kernels[]{Kernel::write, Kernel::copy,  Kernel::scale,
-                                           Kernel::add,   Kernel::triad, Kernel::update};
-inline constexpr std::size_t kernel_count = sizeof computed_kernels / sizeof computed_kernels[0];
+inline constexpr Kernel kernels[]{Kernel::read, Kernel::write, Kernel::copy,  Kernel::scale,
+                                  Kernel::add,  Kernel::triad, Kernel::update};
+inline constexpr std::size_t kernel_count = sizeof kernels / sizeof kernels[0];
 
-// A level's forms: each walk of read, then of every computing kernel with plain stores and, where the level has them,
-// with streaming ones.
+// Only what loads can fetch ahead, and only what also stores can alternate: else it would be another walk's loop.
+constexpr bool suits(Kernel kernel, const Walk& walk)
+{
+    const bool loads = kernel != Kernel::write;
+    const bool stores = kernel != Kernel::read;
+    return (loads || walk.prefetch_bytes == 0) && ((loads && stores) || !walk.alternating);
+}
+
+constexpr std::size_t form_count(bool streams)
+{
+    std::size_t count = 0;
+    for (const Kernel kernel : kernels) {
+        for (const Walk& walk : walks) {
+            count += !suits(kernel, walk) ? 0U : kernel != Kernel::read && streams ? 2U : 1U;
+        }
+    }
+    return count;
+}
+
+// A level's forms: of each kernel the walks that suit it, with plain stores and, where the level has them, with
+// streaming ones.
 template <bool streams>
 struct LevelForms {
-    static constexpr std::size_t count = read_walk_count + walk_count * kernel_count * (streams ? 2 : 1);
+    static constexpr std::size_t count = form_count(streams);
     Form forms[count]{};
+    std::size_t added{};
 
-    template <std::size_t walk>
-    constexpr void add_walk(std::string_view level)
-    {
-        if constexpr (walk < read_walk_count) {
-            constexpr Walk chosen = walks[walk];
-            forms[walk] = {Kernel::read, Store::none,  level, chosen.prefetch_bytes,
-                           chosen.pages, chosen.lines, false, run_read<chosen>};
-        }
-        add_kernels<walk, 0>(level);
-    }
-
-    template <std::size_t walk, std::size_t kernel>
-    constexpr void add_kernels(std::string_view level)
+    template <Kernel kernel, Store store, std::size_t walk>
+    constexpr void add(std::string_view level)
     {
         constexpr Walk chosen = walks[walk];
-        constexpr Kernel which = computed_kernels[kernel];
-        const std::size_t at = read_walk_count + (kernel * walk_count + walk) * (streams ? 2 : 1);
-        forms[at] = {which,
-                     Store::plain,
-                     level,
-                     chosen.prefetch_bytes,
-                     chosen.pages,
-                     chosen.lines,
-                     chosen.alternating,
-                     run_kernel<which, Store::plain, chosen>};
-        if constexpr (streams) {
-            forms[at + 1] = {which,
-                             Store::nt,
-                             level,
-                             chosen.prefetch_bytes,
-                             chosen.pages,
-                             chosen.lines,
-                             chosen.alternating,
-                             run_kernel<which, Store::nt, chosen>};
-        }
-        if constexpr (kernel + 1 < kernel_count) {
-            add_kernels<walk, kernel + 1>(level);
+        Form& form = forms[added++];
+        form = {kernel, store, level, chosen.prefetch_bytes, chosen.pages, chosen.lines, chosen.alternating, nullptr};
+        if constexpr (kernel == Kernel::read) {
+            form.run = run_read<chosen>;
+        } else {
+            form.run = run_kernel<kernel, store, chosen>;
         }
     }
 
-    template <std::size_t walk = 0>
+    template <std::size_t kernel = 0, std::size_t walk = 0>
     constexpr void add_all(std::string_view level)
     {
-        add_walk<walk>(level);
+        constexpr Kernel which = kernels[kernel];
+        if constexpr (suits(which, walks[walk])) {
+            add<which, which == Kernel::read ? Store::none : Store::plain, walk>(level);
+            if constexpr (streams && which != Kernel::read) {
+                add<which, Store::nt, walk>(level);
+            }
+        }
         if constexpr (walk + 1 < walk_count) {
-            add_all<walk + 1>(level);
+            add_all<kernel, walk + 1>(level);
+        } else if constexpr (kernel + 1 < kernel_count) {
+            add_all<kernel + 1, 0>(level);
         }
     }
 
