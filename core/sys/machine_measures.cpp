@@ -100,11 +100,15 @@ MachinePace::MachinePace(const Clock& clock) : clock_{clock}, memory_{Mapping::a
 std::optional<MachinePace::Reading> MachinePace::read()
 {
     constexpr std::uint64_t fresh_bytes = 1U << 20;
+    constexpr std::uint64_t released_bytes = 8U << 20;
     const auto fresh = Mapping::anonymous(fresh_bytes);
-    if (!memory_ || !fresh) {
+    auto released = Mapping::anonymous(released_bytes);
+    if (!memory_ || !fresh || !released) {
         return std::nullopt;
     }
     static_cast<void>(advise(fresh->data(), fresh->size(), Advice::no_huge_pages));  // refused: there are none
+    static_cast<void>(advise(released->data(), released->size(), Advice::no_huge_pages));
+    touch_pages(released->data(), released->size());
     const auto begin = clock_.now();
     result_ += compute();
     const auto computed = clock_.now();
@@ -113,20 +117,25 @@ std::optional<MachinePace::Reading> MachinePace::read()
     const auto copied = clock_.now();
     touch_pages(fresh->data(), fresh->size());
     const auto faulted = clock_.now();
-    return Reading{seconds_of(computed - begin), seconds_of(copied - computed), seconds_of(faulted - copied)};
+    static_cast<void>(Mapping{std::move(*released)});  // which ends here
+    const auto returned = clock_.now();
+    return Reading{seconds_of(computed - begin), seconds_of(copied - computed), seconds_of(faulted - copied),
+                   seconds_of(returned - faulted)};
 }
 
 namespace {
 
-constexpr std::uint64_t filled_bytes = 16U << 20;
+constexpr std::uint64_t most_filled_bytes = 16U << 20;
+constexpr std::uint64_t least_filled_bytes = 1U << 20;
+constexpr double seconds_of_round = 0.004;  // of faults, unless the least takes longer
 constexpr std::uint64_t huge_bytes = 2U << 20;
 constexpr std::size_t rounds = 5;
 
 // A page at a time: one call for all of it would stream past the cache, which programs that fault do not.
-double fill_seconds(const Clock& clock, std::byte* data, int value)
+double fill_seconds(const Clock& clock, std::byte* data, std::uint64_t bytes, int value)
 {
     const auto begin = clock.now();
-    for (std::uint64_t at = 0; at < filled_bytes; at += page_size()) {
+    for (std::uint64_t at = 0; at < bytes; at += page_size()) {
         std::memset(data + at, value, page_size());
         asm volatile("" ::"r"(data) : "memory");  // each page is written, whatever is written to it afterwards
     }
@@ -138,10 +147,15 @@ bool is_shared(FaultKind kind)
     return kind == FaultKind::shared_page || kind == FaultKind::shared_again;
 }
 
-// Room for the memory to begin on a huge page.
-base::Expected<Mapping> fresh_mapping(FaultKind kind)
+std::uint64_t fault_bytes(FaultKind kind)
 {
-    auto mapping = is_shared(kind) ? Mapping::shared(filled_bytes) : Mapping::anonymous(filled_bytes + huge_bytes);
+    return kind == FaultKind::huge_page ? huge_bytes : page_size();
+}
+
+// Room for the memory to begin on a huge page.
+base::Expected<Mapping> fresh_mapping(FaultKind kind, std::uint64_t bytes)
+{
+    auto mapping = is_shared(kind) ? Mapping::shared(bytes) : Mapping::anonymous(bytes + huge_bytes);
     if (mapping) {
         const auto advice = kind == FaultKind::huge_page ? Advice::huge_pages : Advice::no_huge_pages;
         // Refused where huge pages are not built in: then there is none to forbid, and none is found to have come.
@@ -156,37 +170,53 @@ std::byte* start_of(const Mapping& mapping, FaultKind kind)
     return mapping.data() + (kind == FaultKind::huge_page ? (huge_bytes - address % huge_bytes) % huge_bytes : 0);
 }
 
-// One fresh mapping: mapped, trimmed and unmapped outside the timed parts.
-base::Expected<double> measure_round(const Clock& clock, FaultKind kind, std::uint64_t faults)
+// Seconds per fault of one fresh mapping: mapped, trimmed and unmapped outside the timed parts.
+base::Expected<double> measure_round(const Clock& clock, FaultKind kind, std::uint64_t bytes)
 {
-    auto mapping = MEMSWEEP_TRY(fresh_mapping(kind));
+    const std::uint64_t faults = bytes / fault_bytes(kind);
+    auto mapping = MEMSWEEP_TRY(fresh_mapping(kind, bytes));
     std::byte* const data = start_of(mapping, kind);
     if (kind == FaultKind::shared_again) {
-        touch_pages(data, filled_bytes);
-        MEMSWEEP_TRY(advise(data, filled_bytes, Advice::dont_need));
+        touch_pages(data, bytes);
+        MEMSWEEP_TRY(advise(data, bytes, Advice::dont_need));
     }
     const std::uint64_t before = minor_faults();
-    const double faulting = fill_seconds(clock, data, 1);
+    const double faulting = fill_seconds(clock, data, bytes, 1);
     if (kind == FaultKind::huge_page && minor_faults() - before > 2 * faults) {
         return base::fail(base::ErrorCode::not_supported, "the kernel gave no huge pages");
     }
-    const double present = fill_seconds(clock, data, 2);
+    const double present = fill_seconds(clock, data, bytes, 2);
     return std::max(faulting - present, 0.0) / static_cast<double>(faults);
+}
+
+// Less where faults are dear: shadowed page tables make one 20 times as dear as it is elsewhere.
+base::Expected<std::uint64_t> bytes_of_round(const Clock& clock, FaultKind kind)
+{
+    if (kind == FaultKind::huge_page) {
+        return most_filled_bytes;
+    }
+    const double cost = MEMSWEEP_TRY(measure_round(clock, kind, least_filled_bytes));
+    const std::uint64_t most = most_filled_bytes / fault_bytes(kind);
+    if (cost * static_cast<double>(most) <= seconds_of_round) {
+        return most_filled_bytes;
+    }
+    const auto bytes = static_cast<std::uint64_t>(seconds_of_round / cost) * fault_bytes(kind);
+    return std::clamp(bytes, least_filled_bytes, most_filled_bytes);
 }
 
 }  // namespace
 
 base::Expected<FaultCost> measure_fault_cost(const Clock& clock, FaultKind kind) noexcept
 {
-    const std::uint64_t faults = filled_bytes / (kind == FaultKind::huge_page ? huge_bytes : page_size());
+    const std::uint64_t bytes = MEMSWEEP_TRY(bytes_of_round(clock, kind));
     // The round that does not count makes the machine own the memory that the others are given.
-    MEMSWEEP_TRY(measure_round(clock, kind, faults));
+    MEMSWEEP_TRY(measure_round(clock, kind, bytes));
     std::array<double, rounds> costs{};
     for (double& cost : costs) {
-        cost = MEMSWEEP_TRY(measure_round(clock, kind, faults));
+        cost = MEMSWEEP_TRY(measure_round(clock, kind, bytes));
     }
     std::ranges::sort(costs);
-    return FaultCost{.seconds_per_fault = costs[rounds / 2], .faults = faults};
+    return FaultCost{.seconds_per_fault = costs[rounds / 2], .faults = bytes / fault_bytes(kind)};
 }
 
 namespace {

@@ -35,18 +35,19 @@ struct CanaryLimits {
 
 [[nodiscard]] CanaryReadings run_canary(const Clock& clock, const CanaryLimits& limits, const std::string& root = "/");
 
-// The same work once, and the faults of fresh memory: how fast this machine is at this moment.
+// The same work once, and the faults and the return of fresh memory: how fast this machine is at this moment.
 //
 // Units    seconds: the chain of integer operations, a copy of 4 MiB within memory touched before, the first touch of
-//          1 MiB by pages.
-// Cost     some 2 ms.
-// Memory   8 MiB as long as it lives. Without it nothing is measured.
+//          1 MiB by pages, the unmapping of 8 MiB that were touched.
+// Cost     some 4 ms.
+// Memory   8 MiB as long as it lives, 9 more while it reads. Without it nothing is measured.
 class MachinePace {
   public:
     struct Reading {
         double compute_seconds{};
         double copy_seconds{};
         double fault_seconds{};
+        double release_seconds{};
     };
 
     explicit MachinePace(const Clock& clock);
@@ -62,11 +63,12 @@ class MachinePace {
 //
 // A program seldom touches one byte of a page: it writes it whole, and finds it in the cache after the kernel has
 // cleared it. So each cost is that of writing 16 MiB whole while every page faults, less that of writing them again,
-// per fault. One byte per page gave 119 to 139 % of what a concatenation into fresh pages lost, whole pages 80 to 105 %
-// (2-core Xeon VM, 31 rounds each).
+// per fault; of less, down to 1 MiB, where that many faults take more than 4 ms. One byte per page gave 119 to 139 % of
+// what a concatenation into fresh pages lost, whole pages 80 to 105 % (2-core Xeon VM, 31 rounds each).
 //
 // Units    seconds; pages as the kernel faults them: base pages, or huge ones.
-// Cost     six rounds of two passes over 16 MiB, 20 to 60 ms a kind; the first round does not count.
+// Cost     a round of 1 MiB that decides how much is filled, and six of two passes, of which the first does not count:
+//          20 to 60 ms a kind.
 // Errors   os: memory is refused; not_supported: the kernel gave no huge pages.
 enum class FaultKind : std::uint8_t {
     small_page,    // private memory, first touch of a base page

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <iostream>
+#include <utility>
 
 #include "core/sys/page_ops.hpp"
 #include "tests/support/catch.hpp"
@@ -33,6 +34,11 @@ class SteppingClock final : public sys::Clock {
     const tests::TempTree* tree_;
     mutable std::chrono::nanoseconds now_{};
 };
+
+std::uint64_t pages_in(std::uint64_t bytes)
+{
+    return bytes / sys::page_size();
+}
 
 }  // namespace
 
@@ -112,17 +118,28 @@ class FaultingClock final : public sys::Clock {
 TEST_CASE("the cost of a fault is the first pass less the second, per page", "[unit]")
 {
     FaultingClock clock;
-    const std::uint64_t page_count = (16U << 20) / sys::page_size();
-    const auto pages = static_cast<double>(page_count);
-    clock.first_pass = 5ms;
+    clock.first_pass = 1200us;
     clock.second_pass = 1ms;
     const auto cost = sys::measure_fault_cost(clock);
     REQUIRE(cost);
-    CHECK(cost->seconds_per_fault == Approx(0.004 / pages));
-    CHECK(cost->faults == page_count);
+    CHECK(cost->faults == pages_in(16U << 20));
+    CHECK(cost->seconds_per_fault == Approx(0.0002 / static_cast<double>(cost->faults)));
     clock.first_pass = 1ms;
     clock.second_pass = 2ms;
     CHECK(sys::measure_fault_cost(clock)->seconds_per_fault == 0.0);
+}
+
+TEST_CASE("where faults are dear fewer of them are measured", "[unit]")
+{
+    FaultingClock clock;
+    clock.second_pass = 0us;
+    clock.first_pass = 2us * pages_in(1U << 20);  // 2,000 pages in 4 ms
+    CHECK(sys::measure_fault_cost(clock)->faults == Approx(2000).margin(1));
+    clock.first_pass = 1s;
+    const auto dearest = sys::measure_fault_cost(clock);
+    REQUIRE(dearest);
+    CHECK(dearest->faults == pages_in(1U << 20));
+    CHECK(dearest->seconds_per_fault == Approx(1.0 / static_cast<double>(dearest->faults)));
 }
 
 TEST_CASE("this machine's faults cost something, and are as many as said", "[machine]")
@@ -138,18 +155,22 @@ TEST_CASE("this machine's faults cost something, and are as many as said", "[mac
     });
     CHECK(seconds > 0.0);
     CHECK(seconds < 0.01);
-    tests::check_close(faults, 6 * pages);
+    tests::check_close(faults, pages_in(1U << 20) + 6 * pages);
 }
 
 TEST_CASE("shared pages fault once when they are made, and again when their entries went", "[machine]")
 {
     const sys::SystemClock clock;
-    const auto faults_of_kind = [&clock](sys::FaultKind kind) {
-        return tests::faults_of([&] { REQUIRE(sys::measure_fault_cost(clock, kind)); });
-    };
-    const std::uint64_t pages = (16U << 20) / sys::page_size();
-    tests::check_close(faults_of_kind(sys::FaultKind::shared_page), 6 * pages);
-    tests::check_close(faults_of_kind(sys::FaultKind::shared_again), 12 * pages);
+    for (const auto& [kind, times] :
+         {std::pair{sys::FaultKind::shared_page, 1U}, std::pair{sys::FaultKind::shared_again, 2U}}) {
+        std::uint64_t pages = 0;
+        const auto faults = tests::faults_of([&] {
+            const auto cost = sys::measure_fault_cost(clock, kind);
+            REQUIRE(cost);
+            pages = cost->faults;
+        });
+        tests::check_close(faults, times * (pages_in(1U << 20) + 6 * pages));
+    }
 }
 
 TEST_CASE("a huge page costs more than a base page, and less than all it stands for", "[machine]")
