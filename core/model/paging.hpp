@@ -41,8 +41,8 @@ inline constexpr auto name_table<PrefetchHow> = std::to_array<Named<PrefetchHow>
      "pages of files, of shared memory and of swap are read in the background (MADV_WILLNEED); the first use still "
      "faults"},
     {PrefetchHow::populate_read, "populate_read",
-     "every page can be read without a fault (MADV_POPULATE_READ, Linux 5.14); fresh private pages are the shared "
-     "zero page until they are written"},
+     "every page can be read without a fault (MADV_POPULATE_READ, Linux 5.14); with most kernels fresh private pages "
+     "are the shared zero page until they are written"},
     {PrefetchHow::populate_write, "populate_write",
      "every page is there, to be written without a fault (MADV_POPULATE_WRITE, Linux 5.14)"},
 });

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include <fcntl.h>
@@ -73,17 +74,35 @@ TEST_CASE("prefetch: populated for writing, no page faults when it is written, a
     resource.deallocate(made.ptr, block_bytes(), 16);
 }
 
-TEST_CASE("prefetch: populated for reading, fresh private pages still fault when they are written", "[machine]")
+TEST_CASE("prefetch: fresh private pages populated for reading are as if they had been read", "[machine]")
 {
-    PageResource resource{model::PageKind::small};
-    const Allocation made = resource.allocate(block_bytes(), 16);
-    const PagesAdvised got = prefetch(made.ptr, block_bytes(), PrefetchHow::populate_read);
-    if (!got.refused) {
-        CHECK(got.bytes == block_bytes());
-        CHECK(mapped_pages(made.ptr, block_bytes()) == pages);
-        CHECK(tests::faults_of([&] { write_every_page(made.ptr, block_bytes()); }) >= pages);
+    const auto faults_of_writing_after = [](const auto& read) {
+        PageResource resource{model::PageKind::small};
+        const Allocation made = resource.allocate(block_bytes(), 16);
+        std::optional<std::uint64_t> faults;
+        if (read(made.ptr)) {
+            CHECK(mapped_pages(made.ptr, block_bytes()) == pages);
+            faults = tests::faults_of([&] { write_every_page(made.ptr, block_bytes()); });
+        }
+        resource.deallocate(made.ptr, block_bytes(), 16);
+        return faults;
+    };
+    const auto by_hand = faults_of_writing_after([](void* ptr) {
+        for (std::size_t at = 0; at < block_bytes(); at += page_bytes()) {
+            CHECK(static_cast<const volatile unsigned char*>(ptr)[at] == 0);
+        }
+        return true;
+    });
+    const auto populated = faults_of_writing_after([](void* ptr) {
+        const PagesAdvised got = prefetch(ptr, block_bytes(), PrefetchHow::populate_read);
+        CHECK((got.refused || got.bytes == block_bytes()));
+        return !got.refused;
+    });
+    // Most kernels map the page of zeroes, so that each write faults again; some give a page of its own at once. A
+    // sanitizer's shadow memory faults too, unless reading by hand has touched it.
+    if (populated && !tests::sanitized) {
+        CHECK((*populated >= pages) == (*by_hand >= pages));
     }
-    resource.deallocate(made.ptr, block_bytes(), 16);
 }
 
 TEST_CASE("prefetch: what a soft trim took comes back without a fault", "[machine]")
