@@ -125,18 +125,19 @@ describe('every page', () => {
 const misdrawn = (page) =>
   page.evaluate(() => {
     const found = new Set();
+    const isShown = (text) => text.textContent && getComputedStyle(text).opacity !== '0'; // Vega hides labels that would overlap
     const covers = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 2 && b.top < a.bottom - 2;
     for (const svg of document.querySelectorAll('.plot svg')) {
       const title = svg.closest('figure').querySelector('h3').textContent;
       const box = svg.getBoundingClientRect();
       if (box.width < 0.85 * Number(svg.getAttribute('width'))) found.add(`${title}: shrunk to ${box.width} of ${svg.getAttribute('width')}`);
-      for (const text of svg.querySelectorAll('text')) {
+      for (const text of [...svg.querySelectorAll('text')].filter(isShown)) {
         const own = text.getBoundingClientRect();
         const isOut = own.left < box.left - 1 || own.right > box.right + 1 || own.top < box.top - 1 || own.bottom > box.bottom + 1;
         if (own.width > 0 && isOut) found.add(`${title}: cut off: ${text.textContent}`);
       }
       for (const group of svg.querySelectorAll('.role-axis-label, .mark-text.role-mark')) {
-        const seen = [...group.querySelectorAll('text')].filter((text) => text.textContent && getComputedStyle(text).opacity !== '0');
+        const seen = [...group.querySelectorAll('text')].filter(isShown);
         const boxes = seen.map((text) => text.getBoundingClientRect());
         for (let i = 0; i < boxes.length; ++i) {
           const j = boxes.findIndex((other, at) => at > i && covers(boxes[i], other));
