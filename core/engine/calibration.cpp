@@ -150,6 +150,7 @@ std::function<void(model::MachineRounds&)> pace_noter(const sys::Clock& clock)
             rounds.compute_seconds.push_back(reading->compute_seconds);
             rounds.copy_seconds.push_back(reading->copy_seconds);
             rounds.fault_seconds.push_back(reading->fault_seconds);
+            rounds.release_seconds.push_back(reading->release_seconds);
         }
     };
 }

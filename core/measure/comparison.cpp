@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 
 #include "core/measure/cases.hpp"
 #include "core/measure/machine_drift.hpp"
+#include "core/measure/separate_runs.hpp"
 #include "core/measure/statistics.hpp"
 #include "core/measure/summary.hpp"
 #include "core/measure/time_contrast.hpp"
@@ -83,19 +85,24 @@ void excuse_busy_machine(Comparison& comparison)
     }
 }
 
-// Nor is one that fixed work shared, which was timed in the rounds of both.
-void excuse_drift(Comparison& comparison, const RunReport& base, const RunReport& candidate)
+// Nor is one that fixed work shared, which was timed in the rounds of both, or that other work may have made.
+void excuse_machine(Comparison& comparison, const RunReport& base, const RunReport& candidate)
 {
-    if (!base.calibration.rounds || !candidate.calibration.rounds) {
-        return;
+    std::vector<MachineDrift> drifts;
+    if (base.calibration.rounds && candidate.calibration.rounds) {
+        drifts = machine_drifts(*base.calibration.rounds, *candidate.calibration.rounds);
     }
-    const std::vector<MachineDrift> drifts = machine_drifts(*base.calibration.rounds, *candidate.calibration.rounds);
     for (MetricComparison& metric : comparison.metrics) {
-        if (metric.metric.empty() || (metric.verdict != Verdict::regressed && metric.verdict != Verdict::improved)) {
+        const bool is_judged = metric.verdict == Verdict::regressed || metric.verdict == Verdict::improved;
+        if (metric.metric.empty() || !is_judged || !metric.q) {
             continue;
         }
-        if (const MachineDrift* const drift = explaining(drifts, metric)) {
-            metric.why = drift_text(*drift, metric);
+        const CasePair& pair = comparison.pairs[metric.pair];
+        const std::vector<MachineDrift> own = drifts_of_case(drifts, *pair.base, metric.metric);
+        const MachineDrift* const drift = explaining(own, metric);
+        std::string why = drift != nullptr ? drift_text(*drift, metric) : why_machine(pair, metric, own);
+        if (!why.empty()) {
+            metric.why = std::move(why);
             metric.verdict = Verdict::inconclusive;
             metric.busier_machine = true;
         }
@@ -105,7 +112,7 @@ void excuse_drift(Comparison& comparison, const RunReport& base, const RunReport
 // What follows from the pairs, but for their findings.
 void fill(Comparison& comparison, const Criteria& criteria)
 {
-    comparison.metrics = compare_cases(comparison.pairs, criteria);
+    comparison.metrics = compare_cases(comparison.pairs, criteria, comparison.is_between ? Runs::one : Runs::separate);
     add_causes(comparison);
     if (!comparison.is_between) {
         excuse_busy_machine(comparison);
@@ -169,11 +176,12 @@ Judgement judge_states(const CaseReport& base, const CaseReport& candidate)
 
 class Comparer {
   public:
-    explicit Comparer(const Criteria& criteria) : criteria_{&criteria} {}
+    Comparer(const Criteria& criteria, Runs runs) : criteria_{&criteria}, runs_{runs} {}
 
     void add(const CasePair& pair, std::size_t index)
     {
         pair_ = index;
+        compared_ = &pair;
         if (pair.base == nullptr || pair.candidate == nullptr) {
             settle(begin(pair.base == nullptr ? *pair.candidate : *pair.base), lacking(pair.base == nullptr));
         } else if (pair.base->status != Status::ok || pair.candidate->status != Status::ok) {
@@ -200,6 +208,11 @@ class Comparer {
     }
 
   private:
+    struct MetricPair {
+        const Metric* base{};
+        const Metric* candidate{};
+    };
+
     MetricComparison& begin(const CaseReport& report)
     {
         MetricComparison& result = results_.emplace_back();
@@ -273,8 +286,27 @@ class Comparer {
         } else if (result.metric_class == model::MetricClass::exact) {
             result.shift = hodges_lehmann(std::array{*result.base_median}, std::array{*result.candidate_median});
             settle(result, judge_exact(observed(result)));
+        } else if (runs_ == Runs::separate) {
+            test_undisturbed(result, *base, *candidate);
         } else {
             test(result, from, to);
+        }
+    }
+
+    void test_undisturbed(MetricComparison& result, const Metric& base, const Metric& candidate)
+    {
+        const UndisturbedValues values = undisturbed_values(*compared_, base, candidate);
+        if (too_disturbed(values, min_repetitions)) {
+            test(result, present(base.values), present(candidate.values));  // may be the same all the same
+            return;
+        }
+        result.base_n = values.base.size();
+        result.candidate_n = values.candidate.size();
+        result.base_median = median(values.base);
+        result.candidate_median = median(values.candidate);
+        test(result, values.base, values.candidate);
+        if (values.base_disturbed + values.candidate_disturbed > 0) {
+            undisturbed_.emplace(noisy_.back(), MetricPair{&base, &candidate});
         }
     }
 
@@ -341,8 +373,27 @@ class Comparer {
     void judge(MetricComparison& result, double q)
     {
         result.q = q;
-        const auto too_few = judge_sample_size(result.base_n, result.candidate_n, noisy_.size());
-        settle(result, too_few ? *too_few : judge_noisy(observed(result), *result.shift, q));
+        auto too_few = judge_sample_size(result.base_n, result.candidate_n, noisy_.size());
+        const auto values = undisturbed_.find(static_cast<std::size_t>(&result - results_.data()));
+        if (too_few && values != undisturbed_.end()) {
+            take_all(result, values->second);
+            too_few = judge_sample_size(result.base_n, result.candidate_n, noisy_.size());
+        }
+        settle(result, too_few ? *too_few : judge_noisy(observed(result), *result.shift, *result.q));
+    }
+
+    // Repetitions that other work disturbed too, where those left cannot show a change among so many metrics.
+    void take_all(MetricComparison& result, const MetricPair& metrics)
+    {
+        const std::vector<double> from = present(metrics.base->values);
+        const std::vector<double> to = present(metrics.candidate->values);
+        result.base_n = from.size();
+        result.candidate_n = to.size();
+        result.base_median = median(from);
+        result.candidate_median = median(to);
+        result.shift = hodges_lehmann(from, to);
+        result.p = rank_test(from, to).p;
+        result.q = std::min(*result.p * static_cast<double>(noisy_.size()), 1.0);
     }
 
     static Observed observed(const MetricComparison& result)
@@ -357,9 +408,12 @@ class Comparer {
     }
 
     const Criteria* criteria_;
+    Runs runs_;
     std::size_t pair_{};
+    const CasePair* compared_{};
     std::vector<MetricComparison> results_;
-    std::vector<std::size_t> noisy_;  // results that wait for the whole family before they are judged
+    std::vector<std::size_t> noisy_;                 // results that wait for the whole family before they are judged
+    std::map<std::size_t, MetricPair> undisturbed_;  // of which not all repetitions count
 };
 
 }  // namespace
@@ -377,7 +431,7 @@ base::Expected<Comparison> compare_reports(const RunReport& base, const RunRepor
     }
     std::ranges::transform(comparison.pairs, std::back_inserter(comparison.cases), compared);
     fill(comparison, criteria);
-    excuse_drift(comparison, base, candidate);
+    excuse_machine(comparison, base, candidate);
     comparison.findings = comparison_findings(comparison);
     return comparison;
 }
@@ -436,9 +490,9 @@ Outcome outcome(const Comparison& comparison)
     return any({Verdict::insufficient}) || !judged ? Outcome::no_verdict : Outcome::passed;
 }
 
-std::vector<MetricComparison> compare_cases(std::span<const CasePair> pairs, const Criteria& criteria)
+std::vector<MetricComparison> compare_cases(std::span<const CasePair> pairs, const Criteria& criteria, Runs runs)
 {
-    Comparer comparer{criteria};
+    Comparer comparer{criteria, runs};
     for (std::size_t index = 0; index < pairs.size(); ++index) {
         comparer.add(pairs[index], index);
     }

@@ -60,7 +60,10 @@ struct MetricComparison {
 // adjust each other. What cannot be compared gets a verdict with its reason.
 //
 // Cost     per noisy metric two exact distributions: 0.04 ms at 20 against 20 repetitions (a 2-core VM).
-[[nodiscard]] std::vector<MetricComparison> compare_cases(std::span<const CasePair> pairs, const Criteria& criteria);
+// Of separate runs the repetitions that other work disturbed do not count (separate_runs.hpp).
+enum class Runs { one, separate };
+[[nodiscard]] std::vector<MetricComparison> compare_cases(std::span<const CasePair> pairs, const Criteria& criteria,
+                                                          Runs runs = Runs::one);
 
 struct Side {
     std::string name;  // the file as named on the command line, or AXIS=VALUE

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/base/quantity.hpp"
+#include "core/measure/cases.hpp"
 #include "core/measure/format.hpp"
 #include "core/measure/summary.hpp"
 #include "core/measure/verdict.hpp"
@@ -43,12 +44,18 @@ double left_of(const MachineDrift& drift, const MetricComparison& metric)
 std::vector<MachineDrift> machine_drifts(const model::MachineRounds& base, const model::MachineRounds& candidate)
 {
     using Rounds = std::vector<double> model::MachineRounds::*;
-    constexpr std::array<std::pair<std::string_view, Rounds>, 3> kinds{
-        {{"a computation", &model::MachineRounds::compute_seconds},
-         {"a copy of 4 MiB", &model::MachineRounds::copy_seconds},
-         {"the first touch of 1 MiB", &model::MachineRounds::fault_seconds}}};
+    struct Kind {
+        FixedWork kind;
+        std::string_view work;
+        Rounds rounds;
+    };
+    constexpr std::array<Kind, 4> kinds{
+        {{FixedWork::computation, "a computation", &model::MachineRounds::compute_seconds},
+         {FixedWork::copy, "a copy of 4 MiB", &model::MachineRounds::copy_seconds},
+         {FixedWork::first_touch, "the first touch of 1 MiB", &model::MachineRounds::fault_seconds},
+         {FixedWork::release, "the return of 8 MiB", &model::MachineRounds::release_seconds}}};
     std::vector<MachineDrift> drifts;
-    for (const auto& [work, rounds] : kinds) {
+    for (const auto& [kind, work, rounds] : kinds) {
         const std::vector<double>& from = base.*rounds;
         const std::vector<double>& to = candidate.*rounds;
         if (std::min(from.size(), to.size()) < min_repetitions || !all_positive(from) || !all_positive(to)) {
@@ -57,9 +64,30 @@ std::vector<MachineDrift> machine_drifts(const model::MachineRounds& base, const
         const Shift ratio = hodges_lehmann(from, to);
         const bool is_shown = ratio.interval && ((*ratio.interval)[0] > 1 || (*ratio.interval)[1] < 1);
         if (ratio.is_ratio && is_shown && std::abs(ratio.estimate - 1) >= least_drift) {
-            drifts.push_back({work, ratio, median(from), median(to)});
+            drifts.push_back({kind, work, ratio, median(from), median(to)});
         }
     }
+    return drifts;
+}
+
+std::vector<MachineDrift> drifts_of_case(std::vector<MachineDrift> drifts, const model::CaseReport& base,
+                                         std::string_view metric)
+{
+    const auto wall = case_median(base, {}, "wall_time");
+    if (is_of_one_event(metric) || !wall || *wall <= 0) {
+        return drifts;
+    }
+    for (MachineDrift& drift : drifts) {
+        const bool touches = drift.kind == FixedWork::first_touch;
+        const auto part = touches || drift.kind == FixedWork::release
+                              ? case_median(base, {}, touches ? "fault_time" : "allocator_time")
+                              : std::nullopt;
+        if (part) {
+            drift.share = std::clamp(*part / *wall, 0.0, 1.0);
+            drift.ratio.estimate = 1 + (drift.ratio.estimate - 1) * drift.share;
+        }
+    }
+    std::erase_if(drifts, [](const MachineDrift& drift) { return std::abs(drift.ratio.estimate - 1) < least_drift; });
     return drifts;
 }
 
@@ -90,12 +118,13 @@ std::string drift_text(const MachineDrift& drift, const MetricComparison& metric
     const double by = slower ? drift.ratio.estimate - 1 : 1 / drift.ratio.estimate - 1;
     const double left = std::max(left_of(drift, metric), 0.0) / *metric.base_median;
     return fmt::format(
-        "the machine was {} % slower under the {} ({} took {}, under the {} {}): without that {} % is left, within "
+        "the machine was {} % slower under the {} ({} took {}, under the {} {}{}): without that {} % is left, within "
         "the {} allowed",
         base::format_number(by * 100, 1), slower ? "candidate" : "base", drift.work,
         format_value(model::Unit::seconds, slower ? drift.candidate_median : drift.base_median),
         slower ? "base" : "candidate",
         format_value(model::Unit::seconds, slower ? drift.base_median : drift.candidate_median),
+        drift.share < 1 ? fmt::format(", and such work is {} of the case", format_percent(drift.share)) : std::string{},
         base::format_number(left * 100, 1), to_text(metric.threshold, metric.unit));
 }
 

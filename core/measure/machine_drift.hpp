@@ -3,6 +3,7 @@
 // Units    a ratio candidate / base, above 1 where the machine was slower under the candidate.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,17 +14,28 @@
 
 namespace memsweep::measure {
 
+// What a case does of the same kind, as far as it is known: then a drift excuses no more than that share of its time.
+enum class FixedWork : std::uint8_t { computation, copy, first_touch, release };
+
 struct MachineDrift {
+    FixedWork kind{};
     std::string_view work;  // "a computation"
     Shift ratio;
     double base_median{};
     double candidate_median{};
+    double share{1};  // of the case's time that takes part: the ratio is that of the case
 };
 
 // Of each kind of work that is shown to have changed, by 2 % or more: a change in which its interval has no part, of at
 // least min_repetitions rounds a side.
 [[nodiscard]] std::vector<MachineDrift> machine_drifts(const model::MachineRounds& base,
                                                        const model::MachineRounds& candidate);
+
+// As they bear on a metric of a case: what faults or returns memory for a tenth of its time takes part in a tenth of
+// such a drift. The share is that of wall_time by fault_time and allocator_time, where they were measured and the
+// metric is a time of all that the case does; else the drift is whole. What is left below 2 % is none.
+[[nodiscard]] std::vector<MachineDrift> drifts_of_case(std::vector<MachineDrift> drifts, const model::CaseReport& base,
+                                                       std::string_view metric);
 
 // The drift without which what is left of a change in time or throughput is within its threshold. The one that leaves
 // least; nullptr: none explains it.

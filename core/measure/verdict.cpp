@@ -51,17 +51,18 @@ struct NamedThreshold {
 // Times of one event lie between two readings of the clock, which take some 20 ns each and come in steps: draining
 // nothing takes 50 to 150 ns, and no 5 % of that is a change.
 constexpr Threshold one_event{0.05, 100e-9};
-constexpr std::array<NamedThreshold, 11> named{{{"minor_faults", {0.02, 64}},
-                                                {"faults_over_expected", {0.02, 64}},
-                                                {"faults_per_op", {0.02, 1}},
-                                                {"major_faults", {0, 1}},
-                                                {"queue_depth_peak", {0.05, 1}},
-                                                {"drain_time", one_event},
-                                                {"release_latency", one_event},
-                                                {"release_latency_p95", one_event},
-                                                {"release_latency_max", one_event},
-                                                {"gc_pause_time", one_event},
-                                                {"gc_pause_max", one_event}}};
+constexpr std::array<std::string_view, 6> of_one_event{"drain_time",          "release_latency", "release_latency_p95",
+                                                       "release_latency_max", "gc_pause_time",   "gc_pause_max"};
+constexpr std::array<NamedThreshold, 5> named{{{"minor_faults", {0.02, 64}},
+                                               {"faults_over_expected", {0.02, 64}},
+                                               {"faults_per_op", {0.02, 1}},
+                                               {"major_faults", {0, 1}},
+                                               {"queue_depth_peak", {0.05, 1}}}};
+
+std::string_view without_point(std::string_view metric)
+{
+    return metric.substr(metric.rfind('.') + 1);  // npos + 1 is 0
+}
 
 std::optional<double> decimal(std::string_view text)
 {
@@ -168,9 +169,16 @@ Threshold default_threshold(std::string_view metric, Unit unit, model::MetricCla
     if (unit == Unit::bytes) {
         return {0.02, mebibyte};
     }
-    const std::string_view of_point = metric.substr(metric.rfind('.') + 1);  // npos + 1 is 0
-    const auto* found = std::ranges::find(named, of_point, &NamedThreshold::metric);
+    if (is_of_one_event(metric)) {
+        return one_event;
+    }
+    const auto* found = std::ranges::find(named, without_point(metric), &NamedThreshold::metric);
     return found == named.end() ? Threshold{0.05, 0} : found->threshold;
+}
+
+bool is_of_one_event(std::string_view metric)
+{
+    return std::ranges::find(of_one_event, without_point(metric)) != of_one_event.end();
 }
 
 Threshold threshold_for(const Thresholds& chosen, std::string_view metric, Unit unit, model::MetricClass metric_class)

@@ -34,6 +34,8 @@ using Thresholds = std::map<std::string, Threshold, std::less<>>;
 // Times and bandwidths 5 %; noisy sizes (working set) 2 % and 1 MiB; minor faults 2 % and 64; faults per array 2 % and
 // 1; major faults 1; queue depth 5 % and 1; exact counters 0.
 [[nodiscard]] Threshold default_threshold(std::string_view metric, model::Unit unit, model::MetricClass metric_class);
+// Times of one event, as opposed to those of all that a case does: a latency, a pause.
+[[nodiscard]] bool is_of_one_event(std::string_view metric);
 [[nodiscard]] Threshold threshold_for(const Thresholds& chosen, std::string_view metric, model::Unit unit,
                                       model::MetricClass metric_class);
 

@@ -213,6 +213,7 @@ struct MachineRounds {
     std::vector<double> compute_seconds;
     std::vector<double> copy_seconds;
     std::vector<double> fault_seconds;
+    std::vector<double> release_seconds{};  // empty in a result of an earlier memsweep
 };
 
 // What this machine and this harness cost, measured in the same run as the cases.

@@ -91,6 +91,10 @@ class MemberWriter {
             if (rule.is_left_out && !value) {
                 return;
             }
+        } else if constexpr (is_list_v<Value>) {
+            if (rule.is_left_out && value.empty()) {
+                return;
+            }
         }
         put(key, json_value(value, rule));
     }

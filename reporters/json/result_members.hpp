@@ -131,6 +131,7 @@ void members(Io& io, PartOf<Io, model::MachineRounds>& rounds)
     io("compute_time", rounds.compute_seconds);
     io("copy_time", rounds.copy_seconds);
     io("fault_time", rounds.fault_seconds);
+    io("release_time", rounds.release_seconds, member::left_out);
 }
 
 template <typename Io>

@@ -106,3 +106,22 @@ TEST_CASE("a drift is what its interval shows, of enough rounds", "[unit]")
     CHECK(machine_drifts(base, {{0, 0, 0, 0, 0, 0}, {}, {}}).empty());
     CHECK(machine_drifts({}, {}).empty());
 }
+
+TEST_CASE("what faults for a tenth of its time takes part in a tenth of a fault's drift", "[unit]")
+{
+    const MachineDrift touch{FixedWork::first_touch, "the first touch of 1 MiB",
+                             Shift{.is_ratio = true, .estimate = 1.5}, 1, 1.5};
+    const MachineDrift copy{FixedWork::copy, "a copy of 4 MiB", Shift{.is_ratio = true, .estimate = 1.2}, 1, 1.2};
+    const MachineDrift release{FixedWork::release, "the return of 8 MiB", Shift{.is_ratio = true, .estimate = 2}, 1, 2};
+    const model::CaseReport slower =
+        case_report({}, {metric("wall_time", ten), metric("fault_time", scaled(ten, 0.1))});
+    const auto own = drifts_of_case({touch, copy, release}, slower, "wall_time");
+    CHECK(own[0].ratio.estimate == Catch::Detail::Approx(1.05));
+    CHECK(own[1].ratio.estimate == 1.2);
+    CHECK(own[2].ratio.estimate == 2);  // how long it was in the allocator is not known
+    CHECK(drifts_of_case({touch}, slower, "drain_time").front().ratio.estimate == 1.5);
+    CHECK(drifts_of_case({touch}, case_report({}, {}), "wall_time").front().ratio.estimate == 1.5);
+    const model::CaseReport hardly =
+        case_report({}, {metric("wall_time", ten), metric("fault_time", scaled(ten, 0.01))});
+    CHECK(drifts_of_case({touch}, hardly, "wall_time").empty());
+}
