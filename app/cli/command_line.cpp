@@ -13,9 +13,10 @@ namespace {
 Option declared(std::string_view declaration, OptionValue value, std::string help)
 {
     const std::size_t blank = std::min(declaration.find(' '), declaration.size());
-    Option option{.names = CLI::detail::split(std::string{declaration.substr(0, blank)}, ','),
-                  .help = std::move(help),
-                  .value = std::move(value)};
+    Option option{.help = std::move(help), .value = std::move(value)};
+    for (std::string_view names = declaration.substr(0, blank); !names.empty();) {
+        option.names.emplace_back(base::take_until(names, ','));
+    }
     option.placeholder = declaration.substr(std::min(blank + 1, declaration.size()));
     return option;
 }
@@ -237,10 +238,13 @@ base::Expected<Request> parse(const Command& program, int argc, const char* cons
     app.fallthrough();
     app.require_subcommand(0, 1);
     std::vector<BoundCommand> bound{{&program, &app, bind(app, program)}};
+    const std::span words{argv, static_cast<std::size_t>(argc)};
     for (const auto* commands : {&program.commands, &program.hidden_commands}) {
         for (const Command& command : *commands) {
-            CLI::App& sub = *app.add_subcommand(command.name);
-            bound.push_back({&command, &sub, bind(sub, command)});
+            if (std::ranges::find(words, std::string_view{command.name}) != words.end()) {  // another cannot be meant
+                CLI::App& sub = *app.add_subcommand(command.name);
+                bound.push_back({&command, &sub, bind(sub, command)});
+            }
         }
     }
     const auto given = [&]() -> const BoundCommand& {

@@ -279,8 +279,10 @@ void add_judging(Command& command, CompareCommand& compare)
                    "Only this metric (repeatable; memsweep list metrics)");
     command.option("--threshold METRIC=PERCENT[,ABS]", value::pairs(compare.thresholds, "NAME=VALUE", Arity::each_time),
                    "How much a metric may change: wall_time=5%, working_set_peak=2%,1MiB (repeatable)");
-    command.option("--gate FILE", value::offering(value::text(compare.gate), shipped_gates()),
-                   "Take thresholds from a gate file, or one that ships (memory)");
+    command
+        .option("--gate FILE", value::text(compare.gate),
+                "Take thresholds from a gate file, or one that ships (memory)")
+        .look_up = shipped_gates;
     command.flag("--points", compare.points, "Also compare what named points measured, as POINT.METRIC");
     command.flag("--no-gate", compare.no_gate, "Show regressions, but exit with 0");
     command.flag("--force", compare.force, "Compare different scenarios or machines all the same");

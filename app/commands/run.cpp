@@ -43,8 +43,10 @@ void add_output(Command& command, RunCommand& run)
     command.option("--events FILE", value::text(run.events), "Write events as NDJSON while they happen; - is stdout");
     command.option("--baseline RESULT", value::text(run.baseline),
                    "Compare with this result of the same scenario and machine; a regression is exit code 1");
-    command.option("--gate FILE", value::offering(value::text(run.gate), shipped_gates()),
-                   "Judge the comparison by this gate file, or one that ships (memory)");
+    command
+        .option("--gate FILE", value::text(run.gate),
+                "Judge the comparison by this gate file, or one that ships (memory)")
+        .look_up = shipped_gates;
     command.flag("--resume", run.resume,
                  "Go on with the result that -o names, if it is there; its scenario must be the same");
 }
