@@ -27,7 +27,7 @@
 #include "core/sys/process_probe.hpp"
 #include "core/sys/process_tree.hpp"
 #include "core/sys/processors.hpp"
-#include "core/trace/format/trace_layout.hpp"
+#include "core/trace/format/recording_layout.hpp"
 
 namespace memsweep::engine {
 

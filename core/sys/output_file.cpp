@@ -286,6 +286,14 @@ std::uint64_t random_number()
 
 }  // namespace
 
+int take_mode_of(int file, const struct stat& other) noexcept
+{
+    constexpr mode_t permissions = 0777;
+    // Only root may give files away; the others' file has been theirs before, or becomes theirs.
+    static_cast<void>(::fchown(file, other.st_uid, other.st_gid) == 0);
+    return ::fchmod(file, other.st_mode & permissions) == 0 ? 0 : errno;
+}
+
 TempFile::TempFile(std::string path, UniqueFd file) noexcept : path_{std::move(path)}, file_{std::move(file)} {}
 
 TempFile::TempFile(TempFile&& other) noexcept
@@ -320,10 +328,7 @@ std::optional<TempFile> TempFile::create_in(const std::string& directory)
 
 int TempFile::take_mode_of(const struct stat& other) noexcept
 {
-    constexpr mode_t permissions = 0777;
-    // Only root may give files away; the others' file has been theirs before, or becomes theirs.
-    static_cast<void>(::fchown(file_.get(), other.st_uid, other.st_gid) == 0);
-    return ::fchmod(file_.get(), other.st_mode & permissions) == 0 ? 0 : errno;
+    return sys::take_mode_of(file_.get(), other);
 }
 
 int TempFile::write(std::string_view content) noexcept

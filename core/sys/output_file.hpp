@@ -63,6 +63,9 @@ enum class Existing { replace, keep };
 // An existing file is not touched.
 [[nodiscard]] base::Expected<void> check_writable(const std::string& path, std::uint64_t expected_bytes);
 
+// The permissions of the file that is going to be replaced, and its owner where that is allowed. The errno, or 0.
+[[nodiscard]] int take_mode_of(int file, const struct stat& other) noexcept;
+
 // A file under a name of its own that becomes the real one by rename, or vanishes.
 //
 // Errors   the errno of the call that failed, 0 for success: the caller knows which path to name.
@@ -78,7 +81,6 @@ class TempFile {
     TempFile& operator=(TempFile&&) = delete;
     ~TempFile();
 
-    // The permissions of the file that is going to be replaced, and its owner where that is allowed.
     [[nodiscard]] int take_mode_of(const struct stat& other) noexcept;
     [[nodiscard]] int write(std::string_view content) noexcept;
     [[nodiscard]] int reserve(std::uint64_t bytes) noexcept;  // room on the disk that others can no longer take

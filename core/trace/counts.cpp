@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/trace/format/count_layout.hpp"
-#include "core/trace/format/trace_layout.hpp"
+#include "core/trace/format/recording_layout.hpp"
 
 namespace memsweep::trace {
 namespace {

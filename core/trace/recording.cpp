@@ -4,41 +4,18 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <set>
 #include <span>
 #include <string>
-#include <tuple>
 
-#include "core/trace/event.hpp"
+#include "core/trace/format/event_encoder.hpp"
 #include "core/trace/format/ticks.hpp"
+#include "core/trace/recorded_chunk.hpp"
+#include "core/trace/recorded_pieces.hpp"
 
 namespace memsweep::trace {
 namespace {
-
-// A chunk at the end of the file, or in the slot that it was written in.
-struct Piece {
-    ChunkPlace place;
-    std::uint32_t slot_used{};  // 0: at the end of the file
-};
-
-auto order_of(const Piece& piece)
-{
-    const ChunkHeader& header = piece.place.header;
-    return std::tuple{header.thread, header.first_ticks, header.sequence};
-}
-
-// Whether it is there whole.
-template <typename Structure>
-base::Expected<bool> find_structure(const ReadAt& read, std::uint64_t offset, Structure& into)
-{
-    return MEMSWEEP_TRY(read(offset, {reinterpret_cast<std::uint8_t*>(&into), sizeof into})) == sizeof into;
-}
-
-template <typename Structure>
-bool read_structure(const ReadAt& read, std::uint64_t offset, Structure& into)
-{
-    return find_structure(read, offset, into).value_or(false);
-}
 
 std::uint64_t ticks_per_second(const ImageFacts& first, const ClockReading& now)
 {
@@ -52,152 +29,144 @@ std::uint64_t ticks_per_second(const ImageFacts& first, const ClockReading& now)
     return per_second >= slowest && per_second <= fastest ? static_cast<std::uint64_t>(std::llround(per_second)) : 0;
 }
 
-// Sealed as far as its events are whole.
-RecordedChunk recorded_chunk(ChunkHeader header, std::span<const std::uint8_t> payload, std::uint32_t process)
+// What an image holds, in order. Slots are looked at first: a chunk that leaves its slot meanwhile is found at the end
+// of the file.
+base::Expected<std::vector<RecordedPiece>> find_pieces(const RecordedImage& image, const ReadAt& read)
 {
-    header.kind = ChunkKind::events;  // a slot's header may say anything
-    header.process = process;
-    header.flags = 0;
-    header.events = 0;
-    EventDecoder decoder{header, payload};
-    Event event;
-    std::size_t used = 0;
-    while (decoder.next(event)) {
-        ++header.events;
-        used = decoder.position();
+    ImageFacts facts = image.facts;
+    MEMSWEEP_TRY(find_structure(read, facts_offset, facts));
+    auto pieces = MEMSWEEP_TRY(pieces_in_slots(read, facts));
+    const auto file = MEMSWEEP_TRY(TraceFile::open(read, image.name));
+    std::vector<RecordedPiece> appended;
+    for (const ChunkPlace& chunk : file.recorded_chunks()) {
+        appended.push_back({chunk});
     }
-    header.last_ticks = decoder.ticks();
-    return {sealed(header, {reinterpret_cast<const char*>(payload.data()), used}), decoder.damaged()};
+    pieces.insert(pieces.begin(), appended.begin(), appended.end());
+    sort_pieces(pieces);
+    return pieces;
+}
+
+base::Expected<std::vector<RecordedPiece>> find_pieces_so_far(const RecordedImage& image, const ReadAt& read)
+{
+    std::set<std::uint64_t> seen;
+    for (const RecordedPiece& piece : MEMSWEEP_TRY(find_pieces(image, read))) {
+        seen.insert(piece.place.offset);
+    }
+    return without_gaps(seen, MEMSWEEP_TRY(find_pieces(image, read)));
 }
 
 class ImageWriter {
   public:
-    ImageWriter(const RecordedImage& image, ReadAt read, TraceFile file, const TakeBytes& take,
-                const SealedAhead& ahead, RecordingSummary& summary)
-        : image_{image}, read_{std::move(read)}, file_{std::move(file)}, take_{take}, ahead_{ahead}, summary_{summary}
+    ImageWriter(const RecordedImage& image, ReadAt read, const TakeBytes& take, TraceProgress& progress)
+        : image_{image}, read_{std::move(read)}, take_{take}, progress_{progress},
+          ends_{progress.streams[image.facts.process]}
     {
     }
 
-    base::Expected<void> write(OtherOperation end, bool has_ended);
+    // False: asked to stop before the last.
+    base::Expected<bool> put_pieces(const std::vector<RecordedPiece>& pieces, const std::stop_token& stop = {});
+    // Of the threads, and of the process.
+    base::Expected<void> put_ends(OtherOperation end);
 
   private:
-    void find_pieces();
-    bool read_payload(const Piece& piece);
-    base::Expected<void> put(const RecordedChunk& recorded);
     base::Expected<void> put_end(std::uint32_t thread, OtherOperation operation, std::uint64_t ticks);
 
     const RecordedImage& image_;
     ReadAt read_;
-    TraceFile file_;
     const TakeBytes& take_;
-    const SealedAhead& ahead_;
-    RecordingSummary& summary_;
-    std::vector<Piece> pieces_;
-    std::vector<std::uint8_t> payload_;
-    std::uint64_t last_ticks_{};
-    std::uint64_t thread_ticks_{};
-    std::uint64_t next_sequence_{};
-    std::uint64_t main_sequence_{};
+    TraceProgress& progress_;
+    StreamEnds& ends_;
 };
 
-void ImageWriter::find_pieces()
+base::Expected<bool> ImageWriter::put_pieces(const std::vector<RecordedPiece>& pieces, const std::stop_token& stop)
 {
-    for (const ChunkPlace& chunk : file_.event_chunks()) {
-        pieces_.push_back({chunk});
-    }
-    const std::uint32_t slots = std::min({image_.facts.slots_used, image_.facts.slots, max_slots});
-    for (std::uint32_t i = 0; i < slots; ++i) {
-        Slot slot;
-        const std::uint64_t offset = slots_offset + std::uint64_t{i} * slot_bytes;
-        if (!read_structure(read_, offset, slot)) {
-            break;
+    std::vector<std::uint8_t> payload;
+    for (const RecordedPiece& piece : pieces) {
+        if (stands_in(ends_, piece.place.header)) {
+            continue;  // or it lies in two places
         }
-        if (slot.used != 0 && slot.used <= slot_payload_bytes && slot.chunk.magic == chunk_magic &&
-            slot.chunk.rotation < 64) {
-            pieces_.push_back({{slot.chunk, offset}, slot.used});
+        if (stop.stop_requested()) {
+            return false;
         }
+        const bool is_appended = piece.slot_used == 0;
+        if (is_appended ? !TraceFile::whole_chunk_at(read_, piece.place.offset, payload)
+                        : !MEMSWEEP_TRY(read_slot(read_, piece, payload))) {
+            progress_.damaged_chunks += is_appended ? 1U : 0U;
+            continue;
+        }
+        MEMSWEEP_TRY(
+            put(progress_, take_, progress_.translator.translated(piece.place.header, payload, image_.facts.process)));
     }
-    std::ranges::stable_sort(pieces_, {}, order_of);
-}
-
-// A slot counts only while it still holds that chunk: its process may be running.
-bool ImageWriter::read_payload(const Piece& piece)
-{
-    if (piece.slot_used == 0) {
-        return file_.read_payload(piece.place, payload_);
-    }
-    payload_.resize(piece.slot_used);
-    const auto got = read_(piece.place.offset + sizeof(Slot), payload_);
-    Slot now;
-    return got && *got == payload_.size() && read_structure(read_, piece.place.offset, now) &&
-           now.used >= piece.slot_used && now.chunk.sequence == piece.place.header.sequence &&
-           now.chunk.thread == piece.place.header.thread;
-}
-
-base::Expected<void> ImageWriter::put(const RecordedChunk& recorded)
-{
-    const ChunkHeader& header = recorded.chunk.header;
-    summary_.damaged_chunks += recorded.damaged ? 1U : 0U;
-    summary_.events += header.events;
-    thread_ticks_ = header.last_ticks;
-    last_ticks_ = std::max(last_ticks_, header.last_ticks);
-    next_sequence_ = header.sequence + 1;
-    return put_chunk(take_, recorded.chunk);
+    return true;
 }
 
 base::Expected<void> ImageWriter::put_end(std::uint32_t thread, OtherOperation operation, std::uint64_t ticks)
 {
+    if (ends_[thread].has_ended) {
+        return {};
+    }
     std::uint8_t bytes[max_event_bytes]{};
     EventEncoder encoder;
     const std::uint8_t* const end = encoder.bare(bytes, operation);
-    ++summary_.events;
-    return put_chunk(take_,
-                     {.events = 1,
-                      .process = image_.facts.process,
-                      .thread = thread,
-                      .sequence = thread == image_.facts.process ? main_sequence_ : next_sequence_,
-                      .first_ticks = ticks,
-                      .last_ticks = ticks},
-                     {reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(end - bytes)});
+    const ChunkHeader header{.events = 1,
+                             .process = image_.facts.process,
+                             .thread = thread,
+                             .sequence = ends_[thread].next_sequence,
+                             .first_ticks = ticks,
+                             .last_ticks = ticks};
+    const std::string_view payload{reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(end - bytes)};
+    return put(progress_, take_, {progress_.translator.sealer().sealed(header, payload)});
 }
 
-base::Expected<void> ImageWriter::write(OtherOperation end, bool has_ended)
+base::Expected<void> ImageWriter::put_ends(OtherOperation end)
 {
-    find_pieces();
-    const Piece* last = nullptr;
-    const auto end_thread = [&]() -> base::Expected<void> {
-        const std::uint32_t thread = last->place.header.thread;
-        if (thread == image_.facts.process) {
-            main_sequence_ = next_sequence_;
-        } else if (has_ended) {
-            return put_end(thread, OtherOperation::thread_exit, thread_ticks_);
+    std::uint64_t last_ticks = image_.facts.start_ticks;
+    for (const auto& [thread, last] : ends_) {
+        last_ticks = std::max(last_ticks, last.last_ticks);
+        if (thread != image_.facts.process && last.next_sequence != 0) {
+            MEMSWEEP_TRY(put_end(thread, OtherOperation::thread_exit, last.last_ticks));
         }
-        return {};
-    };
-    for (const Piece& piece : pieces_) {
-        if (last != nullptr && order_of(*last) == order_of(piece)) {
-            continue;  // flushed, and still in its slot
-        }
-        const RecordedChunk* const ready =
-            piece.slot_used == 0 ? ahead_.find(image_.name, piece.place.offset) : nullptr;
-        if (ready == nullptr && !read_payload(piece)) {
-            summary_.damaged_chunks += piece.slot_used == 0 ? 1U : 0U;
-            continue;
-        }
-        if (last != nullptr && last->place.header.thread != piece.place.header.thread) {
-            MEMSWEEP_TRY(end_thread());
-        }
-        last = &piece;
-        MEMSWEEP_TRY(
-            put(ready != nullptr ? *ready : recorded_chunk(piece.place.header, payload_, image_.facts.process)));
     }
-    if (last != nullptr) {
-        MEMSWEEP_TRY(end_thread());
+    return put_end(image_.facts.process, end, last_ticks);
+}
+
+// `next` is what follows under its process's number, if anything does: another program in the same process, or in a
+// later one. False: asked to stop before all of it was put.
+base::Expected<bool> put_ended(const RecordedImage& image, const RecordedImage* next, const TakeBytes& take,
+                               TraceProgress& progress, const std::stop_token& stop = {})
+{
+    const auto read = MEMSWEEP_TRY(image.open());
+    const auto pieces = MEMSWEEP_TRY(find_pieces(image, read));
+    ImageWriter writer{image, read, take, progress};
+    if (!MEMSWEEP_TRY(writer.put_pieces(pieces, stop))) {
+        return false;
     }
-    if (!has_ended) {
-        return {};
+    const bool executes = next != nullptr && next->facts.parent == image.facts.parent &&
+                          next->facts.pid_namespace == image.facts.pid_namespace;
+    MEMSWEEP_TRY(writer.put_ends(executes ? OtherOperation::exec : OtherOperation::process_exit));
+    return true;
+}
+
+base::Expected<bool> put_running(const RecordedImage& image, const TakeBytes& take, TraceProgress& progress)
+{
+    const auto read = MEMSWEEP_TRY(image.open());
+    const auto pieces = MEMSWEEP_TRY(find_pieces_so_far(image, read));
+    return ImageWriter{image, read, take, progress}.put_pieces(pieces);
+}
+
+RecordingSummary said_by_images(const std::vector<RecordedImage>& images)
+{
+    RecordingSummary summary{.images = images.size()};
+    std::set<std::uint32_t> processes;
+    for (const RecordedImage& image : images) {
+        processes.insert(image.facts.process);
+        summary.lost_events += image.facts.lost_events;
+        summary.foreign_mallocs += image.facts.foreign_malloc != 0 ? 1U : 0U;
+        summary.stopped_errno =
+            summary.stopped_errno != 0 ? summary.stopped_errno : static_cast<int>(image.facts.stopped_errno);
     }
-    return put_end(image_.facts.process, end, std::max(last_ticks_, image_.facts.start_ticks));
+    summary.processes = processes.size();
+    return summary;
 }
 
 // Of each process the programs that it ran, one after the other. Of the first thousands: all facts go into one chunk.
@@ -245,88 +214,78 @@ base::Expected<std::optional<RecordedImage>> find_image(OpenRecording open, cons
     return image;
 }
 
-bool SealedAhead::go_on(const OpenRecording& open, const std::string& name, const std::stop_token& stop)
+FileHeader trace_header(std::vector<RecordedImage>& images, const ClockReading& now)
 {
-    const auto read = open();
-    if (!read) {
-        return false;
-    }
-    Recording& recording = recordings_[name];
-    if (recording.next_offset == 0) {
-        const auto image = find_image([&] { return base::Expected<ReadAt>{*read}; }, name);
-        ChunkHeader room;
-        if (!image || !*image || !read_structure(*read, sizeof(FileHeader), room)) {
-            return false;
-        }
-        recording.process = (*image)->facts.process;
-        recording.next_offset = sizeof(FileHeader) + room.span_bytes;
-    }
-    bool has_grown = false;
-    std::vector<std::uint8_t> payload;
-    while (!stop.stop_requested() && !is_full()) {
-        const auto place = TraceFile::whole_chunk_at(*read, recording.next_offset, payload);
-        if (!place || place->header.kind != ChunkKind::events || (place->header.flags & chunk_unsealed) != 0) {
-            break;
-        }
-        const RecordedChunk& kept = recording.chunks[place->offset] =
-            recorded_chunk(place->header, payload, recording.process);
-        bytes_ += sizeof kept + kept.chunk.stored.size();
-        recording.next_offset += place->header.span_bytes;
-        has_grown = true;
-    }
-    return has_grown;
-}
-
-const RecordedChunk* SealedAhead::find(const std::string& name, std::uint64_t offset) const
-{
-    const auto recording = recordings_.find(name);
-    if (recording == recordings_.end()) {
-        return nullptr;
-    }
-    const auto chunk = recording->second.chunks.find(offset);
-    return chunk == recording->second.chunks.end() ? nullptr : &chunk->second;
-}
-
-base::Expected<RecordingSummary> assemble(std::vector<RecordedImage> images, const ClockReading& now,
-                                          const std::function<bool(std::uint32_t)>& is_running, const TakeBytes& take,
-                                          Facts facts, const SealedAhead& ahead)
-{
-    if (images.empty()) {
-        return base::fail(base::ErrorCode::invalid_input, "nothing was recorded");
-    }
     std::ranges::stable_sort(images, {}, [](const RecordedImage& image) { return image.facts.start_ticks; });
     const ImageFacts& first = images.front().facts;
-    RecordingSummary summary{.images = images.size()};
-    std::set<std::uint32_t> processes;
-    MEMSWEEP_TRY(put_header(take, {.ticks_per_second = ticks_per_second(first, now),
-                                   .start_ticks = first.start_ticks,
-                                   .start_unix_ns = first.start_unix_ns,
-                                   .process = first.process}));
-    for (std::size_t i = 0; i < images.size(); ++i) {
-        const ImageFacts& image = images[i].facts;
-        auto read = MEMSWEEP_TRY(images[i].open());
-        auto file = MEMSWEEP_TRY(TraceFile::open(read, images[i].name));
-        // The next image under that number: another program in the same process, or in a later one.
-        const auto next =
-            std::find_if(images.begin() + static_cast<std::ptrdiff_t>(i) + 1, images.end(),
-                         [&](const RecordedImage& other) { return other.facts.process == image.process; });
-        const bool executes = next != images.end() && next->facts.parent == image.parent;
-        const bool runs = next == images.end() && is_running(image.process);
-        processes.insert(image.process);
+    return {.ticks_per_second = ticks_per_second(first, now),
+            .start_ticks = first.start_ticks,
+            .start_unix_ns = first.start_unix_ns,
+            .process = first.process};
+}
+
+bool is_over(const RecordedImage& image, const RecordedImage& next) noexcept
+{
+    return next.facts.process == image.facts.process && image.facts.pid_namespace != 0 &&
+           next.facts.pid_namespace == image.facts.pid_namespace;
+}
+
+base::Expected<bool> put_followed(const RecordedImage& image, const RecordedImage& next, const TakeBytes& take,
+                                  TraceProgress& progress, const std::stop_token& stop)
+{
+    return put_ended(image, &next, take, progress, stop);
+}
+
+base::Expected<RecordingSummary> put_rest(const std::vector<RecordedImage>& images, const IsRunning& is_running,
+                                          const TakeBytes& take, Facts facts, TraceProgress progress)
+{
+    MEMSWEEP_TRY(put_facts(take, facts));
+    RecordingSummary summary = said_by_images(images);
+    std::map<std::uint32_t, std::uint64_t> passed;  // images, by process
+    for (auto image = images.begin(); image != images.end(); ++image) {
+        const std::uint32_t process = image->facts.process;
+        if (passed[process]++ < progress.ended_images[process]) {
+            continue;
+        }
+        const auto next = std::find_if(std::next(image), images.end(),
+                                       [&](const RecordedImage& other) { return other.facts.process == process; });
+        const bool runs = next == images.end() && is_running(process);
         summary.still_running += runs ? 1U : 0U;
-        summary.lost_events += image.lost_events;
-        summary.foreign_mallocs += image.foreign_malloc != 0 ? 1U : 0U;
-        summary.stopped_errno =
-            summary.stopped_errno != 0 ? summary.stopped_errno : static_cast<int>(image.stopped_errno);
-        ImageWriter writer{images[i], std::move(read), std::move(file), take, ahead, summary};
-        MEMSWEEP_TRY(writer.write(executes ? OtherOperation::exec : OtherOperation::process_exit, !runs));
+        MEMSWEEP_TRY(runs ? put_running(*image, take, progress)
+                          : put_ended(*image, next == images.end() ? nullptr : &*next, take, progress));
     }
-    summary.processes = processes.size();
+    summary.events = progress.events;
+    summary.damaged_chunks = progress.damaged_chunks;
     facts.merge(program_facts(images));
     facts["processes"] = std::to_string(summary.processes);
     facts["lost_events"] = std::to_string(summary.lost_events);
     MEMSWEEP_TRY(put_facts(take, facts));
     return summary;
+}
+
+base::Expected<RecordingSummary> assemble(std::vector<RecordedImage> images, const ClockReading& now,
+                                          const IsRunning& is_running, const TakeBytes& take, Facts facts,
+                                          const std::optional<UnfinishedTrace>& unfinished)
+{
+    if (unfinished && unfinished->is_finished()) {
+        MEMSWEEP_TRY(put_header(take, unfinished->header()));
+        const TraceProgress all = MEMSWEEP_TRY(unfinished->copy_chunks(take));
+        MEMSWEEP_TRY(put_facts(take, unfinished->facts()));
+        RecordingSummary summary = said_by_images(images);
+        summary.processes = all.streams.size();
+        summary.events = all.events;
+        summary.damaged_chunks = all.damaged_chunks;
+        return summary;
+    }
+    if (images.empty()) {
+        return base::fail(base::ErrorCode::invalid_input, "nothing was recorded");
+    }
+    MEMSWEEP_TRY(put_header(take, trace_header(images, now)));
+    TraceProgress progress;
+    if (unfinished) {
+        progress = MEMSWEEP_TRY(unfinished->copy_chunks(take));
+    }
+    return put_rest(images, is_running, take, std::move(facts), std::move(progress));
 }
 
 }  // namespace memsweep::trace

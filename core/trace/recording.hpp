@@ -1,10 +1,11 @@
-// What recorders left behind, a file per process image (trace_layout.hpp), into one trace: chunks compressed, slots
-// of processes that were killed included, processes and threads with their ends.
+// What recorders left behind, a file per process image (recording_layout.hpp), into one trace: chunks compressed, slots
+// of processes that were killed included, processes and threads with their ends. Most of it may be in the trace
+// before, taken while the processes ran (live_recording.hpp).
 //
-// Cost     20 ns an event, which SealedAhead spends while the processes run.
-// Memory   a header per chunk, one chunk, and what was sealed ahead. One recording is open at a time: there may be more
-// than descriptors. Errors   invalid_input: a file is no recording, or of another version; and those of reading, and of
-// the taker of the
+// Cost     20 ns an event that is not in the trace yet.
+// Memory   a header per chunk of one recording, and one chunk. One recording is open at a time: there may be more than
+//          descriptors.
+// Errors   invalid_input: a file is no recording, or of another version; and those of reading, and of the taker of the
 //          bytes. A damaged or half-written chunk is no error: it is left out and counted.
 // Threads  one.
 #pragma once
@@ -12,14 +13,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
-#include "core/trace/format/trace_layout.hpp"
+#include "core/trace/format/recording_layout.hpp"
 #include "core/trace/trace_file.hpp"
+#include "core/trace/trace_progress.hpp"
 #include "core/trace/trace_writer.hpp"
 
 namespace memsweep::trace {
@@ -53,49 +54,28 @@ struct RecordingSummary {
 // Absent where the process ended before it had written the headers: then it recorded nothing.
 [[nodiscard]] base::Expected<std::optional<RecordedImage>> find_image(OpenRecording open, const std::string& name);
 
-// A full chunk as it will stand in the trace.
-struct RecordedChunk {
-    SealedChunk chunk;
-    bool damaged{};  // its events end before its payload does
-};
+using IsRunning = std::function<bool(std::uint32_t)>;  // a process, so that its end is not known yet
 
-// Full chunks of recordings whose processes run on, sealed meanwhile: they never change. What is not sealed ahead is
-// sealed when the recordings are assembled.
-//
-// Cost     20 ns an event; a look at a recording that has not grown reads 64 bytes.
-// Memory   the sealed chunks, some 2 bytes an event; no more are kept than `most_bytes`.
-// Errors   none: what cannot be read is left to the assembly.
-// Threads  one at a time.
-class SealedAhead {
-  public:
-    static constexpr std::size_t usual_most_bytes = 256U << 20U;
+// What begins the trace of these images, which are put into the order of their start. There is at least one.
+[[nodiscard]] FileHeader trace_header(std::vector<RecordedImage>& images, const ClockReading& now);
 
-    explicit SealedAhead(std::size_t most_bytes = usual_most_bytes) : most_bytes_{most_bytes} {}
+// Since `next` has begun in its process, or in a later one of its number. Not where that may be another process, which
+// lives at the same time in a namespace of its own.
+[[nodiscard]] bool is_over(const RecordedImage& image, const RecordedImage& next) noexcept;
+// What is not in the trace yet of an image that is over, and its end; then chunks of `next` may follow. False: it was
+// asked to stop before all was put.
+[[nodiscard]] base::Expected<bool> put_followed(const RecordedImage& image, const RecordedImage& next,
+                                                const TakeBytes& take, TraceProgress& progress,
+                                                const std::stop_token& stop);
 
-    // The chunks of that recording that have become full since the last call. Ends early when asked to. Returns whether
-    // there was one.
-    bool go_on(const OpenRecording& open, const std::string& name, const std::stop_token& stop);
-    [[nodiscard]] bool is_full() const noexcept { return bytes_ >= most_bytes_; }
+// What is not in the trace yet of images in that order: their chunks and ends, and facts before and behind them.
+[[nodiscard]] base::Expected<RecordingSummary> put_rest(const std::vector<RecordedImage>& images,
+                                                        const IsRunning& is_running, const TakeBytes& take, Facts facts,
+                                                        TraceProgress progress);
 
-    // nullptr: not sealed ahead.
-    [[nodiscard]] const RecordedChunk* find(const std::string& name, std::uint64_t offset) const;
-
-  private:
-    struct Recording {
-        std::uint32_t process{};
-        std::uint64_t next_offset{};                    // 0: its headers have not been seen
-        std::map<std::uint64_t, RecordedChunk> chunks;  // by offset
-    };
-
-    std::size_t most_bytes_;
-    std::size_t bytes_{};
-    std::map<std::string, Recording> recordings_;
-};
-
-// In the order of their start. `is_running` says of which processes the end is not known yet.
+// A whole trace, of images and of an unfinished one.
 [[nodiscard]] base::Expected<RecordingSummary> assemble(std::vector<RecordedImage> images, const ClockReading& now,
-                                                        const std::function<bool(std::uint32_t)>& is_running,
-                                                        const TakeBytes& take, Facts facts,
-                                                        const SealedAhead& ahead = SealedAhead{});
+                                                        const IsRunning& is_running, const TakeBytes& take, Facts facts,
+                                                        const std::optional<UnfinishedTrace>& unfinished = {});
 
 }  // namespace memsweep::trace

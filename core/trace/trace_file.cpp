@@ -90,12 +90,10 @@ base::Expected<sys::UniqueFd> seekable(const std::string& path)
     return copy_of_pipe(file.get(), path);
 }
 
-}  // namespace
-
-base::Expected<ReadAt> open_for_reading(const std::string& path)
+ReadAt reading(std::shared_ptr<sys::UniqueFd> file, std::string path)
 {
-    const auto file = std::make_shared<sys::UniqueFd>(MEMSWEEP_TRY(seekable(path)));
-    return [file, path](std::uint64_t offset, std::span<std::uint8_t> into) -> base::Expected<std::size_t> {
+    return [file = std::move(file),
+            path = std::move(path)](std::uint64_t offset, std::span<std::uint8_t> into) -> base::Expected<std::size_t> {
         std::size_t done = 0;
         while (done < into.size()) {
             const ssize_t got = sys::retry_interrupted([&] {
@@ -111,6 +109,30 @@ base::Expected<ReadAt> open_for_reading(const std::string& path)
         }
         return done;
     };
+}
+
+}  // namespace
+
+base::Expected<ReadAt> open_for_reading(const std::string& path)
+{
+    return reading(std::make_shared<sys::UniqueFd>(MEMSWEEP_TRY(seekable(path))), path);
+}
+
+base::Expected<ReadWriteAt> open_for_updating(const std::string& path)
+{
+    const auto file = std::make_shared<sys::UniqueFd>(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    if (!file->valid()) {
+        return base::fail(sys::io_error("cannot open", errno, path));
+    }
+    const auto write = [file, path](std::uint64_t offset, std::span<const std::uint8_t> bytes) -> base::Expected<void> {
+        const ssize_t put = sys::retry_interrupted(
+            [&] { return ::pwrite(file->get(), bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
+        if (put != static_cast<ssize_t>(bytes.size())) {
+            return base::fail(sys::io_error("cannot write", put < 0 ? errno : ENOSPC, path));
+        }
+        return {};
+    };
+    return ReadWriteAt{reading(file, path), write};
 }
 
 ReadAt read_from_memory(std::span<const std::uint8_t> bytes)
@@ -188,7 +210,10 @@ base::Expected<bool> TraceFile::next_chunk(std::uint64_t& offset, bool& searchin
         searching = false;
         if (chunk.header.kind == ChunkKind::events) {
             chunks_.push_back(chunk);
+        } else if (chunk.header.kind == ChunkKind::words) {
+            recorded_chunks_.push_back(chunk);
         } else if (chunk.header.kind == ChunkKind::facts) {
+            facts_at_ = facts_at_.value_or(chunk.offset);
             take_facts(chunk);
         }
         return true;

@@ -22,8 +22,15 @@ namespace memsweep::trace {
 // Up to `into.size()` bytes from an offset; fewer at the end. What a trace is read through: a file, or memory.
 using ReadAt = std::function<base::Expected<std::size_t>(std::uint64_t offset, std::span<std::uint8_t> into)>;
 
+// A file that another process writes as well.
+struct ReadWriteAt {
+    ReadAt read;
+    std::function<base::Expected<void>(std::uint64_t offset, std::span<const std::uint8_t> bytes)> write;
+};
+
 // A regular file is read in place; a pipe ("-" is standard input) is first copied to a temporary file.
 [[nodiscard]] base::Expected<ReadAt> open_for_reading(const std::string& path);
+[[nodiscard]] base::Expected<ReadWriteAt> open_for_updating(const std::string& path);
 [[nodiscard]] ReadAt read_from_memory(std::span<const std::uint8_t> bytes);
 
 // What a recorder or importer says of a trace as a whole.
@@ -50,7 +57,11 @@ class TraceFile {
 
     [[nodiscard]] const FileHeader& header() const noexcept { return header_; }
     [[nodiscard]] const std::vector<ChunkPlace>& event_chunks() const noexcept { return chunks_; }
+    // Of a recording.
+    [[nodiscard]] const std::vector<ChunkPlace>& recorded_chunks() const noexcept { return recorded_chunks_; }
     [[nodiscard]] const Facts& facts() const noexcept { return facts_; }
+    // Where the first of them stand.
+    [[nodiscard]] std::optional<std::uint64_t> facts_at() const noexcept { return facts_at_; }
     [[nodiscard]] const Damage& damage() const noexcept { return damage_; }
 
     // The payload, decompressed; false, and counted in damage(), when it is cut off, or its checksum
@@ -73,7 +84,9 @@ class TraceFile {
     ReadAt read_;
     FileHeader header_;
     std::vector<ChunkPlace> chunks_;
+    std::vector<ChunkPlace> recorded_chunks_;
     Facts facts_;
+    std::optional<std::uint64_t> facts_at_;
     Damage damage_;
     std::vector<std::uint8_t> stored_;
 };

@@ -27,17 +27,22 @@ base::Expected<void> put_header(const TakeBytes& take, FileHeader header)
     return take(bytes_of(header));
 }
 
-SealedChunk sealed(ChunkHeader header, std::string_view payload)
+void ChunkSealer::Free::operator()(ZSTD_CCtx_s* context) const noexcept
 {
-    std::string stored(ZSTD_compressBound(payload.size()), '\0');
-    const std::size_t bytes =
-        ZSTD_compress(stored.data(), stored.size(), payload.data(), payload.size(), compression_level);
-    const bool is_shorter = ZSTD_isError(bytes) == 0U && bytes < payload.size();
-    if (is_shorter) {
-        stored.resize(bytes);
-    } else {
-        stored = payload;
+    ZSTD_freeCCtx(context);
+}
+
+SealedChunk ChunkSealer::sealed(ChunkHeader header, std::string_view payload)
+{
+    if (!context_) {
+        context_.reset(ZSTD_createCCtx());
     }
+    room_.resize(std::max(room_.size(), ZSTD_compressBound(payload.size())));
+    const std::size_t bytes = context_ ? ZSTD_compressCCtx(context_.get(), room_.data(), room_.size(), payload.data(),
+                                                           payload.size(), compression_level)
+                                       : payload.size();
+    const bool is_shorter = ZSTD_isError(bytes) == 0U && bytes < payload.size();
+    std::string stored{is_shorter ? std::string_view{room_}.substr(0, bytes) : payload};
     header.codec = is_shorter ? Codec::zstd : Codec::raw;
     header.stored_bytes = static_cast<std::uint32_t>(stored.size());
     header.span_bytes = static_cast<std::uint32_t>(sizeof header + stored.size());
@@ -49,13 +54,12 @@ SealedChunk sealed(ChunkHeader header, std::string_view payload)
 
 base::Expected<void> put_chunk(const TakeBytes& take, const SealedChunk& chunk)
 {
-    MEMSWEEP_TRY(take(bytes_of(chunk.header)));
-    return take(chunk.stored);
+    return take(std::string{bytes_of(chunk.header)}.append(chunk.stored));
 }
 
 base::Expected<void> put_chunk(const TakeBytes& take, ChunkHeader header, std::string_view payload)
 {
-    return put_chunk(take, sealed(header, payload));
+    return put_chunk(take, ChunkSealer{}.sealed(header, payload));
 }
 
 base::Expected<void> put_facts(const TakeBytes& take, const Facts& facts)
@@ -96,7 +100,7 @@ void TraceWriter::end_chunk()
     chunk_.last_ticks = encoder_.last_ticks();
     const std::string_view payload{reinterpret_cast<const char*>(payload_.data()),
                                    static_cast<std::size_t>(at_ - payload_.data())};
-    outcome_ = outcome_.and_then([&] { return put_chunk(take_, chunk_, payload); });
+    outcome_ = outcome_.and_then([&] { return put_chunk(take_, sealer_.sealed(chunk_, payload)); });
     ++chunk_.sequence;
     begin_chunk(encoder_.last_ticks());
 }

@@ -1,12 +1,13 @@
 // Events into a trace file, in the order they are given: one stream, whatever threads they speak of.
 //
 // Cost     10 ns an event, compression included.
-// Memory   two chunks, of 256 KiB unless told.
+// Memory   two chunks, of 256 KiB unless told, and a ChunkSealer.
 // Errors   io: what the taker of the bytes refused. After an error further events are dropped; finish() says so again.
 // Threads  one.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,8 @@
 #include "core/trace/event.hpp"
 #include "core/trace/format/event_encoder.hpp"
 #include "core/trace/trace_file.hpp"
+
+struct ZSTD_CCtx_s;
 
 namespace memsweep::trace {
 
@@ -27,8 +30,24 @@ struct SealedChunk {
     std::string stored;  // the payload, compressed
 };
 
-// What a chunk's header says, completed from its payload; an incompressible payload stays raw.
-[[nodiscard]] SealedChunk sealed(ChunkHeader header, std::string_view payload);
+// Keeps the memory that it compresses in from one chunk to the next.
+//
+// Memory   some 500 KiB from the first chunk on.
+class ChunkSealer {
+  public:
+    // What the header says, completed from the payload; an incompressible payload stays raw.
+    [[nodiscard]] SealedChunk sealed(ChunkHeader header, std::string_view payload);
+
+  private:
+    struct Free {
+        void operator()(ZSTD_CCtx_s* context) const noexcept;
+    };
+
+    std::unique_ptr<ZSTD_CCtx_s, Free> context_;
+    std::string room_;
+};
+
+// In one piece, so that a taker knows where chunks end.
 [[nodiscard]] base::Expected<void> put_chunk(const TakeBytes& take, const SealedChunk& chunk);
 [[nodiscard]] base::Expected<void> put_chunk(const TakeBytes& take, ChunkHeader header, std::string_view payload);
 [[nodiscard]] base::Expected<void> put_header(const TakeBytes& take, FileHeader header);
@@ -54,6 +73,7 @@ class TraceWriter {
     std::uint8_t* encoded(const Event& event);
 
     TakeBytes take_;
+    ChunkSealer sealer_;
     base::Expected<void> outcome_;
     std::size_t chunk_bytes_;
     std::vector<std::uint8_t> payload_;

@@ -318,9 +318,9 @@ class BlockedOutput(OutputTest):
         self.assertEqual(len(list(self.refuge.iterdir())), 1, said)
 
     def test_other_commands_end_too(self):
-        for argv, kept, code in ((["watch", "-o", "pipe", "--", "true"], self.refuge, 143),
-                                 (["probe", "topology", "-q", "-o", "pipe"], self.refuge, 143),
-                                 (["record", "-o", "pipe", "--", "true"], self.folder / "pipe.recording", 2)):
+        for argv, kept, files, code in ((["watch", "-o", "pipe", "--", "true"], self.refuge, 1, 143),
+                                        (["probe", "topology", "-q", "-o", "pipe"], self.refuge, 1, 143),
+                                        (["record", "-o", "pipe", "--", "true"], self.folder / "pipe.recording", 2, 2)):
             with self.subTest(argv[0]):
                 process = subprocess.Popen([BINARY, *argv], cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                            stderr=subprocess.PIPE, preexec_fn=default_signals)
@@ -329,7 +329,7 @@ class BlockedOutput(OutputTest):
                 process.send_signal(signal.SIGTERM)
                 _, said = process.communicate(timeout=60)
                 self.assertEqual(process.returncode, code, said)
-                self.assertEqual(len(list(kept.iterdir())), 1, said)
+                self.assertEqual(len(list(kept.iterdir())), files, said)
                 self.assertIn(str(kept), said.decode())
                 for file in kept.iterdir():
                     file.unlink()

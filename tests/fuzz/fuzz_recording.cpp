@@ -1,10 +1,15 @@
-// Any bytes as what a recorder left behind: assembled into a trace, which must be whole and say what was counted.
+// Any bytes as what a recorder left behind: assembled into a trace, which must be whole and say what was counted; at
+// once, and with a part of it taken before.
 //
 // Errors   a broken promise ends the process.
+#include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 
 #include "core/base/assert.hpp"
+#include "core/trace/live_recording.hpp"
 #include "core/trace/recording.hpp"
 #include "core/trace/summary.hpp"
 
@@ -12,16 +17,58 @@ namespace {
 
 using namespace memsweep;
 
-trace::RecordingSummary assembled(trace::RecordedImage image, std::string& into)
+trace::TakeBytes append_to(std::string& into)
 {
-    const auto append = [&](std::string_view bytes) -> base::Expected<void> {
+    return [&](std::string_view bytes) -> base::Expected<void> {
         into += bytes;
         return {};
     };
+}
+
+trace::ReadAt read_from(const std::string& bytes)
+{
+    return trace::read_from_memory({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+}
+
+void assembled(const trace::RecordedImage& image, const std::optional<trace::UnfinishedTrace>& unfinished)
+{
+    std::string whole;
     const auto is_running = [](std::uint32_t process) { return process % 2 == 1; };
-    const auto summary = trace::assemble({std::move(image)}, {1'000'000, 1'000}, is_running, append, {});
+    const auto summary = trace::assemble({image}, {1'000'000, 1'000}, is_running, append_to(whole), {}, unfinished);
     MEMSWEEP_ASSERT(summary || !summary.error().message.empty(), "a refusal has a reason");
-    return summary.value_or(trace::RecordingSummary{});
+    if (!summary) {
+        return;
+    }
+    auto reader = trace::TraceReader::open(read_from(whole), "assembled");
+    MEMSWEEP_ASSERT(reader, "what is assembled is a trace");
+    std::uint64_t events = 0;
+    trace::Event event;
+    while (reader->next(event)) {
+        ++events;
+    }
+    MEMSWEEP_ASSERT(reader->damage().corrupted_chunks == 0, "no chunk of it is damaged");
+    MEMSWEEP_ASSERT(events == summary->events, "it holds what was counted");
+}
+
+// What is taken of the recording while its process runs.
+std::optional<trace::UnfinishedTrace> taken_from(std::string& recording, std::string& trace)
+{
+    const auto write = [&](std::uint64_t offset, std::span<const std::uint8_t> bytes) -> base::Expected<void> {
+        MEMSWEEP_ASSERT(offset + bytes.size() <= recording.size(), "what is freed is there");
+        std::ranges::copy(bytes, recording.begin() + static_cast<std::ptrdiff_t>(offset));
+        return {};
+    };
+    auto live = trace::LiveRecording::open({read_from(recording), write}, "fuzz");
+    if (!live || !*live) {
+        return std::nullopt;
+    }
+    MEMSWEEP_ASSERT(trace::put_header(append_to(trace), {}), "it is taken");
+    trace::TraceProgress progress;
+    constexpr int looks = 3;
+    for (int i = 0; i < looks; ++i) {
+        MEMSWEEP_ASSERT((*live)->look(append_to(trace), progress, {}), "it is taken");
+    }
+    return trace::UnfinishedTrace::open(read_from(trace), "unfinished").value_or(std::nullopt);
 }
 
 }  // namespace
@@ -34,20 +81,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         MEMSWEEP_ASSERT(image || !image.error().message.empty(), "a refusal has a reason");
         return 0;
     }
-    std::string whole;
-    const trace::RecordingSummary summary = assembled(**std::move(image), whole);
-    if (summary.images == 0) {
-        return 0;
-    }
-    auto reader = trace::TraceReader::open(
-        trace::read_from_memory({reinterpret_cast<const std::uint8_t*>(whole.data()), whole.size()}), "assembled");
-    MEMSWEEP_ASSERT(reader, "what is assembled is a trace");
-    std::uint64_t events = 0;
-    trace::Event event;
-    while (reader->next(event)) {
-        ++events;
-    }
-    MEMSWEEP_ASSERT(reader->damage().corrupted_chunks == 0, "no chunk of it is damaged");
-    MEMSWEEP_ASSERT(events == summary.events, "it holds what was counted");
+    assembled(**image, {});
+    std::string recording{reinterpret_cast<const char*>(data), size};
+    std::string trace;
+    const auto unfinished = taken_from(recording, trace);
+    (*image)->open = [&] { return read_from(recording); };
+    assembled(**image, unfinished);
     return 0;
 }

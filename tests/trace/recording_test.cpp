@@ -2,111 +2,47 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <type_traits>
+#include <optional>
 
 #include "core/base/rng.hpp"
 #include "core/trace/format/crc32c.hpp"
+#include "core/trace/live_recording.hpp"
 #include "core/trace/recording.hpp"
+#include "tests/trace/recording_bytes.hpp"
 #include "tests/trace/trace_bytes.hpp"
 
 namespace {
 
 using namespace memsweep;
 
-constexpr std::uint32_t own_process = 40;
-
-// A recording of one process, as its file would be: slots first, full chunks behind.
-class RecordingBytes {
-  public:
-    explicit RecordingBytes(std::uint32_t slots, std::uint64_t start_ticks = 1'000, std::uint32_t parent = 1)
-        : facts_{.process = own_process, .parent = parent, .slots = slots, .start_ticks = start_ticks}
-    {
-        bytes_.resize(trace::slots_offset + std::size_t{slots} * trace::slot_bytes);
-        facts_.append_at = bytes_.size();
-    }
-
-    void slot(std::uint32_t number, std::uint32_t thread, std::uint64_t sequence, const std::string& payload)
-    {
-        trace::Slot slot{.used = static_cast<std::uint32_t>(payload.size())};
-        slot.chunk = header(thread, sequence);
-        slot.chunk.flags = trace::chunk_unsealed;
-        const std::size_t at = trace::slots_offset + std::size_t{number} * trace::slot_bytes;
-        put(at, slot);
-        bytes_.replace(at + sizeof slot, payload.size(), payload);
-        facts_.slots_used = std::max(facts_.slots_used, number + 1);
-    }
-
-    void chunk(std::uint32_t thread, std::uint64_t sequence, const std::string& payload, std::size_t beyond = 0)
-    {
-        trace::ChunkHeader chunk = header(thread, sequence);
-        chunk.stored_bytes = chunk.raw_bytes = static_cast<std::uint32_t>(payload.size());
-        chunk.span_bytes = static_cast<std::uint32_t>(sizeof chunk + payload.size() + beyond);
-        chunk.payload_crc = trace::crc32c(payload.data(), payload.size());
-        chunk.header_crc = trace::checksum(chunk);
-        bytes_.append(reinterpret_cast<const char*>(&chunk), sizeof chunk).append(payload).append(beyond, '\0');
-    }
-
-    [[nodiscard]] std::string bytes()
-    {
-        trace::FileHeader file{.start_ticks = facts_.start_ticks, .process = own_process};
-        file.header_crc = trace::checksum(file);
-        put(0, file);
-        trace::ChunkHeader room{.kind = trace::ChunkKind::slots, .process = own_process};
-        room.span_bytes = trace::slots_offset + facts_.slots * trace::slot_bytes -
-                          static_cast<std::uint32_t>(sizeof(trace::FileHeader));
-        room.header_crc = trace::checksum(room);
-        put(sizeof file, room);
-        put(trace::facts_offset, facts_);
-        return bytes_;
-    }
-
-  private:
-    [[nodiscard]] trace::ChunkHeader header(std::uint32_t thread, std::uint64_t sequence) const
-    {
-        const std::uint64_t ticks = facts_.start_ticks + 100 * sequence;
-        return {
-            .process = own_process, .thread = thread, .sequence = sequence, .first_ticks = ticks, .last_ticks = ticks};
-    }
-    void put(std::size_t at, const auto& structure)
-    {
-        bytes_.replace(at, sizeof structure, reinterpret_cast<const char*>(&structure), sizeof structure);
-    }
-
-    trace::ImageFacts facts_;
-    std::string bytes_;
-};
-
-// Allocations of 16 bytes at different places.
-std::string mallocs(int count, std::uint64_t from)
-{
-    std::string payload(static_cast<std::size_t>(count) * trace::max_event_bytes, '\0');
-    auto* const begin = reinterpret_cast<std::uint8_t*>(payload.data());
-    std::uint8_t* at = begin;
-    trace::EventEncoder encoder{4, 0};
-    for (int i = 0; i < count; ++i) {
-        at = encoder.malloc(at, from + 16U * static_cast<unsigned>(i), 16);
-    }
-    payload.resize(static_cast<std::size_t>(at - begin));
-    return payload;
-}
+using tests::mallocs;
+using tests::own_process;
+using tests::RecordingBytes;
 
 struct Assembled {
     trace::RecordingSummary summary;
     tests::KeptEvents events;
 };
 
-Assembled assembled(const std::vector<std::string>& files, bool runs = false)
+trace::RecordedImage image_of(const std::string& file)
+{
+    auto image = trace::find_image([&] { return tests::read_from(file); }, "memory");
+    REQUIRE(image);
+    REQUIRE(image->has_value());
+    return **std::move(image);
+}
+
+Assembled assembled(const std::vector<std::string>& files, bool runs = false,
+                    const std::optional<trace::UnfinishedTrace>& unfinished = {})
 {
     std::vector<trace::RecordedImage> images;
     for (const std::string& file : files) {
-        auto image = trace::find_image([&] { return tests::read_from(file); }, "memory");
-        REQUIRE(image);
-        REQUIRE(image->has_value());
-        images.push_back(**std::move(image));
+        images.push_back(image_of(file));
     }
     std::string out;
-    const auto summary = trace::assemble(std::move(images), {2'000'000, 1'000'000}, [&](std::uint32_t) { return runs; },
-                                         tests::append_to(out), {});
+    const auto summary = trace::assemble(
+        std::move(images), {2'000'000, 1'000'000}, [&](std::uint32_t) { return runs; }, tests::append_to(out), {},
+        unfinished);
     REQUIRE(summary);
     return {*summary, tests::events_of(out)};
 }
@@ -129,95 +65,6 @@ TEST_CASE("numbers written at once are the varints that the loop writes", "[unit
             REQUIRE(std::equal(by_loop.begin(), by_loop.begin() + length, at_once.begin()));
         }
     }
-}
-
-#if defined(__x86_64__)
-#define MEMSWEEP_VARINTS trace::PlainVarints, trace::DepositedVarints
-#else
-#define MEMSWEEP_VARINTS trace::PlainVarints
-#endif
-
-template <typename Varints>
-bool are_here()
-{
-#if defined(__x86_64__)
-    if (std::is_same_v<Varints, trace::DepositedVarints> && !trace::DepositedVarints::are_fast()) {
-        WARN("not tested: this processor has no fast pdep and lzcnt");
-        return false;
-    }
-#endif
-    return true;
-}
-
-TEMPLATE_TEST_CASE("numbers in short forms are the varints that the loop writes", "[unit]", MEMSWEEP_VARINTS)
-{
-    if (!are_here<TestType>()) {
-        return;
-    }
-    std::array<std::uint8_t, trace::max_varint_bytes> by_loop{};
-    std::array<std::uint8_t, 8> shortly{};
-    for (unsigned bits = 0; bits <= trace::word_varint_bits; ++bits) {
-        for (const std::uint32_t value : {(1U << bits) - 1, (1U << bits) / 3, 1U << (bits == 0 ? 0 : bits - 1)}) {
-            const auto length = static_cast<unsigned>(trace::put_varint(by_loop.data(), value) - by_loop.data());
-            REQUIRE(TestType::put_word(shortly.data(), value) == length);
-            REQUIRE(std::equal(by_loop.begin(), by_loop.begin() + length, shortly.begin()));
-            if (value >> trace::half_varint_bits == 0) {
-                REQUIRE(TestType::put_half(shortly.data(), value) == length);
-                REQUIRE(std::equal(by_loop.begin(), by_loop.begin() + length, shortly.begin()));
-            }
-        }
-    }
-}
-
-TEMPLATE_TEST_CASE("the short form of an event is its long one, or none", "[unit]", MEMSWEEP_VARINTS)
-{
-    if (!are_here<TestType>()) {
-        return;
-    }
-    constexpr unsigned rotation = 4;
-    trace::EventEncoder by_short{rotation, 0};
-    trace::EventEncoder by_long{rotation, 0};
-    std::array<std::uint8_t, trace::max_event_bytes> shortly{};
-    std::array<std::uint8_t, trace::max_event_bytes> at_length{};
-    std::uint64_t address = 0x10000;
-    std::size_t long_ones = 0;
-    base::Rng random{1};
-    for (int i = 0; i < 20'000; ++i) {
-        const std::uint64_t old_address = address;
-        address = random.below(2) == 0 ? address + (random.below(2) == 0 ? 16U : 0U)
-                                       : random.below(1ULL << (4 + random.below(44)));
-        const std::uint64_t size = random.below(1ULL << random.below(20));
-        unsigned length = 0;
-        const auto* const before = at_length.data();
-        const std::uint8_t* end = nullptr;
-        switch (random.below(4)) {
-        case 0:
-            length = by_short.short_malloc<TestType, rotation>(shortly.data(), address, size);
-            end = by_long.malloc(at_length.data(), address, size);
-            break;
-        case 1:
-            length = by_short.short_free<TestType, rotation>(shortly.data(), address);
-            end = by_long.free(at_length.data(), address);
-            break;
-        case 2:
-            length = by_short.short_calloc<TestType, rotation>(shortly.data(), address, size);
-            end = by_long.sized(at_length.data(), trace::OtherOperation::calloc, address, size);
-            break;
-        default:
-            length = by_short.short_realloc<TestType, rotation>(shortly.data(), old_address, address, size);
-            end = by_long.realloc(at_length.data(), old_address, address, size);
-            address = old_address;
-        }
-        if (length == 0) {
-            ++long_ones;
-            by_short = by_long;
-            continue;
-        }
-        REQUIRE(length == end - before);
-        REQUIRE(std::equal(before, end, shortly.data()));
-    }
-    CHECK(long_ones > 1'000);
-    CHECK(long_ones < 15'000);
 }
 
 TEST_CASE("the checksum is the same by table and by instruction, however long the bytes", "[unit]")
@@ -261,42 +108,6 @@ TEST_CASE("chunks and slots of a recording are a stream per thread, with its end
     CHECK(trace.events.events.back().kind == trace::EventKind::process_exit);
     CHECK(trace.summary.events == 124);
     CHECK(trace.events.damage.missing_chunks == 0);
-}
-
-TEST_CASE("chunks sealed while their process runs make the same trace", "[unit]")
-{
-    RecordingBytes recording{2};
-    recording.chunk(own_process, 0, mallocs(1'000, 0x10000));
-    recording.chunk(41, 0, mallocs(7, 0x40000));
-    const std::string early = recording.bytes();
-    recording.chunk(own_process, 1, mallocs(10, 0x20000));
-    recording.slot(0, own_process, 2, mallocs(5, 0x30000));
-    const std::string late = recording.bytes();
-    const auto made = [&](const trace::SealedAhead& ahead) {
-        auto image = trace::find_image([&] { return tests::read_from(late); }, "memory");
-        std::string out;
-        REQUIRE(trace::assemble(
-            {**std::move(image)}, {2'000'000, 1'000'000}, [](std::uint32_t) { return false; }, tests::append_to(out),
-            {}, ahead));
-        return out;
-    };
-    trace::SealedAhead ahead;
-    std::size_t grown = 0;
-    for (std::size_t bytes = 0; bytes <= early.size(); bytes += 97) {  // as a recorder writes
-        const std::string so_far = early.substr(0, bytes);
-        grown += ahead.go_on([&] { return tests::read_from(so_far); }, "memory", {}) ? 1U : 0U;
-    }
-    CHECK(grown >= 1);
-    const std::uint64_t first = trace::slots_offset + 2 * trace::slot_bytes;
-    REQUIRE(ahead.find("memory", first) != nullptr);
-    CHECK(ahead.find("memory", first)->chunk.header.events == 1'000);
-    CHECK(ahead.find("other", first) == nullptr);
-    CHECK(made(ahead) == made(trace::SealedAhead{}));
-    trace::SealedAhead small{1};
-    CHECK(small.go_on([&] { return tests::read_from(early); }, "memory", {}));
-    CHECK(small.is_full());
-    CHECK_FALSE(small.go_on([&] { return tests::read_from(late); }, "memory", {}));
-    CHECK(made(small) == made(ahead));
 }
 
 TEST_CASE("a chunk that was flushed when its process died is still in its slot, and counts once", "[unit]")
@@ -355,7 +166,71 @@ TEST_CASE("a later image under the same number is another program, or another pr
     RecordingBytes stranger{1, 5'000, 2};
     stranger.slot(0, own_process, 0, mallocs(6, 0x30000));
     CHECK(count(assembled({stranger.bytes(), first.bytes()}), trace::EventKind::process_exit) == 2);
+    RecordingBytes elsewhere{1, 5'000, 1, 4'026'531'836};  // another namespace has the same numbers
+    elsewhere.slot(0, own_process, 0, mallocs(6, 0x30000));
+    CHECK(count(assembled({elsewhere.bytes(), first.bytes()}), trace::EventKind::process_exit) == 2);
     const Assembled running = assembled({first.bytes()}, true);
     CHECK(count(running, trace::EventKind::process_exit) == 0);
     CHECK(running.summary.still_running == 1);
+}
+
+TEST_CASE("an image is over when another begins under its number in the same namespace", "[unit]")
+{
+    constexpr std::uint32_t ours = 4'026'531'836;
+    const auto is_over = [](std::uint32_t before, std::uint32_t now) {
+        const RecordingBytes first{1, 1'000, 1, before};
+        const RecordingBytes second{1, 5'000, 1, now};
+        return trace::is_over(image_of(first.bytes()), image_of(second.bytes()));
+    };
+    CHECK(is_over(ours, ours));
+    CHECK(!is_over(ours, ours + 1));
+    CHECK(!is_over(0, 0));
+}
+
+TEST_CASE("what a process executes is taken behind the end of what it was, wherever the trace is left", "[unit]")
+{
+    const bool is_damaged = GENERATE(false, true);  // what says when, in one slot
+    RecordingBytes first{3};
+    first.slot(0, own_process, 0, mallocs(5, 0x30000), trace::SlotState::full);
+    first.slot(1, own_process, 1, mallocs(3, 0x40000), trace::SlotState::writing, is_damaged ? 1ULL << 60U : 1'100);
+    first.slot(2, 41, 0, mallocs(2, 0x50000));
+    RecordingBytes second{2, 5'000};
+    second.slot(0, own_process, 0, mallocs(6, 0x60000), trace::SlotState::full);
+    second.slot(1, own_process, 1, mallocs(4, 0x70000));
+    const auto check = [&](const std::string& begun) {
+        auto unfinished = trace::UnfinishedTrace::open(tests::read_from(begun), "memory");
+        REQUIRE(unfinished);
+        const Assembled trace = assembled({first.bytes(), second.bytes()}, false, *unfinished);
+        CHECK(trace.events.damage.missing_chunks == 0);
+        CHECK(trace.summary.damaged_chunks == 0);
+        CHECK(count(trace, trace::EventKind::malloc) == 20);
+        CHECK(count(trace, trace::EventKind::thread_exit) == 1);
+        CHECK(count(trace, trace::EventKind::exec) == 1);
+        CHECK(count(trace, trace::EventKind::process_exit) == 1);
+        CHECK((is_damaged || trace.events.events.back().kind == trace::EventKind::process_exit));
+        CHECK(trace.summary.events == 23);
+    };
+    std::string begun;
+    trace::TraceProgress progress;
+    REQUIRE(trace::put_header(tests::append_to(begun), {}));
+    const auto put =
+        trace::put_followed(image_of(first.bytes()), image_of(second.bytes()), tests::append_to(begun), progress, {});
+    REQUIRE(put);
+    CHECK(*put);
+    for (std::size_t length = 0; length <= begun.size(); ++length) {
+        check(begun.substr(0, length));
+    }
+    auto live = trace::LiveRecording::open(second.file(), "memory");
+    REQUIRE(live);
+    REQUIRE(live->has_value());
+    REQUIRE((*live)->look(tests::append_to(begun), progress, {}));
+    CHECK(second.state(0) == trace::SlotState::free);
+    check(begun);
+    std::vector<trace::RecordedImage> images{image_of(second.bytes()), image_of(first.bytes())};
+    static_cast<void>(trace::trace_header(images, {2'000'000, 1'000'000}));  // which sorts them
+    const auto summary = trace::put_rest(
+        images, [](std::uint32_t) { return false; }, tests::append_to(begun), {}, std::move(progress));
+    REQUIRE(summary);
+    CHECK(summary->events == 23);
+    CHECK(tests::events_of(begun).events.size() == 23);
 }

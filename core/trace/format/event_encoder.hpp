@@ -1,7 +1,6 @@
-// Events as bytes of one chunk's payload. It keeps the last address and stamp and nothing else, so that a recorder can
-// hold one per thread and use it inside malloc.
+// Events as bytes of one chunk's payload. It keeps the last address and stamp and nothing else.
 //
-// Cost     about 2 ns an event; the short forms about 1.
+// Cost     about 2 ns an event.
 // Memory   none; each call writes at most max_event_bytes (a text: and its length) at the place it is given; some
 //          of them beyond the end that it returns.
 // Threads  one encoder belongs to one thread.
@@ -76,54 +75,6 @@ class EventEncoder {
         return put_text(at, name);
     }
 
-    // The commonest events where their numbers are small, as they nearly always are (addresses less than some 256 MiB
-    // from the one before, sizes below 16 KiB): how many bytes were written, or 0 where they are not, and nothing has
-    // changed. `rotation` is the chunk's, known when this is compiled; Varints are PlainVarints or DepositedVarints.
-    template <typename Varints, unsigned rotation>
-    unsigned short_free(Byte* at, std::uint64_t address) noexcept
-    {
-        std::uint64_t step{};
-        return steps_shortly<rotation>(address, end_of_short_heads, step)
-                   ? put_short_head<Varints>(at, Operation::free, step)
-                   : 0;
-    }
-    template <typename Varints, unsigned rotation>
-    unsigned short_malloc(Byte* at, std::uint64_t address, std::uint64_t size) noexcept
-    {
-        std::uint64_t step{};
-        if (size >= end_of_halves || !steps_shortly<rotation>(address, end_of_short_heads, step)) [[unlikely]] {
-            return 0;
-        }
-        const unsigned head = put_short_head<Varints>(at, Operation::malloc, step);
-        return head + Varints::put_half(at + head, static_cast<std::uint32_t>(size));
-    }
-    template <typename Varints, unsigned rotation>
-    unsigned short_calloc(Byte* at, std::uint64_t address, std::uint64_t size) noexcept
-    {
-        std::uint64_t step{};
-        if (size >= end_of_halves || !steps_shortly<rotation>(address, end_of_words, step)) [[unlikely]] {
-            return 0;
-        }
-        *at = static_cast<Byte>(static_cast<unsigned>(OtherOperation::calloc) << 2U);
-        const unsigned head = 1 + Varints::put_word(at + 1, static_cast<std::uint32_t>(step));
-        return head + Varints::put_half(at + head, static_cast<std::uint32_t>(size));
-    }
-    template <typename Varints, unsigned rotation>
-    unsigned short_realloc(Byte* at, std::uint64_t old_address, std::uint64_t address, std::uint64_t size) noexcept
-    {
-        const std::uint64_t place = rotated(address, rotation);
-        const std::uint64_t old_place = rotated(old_address, rotation);
-        const std::uint64_t step = zigzag(place - last_place_);
-        const std::uint64_t step_back = zigzag(old_place - place);
-        if (step >= end_of_short_heads || step_back >= end_of_words || size >= end_of_halves) [[unlikely]] {
-            return 0;
-        }
-        last_place_ = old_place;
-        unsigned length = put_short_head<Varints>(at, Operation::realloc, step);
-        length += Varints::put_word(at + length, static_cast<std::uint32_t>(step_back));
-        return length + Varints::put_half(at + length, static_cast<std::uint32_t>(size));
-    }
-
     // A clock that stepped back stays where it was.
     constexpr Byte* stamp(Byte* at, std::uint64_t ticks) noexcept
     {
@@ -134,27 +85,6 @@ class EventEncoder {
     [[nodiscard]] constexpr std::uint64_t last_ticks() const noexcept { return last_ticks_; }
 
   private:
-    // One less than they might be: a comparison with a power of two is compiled into a shift and two instructions more.
-    static constexpr std::uint64_t end_of_words = (1U << word_varint_bits) - 1;
-    static constexpr std::uint64_t end_of_halves = (1U << half_varint_bits) - 1;
-    static constexpr std::uint64_t end_of_short_heads = (1U << (word_varint_bits - 2)) - 1;
-    // Goes on to this address, where it is so near.
-    template <unsigned rotation>
-    bool steps_shortly(std::uint64_t address, std::uint64_t end, std::uint64_t& step) noexcept
-    {
-        const std::uint64_t place = rotated(address, rotation);
-        step = zigzag(place - last_place_);
-        if (step >= end) [[unlikely]] {
-            return false;
-        }
-        last_place_ = place;
-        return true;
-    }
-    template <typename Varints>
-    static unsigned put_short_head(Byte* at, Operation operation, std::uint64_t step) noexcept
-    {
-        return Varints::put_word(at, static_cast<std::uint32_t>(step << 2U) | static_cast<unsigned>(operation));
-    }
     constexpr Byte* head(Byte* at, Operation operation, std::uint64_t address) noexcept
     {
         const std::uint64_t place = rotated(address, rotation_);

@@ -269,10 +269,7 @@ void count_call(Call call, std::uint64_t address, std::uint64_t size) noexcept
             count_release(*file, stored - 1);
         }
         break;
-    case Call::realloc:
-    case Call::failed_alloc:
-    case Call::map:
-    case Call::unmap:
+    default:
         break;
     }
 }

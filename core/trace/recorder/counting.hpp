@@ -14,7 +14,7 @@
 // counter
 //          is then one cache line for all of them, which two that do nothing else make 27 (a 2-core VM, EPYC).
 // Memory   half a byte per byte of heap in use, resident; 64 MiB of addresses at least.
-// Errors   no file can be made, no address space: a link says why, as for recordings (trace_layout.hpp); nothing
+// Errors   no file can be made, no address space: a link says why, as for recordings (recording_layout.hpp); nothing
 // counts. Threads  any.
 #pragma once
 

@@ -20,10 +20,12 @@ namespace {
 // A forked child finds all of this zeroed, and begins anew.
 struct Image {
     std::atomic<std::uint32_t> lock;
+    std::atomic<std::uint32_t> slots_lock;  // taken for a moment, also with the other one held
     bool is_started;
     bool is_stopped;
     ImageFacts* facts;  // in the mapped file
     bool stamps_every_event;
+    std::uint32_t logs_used;
     std::array<ThreadLog, max_slots> logs;
 };
 
@@ -35,10 +37,8 @@ std::array<char, max_path_bytes> folder;
 // These outlive a fork: the child lets go of its parent's file, and knows where it comes from.
 constinit RecordingFile file;
 std::uint32_t last_process;
-// What threads have that record nothing: never written to.
-constinit ThreadLog ignored_log{.state = LogState::ignored};
-constinit ThreadLog stopped_log{.state = LogState::stopped};
-constinit ThreadLog counting_log{.state = LogState::counting};
+// Of the slot that each log writes to.
+std::array<std::uint32_t, max_slots> slot_numbers;
 bool is_counting;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
@@ -55,16 +55,16 @@ std::uint32_t id_of(long call) noexcept
     return static_cast<std::uint32_t>(kernel(call));
 }
 
-void acquire_lock() noexcept
+void acquire(std::atomic<std::uint32_t>& lock) noexcept
 {
-    while (image->lock.exchange(1, std::memory_order_acquire) != 0) {
+    while (lock.exchange(1, std::memory_order_acquire) != 0) {
         kernel(SYS_sched_yield);
     }
 }
 
-void release_lock() noexcept
+void release(std::atomic<std::uint32_t>& lock) noexcept
 {
-    image->lock.store(0, std::memory_order_release);
+    lock.store(0, std::memory_order_release);
 }
 
 // Zeroed in a child; where the kernel does not know that (before 4.14), a fork handler does it.
@@ -95,6 +95,14 @@ void find_program(ImageFacts& facts) noexcept
     std::memcpy(facts.program, name, std::min(static_cast<std::size_t>(end - name), sizeof facts.program - 1));
 }
 
+// Numbers of processes are of their namespace (pid_namespaces(7)).
+std::uint32_t own_pid_namespace() noexcept
+{
+    struct stat found {};
+    const long outcome = kernel(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &found, 0);
+    return outcome == 0 ? static_cast<std::uint32_t>(found.st_ino) : 0;
+}
+
 void write_headers(std::uint32_t process) noexcept
 {
     ImageFacts facts{.process = process,
@@ -103,7 +111,8 @@ void write_headers(std::uint32_t process) noexcept
                      .start_ticks = the_clock().ticks(),
                      .start_nanoseconds = nanoseconds_of(CLOCK_MONOTONIC),
                      .start_unix_ns = nanoseconds_of(CLOCK_REALTIME),
-                     .append_at = file.mapped_bytes()};
+                     .append_at = file.mapped_bytes(),
+                     .pid_namespace = own_pid_namespace()};
     find_program(facts);
     std::memcpy(file.memory() + facts_offset, &facts, sizeof facts);
     image->facts = reinterpret_cast<ImageFacts*>(file.memory() + facts_offset);
@@ -145,19 +154,66 @@ bool start_image() noexcept
     return true;
 }
 
-void begin_chunk(ThreadLog& log, std::uint64_t sequence) noexcept
+Slot* slot_at(std::uint32_t number) noexcept
 {
-    const std::uint64_t now = the_clock().ticks();
-    log.slot->used = 0;
+    return reinterpret_cast<Slot*>(file.memory() + slots_offset + std::size_t{number} * slot_bytes);
+}
+
+std::uint32_t number_of(const Slot* slot) noexcept
+{
+    const auto offset = reinterpret_cast<std::uintptr_t>(slot) - reinterpret_cast<std::uintptr_t>(slot_at(0));
+    return static_cast<std::uint32_t>(offset / slot_bytes);
+}
+
+// The lowest free one of the first so many, which is in the caches. nullptr: there is none, or no room on the disk.
+Slot* free_slot(std::uint32_t most, long& problem) noexcept
+{
+    const std::uint32_t used = image->facts->slots_used;
+    for (std::uint32_t number = 0; number < std::min(used, most); ++number) {
+        Slot* const slot = slot_at(number);
+        if (std::atomic_ref{slot->state}.load(std::memory_order_acquire) == SlotState::free) {
+            return slot;
+        }
+    }
+    if (used >= most) {
+        return nullptr;
+    }
+    problem = file.reserve(slots_offset + std::uint64_t{used} * slot_bytes, slot_bytes);
+    if (problem != 0) {
+        return nullptr;
+    }
+    image->facts->slots_used = used + 1;
+    return slot_at(used);
+}
+
+// Empty, and nobody else's.
+Slot* take_slot(std::uint32_t most, long& problem) noexcept
+{
+    acquire(image->slots_lock);
+    Slot* const slot = free_slot(most, problem);
+    if (slot != nullptr) {
+        slot->used = 0;
+        std::atomic_ref{slot->state}.store(SlotState::writing, std::memory_order_release);
+    }
+    release(image->slots_lock);
+    return slot;
+}
+
+void begin_chunk(ThreadLog& log, Slot* slot, std::uint64_t sequence) noexcept
+{
+    slot->used = 0;
     std::atomic_signal_fence(std::memory_order_seq_cst);  // in this order also for who finds it after a kill
-    log.slot->chunk = {.flags = chunk_unsealed,
-                       .span_bytes = slot_bytes - static_cast<std::uint32_t>(offsetof(Slot, chunk)),
-                       .process = image->facts->process,
-                       .thread = log.thread,
-                       .sequence = sequence,
-                       .first_ticks = now};
-    log.encoder = EventEncoder{recorder_rotation, now};
-    log.until_stamp = image->stamps_every_event ? 0 : static_cast<std::int32_t>(events_per_stamp);
+    slot->chunk = {.kind = ChunkKind::words,
+                   .flags = chunk_unsealed,
+                   .span_bytes = slot_bytes - static_cast<std::uint32_t>(offsetof(Slot, chunk)),
+                   .process = image->facts->process,
+                   .thread = log.thread,
+                   .sequence = sequence,
+                   .first_ticks = the_clock().ticks()};
+    slot_numbers[static_cast<std::size_t>(&log - image->logs.data())] = number_of(slot);
+    log.slot = slot;
+    log.end = payload_of(slot);
+    log.window_end = log.end;
 }
 
 struct FilePlace {
@@ -188,15 +244,54 @@ bool has_ended(const ThreadLog& log, std::uint32_t own_thread) noexcept
     return log.thread == own_thread || kernel(SYS_tgkill, image->facts->process, log.thread, 0) == -ESRCH;
 }
 
-ThreadLog* slot_of_ended_thread(std::uint32_t own_thread) noexcept
+// To the end of the file.
+long append_chunk(Slot& slot) noexcept
 {
-    const std::uint32_t used = image->facts->slots_used;
-    const bool look_at_all = used % 32 == 0 || used == file.slots();
+    ChunkHeader& chunk = slot.chunk;
+    const FilePlace place = take_place(static_cast<std::uint32_t>(sizeof chunk) + slot.used);
+    chunk.flags = 0;
+    chunk.span_bytes = place.span_bytes;
+    chunk.stored_bytes = slot.used;
+    chunk.raw_bytes = slot.used;
+    chunk.payload_crc = crc32c(word_at(payload_of(&slot)), slot.used);
+    chunk.header_crc = crc32c(&chunk, offsetof(ChunkHeader, header_crc));
+    return file.write(reinterpret_cast<const std::uint8_t*>(&chunk), place.bytes, place.zeroes, place.offset);
+}
+
+// In another slot, while few wait to be read: the rest are for threads, unless the file can grow no more.
+bool go_on(ThreadLog& log) noexcept
+{
+    constexpr std::uint32_t most_waiting = 64;
+    const std::uint64_t sequence = log.slot->chunk.sequence + 1;
+    long unused = 0;
+    Slot* next = take_slot(std::min(most_waiting, file.slots() / 4), unused);
+    if (next == nullptr) {
+        const long problem = append_chunk(*log.slot);
+        if (problem == 0) {
+            begin_chunk(log, log.slot, sequence);
+            return true;
+        }
+        next = take_slot(file.slots(), unused);
+        if (next == nullptr) {
+            stop(problem);
+            return false;
+        }
+        log.slot->chunk.flags = chunk_unsealed;  // it stands there after all
+    }
+    std::atomic_ref{log.slot->state}.store(SlotState::full, std::memory_order_release);
+    begin_chunk(log, next, sequence);
+    return true;
+}
+
+ThreadLog* log_of_ended_thread(std::uint32_t own_thread) noexcept
+{
+    const std::uint32_t used = image->logs_used;
+    const bool look_at_all = used % 32 == 0 || used == image->logs.size();
     for (std::uint32_t i = 0; i < used; ++i) {
         ThreadLog& log = image->logs[i];
         if (log.is_taken && (look_at_all || log.thread == own_thread) && has_ended(log, own_thread)) {
             record_deferred(log);
-            if (flush(log)) {
+            if (log.slot->used == 0 || go_on(log)) {
                 log.is_taken = false;
             }
         }
@@ -206,53 +301,48 @@ ThreadLog* slot_of_ended_thread(std::uint32_t own_thread) noexcept
     return free == end ? nullptr : &*free;
 }
 
-ThreadLog* take_slot(std::uint32_t thread) noexcept
+ThreadLog* take_log(std::uint32_t thread) noexcept
 {
-    if (ThreadLog* const again = slot_of_ended_thread(thread)) {
-        return again;
+    ThreadLog* log = log_of_ended_thread(thread);
+    if (log == nullptr) {
+        std::uint32_t& used = image->logs_used;
+        while (used < image->logs.size() && image->logs[used].is_taken) {
+            ++used;  // of code that a fork may have interrupted
+        }
+        if (used == image->logs.size()) {
+            return nullptr;
+        }
+        log = &image->logs[used];
     }
-    std::uint32_t number = image->facts->slots_used;
-    while (number < file.slots() && image->logs[number].is_taken) {
-        ++number;  // of code that a fork may have interrupted
+    if (log->slot == nullptr) {
+        long problem = 0;
+        log->slot = take_slot(file.slots(), problem);
+        if (problem != 0) {
+            stop(problem);
+        }
     }
-    const std::uint64_t offset = slots_offset + std::uint64_t{number} * slot_bytes;
-    if (number == file.slots()) {
+    if (log->slot == nullptr) {
         return nullptr;
     }
-    if (const long problem = file.reserve(offset, slot_bytes); problem != 0) {
-        stop(problem);
-        return nullptr;
-    }
-    image->facts->slots_used = number + 1;
-    ThreadLog& log = image->logs[number];
-    log.slot = reinterpret_cast<Slot*>(file.memory() + offset);
-    return &log;
+    image->logs_used = std::max(image->logs_used, static_cast<std::uint32_t>(log - image->logs.data()) + 1);
+    log->thread = thread;
+    log->is_taken = true;
+    log->deferred_count = 0;
+    return log;
 }
 
 // A stream of its own for each thread; the first of a process says what it came from.
 void begin_stream(ThreadLog& log, bool is_first) noexcept
 {
-    std::uint8_t* at = payload_of(log.slot);
     if (is_first && last_process != 0) {  // forked
-        at = log.encoder.counted(at, OtherOperation::process, last_process);
-        at = log.encoder.counted(at, OtherOperation::thread, recorded_thread);
-        at = log.encoder.counted(at, OtherOperation::fork, image->facts->process);
-        at = log.encoder.counted(at, OtherOperation::process, image->facts->process);
-        at = log.encoder.counted(at, OtherOperation::thread, log.thread);
+        put_event(log, WordEvent::process, last_process);
+        put_event(log, WordEvent::thread, recorded_thread);
+        put_event(log, WordEvent::fork, image->facts->process);
+        put_event(log, WordEvent::process, image->facts->process);
+        put_event(log, WordEvent::thread, log.thread);
     } else if (!is_first) {
-        at = log.encoder.counted(at, OtherOperation::thread_start, log.thread);
+        put_event(log, WordEvent::thread_start, log.thread);
     }
-    log.slot->used = static_cast<std::uint32_t>(at - payload_of(log.slot));
-}
-
-bool takes_way_inline() noexcept
-{
-#if defined(__x86_64__)
-    static const bool has_instructions = RecorderVarints::are_fast();
-#else
-    constexpr bool has_instructions = true;
-#endif
-    return has_instructions && the_choice.min_size == 0 && the_choice.sample <= 1;
 }
 
 bool attach(std::uint32_t thread) noexcept
@@ -264,16 +354,14 @@ bool attach(std::uint32_t thread) noexcept
     if (!is_first) {
         expect_threads();
     }
-    ThreadLog* const log = take_slot(thread);
+    ThreadLog* const log = take_log(thread);
     if (log == nullptr) {
         return false;
     }
-    log->thread = thread;
-    log->is_taken = true;
-    log->deferred_count = 0;
-    begin_chunk(*log, 0);
+    begin_chunk(*log, log->slot, 0);
+    open_window(*log);
     begin_stream(*log, is_first);
-    log->state = takes_way_inline() ? LogState::ready : LogState::selecting;
+    make_ready(*log, the_choice.selects() ? LogState::selecting : LogState::ready);
     current = log;
     if (is_first) {
         last_process = image->facts->process;
@@ -313,13 +401,13 @@ void attach_thread() noexcept
             RecordingFile::note_refusal(folder.data(), id_of(SYS_getpid), -ENOMEM);
         }
     }
-    current = is_counting ? &counting_log : &ignored_log;
+    go_without_log(is_counting ? LogState::counting : LogState::ignored);
     if (image != nullptr) {
-        acquire_lock();
+        acquire(image->lock);
         if (!attach(id_of(SYS_gettid)) && image->facts != nullptr) {
-            current = &stopped_log;
+            go_without_log(LogState::stopped);
         }
-        release_lock();
+        release(image->lock);
     }
     errno = error;
 }
@@ -327,58 +415,50 @@ void attach_thread() noexcept
 void in_forked_child() noexcept
 {
     count_in_forked_child();
-    if (image == nullptr || current < image->logs.begin() || current >= image->logs.end()) {
+    if (image == nullptr) {
         return;
     }
-    ThreadLog& interrupted = *current;
-    const std::uint64_t offset =
-        slots_offset + static_cast<std::uint64_t>(&interrupted - image->logs.data()) * slot_bytes;
-    interrupted.slot = reinterpret_cast<Slot*>(file.memory() + offset);
+    if (current < image->logs.begin() || current >= image->logs.end()) {
+        if (current->state == LogState::stopped || current->state == LogState::ignored) {
+            forget_log();  // of its parent's that was
+        }
+        return;
+    }
+    if (current->state != LogState::unset) {
+        return;  // another handler of forks has allocated: this is the child's own
+    }
+    ThreadLog& interrupted = static_cast<ThreadLog&>(*current);
+    const std::uint32_t slot = slot_numbers[static_cast<std::size_t>(&interrupted - image->logs.data())];
+    interrupted.slot = slot_at(slot);
+    interrupted.next = interrupted.end = interrupted.window_end = payload_of(interrupted.slot);
     interrupted.is_taken = true;
-    file.leave(offset, slot_bytes);
+    file.leave(slots_offset + std::uint64_t{slot} * slot_bytes, slot_bytes);
     forget_log();
 }
 
-// Another thread may lose this to its own count: then its stamps come a little later, and a reader finds the order by
-// the blocks themselves.
+// Another thread may lose this to what it stores itself: then its stamps come a little later, and a reader finds the
+// order by the blocks themselves.
 void expect_threads() noexcept
 {
     if (image == nullptr || image->facts == nullptr || image->stamps_every_event) {
         return;  // none is recorded, or no image of this process could be begun
     }
     image->stamps_every_event = true;
-    for (std::uint32_t i = 0; i < image->facts->slots_used; ++i) {
-        image->logs[i].until_stamp = 0;
+    for (std::uint32_t i = 0; i < image->logs_used; ++i) {
+        image->logs[i].limit = 0;
     }
 }
 
 bool flush(ThreadLog& log) noexcept
 {
     const SignalsBlocked blocked;  // a handler may fork
-    ChunkHeader& chunk = log.slot->chunk;
-    const std::uint32_t used = log.slot->used;
     if (image->is_stopped) {
         return false;
     }
-    if (used == 0) {
+    if (log.slot->used == 0) {
         return true;
     }
-    const FilePlace place = take_place(static_cast<std::uint32_t>(sizeof chunk) + used);
-    chunk.flags = 0;
-    chunk.span_bytes = place.span_bytes;
-    chunk.stored_bytes = used;
-    chunk.raw_bytes = used;
-    chunk.last_ticks = log.encoder.last_ticks();
-    chunk.payload_crc = crc32c(payload_of(log.slot), used);
-    chunk.header_crc = crc32c(&chunk, offsetof(ChunkHeader, header_crc));
-    if (const long problem =
-            file.write(reinterpret_cast<const std::uint8_t*>(&chunk), place.bytes, place.zeroes, place.offset);
-        problem != 0) {
-        stop(problem);
-        return false;
-    }
-    begin_chunk(log, chunk.sequence + 1);
-    return true;
+    return go_on(log);
 }
 
 void count_lost_event() noexcept

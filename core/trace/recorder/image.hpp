@@ -23,7 +23,8 @@ void expect_threads() noexcept;
 // that code, and its log is zeroed. What that code goes on to write goes nowhere, and the child begins a log of its
 // own. A child of _Fork(3) or a raw clone(2) must not return into such code.
 void in_forked_child() noexcept;
-// The chunk in the slot joins those at the end of the file; false when there is no room on the disk.
+// The log goes on in an empty slot: another one, so that this one can be read, or this one, its chunk appended to the
+// file. False when there is no room on the disk.
 [[nodiscard]] bool flush(ThreadLog& log) noexcept;
 void count_lost_event() noexcept;
 [[nodiscard]] const Choice& choice() noexcept;

@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <sys/uio.h>
 
-#include "core/trace/format/trace_layout.hpp"
+#include "core/trace/format/recording_layout.hpp"
 
 namespace memsweep::trace::recorder {
 namespace {
@@ -16,8 +16,6 @@ namespace {
 constexpr int first_descriptor = 512;  // away from programs that rely on getting the lowest numbers
 
 constexpr std::array<std::uint8_t, slot_bytes> zero_bytes{};
-
-constexpr const char* recording_ending = ".mst";
 
 char* append_number(char* at, std::uint64_t number) noexcept
 {

@@ -42,7 +42,7 @@ inline constexpr unsigned max_images = 10'000;  // of one process
 class RecordingFile {
   public:
     // <folder>/<process>.<number>.mst with as many slots as limits on addresses and file sizes allow. Where it cannot
-    // be made, nothing of it is left but the link that says why (trace_layout.hpp).
+    // be made, nothing of it is left but the link that says why (recording_layout.hpp).
     [[nodiscard]] long create(const char* folder, std::uint32_t process) noexcept;
 
     // Leaves that link for a process that is not recorded for another reason, a negative errno.

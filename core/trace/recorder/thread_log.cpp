@@ -1,5 +1,6 @@
 #include "core/trace/recorder/thread_log.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -11,8 +12,10 @@
 namespace memsweep::trace::recorder {
 namespace {
 
-// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): never written, never read beyond its state
-constinit ThreadLog unset_log{};
+// What threads have that have recorded nothing yet; only reserved in, which goes nowhere.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+constinit LogCursor unset_log{};
+__thread LogCursor without_log __attribute__((tls_model("initial-exec"))) = {};
 
 bool takes(const char*& at, const char* word) noexcept
 {
@@ -33,21 +36,10 @@ std::uint64_t take_number(const char*& at) noexcept
     return number;
 }
 
-void give_up(ThreadLog& log) noexcept
-{
-    log.state = LogState::stopped;
-    count_lost_event();
-}
-
 // Neighbours in memory shall not all fall into the sample, or all out of it.
 bool is_sampled(std::uint64_t address) noexcept
 {
     return ((address >> 4U) * 0x9E3779B97F4A7C15U >> 32U) % choice().sample == 0;
-}
-
-bool selects() noexcept
-{
-    return choice().min_size != 0 || choice().sample > 1;
 }
 
 // The same answer at a block's allocation and at its free: it rests on the address and on what the allocator gave.
@@ -78,80 +70,79 @@ bool select(CallEvent& event, bool old_was_chosen) noexcept
         }
         return is_new_chosen || old_was_chosen;
     }
-    case Call::failed_alloc:
-    case Call::map:
-    case Call::unmap:
+    default:
         break;
     }
     return event.size >= choice().min_size && choice().sample == 1;
 }
 
-std::uint8_t* encode(EventEncoder& encoder, std::uint8_t* at, const CallEvent& event) noexcept
+std::uint64_t* encode(std::uint64_t* at, const CallEvent& event) noexcept
 {
-    switch (event.call) {
-    case Call::malloc:
-        return encoder.malloc(at, event.address, event.size);
-    case Call::calloc:
-        return encoder.sized(at, OtherOperation::calloc, event.address, event.size);
-    case Call::realloc:
-        return encoder.realloc(at, event.other, event.address, event.size);
-    case Call::free:
-        return encoder.free(at, event.address);
-    case Call::aligned_alloc:
-        return encoder.aligned_alloc(at, event.address, event.size, event.other);
-    case Call::failed_alloc:
-        return encoder.counted(at, OtherOperation::failed_alloc, event.size);
-    case Call::map:
-        return encoder.sized(at, OtherOperation::map, event.address, event.size);
-    case Call::unmap:
-        return encoder.sized(at, OtherOperation::unmap, event.address, event.size);
+    const WordTag tag = short_form_of(event.call);
+    if (tag == WordTag::nothing || !fits_word(event.address, event.size)) {
+        const bool has_address = event.call != Call::failed_alloc;
+        return put_long_form(at, event.call, {has_address ? event.address : event.size, event.size, event.other});
     }
+    if (tag == WordTag::realloc) {
+        if (!fits_word(event.other)) {
+            return put_long_form(at, event.call, {event.address, event.size, event.other});
+        }
+        *at++ = word_of(WordTag::operand, event.other);
+        std::atomic_signal_fence(std::memory_order_release);
+    }
+    *at++ = word_of(tag, event.address, event.size);
     return at;
 }
 
-void set_end(ThreadLog& log, const std::uint8_t* end) noexcept
+void put(ThreadLog& log, std::uint64_t* end) noexcept
 {
-    std::atomic_signal_fence(std::memory_order_release);
-    log.slot->used = static_cast<std::uint32_t>(end - payload_of(log.slot));
+    log.end = reinterpret_cast<std::uint64_t>(end);
 }
 
-std::uint32_t room_in(const ThreadLog& log) noexcept
+void put_stamp(ThreadLog& log, std::uint64_t ticks) noexcept
 {
-    return slot_payload_bytes - log.slot->used;
+    *word_at(log.end) = stamp_word(ticks);
+    log.end += sizeof(std::uint64_t);
 }
 
-// Room, and a stamp; false when the recording has stopped.
+// Room and a stamp; false when the recording has stopped.
 bool renew(ThreadLog& log) noexcept
 {
-    constexpr std::uint32_t fewest_events = 16;  // for less it is not worth to stay in a chunk
-    const int error = errno;
-    if (room_in(log) < max_stamp_bytes + fewest_events * max_call_bytes && !flush(log)) {
-        give_up(log);
-        errno = error;
+    constexpr std::uint64_t fewest_words = 1 + 2 * max_event_words;  // for less it is not worth to stay in a chunk
+    if (log.end + fewest_words * sizeof(std::uint64_t) > payload_of(log.slot) + slot_payload_bytes && !flush(log)) {
+        log.state = LogState::stopped;
+        count_lost_event();
         return false;
     }
-    const bool every = stamps_every_event();
-    std::uint8_t* const at = payload_of(log.slot) + log.slot->used;
-    set_end(log, log.encoder.stamp(at, every ? tick_clock().ordered_ticks() : tick_clock().ticks()));
-    const std::uint32_t fitting = room_in(log) / max_call_bytes;
-    log.until_stamp =
-        every ? 0 : static_cast<std::int32_t>(fitting < events_per_stamp ? fitting : events_per_stamp) - 1;
-    errno = error;
-    return true;
-}
-
-// What the count of events allows for.
-void append_counted(ThreadLog& log, const CallEvent& event) noexcept
-{
-    if (log.until_stamp >= 0 || renew(log)) {
-        set_end(log, encode(log.encoder, payload_of(log.slot) + log.slot->used, event));
+    open_window(log);
+    if (!stamps_every_event()) {
+        put_stamp(log, tick_clock().ticks());
     }
+    return true;
 }
 
 void append(ThreadLog& log, const CallEvent& event) noexcept
 {
-    --log.until_stamp;
-    append_counted(log, event);
+    const int error = errno;
+    if (log.end + (1 + max_event_words) * sizeof(std::uint64_t) <= log.window_end || renew(log)) {
+        if (stamps_every_event()) {
+            put_stamp(log, tick_clock().ordered_ticks());
+        }
+        put(log, encode(word_at(log.end), event));
+    }
+    errno = error;
+}
+
+// What has been reserved inline is recorded, or nothing: a handler may have come in between.
+void begin(ThreadLog& log) noexcept
+{
+    log.state = LogState::recording;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    log.limit = 0;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (log.takes_inline) {
+        log.end = log.next < log.window_end ? log.next : log.window_end;
+    }
 }
 
 // From `recording` to what it was before, unless that was the last event.
@@ -159,14 +150,15 @@ void finish(ThreadLog& log, LogState before) noexcept
 {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     if (log.state == LogState::recording) {
-        log.state = before;
-        std::atomic_signal_fence(std::memory_order_seq_cst);
+        make_ready(log, before);
         record_deferred(log);
     }
 }
 
+// What the handler does next waits too, also where the thread is not yet or no longer on the longer way.
 void defer(ThreadLog& log, const CallEvent& event) noexcept
 {
+    log.limit = 0;
     if (log.deferred_count < log.deferred.size()) {
         log.deferred[log.deferred_count] = event;
         std::atomic_signal_fence(std::memory_order_release);
@@ -214,37 +206,60 @@ Choice read_choice(std::span<char> folder) noexcept
     return choice;
 }
 
-__thread ThreadLog* current __attribute__((tls_model("initial-exec"))) = &unset_log;
+__thread LogCursor* current __attribute__((tls_model("initial-exec"))) = &unset_log;
 __thread bool old_block_was_chosen __attribute__((tls_model("initial-exec"))) = false;
 
+// Also of a log that a handler's fork has changed halfway: no more is written than its slot.
+void open_window(ThreadLog& log) noexcept
+{
+    constexpr std::uint64_t window_bytes = (1 + events_per_stamp) * sizeof(std::uint64_t);
+    const std::uint64_t payload = payload_of(log.slot);
+    const std::uint64_t from = log.window_end;
+    const std::uint64_t end = std::min(log.end + window_bytes, payload + slot_payload_bytes);
+    if (from < end) {
+        std::memset(word_at(from), 0, end - from);
+    }
+    std::atomic_signal_fence(std::memory_order_release);
+    log.slot->used = static_cast<std::uint32_t>(end - payload);
+    log.window_end = end;
+}
+
+void put_event(ThreadLog& log, WordEvent event, std::uint64_t value) noexcept
+{
+    put(log, put_long_form(word_at(log.end), event, {value}));
+}
+
+void make_ready(ThreadLog& log, LogState state) noexcept
+{
+    log.next = log.end;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    log.takes_inline = state == LogState::ready && !stamps_every_event();
+    log.limit = log.takes_inline ? log.window_end : 0;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    log.state = state;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
 // Handlers go on deferring until the state is what it was.
-std::uint64_t record_deferred(ThreadLog& log, std::uint64_t address) noexcept
+void record_deferred(ThreadLog& log) noexcept
 {
     const LogState before = log.state;
     while (log.deferred_count != 0 && log.state != LogState::stopped) {
-        log.state = LogState::recording;
-        std::atomic_signal_fence(std::memory_order_seq_cst);
+        begin(log);
         std::uint32_t done = 0;
         std::uint32_t all = 0;
         do {
             append(log, log.deferred[done++]);
             all = done;
         } while (log.state != LogState::stopped &&
-                 !std::atomic_ref{log.deferred_count}.compare_exchange_strong(all, 0));
-        if (log.state != LogState::stopped) {
-            log.state = before;
+                 !std::atomic_ref{log.deferred_count}.compare_exchange_strong(all, 0) && all >= done);
+        if (all < done) {
+            return;  // a handler has forked, and this is the child, where the log is no longer in use
         }
-        std::atomic_signal_fence(std::memory_order_seq_cst);
+        if (log.state != LogState::stopped) {
+            make_ready(log, before);
+        }
     }
-    return address;
-}
-
-std::uint64_t record_long(ThreadLog& log, Call call, std::uint64_t address, std::uint64_t size,
-                          std::uint64_t other) noexcept
-{
-    append_counted(log, {call, address, other, size});
-    finish(log, LogState::ready);
-    return address;
 }
 
 std::uint64_t record_otherwise(Call call, std::uint64_t address, std::uint64_t size, std::uint64_t other) noexcept
@@ -252,29 +267,30 @@ std::uint64_t record_otherwise(Call call, std::uint64_t address, std::uint64_t s
     if (current->state == LogState::unset && has_real_calls()) {
         attach_thread();
     }
-    ThreadLog& log = *current;
-    if (log.state == LogState::counting) {
+    LogCursor* const own = current;
+    __asm__("" : : "r"(own) : "memory");  // whatever a handler does that forks from here on
+    const LogState before = own->state;
+    if (before == LogState::counting) {
         count(call, address, size);
         return address;
     }
-    if (log.state == LogState::ignored || log.state == LogState::unset) {
+    if (before == LogState::ignored || before == LogState::unset) {
         return address;
     }
-    if (log.state == LogState::stopped) {
+    if (before == LogState::stopped) {
         count_lost_event();
         return address;
     }
-    CallEvent event{call, address, other, size};
-    if (selects() && !select(event, old_block_was_chosen)) {
+    CallEvent event{call, address, size, other};
+    if (choice().selects() && !select(event, old_block_was_chosen)) {
         return address;
     }
-    const LogState before = log.state;
+    ThreadLog& log = static_cast<ThreadLog&>(*own);
     if (before == LogState::recording) {
         defer(log, event);
         return address;
     }
-    log.state = LogState::recording;
-    std::atomic_signal_fence(std::memory_order_seq_cst);
+    begin(log);
     append(log, event);
     finish(log, before);
     return address;
@@ -285,6 +301,12 @@ void forget_log() noexcept
     current = &unset_log;
 }
 
+void go_without_log(LogState state) noexcept
+{
+    without_log.state = state;
+    current = &without_log;
+}
+
 void prepare_realloc(void* block) noexcept
 {
     if (current->state == LogState::unset && has_real_calls()) {
@@ -293,7 +315,7 @@ void prepare_realloc(void* block) noexcept
     const auto address = reinterpret_cast<std::uint64_t>(block);
     if (current->state == LogState::counting) {
         count_before_realloc(address);
-    } else if (selects()) {
+    } else if (choice().selects()) {
         old_block_was_chosen = is_chosen(address);
     }
 }

@@ -1,11 +1,12 @@
 // What a thread records into: its place in a slot of the process's file. The way an event takes when nothing is to be
 // set up, stamped or flushed is inline; the rest is in thread_log.cpp.
 //
-// Cost     some 40 instructions an event.
-// Memory   a log per slot, in memory that a forked child finds zeroed: that is how it learns that it is another
+// Cost     some 15 instructions an event.
+// Memory   a log per thread, in memory that a forked child finds zeroed: that is how it learns that it is another
 //          process, also after a raw clone(2), and the slots are its parent's.
 // Threads  a log belongs to the thread that it is the `current` one of. A signal handler that allocates while its
-//          thread is recording leaves its events in `deferred`, and the thread records them when it is done.
+//          thread is on the way inline writes its words behind those that the thread has reserved; while it is on the
+//          longer way, it leaves its events in `deferred`, and the thread records them when it is done.
 #pragma once
 
 #include <array>
@@ -13,129 +14,142 @@
 #include <cstdint>
 #include <span>
 
-#include "core/trace/format/event_encoder.hpp"
-#include "core/trace/format/trace_layout.hpp"
+#include "core/trace/format/event_words.hpp"
+#include "core/trace/format/recording_layout.hpp"
 
 namespace memsweep::trace::recorder {
 
-enum class Call : std::uint8_t { malloc, calloc, realloc, free, aligned_alloc, failed_alloc, map, unmap };
+using Call = WordEvent;
 
 struct CallEvent {
     Call call{};
     std::uint64_t address{};
-    std::uint64_t other{};  // realloc: the old address; aligned_alloc: the alignment
     std::uint64_t size{};
+    std::uint64_t other{};  // realloc: the old address; aligned_alloc: the alignment
 };
 
 // Zero is what a wiped page says.
 enum class LogState : std::uint32_t {
     unset = 0,  // not asked yet whether to record
     ready,
-    recording,
-    selecting,  // ready, but not for the way inline: blocks are chosen, or the processor lacks its instructions
+    recording,  // on the longer way
+    selecting,  // ready, but not for the way inline: blocks are chosen
     stopped,    // nothing more can be recorded
     ignored,    // nothing is to be recorded
     counting,   // no log is kept (counting.hpp)
 };
 
-struct alignas(64) ThreadLog {
-    Slot* slot;
-    EventEncoder encoder;
-    std::int32_t until_stamp;  // so many events more under the last stamp, for which there is room
-    LogState state;
+// All that the way inline looks at. Addresses of words, as numbers; zero without a log.
+struct LogCursor {
+    std::uint64_t next{};   // the first word that nobody has reserved
+    std::uint64_t limit{};  // words before it may be written inline; zero on the longer way
+    LogState state{};
+};
+
+struct alignas(64) ThreadLog : LogCursor {
     std::uint32_t deferred_count;
+    std::uint64_t end;         // on the longer way: of what is recorded
+    std::uint64_t window_end;  // up to here words are events or zeroes
+    Slot* slot;
     std::uint32_t thread;
     bool is_taken;
+    bool takes_inline;  // so that `next` tells what has been written since
     std::array<CallEvent, 30> deferred;
 };
 
 // Never null.  NOLINTNEXTLINE(bugprone-dynamic-static-initializers): __thread has none
-extern __thread ThreadLog* current __attribute__((tls_model("initial-exec")));
+extern __thread LogCursor* current __attribute__((tls_model("initial-exec")));
 
-// The calls that the way inline does not take: in every state but `ready`, and in it those that need a stamp, room, or
-// a long form. Each returns the address, so that the caller need not keep it over the call.
+// From here on events are recorded behind `end`.
+void make_ready(ThreadLog& log, LogState state) noexcept;
+// On the longer way: zeroes for a stamp and the events under it, and what a stream begins with.
+void open_window(ThreadLog& log) noexcept;
+void put_event(ThreadLog& log, WordEvent event, std::uint64_t value) noexcept;
+// The calls that the way inline does not take. Returns the address, so that the caller need not keep it over the call.
 std::uint64_t record_otherwise(Call call, std::uint64_t address, std::uint64_t size, std::uint64_t other) noexcept;
-std::uint64_t record_long(ThreadLog& log, Call call, std::uint64_t address, std::uint64_t size,
-                          std::uint64_t other) noexcept;
-std::uint64_t record_deferred(ThreadLog& log, std::uint64_t address = 0) noexcept;
+void record_deferred(ThreadLog& log) noexcept;
 // The thread has no log: the next event looks for one.
 void forget_log() noexcept;
+// It has none and is not to look for one.
+void go_without_log(LogState state) noexcept;
 // Before a realloc, while the old block can be asked: whether it is one that is recorded, or how large it is.
 void prepare_realloc(void* block) noexcept;
 // After one that failed, so that the old block is still there.
 void record_failed_realloc(void* block, std::uint64_t bytes) noexcept;
 
-[[nodiscard]] inline std::uint8_t* payload_of(Slot* slot) noexcept
+[[nodiscard]] inline std::uint64_t payload_of(const Slot* slot) noexcept
 {
-    return reinterpret_cast<std::uint8_t*>(slot) + sizeof(Slot);
+    return reinterpret_cast<std::uint64_t>(slot) + sizeof(Slot);
 }
 
-inline constexpr unsigned recorder_rotation = ChunkHeader{}.rotation;
-#if defined(__x86_64__)
-using RecorderVarints = DepositedVarints;  // without which no log becomes `ready`
-#else
-using RecorderVarints = PlainVarints;
-#endif
-
-// 0: it has no short form.
-template <Call call>
-[[nodiscard]] __attribute__((always_inline)) inline unsigned encode_shortly(EventEncoder& encoder, std::uint8_t* at,
-                                                                            std::uint64_t address, std::uint64_t size,
-                                                                            std::uint64_t other) noexcept
+[[nodiscard]] inline std::uint64_t* word_at(std::uint64_t address) noexcept
 {
-    if constexpr (call == Call::malloc) {
-        return encoder.short_malloc<RecorderVarints, recorder_rotation>(at, address, size);
-    } else if constexpr (call == Call::calloc) {
-        return encoder.short_calloc<RecorderVarints, recorder_rotation>(at, address, size);
-    } else if constexpr (call == Call::realloc) {
-        return encoder.short_realloc<RecorderVarints, recorder_rotation>(at, other, address, size);
-    } else if constexpr (call == Call::free) {
-        return encoder.short_free<RecorderVarints, recorder_rotation>(at, address);
-    } else {
-        return 0;
+    return reinterpret_cast<std::uint64_t*>(address);  // NOLINT(performance-no-int-to-ptr): in a slot
+}
+
+// By one instruction, so that a signal handler reserves before or behind.
+[[nodiscard]] __attribute__((always_inline)) inline std::uint64_t reserve(LogCursor& log, std::uint64_t bytes) noexcept
+{
+#if defined(__x86_64__)
+    __asm__("xaddq %0, %1" : "+r"(bytes), "+m"(log.next) : : "cc");
+    return bytes;
+#else
+    return std::atomic_ref{log.next}.fetch_add(bytes, std::memory_order_relaxed);
+#endif
+}
+
+constexpr WordTag short_form_of(Call call) noexcept
+{
+    switch (call) {
+    case Call::free:
+        return WordTag::free;
+    case Call::malloc:
+        return WordTag::malloc;
+    case Call::calloc:
+        return WordTag::calloc;
+    case Call::realloc:
+        return WordTag::realloc;
+    default:
+        return WordTag::nothing;
     }
 }
 
-// The call is known when this is compiled, so that nothing is decided twice. `used` is stored last: what lies before it
-// is whole whenever the process dies. Returns the address.
+// The call is known when this is compiled, so that nothing is decided twice. A word that is reserved and not written
+// is nothing. Returns the address.
 template <Call call>
 __attribute__((always_inline)) inline std::uint64_t record(std::uint64_t address, std::uint64_t size = 0,
                                                            std::uint64_t other = 0) noexcept
 {
-    ThreadLog& log = *current;
-    if (log.state != LogState::ready) [[unlikely]] {
-        return record_otherwise(call, address, size, other);
+    constexpr WordTag tag = short_form_of(call);
+    if constexpr (tag != WordTag::nothing) {
+        constexpr std::uint64_t bytes = (call == Call::realloc ? 2 : 1) * sizeof(std::uint64_t);
+        LogCursor& log = *current;
+        const std::uint64_t at = reserve(log, bytes);
+        if (at + (bytes - sizeof(std::uint64_t)) < log.limit) [[likely]] {
+            const bool fits = fits_word(address, size) && (call != Call::realloc || fits_word(other));
+            if (fits) [[likely]] {
+                std::uint64_t* to = word_at(at);
+                if constexpr (call == Call::realloc) {
+                    *to++ = word_of(WordTag::operand, other);
+                    std::atomic_signal_fence(std::memory_order_release);
+                }
+                *to = word_of(tag, address, size);
+                return address;
+            }
+        }
     }
-    log.state = LogState::recording;
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    unsigned length = 0;
-    std::uint32_t* const used = &log.slot->used;
-    const std::uint32_t before = *used;
-    if (--log.until_stamp >= 0) [[likely]] {
-        length = encode_shortly<call>(log.encoder, payload_of(log.slot) + before, address, size, other);
-    }
-    if (length == 0) [[unlikely]] {
-        return record_long(log, call, address, size, other);
-    }
-    std::atomic_signal_fence(std::memory_order_release);
-    *used = before + length;
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    log.state = LogState::ready;
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (log.deferred_count != 0) [[unlikely]] {
-        return record_deferred(log, address);
-    }
-    return address;
+    return record_otherwise(call, address, size, other);
 }
 
 // What `memsweep record` asks the recorder for, in the environment, so that it reaches every program that is started.
-//
 struct Choice {
     std::uint64_t min_size{};       // bytes, by malloc_usable_size
     std::uint64_t sample{1};        // one address of so many
     std::uint32_t only_child_of{};  // the process that shall be recorded alone is this one's child; 0: all are
     bool counts{};                  // keep no log
     bool on{};
+
+    [[nodiscard]] bool selects() const noexcept { return min_size != 0 || sample > 1; }
 };
 
 // The folder of the recording goes to `folder`; `on` is false when none was given. Allocates nothing; to be called

@@ -1,0 +1,138 @@
+#include "app/commands/recording_folder.hpp"
+
+#include <cerrno>
+#include <climits>
+#include <system_error>
+#include <utility>
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <fmt/format.h>
+
+#include "core/base/quantity.hpp"
+#include "core/sys/file_text.hpp"
+#include "core/sys/output_file.hpp"
+
+namespace memsweep::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+void take_recording(const std::string& path, LeftRecordings& into)
+{
+    auto image = image_at(path);
+    if (!image) {
+        into.not_read.push_back(image.error());
+        return;
+    }
+    into.taken.push_back(path);
+    if (*image) {
+        into.images.push_back(**std::move(image));
+    }
+}
+
+void take_refusal(const fs::path& path, LeftRecordings& into)
+{
+    std::error_code problem;
+    const std::string cause = fs::read_symlink(path, problem).string();
+    if (const auto number = base::parse_number(cause); number && *number <= INT_MAX) {
+        into.taken.push_back(path.string());
+        into.refused_errno = static_cast<int>(*number);
+        ++into.refused;
+    }
+}
+
+}  // namespace
+
+base::Expected<std::vector<fs::path>> entries_of(const std::string& folder)
+{
+    std::vector<fs::path> paths;
+    std::error_code problem;
+    fs::directory_iterator at{folder, problem};
+    for (; !problem && at != fs::directory_iterator{}; at.increment(problem)) {
+        paths.push_back(at->path());
+    }
+    if (problem) {
+        return base::fail(sys::io_error("cannot read", problem.value(), folder));
+    }
+    return paths;
+}
+
+std::string unfinished_trace_in(const std::string& folder)
+{
+    return folder + "/unfinished.trace";
+}
+
+base::Expected<std::optional<trace::RecordedImage>> image_at(const std::string& path)
+{
+    return trace::find_image([path] { return trace::open_for_reading(path); }, path);
+}
+
+base::Expected<LeftRecordings> recordings_in(const std::string& folder)
+{
+    const std::vector<fs::path> paths = MEMSWEEP_TRY(entries_of(folder));
+    LeftRecordings found;
+    for (const fs::path& path : paths) {
+        if (path.extension() == trace::recording_ending) {
+            take_recording(path.string(), found);
+        } else if (path.extension() == trace::refusal_ending) {
+            take_refusal(path, found);
+        }
+    }
+    if (std::error_code problem; fs::exists(unfinished_trace_in(folder), problem)) {
+        found.unfinished = unfinished_trace_in(folder);
+    }
+    return found;
+}
+
+base::Expected<std::string> make_recording_folder(const std::string& out)
+{
+    std::error_code problem;
+    const std::string folder = fs::absolute(out + ".recording", problem).lexically_normal().string();
+    if (::mkdir(folder.c_str(), 0700) == 0) {
+        return folder;
+    }
+    if (errno == EEXIST) {
+        return base::fail(base::ErrorCode::io,
+                          fmt::format("is left from a recording that was cut off: make a trace of it with `memsweep "
+                                      "record --recover {} -o FILE`, or remove it",
+                                      folder),
+                          folder);
+    }
+    return base::fail(sys::io_error("cannot make the folder", errno, folder));
+}
+
+base::Expected<void> check_room(const std::string& folder)
+{
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < trace::least_reach_bytes) {
+        return base::fail(sys::io_error(
+            fmt::format("files there must reach {}", base::exact_size(trace::least_reach_bytes)), EFBIG, folder));
+    }
+    auto file = sys::TempFile::create_in(folder);
+    const int problem = file ? file->reserve(trace::least_room_bytes) : errno;
+    if (problem != 0) {
+        return base::fail(sys::io_error("no room to record in", problem, folder));
+    }
+    return {};
+}
+
+void remove_recording(const std::string& folder, const std::vector<std::string>& taken)
+{
+    std::error_code problem;
+    for (const std::string& path : taken) {
+        fs::remove(path, problem);
+    }
+    fs::remove(folder, problem);
+}
+
+bool is_running(std::uint32_t process)
+{
+    const std::string text = sys::read_word(fmt::format("/proc/{}/stat", process));
+    const std::size_t name_end = text.rfind(')');
+    return name_end != std::string::npos && name_end + 2 < text.size() && text[name_end + 2] != 'Z' &&
+           text[name_end + 2] != 'X';
+}
+
+}  // namespace memsweep::app

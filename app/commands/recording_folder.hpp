@@ -1,0 +1,48 @@
+// The folder OUT.recording that recorders write to while their processes run, and memsweep to the trace that it begins.
+//
+// Errors   io, naming the folder.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/expected.hpp"
+#include "core/trace/recording.hpp"
+
+namespace memsweep::app {
+
+// A new one; one that an earlier recording left behind is refused. It stays until its trace is written whole, so that a
+// full disk loses nothing.
+[[nodiscard]] base::Expected<std::string> make_recording_folder(const std::string& out);
+
+// Shows that the first process can be recorded there, before hours are spent on a program that is not.
+[[nodiscard]] base::Expected<void> check_room(const std::string& folder);
+
+[[nodiscard]] base::Expected<std::vector<std::filesystem::path>> entries_of(const std::string& folder);
+
+// Absent while its headers are not written.
+[[nodiscard]] base::Expected<std::optional<trace::RecordedImage>> image_at(const std::string& path);
+
+// What is left in a folder.
+struct LeftRecordings {
+    std::vector<trace::RecordedImage> images;
+    std::vector<std::string> taken;     // files and links that are of no more use once there is a trace
+    std::vector<base::Error> not_read;  // why a file of the folder is not among the images: it stays
+    std::uint64_t refused{};            // processes for which no file could be made, the last of them for this reason
+    int refused_errno{};
+    std::optional<std::string> unfinished;  // the trace that was begun while they ran
+};
+
+[[nodiscard]] base::Expected<LeftRecordings> recordings_in(const std::string& folder);
+[[nodiscard]] std::string unfinished_trace_in(const std::string& folder);
+
+// In that order; the folder is left alone when something else is in it.
+void remove_recording(const std::string& folder, const std::vector<std::string>& taken = {});
+
+// A zombie has ended.
+[[nodiscard]] bool is_running(std::uint32_t process);
+
+}  // namespace memsweep::app

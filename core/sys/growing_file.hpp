@@ -1,0 +1,47 @@
+// A file that is worth keeping before it is whole: it grows piece by piece under a name of its own, and takes another
+// one at the end.
+//
+// Errors   the errno of the call that failed, 0 for success: the caller knows which path to name.
+// Ownership  the file stays, whatever becomes of this object.
+// Threads  one at a time.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/sys/descriptor.hpp"
+#include "core/sys/output_file.hpp"
+
+namespace memsweep::sys {
+
+class GrowingFile {
+  public:
+    // Empty with errno set when it cannot be made, or is there already. Its mode is what the umask leaves of rw-rw-rw-.
+    [[nodiscard]] static std::optional<GrowingFile> create(const std::string& path);
+
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+    // Whole or, after an error, not at all. The kernel begins to write a MiB to the disk as soon as it is full, so that
+    // little is left to wait for at the end.
+    [[nodiscard]] int append(std::string_view content) noexcept;
+    // What stands at the beginning.
+    [[nodiscard]] int overwrite(std::string_view content) noexcept;
+    [[nodiscard]] int take_mode_of(const struct stat& other) noexcept { return sys::take_mode_of(file_.get(), other); }
+    // On the disk, then under that name too, in the place of what is there. EXDEV on another file system. Where there
+    // are no hard links, the name of its own is gone.
+    [[nodiscard]] int appear_as(const std::string& path);
+
+  private:
+    GrowingFile(std::string path, UniqueFd file) noexcept : path_{std::move(path)}, file_{std::move(file)} {}
+
+    std::string path_;
+    UniqueFd file_;
+    std::uint64_t bytes_{};
+    std::uint64_t begun_to_flush_{};
+};
+
+}  // namespace memsweep::sys

@@ -1,0 +1,80 @@
+// What a recorder's file looks like while its process runs. Each process image (a start, a fork or an exec) has a file
+// of its own, <process>.<number>.mst in the folder of the recording, mapped by the process. It is no trace: `memsweep
+// record` makes one of it, while the process runs and when it has ended.
+//
+//   0       FileHeader, of a trace
+//   64      ChunkHeader of kind `slots`: it spans all slots
+//   128     ImageFacts
+//   4096    slots: each thread that runs writes into one; when that is full it goes on in another that is free, and
+//           `memsweep record` frees the full one once the chunk stands in the trace
+//   then    full chunks (kind `words`) that found no free slot to go on in, appended in the order they became full; one
+//           that filled its slot spans up to a multiple of the slot's size
+//
+// A slot holds at any instant all that its thread has recorded in it, so that a process may die at any instruction and
+// loses at most the event it was writing: the payload is words (event_words.hpp), each written by one store, and up to
+// `used` they are events or zeroes. A chunk that stands in its slot and at the end of the file, or in the trace, has
+// the same number and counts once.
+//
+// Where an image's file cannot be made, a symbolic link stands in its place, <process>.<number>.refused, and what it
+// names is the errno. A link needs neither a descriptor nor, on most file systems, a block of the disk.
+//
+// Memory   none, and no library: the recorder includes this file.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "core/trace/format/trace_layout.hpp"
+
+namespace memsweep::trace {
+
+inline constexpr const char* recording_ending = ".mst";
+inline constexpr const char* refusal_ending = ".refused";
+inline constexpr std::uint32_t recording_version = 2;
+inline constexpr std::uint32_t slots_offset = 4096;
+inline constexpr std::uint32_t slot_bytes = 64U << 10U;
+inline constexpr std::uint32_t max_slots = 4096;  // 256 MiB of addresses, of which a thread touches what it writes
+inline constexpr std::uint32_t fewest_slots = 16;
+// What a process can be recorded in at all: the file reaches so far, and has so much of the disk.
+inline constexpr std::uint64_t least_reach_bytes = slots_offset + std::uint64_t{fewest_slots} * slot_bytes;
+inline constexpr std::uint64_t least_room_bytes = slots_offset + slot_bytes;
+
+struct ImageFacts {
+    std::uint32_t version{recording_version};
+    std::uint32_t process{};
+    std::uint32_t parent{};
+    std::uint32_t slots{};              // that the file has room for
+    std::uint64_t start_ticks{};        // of the clock behind the stamps, read together with
+    std::uint64_t start_nanoseconds{};  // CLOCK_MONOTONIC
+    std::uint64_t start_unix_ns{};
+    std::uint64_t append_at{};       // where the next chunk goes that finds no slot
+    std::uint64_t lost_events{};     // that found no slot, or came after recording stopped
+    std::uint32_t stopped_errno{};   // why recording stopped before the process ended: ENOSPC, ...; 0: it did not
+    std::uint32_t foreign_malloc{};  // 1: the program brings its own malloc, so that its calls do not come by
+    std::uint32_t slots_used{};      // slots from this one on have never been used
+    std::uint32_t pid_namespace{};   // inode of /proc/self/ns/pid; 0: not known
+    char program[64]{};              // the last part of the executable's path, cut, and zeroes; empty: not known
+};
+static_assert(sizeof(ImageFacts) == 136 && std::is_trivially_copyable_v<ImageFacts>);
+inline constexpr std::uint32_t facts_offset = 128;
+
+// The recorder goes from free to writing and from there to full or, its chunk appended, writes on; who reads the
+// recording goes from full to free.
+enum class SlotState : std::uint32_t { free = 0, writing = 1, full = 2 };
+
+// The payload follows.
+struct Slot {
+    SlotState state{};
+    std::uint32_t used{};  // bytes of the payload that are events or zeroes
+    std::uint32_t reserved[14]{};
+    ChunkHeader chunk;  // process, thread, sequence and first_ticks are valid; the rest where it is appended
+};
+static_assert(sizeof(Slot) == 128 && std::is_trivially_copyable_v<Slot>);
+inline constexpr std::uint32_t slot_payload_bytes = slot_bytes - static_cast<std::uint32_t>(sizeof(Slot));
+
+// What `memsweep record` tells the library, in the environment.
+inline constexpr const char* recording_folder_variable = "MEMSWEEP_RECORD";
+inline constexpr const char* recording_options_variable =
+    "MEMSWEEP_RECORD_OPTIONS";  // count, min-size=N,sample=N,only-child-of=PROCESS
+
+}  // namespace memsweep::trace

@@ -1,0 +1,84 @@
+#include "core/trace/recorded_chunk.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include "core/trace/format/event_encoder.hpp"
+#include "core/trace/format/event_words.hpp"
+
+namespace memsweep::trace {
+namespace {
+
+// An event is at least one word, and in the long form of its operands at least three.
+constexpr std::size_t bytes_per_word = 32;
+static_assert(max_event_bytes <= 3 * bytes_per_word);
+
+std::uint8_t* encode(EventEncoder& encoder, std::uint8_t* at, WordEvent event,
+                     const std::array<std::uint64_t, max_operands>& values)
+{
+    const auto id = static_cast<std::uint32_t>(values[0]);
+    switch (event) {
+    case WordEvent::free:
+        return encoder.free(at, values[0]);
+    case WordEvent::malloc:
+        return encoder.malloc(at, values[0], values[1]);
+    case WordEvent::calloc:
+        return encoder.sized(at, OtherOperation::calloc, values[0], values[1]);
+    case WordEvent::realloc:
+        return encoder.realloc(at, values[2], values[0], values[1]);
+    case WordEvent::aligned_alloc:
+        return encoder.aligned_alloc(at, values[0], values[1], values[2]);
+    case WordEvent::failed_alloc:
+        return encoder.counted(at, OtherOperation::failed_alloc, values[0]);
+    case WordEvent::map:
+        return encoder.sized(at, OtherOperation::map, values[0], values[1]);
+    case WordEvent::unmap:
+        return encoder.sized(at, OtherOperation::unmap, values[0], values[1]);
+    case WordEvent::thread_start:
+        return encoder.counted(at, OtherOperation::thread_start, id);
+    case WordEvent::process:
+        return encoder.counted(at, OtherOperation::process, id);
+    case WordEvent::thread:
+        return encoder.counted(at, OtherOperation::thread, id);
+    case WordEvent::fork:
+        return encoder.counted(at, OtherOperation::fork, id);
+    case WordEvent::stamp:
+        return encoder.stamp(at, values[0]);
+    }
+    return at;
+}
+
+bool is_context(WordEvent event)
+{
+    return event == WordEvent::stamp || event == WordEvent::process || event == WordEvent::thread;
+}
+
+}  // namespace
+
+RecordedChunk ChunkTranslator::translated(const ChunkHeader& header, std::span<const std::uint8_t> payload,
+                                          std::uint32_t process)
+{
+    words_.resize(payload.size() / sizeof(std::uint64_t));
+    if (!words_.empty()) {
+        std::memcpy(words_.data(), payload.data(), words_.size() * sizeof(std::uint64_t));
+    }
+    ChunkHeader written{
+        .process = process, .thread = header.thread, .sequence = header.sequence, .first_ticks = header.first_ticks};
+    events_.resize(std::max(events_.size(), words_.size() * bytes_per_word + max_event_bytes));
+    EventEncoder encoder{written.rotation, written.first_ticks};
+    std::uint8_t* at = events_.data();
+    WordDecoder decoder{words_};
+    WordEvent event{};
+    std::array<std::uint64_t, max_operands> values{};
+    while (decoder.next(event, values)) {
+        at = encode(encoder, at, event, values);
+        written.events += is_context(event) ? 0U : 1U;
+    }
+    written.last_ticks = encoder.last_ticks();
+    const auto length = static_cast<std::size_t>(at - events_.data());
+    return {sealer_.sealed(written, {reinterpret_cast<const char*>(events_.data()), length}), decoder.damaged()};
+}
+
+}  // namespace memsweep::trace

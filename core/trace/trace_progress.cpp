@@ -1,0 +1,84 @@
+#include "core/trace/trace_progress.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/trace/format/crc32c.hpp"
+#include "core/trace/format/event_encoder.hpp"
+
+namespace memsweep::trace {
+namespace {
+
+// How a chunk ends a thread or an image that has nothing else in it.
+std::optional<OtherOperation> end_in(const SealedChunk& chunk)
+{
+    if (chunk.header.events != 1) {
+        return std::nullopt;
+    }
+    constexpr std::array ends{OtherOperation::thread_exit, OtherOperation::exec, OtherOperation::process_exit};
+    const auto stands_there = [&](OtherOperation end) {
+        std::uint8_t bytes[max_event_bytes]{};
+        EventEncoder encoder;
+        const std::uint8_t* const behind = encoder.bare(bytes, end);
+        return std::ranges::equal(chunk.stored, std::span{bytes, static_cast<std::size_t>(behind - bytes)}, {},
+                                  [](char stored) { return static_cast<std::uint8_t>(stored); });
+    };
+    const auto* const end = std::ranges::find_if(ends, stands_there);
+    return end != ends.end() ? std::optional{*end} : std::nullopt;
+}
+
+}  // namespace
+
+base::Expected<void> put(TraceProgress& progress, const TakeBytes& take, const RecordedChunk& chunk)
+{
+    const ChunkHeader& header = chunk.chunk.header;
+    MEMSWEEP_TRY(put_chunk(take, chunk.chunk));
+    StreamEnds& ends = progress.streams[header.process];
+    const auto end = end_in(chunk.chunk);
+    if (end && *end != OtherOperation::thread_exit) {
+        ends.clear();
+        ++progress.ended_images[header.process];
+    } else {
+        ends[header.thread] = {header.first_ticks, header.sequence + 1, header.last_ticks, end.has_value()};
+    }
+    progress.events += header.events;
+    progress.damaged_chunks += chunk.damaged ? 1U : 0U;
+    return {};
+}
+
+base::Expected<std::optional<UnfinishedTrace>> UnfinishedTrace::open(const ReadAt& read, const std::string& name)
+{
+    FileHeader header;
+    if (!MEMSWEEP_TRY(find_structure(read, 0, header))) {
+        return std::nullopt;
+    }
+    return UnfinishedTrace{read, MEMSWEEP_TRY(TraceFile::open(read, name))};
+}
+
+base::Expected<TraceProgress> UnfinishedTrace::copy_chunks(const TakeBytes& take) const
+{
+    TraceProgress progress{.damaged_chunks = file_.damage().corrupted_chunks};
+    for (const ChunkPlace& place : file_.event_chunks()) {
+        if (!is_finished() && file_.facts_at() && place.offset > *file_.facts_at()) {
+            break;
+        }
+        RecordedChunk chunk{.chunk = {place.header, std::string(place.header.stored_bytes, '\0')}};
+        std::string& stored = chunk.chunk.stored;
+        const std::size_t got = MEMSWEEP_TRY(
+            read_(place.offset + sizeof(ChunkHeader), {reinterpret_cast<std::uint8_t*>(stored.data()), stored.size()}));
+        const bool is_last = &place == &file_.event_chunks().back();
+        if (got == stored.size() && crc32c(stored.data(), stored.size()) == place.header.payload_crc) {
+            MEMSWEEP_TRY(put(progress, take, chunk));
+        } else if (!is_last) {  // the last one was being written, and is still in its slot
+            ++progress.damaged_chunks;
+        }
+    }
+    return progress;
+}
+
+}  // namespace memsweep::trace

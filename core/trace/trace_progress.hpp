@@ -1,0 +1,58 @@
+// A trace that is put together chunk by chunk: what stands in it, and one that was left unfinished.
+//
+// An unfinished trace holds what was taken out of recordings while their processes ran: full chunks, which stand
+// nowhere else, and of an image that another followed in its process all the rest, with its ends. Its header names no
+// process. What is written when the processes have ended begins with facts and is still in the recordings; the header
+// comes last of all.
+//
+// Memory   that of a ChunkTranslator, and some 80 bytes a thread.
+// Errors   invalid_input: the file is no trace; those of reading, and of the taker of the bytes.
+// Threads  one at a time.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "core/base/expected.hpp"
+#include "core/trace/recorded_chunk.hpp"
+#include "core/trace/recorded_pieces.hpp"
+#include "core/trace/trace_writer.hpp"
+
+namespace memsweep::trace {
+
+struct TraceProgress {
+    // By process, whose images stand one behind the other, each up to its end: how many have ended, and how far the
+    // threads of the next stand in it.
+    std::map<std::uint32_t, std::uint64_t> ended_images;
+    std::map<std::uint32_t, StreamEnds> streams;
+    std::uint64_t events{};
+    std::uint64_t damaged_chunks{};
+    ChunkTranslator translator;  // for the next chunks
+};
+
+// At the end of the trace. After an error it is not in it.
+[[nodiscard]] base::Expected<void> put(TraceProgress& progress, const TakeBytes& take, const RecordedChunk& chunk);
+
+class UnfinishedTrace {
+  public:
+    // Absent: nothing stands in the file.
+    [[nodiscard]] static base::Expected<std::optional<UnfinishedTrace>> open(const ReadAt& read,
+                                                                             const std::string& name);
+
+    // All of it had been written when it was left: it needs no recordings.
+    [[nodiscard]] bool is_finished() const noexcept { return file_.header().process != 0; }
+    [[nodiscard]] const FileHeader& header() const noexcept { return file_.header(); }
+    [[nodiscard]] const Facts& facts() const noexcept { return file_.facts(); }
+    // What was taken while the processes ran; of a finished one all chunks of events.
+    [[nodiscard]] base::Expected<TraceProgress> copy_chunks(const TakeBytes& take) const;
+
+  private:
+    UnfinishedTrace(ReadAt read, TraceFile file) : read_{std::move(read)}, file_{std::move(file)} {}
+
+    ReadAt read_;
+    TraceFile file_;
+};
+
+}  // namespace memsweep::trace
