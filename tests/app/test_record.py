@@ -19,6 +19,15 @@ BUILD = BINARY.parent
 CALLS = ("malloc", "calloc", "realloc", "free", "aligned_alloc", "map", "unmap", "failed_alloc")  # as count_calls.cpp has them
 SLOT = 64 << 10  # what a thread of a recorded process may lose
 LONGEST_S = 120
+PAGES_IN_CACHE = """
+import ctypes, mmap, os, sys
+file = os.open(sys.argv[1], os.O_RDWR)
+mapped = mmap.mmap(file, 0, mmap.MAP_PRIVATE)
+states = (ctypes.c_ubyte * (len(mapped) // mmap.PAGESIZE))()
+start = ctypes.c_void_p(ctypes.addressof(ctypes.c_ubyte.from_buffer(mapped)))
+assert ctypes.CDLL(None).mincore(start, ctypes.c_size_t(len(mapped)), states) == 0
+print(sum(state & 1 for state in states) * mmap.PAGESIZE)
+"""
 
 
 def program(name):
@@ -113,6 +122,12 @@ class Programs(Recording):
         self.assertEqual(outcome.code, 2, f"\n{outcome}")
         self.assertIn("recording stopped early: File too large", outcome.errors)
         self.assertGreater(self.info()["events"], 10_000)
+
+    def test_nothing_is_read_ahead(self):
+        measure = '"$1" -c "$2" "$3.recording/$$.0.mst"; exit $?'
+        in_cache = int(self.record("sh", "-c", measure, "sh", sys.executable, PAGES_IN_CACHE, self.trace).out)
+        self.assertGreater(in_cache, 0)
+        self.assertLess(in_cache, 2 * SLOT, "the header and the slot of one thread that allocates little")
 
     def test_peak_live_bytes(self):
         self.record(program("recorded_program"), "exits", code=3)
