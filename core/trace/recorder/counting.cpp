@@ -98,7 +98,7 @@ CountFile* make_file(std::uint32_t process) noexcept
     CountFile* const file = map_file(fd);
     kernel(SYS_close, fd);
     if (file == nullptr) {
-        kernel(SYS_unlink, path.data());
+        kernel(SYS_unlinkat, AT_FDCWD, path.data(), 0);
         RecordingFile::note_refusal(count_folder.data(), process, -ENOSPC);
         return nullptr;
     }
@@ -130,7 +130,7 @@ CountFile* current_file() noexcept
     return counting->file;
 }
 
-bool has_one_thread() noexcept
+[[maybe_unused]] bool has_one_thread() noexcept
 {
     return &__libc_single_threaded != nullptr && __libc_single_threaded != 0;
 }

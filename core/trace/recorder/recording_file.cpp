@@ -107,7 +107,7 @@ long RecordingFile::map() noexcept
 void RecordingFile::remove() noexcept
 {
     if (fd_ >= 0) {
-        kernel(SYS_unlink, path_.data());
+        kernel(SYS_unlinkat, AT_FDCWD, path_.data(), 0);
         kernel(SYS_close, fd_);
         fd_ = -1;
     }
