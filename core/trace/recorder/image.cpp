@@ -201,6 +201,7 @@ Slot* take_slot(std::uint32_t most, long& problem) noexcept
 
 void begin_chunk(ThreadLog& log, Slot* slot, std::uint64_t sequence) noexcept
 {
+    const std::uint64_t earliest = log.slot->chunk.first_ticks + 1;  // also where the clock stepped back since
     slot->used = 0;
     std::atomic_signal_fence(std::memory_order_seq_cst);  // in this order also for who finds it after a kill
     slot->chunk = {.kind = ChunkKind::words,
@@ -209,7 +210,7 @@ void begin_chunk(ThreadLog& log, Slot* slot, std::uint64_t sequence) noexcept
                    .process = image->facts->process,
                    .thread = log.thread,
                    .sequence = sequence,
-                   .first_ticks = the_clock().ticks()};
+                   .first_ticks = std::max(the_clock().ticks(), earliest)};
     slot_numbers[static_cast<std::size_t>(&log - image->logs.data())] = number_of(slot);
     log.slot = slot;
     log.end = payload_of(slot);
