@@ -64,8 +64,8 @@ libmimalloc2.0      optional  /usr/lib/*/libmimalloc.so.2.0 scenario tests, benc
 libtcmalloc-minimal4 optional /usr/lib/*/libtcmalloc_minimal.so.4 scenario tests, benchmarks: cases under tcmalloc
 valgrind            optional  valgrind                  unit tests: instructions of the hot paths
 qemu-system-x86     optional  qemu-system-x86_64        guest tests: machines with several NUMA nodes
-qemu-user           optional  qemu-aarch64              scenario tests: the recorder on Arm
-g++-aarch64-linux-gnu optional aarch64-linux-gnu-g++    scenario tests: the recorder on Arm
+qemu-user           optional  qemu-aarch64              scenario tests: what is compiled for Arm
+g++-aarch64-linux-gnu optional aarch64-linux-gnu-g++    scenario tests: what is compiled for Arm
 busybox-static      optional  busybox                   guest tests: the guest's tools
 linux-image-cloud-amd64 optional guest:kernel           guest tests: the guest's kernel, only unpacked into ~/.cache/memsweep
 openmpi-bin         optional  mpirun                    fleet tests: memsweep-mpi on several hosts

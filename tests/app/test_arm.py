@@ -1,4 +1,4 @@
-"""What is recorded on another processor is what was called: the recorder, compiled for Arm and emulated.
+"""What depends on the processor, for another one: compiled for Arm, and the recorder emulated.
 
 Programs are emulated by qemu-aarch64, which orders memory as this machine does and ignores MADV_WIPEONFORK: what only an Arm processor
 can show, and forks, are not judged.
@@ -6,6 +6,7 @@ can show, and forks, are not judged.
 
 import json
 import os
+import pathlib
 import platform
 import shlex
 import shutil
@@ -13,7 +14,7 @@ import struct
 import subprocess
 import unittest
 
-from memsweep_cli import BINARY, environment
+from memsweep_cli import BINARY, SOURCE, environment
 from test_record import CALLS, Recording
 
 BUILD = BINARY.parent
@@ -21,7 +22,7 @@ COMPILER, EMULATOR, LIBRARIES = "aarch64-linux-gnu-g++", "qemu-aarch64", "/usr/a
 NEEDED = ((COMPILER, "g++-aarch64-linux-gnu"), (EMULATOR, "qemu-user"))
 
 
-class RecordingOnArm(Recording):
+class OnArm(Recording):
     def setUp(self):
         super().setUp()
         for command, package in NEEDED:
@@ -33,21 +34,30 @@ class RecordingOnArm(Recording):
             self.commands = json.load(commands)
 
     def compiled(self, target):
-        """The objects of one target, by the options of the build."""
-        objects = []
-        for command in self.commands:
-            options = shlex.split(command["command"])[1:]
-            place = options.index("-o") + 1
-            if f"/{target}.dir/" in options[place]:
-                objects.append(self.folder / f"{target}{len(objects)}.o")
-                options[place] = objects[-1]
-                self.call(COMPILER, *options)
-        self.assertTrue(objects, f"{BUILD}/compile_commands.json says how {target} is compiled")
-        return objects
+        """The objects of one target."""
+        commands = [command for command in self.commands if f"/{target}.dir/" in command["command"]]
+        self.assertTrue(commands, f"{BUILD}/compile_commands.json says how {target} is compiled")
+        return [self.compiled_by(command, command["file"]) for command in commands]
+
+    def compiled_by(self, command, source):
+        """The object of a source, by the options of that command of the build."""
+        made = self.folder / f"{pathlib.Path(source).stem}.o"
+        options = shlex.split(command["command"])[1:]
+        options[options.index("-o") + 1] = made
+        options[options.index("-c") + 1] = source
+        self.call(COMPILER, *options)
+        return made
 
     def call(self, *argv, env=None):
         done = subprocess.run(argv, capture_output=True, text=True, check=False, cwd=self.folder, env=env)
         self.assertEqual(done.returncode, 0, f"{argv}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
+
+    def test_the_loops_of_the_probe_are_compiled(self):
+        scalar = SOURCE / "core/probe/kernels_scalar.cpp"
+        command = next(command for command in self.commands if command["file"] == os.fspath(scalar))
+        for source in (scalar, scalar.with_name("kernels_neon.cpp")):
+            with self.subTest(source.name):
+                self.compiled_by(command, source)
 
     def test_every_call_is_recorded(self):
         shared = ("-shared", "-Wl,-z,defs")
