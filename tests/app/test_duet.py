@@ -9,12 +9,9 @@ import sys
 import time
 import unittest
 
-from memsweep_cli import BINARY, SLEEP_SECONDS, CliTest, default_signals, environment, execute, left_sleepers
+from memsweep_cli import BINARY, NO_TIMES, SLEEP_SECONDS, CliTest, default_signals, environment, execute, left_sleepers
 
 PROGRAM = BINARY.parent / "recorded_amount"
-# Judged by the exact metrics alone.
-NO_TIMES = ("--threshold", "wall_time=1000%", "--threshold", "cpu_time=1000%", "--threshold", "working_set_peak=1000%",
-            "--threshold", "instructions=1000%")
 FEW = ("-n", "2", "--warmup", "0")
 
 # Says where it runs, and waits until the other of its round is there: who is counted runs alone.
