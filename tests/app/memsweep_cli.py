@@ -331,6 +331,12 @@ class CliTest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         self._drivers = 0
 
+    def need_commands(self, needed):
+        """Leaves the test out where one of these (command, package) is missing."""
+        for command, package in needed:
+            if shutil.which(command) is None:
+                self.leave_out(self.id(), f"{command} is not installed (package {package})")
+
     def leave_out(self, what, why):
         print(f"\nskipped: {what}: {why}", file=sys.stderr, flush=True)
         self.skipTest(why)

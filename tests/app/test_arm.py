@@ -9,7 +9,6 @@ import os
 import pathlib
 import platform
 import shlex
-import shutil
 import struct
 import subprocess
 import unittest
@@ -25,9 +24,7 @@ NEEDED = ((COMPILER, "g++-aarch64-linux-gnu"), (EMULATOR, "qemu-user"))
 class OnArm(Recording):
     def setUp(self):
         super().setUp()
-        for command, package in NEEDED:
-            if shutil.which(command) is None:
-                self.leave_out(self.id(), f"{command} is not installed (package {package})")
+        self.need_commands(NEEDED)
         if platform.machine() != "x86_64":
             self.leave_out(self.id(), f"this machine is {platform.machine()}")
         with open(BUILD / "compile_commands.json", encoding="utf-8") as commands:

@@ -21,9 +21,7 @@ NEEDED = (("debootstrap", "debootstrap"), ("unshare", "util-linux"), ("cpack", "
 class BareDebian(CliTest):
     def setUp(self):
         super().setUp()
-        for command, package in NEEDED:
-            if shutil.which(command) is None:
-                self.leave_out(self.id(), f"{command} is not installed (package {package})")
+        self.need_commands(NEEDED)
         if os.geteuid() != 0:
             self.leave_out(self.id(), "only root may make and enter another system")
         if sanitized() or not (BUILD / "CPackConfig.cmake").exists():

@@ -135,9 +135,7 @@ class Installed(CliTest):
         self.assertRegex(self.call(self.folder / "built/consumer").stdout, r"^\S+ 4\.00 KiB 2\.0\n$")
 
     def test_debian_package(self):
-        for command, package in (("dpkg-deb", "dpkg"), ("dpkg-shlibdeps", "dpkg-dev"), ("file", "file"), ("cpack", "cmake")):
-            if shutil.which(command) is None:
-                self.leave_out(self.id(), f"{command} is not installed (package {package})")
+        self.need_commands((("dpkg-deb", "dpkg"), ("dpkg-shlibdeps", "dpkg-dev"), ("file", "file"), ("cpack", "cmake")))
         self.call("cpack", "-G", "DEB", "--config", BUILD / "CPackConfig.cmake", "-B", self.folder / "packages")
         packages = list((self.folder / "packages").glob("*.deb"))
         self.assertEqual(len(packages), 1)
