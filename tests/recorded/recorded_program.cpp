@@ -9,7 +9,7 @@
 //   exits          ends by _exit with blocks alive; static destructors and thread destructors free
 //   loop N SIGNAL  allocates N times, then dies by the signal
 //   closes         closes all descriptors, then allocates a lot into a file of its own
-//   limits         no file may grow beyond 1 MiB, and few descriptors are allowed
+//   limits         no file may grow beyond 1 MiB, few descriptors are allowed, and its parent, stopped, empties no slot
 //   wait           allocates, prints "ready", and waits to be killed
 #include <array>
 #include <atomic>
@@ -283,7 +283,9 @@ int limits()
     const rlimit few{16, 16};
     setrlimit(RLIMIT_FSIZE, &small);
     setrlimit(RLIMIT_NOFILE, &few);
+    kill(getppid(), SIGSTOP);
     churn(300'000, 5);
+    kill(getppid(), SIGCONT);
     return 0;
 }
 
