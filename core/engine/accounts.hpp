@@ -28,18 +28,15 @@ class Stopwatch {
     // The repetition starts now.
     void begin()
     {
-        faults_at_start_ = probe_.faults();
+        kernel_at_start_ = probe_.kernel_use();
         record_.knows_run_delay = probe_.run_delay().has_value();
         started_ = clock_.now();
     }
 
     [[nodiscard]] std::chrono::nanoseconds started() const { return started_; }
-    [[nodiscard]] sys::FaultCounts faults_so_far() const
+    [[nodiscard]] sys::KernelUse kernel_so_far() const
     {
-        sys::FaultCounts now = probe_.faults();
-        now.minor -= faults_at_start_.minor + excluded_.faults.minor;
-        now.major -= faults_at_start_.major + excluded_.faults.major;
-        return now;
+        return probe_.kernel_use() - kernel_at_start_ - excluded_.kernel;
     }
 
     // The timed steps; adds to the record.
@@ -49,20 +46,21 @@ class Stopwatch {
         running_ = true;
         arrays_at_start_ = record_.array_counts.made;
         cpu_at_start_ = clock_.process_cpu() - excluded_.cpu;
-        faults_at_watch_ = faults_so_far();
+        kernel_at_watch_ = kernel_so_far();
         wall_at_start_ = clock_.now() - excluded_.wall;
     }
 
     void stop()
     {
         const std::chrono::nanoseconds now = clock_.now() - excluded_.wall;
-        const sys::FaultCounts faults = faults_so_far();
+        const sys::KernelUse kernel = kernel_so_far() - kernel_at_watch_;
         const std::chrono::nanoseconds cpu = clock_.process_cpu() - excluded_.cpu;
         running_ = false;
         record_.wall_ns += (now - wall_at_start_).count();
         record_.cpu_ns += (cpu - cpu_at_start_).count();
-        record_.minor_faults += faults.minor - faults_at_watch_.minor;
-        record_.major_faults += faults.major - faults_at_watch_.major;
+        record_.kernel_ns += kernel.time.count();
+        record_.minor_faults += kernel.minor_faults;
+        record_.major_faults += kernel.major_faults;
         record_.timed_arrays += record_.array_counts.made - arrays_at_start_;
         record_.costs += costs_of_thread() - excluded_.costs - costs_at_watch_;
     }
@@ -73,20 +71,18 @@ class Stopwatch {
     struct Pause {
         std::chrono::nanoseconds wall{};
         std::chrono::nanoseconds cpu{};
-        sys::FaultCounts faults;
+        sys::KernelUse kernel;
         Costs costs;
     };
     [[nodiscard]] Pause pause() const
     {
         const std::chrono::nanoseconds wall = clock_.now();
-        return {wall, clock_.process_cpu(), probe_.faults(), costs_of_thread()};
+        return {wall, clock_.process_cpu(), probe_.kernel_use(), costs_of_thread()};
     }
 
     void resume(const Pause& since)
     {
-        const sys::FaultCounts faults = probe_.faults();
-        excluded_.faults.minor += faults.minor - since.faults.minor;
-        excluded_.faults.major += faults.major - since.faults.major;
+        excluded_.kernel += probe_.kernel_use() - since.kernel;
         excluded_.costs += costs_of_thread() - since.costs;
         excluded_.cpu += clock_.process_cpu() - since.cpu;
         excluded_.wall += clock_.now() - since.wall;
@@ -94,27 +90,27 @@ class Stopwatch {
 
     struct PhaseStart {
         std::chrono::nanoseconds wall{};
-        sys::FaultCounts faults;
+        sys::KernelUse kernel;
         Costs costs;  // all but run_delay_ns, which would take a system call at each end
     };
     [[nodiscard]] PhaseStart enter_phase() const
     {
-        const sys::FaultCounts faults = faults_so_far();
-        return {clock_.now() - excluded_.wall, faults, costs_of_memory() - excluded_.costs};
+        const sys::KernelUse kernel = kernel_so_far();
+        return {clock_.now() - excluded_.wall, kernel, costs_of_memory() - excluded_.costs};
     }
 
     void leave_phase(PhaseRecord& phase, const PhaseStart& start) const
     {
         const std::chrono::nanoseconds now = clock_.now();
-        const sys::FaultCounts faults = faults_so_far();
+        const sys::KernelUse kernel = kernel_so_far() - start.kernel;
         if (phase.entered++ == 0) {
             phase.first_start_ns = (start.wall + excluded_.wall - started_).count();
         }
         phase.last_end_ns = (now - started_).count();
         phase.costs += costs_of_memory() - excluded_.costs - start.costs;
         phase.time_ns += (now - excluded_.wall - start.wall).count();
-        phase.minor_faults += faults.minor - start.faults.minor;
-        phase.major_faults += faults.major - start.faults.major;
+        phase.minor_faults += kernel.minor_faults;
+        phase.major_faults += kernel.major_faults;
     }
 
   private:
@@ -138,13 +134,13 @@ class Stopwatch {
     const CaseMemory& memory_;
     RepetitionRecord& record_;
     std::chrono::nanoseconds started_{};
-    sys::FaultCounts faults_at_start_;
+    sys::KernelUse kernel_at_start_;
     Pause excluded_;
 
     bool running_{};
     std::chrono::nanoseconds wall_at_start_{};
     std::chrono::nanoseconds cpu_at_start_{};
-    sys::FaultCounts faults_at_watch_;
+    sys::KernelUse kernel_at_watch_;
     Costs costs_at_watch_;
     std::uint64_t arrays_at_start_{};
 };
@@ -247,15 +243,15 @@ class Accounts {
     void fill_point(PointRecord& point, const Sample& sample, std::chrono::nanoseconds now)
     {
         const lifetime::DisciplineStats stats = memory_.heap.stats();
-        const sys::FaultCounts faults = stopwatch_.faults_so_far();
+        const sys::KernelUse kernel = stopwatch_.kernel_so_far();
         point.name = sample.name;
         point.t_ns = (now - stopwatch_.started()).count();
         point.live_bytes = memory_.counters.live_bytes();
         point.floating_bytes = stats.floating_bytes;
         point.queue_depth = stats.queue_depth;
         point.idle_bytes = stats.idle_bytes + pool_stats().idle_bytes;
-        point.minor_faults = faults.minor;
-        point.major_faults = faults.major;
+        point.minor_faults = kernel.minor_faults;
+        point.major_faults = kernel.major_faults;
         if (sample.counters_only) {
             return;
         }

@@ -108,7 +108,7 @@ class ConcatCalls {
     [[nodiscard]] memory::AllocStatus time_calls(const Concat& concat, const array::ConcatCall& call,
                                                  Stopwatch& stopwatch, const std::function<void()>& before_call)
     {
-        const std::uint64_t faults = stopwatch.faults_so_far().minor;
+        const std::uint64_t faults = stopwatch.kernel_so_far().minor_faults;
         for (std::uint64_t left = concat.calls; left > 0; --left) {
             before_call();
             std::chrono::nanoseconds start = clock_.now();
@@ -129,7 +129,7 @@ class ConcatCalls {
             const std::chrono::nanoseconds end = clock_.now();
             region_.call_times_ns[record_.calls++] = (end - start).count();
         }
-        record_.call_minor_faults += stopwatch.faults_so_far().minor - faults;
+        record_.call_minor_faults += stopwatch.kernel_so_far().minor_faults - faults;
         return memory::AllocStatus::ok;
     }
 

@@ -126,7 +126,7 @@ class Interpreter {
         }
         static_cast<void>(probe_.snapshot());
         static_cast<void>(probe_.peak_bytes());
-        static_cast<void>(stopwatch_.faults_so_far());
+        static_cast<void>(stopwatch_.kernel_so_far());
         static_cast<void>(clock_.process_cpu());
         static_cast<void>(clock_.now());
         record_.counts = {};

@@ -422,6 +422,7 @@ constexpr auto rows = std::to_array<Extractor>({
          return record.knows_run_delay ? Value{seconds(record.costs.run_delay_ns)} : std::nullopt;
      },
      "this kernel keeps no /proc/PID/schedstat"},
+    {Id::kernel_time, has_steps, timed<&Record::kernel_ns>},
     {Id::other_time, has_steps, other_time, no_cost},
     {Id::drain_time, has<model::DrainStep>, step_time<Id::drain_time>},
     {Id::trims, trims, step_count<Id::trims>},

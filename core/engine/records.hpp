@@ -180,6 +180,7 @@ inline constexpr std::uint64_t not_counted = ~std::uint64_t{0};
 struct RepetitionRecord {
     std::int64_t wall_ns{};
     std::int64_t cpu_ns{};
+    std::int64_t kernel_ns{};  // of cpu_ns
     std::uint64_t minor_faults{};
     std::uint64_t major_faults{};
     bool knows_run_delay{};

@@ -70,7 +70,7 @@ bool describes_machine(std::string_view metric)
 bool explains_time(std::string_view metric)
 {
     return metric == "fault_time" || metric == "allocator_time" || metric == "collector_wait_time" ||
-           metric == "run_delay_time" || metric == "other_time";
+           metric == "run_delay_time" || metric == "kernel_time" || metric == "other_time";
 }
 
 }  // namespace memsweep::model

@@ -86,9 +86,9 @@ base::Expected<OwnProcessProbe> OwnProcessProbe::open()
 base::Expected<MemorySnapshot> OwnProcessProbe::snapshot() noexcept
 {
     auto snapshot = MEMSWEEP_TRY(read_smaps(smaps_.get(), smaps_path()));
-    const FaultCounts now = faults();
-    snapshot.minor_faults = now.minor;
-    snapshot.major_faults = now.major;
+    const KernelUse now = kernel_use();
+    snapshot.minor_faults = now.minor_faults;
+    snapshot.major_faults = now.major_faults;
     return snapshot;
 }
 
@@ -97,10 +97,12 @@ std::uint64_t minor_faults() noexcept
     return static_cast<std::uint64_t>(own_usage().ru_minflt);
 }
 
-FaultCounts OwnProcessProbe::faults() const noexcept
+KernelUse OwnProcessProbe::kernel_use() const noexcept
 {
     const rusage usage = own_usage();
-    return {.minor = static_cast<std::uint64_t>(usage.ru_minflt), .major = static_cast<std::uint64_t>(usage.ru_majflt)};
+    return {.minor_faults = static_cast<std::uint64_t>(usage.ru_minflt),
+            .major_faults = static_cast<std::uint64_t>(usage.ru_majflt),
+            .time = std::chrono::seconds{usage.ru_stime.tv_sec} + std::chrono::microseconds{usage.ru_stime.tv_usec}};
 }
 
 std::optional<std::chrono::nanoseconds> OwnProcessProbe::run_delay() const noexcept

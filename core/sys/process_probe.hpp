@@ -36,10 +36,24 @@ struct MemorySnapshot {
     [[nodiscard]] std::uint64_t working_set_bytes() const noexcept { return rss_bytes + hugetlb_bytes; }
 };
 
-// getrusage(RUSAGE_SELF): ru_minflt, ru_majflt.
-struct FaultCounts {
-    std::uint64_t minor{};
-    std::uint64_t major{};
+// What the kernel has done for this process, all its threads: getrusage(RUSAGE_SELF)'s ru_minflt, ru_majflt, ru_stime.
+// Where the kernel samples its time at ticks (CONFIG_TICK_CPU_ACCOUNTING), 0.5 s of it are known to some 3 %.
+struct KernelUse {
+    std::uint64_t minor_faults{};
+    std::uint64_t major_faults{};
+    std::chrono::nanoseconds time{};
+
+    KernelUse& operator+=(const KernelUse& other) noexcept
+    {
+        minor_faults += other.minor_faults;
+        major_faults += other.major_faults;
+        time += other.time;
+        return *this;
+    }
+    friend KernelUse operator-(const KernelUse& a, const KernelUse& b) noexcept
+    {
+        return {a.minor_faults - b.minor_faults, a.major_faults - b.major_faults, a.time - b.time};
+    }
 };
 
 [[nodiscard]] std::uint64_t minor_faults() noexcept;  // of this process, by getrusage
@@ -49,7 +63,7 @@ class ProcessProbe {
     virtual ~ProcessProbe() = default;
 
     [[nodiscard]] virtual base::Expected<MemorySnapshot> snapshot() noexcept = 0;
-    [[nodiscard]] virtual FaultCounts faults() const noexcept = 0;
+    [[nodiscard]] virtual KernelUse kernel_use() const noexcept = 0;
 
     // How long the thread that opened the probe was ready to run and had no processor, since it began: the second field
     // of /proc/thread-self/schedstat (Documentation/scheduler/sched-stats.rst). Empty: the kernel does not keep it.
@@ -73,7 +87,7 @@ class OwnProcessProbe final : public ProcessProbe {
     [[nodiscard]] static base::Expected<OwnProcessProbe> open();
 
     [[nodiscard]] base::Expected<MemorySnapshot> snapshot() noexcept override;
-    [[nodiscard]] FaultCounts faults() const noexcept override;
+    [[nodiscard]] KernelUse kernel_use() const noexcept override;
     [[nodiscard]] std::optional<std::chrono::nanoseconds> run_delay() const noexcept override;
     void reset_peak() noexcept override;
     [[nodiscard]] base::Expected<std::uint64_t> peak_bytes() noexcept override;

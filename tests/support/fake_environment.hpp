@@ -27,15 +27,16 @@ class FakeClock final : public sys::Clock {
     mutable std::atomic<std::int64_t> cpu_{0};
 };
 
-// Every snapshot costs three minor faults, as a real one might; every fault count read costs none.
+// Every snapshot costs three minor faults and 1 us in the kernel, as a real one might; reading these costs none.
 class FakeProbe final : public sys::ProcessProbe {
   public:
     [[nodiscard]] base::Expected<sys::MemorySnapshot> snapshot() noexcept override
     {
         minor_faults += 3;
+        kernel_time += std::chrono::microseconds{1};
         return sys::MemorySnapshot{.rss_bytes = rss_bytes, .minor_faults = minor_faults};
     }
-    [[nodiscard]] sys::FaultCounts faults() const noexcept override { return {minor_faults, 0}; }
+    [[nodiscard]] sys::KernelUse kernel_use() const noexcept override { return {minor_faults, 0, kernel_time}; }
     [[nodiscard]] std::optional<std::chrono::nanoseconds> run_delay() const noexcept override { return delay; }
     void reset_peak() noexcept override {}
     [[nodiscard]] base::Expected<std::uint64_t> peak_bytes() noexcept override { return peak; }
@@ -43,6 +44,7 @@ class FakeProbe final : public sys::ProcessProbe {
     std::uint64_t rss_bytes{10 << 20};
     std::uint64_t peak{50 << 20};
     std::uint64_t minor_faults{100};
+    std::chrono::nanoseconds kernel_time{};
     std::optional<std::chrono::nanoseconds> delay{0};
 };
 

@@ -13,9 +13,9 @@ inline std::uint64_t faults_of(const auto& action)
 {
     const auto probe = sys::OwnProcessProbe::open();
     REQUIRE(probe);
-    const auto before = probe->faults().minor;
+    const auto before = probe->kernel_use().minor_faults;
     action();
-    return probe->faults().minor - before;
+    return probe->kernel_use().minor_faults - before;
 }
 
 // As many faults as pages, within 1 %.
