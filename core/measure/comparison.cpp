@@ -98,7 +98,7 @@ void excuse_machine(Comparison& comparison, const RunReport& base, const RunRepo
             continue;
         }
         const CasePair& pair = comparison.pairs[metric.pair];
-        const std::vector<MachineDrift> own = drifts_of_case(drifts, *pair.base, metric.metric);
+        const std::vector<MachineDrift> own = drifts_of_case(drifts, pair, metric.metric);
         const MachineDrift* const drift = explaining(own, metric);
         std::string why = drift != nullptr ? drift_text(*drift, metric) : why_machine(pair, metric, own);
         if (!why.empty()) {

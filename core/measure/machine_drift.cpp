@@ -18,6 +18,7 @@ namespace memsweep::measure {
 namespace {
 
 constexpr double least_drift = 0.02;
+constexpr double as_many_faults = 0.15;  // more or fewer: what is planted may be a tenth
 
 bool is_rate(const MetricComparison& metric)
 {
@@ -39,6 +40,68 @@ double left_of(const MachineDrift& drift, const MetricComparison& metric)
     return grew ? adjusted(drift, metric) - base : base - adjusted(drift, metric);
 }
 
+std::optional<MachineDrift> drift_of(FixedWork kind, std::string_view work, const std::vector<double>& base,
+                                     const std::vector<double>& candidate)
+{
+    if (std::min(base.size(), candidate.size()) < min_repetitions || !all_positive(base) || !all_positive(candidate)) {
+        return std::nullopt;
+    }
+    const Shift ratio = hodges_lehmann(base, candidate);
+    const bool is_shown = ratio.interval && ((*ratio.interval)[0] > 1 || (*ratio.interval)[1] < 1);
+    return ratio.is_ratio && is_shown && std::abs(ratio.estimate - 1) >= least_drift
+               ? std::optional{MachineDrift{kind, work, ratio, median(base), median(candidate)}}
+               : std::nullopt;
+}
+
+// The kernel's time a fault in each repetition; empty where one is unknown.
+std::vector<double> fault_prices(const model::CaseReport& report)
+{
+    const auto times = case_values(report, {}, "kernel_time");
+    const auto faults = case_values(report, {}, "minor_faults");
+    std::vector<double> prices;
+    for (std::size_t i = 0; i < std::min(times.size(), faults.size()); ++i) {
+        if (!times[i] || !faults[i] || *faults[i] <= 0) {
+            return {};
+        }
+        prices.push_back(*times[i] / *faults[i]);
+    }
+    return prices;
+}
+
+std::optional<MachineDrift> drift_of_own_faults(const CasePair& pair)
+{
+    const auto before = case_median(*pair.base, {}, "minor_faults");
+    const auto after = case_median(*pair.candidate, {}, "minor_faults");
+    if (!before || !after || std::abs(*after - *before) > as_many_faults * *before) {
+        return std::nullopt;
+    }
+    return drift_of(FixedWork::own_faults, "the kernel's part of the case, for each page fault,",
+                    fault_prices(*pair.base), fault_prices(*pair.candidate));
+}
+
+// What part of a time of the case is work of that kind; empty: not known.
+std::optional<double> share_of(FixedWork kind, const model::CaseReport& base, std::string_view metric)
+{
+    std::string_view part;
+    switch (kind) {
+    case FixedWork::first_touch:
+        part = "fault_time";
+        break;
+    case FixedWork::release:
+        part = "allocator_time";
+        break;
+    case FixedWork::own_faults:
+        part = "kernel_time";
+        break;
+    case FixedWork::computation:
+    case FixedWork::copy:
+        return std::nullopt;
+    }
+    const auto whole = case_median(base, {}, metric == "cpu_time" ? "cpu_time" : "wall_time");
+    const auto spent = case_median(base, {}, part);
+    return spent && whole && *whole > 0 ? std::optional{std::clamp(*spent / *whole, 0.0, 1.0)} : std::nullopt;
+}
+
 }  // namespace
 
 std::vector<MachineDrift> machine_drifts(const model::MachineRounds& base, const model::MachineRounds& candidate)
@@ -56,34 +119,25 @@ std::vector<MachineDrift> machine_drifts(const model::MachineRounds& base, const
          {FixedWork::release, "the return of 8 MiB", &model::MachineRounds::release_seconds}}};
     std::vector<MachineDrift> drifts;
     for (const auto& [kind, work, rounds] : kinds) {
-        const std::vector<double>& from = base.*rounds;
-        const std::vector<double>& to = candidate.*rounds;
-        if (std::min(from.size(), to.size()) < min_repetitions || !all_positive(from) || !all_positive(to)) {
-            continue;
-        }
-        const Shift ratio = hodges_lehmann(from, to);
-        const bool is_shown = ratio.interval && ((*ratio.interval)[0] > 1 || (*ratio.interval)[1] < 1);
-        if (ratio.is_ratio && is_shown && std::abs(ratio.estimate - 1) >= least_drift) {
-            drifts.push_back({kind, work, ratio, median(from), median(to)});
+        if (auto drift = drift_of(kind, work, base.*rounds, candidate.*rounds)) {
+            drifts.push_back(*drift);
         }
     }
     return drifts;
 }
 
-std::vector<MachineDrift> drifts_of_case(std::vector<MachineDrift> drifts, const model::CaseReport& base,
+std::vector<MachineDrift> drifts_of_case(std::vector<MachineDrift> drifts, const CasePair& pair,
                                          std::string_view metric)
 {
-    const auto wall = case_median(base, {}, "wall_time");
-    if (is_of_one_event(metric) || !wall || *wall <= 0) {
+    if (const auto own = drift_of_own_faults(pair)) {
+        drifts.push_back(*own);
+    }
+    if (is_of_one_event(metric)) {
         return drifts;
     }
     for (MachineDrift& drift : drifts) {
-        const bool touches = drift.kind == FixedWork::first_touch;
-        const auto part = touches || drift.kind == FixedWork::release
-                              ? case_median(base, {}, touches ? "fault_time" : "allocator_time")
-                              : std::nullopt;
-        if (part) {
-            drift.share = std::clamp(*part / *wall, 0.0, 1.0);
+        if (const auto share = share_of(drift.kind, *pair.base, metric)) {
+            drift.share = *share;
             drift.ratio.estimate = 1 + (drift.ratio.estimate - 1) * drift.share;
         }
     }

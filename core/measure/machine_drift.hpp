@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/measure/cases.hpp"
 #include "core/measure/comparison.hpp"
 #include "core/measure/statistics.hpp"
 #include "core/model/report.hpp"
@@ -15,7 +16,7 @@
 namespace memsweep::measure {
 
 // What a case does of the same kind, as far as it is known: then a drift excuses no more than that share of its time.
-enum class FixedWork : std::uint8_t { computation, copy, first_touch, release };
+enum class FixedWork : std::uint8_t { computation, copy, first_touch, release, own_faults };
 
 struct MachineDrift {
     FixedWork kind{};
@@ -34,7 +35,10 @@ struct MachineDrift {
 // As they bear on a metric of a case: what faults or returns memory for a tenth of its time takes part in a tenth of
 // such a drift. The share is that of wall_time by fault_time and allocator_time, where they were measured and the
 // metric is a time of all that the case does; else the drift is whole. What is left below 2 % is none.
-[[nodiscard]] std::vector<MachineDrift> drifts_of_case(std::vector<MachineDrift> drifts, const model::CaseReport& base,
+//
+// One more is what the case's own faults have changed by, where both sides had as many: its kernel_time a fault. A host
+// that takes freed memory back makes the memory of a case dearer, and not the little that the rounds touch.
+[[nodiscard]] std::vector<MachineDrift> drifts_of_case(std::vector<MachineDrift> drifts, const CasePair& pair,
                                                        std::string_view metric);
 
 // The drift without which what is left of a change in time or throughput is within its threshold. The one that leaves

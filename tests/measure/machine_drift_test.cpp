@@ -115,13 +115,48 @@ TEST_CASE("what faults for a tenth of its time takes part in a tenth of a fault'
     const MachineDrift release{FixedWork::release, "the return of 8 MiB", Shift{.is_ratio = true, .estimate = 2}, 1, 2};
     const model::CaseReport slower =
         case_report({}, {metric("wall_time", ten), metric("fault_time", scaled(ten, 0.1))});
-    const auto own = drifts_of_case({touch, copy, release}, slower, "wall_time");
+    const auto own = drifts_of_case({touch, copy, release}, {&slower, &slower}, "wall_time");
     CHECK(own[0].ratio.estimate == Catch::Detail::Approx(1.05));
     CHECK(own[1].ratio.estimate == 1.2);
     CHECK(own[2].ratio.estimate == 2);  // how long it was in the allocator is not known
-    CHECK(drifts_of_case({touch}, slower, "drain_time").front().ratio.estimate == 1.5);
-    CHECK(drifts_of_case({touch}, case_report({}, {}), "wall_time").front().ratio.estimate == 1.5);
+    CHECK(drifts_of_case({touch}, {&slower, &slower}, "drain_time").front().ratio.estimate == 1.5);
+    const model::CaseReport unknown = case_report({}, {});
+    CHECK(drifts_of_case({touch}, {&unknown, &unknown}, "wall_time").front().ratio.estimate == 1.5);
     const model::CaseReport hardly =
         case_report({}, {metric("wall_time", ten), metric("fault_time", scaled(ten, 0.01))});
-    CHECK(drifts_of_case({touch}, hardly, "wall_time").empty());
+    CHECK(drifts_of_case({touch}, {&hardly, &hardly}, "wall_time").empty());
+}
+
+TEST_CASE("faults of a case that the kernel took longer for are the machine's doing", "[unit]")
+{
+    struct Faulting {
+        double faults{};
+        double each{};
+    };
+    const auto run = [](const Faulting& faulting, double other) {
+        const std::vector<double> kernel = scaled(ten, faulting.faults * faulting.each);
+        std::vector<double> whole = kernel;
+        std::ranges::transform(whole, ten, whole.begin(), [&](double part, double one) { return part + one * other; });
+        return case_report({}, {metric("wall_time", whole), metric("cpu_time", whole), metric("kernel_time", kernel),
+                                metric("minor_faults", std::vector<double>(10, faulting.faults))});
+    };
+    const auto verdict = [&](const Faulting& before, const Faulting& after, double other) {
+        model::RunReport base, candidate;
+        base.cases = {run(before, 0.5)};
+        candidate.cases = {run(after, other)};
+        base.run.scenario_name = candidate.run.scenario_name = "demo";
+        const Comparison comparison = *measure::compare_reports(base, candidate, {});
+        const auto wall = std::ranges::find(comparison.metrics, "wall_time", &MetricComparison::metric);
+        return std::pair{wall->verdict, wall->why};
+    };
+    const Faulting warm{5e5, 2e-6}, cold{5e5, 3e-6};
+    const auto [dearer, why] = verdict(warm, cold, 0.5);
+    CHECK(dearer == Verdict::inconclusive);
+    CHECK_THAT(why, Contains("33.3 % slower under the candidate (the kernel's part of the case, for each page fault, "
+                             "took 3.00 us, under the base 2.00 us, and such work is 66.7 % of the case)"));
+    CHECK(verdict(cold, warm, 0.5).first == Verdict::inconclusive);
+    CHECK(verdict(warm, cold, 0.8).first == Verdict::regressed);               // more than its faults cost
+    CHECK(verdict(warm, {5e5, 2e-6}, 0.8).first == Verdict::regressed);        // they cost as much
+    CHECK(verdict(warm, {6e5, 2e-6}, 0.5).first == Verdict::regressed);        // more of them
+    CHECK(verdict(warm, {1e3, 2e-3}, 0.5 + 0.3).first == Verdict::regressed);  // few, of huge pages
 }
