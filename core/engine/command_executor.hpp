@@ -1,13 +1,9 @@
-// Runs repetitions of foreign programs: prepares, starts, samples the process tree, waits, cleans up.
+// Runs repetitions of foreign programs: prepares, runs each under a Supervision, cleans up, counts allocations behind.
 //
-// A program that misbehaves costs its own case: what it leaves running is killed and reaped, what it prints beyond any
-// measure is read and forgotten, and at the timeout it and all that it started get SIGTERM, then SIGKILL.
+// A program that misbehaves costs its own case.
 //
-// Units    the wall time is from the word to start, which a process waits for that is there already, to the program's
-//          end, which the kernel reports.
 // Cost     while the program runs: its tree is sampled from outside, at the case's interval or so that a fiftieth of
-// one
-//          processor is spent. The first sample comes when short programs have ended.
+//          one processor is spent. The first sample comes when short programs have ended.
 //          Where allocations are counted, the program runs once more, untimed, under the recorder.
 // Errors   an Outcome, never an exception; `crashed` for an exit code other than the case's.
 // Threads  one, which also adopts orphans for as long as this process lives. run_together supervises each program by a
@@ -22,15 +18,13 @@
 #include <vector>
 
 #include "core/engine/executor.hpp"
-#include "core/engine/tree_sampler.hpp"
+#include "core/engine/supervision.hpp"
 #include "core/model/command.hpp"
 #include "core/sys/clock.hpp"
 #include "core/sys/signals.hpp"
 #include "core/trace/counts.hpp"
 
 namespace memsweep::engine {
-
-struct Hold;
 
 class CommandExecutor final : public Executor {
   public:

@@ -1,0 +1,107 @@
+// One run of a foreign program: started, watched, sampled from outside, and made to end with all that it has started.
+//
+// At the timeout, or when the user stops the run, the program and its descendants get SIGTERM, and SIGKILL a second
+// later. Descendants that outlive the program are killed and reaped. What it prints beyond any measure is read and
+// forgotten.
+//
+// Units    the wall time is from the word to start, which a process waits for that is there already, to the program's
+//          end, which the kernel reports.
+// Errors   in ProgramEnd: `broken` and the reason where the program could not be started.
+// Threads  one, of a process that adopts orphans (sys::adopt_orphans).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/engine/executor.hpp"
+#include "core/engine/program_output.hpp"
+#include "core/engine/tree_sampler.hpp"
+#include "core/model/command.hpp"
+#include "core/sys/clock.hpp"
+#include "core/sys/command_launch.hpp"
+#include "core/sys/process_tree.hpp"
+#include "core/sys/signals.hpp"
+
+namespace memsweep::engine {
+
+// What a program has to keep to that runs at the same time as another.
+struct Hold {
+    std::optional<std::uint32_t> processor;  // it runs on no other
+    std::function<void(int gate)> ready;     // somebody else releases this gate of its launch; empty: it begins at once
+};
+
+// How one program ended, and what it used.
+struct ProgramEnd {
+    Ending ending{Ending::broken};
+    std::string reason;
+    sys::ExitStatus status;
+    std::chrono::nanoseconds wall{};
+    sys::HardwareCounts hardware;
+    sys::Cleared left;
+    std::string last_words;
+    std::string checksum;  // empty: not asked for
+};
+
+// From its timeout to the end of all that it has started, at most.
+inline constexpr std::chrono::nanoseconds longest_ending = std::chrono::seconds{11};
+
+class Supervision {
+  public:
+    Supervision(const sys::Clock& clock, const sys::StopSignals& signals, std::chrono::nanoseconds timeout)
+        : clock_{clock}, signals_{signals}, timeout_{timeout}
+    {
+    }
+
+    // From here on programs run under a library that counts their allocations into a folder.
+    void count_with(const std::string& recorder, const std::string& folder);
+
+    // As the next program is to be held.
+    void hold(const Hold& hold);
+
+    // `sampler`: null: its memory is of no interest.
+    ProgramEnd run(const model::CommandSpec& command, const std::vector<std::string>& words,
+                   const model::AllocatorSpec& allocator, const std::string& output, std::chrono::nanoseconds interval,
+                   TreeSampler* sampler, const std::function<void(int pid)>& started);
+
+  private:
+    base::Expected<sys::CommandLaunch> prepare(const model::CommandSpec& command, const std::vector<std::string>& words,
+                                               const model::AllocatorSpec& allocator, const std::string& output,
+                                               bool waits);
+
+    // In front of an allocator that is preloaded too.
+    void preload_recorder(sys::SpawnOptions& program) const;
+
+    // Until the program has ended, runs out of time or the user stops the run.
+    void watch(sys::ChildProcess& process, std::chrono::nanoseconds begin, std::chrono::nanoseconds interval,
+               TreeSampler* sampler, ProgramEnd& end);
+
+    // Reads what the program says meanwhile; true as soon as it has ended.
+    bool wait_for_end(const sys::ChildProcess& process, std::chrono::nanoseconds wait);
+
+    // The program and all that it has started are asked to end, then made to.
+    void stop(sys::ChildProcess& process);
+
+    const sys::Clock& clock_;
+    const sys::StopSignals& signals_;
+    std::chrono::nanoseconds timeout_;
+    LastWords last_words_;
+    Checksum checksum_;
+    std::string recorder_;  // empty: nothing is counted
+    std::string counts_folder_;
+    Hold hold_;
+};
+
+// The words that are executed.
+[[nodiscard]] std::vector<std::string> executed(const std::vector<std::string>& words, bool shell);
+
+// A path as a program sees it that runs in that folder.
+[[nodiscard]] std::string path_from(const std::string& cwd, const std::string& path);
+
+// Why the end is no good; empty when it is. Turns a bad exit into `crashed`.
+[[nodiscard]] std::string judge(ProgramEnd& end, std::uint32_t exit_code, std::chrono::nanoseconds timeout);
+
+}  // namespace memsweep::engine
