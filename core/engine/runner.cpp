@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "core/base/quantity.hpp"
 #include "core/base/rng.hpp"
+#include "core/engine/case_facts.hpp"
 #include "core/engine/case_metrics.hpp"
 #include "core/measure/assertions.hpp"
 #include "core/measure/summary.hpp"
@@ -22,8 +22,6 @@ namespace {
 // After this long without use a hypervisor may have taken free memory back (seen after about 30 s on cloud guests).
 constexpr std::chrono::seconds memory_cools_after{10};
 
-constexpr std::string_view output_fact = "output";  // the checksum of what a command has printed
-
 model::Status status_of(Ending ending)
 {
     return ending == Ending::timed_out ? model::Status::timeout : model::Status::error;
@@ -36,21 +34,6 @@ bool frees_at_once(const model::ReleaseSpec& release)
     const bool never_waits = release.mode == ReleaseMode::immediate || release.mode == ReleaseMode::refcount ||
                              release.mode == ReleaseMode::leak;
     return never_waits && !model::is_collected(release);
-}
-
-// Each kind and name once, as its first repetition met it.
-std::string defects_text(const model::CaseReport& report)
-{
-    std::string text;
-    std::vector<std::pair<model::DefectKind, std::string>> seen;
-    for (const model::Defect& defect : report.defects) {
-        const std::pair<model::DefectKind, std::string> key{defect.kind, defect.target};
-        if (std::ranges::find(seen, key) == seen.end()) {
-            seen.push_back(key);
-            text += (text.empty() ? "" : "; ") + model::describe(defect);
-        }
-    }
-    return text;
 }
 
 // So many rounds of a counter that repeats are as good as any number of them.
@@ -111,7 +94,7 @@ void Runner::run(model::RunReport& report)
         }
     }
     take_turns(report);
-    judge(report);
+    judge_cases(plan_.assertions, report);
     observer_.run_ended(report);
 }
 
@@ -410,64 +393,12 @@ void Runner::cut_short(model::RunReport& report, const Sweep& sweep, std::size_t
     }
 }
 
-// The first repetition's word stands: later ones have the same library.
-void keep_allocator(const Outcome& outcome, model::AllocatorInfo& info)
-{
-    if (!info.name.empty() && info.library.empty()) {
-        info.library = outcome.allocator.library;
-        info.format = outcome.allocator.format;
-        info.statistics = outcome.allocator.statistics;
-    }
-}
-
-void keep_fact(std::string_view name, const std::string& text, std::vector<model::Param>& facts)
-{
-    if (!text.empty() && std::ranges::find(facts, name, &model::Param::name) == facts.end()) {
-        facts.push_back({std::string{name}, text});
-    }
-}
-
-// What a program left behind, and what it printed: told by its checksum, which must be that of the first repetition.
-// Why the repetition is none; empty otherwise.
-std::string keep_command_facts(const CommandRecord& command, std::vector<model::Param>& facts)
-{
-    if (command.left_processes != 0) {
-        keep_fact("left behind",
-                  fmt::format("{} killed when the program had ended",
-                              command.left_processes == 1 ? "1 process was"
-                                                          : fmt::format("{} processes were", command.left_processes)),
-                  facts);
-    }
-    keep_fact(output_fact, command.checksum, facts);
-    const model::Scalar* const first = model::find_value(facts, output_fact);
-    return first == nullptr || command.checksum.empty() || model::to_text(*first) == command.checksum
-               ? ""
-               : fmt::format("printed something else ({}) than in its first repetition ({})", command.checksum,
-                             model::to_text(*first));
-}
-
-// Which way transfers took, and why; whose the memory was, and what could not be done with it.
-void keep_facts(const Program& program, const RepetitionRecord& record, std::vector<model::Param>& facts)
-{
-    keep_fact("routes", read_text(record.transfers.routes), facts);
-    keep_fact("device", read_text(record.device.name), facts);
-    if (model::is_beyond_reach(program.memory.resource)) {
-        keep_fact("contents", "never touched: the processor does not reach this memory", facts);
-    }
-}
-
 void Runner::accept(model::RunReport& report, std::size_t index, const Outcome& outcome, std::uint32_t number,
                     bool warmup)
 {
     model::CaseReport& case_report = report.cases[index];
     Entry& entry = entries_[index];
-    std::string differs;
-    if (!warmup) {
-        keep_allocator(outcome, case_report.allocator);
-        keep_facts(entry.program, outcome.record, case_report.facts);
-        keep_fact("uncounted", outcome.command.why_uncounted, case_report.facts);
-        differs = outcome.ending == Ending::finished ? keep_command_facts(outcome.command, case_report.facts) : "";
-    }
+    const std::string differs = warmup ? "" : keep_facts(entry.program, outcome, case_report);
     // The record of a refusal is complete: what led to it is worth keeping.
     if (!warmup && (outcome.ending == Ending::finished || outcome.ending == Ending::refused)) {
         append_repetition(entry.program, outcome, capabilities_.page_bytes, capabilities_.huge_page_bytes, case_report);
@@ -520,56 +451,6 @@ void Runner::end_case(model::RunReport& report, std::size_t index)
     aborted_ =
         failed || (options_.fail_fast && ended.status != model::Status::ok && ended.status != model::Status::skipped);
     observer_.case_ended(ended, report);
-}
-
-// A program that answers something else is no faster one: all cases must print what the first of them has printed.
-void compare_outputs(std::vector<model::CaseReport>& cases)
-{
-    const model::CaseReport* first = nullptr;
-    for (model::CaseReport& one : cases) {
-        const model::Scalar* const output = model::find_value(one.facts, output_fact);
-        if (output == nullptr || one.repetitions == 0) {
-            continue;
-        }
-        first = first == nullptr ? &one : first;
-        if (const model::Scalar& expected = *model::find_value(first->facts, output_fact);
-            *output != expected && one.status == model::Status::ok) {
-            one.status = model::Status::failed;
-            one.reason = fmt::format("printed something else ({}) than {} ({})", model::to_text(*output), first->id,
-                                     model::to_text(expected));
-        }
-    }
-}
-
-// Assertions decide last, when every case they may compare has been measured.
-void Runner::judge(model::RunReport& report)
-{
-    report.assertions = measure::evaluate(plan_.assertions, report.cases);
-    for (model::CaseReport& one : report.cases) {
-        summarize_metrics(one);  // of one that an interruption left
-        if (one.status == model::Status::ok && !one.defects.empty()) {
-            one.status = model::Status::failed;
-            one.reason = defects_text(one);
-        }
-        const model::Metric* const wrong = model::find_metric(one, "transfer_wrong_bytes");
-        if (one.status == model::Status::ok && wrong != nullptr && wrong->summary && wrong->summary->max > 0) {
-            one.status = model::Status::failed;
-            one.reason = fmt::format("wrong data: {} B of what was transferred are other than what was sent",
-                                     base::format_count(wrong->summary->max));
-        }
-    }
-    compare_outputs(report.cases);
-    const model::CaseIndex index{report.cases};
-    for (const model::AssertionResult& result : report.assertions) {
-        if (result.outcome != model::AssertionOutcome::failed || result.severity != model::Severity::fail) {
-            continue;
-        }
-        const auto position = index.position(result.case_id);
-        if (position && report.cases[*position].status == model::Status::ok) {
-            report.cases[*position].status = model::Status::failed;
-            report.cases[*position].reason = fmt::format("assertion failed: {}", result.expression);
-        }
-    }
 }
 
 void Runner::keep_memory_warm()

@@ -61,7 +61,6 @@ class Runner {
     void cut_short(model::RunReport& report, const Sweep& sweep, std::size_t failed);
     void accept(model::RunReport& report, std::size_t index, const Outcome& outcome, std::uint32_t number, bool warmup);
     void end_case(model::RunReport& report, std::size_t index);
-    void judge(model::RunReport& report);
     void keep_memory_warm();
     void note_pace(model::RunReport& report);
 

@@ -1,0 +1,25 @@
+// What a case's repetitions say beside their values, and what becomes of its status when all cases have been measured.
+//
+// Errors   none: what is wrong stands in the reports.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/engine/executor.hpp"
+#include "core/engine/program.hpp"
+#include "core/model/assertion.hpp"
+#include "core/model/report.hpp"
+
+namespace memsweep::engine {
+
+// Of a repetition that is no warm-up: which library allocated, which way transfers took, what a command left behind and
+// printed. Each fact as the first repetition gave it.
+// Why the repetition is none, since it printed something else than the first; empty otherwise.
+[[nodiscard]] std::string keep_facts(const Program& program, const Outcome& outcome, model::CaseReport& report);
+
+// A case that is well so far fails by a defect, by data that arrived wrong, by an output other than that of the first
+// case that has one, and by an assertion. Assertions decide last, since they may compare cases.
+void judge_cases(const std::vector<model::Assertion>& assertions, model::RunReport& report);
+
+}  // namespace memsweep::engine
