@@ -196,18 +196,38 @@ std::vector<double> as_times(std::vector<double> values, bool are_rates)
     return values;
 }
 
+// How much longer the slower side waited for a processor; empty: not known.
+std::optional<double> longer_waiting(const CasePair& pair, bool worse)
+{
+    const auto longer = case_median(worse ? *pair.candidate : *pair.base, {}, "run_delay_time");
+    const auto shorter = case_median(worse ? *pair.base : *pair.candidate, {}, "run_delay_time");
+    return longer && shorter ? std::optional{*longer - *shorter} : std::nullopt;
+}
+
 bool is_more_than_waiting(const CasePair& pair, const MetricComparison& metric)
 {
     const bool worse = metric.verdict == Verdict::regressed;
-    const CaseReport& slower = worse ? *pair.candidate : *pair.base;
-    const CaseReport& faster = worse ? *pair.base : *pair.candidate;
-    const auto longer = case_median(slower, {}, "run_delay_time");
-    const auto shorter = case_median(faster, {}, "run_delay_time");
-    const auto time = case_median(faster, {}, "wall_time");
-    if (!longer || !shorter || !time || *time <= 0) {
-        return true;
+    const auto waited = longer_waiting(pair, worse);
+    const auto time = case_median(worse ? *pair.base : *pair.candidate, {}, "wall_time");
+    return !waited || !time || *time <= 0 ||
+           slowdown(metric) - price_of_waiting * *waited / *time > metric.threshold.relative;
+}
+
+// A processor time includes no waiting, but what the caches lost meanwhile.
+std::string why_cold_caches(const CasePair& pair, const MetricComparison& metric)
+{
+    const bool worse = metric.verdict == Verdict::regressed;
+    const auto waited = longer_waiting(pair, worse);
+    if (waits(metric.metric) || metric.unit != model::Unit::seconds || !waited || *waited <= 0) {
+        return {};
     }
-    return slowdown(metric) - price_of_waiting * (*longer - *shorter) / *time > metric.threshold.relative;
+    const double faster = worse ? *metric.base_median : *metric.candidate_median;
+    if (slowdown(metric) - (price_of_waiting - 1) * *waited / faster > metric.threshold.relative) {
+        return {};
+    }
+    return fmt::format("the machine was busier under the {}: the case waited {} longer for a processor, and found its "
+                       "caches filled by others each time",
+                       worse ? "candidate" : "base", format_value(model::Unit::seconds, *waited));
 }
 
 std::string why_fastest(const CasePair& pair, const MetricComparison& metric, const std::vector<MachineDrift>& drifts)
@@ -290,8 +310,12 @@ std::string why_machine(const CasePair& pair, const MetricComparison& metric, co
     if (!depends_on_load(metric.unit, metric.better) || !metric.base_median || !metric.candidate_median) {
         return {};
     }
-    std::string why = why_turns(pair, metric);
-    return why.empty() ? why_fastest(pair, metric, drifts) : why;
+    for (std::string why : {why_turns(pair, metric), why_cold_caches(pair, metric)}) {
+        if (!why.empty()) {
+            return why;
+        }
+    }
+    return why_fastest(pair, metric, drifts);
 }
 
 }  // namespace memsweep::measure

@@ -5,9 +5,9 @@
 //   - repetitions count in which the case waited for a processor hardly longer than in its best one, and where too few
 //     of a side do, a change in a time that includes such waiting is the case's only where the waiting is far too
 //     little for it;
+//   - half of what the slower side waited longer may be in its processor time, spent on filling caches anew;
 //   - a change shows in the fastest tenth of the slower side's repetitions too: it is slower than the other side's
-//   median by
-//     more than is allowed, also on a machine that was as fast;
+//     median by more than is allowed, also on a machine that was as fast;
 //   - the time of one event, a latency or a pause, and up to some 25 % every time of a case with a finalizer thread,
 //     follow how threads take turns: no change in it is the case's where the shares of their time that both sides
 //     waited for a processor differ by 2 %, and none in a maximum that this waiting can make up.

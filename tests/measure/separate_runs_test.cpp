@@ -92,7 +92,7 @@ TEST_CASE("too few undisturbed repetitions tell nothing of a time that includes 
     RunOfCase slow{scaled(ten, 3), std::vector<double>(10, 0.8)};
     CHECK(judged(run_of({ten, no_delay}), run_of(slow)).verdict == Verdict::regressed);
     const std::vector cpu{metric("cpu_time", ten)};
-    busy.others = {metric("cpu_time", scaled(ten, 1.2))};
+    busy.others = {metric("cpu_time", scaled(ten, 1.5))};  // more than cold caches make of it
     CHECK(judged(run_of({ten, no_delay, cpu}), run_of(busy), "cpu_time").verdict == Verdict::regressed);
 }
 
@@ -181,4 +181,18 @@ TEST_CASE("sizes and counts are what they are, however busy the machine", "[unit
     const MetricComparison found = judged(sized(1e8, 0), sized(1.5e8, 0.9), "working_set_peak");
     CHECK(found.verdict == Verdict::regressed);
     CHECK(found.candidate_n == 10);
+}
+
+TEST_CASE("half of what a case waited longer may be in its processor time", "[unit]")
+{
+    const auto run = [](double cpu, double waited) {
+        const RunOfCase one{scaled(ten, cpu + waited), scaled(ten, waited), {metric("cpu_time", scaled(ten, cpu))}};
+        return run_of(one);
+    };
+    const MetricComparison busy = judged(run(1, 0), run(1.3, 0.7), "cpu_time");
+    CHECK(busy.verdict == Verdict::inconclusive);
+    CHECK_THAT(busy.why, Contains("busier under the candidate: the case waited 700.3 ms longer for a processor"));
+    CHECK(judged(run(1.3, 0.7), run(1, 0), "cpu_time").verdict == Verdict::inconclusive);
+    CHECK(judged(run(1, 0), run(1.3, 0.3), "cpu_time").verdict == Verdict::regressed);
+    CHECK(judged(run(1, 0.7), run(1.3, 0), "cpu_time").verdict == Verdict::regressed);
 }
