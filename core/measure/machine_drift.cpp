@@ -40,7 +40,7 @@ double left_of(const MachineDrift& drift, const MetricComparison& metric)
     return grew ? adjusted(drift, metric) - base : base - adjusted(drift, metric);
 }
 
-std::optional<MachineDrift> drift_of(FixedWork kind, std::string_view work, const std::vector<double>& base,
+std::optional<MachineDrift> drift_of(TimedWork kind, std::string_view work, const std::vector<double>& base,
                                      const std::vector<double>& candidate)
 {
     if (std::min(base.size(), candidate.size()) < min_repetitions || !all_positive(base) || !all_positive(candidate)) {
@@ -75,26 +75,26 @@ std::optional<MachineDrift> drift_of_own_faults(const CasePair& pair)
     if (!before || !after || std::abs(*after - *before) > as_many_faults * *before) {
         return std::nullopt;
     }
-    return drift_of(FixedWork::own_faults, "the kernel's part of the case, for each page fault,",
+    return drift_of(TimedWork::own_faults, "the kernel's part of the case, for each page fault,",
                     fault_prices(*pair.base), fault_prices(*pair.candidate));
 }
 
 // What part of a time of the case is work of that kind; empty: not known.
-std::optional<double> share_of(FixedWork kind, const model::CaseReport& base, std::string_view metric)
+std::optional<double> share_of(TimedWork kind, const model::CaseReport& base, std::string_view metric)
 {
     std::string_view part;
     switch (kind) {
-    case FixedWork::first_touch:
+    case TimedWork::first_touch:
         part = "fault_time";
         break;
-    case FixedWork::release:
+    case TimedWork::release:
         part = "allocator_time";
         break;
-    case FixedWork::own_faults:
+    case TimedWork::own_faults:
         part = "kernel_time";
         break;
-    case FixedWork::computation:
-    case FixedWork::copy:
+    case TimedWork::computation:
+    case TimedWork::copy:
         return std::nullopt;
     }
     const auto whole = case_median(base, {}, metric == "cpu_time" ? "cpu_time" : "wall_time");
@@ -108,15 +108,15 @@ std::vector<MachineDrift> machine_drifts(const model::MachineRounds& base, const
 {
     using Rounds = std::vector<double> model::MachineRounds::*;
     struct Kind {
-        FixedWork kind;
+        TimedWork kind;
         std::string_view work;
         Rounds rounds;
     };
     constexpr std::array<Kind, 4> kinds{
-        {{FixedWork::computation, "a computation", &model::MachineRounds::compute_seconds},
-         {FixedWork::copy, "a copy of 4 MiB", &model::MachineRounds::copy_seconds},
-         {FixedWork::first_touch, "the first touch of 1 MiB", &model::MachineRounds::fault_seconds},
-         {FixedWork::release, "the return of 8 MiB", &model::MachineRounds::release_seconds}}};
+        {{TimedWork::computation, "a computation", &model::MachineRounds::compute_seconds},
+         {TimedWork::copy, "a copy of 4 MiB", &model::MachineRounds::copy_seconds},
+         {TimedWork::first_touch, "the first touch of 1 MiB", &model::MachineRounds::fault_seconds},
+         {TimedWork::release, "the return of 8 MiB", &model::MachineRounds::release_seconds}}};
     std::vector<MachineDrift> drifts;
     for (const auto& [kind, work, rounds] : kinds) {
         if (auto drift = drift_of(kind, work, base.*rounds, candidate.*rounds)) {

@@ -1,4 +1,5 @@
-// What the machine itself changed by between two results, by fixed work that was timed in the rounds of both.
+// What the machine itself changed by between two results, by fixed work that was timed in the rounds of both, and by
+// what a case's own page faults took.
 //
 // Units    a ratio candidate / base, above 1 where the machine was slower under the candidate.
 #pragma once
@@ -16,10 +17,10 @@
 namespace memsweep::measure {
 
 // What a case does of the same kind, as far as it is known: then a drift excuses no more than that share of its time.
-enum class FixedWork : std::uint8_t { computation, copy, first_touch, release, own_faults };
+enum class TimedWork : std::uint8_t { computation, copy, first_touch, release, own_faults };
 
 struct MachineDrift {
-    FixedWork kind{};
+    TimedWork kind{};
     std::string_view work;  // "a computation"
     Shift ratio;
     double base_median{};
@@ -33,8 +34,9 @@ struct MachineDrift {
                                                        const model::MachineRounds& candidate);
 
 // As they bear on a metric of a case: what faults or returns memory for a tenth of its time takes part in a tenth of
-// such a drift. The share is that of wall_time by fault_time and allocator_time, where they were measured and the
-// metric is a time of all that the case does; else the drift is whole. What is left below 2 % is none.
+// such a drift. The share is that of wall_time, or of cpu_time for that metric, by fault_time, allocator_time and
+// kernel_time, where they were measured and the metric is a time of all that the case does; else the drift is whole.
+// What is left below 2 % is none.
 //
 // One more is what the case's own faults have changed by, where both sides had as many: its kernel_time a fault. A host
 // that takes freed memory back makes the memory of a case dearer, and not the little that the rounds touch.

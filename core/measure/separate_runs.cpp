@@ -310,12 +310,11 @@ std::string why_machine(const CasePair& pair, const MetricComparison& metric, co
     if (!depends_on_load(metric.unit, metric.better) || !metric.base_median || !metric.candidate_median) {
         return {};
     }
-    for (std::string why : {why_turns(pair, metric), why_cold_caches(pair, metric)}) {
-        if (!why.empty()) {
-            return why;
-        }
+    std::string why = why_turns(pair, metric);
+    if (why.empty()) {
+        why = why_cold_caches(pair, metric);
     }
-    return why_fastest(pair, metric, drifts);
+    return why.empty() ? why_fastest(pair, metric, drifts) : why;
 }
 
 }  // namespace memsweep::measure

@@ -109,10 +109,10 @@ TEST_CASE("a drift is what its interval shows, of enough rounds", "[unit]")
 
 TEST_CASE("what faults for a tenth of its time takes part in a tenth of a fault's drift", "[unit]")
 {
-    const MachineDrift touch{FixedWork::first_touch, "the first touch of 1 MiB",
+    const MachineDrift touch{TimedWork::first_touch, "the first touch of 1 MiB",
                              Shift{.is_ratio = true, .estimate = 1.5}, 1, 1.5};
-    const MachineDrift copy{FixedWork::copy, "a copy of 4 MiB", Shift{.is_ratio = true, .estimate = 1.2}, 1, 1.2};
-    const MachineDrift release{FixedWork::release, "the return of 8 MiB", Shift{.is_ratio = true, .estimate = 2}, 1, 2};
+    const MachineDrift copy{TimedWork::copy, "a copy of 4 MiB", Shift{.is_ratio = true, .estimate = 1.2}, 1, 1.2};
+    const MachineDrift release{TimedWork::release, "the return of 8 MiB", Shift{.is_ratio = true, .estimate = 2}, 1, 2};
     const model::CaseReport slower =
         case_report({}, {metric("wall_time", ten), metric("fault_time", scaled(ten, 0.1))});
     const auto own = drifts_of_case({touch, copy, release}, {&slower, &slower}, "wall_time");
