@@ -23,11 +23,12 @@ template <typename Turns>
 void pool_hit(Turns& turns)
 {
     static memory::MallocResource* const resource = new memory::MallocResource;
-    static memory::ClassPool* const pool = [] {
+    static memory::ClassPool* const shared = [] {
         model::PoolSpec classes;
         classes.kind = model::PoolKind::classes;
         return new memory::ClassPool{classes, *resource};
     }();
+    memory::ClassPool* const pool = shared;
     std::size_t bytes = block_bytes;
     pool->deallocate(pool->allocate(bytes, 16).ptr, bytes, 16);
     for ([[maybe_unused]] auto _ : turns) {

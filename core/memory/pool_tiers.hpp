@@ -109,14 +109,20 @@ class ThreadTier {
         }
     };
 
-    // Which magazine serves a size: one comparison instead of finding its class. All zeros, it remembers nothing.
+    // Which magazine serves a size: one comparison instead of finding its class.
     class Memory {
       public:
         // nullptr: none is remembered.
         [[nodiscard]] Magazine* recall(std::uint64_t bytes) const noexcept
         {
             const Memo& memo = memos_[place_of(bytes)];
-            return memo.bytes == bytes ? memo.magazine : nullptr;
+            if (memo.bytes != bytes) {
+                return nullptr;
+            }
+            if (memo.magazine == nullptr) {
+                __builtin_unreachable();  // so that no caller asks
+            }
+            return memo.magazine;
         }
         void remember(std::uint64_t bytes, Magazine& magazine) noexcept
         {
@@ -124,9 +130,11 @@ class ThreadTier {
         }
 
       private:
+        static constexpr std::uint64_t none = ~std::uint64_t{0};  // no block is so large
+        static Magazine without_blocks;                           // for who asks for so many bytes all the same
         struct Memo {
-            std::uint64_t bytes{};
-            Magazine* magazine{};
+            std::uint64_t bytes{none};
+            Magazine* magazine{&without_blocks};  // never null
         };
         [[nodiscard]] static std::size_t place_of(std::uint64_t bytes) noexcept
         {
@@ -214,6 +222,8 @@ class ThreadTier {
     std::array<std::atomic<Cache*>, thread_slots + 2> caches_{};
     Memory blank_;
 };
+
+inline constinit ThreadTier::Magazine ThreadTier::Memory::without_blocks{};
 
 // The second tier of a pool: a bounded stack of blocks per class, from which the caches of threads are filled and into
 // which they overflow, several blocks at a time.
