@@ -17,56 +17,34 @@ using model::DType;
 using model::Fill;
 using model::Touch;
 
-constexpr std::size_t array_alignment = alignof(std::max_align_t);  // what malloc and calloc give, as NumPy's arrays
-
-// Zeros that need not be written one by one come from the resource, as np.zeros takes them from calloc.
-bool wants_zeroed_memory(Fill fill, Touch touch)
-{
-    return fill == Fill::zeros && touch != Touch::full;
-}
-
-void write_elements(void* data, std::uint64_t elements, DType dtype, Fill fill_kind, Touch touch_kind)
-{
-    if (fill_kind == Fill::none || wants_zeroed_memory(fill_kind, touch_kind)) {
-        touch(data, elements * model::size_bytes(dtype), touch_kind);
-    } else {
-        fill(data, elements, dtype, fill_kind);
-    }
-}
-
 }  // namespace
 
-memory::AllocStatus Array::renew(lifetime::Heap& heap, DType dtype, Shape shape, Fill fill, Touch touch) noexcept
+void Array::write_elements(const ArraySpec& spec) noexcept
 {
-    buffer_.reset();
-    if (!layout_.lay_out(shape, model::size_bytes(dtype))) {
-        reset();
-        return AllocStatus::bad_request;
+    if (spec.fill == Fill::none || spec.zeroed) {
+        touch(buffer_.data(), spec.bytes, spec.touch);
+    } else {
+        fill(buffer_.data(), elements(), dtype_, spec.fill);
     }
-    dtype_ = dtype;
-    const std::uint64_t elements = this->elements();
-    const AllocStatus status = heap.allocate_into(buffer_, elements * model::size_bytes(dtype), array_alignment,
-                                                  wants_zeroed_memory(fill, touch));
-    if (status != AllocStatus::ok) {
-        reset();
-    } else if (fill != Fill::none || touch != Touch::none) {
-        write_elements(buffer_.data(), elements, dtype, fill, touch);
-    }
-    return status;
 }
 
 Array::Result Array::create(lifetime::Heap& heap, DType dtype, Shape shape, Fill fill, Touch touch) noexcept
 {
     Result made;
-    made.status = made.array.renew(heap, dtype, shape, fill, touch);
+    made.status = Layout::fits(shape, model::size_bytes(dtype))
+                      ? made.array.renew(heap, ArraySpec{dtype, shape, fill, touch})
+                      : AllocStatus::bad_request;
     return made;
 }
 
 Array::Result Array::over(lifetime::Buffer buffer, DType dtype, Shape shape) noexcept
 {
+    if (!Layout::fits(shape, model::size_bytes(dtype))) {
+        return {{}, AllocStatus::bad_request};
+    }
     Layout layout;
-    if (!layout.lay_out(shape, model::size_bytes(dtype)) ||
-        layout.elements() * model::size_bytes(dtype) > buffer.bytes()) {
+    layout.lay_out(shape, model::size_bytes(dtype));
+    if (layout.elements() * model::size_bytes(dtype) > buffer.bytes()) {
         return {{}, AllocStatus::bad_request};
     }
     return {Array{std::move(buffer), dtype, layout}, AllocStatus::ok};
@@ -94,8 +72,12 @@ Array::Result Array::broadcast_to(Shape shape) const noexcept
 
 Array::Result Array::reshape(lifetime::Heap& heap, Shape shape) const noexcept
 {
+    if (!Layout::fits(shape, model::size_bytes(dtype_))) {
+        return {{}, AllocStatus::bad_request};
+    }
     Layout layout;
-    if (!layout.lay_out(shape, model::size_bytes(dtype_)) || layout.elements() != elements()) {
+    layout.lay_out(shape, model::size_bytes(dtype_));
+    if (layout.elements() != elements()) {
         return {{}, AllocStatus::bad_request};
     }
     if (is_contiguous()) {

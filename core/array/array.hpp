@@ -9,6 +9,9 @@
 // Ownership  every view keeps the whole buffer. A default or moved-from array has none.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 
@@ -18,22 +21,66 @@
 
 namespace memsweep::array {
 
+// What arrays are to be, worked out once for all that are made alike. Plain values, so that it can be sent to a worker.
+//
+// zeros with no touch, or with one touch per page, takes zeroed memory from the resource and writes nothing else. zeros
+// with full touch takes plain memory and writes all of it. ones and arange write everything, whatever the touch.
+// Without a fill it takes plain memory and touches it.
+struct ArraySpec {
+    using Shape = std::span<const std::uint64_t>;
+
+    ArraySpec() noexcept {}  // NOLINT(modernize-use-equals-default): a defaulted one clears every length
+
+    // Of a shape that fits: see Layout::fits.
+    ArraySpec(model::DType element, Shape shape, model::Fill filled, model::Touch touched) noexcept
+        : bytes{model::size_bytes(element)}, dtype{element}, fill{filled}, touch{touched},
+          dimensions{static_cast<std::uint8_t>(shape.size())},
+          zeroed{filled == model::Fill::zeros && touched != model::Touch::full},
+          written{filled != model::Fill::none || touched != model::Touch::none}
+    {
+        for (std::size_t axis = 0; axis < dimensions; ++axis) {
+            lengths[axis] = shape[axis];
+            bytes *= shape[axis];
+        }
+    }
+
+    [[nodiscard]] Shape shape() const noexcept { return {lengths.data(), dimensions}; }
+
+    std::uint64_t bytes{};
+    model::DType dtype{};
+    model::Fill fill{};
+    model::Touch touch{};
+    std::uint8_t dimensions{};
+    bool zeroed{};   // zeros that need not be written one by one, as np.zeros takes them from calloc
+    bool written{};  // it is filled or touched
+    std::array<std::uint64_t, max_dimensions> lengths;  // indeterminate beyond `dimensions`, as in a Layout
+};
+
 class Array {
   public:
     struct Result;
-    using Shape = std::span<const std::uint64_t>;
+    using Shape = ArraySpec::Shape;
 
     Array() noexcept = default;
 
-    // zeros with no touch, or with one touch per page, takes zeroed memory from the resource and writes nothing else.
-    // zeros with full touch takes plain memory and writes all of it. ones and arange write everything, whatever the
-    // touch. Without a fill it takes plain memory and touches it.
     [[nodiscard]] static Result create(lifetime::Heap& heap, model::DType dtype, Shape shape, model::Fill fill,
                                        model::Touch touch) noexcept;
 
     // Drops what this array had and makes it such a one, in place. Refused, it has nothing.
-    [[nodiscard]] memory::AllocStatus renew(lifetime::Heap& heap, model::DType dtype, Shape shape, model::Fill fill,
-                                            model::Touch touch) noexcept;
+    [[nodiscard]] memory::AllocStatus renew(lifetime::Heap& heap, const ArraySpec& spec) noexcept
+    {
+        const memory::AllocStatus status = heap.allocate_into(buffer_, spec.bytes, array_alignment, spec.zeroed);
+        if (status != memory::AllocStatus::ok) [[unlikely]] {
+            reset();
+            return status;
+        }
+        dtype_ = spec.dtype;
+        layout_.lay_out(spec.shape(), model::size_bytes(dtype_));
+        if (spec.written) {
+            write_elements(spec);
+        }
+        return status;
+    }
 
     // Drops the buffer; the array has none then.
     void reset() noexcept
@@ -80,6 +127,11 @@ class Array {
     [[nodiscard]] Result copy(lifetime::Heap& heap) const noexcept;
 
   private:
+    // What malloc and calloc give, as NumPy's arrays.
+    static constexpr std::size_t array_alignment = alignof(std::max_align_t);
+
+    void write_elements(const ArraySpec& spec) noexcept;
+
     Array(lifetime::Buffer buffer, model::DType dtype, const Layout& layout) noexcept
         : buffer_{std::move(buffer)}, layout_{layout}, dtype_{dtype}
     {

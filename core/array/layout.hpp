@@ -36,12 +36,22 @@ struct Layout {
     }
     ~Layout() = default;
 
-    // Row-major without gaps. False: there are more dimensions than fit, or the size in bytes is not below 2^63.
-    [[nodiscard]] bool lay_out(std::span<const std::uint64_t> of_shape, std::uint64_t element_bytes) noexcept
+    // False: there are more dimensions than fit, or the size in bytes is not below 2^63, empty axes counted as one.
+    [[nodiscard]] static bool fits(std::span<const std::uint64_t> of_shape, std::uint64_t element_bytes) noexcept
     {
-        if (of_shape.size() > max_dimensions) {
-            return false;
+        std::optional<std::uint64_t> bytes{element_bytes};
+        for (const std::uint64_t length : of_shape) {
+            bytes = base::checked_mul(*bytes, std::max<std::uint64_t>(length, 1));
+            if (!bytes || *bytes > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+                return false;
+            }
         }
+        return of_shape.size() <= max_dimensions;
+    }
+
+    // Row-major without gaps, of a shape that fits.
+    void lay_out(std::span<const std::uint64_t> of_shape, std::uint64_t element_bytes) noexcept
+    {
         dimensions = of_shape.size();
         offset_bytes = 0;
         std::uint64_t stride = element_bytes;
@@ -49,13 +59,8 @@ struct Layout {
             shape[axis] = of_shape[axis];
             strides_bytes[axis] = static_cast<std::int64_t>(stride);
             // An empty axis makes the array empty but leaves the other strides what they would be.
-            const auto next = base::checked_mul(stride, std::max<std::uint64_t>(of_shape[axis], 1));
-            if (!next || *next > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
-                return false;
-            }
-            stride = *next;
+            stride *= std::max<std::uint64_t>(of_shape[axis], 1);
         }
-        return true;
     }
 
     [[nodiscard]] std::span<const std::uint64_t> used_shape() const noexcept { return {shape.data(), dimensions}; }

@@ -141,8 +141,9 @@ class Interpreter {
     Flow run(const Body& body)
     {
         const Instruction* const all = region_.instructions.data();
-        for (std::uint32_t at = body.begin; at < body.end; at = all[at].next) {
-            if (const Flow flow = run_one(all[at]); flow != Flow::done) [[unlikely]] {
+        const Instruction* const end = all + body.end;
+        for (const Instruction* one = all + body.begin; one != end; one = all + one->next) {
+            if (const Flow flow = run_one(*one); flow != Flow::done) [[unlikely]] {
                 return flow;
             }
         }
@@ -151,8 +152,7 @@ class Interpreter {
 
     Flow run_one(const Instruction& instruction)
     {
-        const bool unwatched = !instruction.timed && instruction.phase == no_phase && !has_limit_;
-        return unwatched ? operate(instruction) : run_watched(instruction);
+        return instruction.watched ? run_watched(instruction) : operate(instruction);
     }
 
     // The operations that are quicker than finding them among all come first.
@@ -330,7 +330,6 @@ class Interpreter {
     ThreadPool thread_pool_;
     Replays replays_;
     Transfers transfers_;
-    const bool has_limit_{memory_.spec.trim.above_bytes != 0};
     bool ready_{};
     bool has_transfers_{};
 

@@ -204,15 +204,14 @@ class NamedArrays {
         tag_next(alloc.as);
         array::Array* const places = handles.places().data();
         for (std::uint64_t i = 0; i < alloc.count; ++i) {
-            const memory::AllocStatus status =
-                places[i].renew(memory_.heap, alloc.dtype, alloc.shape(), alloc.fill, alloc.touch);
+            const memory::AllocStatus status = places[i].renew(memory_.heap, alloc.each);
             if (status != memory::AllocStatus::ok) [[unlikely]] {
-                return {status, alloc.array_bytes(), i};
+                return {status, alloc.each.bytes, i};
             }
         }
         rebind(handles, alloc.count);
         handles.written = false;
-        if (alloc.touch != model::Touch::none) {
+        if (alloc.each.touch != model::Touch::none) {
             count_first_touch(handles);
         }
         return {};

@@ -39,8 +39,12 @@ class Compiler {
             program_.instructions.emplace_back();
             const Operands made =
                 std::visit([this](const auto& operation) { return Operands{compiled(operation)}; }, step.operation);
-            program_.instructions[at] = {
-                .operands = made, .timed = step.timed, .phase = phase_of(step, top_level), .next = end_of_program()};
+            const std::uint16_t phase = phase_of(step, top_level);
+            program_.instructions[at] = {.operands = made,
+                                         .timed = step.timed,
+                                         .watched = step.timed || phase != no_phase || has_limit_,
+                                         .phase = phase,
+                                         .next = end_of_program()};
             program_.marked = program_.marked || step.timed;
         }
     }
@@ -77,13 +81,16 @@ class Compiler {
 
     Alloc compiled(const model::AllocStep& step)
     {
-        Alloc made{.as = slot(step.as, step.count),
-                   .dtype = step.dtype,
-                   .fill = step.fill,
-                   .touch = step.touch,
-                   .dimensions = static_cast<std::uint8_t>(std::min(step.shape.size(), max_dimensions)),
-                   .count = step.count};
-        std::copy_n(step.shape.begin(), made.dimensions, made.lengths.begin());
+        Alloc made{.as = slot(step.as, step.count), .count = step.count, .each = {}};
+        if (array::Layout::fits(step.shape, model::size_bytes(step.dtype))) {
+            made.each = array::ArraySpec{step.dtype, step.shape, step.fill, step.touch};
+        } else if (!error_) {
+            error_ = base::Error{ErrorCode::invalid_input,
+                                 fmt::format("an array of shape [{}]: at most {} dimensions, and less than 2^63 bytes "
+                                             "with its empty axes counted as one",
+                                             fmt::join(step.shape, ", "), array::max_dimensions),
+                                 {}};
+        }
         return made;
     }
 
@@ -171,6 +178,7 @@ class Compiler {
     }
 
     Program& program_;
+    const bool has_limit_{program_.memory.trim.above_bytes != 0};
     PackedTraces& traces_;
     std::optional<base::Error> error_;
     std::uint32_t throws_{};
@@ -221,15 +229,6 @@ std::uint64_t blocks_to_reserve(const Program& program)
 }
 
 }  // namespace
-
-std::uint64_t Alloc::array_bytes() const
-{
-    std::uint64_t bytes = model::size_bytes(dtype);
-    for (const std::uint64_t length : shape()) {
-        bytes *= length;
-    }
-    return bytes;
-}
 
 SlotIndex bound_slot(const Instruction& instruction)
 {

@@ -3,8 +3,8 @@
 // Every name is resolved to an index and every size is computed before the run, so that between two clock reads the
 // interpreter does nothing but the operation.
 // Units    bytes, elements, nanoseconds as named.
-// Errors   invalid_input: more names, samples or instructions than the result storage can hold; a trace that cannot be
-//          read or compiled; safety and pools that the memory cannot take.
+// Errors   invalid_input: more names, samples or instructions than the result storage can hold; an array whose shape
+//          does not fit; a trace that cannot be read or compiled; safety and pools that the memory cannot take.
 #pragma once
 
 #include <array>
@@ -20,6 +20,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/array/array.hpp"
 #include "core/base/expected.hpp"
 #include "core/engine/records.hpp"
 #include "core/model/plan.hpp"
@@ -29,7 +30,6 @@ namespace memsweep::engine {
 
 using SlotIndex = std::uint16_t;  // of a name's arrays
 
-inline constexpr std::size_t max_dimensions = 8;
 inline constexpr std::uint16_t no_phase = 0xFFFF;
 inline constexpr SlotIndex no_slot = 0xFFFF;
 inline constexpr std::uint32_t max_points = 100'000;         // samples of one repetition
@@ -39,15 +39,8 @@ inline constexpr std::uint32_t max_timed_calls = 1'000'000;  // of one repetitio
 // slots in place of names.
 struct Alloc {
     SlotIndex as{};
-    model::DType dtype{};
-    model::Fill fill{};
-    model::Touch touch{};
-    std::uint8_t dimensions{};
     std::uint64_t count{};
-    std::array<std::uint64_t, max_dimensions> lengths{};
-
-    [[nodiscard]] std::span<const std::uint64_t> shape() const { return {lengths.data(), dimensions}; }
-    [[nodiscard]] std::uint64_t array_bytes() const;
+    array::ArraySpec each;
 };
 
 struct Concat {
@@ -125,9 +118,11 @@ struct OperandsOf<std::variant<Steps...>> {
 };
 using Operands = OperandsOf<model::Operation>::Type;
 
-struct Instruction {
+// By cache lines, so that walking a body touches no more of them than it must.
+struct alignas(64) Instruction {
     Operands operands;
     bool timed{};
+    bool watched{};  // something surrounds it: the clock, a phase, the policy of trims
     std::uint16_t phase{no_phase};
     std::uint32_t next{};  // index of the instruction behind this one and its body
 };

@@ -13,7 +13,7 @@ struct ExternalBlock : Block {
     void* context{};
 };
 
-void release_external(ExternalBlock* block) noexcept
+[[gnu::noinline]] void release_external(ExternalBlock* block) noexcept
 {
     if (claim_free(*block)) {
         block->deleter(block->context, block->data, block->bytes);
@@ -32,10 +32,15 @@ void last_handle_gone(Block& block) noexcept
     }
 }
 
-void count_stray_release(Discipline* discipline) noexcept
+void release_one_of_several(Block& block) noexcept
 {
-    if (discipline != nullptr) {
+    Discipline* const discipline = block.discipline;  // read first: after the drop the block may be another buffer's
+    const Drop drop = drop_one_of_several(block);
+    if (drop.stray && discipline != nullptr) {  // it may have been the one that released the block all the same
         discipline->count_stray_release();
+    }
+    if (drop.last && !(block.cached && block.cache->put(block))) {
+        last_handle_gone(block);
     }
 }
 

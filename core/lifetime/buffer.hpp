@@ -22,28 +22,17 @@ namespace memsweep::lifetime {
 
 // The out-of-line parts of release_handle.
 void last_handle_gone(Block& block) noexcept;
-void count_stray_release(Discipline* discipline) noexcept;
+void release_one_of_several(Block& block) noexcept;
 
 // Drops one handle. The last one hands the block to its cache, its discipline or its deleter; the discipline counts a
 // stray one.
-inline void release_handle(Block& block) noexcept
+[[gnu::always_inline]] inline void release_handle(Block& block) noexcept
 {
-    const auto hand_over = [&block] {
-        if (!block.cached || !block.cache->put(block)) [[unlikely]] {
-            last_handle_gone(block);
-        }
-    };
-    if (drop_sole_handle(block)) {
-        hand_over();
-        return;
+    if (!drop_sole_handle(block)) [[unlikely]] {
+        return release_one_of_several(block);
     }
-    Discipline* const discipline = block.discipline;  // read first: after the drop the block may be another buffer's
-    const Drop drop = drop_one_of_several(block);
-    if (drop.stray) {  // it may have been the one that released the block all the same
-        count_stray_release(discipline);
-    }
-    if (drop.last) {
-        hand_over();
+    if (!block.cached || !block.cache->put(block)) {
+        last_handle_gone(block);
     }
 }
 

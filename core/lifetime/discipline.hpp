@@ -64,16 +64,23 @@ enum class ManualFree : std::uint8_t {
 
 class ThreadCache;
 
-// Fills data, bytes and alignment of a new block from the resource.
+// Fills data, bytes and alignment of a new block.
+inline void give_memory(Block& block, const memory::Allocation& made, std::uint64_t bytes,
+                        std::size_t alignment) noexcept
+{
+    block.data = made.ptr;
+    block.bytes = bytes;
+    block.alignment_log2 = static_cast<std::uint8_t>(std::countr_zero(alignment));
+}
+
+// The same from the resource.
 [[nodiscard]] inline memory::AllocStatus acquire_memory(memory::MemoryResource& resource, Block& block,
                                                         std::uint64_t bytes, std::size_t alignment,
                                                         bool zeroed) noexcept
 {
     const memory::Allocation made =
         zeroed ? resource.allocate_zeroed(bytes, alignment) : resource.allocate(bytes, alignment);
-    block.data = made.ptr;
-    block.bytes = bytes;
-    block.alignment_log2 = static_cast<std::uint8_t>(std::countr_zero(alignment));
+    give_memory(block, made, bytes, alignment);
     return made.status;
 }
 

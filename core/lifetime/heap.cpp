@@ -98,20 +98,23 @@ Heap::Result Heap::allocate_new(std::uint64_t bytes, std::size_t alignment, bool
     return {first_handle(*block, bytes), memory::AllocStatus::ok};
 }
 
-memory::AllocStatus Heap::allocate_promptly(Buffer& empty, std::uint64_t bytes, std::size_t alignment,
-                                            bool zeroed) noexcept
+memory::AllocStatus Heap::allocate_later_freed(Buffer& empty, std::uint64_t bytes, std::size_t alignment,
+                                               bool zeroed) noexcept
 {
-    Block* const block = slab_.acquire();
-    if (block == nullptr) [[unlikely]] {
-        return memory::AllocStatus::out_of_memory;
+    if (Block* const idle = take_idle(bytes, alignment, zeroed); idle != nullptr) {
+        empty.become(Buffer::begin_kept(*idle, bytes));
+        return memory::AllocStatus::ok;
     }
-    const auto status = acquire_memory(reclaimer_.resource(), *block, bytes, alignment, zeroed);
-    if (status != memory::AllocStatus::ok) [[unlikely]] {
-        slab_.recycle(*block);
-        return status;
-    }
-    empty.become(first_handle(*block, bytes));
-    return status;
+    Result made = allocate_new(bytes, alignment, zeroed);
+    empty = std::move(made.buffer);
+    return made.status;
+}
+
+// Memory for which there is no control block.
+memory::AllocStatus Heap::give_back(const memory::Allocation& made, std::uint64_t bytes, std::size_t alignment) noexcept
+{
+    reclaimer_.resource().deallocate(made.ptr, bytes, alignment);
+    return memory::AllocStatus::out_of_memory;
 }
 
 void Heap::reserve(std::size_t blocks) noexcept

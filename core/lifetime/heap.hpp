@@ -42,28 +42,22 @@ class Heap {
     };
     [[nodiscard]] Result allocate(std::uint64_t bytes, std::size_t alignment, bool zeroed) noexcept
     {
-        if (cache_ != nullptr) {
-            if (Block* const idle = cache_->take(bytes, alignment); idle != nullptr) {
-                if (zeroed) {
-                    std::memset(idle->data, 0, bytes);
-                }
-                idle->tag = tag_;
-                return {Buffer::begin_kept(*idle, bytes), memory::AllocStatus::ok};
-            }
+        if (Block* const idle = take_idle(bytes, alignment, zeroed); idle != nullptr) {
+            return {Buffer::begin_kept(*idle, bytes), memory::AllocStatus::ok};
         }
         return allocate_new(bytes, alignment, zeroed);
     }
 
-    // The same into an empty handle, which saves a discipline that frees at once the way through Result.
-    [[nodiscard]] memory::AllocStatus allocate_into(Buffer& empty, std::uint64_t bytes, std::size_t alignment,
+    // The same into a handle, which drops first what it counts for; refused, it counts for nothing. It saves a
+    // discipline that frees at once the way through Result.
+    [[nodiscard]] memory::AllocStatus allocate_into(Buffer& handle, std::uint64_t bytes, std::size_t alignment,
                                                     bool zeroed) noexcept
     {
-        if (is_prompt_) {
-            return allocate_promptly(empty, bytes, alignment, zeroed);
+        if (handle.block_ != nullptr) [[unlikely]] {
+            handle.reset();
         }
-        Result made = allocate(bytes, alignment, zeroed);
-        empty = std::move(made.buffer);
-        return made.status;
+        return is_prompt_ ? allocate_promptly(handle, bytes, alignment, zeroed)
+                          : allocate_later_freed(handle, bytes, alignment, zeroed);
     }
 
     // Control blocks for this many more buffers, so that making them maps nothing.
@@ -113,20 +107,54 @@ class Heap {
     }
 
   private:
+    // What lay in the discipline's cache; nullptr: nothing did, or there is none.
+    [[nodiscard]] Block* take_idle(std::uint64_t bytes, std::size_t alignment, bool zeroed) noexcept
+    {
+        Block* const idle = cache_ == nullptr ? nullptr : cache_->take(bytes, alignment);
+        if (idle != nullptr) {
+            if (zeroed) {
+                std::memset(idle->data, 0, bytes);
+            }
+            idle->tag = tag_;
+        }
+        return idle;
+    }
     [[nodiscard]] Result allocate_new(std::uint64_t bytes, std::size_t alignment, bool zeroed) noexcept;
     [[nodiscard]] memory::AllocStatus allocate_promptly(Buffer& empty, std::uint64_t bytes, std::size_t alignment,
-                                                        bool zeroed) noexcept;
+                                                        bool zeroed) noexcept
+    {
+        // The memory first, so that the block need not be kept in a register while it is asked for.
+        memory::MemoryResource& resource = reclaimer_.resource();
+        const memory::Allocation made =
+            zeroed ? resource.allocate_zeroed(bytes, alignment) : resource.allocate(bytes, alignment);
+        if (made.status != memory::AllocStatus::ok) [[unlikely]] {
+            return made.status;
+        }
+        Block* const block = slab_.acquire();
+        if (block == nullptr) [[unlikely]] {
+            return give_back(made, bytes, alignment);
+        }
+        give_memory(*block, made, bytes, alignment);
+        empty.become(first_handle(*block, bytes));
+        return memory::AllocStatus::ok;
+    }
     [[nodiscard]] Buffer first_handle(Block& block, std::uint64_t bytes) const noexcept
     {
-        block.discipline = discipline_.get();
-        block.tag = tag_;
-        block.cached = cache_ != nullptr;
-        if (block.cached) {
-            block.cache = cache_;
+        if (block.discipline == nullptr) {  // all blocks of the slab are this heap's, in each of their lives
+            block.discipline = discipline_.get();
+            block.cached = cache_ != nullptr;
+            if (block.cached) {
+                block.cache = cache_;
+            }
+            block.local = is_local_;
         }
-        block.local = is_local_;
+        block.tag = tag_;
         return Buffer::begin(block, bytes);
     }
+    [[nodiscard]] memory::AllocStatus allocate_later_freed(Buffer& empty, std::uint64_t bytes, std::size_t alignment,
+                                                           bool zeroed) noexcept;
+    [[nodiscard]] memory::AllocStatus give_back(const memory::Allocation& made, std::uint64_t bytes,
+                                                std::size_t alignment) noexcept;
     [[nodiscard]] memory::AllocStatus before_allocate(std::uint64_t bytes) noexcept;
     template <typename Action>
     void wait_for(const Action& action) noexcept;

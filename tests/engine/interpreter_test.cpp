@@ -216,3 +216,20 @@ TEST_CASE("a repetition cannot take more samples than are kept", "[unit]")
     REQUIRE(!program);
     CHECK_THAT(program.error().message, Catch::Contains("100001 samples"));
 }
+
+TEST_CASE("an array that no memory could hold is refused before anything runs", "[unit]")
+{
+    model::AllocStep step;
+    step.as = "a";
+    const auto refused = [&step](std::vector<std::uint64_t> shape) {
+        step.shape = std::move(shape);
+        model::Case one;
+        one.steps = {{.operation = step}};
+        const auto program = engine::compile(one);
+        return !program && program.error().code == base::ErrorCode::invalid_input;
+    };
+    CHECK(refused({1, 1, 1, 1, 1, 1, 1, 1, 1}));
+    CHECK(refused({1ULL << 32, 1ULL << 32}));
+    CHECK(refused({0, 1ULL << 32, 1ULL << 32}));
+    CHECK_FALSE(refused({0, 1ULL << 32}));
+}
