@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "core/measure/cases.hpp"
-#include "core/measure/machine_drift.hpp"
+#include "core/measure/machine_excuses.hpp"
 #include "core/measure/separate_runs.hpp"
 #include "core/measure/statistics.hpp"
 #include "core/measure/summary.hpp"
@@ -61,62 +61,11 @@ void add_causes(Comparison& comparison)
     }
 }
 
-// A change that the load of the machine explains is none that the case made. Within one result the repetitions of both
-// sides alternate, so that a busy machine hits both: what one side waits there is its own doing.
-void excuse_busy_machine(Comparison& comparison)
-{
-    for (MetricComparison& metric : comparison.metrics) {
-        const bool worse = metric.verdict == Verdict::regressed;
-        if (metric.metric.empty() || metric.unit != model::Unit::seconds ||
-            (!worse && metric.verdict != Verdict::improved)) {
-            continue;
-        }
-        const CasePair& pair = comparison.pairs[metric.pair];
-        const CaseReport& slower = worse ? *pair.candidate : *pair.base;
-        const CaseReport& faster = worse ? *pair.base : *pair.candidate;
-        const auto machine = machine_contrast(faster, slower, metric.metric);
-        if (machine && machine_explains(*machine, metric.threshold, *metric.base_median)) {
-            metric.verdict = Verdict::inconclusive;
-            metric.busier_machine = true;
-            metric.why =
-                fmt::format("the machine was busier{}: {} within the {} allowed", worse ? "" : " under the base",
-                            machine_text(*machine, *metric.base_median), to_text(metric.threshold, metric.unit));
-        }
-    }
-}
-
-// Nor is one that fixed work shared, which was timed in the rounds of both, or that other work may have made.
-void excuse_machine(Comparison& comparison, const RunReport& base, const RunReport& candidate)
-{
-    std::vector<MachineDrift> drifts;
-    if (base.calibration.rounds && candidate.calibration.rounds) {
-        drifts = machine_drifts(*base.calibration.rounds, *candidate.calibration.rounds);
-    }
-    for (MetricComparison& metric : comparison.metrics) {
-        const bool is_judged = metric.verdict == Verdict::regressed || metric.verdict == Verdict::improved;
-        if (metric.metric.empty() || !is_judged || !metric.q) {
-            continue;
-        }
-        const CasePair& pair = comparison.pairs[metric.pair];
-        const std::vector<MachineDrift> own = drifts_of_case(drifts, pair, metric.metric);
-        const MachineDrift* const drift = explaining(own, metric);
-        std::string why = drift != nullptr ? drift_text(*drift, metric) : why_machine(pair, metric, own);
-        if (!why.empty()) {
-            metric.why = std::move(why);
-            metric.verdict = Verdict::inconclusive;
-            metric.busier_machine = true;
-        }
-    }
-}
-
 // What follows from the pairs, but for their findings.
 void fill(Comparison& comparison, const Criteria& criteria)
 {
     comparison.metrics = compare_cases(comparison.pairs, criteria, comparison.is_between ? Runs::one : Runs::separate);
     add_causes(comparison);
-    if (!comparison.is_between) {
-        excuse_busy_machine(comparison);
-    }
     comparison.noisy_metrics = static_cast<std::size_t>(
         std::ranges::count_if(comparison.metrics, [](const MetricComparison& metric) { return metric.p.has_value(); }));
 }
