@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <set>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -318,6 +320,39 @@ MachineCheck lock_check(const std::string& root)
     return check;
 }
 
+// The virtio devices with a memory balloon whose driver has agreed to report free pages: device 5, feature bit 5 of the
+// specification (5.5). sysfs writes features from bit 0 on.
+std::vector<std::string> reporting_balloons(const std::string& root)
+{
+    constexpr std::string_view balloon = "0x0005";
+    constexpr std::size_t reporting = 5;
+    std::vector<std::string> found;
+    std::error_code problem;
+    for (const auto& device : std::filesystem::directory_iterator{root + "sys/bus/virtio/devices", problem}) {
+        const std::string path = device.path().string();
+        const std::string features = read_word(path + "/features");
+        if (read_word(path + "/device") == balloon && features.size() > reporting && features[reporting] == '1') {
+            found.push_back(device.path().filename().string());
+        }
+    }
+    std::ranges::sort(found);
+    return found;
+}
+
+MachineCheck reporting_check(const std::string& root)
+{
+    const std::vector<std::string> balloons = reporting_balloons(root);
+    MachineCheck check{.name = "free-page-reporting",
+                       .value = balloons.empty() ? "off" : fmt::format("on ({})", fmt::join(balloons, ", ")),
+                       .why = "Memory that a program gives back stays with this machine."};
+    if (!balloons.empty()) {
+        check.status = Fitness::note;
+        check.why = "Freed memory goes back to the host, in large blocks: touching fresh memory costs more the more of "
+                    "it is touched, and not the same from run to run. Compare within one run (--between, --against).";
+    }
+    return check;
+}
+
 }  // namespace
 
 std::vector<MachineCheck> setting_checks(const std::string& root)
@@ -328,7 +363,7 @@ std::vector<MachineCheck> setting_checks(const std::string& root)
     return {governor_check(top), turbo_check(top),          virtualisation_check(machine), aslr_check(machine),
             perf_check(top),     huge_pages_check(machine), overcommit_check(machine),     cgroup_check(top),
             swap_check(meminfo), pressure_check(top),       damon_check(machine),          numa_check(top, machine),
-            lock_check(top)};
+            lock_check(top),     reporting_check(top)};
 }
 
 }  // namespace memsweep::sys

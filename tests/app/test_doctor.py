@@ -7,7 +7,7 @@ import unittest
 from memsweep_cli import UTC, CliTest, sanitized, strict_json
 
 CHECKS = ["governor", "turbo", "virtualisation", "aslr", "perf-events", "huge-pages", "overcommit", "cgroup-limit", "swap", "pressure",
-          "damon", "numa-balancing", "locked-memory", "cold-memory", "cpu-canary", "memory-canary", "steal"]
+          "damon", "numa-balancing", "locked-memory", "free-page-reporting", "cold-memory", "cpu-canary", "memory-canary", "steal"]
 NOBODY = 65534
 
 

@@ -69,7 +69,7 @@ TEST_CASE("on a fit machine every setting is ok", "[unit]")
         CHECK(check.command.empty());
         CHECK(names.insert(check.name).second);
     }
-    CHECK(names.size() == 13);
+    CHECK(names.size() == 14);
     // A root without its slash is the same root.
     CHECK(sys::setting_checks(tree.root().substr(0, tree.root().size() - 1)).front().value == "performance");
 }
@@ -158,6 +158,23 @@ TEST_CASE("balancing has nothing to balance on one node", "[unit]")
     tree.add("proc/sys/kernel/numa_balancing", "1\n");
     tree.add("sys/devices/system/node/online", "0\n");
     CHECK(check_of(tree, "numa-balancing").status == Fitness::ok);
+}
+
+TEST_CASE("a balloon reports free pages where its driver has agreed to", "[unit]")
+{
+    const tests::TempTree tree;
+    add_fit(tree);
+    const std::string devices = "sys/bus/virtio/devices/";
+    tree.add(devices + "virtio0/device", "0x0005\n");
+    tree.add(devices + "virtio0/features", "0110000100000000\n");
+    tree.add(devices + "virtio1/device", "0x0001\n");
+    tree.add(devices + "virtio1/features", "1111111100000000\n");
+    CHECK(check_of(tree, "free-page-reporting").value == "off");
+    tree.add(devices + "virtio0/features", "0110010100000000\n");
+    CHECK(check_of(tree, "free-page-reporting").value == "on (virtio0)");
+    CHECK(check_of(tree, "free-page-reporting").status == Fitness::note);
+    tree.add(devices + "virtio0/features", "011\n");
+    CHECK(check_of(tree, "free-page-reporting").value == "off");
 }
 
 TEST_CASE("a monitor that only counts is a note, one that pages out spoils", "[unit]")
