@@ -339,18 +339,26 @@ std::vector<std::string> reporting_balloons(const std::string& root)
     return found;
 }
 
-MachineCheck reporting_check(const std::string& root)
+MachineCheck reporting_check(const std::string& root, const model::Machine& machine)
 {
     const std::vector<std::string> balloons = reporting_balloons(root);
-    MachineCheck check{.name = "free-page-reporting",
-                       .value = balloons.empty() ? "off" : fmt::format("on ({})", fmt::join(balloons, ", ")),
-                       .why = "Memory that a program gives back stays with this machine."};
     if (!balloons.empty()) {
-        check.status = Fitness::note;
-        check.why = "Freed memory goes back to the host, in large blocks: touching fresh memory costs more the more of "
-                    "it is touched, and not the same from run to run. Compare within one run (--between, --against).";
+        return {.name = "free-page-reporting",
+                .status = Fitness::note,
+                .value = fmt::format("on ({})", fmt::join(balloons, ", ")),
+                .why = "Freed memory goes back to the host, in large blocks: touching fresh memory costs more the more "
+                       "of it is touched, and not the same from run to run. Compare within one run (--between, "
+                       "--against)."};
     }
-    return check;
+    if (machine.virtualisation == "none") {
+        return {.name = "free-page-reporting",
+                .value = "off",
+                .why = "Memory that a program gives back stays with this machine."};
+    }
+    return {.name = "free-page-reporting",
+            .status = Fitness::note,
+            .why = "No virtio balloon reports free pages; whether freed memory goes back to the host in another way is "
+                   "not shown here."};
 }
 
 }  // namespace
@@ -360,10 +368,20 @@ std::vector<MachineCheck> setting_checks(const std::string& root)
     const std::string top = with_slash(root);
     const model::Machine machine = machine_facts(top);
     const std::string meminfo = read_kernel_text(top + "proc/meminfo").value_or("");
-    return {governor_check(top), turbo_check(top),          virtualisation_check(machine), aslr_check(machine),
-            perf_check(top),     huge_pages_check(machine), overcommit_check(machine),     cgroup_check(top),
-            swap_check(meminfo), pressure_check(top),       damon_check(machine),          numa_check(top, machine),
-            lock_check(top),     reporting_check(top)};
+    return {governor_check(top),
+            turbo_check(top),
+            virtualisation_check(machine),
+            aslr_check(machine),
+            perf_check(top),
+            huge_pages_check(machine),
+            overcommit_check(machine),
+            cgroup_check(top),
+            swap_check(meminfo),
+            pressure_check(top),
+            damon_check(machine),
+            numa_check(top, machine),
+            lock_check(top),
+            reporting_check(top, machine)};
 }
 
 }  // namespace memsweep::sys
