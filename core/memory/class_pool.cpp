@@ -102,6 +102,9 @@ Allocation ClassPool::from_upstream(std::size_t bytes, std::size_t alignment, bo
 // dotcompute-code would hand out a block of its last class here, whatever the request: seen, counted, not done.
 Allocation ClassPool::bypass(std::size_t bytes, std::size_t alignment, bool zeroed) noexcept
 {
+    if (!is_servable(bytes, alignment)) {
+        return {nullptr, AllocStatus::bad_request};  // whatever the upstream says: see ThreadTier::Memory::none
+    }
     const std::uint32_t too_short = classes_.oversize_index(bytes);
     if (too_short != SizeClasses::none && has_idle(too_short)) {
         count(counts_.short_blocks);

@@ -67,6 +67,21 @@ TEST_CASE("class pool: what comes back is handed out again, to any size of its c
     }
 }
 
+TEST_CASE("class pool: what no resource can serve is refused without asking one", "[unit]")
+{
+    Rig rig{classes()};
+    const auto is_refused = [&rig](std::size_t bytes) {
+        return rig.pool.allocate(bytes, 16).status == AllocStatus::bad_request &&
+               rig.pool.allocate_zeroed(bytes, 16).status == AllocStatus::bad_request;
+    };
+    const volatile std::size_t most = ~std::size_t{0};  // unknown to the compiler, which warns of clearing so much
+    CHECK(is_refused(most));                            // before this thread has a cache, and with one
+    rig.put(rig.take(1000), 1000);
+    CHECK(is_refused(most));
+    CHECK(is_refused(most / 2));
+    CHECK(rig.upstream.refusals() == 0);
+}
+
 TEST_CASE("class pool: hits by tier are exact", "[unit]")
 {
     model::PoolSpec spec = classes();
