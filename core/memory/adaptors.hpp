@@ -19,8 +19,8 @@
 
 namespace memsweep::memory {
 
-// What all of them share. Derived::serve stands around both ways to allocate: ask() is the upstream's answer to this
-// call. Memory goes back to the upstream as it is, unless Derived overrides deallocate.
+// What those share that do not look at the size first. Derived::serve stands around both ways to allocate: ask() is the
+// upstream's answer to this call. Memory goes back to the upstream as it is, unless Derived overrides deallocate.
 //
 // Cost     none: serve is known when Derived is compiled. Where Upstream is a final class it is compiled in, too; else
 //          each call is a virtual one.
