@@ -32,22 +32,18 @@ Array::Result Array::create(lifetime::Heap& heap, DType dtype, Shape shape, Fill
 {
     Result made;
     made.status = Layout::fits(shape, model::size_bytes(dtype))
-                      ? made.array.renew(heap, ArraySpec{dtype, shape, fill, touch})
+                      ? made.array.renew(heap, ArraySpec{dtype, shape, fill, touch}, shape)
                       : AllocStatus::bad_request;
     return made;
 }
 
 Array::Result Array::over(lifetime::Buffer buffer, DType dtype, Shape shape) noexcept
 {
-    if (!Layout::fits(shape, model::size_bytes(dtype))) {
+    const auto layout = Layout::of(shape, model::size_bytes(dtype));
+    if (!layout || layout->elements() * model::size_bytes(dtype) > buffer.bytes()) {
         return {{}, AllocStatus::bad_request};
     }
-    Layout layout;
-    layout.lay_out(shape, model::size_bytes(dtype));
-    if (layout.elements() * model::size_bytes(dtype) > buffer.bytes()) {
-        return {{}, AllocStatus::bad_request};
-    }
-    return {Array{std::move(buffer), dtype, layout}, AllocStatus::ok};
+    return {Array{std::move(buffer), dtype, *layout}, AllocStatus::ok};
 }
 
 void* Array::at(std::span<const std::uint64_t> index) const noexcept
@@ -72,21 +68,17 @@ Array::Result Array::broadcast_to(Shape shape) const noexcept
 
 Array::Result Array::reshape(lifetime::Heap& heap, Shape shape) const noexcept
 {
-    if (!Layout::fits(shape, model::size_bytes(dtype_))) {
-        return {{}, AllocStatus::bad_request};
-    }
-    Layout layout;
-    layout.lay_out(shape, model::size_bytes(dtype_));
-    if (layout.elements() != elements()) {
+    auto layout = Layout::of(shape, model::size_bytes(dtype_));
+    if (!layout || layout->elements() != elements()) {
         return {{}, AllocStatus::bad_request};
     }
     if (is_contiguous()) {
-        layout.offset_bytes = layout_.offset_bytes;
-        return {Array{buffer_, dtype_, layout}, AllocStatus::ok};
+        layout->offset_bytes = layout_.offset_bytes;
+        return {Array{buffer_, dtype_, *layout}, AllocStatus::ok};
     }
     Result copied = copy(heap);
     if (copied.status == AllocStatus::ok) {
-        copied.array.layout_ = layout;
+        copied.array.layout_ = *layout;
     }
     return copied;
 }

@@ -9,7 +9,6 @@
 // Ownership  every view keeps the whole buffer. A default or moved-from array has none.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -21,53 +20,48 @@
 
 namespace memsweep::array {
 
-// What arrays are to be, worked out once for all that are made alike. Plain values, so that it can be sent to a worker.
+// What arrays of one shape are to be, worked out once for all that are made alike. Plain values, so that it can be sent
+// to a worker.
 //
 // zeros with no touch, or with one touch per page, takes zeroed memory from the resource and writes nothing else. zeros
 // with full touch takes plain memory and writes all of it. ones and arange write everything, whatever the touch.
 // Without a fill it takes plain memory and touches it.
 struct ArraySpec {
-    using Shape = std::span<const std::uint64_t>;
-
-    ArraySpec() noexcept {}  // NOLINT(modernize-use-equals-default): a defaulted one clears every length
+    ArraySpec() noexcept = default;
 
     // Of a shape that fits: see Layout::fits.
-    ArraySpec(model::DType element, Shape shape, model::Fill filled, model::Touch touched) noexcept
+    ArraySpec(model::DType element, std::span<const std::uint64_t> shape, model::Fill filled,
+              model::Touch touched) noexcept
         : bytes{model::size_bytes(element)}, dtype{element}, fill{filled}, touch{touched},
-          dimensions{static_cast<std::uint8_t>(shape.size())},
           zeroed{filled == model::Fill::zeros && touched != model::Touch::full},
-          written{filled != model::Fill::none || touched != model::Touch::none}
+          written{zeroed ? touched != model::Touch::none : filled != model::Fill::none || touched != model::Touch::none}
     {
-        for (std::size_t axis = 0; axis < dimensions; ++axis) {
-            lengths[axis] = shape[axis];
-            bytes *= shape[axis];
+        for (const std::uint64_t length : shape) {
+            bytes *= length;
         }
     }
-
-    [[nodiscard]] Shape shape() const noexcept { return {lengths.data(), dimensions}; }
 
     std::uint64_t bytes{};
     model::DType dtype{};
     model::Fill fill{};
     model::Touch touch{};
-    std::uint8_t dimensions{};
     bool zeroed{};   // zeros that need not be written one by one, as np.zeros takes them from calloc
-    bool written{};  // it is filled or touched
-    std::array<std::uint64_t, max_dimensions> lengths;  // indeterminate beyond `dimensions`, as in a Layout
+    bool written{};  // it is filled or touched by who makes it
 };
 
 class Array {
   public:
     struct Result;
-    using Shape = ArraySpec::Shape;
+    using Shape = std::span<const std::uint64_t>;
 
     Array() noexcept = default;
 
     [[nodiscard]] static Result create(lifetime::Heap& heap, model::DType dtype, Shape shape, model::Fill fill,
                                        model::Touch touch) noexcept;
 
-    // Drops what this array had and makes it such a one, in place. Refused, it has nothing.
-    [[nodiscard]] memory::AllocStatus renew(lifetime::Heap& heap, const ArraySpec& spec) noexcept
+    // Drops what this array had and makes it such a one, in place. Refused, it has nothing. `shape` is that of the
+    // spec.
+    [[nodiscard]] memory::AllocStatus renew(lifetime::Heap& heap, const ArraySpec& spec, Shape shape) noexcept
     {
         const memory::AllocStatus status = heap.allocate_into(buffer_, spec.bytes, array_alignment, spec.zeroed);
         if (status != memory::AllocStatus::ok) [[unlikely]] {
@@ -75,7 +69,7 @@ class Array {
             return status;
         }
         dtype_ = spec.dtype;
-        layout_.lay_out(spec.shape(), model::size_bytes(dtype_));
+        layout_.lay_out(shape, model::size_bytes(dtype_));
         if (spec.written) {
             write_elements(spec);
         }

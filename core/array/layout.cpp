@@ -67,11 +67,11 @@ Layout transposed(const Layout& layout) noexcept
 std::optional<Layout> broadcast(const Layout& layout, std::span<const std::uint64_t> shape) noexcept
 {
     constexpr std::uint64_t max_element_bytes = 16;
-    if (shape.size() < layout.dimensions || !Layout::fits(shape, max_element_bytes)) {
+    std::optional<Layout> made = Layout::of(shape, max_element_bytes);
+    if (shape.size() < layout.dimensions || !made) {
         return std::nullopt;
     }
-    Layout wide;
-    wide.lay_out(shape, max_element_bytes);
+    Layout& wide = *made;
     wide.offset_bytes = layout.offset_bytes;
     const std::size_t missing = shape.size() - layout.dimensions;
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
@@ -86,7 +86,7 @@ std::optional<Layout> broadcast(const Layout& layout, std::span<const std::uint6
             return std::nullopt;
         }
     }
-    return wide;
+    return made;
 }
 
 }  // namespace memsweep::array

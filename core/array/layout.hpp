@@ -49,7 +49,18 @@ struct Layout {
         return of_shape.size() <= max_dimensions;
     }
 
-    // Row-major without gaps, of a shape that fits.
+    // Row-major without gaps; empty where the shape does not fit.
+    [[nodiscard]] static std::optional<Layout> of(std::span<const std::uint64_t> of_shape,
+                                                  std::uint64_t element_bytes) noexcept
+    {
+        std::optional<Layout> made;
+        if (fits(of_shape, element_bytes)) {
+            made.emplace().lay_out(of_shape, element_bytes);
+        }
+        return made;
+    }
+
+    // The same in place, of a shape that fits.
     void lay_out(std::span<const std::uint64_t> of_shape, std::uint64_t element_bytes) noexcept
     {
         dimensions = of_shape.size();

@@ -204,7 +204,7 @@ class NamedArrays {
         tag_next(alloc.as);
         array::Array* const places = handles.places().data();
         for (std::uint64_t i = 0; i < alloc.count; ++i) {
-            const memory::AllocStatus status = places[i].renew(memory_.heap, alloc.each);
+            const memory::AllocStatus status = places[i].renew(memory_.heap, alloc.each, alloc.shape());
             if (status != memory::AllocStatus::ok) [[unlikely]] {
                 return {status, alloc.each.bytes, i};
             }

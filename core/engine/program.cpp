@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/base/checked.hpp"
 #include "core/lifetime/slab.hpp"
@@ -27,9 +28,12 @@ constexpr std::size_t max_instructions = 1'000'000;
 
 class Compiler {
   public:
-    Compiler(Program& program, PackedTraces& traces) : program_{program}, traces_{traces} {}
+    Compiler(const std::string& case_id, Program& program, PackedTraces& traces)
+        : case_id_{case_id}, program_{program}, traces_{traces}
+    {
+    }
 
-    // What the first trace that could not be compiled said.
+    // Of the first step that could not be compiled.
     [[nodiscard]] const std::optional<base::Error>& error() const { return error_; }
 
     void steps(const std::vector<model::Step>& steps, bool top_level)
@@ -50,6 +54,9 @@ class Compiler {
     }
 
   private:
+    void refuse(std::string why) { keep({ErrorCode::invalid_input, std::move(why), case_id_}); }
+    void keep(base::Error error) { error_ = error_ ? error_ : std::move(error); }
+
     [[nodiscard]] std::uint32_t end_of_program() const
     {
         return static_cast<std::uint32_t>(program_.instructions.size());
@@ -84,12 +91,12 @@ class Compiler {
         Alloc made{.as = slot(step.as, step.count), .count = step.count, .each = {}};
         if (array::Layout::fits(step.shape, model::size_bytes(step.dtype))) {
             made.each = array::ArraySpec{step.dtype, step.shape, step.fill, step.touch};
-        } else if (!error_) {
-            error_ = base::Error{ErrorCode::invalid_input,
-                                 fmt::format("an array of shape [{}]: at most {} dimensions, and less than 2^63 bytes "
-                                             "with its empty axes counted as one",
-                                             fmt::join(step.shape, ", "), array::max_dimensions),
-                                 {}};
+            made.dimensions = static_cast<std::uint8_t>(step.shape.size());
+            std::ranges::copy(step.shape, made.lengths.begin());
+        } else {
+            refuse(fmt::format("an array of shape [{}]: at most {} dimensions, and less than 2^63 bytes with its empty "
+                               "axes counted as one",
+                               fmt::join(step.shape, ", "), array::max_dimensions));
         }
         return made;
     }
@@ -116,10 +123,8 @@ class Compiler {
         std::copy_n(step.jobs.begin(), plan.count, plan.jobs.begin());
         plan.options = step.options;
         if (step.jobs.size() > model::max_transfers_at_once || program_.transfers.size() > max_transfer_steps) {
-            error_ = base::Error{ErrorCode::invalid_input,
-                                 fmt::format("more than {} transfers in a step, or {} such steps in a case",
-                                             model::max_transfers_at_once, max_transfer_steps),
-                                 {}};
+            refuse(fmt::format("more than {} transfers in a step, or {} such steps in a case",
+                               model::max_transfers_at_once, max_transfer_steps));
         }
         return made;
     }
@@ -135,7 +140,7 @@ class Compiler {
         program_.times_calls = program_.times_calls || step.latency;
         auto packed = traces_.find_or_compile(step);
         if (!packed) {
-            error_ = error_ ? error_ : packed.error();
+            keep(packed.error());
             return made;
         }
         const auto found = std::ranges::find(program_.replays, *packed);
@@ -177,6 +182,7 @@ class Compiler {
         return static_cast<std::uint16_t>(found - names.begin());
     }
 
+    const std::string& case_id_;
     Program& program_;
     const bool has_limit_{program_.memory.trim.above_bytes != 0};
     PackedTraces& traces_;
@@ -273,7 +279,7 @@ base::Expected<Program> compile(const model::Case& plan_case, PackedTraces& trac
     if (std::string why = model::driver_objection(plan_case.memory, plan_case.release.safety); !why.empty()) {
         return fail(ErrorCode::invalid_input, std::move(why), plan_case.id);
     }
-    Compiler compiler{program, traces};
+    Compiler compiler{plan_case.id, program, traces};
     compiler.steps(plan_case.steps, true);
     if (compiler.error()) {
         return fail(*compiler.error());

@@ -39,8 +39,12 @@ inline constexpr std::uint32_t max_timed_calls = 1'000'000;  // of one repetitio
 // slots in place of names.
 struct Alloc {
     SlotIndex as{};
+    std::uint8_t dimensions{};
     std::uint64_t count{};
     array::ArraySpec each;
+    std::array<std::uint64_t, array::max_dimensions> lengths{};
+
+    [[nodiscard]] std::span<const std::uint64_t> shape() const { return {lengths.data(), dimensions}; }
 };
 
 struct Concat {
@@ -118,8 +122,7 @@ struct OperandsOf<std::variant<Steps...>> {
 };
 using Operands = OperandsOf<model::Operation>::Type;
 
-// By cache lines, so that walking a body touches no more of them than it must.
-struct alignas(64) Instruction {
+struct Instruction {
     Operands operands;
     bool timed{};
     bool watched{};  // something surrounds it: the clock, a phase, the policy of trims

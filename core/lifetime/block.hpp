@@ -27,9 +27,10 @@ inline constexpr auto relaxed = std::memory_order_relaxed;  // of counters, whic
 struct alignas(64) Block {
     std::atomic<std::int64_t> handles{released};
     void* data{};
-    std::uint64_t bytes{};     // as the resource granted them: a pool's class may hold more than was asked for
-    Discipline* discipline{};  // notified when the last handle goes; nullptr: an external owner's buffer
-    Block* next{};             // in the list of blocks it waits on
+    std::uint64_t bytes{};  // as the resource granted them: a pool's class may hold more than was asked for
+    Discipline*
+        discipline{};  // notified when the last handle goes; nullptr: never begun, or an external owner's buffer
+    Block* next{};     // in the list of blocks it waits on
     union {
         std::int64_t since_ns{};  // steady clock: dropped; before that, where blocks have ages, made
         ThreadCache* cache;       // with `cached`: where the block goes instead; such a block never floats

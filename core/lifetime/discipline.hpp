@@ -64,24 +64,19 @@ enum class ManualFree : std::uint8_t {
 
 class ThreadCache;
 
-// Fills data, bytes and alignment of a new block.
+// Memory of the resource, for a new block.
+[[nodiscard]] inline memory::Allocation ask(memory::MemoryResource& resource, std::uint64_t bytes,
+                                            std::size_t alignment, bool zeroed) noexcept
+{
+    return zeroed ? resource.allocate_zeroed(bytes, alignment) : resource.allocate(bytes, alignment);
+}
+
 inline void give_memory(Block& block, const memory::Allocation& made, std::uint64_t bytes,
                         std::size_t alignment) noexcept
 {
     block.data = made.ptr;
     block.bytes = bytes;
     block.alignment_log2 = static_cast<std::uint8_t>(std::countr_zero(alignment));
-}
-
-// The same from the resource.
-[[nodiscard]] inline memory::AllocStatus acquire_memory(memory::MemoryResource& resource, Block& block,
-                                                        std::uint64_t bytes, std::size_t alignment,
-                                                        bool zeroed) noexcept
-{
-    const memory::Allocation made =
-        zeroed ? resource.allocate_zeroed(bytes, alignment) : resource.allocate(bytes, alignment);
-    give_memory(block, made, bytes, alignment);
-    return made.status;
 }
 
 class Discipline {
@@ -110,7 +105,9 @@ class Discipline {
     [[nodiscard]] virtual memory::AllocStatus acquire(Block& block, std::uint64_t bytes, std::size_t alignment,
                                                       bool zeroed) noexcept
     {
-        return acquire_memory(reclaimer_.resource(), block, bytes, alignment, zeroed);
+        const memory::Allocation made = ask(reclaimer_.resource(), bytes, alignment, zeroed);
+        give_memory(block, made, bytes, alignment);
+        return made.status;
     }
 
     // The allocation that before_allocate let pass has failed.

@@ -77,6 +77,12 @@ Heap::Result Heap::allocate_new(std::uint64_t bytes, std::size_t alignment, bool
         const auto status = allocate_promptly(made, bytes, alignment, zeroed);
         return {std::move(made), status};
     }
+    return acquire(bytes, alignment, zeroed);
+}
+
+// By all that a discipline may have to say, and with the control block first.
+Heap::Result Heap::acquire(std::uint64_t bytes, std::size_t alignment, bool zeroed) noexcept
+{
     if (reuses_) {
         if (Block* const idle = discipline_->reuse(bytes, alignment, zeroed); idle != nullptr) {
             idle->tag = tag_;
@@ -98,23 +104,16 @@ Heap::Result Heap::allocate_new(std::uint64_t bytes, std::size_t alignment, bool
     return {first_handle(*block, bytes), memory::AllocStatus::ok};
 }
 
-memory::AllocStatus Heap::allocate_later_freed(Buffer& empty, std::uint64_t bytes, std::size_t alignment,
-                                               bool zeroed) noexcept
+memory::AllocStatus Heap::allocate_by_discipline(Buffer& empty, std::uint64_t bytes, std::size_t alignment,
+                                                 bool zeroed) noexcept
 {
     if (Block* const idle = take_idle(bytes, alignment, zeroed); idle != nullptr) {
         empty.become(Buffer::begin_kept(*idle, bytes));
         return memory::AllocStatus::ok;
     }
-    Result made = allocate_new(bytes, alignment, zeroed);
+    Result made = acquire(bytes, alignment, zeroed);
     empty = std::move(made.buffer);
     return made.status;
-}
-
-// Memory for which there is no control block.
-memory::AllocStatus Heap::give_back(const memory::Allocation& made, std::uint64_t bytes, std::size_t alignment) noexcept
-{
-    reclaimer_.resource().deallocate(made.ptr, bytes, alignment);
-    return memory::AllocStatus::out_of_memory;
 }
 
 void Heap::reserve(std::size_t blocks) noexcept

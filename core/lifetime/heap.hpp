@@ -48,8 +48,8 @@ class Heap {
         return allocate_new(bytes, alignment, zeroed);
     }
 
-    // The same into a handle, which drops first what it counts for; refused, it counts for nothing. It saves a
-    // discipline that frees at once the way through Result.
+    // The same into a handle, which drops first what it counts for; refused, it counts for nothing, and a wrap may be
+    // left as it was. It saves a discipline that frees at once the way through Result.
     [[nodiscard]] memory::AllocStatus allocate_into(Buffer& handle, std::uint64_t bytes, std::size_t alignment,
                                                     bool zeroed) noexcept
     {
@@ -57,7 +57,7 @@ class Heap {
             handle.reset();
         }
         return is_prompt_ ? allocate_promptly(handle, bytes, alignment, zeroed)
-                          : allocate_later_freed(handle, bytes, alignment, zeroed);
+                          : allocate_by_discipline(handle, bytes, alignment, zeroed);
     }
 
     // Control blocks for this many more buffers, so that making them maps nothing.
@@ -120,20 +120,19 @@ class Heap {
         return idle;
     }
     [[nodiscard]] Result allocate_new(std::uint64_t bytes, std::size_t alignment, bool zeroed) noexcept;
+    [[nodiscard]] Result acquire(std::uint64_t bytes, std::size_t alignment, bool zeroed) noexcept;
     [[nodiscard]] memory::AllocStatus allocate_promptly(Buffer& empty, std::uint64_t bytes, std::size_t alignment,
                                                         bool zeroed) noexcept
     {
+        if (!slab_.has_own()) [[unlikely]] {
+            return allocate_by_discipline(empty, bytes, alignment, zeroed);
+        }
         // The memory first, so that the block need not be kept in a register while it is asked for.
-        memory::MemoryResource& resource = reclaimer_.resource();
-        const memory::Allocation made =
-            zeroed ? resource.allocate_zeroed(bytes, alignment) : resource.allocate(bytes, alignment);
+        const memory::Allocation made = ask(reclaimer_.resource(), bytes, alignment, zeroed);
         if (made.status != memory::AllocStatus::ok) [[unlikely]] {
             return made.status;
         }
-        Block* const block = slab_.acquire();
-        if (block == nullptr) [[unlikely]] {
-            return give_back(made, bytes, alignment);
-        }
+        Block* const block = slab_.acquire_own();
         give_memory(*block, made, bytes, alignment);
         empty.become(first_handle(*block, bytes));
         return memory::AllocStatus::ok;
@@ -151,10 +150,8 @@ class Heap {
         block.tag = tag_;
         return Buffer::begin(block, bytes);
     }
-    [[nodiscard]] memory::AllocStatus allocate_later_freed(Buffer& empty, std::uint64_t bytes, std::size_t alignment,
-                                                           bool zeroed) noexcept;
-    [[nodiscard]] memory::AllocStatus give_back(const memory::Allocation& made, std::uint64_t bytes,
-                                                std::size_t alignment) noexcept;
+    [[nodiscard]] memory::AllocStatus allocate_by_discipline(Buffer& empty, std::uint64_t bytes, std::size_t alignment,
+                                                             bool zeroed) noexcept;
     [[nodiscard]] memory::AllocStatus before_allocate(std::uint64_t bytes) noexcept;
     template <typename Action>
     void wait_for(const Action& action) noexcept;

@@ -37,13 +37,14 @@ class BlockSlab {
     ~BlockSlab();
 
     // A block that still counts as released: a late stray release finds it so until it is begun again.
-    [[nodiscard]] Block* acquire() noexcept
+    [[nodiscard]] Block* acquire() noexcept { return has_own() ? acquire_own() : acquire_shared(); }
+
+    // Whether the calling thread keeps a block, which no other can take: then acquire_own() is never refused.
+    [[nodiscard]] bool has_own() const noexcept { return own_[memory::current_thread_slot].first != nullptr; }
+    [[nodiscard]] Block* acquire_own() noexcept
     {
         Own& own = own_[memory::current_thread_slot];
         Block* const block = own.first;
-        if (block == nullptr) [[unlikely]] {
-            return acquire_shared();
-        }
         own.first = block->next;
         --own.count;
         return block;

@@ -6,8 +6,12 @@
 #include <vector>
 
 #include <malloc.h>
+#include <sys/resource.h>
 
 #include "core/lifetime/heap.hpp"
+#include "core/memory/adaptors.hpp"
+#include "core/memory/allocator_resources.hpp"
+#include "core/memory/counters.hpp"
 #include "core/memory/page_resources.hpp"
 #include "tests/lifetime/threads.hpp"
 #include "tests/memory/residency.hpp"
@@ -128,6 +132,38 @@ TEST_CASE("slab: what other threads give back is acquired again", "[unit]")
         });
     }
     CHECK(highest < 1024);  // the first chunk was enough
+}
+
+TEST_CASE("heap: without memory for a control block nothing is acquired", "[machine]")
+{
+    if (tests::sanitized) {
+        std::cout << "skipped: heap without address space: a sanitizer maps memory of its own at any time\n";
+        return;
+    }
+    const auto mode = GENERATE(model::ReleaseMode::refcount, model::ReleaseMode::pool, model::ReleaseMode::tls_cache);
+    memory::NullResource null;
+    memory::Counters counters;
+    memory::CountingAdaptor counting{null, counters};
+    Heap heap{counting, {.mode = mode}};
+    std::vector<Buffer> buffers(5000);  // more than the first chunks hold
+    std::size_t made = 0;
+    heap.reserve(1);
+    rlimit before{};
+    REQUIRE(::getrlimit(RLIMIT_AS, &before) == 0);
+    const rlimit full{1, before.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_AS, &full) == 0);
+    auto status = memory::AllocStatus::ok;
+    while (made < buffers.size() && status == memory::AllocStatus::ok) {
+        status = heap.allocate_into(buffers[made], 64, 16, false);
+        made += status == memory::AllocStatus::ok ? 1U : 0U;
+    }
+    const bool empty = made == buffers.size() || !buffers[made];
+    REQUIRE(::setrlimit(RLIMIT_AS, &before) == 0);
+    CHECK(status == memory::AllocStatus::out_of_memory);
+    CHECK(empty);
+    CHECK(counters.live_bytes() == made * 64);
+    CHECK(counters.allocations() == made);
+    CHECK(heap.allocate_into(buffers.back(), 64, 16, false) == memory::AllocStatus::ok);
 }
 
 TEST_CASE("heap: buffers come and go without touching malloc", "[machine]")
