@@ -71,11 +71,12 @@ struct HotPath {
     void (*run)(Turns& turns);
 };
 
-constexpr std::array<HotPath, 7> paths{{
+constexpr std::array<HotPath, 8> paths{{
     {"pool_hit/tls", pool_hit<Turns>},
     {"pool_hit/floor", pool_hit_floor<Turns>},
     {"array_create_free/pooled", [](Turns& turns) { make_and_drop_buffer(turns, model::ReleaseMode::tls_cache); }},
     {"array_create_free/floor", make_and_drop_floor<Turns>},
+    {"array_create_free/promised", make_and_drop_promised<Turns>},
     {"engine_alloc_drop/exact", [](Turns& turns) { engine_alloc_drop(turns, model::Accounting::exact); }},
     {"engine_alloc_drop/uncounted", [](Turns& turns) { engine_alloc_drop(turns, model::Accounting::off); }},
     {"engine_alloc_drop/malloc_free", malloc_free},

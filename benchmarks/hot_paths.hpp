@@ -131,6 +131,70 @@ void make_and_drop_floor(Turns& turns)
     }
 }
 
+// The least that keeps what a Heap promises too: blocks of several heaps, sizes and alignments; a block that somebody
+// watches without holding a handle, and an empty handle, are told apart; each block knows its owner's tag.
+struct PromisedBlock : CachedBlock {
+    std::uint64_t home{};  // the number of the heap whose caches keep it
+    std::uint16_t tag{};
+    std::uint8_t alignment_log2{};
+    std::atomic<bool> watched{false};
+    bool cached{};
+};
+struct PromisedHeap {
+    std::uint64_t number{};
+    std::uint16_t tag{};
+};
+struct PromisedCache {
+    std::uint64_t heap{};
+    std::uint64_t bytes{};
+    PromisedBlock* latest{};
+    std::uint64_t hits{};
+};
+inline thread_local constinit PromisedCache promised_cache{};
+
+template <typename Turns>
+void make_and_drop_promised(Turns& turns)
+{
+    PromisedBlock only;
+    only.bytes = block_bytes;
+    only.home = 7;
+    only.alignment_log2 = 4;
+    only.cached = true;
+    promised_cache = {7, block_bytes, &only, 0};
+    PromisedHeap heap{7, 1};
+    for ([[maybe_unused]] auto _ : turns) {
+        benchmark::DoNotOptimize(heap);
+        PromisedCache& cache = promised_cache;
+        PromisedBlock* const block = cache.heap == heap.number && cache.bytes == block_bytes ? cache.latest : nullptr;
+        if (block == nullptr || block->alignment_log2 < 4) {
+            std::abort();
+        }
+        cache.latest = nullptr;
+        ++cache.hits;
+        block->tag = heap.tag;
+        if (block->watched.load(std::memory_order_relaxed)) {
+            block->watched.store(false, std::memory_order_relaxed);
+        }
+        block->count.store(1, std::memory_order_release);
+        HandWrittenHandle handle{block->data, block_bytes, block};
+        benchmark::DoNotOptimize(handle);
+        auto* const dropped = static_cast<PromisedBlock*>(handle.block);
+        if (dropped != nullptr) {
+            if (dropped->count.load(std::memory_order_acquire) != 1 ||
+                dropped->watched.load(std::memory_order_relaxed)) {
+                std::abort();
+            }
+            dropped->count.store(-1, std::memory_order_relaxed);
+            if (!dropped->cached || cache.heap != dropped->home || cache.bytes != dropped->bytes ||
+                cache.latest != nullptr) {
+                std::abort();
+            }
+            cache.latest = dropped;
+        }
+        benchmark::ClobberMemory();
+    }
+}
+
 // Runs one of them a number of times, for a tool that counts instructions around this process, and returns true when
 // the arguments ask for that: --hot-path NAME TURNS. NAME compiler: prints what built this, for no path.
 [[nodiscard]] bool ran_hot_path(int argc, char** argv);

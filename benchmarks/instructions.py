@@ -20,7 +20,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BENCH = ROOT / "build/release/memsweep_bench"
 REFERENCE = ROOT / "results/reference/hot_path_instructions.txt"
-PATHS = ("pool_hit/tls", "pool_hit/floor", "array_create_free/pooled", "array_create_free/floor",
+PATHS = ("pool_hit/tls", "pool_hit/floor", "array_create_free/pooled", "array_create_free/floor", "array_create_free/promised",
          "engine_alloc_drop/exact", "engine_alloc_drop/uncounted", "engine_alloc_drop/malloc_free")
 FEW, MANY = 10_000, 30_000
 GROWTH = 1.10

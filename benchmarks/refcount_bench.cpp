@@ -110,6 +110,7 @@ void make_and_drop_shared(benchmark::State& state)
 
 constexpr auto& make_and_drop = make_and_drop_buffer<benchmark::State>;
 constexpr auto& floor_of_both = make_and_drop_floor<benchmark::State>;
+constexpr auto& floor_of_promises = make_and_drop_promised<benchmark::State>;
 
 BENCHMARK(buffer_handle)->Name("refcount/buffer");
 BENCHMARK(local_buffer_handle)->Name("refcount/buffer_not_atomic");
@@ -119,6 +120,7 @@ BENCHMARK(shared_ptr_handle)->Name("refcount/shared_ptr");
 BENCHMARK_CAPTURE(make_and_drop, pooled, model::ReleaseMode::tls_cache)->Name("array_create_free/pooled");
 BENCHMARK(make_and_drop_in_one_heap)->Name("array_create_free/pooled_one_heap");
 BENCHMARK(floor_of_both)->Name("array_create_free/floor");
+BENCHMARK(floor_of_promises)->Name("array_create_free/promised");
 BENCHMARK(floor_of_both)->Name("array_create_free/floor_two_threads")->Threads(2);
 BENCHMARK(make_and_drop_in_one_heap)->Name("array_create_free/pooled_two_threads")->Threads(2);
 BENCHMARK_CAPTURE(make_and_drop_array, pooled, model::ReleaseMode::tls_cache)
