@@ -342,23 +342,21 @@ std::vector<std::string> reporting_balloons(const std::string& root)
 MachineCheck reporting_check(const std::string& root, const model::Machine& machine)
 {
     const std::vector<std::string> balloons = reporting_balloons(root);
+    MachineCheck check{.name = "free-page-reporting",
+                       .value = "off",
+                       .why = "Memory that a program gives back stays with this machine."};
     if (!balloons.empty()) {
-        return {.name = "free-page-reporting",
-                .status = Fitness::note,
-                .value = fmt::format("on ({})", fmt::join(balloons, ", ")),
-                .why = "Freed memory goes back to the host, in large blocks: touching fresh memory costs more the more "
-                       "of it is touched, and not the same from run to run. Compare within one run (--between, "
-                       "--against)."};
+        check.status = Fitness::note;
+        check.value = fmt::format("on ({})", fmt::join(balloons, ", "));
+        check.why = "Freed memory goes back to the host, in large blocks: touching fresh memory costs more the more of "
+                    "it is touched, and not the same from run to run. Compare within one run (--between, --against).";
+    } else if (machine.virtualisation != "none") {
+        check.status = Fitness::note;
+        check.value.clear();
+        check.why = "No virtio balloon reports free pages; whether freed memory goes back to the host in another way "
+                    "is not shown here.";
     }
-    if (machine.virtualisation == "none") {
-        return {.name = "free-page-reporting",
-                .value = "off",
-                .why = "Memory that a program gives back stays with this machine."};
-    }
-    return {.name = "free-page-reporting",
-            .status = Fitness::note,
-            .why = "No virtio balloon reports free pages; whether freed memory goes back to the host in another way is "
-                   "not shown here."};
+    return check;
 }
 
 }  // namespace
