@@ -15,7 +15,7 @@
 #include "app/commands/this_machine.hpp"
 #include "core/model/allocator.hpp"
 #include "reporters/formats.hpp"
-#include "scenarios/reader/command_plans.hpp"
+#include "scenarios/reader/replay_plan.hpp"
 
 namespace memsweep::app {
 namespace {
