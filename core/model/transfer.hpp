@@ -120,7 +120,7 @@ inline constexpr auto name_table<Strategy> = std::to_array<Named<Strategy>>({
     {Strategy::local, "local", "a copy within one device"},
     {Strategy::p2p, "p2p", "one copy between two devices that reach each other's memory; staged where they do not"},
     {Strategy::pinned, "pinned", "one copy between a device and host memory that its driver reads directly"},
-    {Strategy::staged, "staged", "chunk by chunk through a ring of pinned slots on the host"},
+    {Strategy::staged, "staged", "chunk by chunk through rings of pinned slots on the host"},
     {Strategy::registered, "registered",
      "ordinary host memory made known to the driver before each copy, and given back after it"},
     {Strategy::direct, "direct", "one copy, whatever memory it is from or to: what staging is measured against"},
@@ -147,6 +147,7 @@ struct TransferOptions {
     bool sync_each{};         // the program waits for each piece before it asks for the next
     std::uint64_t chunk_bytes{4U << 20U};
     std::uint32_t slots{2};        // of a staging ring, a chunk each
+    std::uint32_t threads{};       // that stage one transfer, each a part through a ring of its own; 0: by the machine
     bool pipeline{true};           // a slot is filled while another is on its way
     bool adaptive{};               // chunks grow and shrink with the rate that is seen
     std::uint32_t concurrency{};   // transfers under way at a time; 0: all

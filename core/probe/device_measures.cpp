@@ -124,6 +124,7 @@ Expected<void> measure_staged(const DeviceTask& task, model::CaseReport& report)
     std::vector<double> seconds;
     std::vector<double> rates;
     transfer::TransferStatistics all;
+    std::uint32_t threads = 1;
     while (goes_on(task, seconds, report)) {
         auto set = MEMSWEEP_TRY(
             transfer::TransferSet::make(task.runtime, task.context.clock, {{.spec = spec, .bytes = bytes}}, options));
@@ -140,8 +141,10 @@ Expected<void> measure_staged(const DeviceTask& task, model::CaseReport& report)
         seconds.push_back(std::max(took(), 1e-9));
         rates.push_back(static_cast<double>(bytes * turns) / seconds.back());
         all += set.statistics();
+        threads = set.rings(0);
     }
     set_measured(task, seconds, rates, bytes, report);
+    set_fact(report, "threads", threads);
     set_fact(report, "slots", options.slots);
     set_fact(report, "chunk_bytes", all.largest_chunk_bytes);
     set_fact(report, "timed_by", std::string{"the processor's clock"});

@@ -215,7 +215,8 @@ Expected<std::unique_ptr<AsyncCopy>> make_copy(device::Runtime& runtime, const s
     case model::Strategy::host:
         return std::make_unique<HostCopy>(plan, statistics);
     case model::Strategy::staged:
-        return make_staged_copy(runtime, clock, plan, statistics);
+        return plan.rings > 1 ? make_striped_copy(runtime, clock, plan, statistics)
+                              : make_staged_copy(runtime, clock, plan, statistics);
     case model::Strategy::automatic:
     case model::Strategy::local:
     case model::Strategy::p2p:

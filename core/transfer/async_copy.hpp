@@ -3,18 +3,20 @@
 // Units    bytes.
 //
 // Sources  a direct copy hands its pieces to the runtime and waits once, or after each; a staged one goes chunk by
-//          chunk through a ring of pinned slots, each filled while others are on their way; a host copy is made by the
-//          processor that calls.
+//          chunk through a ring of pinned slots, each filled while others are on their way, or through several rings
+//          at once; a host copy is made by the processor that calls.
 //
 // Errors   what the runtime answers. Nothing of it is in progress then, and it may begin again.
 //
 // Ownership  streams, slots and events are its own; the memory of its ends outlives it, and so does the runtime.
 //
-// Threads  one.
+// Threads  one calls; a copy through several rings has threads of its own.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "core/base/expected.hpp"
 #include "core/device/runtime.hpp"
@@ -32,6 +34,8 @@ struct CopyPlan {
     Route route;
     const EndMemory* src{};
     const EndMemory* dst{};
+    std::uint32_t rings{1};      // staged: through which it goes at once
+    std::uint64_t first_byte{};  // of both ends; staged
 };
 
 class AsyncCopy {
@@ -69,8 +73,33 @@ make_copy(device::Runtime& runtime, const sys::Clock& clock, const CopyPlan& pla
                                                                           const sys::Clock& clock, const CopyPlan& plan,
                                                                           TransferStatistics& statistics);
 
-// Pinned memory that the copy takes beside its ends: the slots of a ring, or what is locked or gathered for it.
+// What each of the rings carries: whole chunks, one after the other; the last ring what is left. Where there are fewer
+// chunks than rings, as many rings as chunks.
+struct Part {
+    std::uint64_t first_byte{};
+    std::uint64_t bytes{};
+};
+[[nodiscard]] std::vector<Part> parts_of(const model::TransferJob& job, const model::TransferOptions& options,
+                                         std::uint32_t rings);
+
+// The same, in parts of whole chunks, each by a thread of its own through a ring of its own: one processor copies
+// between memory and slots at a fraction of what a link carries.
+//
+// Cost     as many threads as there are rings, asleep between turns; they run where the thread that made them might.
+// Errors   os: a thread cannot be started.
+[[nodiscard]] base::Expected<std::unique_ptr<AsyncCopy>> make_striped_copy(device::Runtime& runtime,
+                                                                           const sys::Clock& clock,
+                                                                           const CopyPlan& plan,
+                                                                           TransferStatistics& statistics);
+
+// Through how many rings a staged transfer goes where so many processors are beside its device, and so many transfers
+// are under way at once. As options say; else a thread for every two processors, so that the program keeps some, with
+// every slot of every ring used. Between devices no processor copies, and one ring does.
+[[nodiscard]] std::uint32_t rings_of(const model::TransferJob& job, const model::TransferOptions& options,
+                                     std::size_t processors, std::size_t at_once);
+
+// Pinned memory that the copy takes beside its ends: the slots of rings, or what is locked or gathered for it.
 [[nodiscard]] std::uint64_t slot_bytes(const model::TransferJob& job, const model::TransferOptions& options,
-                                       model::Strategy strategy);
+                                       model::Strategy strategy, std::uint32_t rings);
 
 }  // namespace memsweep::transfer

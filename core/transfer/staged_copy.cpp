@@ -16,10 +16,15 @@ std::uint64_t largest_chunk(const model::TransferJob& job, const model::Transfer
     return std::max<std::uint64_t>(std::min(options.chunk_bytes, job.bytes), 1);
 }
 
+std::uint64_t chunks_of(std::uint64_t bytes, std::uint64_t chunk_bytes)
+{
+    return (bytes + chunk_bytes - 1) / chunk_bytes;
+}
+
 std::uint64_t slots_of(const model::TransferJob& job, const model::TransferOptions& options)
 {
     const std::uint64_t chunk = largest_chunk(job, options);
-    const std::uint64_t needed = options.adaptive ? options.slots : (job.bytes + chunk - 1) / chunk;
+    const std::uint64_t needed = options.adaptive ? options.slots : chunks_of(job.bytes, chunk);
     return options.pipeline ? std::clamp<std::uint64_t>(options.slots, 1, std::max<std::uint64_t>(needed, 1)) : 1;
 }
 
@@ -184,7 +189,7 @@ Expected<AsyncCopy::Progress> StagedCopy::advance()
         return retire_oldest().map([](bool retired) { return retired ? Progress::moved : Progress::waiting; });
     }
     Slot& slot = slots_[(oldest_ + in_flight_) % slots_.size()];
-    slot.offset_bytes = sent_bytes_;
+    slot.offset_bytes = plan_.first_byte + sent_bytes_;
     slot.bytes = next_bytes();
     ++in_flight_;
     return send(slot).map([&] {
@@ -287,15 +292,49 @@ void StagedCopy::settle() noexcept
 
 }  // namespace
 
-std::uint64_t slot_bytes(const model::TransferJob& job, const model::TransferOptions& options, model::Strategy strategy)
+std::uint64_t slot_bytes(const model::TransferJob& job, const model::TransferOptions& options, model::Strategy strategy,
+                         std::uint32_t rings)
 {
     if (strategy == model::Strategy::staged) {
-        return slots_of(job, options) * largest_chunk(job, options);
+        std::uint64_t bytes = 0;
+        for (const Part& part : parts_of(job, options, rings)) {
+            const model::TransferJob of_ring{.spec = job.spec, .bytes = part.bytes};
+            bytes += slots_of(of_ring, options) * largest_chunk(of_ring, options);
+        }
+        return bytes;
     }
     if (strategy == model::Strategy::registered) {
         return job.bytes;
     }
     return options.batch && strategy != model::Strategy::host ? job.bytes : 0;
+}
+
+std::vector<Part> parts_of(const model::TransferJob& job, const model::TransferOptions& options, std::uint32_t rings)
+{
+    const std::uint64_t chunk = largest_chunk(job, options);
+    const std::uint64_t chunks = std::max<std::uint64_t>(chunks_of(job.bytes, chunk), 1);
+    const std::uint64_t each = chunks_of(chunks, std::max(rings, 1U)) * chunk;
+    std::vector<Part> parts;
+    for (std::uint64_t first = 0; first < job.bytes || parts.empty(); first += each) {
+        parts.push_back({.first_byte = first, .bytes = std::min(each, job.bytes - first)});
+    }
+    return parts;
+}
+
+std::uint32_t rings_of(const model::TransferJob& job, const model::TransferOptions& options, std::size_t processors,
+                       std::size_t at_once)
+{
+    constexpr std::uint64_t most = 8;
+    if (job.spec.src.kind == TransferEnd::Kind::device && job.spec.dst.kind == TransferEnd::Kind::device) {
+        return 1;
+    }
+    const std::uint64_t chunks = chunks_of(job.bytes, largest_chunk(job, options));
+    std::uint64_t rings = options.threads;
+    if (rings == 0) {
+        rings = options.pipeline ? std::min(most, processors / 2 / std::max<std::size_t>(at_once, 1)) : 1;
+        rings = std::min<std::uint64_t>(rings, chunks / std::max(options.slots, 1U));
+    }
+    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(rings, 1, std::max<std::uint64_t>(chunks, 1)));
 }
 
 Expected<std::unique_ptr<AsyncCopy>> make_staged_copy(device::Runtime& runtime, const sys::Clock& clock,

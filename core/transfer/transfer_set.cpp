@@ -103,6 +103,14 @@ Expected<void> TransferSet::choose(std::vector<model::TransferJob> jobs)
         one.route = std::move(route);
         MEMSWEEP_TRY(choose_processors(one));
     }
+    const std::size_t at_once =
+        options_.concurrency == 0 ? transfers_.size() : std::min<std::size_t>(options_.concurrency, transfers_.size());
+    const std::size_t usable = sys::allowed_cpus().size();
+    for (PreparedTransfer& one : transfers_) {
+        if (one.route.strategy == Strategy::staged) {
+            one.rings = rings_of(one.job, options_, one.cpus.empty() ? usable : one.cpus.size(), at_once);
+        }
+    }
     return transfers_.empty() ? base::fail(base::ErrorCode::not_supported, std::move(missing)) : Expected<void>{};
 }
 
@@ -134,7 +142,8 @@ Expected<void> TransferSet::check_budget() const
     std::uint64_t pinned = 0;
     for (const PreparedTransfer& one : transfers_) {
         pinned += (is_pinned(one.job.spec.src) ? one.job.bytes : 0) +
-                  (is_pinned(one.job.spec.dst) ? one.job.bytes : 0) + slot_bytes(one.job, options_, one.route.strategy);
+                  (is_pinned(one.job.spec.dst) ? one.job.bytes : 0) +
+                  slot_bytes(one.job, options_, one.route.strategy, one.rings);
     }
     const std::uint64_t budget =
         options_.pinned_budget_bytes != 0 ? options_.pinned_budget_bytes : sys::available_memory() / 4;
@@ -174,9 +183,16 @@ Expected<void> TransferSet::make_memory()
                                           "stage it",
                                           model::to_text(one.job.spec)));
         }
-        one.copy = MEMSWEEP_TRY(
-            make_copy(*runtime_, *clock_, {one.job, options_, one.route, one.src.get(), one.dst.get()}, *statistics_));
-        pinned += one.src->pinned_bytes() + one.dst->pinned_bytes() + slot_bytes(one.job, options_, one.route.strategy);
+        one.copy = MEMSWEEP_TRY(make_copy(*runtime_, *clock_,
+                                          {.job = one.job,
+                                           .options = options_,
+                                           .route = one.route,
+                                           .src = one.src.get(),
+                                           .dst = one.dst.get(),
+                                           .rings = one.rings},
+                                          *statistics_));
+        pinned += one.src->pinned_bytes() + one.dst->pinned_bytes() +
+                  slot_bytes(one.job, options_, one.route.strategy, one.rings);
     }
     statistics_->memory_ns += (clock_->now() - began).count();
     statistics_->pinned_bytes_peak = std::max(statistics_->pinned_bytes_peak, pinned);

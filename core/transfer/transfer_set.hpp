@@ -2,7 +2,8 @@
 //
 // Units    bytes, nanoseconds.
 //
-// Sources  One thread runs them all, those of higher priority first, at most so many at a time. Where none of them can
+// Sources  One thread runs them all (a staged one has threads of its own where processors are to spare), those of
+// higher priority first, at most so many at a time. Where none of them can
 //          go on, it reads memory of its own, if it was given such work, or waits for the device. A transfer that fails
 //          is started again from its first byte, after a delay that doubles. What processors move is moved by those of
 //          the node named, or beside the memory that a node is named for; what a device moves is asked for, and its
@@ -15,7 +16,7 @@
 //          than allowed, naming both; device: a transfer that failed for good, with its words and how often;
 //          invalid_input: a strategy that the ends do not allow. After any of them nothing is in progress or held.
 //
-// Threads  one.
+// Threads  one calls.
 #pragma once
 
 #include <chrono>
@@ -50,6 +51,8 @@ class TransferSet {
     [[nodiscard]] const TransferStatistics& statistics() const noexcept { return *statistics_; }
     // "host -> gpu0.ce -> gpu0: staged, ordinary host memory ..."; of all of them.
     [[nodiscard]] std::string routes() const;
+    // Through how many rings it is staged at once.
+    [[nodiscard]] std::uint32_t rings(std::size_t number) const { return transfers_.at(number).rings; }
     [[nodiscard]] const Route& route(std::size_t number) const { return transfers_.at(number).route; }
     [[nodiscard]] const EndMemory& src(std::size_t number) const { return *transfers_.at(number).src; }
     [[nodiscard]] const EndMemory& dst(std::size_t number) const { return *transfers_.at(number).dst; }
@@ -65,6 +68,7 @@ class TransferSet {
         std::chrono::nanoseconds began{}, took{};
         std::uint32_t attempts{};
         std::vector<std::uint32_t> cpus;  // that move it; empty: wherever the thread runs
+        std::uint32_t rings{1};           // staged
     };
 
     TransferSet(device::Runtime& runtime, const sys::Clock& clock, const model::TransferOptions& options);

@@ -183,6 +183,11 @@ OptionTable<model::TransferStep> keys_of(Of<model::TransferStep> /*operation*/)
                                                      "the program waits for each piece before it asks for the next"),
         rows::size<&T::options, &Options::chunk_bytes>("chunk", 4096, 1ULL << 32U, "staged: of each slot of the ring"),
         rows::integer<&T::options, &Options::slots>("slots", 1, 64, "staged: slots of the ring"),
+        rows::integer<&T::options, &Options::threads>(
+            "threads", 0, 64,
+            "staged: that copy at once, each a part of the bytes through a ring of its own; 0: one for every two "
+            "processors beside the device, 8 at most")
+            .unless_default(),
         rows::flag<&T::options, &Options::pipeline>(
             "pipeline", "staged: a slot is filled while others are on their way; false: one slot alone"),
         rows::flag<&T::options, &Options::adaptive>(

@@ -2,10 +2,12 @@
 // and then told, and nothing is left behind.
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "core/sys/numa.hpp"
 #include "core/sys/processors.hpp"
 #include "core/sys/topology.hpp"
+#include "core/transfer/async_copy.hpp"
 #include "core/transfer/transfer_set.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_environment.hpp"
@@ -29,6 +31,7 @@ TransferOptions small_chunks(Strategy strategy = Strategy::automatic)
     options.strategy = strategy;
     options.chunk_bytes = 96;
     options.slots = 3;
+    options.threads = 1;
     return options;
 }
 
@@ -168,6 +171,84 @@ TEST_CASE("a ring takes no more slots than it has, and one where it may not pipe
     CHECK(adapted.largest_chunk_bytes <= 1U << 20U);
 }
 
+TEST_CASE("several rings carry each its part, and count as one transfer", "[unit]")
+{
+    for (const char* text : {"host -> gpu0.ce -> gpu0", "gpu0 -> gpu0.ce -> host"}) {
+        for (const std::uint64_t bytes : {1ULL, 96ULL, 97ULL, 1000ULL, 5001ULL}) {
+            for (const std::uint32_t threads : {2U, 3U, 7U}) {
+                INFO(text << " of " << bytes << " by " << threads);
+                tests::FakeRuntime runtime;
+                TransferOptions options = small_chunks(Strategy::staged);
+                options.threads = threads;
+                const auto statistics = run(runtime, {job(text, bytes)}, options, 5);
+                CHECK(statistics.all_bytes() == 5 * bytes);
+                CHECK(statistics.all_transfers() == 5);
+                CHECK(statistics.chunks == 5 * ((bytes + 95) / 96));
+                CHECK(statistics.staged_bytes == 5 * bytes);
+                CHECK(statistics.most_at_once == 1);
+            }
+        }
+    }
+    tests::FakeRuntime runtime;
+    TransferOptions options = small_chunks(Strategy::staged);
+    options.threads = 2;
+    CHECK(run(runtime, {job("host -> gpu0.ce -> gpu0")}, options).pinned_bytes_peak == 2 * 3 * 96);
+    options.fresh = true;
+    CHECK(run(runtime, {job("host -> gpu0.ce -> gpu0"), job("gpu1 -> gpu1.ce -> host")}, options, 2).all_bytes() ==
+          4000);
+    options.adaptive = true;
+    options.chunk_bytes = 1U << 18U;
+    CHECK(run(runtime, {job("host -> gpu0.ce -> gpu0", 8U << 20U)}, options).all_bytes() == 8U << 20U);
+}
+
+TEST_CASE("parts of rings are whole chunks and cover a transfer, whatever its size", "[unit]")
+{
+    const TransferOptions options = small_chunks();
+    for (std::uint64_t bytes = 1; bytes < 2000; bytes += 13) {
+        for (const std::uint32_t rings : {1U, 2U, 5U, 64U}) {
+            INFO(bytes << " bytes, " << rings << " rings");
+            const auto parts = transfer::parts_of(job("host -> gpu0.ce -> gpu0", bytes), options, rings);
+            std::uint64_t next = 0;
+            for (const transfer::Part& part : parts) {
+                CHECK(part.first_byte == next);
+                CHECK(part.first_byte % options.chunk_bytes == 0);
+                CHECK(part.bytes > 0);
+                next += part.bytes;
+            }
+            CHECK(next == bytes);
+            CHECK(parts.size() <= rings);
+        }
+    }
+}
+
+TEST_CASE("a ring for every two processors, as far as transfers and chunks go round", "[unit]")
+{
+    struct Machine {
+        std::size_t processors, at_once;
+        std::uint64_t bytes;
+        std::uint32_t rings;
+    };
+    const TransferOptions options;  // two slots of 4 MiB
+    constexpr std::uint64_t mib = 1U << 20U;
+    for (const Machine& here : {Machine{1, 1, 64 * mib, 1}, Machine{2, 1, 64 * mib, 1}, Machine{4, 1, 64 * mib, 2},
+                                Machine{8, 1, 64 * mib, 4}, Machine{16, 1, 64 * mib, 8}, Machine{128, 1, 256 * mib, 8},
+                                Machine{16, 2, 64 * mib, 4}, Machine{16, 16, 64 * mib, 1}, Machine{16, 1, 32 * mib, 4},
+                                Machine{16, 1, 8 * mib, 1}, Machine{16, 1, 1, 1}}) {
+        INFO(here.processors << " processors, " << here.at_once << " at once, " << here.bytes);
+        CHECK(transfer::rings_of(job("host -> gpu0.ce -> gpu0", here.bytes), options, here.processors, here.at_once) ==
+              here.rings);
+        CHECK(transfer::rings_of(job("gpu0 -> gpu0.ce -> gpu1", here.bytes), options, here.processors, here.at_once) ==
+              1);
+    }
+    TransferOptions asked;
+    asked.threads = 6;
+    CHECK(transfer::rings_of(job("host -> gpu0.ce -> gpu0", 64 * mib), asked, 2, 3) == 6);
+    CHECK(transfer::rings_of(job("host -> gpu0.ce -> gpu0", 5 * mib), asked, 2, 1) == 2);  // two chunks
+    TransferOptions in_turn;
+    in_turn.pipeline = false;
+    CHECK(transfer::rings_of(job("host -> gpu0.ce -> gpu0", 64 * mib), in_turn, 16, 1) == 1);
+}
+
 TEST_CASE("transfers at once: all, or as many as may be, those of higher priority first", "[unit]")
 {
     tests::FakeRuntime runtime;
@@ -196,11 +277,12 @@ TEST_CASE("a fault is tried again, then told, and nothing leaks", "[unit]")
 {
     for (const char* text : {"host:pinned -> gpu0.ce -> gpu0", "host -> gpu0.ce -> gpu0", "gpu0 -> gpu0.ce -> host",
                              "gpu0 -> gpu0.ce -> gpu1"}) {
-        for (const bool late : {false, true}) {
-            INFO(text << (late ? " late" : " at once"));
+        for (const auto& [late, threads] : {std::pair{false, 1U}, {true, 1U}, {false, 3U}, {true, 3U}}) {
+            INFO(text << (late ? " late" : " at once") << ", " << threads << " threads");
             tests::FakeRuntime runtime;
             const tests::FakeClock clock;
             TransferOptions options = small_chunks();
+            options.threads = threads;
             options.retries = 2;
             options.retry_delay = std::chrono::seconds{1};
             {
