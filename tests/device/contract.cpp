@@ -304,6 +304,7 @@ void left_behind(Runtime& runtime)
 {
     const Memory target = block(runtime, 0, MemoryKind::device);
     const Memory host = block(runtime, 0, MemoryKind::pinned);
+    write_pattern({host.host(), block_bytes}, {.seed = 3});
     const StreamId stream = obtained(runtime.open_stream(0));
     const LatchId latch = obtained(runtime.hold(stream));
     succeeded(runtime.copy(stream, target.at(), host.at(), block_bytes));

@@ -157,6 +157,12 @@ base::Expected<RawBlock> OpenClRuntime::allocate(const BlockRequest& request)
 {
     MEMSWEEP_TRY(check(request));
     Block block{.kind = request.kind, .device = request.device, .bytes = request.bytes};
+    // A driver may promise a buffer that no memory could hold, and get it at its first use.
+    const std::uint64_t most = devices()[request.device].memory_bytes;
+    if (request.kind == MemoryKind::device && request.bytes > most) {
+        return base::fail(ErrorCode::budget,
+                          fmt::format("clCreateBuffer: {} bytes of the {} that the device has", request.bytes, most));
+    }
     const bool on_host = request.kind == MemoryKind::pinned || request.kind == MemoryKind::mapped;
     MEMSWEEP_TRY(obtain(block, CL_MEM_READ_WRITE | (on_host ? CL_MEM_ALLOC_HOST_PTR : cl_mem_flags{0}), nullptr));
     return kept(block);
