@@ -12,6 +12,7 @@
 
 #include "core/measure/cases.hpp"
 #include "core/measure/format.hpp"
+#include "core/model/specs.hpp"
 
 namespace memsweep::measure {
 namespace {
@@ -23,6 +24,7 @@ struct Weighed {
     std::string name;
     model::Summary time;   // per event
     model::Summary bytes;  // resident above the baseline, at the peak
+    bool on_device{};
 };
 
 using Group = std::vector<Weighed>;
@@ -95,6 +97,18 @@ Group leaders(const Group& group, Part part)
     return found;
 }
 
+constexpr std::string_view unweighed = "; memory is not weighed, since a device's is in no working set";
+
+std::string verdict_on_time(const Group& group)
+{
+    const Group fast = leaders(group, &Weighed::time);
+    if (fast.size() == group.size()) {
+        return fmt::format("no verdict: no difference between {} is shown in time{}", listed(group), unweighed);
+    }
+    const char* const choice = fast.size() == 1 ? "" : fast.size() == 2 ? "either of " : "any of ";
+    return fmt::format("take {}{}: no other is shown to be faster{}", choice, listed(fast), unweighed);
+}
+
 std::string verdict(const Group& group)
 {
     for (const Weighed& one : group) {
@@ -102,6 +116,9 @@ std::string verdict(const Group& group)
             return fmt::format("no verdict: {} has {}, too few for an interval; 6 are enough (-n 6)", one.name,
                                counted(std::min(one.time.n, one.bytes.n), "repetition"));
         }
+    }
+    if (std::ranges::any_of(group, &Weighed::on_device)) {
+        return verdict_on_time(group);
     }
     const Group fast = leaders(group, &Weighed::time);
     const Group small = leaders(group, &Weighed::bytes);
@@ -135,6 +152,10 @@ std::string figures(const Group& group)
     const auto bytes = [](const Weighed& one) { return format_value(Unit::bytes, one.bytes.median); };
     const Weighed& fastest = least(group, &Weighed::time);
     const Weighed& slowest = most(group, &Weighed::time);
+    if (std::ranges::any_of(group, &Weighed::on_device)) {
+        return fmt::format("by the medians {} is fastest, {} per event against {} with {}", fastest.name, time(fastest),
+                           time(slowest), slowest.name);
+    }
     const Weighed& smallest = least(group, &Weighed::bytes);
     const Weighed& largest = most(group, &Weighed::bytes);
     return fmt::format("by the medians {} is fastest, {} per event against {} with {}; {} holds least, {} above the "
@@ -150,6 +171,16 @@ std::string threads_text(std::string_view threads)
 
 }  // namespace
 
+bool is_on_device(const CaseReport& replay)
+{
+    std::string on = value_on(replay, "on").value_or("");
+    if (const std::size_t device = on.rfind("@gpu"); device != std::string::npos) {
+        on.erase(device);
+    }
+    const auto kind = model::value_of<model::ResourceKind>(on.substr(on.find('@') + 1));
+    return kind && model::is_on_device(*kind);
+}
+
 std::vector<std::string> replay_sentences(std::span<const CaseReport> cases)
 {
     std::vector<const CaseReport*> replays;
@@ -163,8 +194,10 @@ std::vector<std::string> replay_sentences(std::span<const CaseReport> cases)
     const bool several_threads = names.erase("threads") != 0;
     for (const CaseReport* one : replays) {
         const std::string threads = several_threads ? value_on(*one, "threads").value_or("") : std::string{};
-        groups[{one->scenario, threads}].push_back(
-            {name_of(*one, names), *summary_in(*one, "time_per_event"), *summary_in(*one, "working_set_peak_delta")});
+        groups[{one->scenario, threads}].push_back({.name = name_of(*one, names),
+                                                    .time = *summary_in(*one, "time_per_event"),
+                                                    .bytes = *summary_in(*one, "working_set_peak_delta"),
+                                                    .on_device = is_on_device(*one)});
     }
     std::vector<std::string> sentences;
     for (const auto& [key, group] : groups) {

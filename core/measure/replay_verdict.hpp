@@ -2,7 +2,8 @@
 //
 // Sources  time_per_event and working_set_peak_delta, by the 95 % intervals of their medians: cases whose intervals
 //          overlap are not told apart. Cases on `null` have no memory and are no choice. Only cases of one scenario on
-//          the same number of threads are weighed against each other.
+//          the same number of threads are weighed against each other. Memory of a device is in no working set: where a
+//          case has such, times alone are weighed.
 // Errors   none: without an interval for each case there is no verdict, and the sentence says so.
 #pragma once
 
@@ -13,6 +14,10 @@
 #include "core/model/report.hpp"
 
 namespace memsweep::measure {
+
+// Whether the events of a replay were made in memory of a device, by its parameter `on`: KIND, POOL@KIND, either with
+// @gpuN behind it.
+[[nodiscard]] bool is_on_device(const model::CaseReport& replay);
 
 // Per scenario and number of threads the verdict, then the figures that it rests on; empty without replays of two
 // cases. Without full stops.

@@ -48,6 +48,27 @@ TEST_CASE("a replay's verdict follows from the intervals alone", "[unit]")
           "times the memory");
 }
 
+TEST_CASE("a device's memory is in no working set, so times alone are weighed", "[unit]")
+{
+    const auto none = measure::scaled(ten, 1e3);
+    const auto large = measure::scaled(ten, 2e6);
+    const auto fast = measure::scaled(ten, 1e-8);
+    const auto slow = measure::scaled(ten, 2e-8);
+    for (const char* device : {"device", "pool@device", "tlsf@device@gpu1", "stream_ordered"}) {
+        const auto sentences = measure::replay_sentences(
+            std::vector{replay_on("pool@pinned", fast, large), replay_on(device, slow, none)});
+        REQUIRE(sentences.size() == 2);
+        CHECK(sentences[0] == "take pool@pinned: no other is shown to be faster; memory is not weighed, since a "
+                              "device's is in no working set");
+        CHECK(sentences[1].find("holds") == std::string::npos);
+    }
+    CHECK(verdict_of({replay_on("device", fast, none), replay_on("pool@device", fast, large)})
+              .starts_with("no verdict: no difference between device and pool@device is shown in time; "));
+    for (const char* host : {"pinned", "pool@pinned@gpu0", "managed", "jemalloc", "/opt/device"}) {
+        CHECK_FALSE(measure::is_on_device(replay_on(host, fast, none)));
+    }
+}
+
 TEST_CASE("too few repetitions and a single case have no verdict", "[unit]")
 {
     const std::vector<double> one{1e-8};
