@@ -1,5 +1,8 @@
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <system_error>
