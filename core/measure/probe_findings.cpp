@@ -366,7 +366,7 @@ void add_faults(Cases cases, std::vector<std::string>& sentences)
     add_sentence(sentences, "a page fault costs", parts, "; ");
 }
 
-void add_devices(Cases cases, std::vector<std::string>& sentences)
+void add_device_copies(Cases cases, std::vector<std::string>& sentences)
 {
     static constexpr std::array<std::pair<std::string_view, std::string_view>, 3> transfers{
         {{"host_to_device_memcpy_ce", "from pinned host memory"},
@@ -384,6 +384,61 @@ void add_devices(Cases cases, std::vector<std::string>& sentences)
     for (const auto& [device, parts] : by_device) {
         sentences.push_back(fmt::format("{} copies {}", device, fmt::join(parts, ", ")));
     }
+}
+
+// What the transfers of each device took or carried, by their names.
+std::map<std::string, std::map<std::string, ProbedCase>> transfers_by_device(Cases cases, std::string_view metric)
+{
+    std::map<std::string, std::map<std::string, ProbedCase>> found;
+    for (const ProbedCase& one : measured(cases, "probe_device", metric)) {
+        found[text_of(*one.report, "device")].emplace(text_of(*one.report, "transfer"), one);
+    }
+    return found;
+}
+
+// Ordinary memory: what staging it is worth.
+void add_staging(Cases cases, std::vector<std::string>& sentences)
+{
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 2> ways{
+        {{"host_to_device", "to it"}, {"device_to_host", "back"}}};
+    for (const auto& [device, transfers] : transfers_by_device(cases, "bandwidth")) {
+        std::vector<std::string> parts;
+        for (const auto& [way, spoken_as] : ways) {
+            const auto staged = transfers.find(fmt::format("{}_staged", way));
+            const auto handed = transfers.find(fmt::format("{}_pageable", way));
+            if (staged != transfers.end() && handed != transfers.end()) {
+                parts.push_back(fmt::format("{} {} staged, {} by its driver's own copy",
+                                            format_value(Unit::bytes_per_second, staged->second.median), spoken_as,
+                                            format_value(Unit::bytes_per_second, handed->second.median)));
+            }
+        }
+        add_sentence(sentences, fmt::format("ordinary host memory and {}", device), parts, "; ");
+    }
+}
+
+void add_device_loads(Cases cases, std::vector<std::string>& sentences)
+{
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 3> loads{
+        {{"host_device_latency_sm", "from host memory"},
+         {"device_local_latency_sm", "from its own"},
+         {"device_l2_latency_sm", "from its last cache"}}};
+    for (const auto& [device, transfers] : transfers_by_device(cases, "latency")) {
+        std::vector<std::string> parts;
+        for (const auto& [transfer, spoken_as] : loads) {
+            if (const auto one = transfers.find(std::string{transfer}); one != transfers.end()) {
+                parts.push_back(fmt::format("{} {}", format_value(Unit::seconds, one->second.best), spoken_as));
+            }
+        }
+        add_sentence(sentences, fmt::format("a load of a kernel on {} takes (least of the samples)", device), parts,
+                     "; ");
+    }
+}
+
+void add_devices(Cases cases, std::vector<std::string>& sentences)
+{
+    add_device_copies(cases, sentences);
+    add_staging(cases, sentences);
+    add_device_loads(cases, sentences);
 }
 
 // Said of the worst for each kind of pages.

@@ -80,35 +80,8 @@ std::string common_facts(const Cases& cases)
     return text;
 }
 
-// A case, or how many it stands for that were skipped for the same reason.
-struct Shown {
-    const model::CaseReport* report{};
-    std::size_t alike{1};
-};
-
-// Several that this machine lacks one thing for tell nothing apart: the first stands for all.
-std::vector<Shown> shown_cases(const Cases& cases)
-{
-    constexpr std::size_t few = 3;
-    std::map<std::string_view, std::size_t> skipped;
-    for (const model::CaseReport* report : cases) {
-        skipped[report->reason] += report->status == model::Status::skipped ? 1 : 0;
-    }
-    std::set<std::string_view> told;
-    std::vector<Shown> shown;
-    for (const model::CaseReport* report : cases) {
-        const bool is_folded = report->status == model::Status::skipped && skipped[report->reason] > few;
-        if (!is_folded) {
-            shown.push_back({report});
-        } else if (told.insert(report->reason).second) {
-            shown.push_back({report, skipped[report->reason]});
-        }
-    }
-    return shown;
-}
-
 // The keys of its row.
-std::vector<Cell> key_cells(const CaseKeys& keys, const Shown& shown)
+std::vector<Cell> key_cells(const CaseKeys& keys, const FoldedCase& shown)
 {
     std::vector<Cell> cells = keys.cells(*shown.report);
     if (shown.alike > 1) {
@@ -133,7 +106,7 @@ Table facts_table(const Cases& cases)
     for (const char* title : {"fact", "value", "status"}) {
         table.columns.push_back(Column::text(title));
     }
-    for (const Shown& shown : shown_cases(cases)) {
+    for (const FoldedCase& shown : folded_cases(cases)) {
         const std::vector<model::Param> folded{{"skipped", shown.report->reason}};
         for (const model::Param& fact : shown.alike > 1 ? folded : shown.report->facts) {
             std::vector<Cell> row = key_cells(keys, shown);
@@ -147,6 +120,26 @@ Table facts_table(const Cases& cases)
 }
 
 }  // namespace
+
+std::vector<FoldedCase> folded_cases(const Cases& cases)
+{
+    constexpr std::size_t few = 3;
+    std::map<std::string_view, std::size_t> skipped;
+    for (const model::CaseReport* report : cases) {
+        skipped[report->reason] += report->status == model::Status::skipped ? 1 : 0;
+    }
+    std::set<std::string_view> told;
+    std::vector<FoldedCase> shown;
+    for (const model::CaseReport* report : cases) {
+        const bool is_folded = report->status == model::Status::skipped && skipped[report->reason] > few;
+        if (!is_folded) {
+            shown.push_back({report});
+        } else if (told.insert(report->reason).second) {
+            shown.push_back({report, skipped[report->reason]});
+        }
+    }
+    return shown;
+}
 
 bool is_shown_by_least(std::string_view metric)
 {
@@ -207,7 +200,7 @@ Table figures_table(const Cases& cases)
     if (!doubts.empty()) {
         table.columns.push_back(Column::text("impossible"));
     }
-    for (const Shown& one : shown_cases(cases)) {
+    for (const FoldedCase& one : folded_cases(cases)) {
         std::vector<Cell> row = key_cells(keys, one);
         for (const Figure& figure : shown) {
             row.push_back(figure_cell(*one.report, figure));

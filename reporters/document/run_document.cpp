@@ -199,16 +199,16 @@ class Run {
         }
     }
 
-    // Every one, and in full; the findings name only the first of several with the same reason.
+    // With their whole reasons, of which findings are short.
     void add_not_ok(const Cases& cases)
     {
         const bool in_terminal = audience_.medium == Medium::terminal;
         Exclusions exclusions;
-        for (const model::CaseReport* one : cases) {
+        for (const auto& [one, alike] : folded_cases(cases)) {
             if (one->status != model::Status::ok) {
                 const Tone skipped = in_terminal ? Tone::plain : Tone::caution;
                 exclusions.push_back(
-                    {.about = one->id,
+                    {.about = alike == 1 ? one->id : fmt::format("{} and {} more", one->id, alike - 1),
                      .status = std::string{model::name_of(one->status)},
                      .tone = one->status == model::Status::skipped ? skipped : Tone::bad,
                      .why = in_terminal && one->reason.empty() ? "no reason was recorded" : one->reason});

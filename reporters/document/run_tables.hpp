@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -34,6 +35,14 @@ namespace memsweep::reporters {
 
 // Whether these are a probe's cases: they tell facts, and nothing of a working set.
 [[nodiscard]] bool are_figures(const Cases& cases);
+
+// A case, or how many it stands for: of more than three that were skipped for the same reason the first stands for all,
+// since what this machine lacks tells nothing apart.
+struct FoldedCase {
+    const model::CaseReport* report{};
+    std::size_t alike{1};
+};
+[[nodiscard]] std::vector<FoldedCase> folded_cases(const Cases& cases);
 
 // Of a probe: a row per thing measured with its figure, interval and share of the best, or, without any figure, a row
 // per fact that was found out; and a quantity between every two places.

@@ -92,6 +92,24 @@ TEST_CASE("a probe's devices are reported one by one", "[unit]")
                                    "gpu1 copies 25.0 GB/s from pinned host memory"});
 }
 
+TEST_CASE("what staging is worth, and what a kernel's load takes, is said of each device that was asked", "[unit]")
+{
+    const auto of = [](const char* transfer, const char* metric, const std::vector<double>& values) {
+        return probe_case("probe_device", {{"device", std::string{"gpu0"}}, {"transfer", std::string{transfer}}},
+                          metric, values);
+    };
+    const std::vector cases{of("host_to_device_staged", "bandwidth", {34e9}),
+                            of("host_to_device_pageable", "bandwidth", {9e9}),
+                            of("device_to_host_staged", "bandwidth", {33e9}),
+                            of("host_device_latency_sm", "latency", {1.3e-6, 1.2e-6, 1.25e-6}),
+                            of("device_l2_latency_sm", "latency", {144e-9})};
+    CHECK(probe_sentences(cases) ==
+          std::vector<std::string>{"ordinary host memory and gpu0: 34.0 GB/s to it staged, 9.00 GB/s by its driver's "
+                                   "own copy",
+                                   "a load of a kernel on gpu0 takes (least of the samples): 1.20 us from host memory; "
+                                   "144.0 ns from its last cache"});
+}
+
 TEST_CASE("what no probe measured makes no sentence", "[unit]")
 {
     CaseReport skipped = rate("read", "none", 1, 12);

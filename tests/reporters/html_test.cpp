@@ -234,6 +234,29 @@ TEST_CASE("failures beyond a few open on demand, so that what the modes cost com
     CHECK(std::ranges::count(html.substr(section, contrast_at - section), '\n') < 12);
 }
 
+TEST_CASE("more than three cases that are skipped for one reason are one entry", "[unit]")
+{
+    const auto skipped = [](int count) {
+        model::RunReport report = sample_report();
+        for (int i = 0; i < count; ++i) {
+            model::CaseReport one = report.cases.front();
+            one.id = fmt::format("pairs/{}", i);
+            one.status = model::Status::skipped;
+            one.reason = "needs two devices";
+            report.cases.push_back(one);
+        }
+        const std::string html = to_html(report);
+        return html.substr(html.find("<h2>Cases that are not ok</h2>"));
+    };
+    const std::string few = skipped(3);
+    CHECK(few.find("pairs/2") != std::string::npos);
+    CHECK(few.find(" more <") == std::string::npos);
+    const std::string many = skipped(28);
+    CHECK(many.find("pairs/0 and 27 more") != std::string::npos);
+    CHECK(many.find("pairs/1 ") == std::string::npos);
+    CHECK(many.find("needs two devices") != std::string::npos);
+}
+
 TEST_CASE("long series are thinned in the page", "[unit]")
 {
     model::RunReport report = sample_report();
