@@ -92,11 +92,16 @@ struct Part {
                                                                            const CopyPlan& plan,
                                                                            TransferStatistics& statistics);
 
-// Through how many rings a staged transfer goes where so many processors are beside its device, and so many transfers
-// are under way at once. As options say; else a thread for every two processors, so that the program keeps some, with
-// every slot of every ring used. Between devices no processor copies, and one ring does.
+// Through how many rings a staged transfer goes: as many as options ask for. Else a thread for every two processors, so
+// that the program keeps some, with every slot of every ring used, and no more slots than may be pinned for it. Between
+// devices no processor copies, and one ring does.
+struct StagingMeans {
+    std::size_t processors{};         // beside the device
+    std::size_t transfers_at_once{};  // that share them
+    std::uint64_t slots_bytes{};      // that may be pinned for one of them
+};
 [[nodiscard]] std::uint32_t rings_of(const model::TransferJob& job, const model::TransferOptions& options,
-                                     std::size_t processors, std::size_t at_once);
+                                     const StagingMeans& means);
 
 // Pinned memory that the copy takes beside its ends: the slots of rings, or what is locked or gathered for it.
 [[nodiscard]] std::uint64_t slot_bytes(const model::TransferJob& job, const model::TransferOptions& options,

@@ -321,20 +321,25 @@ std::vector<Part> parts_of(const model::TransferJob& job, const model::TransferO
     return parts;
 }
 
-std::uint32_t rings_of(const model::TransferJob& job, const model::TransferOptions& options, std::size_t processors,
-                       std::size_t at_once)
+std::uint32_t rings_of(const model::TransferJob& job, const model::TransferOptions& options, const StagingMeans& means)
 {
     constexpr std::uint64_t most = 8;
     if (job.spec.src.kind == TransferEnd::Kind::device && job.spec.dst.kind == TransferEnd::Kind::device) {
         return 1;
     }
-    const std::uint64_t chunks = chunks_of(job.bytes, largest_chunk(job, options));
-    std::uint64_t rings = options.threads;
-    if (rings == 0) {
-        rings = options.pipeline ? std::min(most, processors / 2 / std::max<std::size_t>(at_once, 1)) : 1;
-        rings = std::min<std::uint64_t>(rings, chunks / std::max(options.slots, 1U));
+    const std::uint64_t chunks = std::max<std::uint64_t>(chunks_of(job.bytes, largest_chunk(job, options)), 1);
+    if (options.threads != 0) {
+        return static_cast<std::uint32_t>(std::min<std::uint64_t>(options.threads, chunks));
     }
-    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(rings, 1, std::max<std::uint64_t>(chunks, 1)));
+    const std::uint64_t own = means.processors / 2 / std::max<std::size_t>(means.transfers_at_once, 1);
+    std::uint64_t rings = options.pipeline ? std::min({most, own, chunks / std::max(options.slots, 1U)}) : 1;
+    const auto pinned = [&] {
+        return slot_bytes(job, options, model::Strategy::staged, static_cast<std::uint32_t>(rings));
+    };
+    while (rings > 1 && pinned() > means.slots_bytes) {
+        rings /= 2;
+    }
+    return static_cast<std::uint32_t>(std::max<std::uint64_t>(rings, 1));
 }
 
 Expected<std::unique_ptr<AsyncCopy>> make_staged_copy(device::Runtime& runtime, const sys::Clock& clock,

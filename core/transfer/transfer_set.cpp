@@ -103,14 +103,7 @@ Expected<void> TransferSet::choose(std::vector<model::TransferJob> jobs)
         one.route = std::move(route);
         MEMSWEEP_TRY(choose_processors(one));
     }
-    const std::size_t at_once =
-        options_.concurrency == 0 ? transfers_.size() : std::min<std::size_t>(options_.concurrency, transfers_.size());
-    const std::size_t usable = sys::allowed_cpus().size();
-    for (PreparedTransfer& one : transfers_) {
-        if (one.route.strategy == Strategy::staged) {
-            one.rings = rings_of(one.job, options_, one.cpus.empty() ? usable : one.cpus.size(), at_once);
-        }
-    }
+    choose_rings();
     return transfers_.empty() ? base::fail(base::ErrorCode::not_supported, std::move(missing)) : Expected<void>{};
 }
 
@@ -137,7 +130,22 @@ Expected<void> TransferSet::choose_processors(PreparedTransfer& one) const
     return {};
 }
 
-Expected<void> TransferSet::check_budget() const
+void TransferSet::choose_rings()
+{
+    const std::size_t at_once =
+        options_.concurrency == 0 ? transfers_.size() : std::min<std::size_t>(options_.concurrency, transfers_.size());
+    const std::size_t usable = sys::allowed_cpus().size();
+    for (PreparedTransfer& one : transfers_) {
+        if (one.route.strategy == Strategy::staged) {
+            one.rings = rings_of(one.job, options_,
+                                 {.processors = one.cpus.empty() ? usable : one.cpus.size(),
+                                  .transfers_at_once = at_once,
+                                  .slots_bytes = pinned_budget() / transfers_.size()});
+        }
+    }
+}
+
+std::uint64_t TransferSet::pinned_bytes() const
 {
     std::uint64_t pinned = 0;
     for (const PreparedTransfer& one : transfers_) {
@@ -145,8 +153,18 @@ Expected<void> TransferSet::check_budget() const
                   (is_pinned(one.job.spec.dst) ? one.job.bytes : 0) +
                   slot_bytes(one.job, options_, one.route.strategy, one.rings);
     }
-    const std::uint64_t budget =
-        options_.pinned_budget_bytes != 0 ? options_.pinned_budget_bytes : sys::available_memory() / 4;
+    return pinned;
+}
+
+std::uint64_t TransferSet::pinned_budget() const
+{
+    return options_.pinned_budget_bytes != 0 ? options_.pinned_budget_bytes : sys::available_memory() / 4;
+}
+
+Expected<void> TransferSet::check_budget() const
+{
+    const std::uint64_t pinned = pinned_bytes();
+    const std::uint64_t budget = pinned_budget();
     if (pinned > budget) {
         return base::fail(
             base::ErrorCode::budget,

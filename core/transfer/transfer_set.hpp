@@ -73,6 +73,9 @@ class TransferSet {
 
     TransferSet(device::Runtime& runtime, const sys::Clock& clock, const model::TransferOptions& options);
     [[nodiscard]] base::Expected<void> choose(std::vector<model::TransferJob> jobs);
+    void choose_rings();
+    [[nodiscard]] std::uint64_t pinned_bytes() const;
+    [[nodiscard]] std::uint64_t pinned_budget() const;
     [[nodiscard]] base::Expected<void> check_budget() const;
     [[nodiscard]] base::Expected<void> make_memory();
     void drop_memory();

@@ -221,32 +221,36 @@ TEST_CASE("parts of rings are whole chunks and cover a transfer, whatever its si
     }
 }
 
-TEST_CASE("a ring for every two processors, as far as transfers and chunks go round", "[unit]")
+TEST_CASE("a ring for every two processors, as far as transfers, chunks and pinned memory go round", "[unit]")
 {
+    constexpr std::uint64_t mib = 1U << 20U;
     struct Machine {
         std::size_t processors, at_once;
         std::uint64_t bytes;
         std::uint32_t rings;
+        std::uint64_t may_pin{1024 * mib};
     };
     const TransferOptions options;  // two slots of 4 MiB
-    constexpr std::uint64_t mib = 1U << 20U;
     for (const Machine& here : {Machine{1, 1, 64 * mib, 1}, Machine{2, 1, 64 * mib, 1}, Machine{4, 1, 64 * mib, 2},
                                 Machine{8, 1, 64 * mib, 4}, Machine{16, 1, 64 * mib, 8}, Machine{128, 1, 256 * mib, 8},
                                 Machine{16, 2, 64 * mib, 4}, Machine{16, 16, 64 * mib, 1}, Machine{16, 1, 32 * mib, 4},
-                                Machine{16, 1, 8 * mib, 1}, Machine{16, 1, 1, 1}}) {
-        INFO(here.processors << " processors, " << here.at_once << " at once, " << here.bytes);
-        CHECK(transfer::rings_of(job("host -> gpu0.ce -> gpu0", here.bytes), options, here.processors, here.at_once) ==
-              here.rings);
-        CHECK(transfer::rings_of(job("gpu0 -> gpu0.ce -> gpu1", here.bytes), options, here.processors, here.at_once) ==
-              1);
+                                Machine{16, 1, 8 * mib, 1}, Machine{16, 1, 1, 1}, Machine{16, 1, 64 * mib, 8, 64 * mib},
+                                Machine{16, 1, 64 * mib, 4, 63 * mib}, Machine{16, 1, 64 * mib, 1, 8 * mib},
+                                Machine{16, 1, 64 * mib, 1, 0}}) {
+        INFO(here.processors << " processors, " << here.at_once << " at once, " << here.bytes << ", may pin "
+                             << here.may_pin);
+        const transfer::StagingMeans means{here.processors, here.at_once, here.may_pin};
+        CHECK(transfer::rings_of(job("host -> gpu0.ce -> gpu0", here.bytes), options, means) == here.rings);
+        CHECK(transfer::rings_of(job("gpu0 -> gpu0.ce -> gpu1", here.bytes), options, means) == 1);
     }
+    const transfer::StagingMeans few{.processors = 2, .transfers_at_once = 3, .slots_bytes = mib};
     TransferOptions asked;
     asked.threads = 6;
-    CHECK(transfer::rings_of(job("host -> gpu0.ce -> gpu0", 64 * mib), asked, 2, 3) == 6);
-    CHECK(transfer::rings_of(job("host -> gpu0.ce -> gpu0", 5 * mib), asked, 2, 1) == 2);  // two chunks
+    CHECK(transfer::rings_of(job("host -> gpu0.ce -> gpu0", 64 * mib), asked, few) == 6);
+    CHECK(transfer::rings_of(job("host -> gpu0.ce -> gpu0", 5 * mib), asked, few) == 2);  // two chunks
     TransferOptions in_turn;
     in_turn.pipeline = false;
-    CHECK(transfer::rings_of(job("host -> gpu0.ce -> gpu0", 64 * mib), in_turn, 16, 1) == 1);
+    CHECK(transfer::rings_of(job("host -> gpu0.ce -> gpu0", 64 * mib), in_turn, {16, 1, 1024 * mib}) == 1);
 }
 
 TEST_CASE("transfers at once: all, or as many as may be, those of higher priority first", "[unit]")
