@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/quantity.hpp"
 #include "core/device/open.hpp"
 
 namespace memsweep::device {
@@ -160,8 +161,7 @@ base::Expected<RawBlock> OpenClRuntime::allocate(const BlockRequest& request)
     // A driver may promise a buffer that no memory could hold, and get it at its first use.
     const std::uint64_t most = devices()[request.device].memory_bytes;
     if (request.kind == MemoryKind::device && request.bytes > most) {
-        return base::fail(ErrorCode::budget,
-                          fmt::format("clCreateBuffer: {} bytes of the {} that the device has", request.bytes, most));
+        return base::fail(ErrorCode::budget, fmt::format("clCreateBuffer: the device has {}", base::format_size(most)));
     }
     const bool on_host = request.kind == MemoryKind::pinned || request.kind == MemoryKind::mapped;
     MEMSWEEP_TRY(obtain(block, CL_MEM_READ_WRITE | (on_host ? CL_MEM_ALLOC_HOST_PTR : cl_mem_flags{0}), nullptr));
