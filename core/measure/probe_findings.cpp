@@ -2,21 +2,21 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/base/quantity.hpp"
 #include "core/measure/cases.hpp"
+#include "core/measure/device_findings.hpp"
 #include "core/measure/format.hpp"
+#include "core/measure/probed_cases.hpp"
 #include "core/measure/statistics.hpp"
-#include "core/measure/summary.hpp"
 
 namespace memsweep::measure {
 namespace {
@@ -31,71 +31,6 @@ constexpr double step_factor = 1.4;
 constexpr double impossible_factor = 1.1;
 // Best samples have no interval, and a processor's clock frequency may have changed between two of them.
 constexpr double best_impossible_factor = 1.25;
-
-// "bandwidth: PART; PART"; nothing where there are no parts.
-void add_sentence(std::vector<std::string>& sentences, std::string_view subject, const std::vector<std::string>& parts,
-                  std::string_view separator)
-{
-    if (!parts.empty()) {
-        sentences.push_back(fmt::format("{}: {}", subject, fmt::join(parts, separator)));
-    }
-}
-
-std::string text_of(const CaseReport& one, std::string_view name)
-{
-    return value_on(one, name).value_or("");
-}
-
-std::int64_t number_of(const CaseReport& one, std::string_view name)
-{
-    const auto found = std::ranges::find(one.params, name, &model::Param::name);
-    const auto* number = found == one.params.end() ? nullptr : std::get_if<std::int64_t>(&found->value);
-    return number == nullptr ? 0 : *number;
-}
-
-// A measured case of a scenario, with the median of one of its metrics, and the best sample: the shortest time or the
-// highest rate. What other work adds to a time it never takes away, so that the best is nearest to the memory's own.
-struct ProbedCase {
-    const CaseReport* report{};
-    double median{};
-    double best{};
-};
-
-template <typename Wanted>
-std::vector<ProbedCase> measured(Cases cases, std::string_view scenario, std::string_view metric, Wanted wanted)
-{
-    std::vector<ProbedCase> found;
-    for (const CaseReport* one : cases) {
-        if (one->scenario != scenario || one->status != model::Status::ok || !wanted(*one)) {
-            continue;
-        }
-        const std::vector<double> values = present(case_values(*one, {}, metric));
-        if (!values.empty()) {
-            const auto [least, most] = std::ranges::minmax(values);
-            found.push_back({one, measure::median(values), metric == "bandwidth" ? most : least});
-        }
-    }
-    return found;
-}
-
-std::vector<ProbedCase> measured(Cases cases, std::string_view scenario, std::string_view metric)
-{
-    return measured(cases, scenario, metric, [](const CaseReport&) { return true; });
-}
-
-std::optional<ProbedCase> best(const std::vector<ProbedCase>& found)
-{
-    const auto most = std::ranges::max_element(found, {}, &ProbedCase::median);
-    return most == found.end() ? std::nullopt : std::optional{*most};
-}
-
-// nullptr: none has this value of a parameter.
-const ProbedCase* with_number(const std::vector<ProbedCase>& found, std::string_view name, std::int64_t number)
-{
-    const auto one =
-        std::ranges::find(found, number, [&](const ProbedCase& each) { return number_of(*each.report, name); });
-    return one == found.end() ? nullptr : &*one;
-}
 
 // "1.35x [1.30, 1.41]"
 std::string factor_text(const CaseReport& base, const CaseReport& other, std::string_view metric)
@@ -366,81 +301,6 @@ void add_faults(Cases cases, std::vector<std::string>& sentences)
     add_sentence(sentences, "a page fault costs", parts, "; ");
 }
 
-void add_device_copies(Cases cases, std::vector<std::string>& sentences)
-{
-    static constexpr std::array<std::pair<std::string_view, std::string_view>, 3> transfers{
-        {{"host_to_device_memcpy_ce", "from pinned host memory"},
-         {"device_to_host_memcpy_ce", "to it"},
-         {"device_local_copy", "within"}}};
-    std::map<std::string, std::vector<std::string>> by_device;
-    for (const auto& [transfer, spoken_as] : transfers) {
-        for (const ProbedCase& one : measured(cases, "probe_device", "bandwidth", [&](const CaseReport& report) {
-                 return text_of(report, "transfer") == transfer;
-             })) {
-            by_device[text_of(*one.report, "device")].push_back(
-                fmt::format("{} {}", format_value(Unit::bytes_per_second, one.median), spoken_as));
-        }
-    }
-    for (const auto& [device, parts] : by_device) {
-        sentences.push_back(fmt::format("{} copies {}", device, fmt::join(parts, ", ")));
-    }
-}
-
-// What the transfers of each device took or carried, by their names.
-std::map<std::string, std::map<std::string, ProbedCase>> transfers_by_device(Cases cases, std::string_view metric)
-{
-    std::map<std::string, std::map<std::string, ProbedCase>> found;
-    for (const ProbedCase& one : measured(cases, "probe_device", metric)) {
-        found[text_of(*one.report, "device")].emplace(text_of(*one.report, "transfer"), one);
-    }
-    return found;
-}
-
-// Ordinary memory: what staging it is worth.
-void add_staging(Cases cases, std::vector<std::string>& sentences)
-{
-    static constexpr std::array<std::pair<std::string_view, std::string_view>, 2> ways{
-        {{"host_to_device", "to it"}, {"device_to_host", "back"}}};
-    for (const auto& [device, transfers] : transfers_by_device(cases, "bandwidth")) {
-        std::vector<std::string> parts;
-        for (const auto& [way, spoken_as] : ways) {
-            const auto staged = transfers.find(fmt::format("{}_staged", way));
-            const auto handed = transfers.find(fmt::format("{}_pageable", way));
-            if (staged != transfers.end() && handed != transfers.end()) {
-                parts.push_back(fmt::format("{} {} staged, {} by its driver's own copy",
-                                            format_value(Unit::bytes_per_second, staged->second.median), spoken_as,
-                                            format_value(Unit::bytes_per_second, handed->second.median)));
-            }
-        }
-        add_sentence(sentences, fmt::format("ordinary host memory and {}", device), parts, "; ");
-    }
-}
-
-void add_device_loads(Cases cases, std::vector<std::string>& sentences)
-{
-    static constexpr std::array<std::pair<std::string_view, std::string_view>, 3> loads{
-        {{"host_device_latency_sm", "from host memory"},
-         {"device_local_latency_sm", "from its own"},
-         {"device_l2_latency_sm", "from its last cache"}}};
-    for (const auto& [device, transfers] : transfers_by_device(cases, "latency")) {
-        std::vector<std::string> parts;
-        for (const auto& [transfer, spoken_as] : loads) {
-            if (const auto one = transfers.find(std::string{transfer}); one != transfers.end()) {
-                parts.push_back(fmt::format("{} {}", format_value(Unit::seconds, one->second.best), spoken_as));
-            }
-        }
-        add_sentence(sentences, fmt::format("a load of a kernel on {} takes (least of the samples)", device), parts,
-                     "; ");
-    }
-}
-
-void add_devices(Cases cases, std::vector<std::string>& sentences)
-{
-    add_device_copies(cases, sentences);
-    add_staging(cases, sentences);
-    add_device_loads(cases, sentences);
-}
-
 // Said of the worst for each kind of pages.
 void add_falling_latency(Cases cases, std::vector<std::string>& sentences)
 {
@@ -526,7 +386,7 @@ std::vector<std::string> probe_sentences(std::span<const CaseReport> all)
     add_latency(cases, sentences);
     add_parallel_loads(cases, sentences);
     add_faults(cases, sentences);
-    add_devices(cases, sentences);
+    std::ranges::move(device_sentences(cases), std::back_inserter(sentences));
     return sentences;
 }
 

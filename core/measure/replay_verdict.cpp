@@ -173,11 +173,8 @@ std::string threads_text(std::string_view threads)
 
 bool is_on_device(const CaseReport& replay)
 {
-    std::string on = value_on(replay, "on").value_or("");
-    if (const std::size_t device = on.rfind("@gpu"); device != std::string::npos) {
-        on.erase(device);
-    }
-    const auto kind = model::value_of<model::ResourceKind>(on.substr(on.find('@') + 1));
+    const std::string on = value_on(replay, "on").value_or("");
+    const auto kind = model::value_of<model::ResourceKind>(model::driver_memory_name(on).kind);
     return kind && model::is_on_device(*kind);
 }
 

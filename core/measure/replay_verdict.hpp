@@ -15,8 +15,7 @@
 
 namespace memsweep::measure {
 
-// Whether the events of a replay were made in memory of a device, by its parameter `on`: KIND, POOL@KIND, either with
-// @gpuN behind it.
+// Whether the events of a replay were made in memory of a device, by its parameter `on` (model::driver_memory_name).
 [[nodiscard]] bool is_on_device(const model::CaseReport& replay);
 
 // Per scenario and number of threads the verdict, then the figures that it rests on; empty without replays of two

@@ -1,5 +1,7 @@
 #include "core/model/specs.hpp"
 
+#include <cstddef>
+
 #include <fmt/format.h>
 
 namespace memsweep::model {
@@ -54,6 +56,21 @@ bool is_collected(const ReleaseSpec& release)
 bool is_from_driver(ResourceKind resource)
 {
     return resource >= ResourceKind::pinned;  // as the enumeration says
+}
+
+DriverMemoryName driver_memory_name(std::string_view text)
+{
+    DriverMemoryName name;
+    if (const std::size_t at = text.rfind("@gpu"); at != std::string_view::npos) {
+        name.device = text.substr(at + 1);
+        text = text.substr(0, at);
+    }
+    if (const std::size_t at = text.find('@'); at != std::string_view::npos) {
+        name.pool = text.substr(0, at);
+        text = text.substr(at + 1);
+    }
+    name.kind = text;
+    return name;
 }
 
 bool is_on_device(ResourceKind resource)

@@ -9,7 +9,9 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/model/names.hpp"
 #include "core/model/paging.hpp"
@@ -394,6 +396,14 @@ struct ReleaseSpec {
 [[nodiscard]] bool is_collected(const ReleaseSpec& release);
 
 [[nodiscard]] bool is_from_driver(ResourceKind resource);
+
+// Memory of a device's driver in words: KIND, or POOL@KIND for a pool above it, either with @gpuN behind it. What is
+// not named is absent or empty; whether there is such a pool, kind or device is for the reader to say.
+struct DriverMemoryName {
+    std::optional<std::string_view> pool;
+    std::string_view kind, device;
+};
+[[nodiscard]] DriverMemoryName driver_memory_name(std::string_view text);
 
 // The device's own memory; of some devices that is the host's.
 [[nodiscard]] bool is_on_device(ResourceKind resource);

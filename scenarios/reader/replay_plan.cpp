@@ -57,30 +57,24 @@ const PoolTarget* find_pool(std::string_view name)
     return found == pool_targets.end() ? nullptr : &*found;
 }
 
-// Memory of a device's driver, alone or below a pool: KIND, POOL@KIND, either with @gpuN behind it.
-std::optional<model::MemorySpec> driver_memory(std::string_view name)
+std::optional<model::MemorySpec> driver_memory(std::string_view text)
 {
+    const model::DriverMemoryName name = model::driver_memory_name(text);
     model::MemorySpec memory;
-    std::string_view device;
-    if (const std::size_t at = name.rfind("@gpu"); at != std::string_view::npos) {
-        device = name.substr(at + 1);
-        name = name.substr(0, at);
-    }
-    if (const std::size_t at = name.find('@'); at != std::string_view::npos) {
-        const PoolTarget* const pool = find_pool(name.substr(0, at));
+    if (name.pool) {
+        const PoolTarget* const pool = find_pool(*name.pool);
         if (pool == nullptr || pool->memory.pool.kind == PoolKind::none) {
             return std::nullopt;
         }
         memory = pool->memory;
-        name = name.substr(at + 1);
     }
-    const auto kind = model::value_of<ResourceKind>(name);
+    const auto kind = model::value_of<ResourceKind>(name.kind);
     if (!kind || !model::is_from_driver(*kind)) {
         return std::nullopt;
     }
     memory.resource = *kind;
-    if (!device.empty()) {
-        const auto number = device_number(device);
+    if (!name.device.empty()) {
+        const auto number = device_number(name.device);
         if (!number) {
             return std::nullopt;
         }

@@ -1,0 +1,65 @@
+// The measured cases of a probe, as its sentences read them: by scenario and metric, by device and transfer.
+//
+// Ownership  they point into the reports that they were made from.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/measure/cases.hpp"
+#include "core/measure/statistics.hpp"
+#include "core/measure/summary.hpp"
+#include "core/model/report.hpp"
+
+namespace memsweep::measure {
+
+// The value of a parameter; empty, or 0, where there is none of that kind.
+[[nodiscard]] std::string text_of(const model::CaseReport& one, std::string_view name);
+[[nodiscard]] std::int64_t number_of(const model::CaseReport& one, std::string_view name);
+
+// A measured case of a scenario, with the median of one of its metrics, and the best sample: the shortest time or the
+// highest rate. What other work adds to a time it never takes away, so that the best is nearest to the memory's own.
+struct ProbedCase {
+    const model::CaseReport* report{};
+    double median{};
+    double best{};
+};
+
+template <typename Wanted>
+[[nodiscard]] std::vector<ProbedCase> measured(std::span<const model::CaseReport* const> cases,
+                                               std::string_view scenario, std::string_view metric, Wanted wanted)
+{
+    std::vector<ProbedCase> found;
+    for (const model::CaseReport* one : cases) {
+        if (one->scenario != scenario || one->status != model::Status::ok || !wanted(*one)) {
+            continue;
+        }
+        const std::vector<double> values = present(case_values(*one, {}, metric));
+        if (!values.empty()) {
+            const auto [least, most] = std::ranges::minmax(values);
+            found.push_back({one, measure::median(values), metric == "bandwidth" ? most : least});
+        }
+    }
+    return found;
+}
+
+[[nodiscard]] std::vector<ProbedCase> measured(std::span<const model::CaseReport* const> cases,
+                                               std::string_view scenario, std::string_view metric);
+
+// Of the highest median; empty of none.
+[[nodiscard]] std::optional<ProbedCase> best(const std::vector<ProbedCase>& found);
+
+// nullptr: none has this value of a parameter.
+[[nodiscard]] const ProbedCase* with_number(const std::vector<ProbedCase>& found, std::string_view name,
+                                            std::int64_t number);
+
+// "bandwidth: PART; PART"; nothing where there are no parts.
+void add_sentence(std::vector<std::string>& sentences, std::string_view subject, const std::vector<std::string>& parts,
+                  std::string_view separator);
+
+}  // namespace memsweep::measure
