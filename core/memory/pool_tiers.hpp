@@ -112,37 +112,43 @@ class ThreadTier {
     // Which magazine serves a size: one comparison instead of finding its class.
     class Memory {
       public:
+        Memory() noexcept
+        {
+            sizes_.fill(none);
+            magazines_.fill(&without_blocks);
+        }
+
         // nullptr: none is remembered.
         [[nodiscard]] Magazine* recall(std::uint64_t bytes) const noexcept
         {
-            const Memo& memo = memos_[place_of(bytes)];
-            if (memo.bytes != bytes) {
+            const std::size_t place = place_of(bytes);
+            if (sizes_[place] != bytes) {
                 return nullptr;
             }
-            if (memo.magazine == nullptr) {
+            if (magazines_[place] == nullptr) {
                 __builtin_unreachable();  // so that no caller asks
             }
-            return memo.magazine;
+            return magazines_[place];
         }
         void remember(std::uint64_t bytes, Magazine& magazine) noexcept
         {
-            memos_[place_of(bytes)] = {bytes, &magazine};
+            sizes_[place_of(bytes)] = bytes;
+            magazines_[place_of(bytes)] = &magazine;
         }
 
       private:
         static constexpr std::uint64_t none = ~std::uint64_t{0};  // no block is so large
         static Magazine without_blocks;                           // for who asks for so many bytes all the same
-        struct Memo {
-            std::uint64_t bytes{none};
-            Magazine* magazine{&without_blocks};  // never null
-        };
+        static constexpr std::size_t places = 64;
         [[nodiscard]] static std::size_t place_of(std::uint64_t bytes) noexcept
         {
             constexpr std::uint64_t golden = 0x9E37'79B9'7F4A'7C15;
             return (bytes * golden) >> 58U;
         }
 
-        std::array<Memo, 64> memos_{};
+        // Two arrays, whose elements are found without arithmetic.
+        std::array<std::uint64_t, places> sizes_;
+        std::array<Magazine*, places> magazines_;  // never null
     };
 
     // One thread's cache.
