@@ -133,12 +133,10 @@ void make_and_drop_floor(Turns& turns)
 
 // The least that keeps what a Heap promises too: blocks of several heaps, sizes and alignments; a block that somebody
 // watches without holding a handle, and an empty handle, are told apart; each block knows its owner's tag.
-struct PromisedBlock : CachedBlock {
-    std::uint64_t home{};  // the number of the heap whose caches keep it
+struct PromisedBlock : CachedBlock {  // a count other than 1 says, too, that it is watched
+    std::int64_t place{};             // where a cache kept it: a number for each heap, thread and size
     std::uint16_t tag{};
     std::uint8_t alignment_log2{};
-    std::atomic<bool> watched{false};
-    bool cached{};
 };
 struct PromisedHeap {
     std::uint64_t number{};
@@ -147,6 +145,7 @@ struct PromisedHeap {
 struct PromisedCache {
     std::uint64_t heap{};
     std::uint64_t bytes{};
+    std::int64_t place{};
     PromisedBlock* latest{};
     std::uint64_t hits{};
 };
@@ -156,11 +155,10 @@ template <typename Turns>
 void make_and_drop_promised(Turns& turns)
 {
     PromisedBlock only;
-    only.bytes = block_bytes;
-    only.home = 7;
+    only.place = -1;
+    only.tag = 1;
     only.alignment_log2 = 4;
-    only.cached = true;
-    promised_cache = {7, block_bytes, &only, 0};
+    promised_cache = {7, block_bytes, -1, &only, 0};
     PromisedHeap heap{7, 1};
     for ([[maybe_unused]] auto _ : turns) {
         benchmark::DoNotOptimize(heap);
@@ -171,22 +169,19 @@ void make_and_drop_promised(Turns& turns)
         }
         cache.latest = nullptr;
         ++cache.hits;
-        block->tag = heap.tag;
-        if (block->watched.load(std::memory_order_relaxed)) {
-            block->watched.store(false, std::memory_order_relaxed);
+        if (block->tag != heap.tag) {
+            block->tag = heap.tag;
         }
         block->count.store(1, std::memory_order_release);
         HandWrittenHandle handle{block->data, block_bytes, block};
         benchmark::DoNotOptimize(handle);
         auto* const dropped = static_cast<PromisedBlock*>(handle.block);
         if (dropped != nullptr) {
-            if (dropped->count.load(std::memory_order_acquire) != 1 ||
-                dropped->watched.load(std::memory_order_relaxed)) {
+            if (dropped->count.load(std::memory_order_acquire) != 1) {
                 std::abort();
             }
             dropped->count.store(-1, std::memory_order_relaxed);
-            if (!dropped->cached || cache.heap != dropped->home || cache.bytes != dropped->bytes ||
-                cache.latest != nullptr) {
+            if (cache.place != dropped->place || cache.latest != nullptr) {
                 std::abort();
             }
             cache.latest = dropped;

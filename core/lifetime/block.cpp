@@ -7,39 +7,40 @@ static_assert(std::atomic<std::int64_t>::is_always_lock_free && std::atomic<bool
 
 bool try_add_handle(Block& block) noexcept
 {
-    std::int64_t handles = block.handles.load(relaxed);
+    std::int64_t count = block.count.load(relaxed);
     if (block.local) {
-        block.handles.store(handles < 0 ? handles : handles + 1, relaxed);
-        return handles >= 0;
+        const bool gone = handles_in(count) < 0;
+        block.count.store(gone ? count : count + 1, relaxed);
+        return !gone;
     }
     do {
-        if (handles < 0) {
+        if (handles_in(count) < 0) {
             return false;
         }
-    } while (!block.handles.compare_exchange_weak(handles, handles + 1, std::memory_order_acquire, relaxed));
+    } while (!block.count.compare_exchange_weak(count, count + 1, std::memory_order_acquire, relaxed));
     return true;
 }
 
 Drop drop_local_handle(Block& block) noexcept
 {
-    const std::int64_t handles = block.handles.load(relaxed);
+    const std::int64_t count = block.count.load(relaxed);
+    const std::int64_t handles = handles_in(count);
     if (handles > 0) {
-        block.handles.store(handles == 1 ? released : handles - 1, relaxed);
+        block.count.store(handles == 1 ? released : count - 1, relaxed);
     }
     return {handles == 1, handles <= 0};
 }
 
-Drop finish_drop(Block& block, std::int64_t left) noexcept
+Drop finish_drop(Block& block, std::int64_t count) noexcept
 {
-    const bool stray = left < 0;
+    const bool stray = handles_in(count) < 0;
     if (stray) {
-        left = block.handles.fetch_add(1, std::memory_order_acq_rel) + 1;
+        count = block.count.fetch_add(1, std::memory_order_acq_rel) + 1;
     }
     // A stray release may fall between a last release's decrement and its swap, which then fails; the count is back at
     // 0 once it is undone, and whoever put it there swaps.
-    std::int64_t none = 0;
-    const bool last =
-        left == 0 && block.handles.compare_exchange_strong(none, released, std::memory_order_acq_rel, relaxed);
+    const bool last = handles_in(count) == 0 &&
+                      block.count.compare_exchange_strong(count, released, std::memory_order_acq_rel, relaxed);
     return {last, stray};
 }
 

@@ -4,7 +4,8 @@
 //          handle's drop swaps 0 for -1 and only the winner of that swap goes on to free.
 // Units    bytes.
 // Cost     one locked instruction to add a handle, one to drop it, two for the last one. None for a sole owner whose
-//          block nobody watches, and none where the count is local to a thread.
+//          block nobody watches, and none where the count is local to a thread. That somebody watches stands in the
+//          count, so that one comparison tells the sole owner of an unwatched block.
 // Memory   64 bytes, so that two blocks never share a cache line.
 // Threads  any thread may use the count and the once-flag at any time while the block's memory exists. The other fields
 //          belong to the thread that created the block, then to the one that released it.
@@ -19,33 +20,42 @@
 namespace memsweep::lifetime {
 
 class Discipline;
-class ThreadCache;
 
 inline constexpr std::int64_t released = -1;
 inline constexpr auto relaxed = std::memory_order_relaxed;  // of counters, which order nothing else
 
+// Added to the count while somebody keeps a pointer to the block without holding a handle.
+inline constexpr std::int64_t watched = std::int64_t{1} << 62U;
+// The handles that a count stands for: for a moment a stray release takes it below 0, watched or not.
+[[nodiscard]] constexpr std::int64_t handles_in(std::int64_t count) noexcept
+{
+    return count < watched / 2 ? count : count - watched;
+}
+
 struct alignas(64) Block {
-    std::atomic<std::int64_t> handles{released};
+    std::atomic<std::int64_t> count{released};  // of handles; see watched
     void* data{};
     std::uint64_t bytes{};  // as the resource granted them: a pool's class may hold more than was asked for
     Discipline*
         discipline{};  // notified when the last handle goes; nullptr: never begun, or an external owner's buffer
     Block* next{};     // in the list of blocks it waits on
-    union {
-        std::int64_t since_ns{};  // steady clock: dropped; before that, where blocks have ages, made
-        ThreadCache* cache;       // with `cached`: where the block goes instead; such a block never floats
-    };
+    // Steady clock: dropped; before that, where blocks have ages, made. A block that goes to a cache instead (`cached`)
+    // never floats: here it has the number, below 0, of the place that kept it last, or 0.
+    std::int64_t since_ns{};
     std::uint32_t index{};                   // its place in the slab
     std::atomic<std::uint32_t> next_free{};  // in the slab's free list
     std::uint16_t tag{};                     // its owner, for reports
     std::uint8_t alignment_log2{};
-    bool local{};                      // one thread counts its handles, without locked instructions
-    std::atomic<bool> freed{true};     // the once-flag
-    std::atomic<bool> watched{false};  // somebody keeps a pointer to the block without holding a handle
-    bool resurrected{};                // a finalizer has kept it alive once; it is watched, too
+    bool local{};                   // one thread counts its handles, without locked instructions
+    std::atomic<bool> freed{true};  // the once-flag
+    bool resurrected{};             // a finalizer has kept it alive once
     bool cached{};
 
     [[nodiscard]] std::size_t alignment() const noexcept { return std::size_t{1} << alignment_log2; }
+    [[nodiscard]] std::int64_t handles(std::memory_order order = std::memory_order_acquire) const noexcept
+    {
+        return handles_in(count.load(order));
+    }
 };
 
 // Begins a new life, with its first handle, of a block that a thread's cache had kept. The count never passes through
@@ -53,18 +63,23 @@ struct alignas(64) Block {
 // block.
 inline void begin_kept(Block& block) noexcept
 {
-    if (block.watched.load(relaxed)) {  // a load is cheaper than a store
-        block.watched.store(false, relaxed);
-        block.resurrected = false;
-    }
-    block.handles.store(1, std::memory_order_release);
+    block.count.store(1, std::memory_order_release);
 }
 
 // Begins a new life of any block.
 inline void begin(Block& block) noexcept
 {
     block.freed.store(false, relaxed);
+    block.resurrected = false;
     begin_kept(block);
+}
+
+// For a holder of a handle: from now on, until the block is released, others may add handles without holding one.
+inline void watch(Block& block) noexcept
+{
+    std::int64_t count = block.count.load(relaxed);
+    while (count >= 0 && count < watched / 2 && !block.count.compare_exchange_weak(count, count + watched, relaxed)) {
+    }
 }
 
 // True when nobody owns the memory: it is freed, or idle in a thread's cache. A block in a cache is not marked as
@@ -72,7 +87,7 @@ inline void begin(Block& block) noexcept
 [[nodiscard]] inline bool is_gone(const Block& block) noexcept
 {
     return block.freed.load(std::memory_order_acquire) ||
-           (block.cached && block.handles.load(std::memory_order_acquire) < 0);
+           (block.cached && block.count.load(std::memory_order_acquire) < 0);
 }
 
 // Fails once the block is released: what is gone cannot be revived.
@@ -85,25 +100,26 @@ inline void begin(Block& block) noexcept
     if (block.local) {
         return try_add_handle(block);
     }
-    return block.handles.fetch_add(1, relaxed) > 0;
+    return handles_in(block.count.fetch_add(1, relaxed)) > 0;
 }
 
 struct Drop {
     bool last{};   // the caller released the block and must see to its freeing
     bool stray{};  // there was no handle left to drop; undone
 };
-// The rare parts of drop_handle: a count without locked instructions, and a count that others may see at or below 0.
+// The rare parts of drop_handle: a count without locked instructions, and one that others may see at or below 0, which
+// `count` is what the drop has left.
 [[nodiscard]] Drop drop_local_handle(Block& block) noexcept;
-[[nodiscard]] Drop finish_drop(Block& block, std::int64_t left) noexcept;
+[[nodiscard]] Drop finish_drop(Block& block, std::int64_t count) noexcept;
 
 // The holder of the only handle on a block that nobody watches is alone with it: no other thread can add a handle.
 // False: it may not be the only one, and nothing has been dropped.
 [[nodiscard]] inline bool drop_sole_handle(Block& block) noexcept
 {
-    if (block.handles.load(std::memory_order_acquire) != 1 || block.watched.load(relaxed)) {
+    if (block.count.load(std::memory_order_acquire) != 1) {
         return false;
     }
-    block.handles.store(released, relaxed);
+    block.count.store(released, relaxed);
     return true;
 }
 
@@ -113,8 +129,8 @@ struct Drop {
         return drop_local_handle(block);
     }
     // acq_rel: what every holder did to the buffer happens before it is freed.
-    const std::int64_t left = block.handles.fetch_sub(1, std::memory_order_acq_rel) - 1;
-    return left > 0 ? Drop{} : finish_drop(block, left);
+    const std::int64_t count = block.count.fetch_sub(1, std::memory_order_acq_rel) - 1;
+    return handles_in(count) > 0 ? Drop{} : finish_drop(block, count);
 }
 
 [[nodiscard]] inline Drop drop_handle(Block& block) noexcept

@@ -39,7 +39,7 @@ void release_one_of_several(Block& block) noexcept
     if (drop.stray && discipline != nullptr) {  // it may have been the one that released the block all the same
         discipline->count_stray_release();
     }
-    if (drop.last && !(block.cached && block.cache->put(block))) {
+    if (drop.last) {
         last_handle_gone(block);
     }
 }
@@ -65,9 +65,7 @@ Buffer Buffer::adopt(void* data, std::uint64_t bytes, Deleter deleter, void* con
 
 std::uint64_t Buffer::use_count() const noexcept
 {
-    return block_ == nullptr
-               ? 0
-               : static_cast<std::uint64_t>(std::max<std::int64_t>(block_->handles.load(std::memory_order_acquire), 0));
+    return block_ == nullptr ? 0 : static_cast<std::uint64_t>(std::max<std::int64_t>(block_->handles(), 0));
 }
 
 }  // namespace memsweep::lifetime

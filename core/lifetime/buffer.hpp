@@ -31,7 +31,7 @@ void release_one_of_several(Block& block) noexcept;
     if (!drop_sole_handle(block)) [[unlikely]] {
         return release_one_of_several(block);
     }
-    if (!block.cached || !block.cache->put(block)) {
+    if (!ThreadCache::put_recent(block)) [[unlikely]] {
         last_handle_gone(block);
     }
 }
@@ -109,8 +109,8 @@ class Buffer {
     // For callers that count handles without holding one; from now on the block is watched. nullptr: empty, or a wrap.
     [[nodiscard]] Block* block() const noexcept
     {
-        if (block_ != nullptr && !block_->watched.load(relaxed)) {
-            block_->watched.store(true, relaxed);
+        if (block_ != nullptr) {
+            watch(*block_);
         }
         return block_;
     }

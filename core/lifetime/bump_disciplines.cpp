@@ -219,7 +219,7 @@ class ArenaDiscipline final : public Discipline {
             newest_ = block.next;
             const FloatingGauge::Leaving left = FloatingGauge::leaving(block);
             block.freed.store(true, std::memory_order_release);
-            if (block.handles.load(std::memory_order_acquire) < 0) {
+            if (block.handles() < 0) {
                 reclaimer().recycle(block);
                 floating_.remove(left);
             } else {

@@ -90,7 +90,7 @@ class EarlyFreeDiscipline final : public Discipline {
         if (block.freed.load(std::memory_order_acquire)) {
             return once_more();
         }
-        const bool shared = block.handles.load(std::memory_order_acquire) > 1;
+        const bool shared = block.handles() > 1;
         if (shared && spec_.mode == ReleaseMode::must_free) {
             return ManualFree::aliased;
         }

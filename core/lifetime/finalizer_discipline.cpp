@@ -176,7 +176,6 @@ class FinalizerDiscipline final : public Discipline {
         }
         block.resurrected = finalized_.fetch_add(1, relaxed) % spec_.resurrect_every == 0;
         if (block.resurrected) {
-            block.watched.store(true, relaxed);
             pending_.push(block);
         }
         return block.resurrected;

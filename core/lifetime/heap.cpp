@@ -25,7 +25,8 @@ bool keeps_for_reuse(ReleaseMode mode)
 
 Heap::Heap(memory::MemoryResource& resource, const model::ReleaseSpec& release, const memory::CallTimes* times)
     : release_{release}, reclaimer_{resource, slab_}, discipline_{make_discipline(release, reclaimer_)},
-      cache_{discipline_->thread_cache()}, is_prompt_{frees_at_once(release)}, reuses_{keeps_for_reuse(release.mode)},
+      cache_{discipline_->thread_cache()}, cache_number_{cache_ == nullptr ? 0 : cache_->number()},
+      is_prompt_{frees_at_once(release)}, reuses_{keeps_for_reuse(release.mode)},
       is_local_{!release.atomic || release.mode == ReleaseMode::immediate}, may_wait_{model::is_collected(release)},
       times_{times}
 {
@@ -35,7 +36,7 @@ Heap::~Heap()
 {
     discipline_.reset();  // stops the finalizer threads and frees what they had left, before the slab is looked at
     bool held = false;
-    slab_.each([&held](const Block& block) { held = held || block.handles.load(relaxed) > 0; });
+    slab_.each([&held](const Block& block) { held = held || block.handles(relaxed) > 0; });
     MEMSWEEP_ASSERT(!held, "a buffer outlives its heap");
 }
 
@@ -72,6 +73,9 @@ void Heap::drain() noexcept
 
 Heap::Result Heap::allocate_new(std::uint64_t bytes, std::size_t alignment, bool zeroed) noexcept
 {
+    if (Block* const idle = take_older(bytes, alignment); idle != nullptr) {
+        return {reuse(*idle, bytes, zeroed), memory::AllocStatus::ok};
+    }
     if (is_prompt_) {
         Buffer made;
         const auto status = allocate_promptly(made, bytes, alignment, zeroed);
@@ -107,8 +111,12 @@ Heap::Result Heap::acquire(std::uint64_t bytes, std::size_t alignment, bool zero
 memory::AllocStatus Heap::allocate_by_discipline(Buffer& empty, std::uint64_t bytes, std::size_t alignment,
                                                  bool zeroed) noexcept
 {
-    if (Block* const idle = take_idle(bytes, alignment, zeroed); idle != nullptr) {
-        empty.become(Buffer::begin_kept(*idle, bytes));
+    Block* idle = ThreadCache::take_recent(cache_number_, bytes, alignment);
+    if (idle == nullptr) {
+        idle = take_older(bytes, alignment);
+    }
+    if (idle != nullptr) {
+        empty.become(reuse(*idle, bytes, zeroed));
         return memory::AllocStatus::ok;
     }
     Result made = acquire(bytes, alignment, zeroed);

@@ -42,8 +42,8 @@ class Heap {
     };
     [[nodiscard]] Result allocate(std::uint64_t bytes, std::size_t alignment, bool zeroed) noexcept
     {
-        if (Block* const idle = take_idle(bytes, alignment, zeroed); idle != nullptr) {
-            return {Buffer::begin_kept(*idle, bytes), memory::AllocStatus::ok};
+        if (Block* const idle = ThreadCache::take_recent(cache_number_, bytes, alignment); idle != nullptr) {
+            return {reuse(*idle, bytes, zeroed), memory::AllocStatus::ok};
         }
         return allocate_new(bytes, alignment, zeroed);
     }
@@ -100,24 +100,27 @@ class Heap {
     {
         slab_.each([&](const Block& block) {
             if (!is_gone(block)) {
-                const bool reachable = block.handles.load(relaxed) > 0;
+                const bool reachable = block.handles(relaxed) > 0;
                 visit(Outstanding{block.tag, block.bytes, reachable, block.since_ns});
             }
         });
     }
 
   private:
-    // What lay in the discipline's cache; nullptr: nothing did, or there is none.
-    [[nodiscard]] Block* take_idle(std::uint64_t bytes, std::size_t alignment, bool zeroed) noexcept
+    // What the discipline's cache holds where take_recent does not look; nullptr: nothing, or there is no cache.
+    [[nodiscard]] Block* take_older(std::uint64_t bytes, std::size_t alignment) noexcept
     {
-        Block* const idle = cache_ == nullptr ? nullptr : cache_->take(bytes, alignment);
-        if (idle != nullptr) {
-            if (zeroed) {
-                std::memset(idle->data, 0, bytes);
-            }
-            idle->tag = tag_;
+        return cache_ == nullptr ? nullptr : cache_->take(bytes, alignment);
+    }
+    [[nodiscard]] Buffer reuse(Block& idle, std::uint64_t bytes, bool zeroed) const noexcept
+    {
+        if (zeroed) {
+            std::memset(idle.data, 0, bytes);
         }
-        return idle;
+        if (idle.tag != tag_) {  // a load is cheaper than a store
+            idle.tag = tag_;
+        }
+        return Buffer::begin_kept(idle, bytes);
     }
     [[nodiscard]] Result allocate_new(std::uint64_t bytes, std::size_t alignment, bool zeroed) noexcept;
     [[nodiscard]] Result acquire(std::uint64_t bytes, std::size_t alignment, bool zeroed) noexcept;
@@ -142,9 +145,6 @@ class Heap {
         if (block.discipline == nullptr) {  // all blocks of the slab are this heap's, in each of their lives
             block.discipline = discipline_.get();
             block.cached = cache_ != nullptr;
-            if (block.cached) {
-                block.cache = cache_;
-            }
             block.local = is_local_;
         }
         block.tag = tag_;
@@ -160,8 +160,9 @@ class Heap {
     BlockSlab slab_;
     Reclaimer reclaimer_;
     std::unique_ptr<Discipline> discipline_;
-    ThreadCache* cache_;  // the discipline's
-    bool is_prompt_;      // a new buffer needs nothing of the discipline
+    ThreadCache* cache_;          // the discipline's
+    std::uint64_t cache_number_;  // 0: none
+    bool is_prompt_;              // a new buffer needs nothing of the discipline
     bool reuses_;
     bool is_local_;
     bool may_wait_;

@@ -6,27 +6,29 @@ namespace memsweep::lifetime {
 namespace {
 
 std::atomic<std::uint64_t> caches_made{0};
+std::atomic<std::int64_t> places_made{0};
 
 }  // namespace
 
 thread_local constinit ThreadCache::Recent ThreadCache::recent{};
 
 ThreadCache::ThreadCache(std::uint32_t per_size, std::uint64_t limit_bytes)
-    : identity_{caches_made.fetch_add(1, relaxed) + 1}, per_size_{per_size}, limit_bytes_{limit_bytes},
+    : number_{caches_made.fetch_add(1, relaxed) + 1}, per_size_{per_size}, limit_bytes_{limit_bytes},
       shards_{std::make_unique<std::array<Shard, max_threads>>()}
 {
 }
 
 // A thread that alternates between caches takes a new shard each time it comes back, until there is none.
-ThreadCache::Shard* ThreadCache::take_shard() noexcept
+bool ThreadCache::take_shard() noexcept
 {
     const std::size_t place =
         shards_taken_.load(relaxed) < max_threads ? shards_taken_.fetch_add(1, relaxed) : max_threads;
     if (place >= max_threads) {
-        return nullptr;
+        return false;
     }
-    recent = {identity_, &(*shards_)[place]};
-    return recent.shard;
+    Shard& shard = (*shards_)[place];
+    recent = {.number = number_, .bytes = none, .place = nowhere, .entry = &shard.table.front(), .shard = &shard};
+    return true;
 }
 
 std::uint32_t ThreadCache::limit_of(std::uint64_t bytes) const noexcept
@@ -34,20 +36,15 @@ std::uint32_t ThreadCache::limit_of(std::uint64_t bytes) const noexcept
     return static_cast<std::uint32_t>(std::min(per_size_, limit_bytes_ / std::max<std::uint64_t>(bytes, 1)));
 }
 
-bool ThreadCache::find_entry(Shard& shard, std::uint64_t bytes) const noexcept
+bool ThreadCache::give_size(Entry& entry, std::uint64_t bytes) const noexcept
 {
-    constexpr std::uint64_t golden = 0x9E37'79B9'7F4A'7C15;
-    Entry& entry = shard.table[(bytes * golden) >> 56U];
-    if (entry.bytes.load(relaxed) != bytes) {
-        const std::uint32_t limit = limit_of(bytes);
-        if (limit == 0 || entry.count() != 0) {
-            return false;
-        }
-        entry.bytes.store(bytes, relaxed);
-        entry.older_limit = limit - 1;
+    const std::uint32_t limit = limit_of(bytes);
+    if (limit == 0 || entry.count() != 0) {
+        return false;
     }
-    shard.last_bytes = bytes;
-    shard.last = &entry;
+    entry.bytes.store(bytes, relaxed);
+    entry.older_limit = limit - 1;
+    entry.place = -1 - places_made.fetch_add(1, relaxed);
     return true;
 }
 
@@ -63,13 +60,24 @@ Block* ThreadCache::take_any() noexcept
     return nullptr;
 }
 
-std::uint64_t ThreadCache::sum(std::atomic<std::uint64_t> Shard::*counter) const noexcept
+std::uint64_t ThreadCache::hits() const noexcept
 {
-    std::uint64_t total = 0;
+    std::uint64_t sum = 0;
     for (const Shard& shard : *shards_) {
-        total += (shard.*counter).load(relaxed);
+        for (const Entry& entry : shard.table) {
+            sum += entry.hits.load(relaxed);
+        }
     }
-    return total;
+    return sum;
+}
+
+std::uint64_t ThreadCache::misses() const noexcept
+{
+    std::uint64_t sum = 0;
+    for (const Shard& shard : *shards_) {
+        sum += shard.misses.load(relaxed);
+    }
+    return sum;
 }
 
 std::uint64_t ThreadCache::idle_bytes() const noexcept
@@ -87,8 +95,10 @@ std::uint64_t ThreadCache::idle_bytes() const noexcept
 void ThreadCache::reset_counts() noexcept
 {
     for (Shard& shard : *shards_) {
-        shard.hits.store(0, relaxed);
         shard.misses.store(0, relaxed);
+        for (Entry& entry : shard.table) {
+            entry.hits.store(0, relaxed);
+        }
     }
 }
 

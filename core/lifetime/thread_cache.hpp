@@ -1,8 +1,8 @@
 // Blocks with their memory, kept by the thread that dropped them and handed out again by exact size, without a lock, a
 // locked instruction or a call.
 //
-// Cost     a few nanoseconds to take or to put: a thread-local look-up, and a load and a store of the block last put;
-//          older ones are in a list.
+// Cost     a few nanoseconds to take or to put: a comparison with the cache and the size that the thread used last, and
+//          a load and a store of the block last put; older ones are in a list.
 // Memory   256 entries per thread, each for one size at a time. At most 64 threads have a shard; further ones cache
 //          nothing.
 // Threads  any; a shard belongs to one thread and lives as long as the cache.
@@ -14,6 +14,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 
 #include "core/base/own_counter.hpp"
@@ -25,46 +26,75 @@ class ThreadCache {
   public:
     ThreadCache(std::uint32_t per_size, std::uint64_t limit_bytes);
 
+    // Above 0, and no other cache ever has it.
+    [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+
     // A block of exactly this size; nullptr: there is none, or not so well aligned.
     [[nodiscard]] Block* take(std::uint64_t bytes, std::size_t alignment) noexcept
     {
-        Shard* const shard = own_shard();
-        if (shard == nullptr) {
+        if (!turn_to_shard()) {
             return nullptr;
         }
-        Block* const block = turn_to(*shard, bytes) ? shard->last->take(alignment) : nullptr;
-        base::add_own(block != nullptr ? shard->hits : shard->misses, 1);
+        Block* const block = turn_to_entry(bytes) ? recent.entry->take(alignment) : nullptr;
+        base::add_own(block != nullptr ? recent.entry->hits : recent.shard->misses, 1);
         return block;
     }
 
-    // Keeps a block without handles; false: there is no room for it.
+    // Keeps a block without handles; false: there is no room for it, and it is as if it had never been here.
     [[nodiscard]] bool put(Block& block) noexcept
     {
-        Shard* const shard = own_shard();
-        return shard != nullptr && turn_to(*shard, block.bytes) && shard->last->put(block);
+        const bool kept = turn_to_shard() && turn_to_entry(block.bytes) && recent.entry->put(block);
+        block.since_ns = kept ? recent.place : 0;
+        return kept;
+    }
+
+    // The same in line where the thread's last call was about this cache and this size, and for a block that goes back
+    // where it came from; nullptr and false where it is not so, or not so simple. By comparisons, which are predicted:
+    // a hash would make what is put wait for its size to be loaded, and what is taken next wait for that.
+    [[nodiscard]] static Block* take_recent(std::uint64_t number, std::uint64_t bytes, std::size_t alignment) noexcept
+    {
+        if (recent.number != number || recent.bytes != bytes) [[unlikely]] {
+            return nullptr;
+        }
+        Entry& entry = *recent.entry;
+        Block* const block = entry.take(alignment);
+        if (block != nullptr) [[likely]] {
+            base::add_own(entry.hits, 1);
+        }
+        return block;
+    }
+    [[nodiscard]] static bool put_recent(Block& block) noexcept
+    {
+        if (recent.place != block.since_ns) [[unlikely]] {
+            return false;
+        }
+        return recent.entry->put(block);
     }
 
     // Empties the cache, one block per call; nullptr at the end. For when no other thread uses it.
     [[nodiscard]] Block* take_any() noexcept;
 
-    [[nodiscard]] std::uint64_t hits() const noexcept { return sum(&Shard::hits); }
-    [[nodiscard]] std::uint64_t misses() const noexcept { return sum(&Shard::misses); }
+    [[nodiscard]] std::uint64_t hits() const noexcept;
+    [[nodiscard]] std::uint64_t misses() const noexcept;
     [[nodiscard]] std::uint64_t idle_bytes() const noexcept;
     void reset_counts() noexcept;
 
   private:
     static constexpr std::size_t entries = 256;
     static constexpr std::size_t max_threads = 64;
-    static constexpr std::uint64_t none = ~std::uint64_t{0};  // no block is so large
+    static constexpr std::uint64_t none = ~std::uint64_t{0};                   // no block is so large
+    static constexpr auto nowhere = std::numeric_limits<std::int64_t>::max();  // no block was dropped so late
 
-    // A program that drops an array and makes the next one goes through `latest` alone: what is taken waits for what
-    // was put, but for no count and no list.
+    // Blocks of one size. A program that drops an array and makes the next one goes through `latest` alone: what is
+    // taken waits for what was put, but for no count and no list.
     struct Entry {
         std::atomic<Block*> latest{nullptr};
         Block* older{};  // a list
         std::atomic<std::uint32_t> older_count{0};
         std::uint32_t older_limit{};             // of the count, at this size
         std::atomic<std::uint64_t> bytes{none};  // no size yet
+        std::int64_t place{};                    // its number, with this size
+        std::atomic<std::uint64_t> hits{0};      // of all sizes that it had
 
         [[nodiscard]] Block* take(std::size_t alignment) noexcept
         {
@@ -72,7 +102,7 @@ class ThreadCache {
             if (block == nullptr) [[unlikely]] {
                 return take_older(alignment);
             }
-            if (!serves(*block, alignment)) {
+            if (!serves(*block, alignment)) [[unlikely]] {
                 return nullptr;
             }
             latest.store(nullptr, relaxed);
@@ -80,8 +110,10 @@ class ThreadCache {
         }
         [[nodiscard]] bool put(Block& block) noexcept
         {
-            if (Block* const before = latest.load(relaxed); before != nullptr && !put_older(*before)) {
-                return false;
+            if (Block* const before = latest.load(relaxed); before != nullptr) [[unlikely]] {
+                if (!put_older(*before)) {
+                    return false;
+                }
             }
             latest.store(&block, relaxed);
             return true;
@@ -121,50 +153,46 @@ class ThreadCache {
     // Written by its thread alone; what others may read is atomic.
     struct alignas(64) Shard {
         std::array<Entry, entries> table{};
-        std::uint64_t last_bytes{none};
-        Entry* last{&table.front()};  // holds blocks of that size and of no other
-        std::atomic<std::uint64_t> hits{0};
         std::atomic<std::uint64_t> misses{0};
     };
-    // The shard this thread last used, and whose it was: a cache is known by a number that no other ever has. Never of
-    // a cache that had no shard for it, so that one comparison decides.
+    // What this thread last used: the entry of a size, in its shard of a cache. They may be gone with their cache,
+    // whose numbers no heap and no block has then. An entry is given another size, and with it another number, by its
+    // own thread alone, whose recent one it is from then on.
     struct Recent {
-        std::uint64_t identity{};
+        std::uint64_t number{std::numeric_limits<std::uint64_t>::max()};  // the cache's
+        std::uint64_t bytes{none};                                        // then the entry is an empty one
+        std::int64_t place{nowhere};                                      // the entry's
+        Entry* entry{};
         Shard* shard{};
     };
     static thread_local constinit Recent recent;
 
-    // Makes `last` the entry of this size; false: other sizes have it. A program that asks for the size it asked for
-    // last goes by a branch that is predicted: a hash would make what is put wait for its size to be loaded, and what
-    // is taken next wait for that.
-    [[nodiscard]] bool turn_to(Shard& shard, std::uint64_t bytes) const noexcept
+    // Makes this thread's shard the recent one; false: there is none left.
+    [[nodiscard]] bool turn_to_shard() noexcept { return recent.number == number_ || take_shard(); }
+    [[nodiscard]] bool take_shard() noexcept;
+
+    // Makes its entry of this size the recent one; false: other sizes have it.
+    [[nodiscard]] bool turn_to_entry(std::uint64_t bytes) const noexcept
     {
-        if (shard.last_bytes == bytes) [[likely]] {
+        if (recent.bytes == bytes) {
             return true;
         }
-        return find_entry(shard, bytes);
+        constexpr std::uint64_t golden = 0x9E37'79B9'7F4A'7C15;
+        Entry& entry = recent.shard->table[(bytes * golden) >> 56U];
+        if (entry.bytes.load(relaxed) != bytes && !give_size(entry, bytes)) {
+            return false;
+        }
+        recent.bytes = bytes;
+        recent.place = entry.place;
+        recent.entry = &entry;
+        return true;
     }
-    [[nodiscard]] bool find_entry(Shard& shard, std::uint64_t bytes) const noexcept;
-
-    [[nodiscard]] std::uint64_t sum(std::atomic<std::uint64_t> Shard::*counter) const noexcept;
+    [[nodiscard]] bool give_size(Entry& entry, std::uint64_t bytes) const noexcept;
 
     // Blocks of this size that may be kept.
     [[nodiscard]] std::uint32_t limit_of(std::uint64_t bytes) const noexcept;
 
-    // nullptr: there is none left.
-    [[nodiscard]] Shard* own_shard() noexcept
-    {
-        if (recent.identity != identity_) [[unlikely]] {
-            return take_shard();
-        }
-        if (recent.shard == nullptr) {
-            __builtin_unreachable();  // so that no caller asks
-        }
-        return recent.shard;
-    }
-    [[nodiscard]] Shard* take_shard() noexcept;
-
-    const std::uint64_t identity_;
+    const std::uint64_t number_;
     const std::uint64_t per_size_;
     const std::uint64_t limit_bytes_;
     std::unique_ptr<std::array<Shard, max_threads>> shards_;

@@ -24,7 +24,7 @@ namespace {
 std::uint64_t held(const BlockSlab& slab)
 {
     std::uint64_t held = 0;
-    slab.each([&held](const Block& block) { held += block.handles.load() > 0 ? 1U : 0U; });
+    slab.each([&held](const Block& block) { held += block.handles() > 0 ? 1U : 0U; });
     return held;
 }
 
@@ -40,7 +40,7 @@ TEST_CASE("slab: blocks are distinct over several chunks and come back when recy
         REQUIRE(block != nullptr);
         REQUIRE(seen.insert(block).second);
         REQUIRE(indices.insert(block->index).second);
-        REQUIRE(block->handles == released);
+        REQUIRE(block->count == released);
     }
     for (Block* const block : seen) {
         slab.recycle(*block);

@@ -71,6 +71,84 @@ TEST_CASE("a place of a thread's cache goes to another size once it is empty, an
     }
 }
 
+TEST_CASE("a block whose place has gone to another size while it was in use does not go back there", "[unit]")
+{
+    ThreadCache cache{4, std::uint64_t{1} << 40U};
+    std::vector<Block> blocks = blocks_of_sizes(1, 5001);
+    Block& first = blocks.front();
+    std::size_t other = 0;
+    for (bool share = false; !share;) {
+        REQUIRE(++other < blocks.size());
+        REQUIRE(cache.put(blocks[other]));
+        share = !cache.put(first);
+        REQUIRE((share || cache.take(first.bytes, 16) == &first));
+        REQUIRE(cache.take(blocks[other].bytes, 16) == &blocks[other]);
+    }
+    REQUIRE(cache.put(first));
+    REQUIRE(ThreadCache::take_recent(cache.number(), first.bytes, 16) == &first);
+    REQUIRE(ThreadCache::put_recent(first));
+    REQUIRE(cache.take(first.bytes, 16) == &first);
+    REQUIRE(cache.put(blocks[other]));
+    CHECK_FALSE(ThreadCache::put_recent(first));
+    CHECK(cache.take(first.bytes, 16) == nullptr);
+    CHECK(cache.take(blocks[other].bytes, 16) == &blocks[other]);
+}
+
+TEST_CASE("a block that the cache had no room for does not go, with its next memory, where it once lay", "[unit]")
+{
+    tests::TrackingResource resource;
+    Heap heap{resource, {.mode = model::ReleaseMode::tls_cache, .cache = {.per_size = 1}}};
+    Buffer first = heap.allocate(100, 16, false).buffer;
+    Buffer second = heap.allocate(100, 16, false).buffer;
+    first.reset();
+    first = heap.allocate(100, 16, false).buffer;
+    second.reset();
+    first.reset();
+    REQUIRE(resource.freed().size() == 1);
+    Buffer large = heap.allocate(5000, 16, false).buffer;
+    first = heap.allocate(100, 16, false).buffer;
+    large.reset();
+    first.reset();
+    CHECK(heap.stats().idle_bytes == 5100);
+    CHECK(heap.stats().cache_hits == 2);
+    CHECK(heap.allocate(5000, 16, false).buffer.bytes() == 5000);
+    CHECK(heap.stats().cache_hits == 3);
+    CHECK(resource.freed().size() == 1);
+}
+
+TEST_CASE("a heap's cache hands out every size as often as it came back, whichever heap and thread used it before",
+          "[unit]")
+{
+    tests::TrackingResource resource;
+    for (int round = 0; round < 3; ++round) {  // what the thread remembers of a heap outlives it
+        Heap one{resource, {.mode = model::ReleaseMode::tls_cache, .cache = {.per_size = 2}}};
+        Heap other{resource, {.mode = model::ReleaseMode::tls_cache, .cache = {.per_size = 2}}};
+        const std::size_t freed_before = resource.freed().size();
+        const auto make_and_drop = [](Heap& heap, std::uint64_t bytes) {
+            std::array<Buffer, 3> buffers;  // of which the cache keeps two
+            for (Buffer& buffer : buffers) {
+                buffer = heap.allocate(bytes, 16, false).buffer;
+                REQUIRE(buffer.bytes() == bytes);
+            }
+        };
+        for (const std::uint64_t bytes : std::array<std::uint64_t, 4>{100, 200, 100, 200}) {
+            make_and_drop(one, bytes);
+            make_and_drop(other, bytes);
+            std::thread{[&] { make_and_drop(one, bytes); }}.join();
+        }
+        CHECK(resource.wrong_frees() == 0);
+        const std::uint64_t made = one.stats().cache_hits + one.stats().cache_misses;
+        CHECK(made + other.stats().cache_hits + other.stats().cache_misses == 36);
+        const std::size_t freed = resource.freed().size() - freed_before;
+        const std::uint64_t idle = one.stats().idle_bytes + other.stats().idle_bytes;
+        const std::uint64_t misses = one.stats().cache_misses + other.stats().cache_misses;
+        CHECK(misses - freed == idle / 150);  // as many of 100 bytes as of 200
+        Buffer held = one.allocate(100, 16, false).buffer;
+        std::thread{[&] { held.reset(); }}.join();
+        CHECK(resource.wrong_frees() == 0);
+    }
+}
+
 TEST_CASE("a thread's cache has nothing of a size that no block can have, nor of a stricter alignment", "[unit]")
 {
     ThreadCache cache{2, 1000};
