@@ -40,7 +40,7 @@ struct alignas(64) Block {
         discipline{};  // notified when the last handle goes; nullptr: never begun, or an external owner's buffer
     Block* next{};     // in the list of blocks it waits on
     // Steady clock: dropped; before that, where blocks have ages, made. A block that goes to a cache instead (`cached`)
-    // never floats: here it has the number, below 0, of the place that kept it last, or 0.
+    // never floats, and has its place here.
     std::int64_t since_ns{};
     std::uint32_t index{};                   // its place in the slab
     std::atomic<std::uint32_t> next_free{};  // in the slab's free list
@@ -52,6 +52,9 @@ struct alignas(64) Block {
     bool cached{};
 
     [[nodiscard]] std::size_t alignment() const noexcept { return std::size_t{1} << alignment_log2; }
+    // The number, below 0, of the place in a cache that kept the block last. Of one that none kept: no place's number.
+    [[nodiscard]] std::int64_t place() const noexcept { return since_ns; }
+    void set_place(std::int64_t number) noexcept { since_ns = number; }
     [[nodiscard]] std::int64_t handles(std::memory_order order = std::memory_order_acquire) const noexcept
     {
         return handles_in(count.load(order));

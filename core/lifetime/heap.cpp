@@ -73,8 +73,8 @@ void Heap::drain() noexcept
 
 Heap::Result Heap::allocate_new(std::uint64_t bytes, std::size_t alignment, bool zeroed) noexcept
 {
-    if (Block* const idle = take_older(bytes, alignment); idle != nullptr) {
-        return {reuse(*idle, bytes, zeroed), memory::AllocStatus::ok};
+    if (Block* const idle = take_idle(bytes, alignment); idle != nullptr) {
+        return {hand_out(*idle, bytes, zeroed), memory::AllocStatus::ok};
     }
     if (is_prompt_) {
         Buffer made;
@@ -111,12 +111,8 @@ Heap::Result Heap::acquire(std::uint64_t bytes, std::size_t alignment, bool zero
 memory::AllocStatus Heap::allocate_by_discipline(Buffer& empty, std::uint64_t bytes, std::size_t alignment,
                                                  bool zeroed) noexcept
 {
-    Block* idle = ThreadCache::take_recent(cache_number_, bytes, alignment);
-    if (idle == nullptr) {
-        idle = take_older(bytes, alignment);
-    }
-    if (idle != nullptr) {
-        empty.become(reuse(*idle, bytes, zeroed));
+    if (Block* const idle = take_idle(bytes, alignment); idle != nullptr) {
+        empty.become(hand_out(*idle, bytes, zeroed));
         return memory::AllocStatus::ok;
     }
     Result made = acquire(bytes, alignment, zeroed);

@@ -43,7 +43,7 @@ class Heap {
     [[nodiscard]] Result allocate(std::uint64_t bytes, std::size_t alignment, bool zeroed) noexcept
     {
         if (Block* const idle = ThreadCache::take_recent(cache_number_, bytes, alignment); idle != nullptr) {
-            return {reuse(*idle, bytes, zeroed), memory::AllocStatus::ok};
+            return {hand_out(*idle, bytes, zeroed), memory::AllocStatus::ok};
         }
         return allocate_new(bytes, alignment, zeroed);
     }
@@ -107,12 +107,12 @@ class Heap {
     }
 
   private:
-    // What the discipline's cache holds where take_recent does not look; nullptr: nothing, or there is no cache.
-    [[nodiscard]] Block* take_older(std::uint64_t bytes, std::size_t alignment) noexcept
+    // What lay in the discipline's cache; nullptr: nothing did, or there is none.
+    [[nodiscard]] Block* take_idle(std::uint64_t bytes, std::size_t alignment) noexcept
     {
         return cache_ == nullptr ? nullptr : cache_->take(bytes, alignment);
     }
-    [[nodiscard]] Buffer reuse(Block& idle, std::uint64_t bytes, bool zeroed) const noexcept
+    [[nodiscard]] Buffer hand_out(Block& idle, std::uint64_t bytes, bool zeroed) const noexcept
     {
         if (zeroed) {
             std::memset(idle.data, 0, bytes);

@@ -44,7 +44,7 @@ class ThreadCache {
     [[nodiscard]] bool put(Block& block) noexcept
     {
         const bool kept = turn_to_shard() && turn_to_entry(block.bytes) && recent.entry->put(block);
-        block.since_ns = kept ? recent.place : 0;
+        block.set_place(kept ? recent.place : 0);
         return kept;
     }
 
@@ -65,7 +65,7 @@ class ThreadCache {
     }
     [[nodiscard]] static bool put_recent(Block& block) noexcept
     {
-        if (recent.place != block.since_ns) [[unlikely]] {
+        if (recent.place != block.place()) [[unlikely]] {
             return false;
         }
         return recent.entry->put(block);
