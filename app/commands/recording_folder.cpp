@@ -121,10 +121,16 @@ base::Expected<void> check_room(const std::string& folder)
 void remove_recording(const std::string& folder, const std::vector<std::string>& taken)
 {
     std::error_code problem;
+    const fs::path removed = fs::path{folder}.concat(".removed");
+    fs::rename(folder, removed, problem);
+    const fs::path at = problem ? fs::path{folder} : removed;
     for (const std::string& path : taken) {
-        fs::remove(path, problem);
+        fs::remove(at / fs::path{path}.filename(), problem);
     }
-    fs::remove(folder, problem);
+    fs::remove(at, problem);
+    if (problem && at == removed) {
+        fs::rename(removed, folder, problem);
+    }
 }
 
 bool is_running(std::uint32_t process)

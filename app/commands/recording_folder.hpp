@@ -39,7 +39,8 @@ struct LeftRecordings {
 [[nodiscard]] base::Expected<LeftRecordings> recordings_in(const std::string& folder);
 [[nodiscard]] std::string unfinished_trace_in(const std::string& folder);
 
-// In that order; the folder is left alone when something else is in it.
+// In that order, and the folder, which stays when something else is in it. Meanwhile it is FOLDER.removed: whoever is
+// killed half-way leaves nothing that the next recovery would take for the whole recording.
 void remove_recording(const std::string& folder, const std::vector<std::string>& taken = {});
 
 // A zombie has ended.

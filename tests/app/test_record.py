@@ -216,6 +216,30 @@ class Programs(Recording):
             self.expect(0, "record", "--recover", folder, "-o", self.trace)
         self.assertGreaterEqual(self.info()["by_kind"]["malloc"], 3_000_000)
 
+    def test_a_recovery_that_is_killed_while_it_removes_the_recording(self):
+        process = subprocess.Popen([BINARY, "record", "-o", self.trace, "--", "env", "X=1", program("recorded_program"), "loop", "300000", "19"],
+                                   env=environment(), start_new_session=True)
+        folder = pathlib.Path(f"{self.trace}.recording")
+        self.wait_until(lambda: self.is_stopped(folder))
+        self.kill_all(process, folder)
+        left = self.folder / "left"
+        os.rename(folder, left)
+        outcome, killed_at = None, 0
+        while outcome is None or outcome.code != 0:
+            killed_at += 1
+            for before in (folder, f"{folder}.removed"):
+                shutil.rmtree(before, ignore_errors=True)
+            shutil.copytree(left, folder)
+            with self.subTest(killed_at=killed_at):
+                variables = environment(LD_PRELOAD=os.fspath(program("libmemsweep_killed_at_removal.so")), KILLED_AT=str(killed_at))
+                outcome = execute("record", "--recover", folder, "-o", self.trace, env=variables, cwd=self.folder)
+                self.assertIn(outcome.code, (0, -signal.SIGKILL), f"\n{outcome}")
+                if folder.exists():
+                    self.expect(0, "record", "--recover", folder, "-o", self.trace)
+                self.assertGreaterEqual(self.info()["by_kind"]["malloc"], 300_000)
+                self.assertFalse(folder.exists())
+        self.assertGreater(killed_at, 5, "the output, the folder, two images and the begun trace")
+
     def wait_until(self, condition):
         deadline = time.monotonic() + LONGEST_S
         while not condition():
