@@ -273,8 +273,8 @@ class Programs(Recording):
         folder = pathlib.Path(f"{self.trace}.recording")
         self.wait_until(lambda: self.is_stopped(folder))
         trace = folder / "unfinished.trace"
-        self.wait_until(trace.exists)
-        time.sleep(0.1)  # what it has filled is taken meanwhile
+        several = 8 << 10  # chunks: one has some 500 bytes, and all that are full have 20,000
+        self.wait_until(lambda: trace.exists() and trace.stat().st_size >= several)
         self.kill_all(process, folder)
         with open(trace, "r+b") as file:
             file.seek(trace.stat().st_size // 2)
