@@ -138,13 +138,16 @@ class Interpreter {
 
     void finish(RunState state) { region_.header->state.store(state, std::memory_order_release); }
 
-    Flow run(const Body& body)
+    Flow run(const Body& body, std::uint64_t times = 1)
     {
         const Instruction* const all = region_.instructions.data();
+        const Instruction* const begin = all + body.begin;
         const Instruction* const end = all + body.end;
-        for (const Instruction* one = all + body.begin; one != end; one = all + one->next) {
-            if (const Flow flow = run_one(*one); flow != Flow::done) [[unlikely]] {
-                return flow;
+        for (std::uint64_t turn = 0; turn < times; ++turn) {
+            for (const Instruction* one = begin; one != end; one = all + one->next) {
+                if (const Flow flow = run_one(*one); flow != Flow::done) [[unlikely]] {
+                    return flow;
+                }
             }
         }
         return Flow::done;
@@ -217,15 +220,7 @@ class Interpreter {
         return Flow::done;
     }
 
-    Flow execute(const Repeat& repeat)
-    {
-        for (std::uint64_t turn = 0; turn < repeat.times; ++turn) {
-            if (const Flow flow = run(repeat.body); flow != Flow::done) {
-                return flow;
-            }
-        }
-        return Flow::done;
-    }
+    Flow execute(const Repeat& repeat) { return run(repeat.body, repeat.times); }
 
     // Names that were free when the scope began end with it. Going out of scope is no manual free.
     Flow execute(const Scope& scope)

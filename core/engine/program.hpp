@@ -122,7 +122,8 @@ struct OperandsOf<std::variant<Steps...>> {
 };
 using Operands = OperandsOf<model::Operation>::Type;
 
-struct Instruction {
+// A power of two in size: its place is found by a shift.
+struct alignas(64) Instruction {
     Operands operands;
     bool timed{};
     bool watched{};  // something surrounds it: the clock, a phase, the policy of trims
