@@ -121,15 +121,16 @@ base::Expected<void> check_room(const std::string& folder)
 void remove_recording(const std::string& folder, const std::vector<std::string>& taken)
 {
     std::error_code problem;
-    const fs::path removed = fs::path{folder}.concat(".removed");
-    fs::rename(folder, removed, problem);
-    const fs::path at = problem ? fs::path{folder} : removed;
+    const fs::path whole = fs::path{folder}.has_filename() ? fs::path{folder} : fs::path{folder}.parent_path();  // "a/"
+    const fs::path removed = fs::path{whole}.concat(".removed");
+    fs::rename(whole, removed, problem);
+    const fs::path at = problem ? whole : removed;
     for (const std::string& path : taken) {
         fs::remove(at / fs::path{path}.filename(), problem);
     }
     fs::remove(at, problem);
     if (problem && at == removed) {
-        fs::rename(removed, folder, problem);
+        fs::rename(removed, whole, problem);
     }
 }
 

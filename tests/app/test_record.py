@@ -232,7 +232,7 @@ class Programs(Recording):
             shutil.copytree(left, folder)
             with self.subTest(killed_at=killed_at):
                 variables = environment(LD_PRELOAD=os.fspath(program("libmemsweep_killed_at_removal.so")), KILLED_AT=str(killed_at))
-                outcome = execute("record", "--recover", folder, "-o", self.trace, env=variables, cwd=self.folder)
+                outcome = execute("record", "--recover", f"{folder}/", "-o", self.trace, env=variables, cwd=self.folder)  # as shells complete it
                 self.assertIn(outcome.code, (0, -signal.SIGKILL), f"\n{outcome}")
                 if folder.exists():
                     self.expect(0, "record", "--recover", folder, "-o", self.trace)
