@@ -30,6 +30,7 @@ MIB = 1 << 20
 KERNEL_PACKAGE = "linux-image-cloud-amd64"
 # Swap in compressed memory, and what the guest's script may load; the order is found by trying.
 MODULES = ("crypto/lzo-rle", "mm/zsmalloc", "drivers/block/zram/zram")
+BEGIN_MARK = b"memsweep-guest-begins"
 END_MARK = b"\nmemsweep-guest-status "
 
 
@@ -126,7 +127,8 @@ export PATH=/bin HOME=/ TMPDIR=/tmp
 mount -t proc none /proc; mount -t sysfs none /sys; mount -t devtmpfs none /dev; mount -t tmpfs none /tmp
 mount -t cgroup2 none /cgroup
 for again in 1 2 3; do for module in /modules/*.ko; do insmod $module 2>/dev/null; done; done
-sh /guest.sh
+echo memsweep-guest-begins > /dev/ttyS1
+sh -x /guest.sh
 status=$?
 stty -F /dev/ttyS1 raw 2>/dev/null
 { tar -cz -C /out . | base64; printf '\\nmemsweep-guest-status %d\\n' $status; } > /dev/ttyS1
@@ -219,7 +221,8 @@ class GuestMachine:
         return archive.bytes()
 
     def boot(self, topology, programs, script, files=None, timeout=180):
-        """Runs `script` in a fresh guest. A guest that does not end in time, or dies, is an AssertionError with its console."""
+        """Runs `script` in a fresh guest. A guest that does not end in time, or dies, is an AssertionError with its console, on which the
+        script's commands stand. An emulated machine that has not begun the script after a third of the time is started once more."""
         shape = TOPOLOGIES[topology]
         processors = sum(len(node.cpus) for node in shape.nodes)
         machine = "q35,usb=off,sata=off" + (",hmat=on" if shape.access else "")
@@ -229,22 +232,45 @@ class GuestMachine:
             command = ["qemu-system-x86_64", "-M", machine, "-accel", "tcg", "-cpu", "max", "-smp", str(processors),
                        "-m", f"{sum(node.mib for node in shape.nodes)}M", *qemu_topology(shape), "-display", "none", "-nodefaults",
                        "-no-user-config", "-no-reboot", "-serial", "stdio", "-serial", f"file:{port}", "-kernel", str(self.kernel),
-                       "-initrd", image, "-append", "console=ttyS0 quiet panic=-1 mitigations=off nokaslr tsc=reliable no_timer_check " + shape.kernel]
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                       "-initrd", image, "-append", "console=ttyS0 panic=-1 mitigations=off nokaslr tsc=reliable no_timer_check " + shape.kernel]
             try:
-                console, _ = process.communicate(timeout=timeout)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                console, _ = process.communicate()
-                raise AssertionError(f"the guest {topology} did not end within {timeout} s:\n{console.decode('utf-8', 'replace')}") from None
-            said = pathlib.Path(port).read_bytes() if os.path.exists(port) else b""
+                process, console, said = run(command, port, timeout)
+            except NotBegun as stuck:
+                print(f"the guest {topology} is started again: {stuck}", file=sys.stderr)
+                process, console, said = run(command, port, timeout)
         text = console.decode("utf-8", "replace")
         if END_MARK not in said:
             raise AssertionError(f"the guest {topology} died (qemu exit {process.returncode}):\n{text}")
-        packed, _, status = said.rpartition(END_MARK)
+        packed, _, status = said.partition(BEGIN_MARK)[2].rpartition(END_MARK)
         with tarfile.open(fileobj=io.BytesIO(base64.b64decode(packed))) as archive:
             files = {os.path.normpath(member.name): archive.extractfile(member).read() for member in archive if member.isfile()}
         return Outcome(int(status), text, files)
+
+
+class NotBegun(AssertionError):
+    """The guest's kernel, or the emulator, stood still before the script."""
+
+
+def run(command, port, timeout):
+    """(the process, what its console and what its second port said)"""
+    def said():
+        return pathlib.Path(port).read_bytes() if os.path.exists(port) else b""
+
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    for share in (timeout / 3, timeout * 2 / 3):
+        try:
+            console, _ = process.communicate(timeout=share)
+            return process, console, said()
+        except subprocess.TimeoutExpired:
+            if BEGIN_MARK not in said():
+                break
+    has_begun = BEGIN_MARK in said()
+    process.kill()
+    console, _ = process.communicate()
+    text = console.decode("utf-8", "replace")
+    if not has_begun:
+        raise NotBegun(f"no script after {timeout / 3:.0f} s:\n{text}")
+    raise AssertionError(f"the guest did not end within {timeout} s:\n{text}")
 
 
 def main(arguments):
