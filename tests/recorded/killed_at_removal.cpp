@@ -45,7 +45,7 @@ int rmdir(const char* path) noexcept
 
 int remove(const char* path) noexcept
 {
-    const bool is_folder = unlinked(path, 0) != 0 && syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR) != 0;
-    return is_folder ? -1 : 0;
+    const bool is_removed = unlinked(path, 0) == 0 || syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR) == 0;
+    return is_removed ? 0 : -1;
 }
 }
