@@ -20,12 +20,11 @@ import subprocess
 import sys
 import tempfile
 
-from paired_rounds import interval_of_median
+from paired_rounds import interval_of_median, verdict
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIMIT = 0.15
 KINDS = {"one_thread": 1, "two_threads": 2}
-FEWEST_ROUNDS = 6  # whose range encloses the median with 95 %
 
 
 def output(*command, codes=(0,)):
@@ -58,12 +57,6 @@ class Programs:
         return None if case["status"] != "ok" else 1e9 * KINDS[kind] * case["metrics"]["time_per_op"]["values"][0]
 
 
-def verdict(low, high, rounds):
-    if rounds >= FEWEST_ROUNDS and 1 - LIMIT <= low and high <= 1 + LIMIT:
-        return "within"
-    return "outside" if rounds >= FEWEST_ROUNDS and (low > 1 + LIMIT or high < 1 - LIMIT) else "unclear"
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--rounds", type=int, default=15)
@@ -90,7 +83,7 @@ def main():
             continue  # an allocator that is not installed
         shares = [ours / loop for ours, loop in pairs]
         low, high = interval_of_median(shares)
-        judged = verdict(low, high, len(shares))
+        judged = verdict(len(shares), low, high, LIMIT)
         found[judged] += 1
         ours, loop = (statistics.median(column) for column in zip(*pairs))
         print(f"{case[0]:10}{case[1]:>6}{KINDS[case[2]]:8}{ours:10.2f}{loop:8.2f}{statistics.median(shares):8.2f}"

@@ -2,6 +2,8 @@
 
 import math
 
+FEWEST_ROUNDS = 6  # whose range encloses the median with 95 %
+
 
 def interval_of_median(values):
     """Order statistics that enclose the median with at least 95 %; the whole range where there are too few."""
@@ -14,6 +16,15 @@ def interval_of_median(values):
         rank += 1
     rank = max(rank - 1, 0)
     return ordered[rank], ordered[n - 1 - rank]
+
+
+def verdict(rounds, low, high, limit):
+    """Of a ratio with this interval: "within" 1 +- limit, "outside" of it, or "unclear"."""
+    if rounds < FEWEST_ROUNDS:
+        return "unclear"
+    if 1 - limit <= low and high <= 1 + limit:
+        return "within"
+    return "outside" if low > 1 + limit or high < 1 - limit else "unclear"
 
 
 def geometric_mean(values):

@@ -20,11 +20,10 @@ import subprocess
 import sys
 import tempfile
 
-from paired_rounds import geometric_mean, interval_of_median
+from paired_rounds import geometric_mean, interval_of_median, verdict
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CASE_LIMIT, MEAN_LIMIT = 0.05, 0.02
-FEWEST_ROUNDS = 6  # whose range encloses the median with 95 %
 
 
 def measured(options):
@@ -47,14 +46,6 @@ def pairs(document, mode, metric):
         if params["mode"] == mode and case["status"] == "ok":
             found.setdefault(params["case"], {})[params["placement"]] = case["metrics"][metric]["values"]
     return {label: (both["alone"], both["sweep"]) for label, both in found.items() if {"alone", "sweep"} <= set(both)}
-
-
-def verdict(rounds, low, high, limit):
-    if rounds < FEWEST_ROUNDS:
-        return "unclear"
-    if 1 - limit <= low and high <= 1 + limit:
-        return "within"
-    return "outside" if low > 1 + limit or high < 1 - limit else "unclear"
 
 
 def line(label, ratios, limit, detail=""):

@@ -234,10 +234,10 @@ class GuestMachine:
                        "-no-user-config", "-no-reboot", "-serial", "stdio", "-serial", f"file:{port}", "-kernel", str(self.kernel),
                        "-initrd", image, "-append", "console=ttyS0 panic=-1 mitigations=off nokaslr tsc=reliable no_timer_check " + shape.kernel]
             try:
-                process, console, said = run(command, port, timeout)
+                process, console, said = run(command, port, timeout, topology)
             except NotBegun as stuck:
-                print(f"the guest {topology} is started again: {stuck}", file=sys.stderr)
-                process, console, said = run(command, port, timeout)
+                print(f"started again: {stuck}", file=sys.stderr)
+                process, console, said = run(command, port, timeout, topology)
         text = console.decode("utf-8", "replace")
         if END_MARK not in said:
             raise AssertionError(f"the guest {topology} died (qemu exit {process.returncode}):\n{text}")
@@ -251,7 +251,7 @@ class NotBegun(AssertionError):
     """The guest's kernel, or the emulator, stood still before the script."""
 
 
-def run(command, port, timeout):
+def run(command, port, timeout, topology):
     """(the process, what its console and what its second port said)"""
     def said():
         return pathlib.Path(port).read_bytes() if os.path.exists(port) else b""
@@ -264,13 +264,12 @@ def run(command, port, timeout):
         except subprocess.TimeoutExpired:
             if BEGIN_MARK not in said():
                 break
-    has_begun = BEGIN_MARK in said()
     process.kill()
     console, _ = process.communicate()
     text = console.decode("utf-8", "replace")
-    if not has_begun:
-        raise NotBegun(f"no script after {timeout / 3:.0f} s:\n{text}")
-    raise AssertionError(f"the guest did not end within {timeout} s:\n{text}")
+    if BEGIN_MARK not in said():
+        raise NotBegun(f"the guest {topology} began no script within {timeout / 3:.0f} s:\n{text}")
+    raise AssertionError(f"the guest {topology} did not end within {timeout} s:\n{text}")
 
 
 def main(arguments):
