@@ -141,11 +141,11 @@ inline constexpr std::size_t max_transfers_at_once = 64;
 // Every extra can be switched off, so that what it is worth can be measured.
 struct TransferOptions {
     Strategy strategy{Strategy::automatic};
-    std::uint64_t times{1};   // all of them, one turn after the other
-    std::uint64_t pieces{1};  // copies that each transfer is cut into
-    bool batch{};             // pieces are gathered in pinned memory and moved by one copy
-    bool sync_each{};         // the program waits for each piece before it asks for the next
-    std::uint64_t chunk_bytes{4U << 20U};
+    std::uint64_t times{1};        // all of them, one turn after the other
+    std::uint64_t pieces{1};       // copies that each transfer is cut into
+    bool batch{};                  // pieces are gathered in pinned memory and moved by one copy
+    bool sync_each{};              // the program waits for each piece before it asks for the next
+    std::uint64_t chunk_bytes{};   // 0: by the size of the transfer
     std::uint32_t slots{2};        // of a staging ring, a chunk each
     std::uint32_t threads{};       // that stage one transfer, each a part through a ring of its own; 0: by the machine
     bool pipeline{true};           // a slot is filled while another is on its way

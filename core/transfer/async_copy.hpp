@@ -73,6 +73,15 @@ make_copy(device::Runtime& runtime, const sys::Clock& clock, const CopyPlan& pla
                                                                           const sys::Clock& clock, const CopyPlan& plan,
                                                                           TransferStatistics& statistics);
 
+// The bytes of a chunk, of a transfer that is carried out by this strategy: as asked for, else
+//   staged  about the root of the transfer's bytes times 64 KiB, and 4 MiB at most. What a transfer takes beyond its
+//           bytes are a part for each chunk (the calls of a driver) and the first and last chunk, when only one of
+//           processor and link is busy: together least where a chunk is the root of the bytes times what a processor
+//           copies while such calls last (on an H100: 64 KiB in some ten microseconds).
+//   else    4 MiB; adaptive: no more than that.
+[[nodiscard]] std::uint64_t chunk_bytes_of(const model::TransferJob& job, const model::TransferOptions& options,
+                                           model::Strategy strategy);
+
 // What each of the rings carries: whole chunks, one after the other; the last ring what is left. Where there are fewer
 // chunks than rings, as many rings as chunks.
 struct Part {

@@ -292,6 +292,24 @@ void StagedCopy::settle() noexcept
 
 }  // namespace
 
+std::uint64_t chunk_bytes_of(const model::TransferJob& job, const model::TransferOptions& options,
+                             model::Strategy strategy)
+{
+    constexpr std::uint64_t most = 4U << 20U;
+    constexpr std::uint64_t least = 64U << 10U;
+    if (options.chunk_bytes != 0) {
+        return options.chunk_bytes;
+    }
+    if (strategy != model::Strategy::staged || options.adaptive) {
+        return most;
+    }
+    std::uint64_t chunk = least;
+    for (std::uint64_t bytes = job.bytes / 4; bytes >= least && chunk < most; bytes /= 4) {
+        chunk *= 2;
+    }
+    return chunk;
+}
+
 std::uint64_t slot_bytes(const model::TransferJob& job, const model::TransferOptions& options, model::Strategy strategy,
                          std::uint32_t rings)
 {

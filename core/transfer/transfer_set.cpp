@@ -101,6 +101,8 @@ Expected<void> TransferSet::choose(std::vector<model::TransferJob> jobs)
         PreparedTransfer& one = transfers_.emplace_back();
         one.job = job;
         one.route = std::move(route);
+        one.options = options_;
+        one.options.chunk_bytes = chunk_bytes_of(job, options_, one.route.strategy);
         MEMSWEEP_TRY(choose_processors(one));
     }
     choose_rings();
@@ -137,7 +139,7 @@ void TransferSet::choose_rings()
     const std::size_t usable = sys::allowed_cpus().size();
     for (PreparedTransfer& one : transfers_) {
         if (one.route.strategy == Strategy::staged) {
-            one.rings = rings_of(one.job, options_,
+            one.rings = rings_of(one.job, one.options,
                                  {.processors = one.cpus.empty() ? usable : one.cpus.size(),
                                   .transfers_at_once = at_once,
                                   .slots_bytes = pinned_budget() / transfers_.size()});
@@ -151,7 +153,7 @@ std::uint64_t TransferSet::pinned_bytes() const
     for (const PreparedTransfer& one : transfers_) {
         pinned += (is_pinned(one.job.spec.src) ? one.job.bytes : 0) +
                   (is_pinned(one.job.spec.dst) ? one.job.bytes : 0) +
-                  slot_bytes(one.job, options_, one.route.strategy, one.rings);
+                  slot_bytes(one.job, one.options, one.route.strategy, one.rings);
     }
     return pinned;
 }
@@ -203,14 +205,14 @@ Expected<void> TransferSet::make_memory()
         }
         one.copy = MEMSWEEP_TRY(make_copy(*runtime_, *clock_,
                                           {.job = one.job,
-                                           .options = options_,
+                                           .options = one.options,
                                            .route = one.route,
                                            .src = one.src.get(),
                                            .dst = one.dst.get(),
                                            .rings = one.rings},
                                           *statistics_));
         pinned += one.src->pinned_bytes() + one.dst->pinned_bytes() +
-                  slot_bytes(one.job, options_, one.route.strategy, one.rings);
+                  slot_bytes(one.job, one.options, one.route.strategy, one.rings);
     }
     statistics_->memory_ns += (clock_->now() - began).count();
     statistics_->pinned_bytes_peak = std::max(statistics_->pinned_bytes_peak, pinned);

@@ -62,6 +62,7 @@ class TransferSet {
   private:
     struct PreparedTransfer {
         model::TransferJob job;
+        model::TransferOptions options;  // a chunk's bytes are known
         Route route;
         std::unique_ptr<EndMemory> src, dst;
         std::unique_ptr<AsyncCopy> copy;

@@ -181,7 +181,10 @@ OptionTable<model::TransferStep> keys_of(Of<model::TransferStep> /*operation*/)
             "batch", "pieces are gathered in pinned memory, and moved by one copy; from host memory to a device"),
         rows::flag<&T::options, &Options::sync_each>("sync_each",
                                                      "the program waits for each piece before it asks for the next"),
-        rows::size<&T::options, &Options::chunk_bytes>("chunk", 4096, 1ULL << 32U, "staged: of each slot of the ring"),
+        rows::size<&T::options, &Options::chunk_bytes>(
+            "chunk", 0, 1ULL << 32U,
+            "staged: of each slot of a ring, from 4KiB; 0: 64KiB of 64KiB, twice that of four times as many bytes, and "
+            "so on, 4MiB at most"),
         rows::integer<&T::options, &Options::slots>("slots", 1, 64, "staged: slots of the ring"),
         rows::integer<&T::options, &Options::threads>(
             "threads", 0, 64,

@@ -13,6 +13,7 @@ namespace memsweep::scenarios {
 namespace {
 
 constexpr std::uint64_t most_turns_and_pieces = 100'000'000;
+constexpr std::uint64_t least_chunk_bytes = 4096;
 
 template <typename Value>
 void read_word(const Fields& fields, std::string_view key, base::Expected<Value> (*parse)(std::string_view),
@@ -138,6 +139,9 @@ void StepReader::check(const Fields& fields, model::TransferStep& step)
     if (options.times > most_turns_and_pieces / options.pieces) {
         fields.complain(fields.place("pieces"),
                         fmt::format("more than {} pieces in all turns together", most_turns_and_pieces));
+    }
+    if (options.chunk_bytes != 0 && options.chunk_bytes < least_chunk_bytes) {
+        fields.complain(fields.place("chunk"), "a chunk has 4KiB at least; 0: by the size of the transfer");
     }
     if (options.batch && options.strategy == model::Strategy::registered) {
         fields.complain(fields.place("batch"), "pieces are gathered in pinned memory, which needs no registering");

@@ -107,7 +107,8 @@ class GpuKit(CliTest):
         self.assertEqual(done.returncode, 2, done)
         self.assertIn("NO GPU for cuda: none: CUDA: ", done.stdout)
         self.assertEqual({name for name, (verdict, _) in steps.items() if verdict != "not run"}, {"facts"})
-        for name in ("contract", "probe", "driver_memory", "replay_sample", "scenario_probe_staging", "scenario_probe_h2d", "sanitizer"):
+        for name in ("contract", "probe", "driver_memory", "replay_sample", "scenario_probe_staging", "scenario_probe_h2d", "broken_context",
+                     "sanitizer_memcheck", "sanitizer_initcheck"):
             self.assertEqual(steps[name], ("not run", "no device"))
         self.assertIn("is not in this kit", steps["beside_nvbandwidth"][1])
         self.assertEqual({path.name for path in (self.folder / "out").iterdir()}, {"gpu_summary_all.txt", "gpu_all.tgz"})
@@ -198,7 +199,7 @@ esac""", "nvbandwidth": f"echo theirs >>{self.folder}/order; echo SUM host_to_de
             (kit / "bin" / name).chmod(0o755)
         for script in (KIT.with_name("gpu_check.sh"), FIGURES):
             shutil.copy(script, kit)
-        done = call(kit / "gpu_check.sh", "--only", "beside|contract|sanitizer", cwd=self.folder,
+        done = call(kit / "gpu_check.sh", "--only", "beside|contract|broken_context|sanitizer", cwd=self.folder,
                     env=environment(PATH=f"{kit}/bin:{os.environ['PATH']}"))
         self.assertEqual(done.returncode, 1, done)
         self.assertEqual((self.folder / "order").read_text().split(), ["theirs", "ours", "reference", "reference", "ours", "theirs"] * 2 +
@@ -206,7 +207,9 @@ esac""", "nvbandwidth": f"echo theirs >>{self.folder}/order; echo SUM host_to_de
         self.assertRegex(done.stdout, r"(?m)^failed +contract +exit code 0: no assertion; ")
         self.assertRegex(done.stdout, r"(?m)^failed +beside +copy_engine in round 5: exit code 1")
         self.assertRegex(done.stdout, r"(?m)^passed +beside_nvbandwidth host_to_device_memcpy_ce +0\.9960 of it .* in 5 rounds")
-        self.assertRegex(done.stdout, r"(?m)^not run +sanitizer +Error: Device not supported$")
+        for tool in ("memcheck", "initcheck"):
+            self.assertRegex(done.stdout, rf"(?m)^not run +sanitizer_{tool} +Error: Device not supported$")
+        self.assertRegex(done.stdout, r"(?m)^failed +broken_context +exit code 0: no assertion; ")
         self.assertEqual(len((kit / "results/gpu_beside.csv").read_text().splitlines()), 1 + 5 * 3)
 
     def test_pools_and_staging(self):

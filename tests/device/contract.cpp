@@ -283,6 +283,7 @@ void events(Runtime& runtime)
         const Stream stream = obtained(open_stream(runtime, device));
         const Memory source = block(runtime, device, MemoryKind::device);
         const Memory target = block(runtime, device, MemoryKind::device);
+        succeeded(runtime.fill(stream.id(), source.at(), poison, block_bytes));
         Latch latch = obtained(hold(runtime, stream));
         const Event begin = obtained(record(runtime, stream));
         succeeded(runtime.copy(stream.id(), target.at(), source.at(), block_bytes));

@@ -1,4 +1,5 @@
 // The contract of a runtime on the CUDA devices of this machine, and what only they have.
+#include <cstdint>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -65,6 +66,30 @@ TEST_CASE("a stream of many latches opens them one by one", "[gpu]")
         REQUIRE(runtime->wait(stream->id()));
         CHECK(*runtime->happened(behind->id()));
     }
+}
+
+// Alone in its process, because nothing can be done on the device afterwards: gpu_check.sh runs it so.
+TEST_CASE("a kernel that reads where no memory is breaks the context, which says so and hangs nowhere", "[.][breaks]")
+{
+    constexpr std::uint64_t bytes = 1U << 20U;
+    constexpr std::uint64_t nowhere = std::uint64_t{1} << 46U;  // far beyond the chain
+    const auto runtime = runtime_of_cuda();
+    const auto stream = open_stream(*runtime, 0);
+    const auto chain = allocate(*runtime, {.device = 0, .kind = MemoryKind::device, .bytes = bytes});
+    const auto place = allocate(*runtime, {.device = 0, .kind = MemoryKind::device, .bytes = sizeof nowhere});
+    REQUIRE(stream);
+    REQUIRE(chain);
+    REQUIRE(place);
+    REQUIRE(runtime->copy(stream->id(), place->at(), at(&nowhere), sizeof nowhere));
+    REQUIRE(runtime->wait(stream->id()));
+    CHECK_FALSE(runtime->lost());
+    REQUIRE(runtime->follow(stream->id(), chain->at(), bytes, 1, place->at()));
+    CHECK_FALSE(runtime->wait(stream->id()));
+    const auto lost = runtime->lost();
+    REQUIRE(lost);
+    CHECK_THAT(*lost, Catch::Contains("gpu0: ") && Catch::Contains("illegal memory access"));
+    CHECK_FALSE(allocate(*runtime, {.device = 0, .kind = MemoryKind::device, .bytes = bytes}));
+    CHECK_FALSE(open_stream(*runtime, 0));
 }
 
 }  // namespace memsweep::device

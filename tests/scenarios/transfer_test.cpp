@@ -87,6 +87,8 @@ TEST_CASE("what is no transfer is refused, with its word and what was meant", "[
     CHECK_THAT(error_of(transfer(one("host", "cpu", "host"), R"(, "strategy": "stagde")")),
                Catch::Contains("did you mean \"staged\""));
     CHECK_THAT(error_of(transfer(one("host", "cpu", "host"), R"(, "slots": 65)")), Catch::Contains("\"slots\""));
+    CHECK_THAT(error_of(transfer(one("host", "gpu0.ce", "gpu0"), R"(, "chunk": 4095)")), Catch::Contains("at least"));
+    CHECK(errors_of(transfer(one("host", "gpu0.ce", "gpu0"), R"(, "chunk": 0)")).empty());
 }
 
 TEST_CASE("what a kernel moves lies and ends at whole units of it", "[unit]")

@@ -221,6 +221,43 @@ TEST_CASE("parts of rings are whole chunks and cover a transfer, whatever its si
     }
 }
 
+TEST_CASE("a chunk that nobody asked for grows with the root of a staged transfer's bytes", "[unit]")
+{
+    constexpr std::uint64_t kib = 1U << 10U;
+    constexpr std::uint64_t mib = 1U << 20U;
+    const auto chunk = [](std::uint64_t bytes, const TransferOptions& options = {},
+                          Strategy strategy = Strategy::staged) {
+        return transfer::chunk_bytes_of(job("host -> gpu0.ce -> gpu0", bytes), options, strategy);
+    };
+    for (const auto& [bytes, expected] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{{1, 64 * kib},
+                                                                                              {64 * kib, 64 * kib},
+                                                                                              {256 * kib, 128 * kib},
+                                                                                              {mib - 1, 128 * kib},
+                                                                                              {mib, 256 * kib},
+                                                                                              {16 * mib, mib},
+                                                                                              {256 * mib, 4 * mib},
+                                                                                              {mib * mib, 4 * mib},
+                                                                                              {~0ULL, 4 * mib}}) {
+        INFO(bytes);
+        CHECK(chunk(bytes) == expected);
+        CHECK(chunk(bytes, {}, Strategy::host) == 4 * mib);
+    }
+    TransferOptions options;
+    options.adaptive = true;
+    CHECK(chunk(mib, options) == 4 * mib);
+    options.chunk_bytes = 96;
+    CHECK(chunk(mib, options) == 96);
+
+    tests::FakeRuntime runtime;
+    TransferOptions by_one;
+    by_one.threads = 1;
+    const auto statistics =
+        run(runtime, {job("host -> gpu0.ce -> gpu0", mib + 1), job("gpu0 -> gpu0.ce -> host", 100)}, by_one);
+    CHECK(statistics.chunks == 5 + 1);
+    CHECK(statistics.largest_chunk_bytes == 256 * kib);
+    CHECK(statistics.smallest_chunk_bytes == 1);
+}
+
 TEST_CASE("a ring for every two processors, as far as transfers, chunks and pinned memory go round", "[unit]")
 {
     constexpr std::uint64_t mib = 1U << 20U;
@@ -230,7 +267,8 @@ TEST_CASE("a ring for every two processors, as far as transfers, chunks and pinn
         std::uint32_t rings;
         std::uint64_t may_pin{1024 * mib};
     };
-    const TransferOptions options;  // two slots of 4 MiB
+    TransferOptions options;  // two slots
+    options.chunk_bytes = 4 * mib;
     for (const Machine& here : {Machine{1, 1, 64 * mib, 1}, Machine{2, 1, 64 * mib, 1}, Machine{4, 1, 64 * mib, 2},
                                 Machine{8, 1, 64 * mib, 4}, Machine{16, 1, 64 * mib, 8}, Machine{128, 1, 256 * mib, 8},
                                 Machine{16, 2, 64 * mib, 4}, Machine{16, 16, 64 * mib, 1}, Machine{16, 1, 32 * mib, 4},
@@ -244,11 +282,11 @@ TEST_CASE("a ring for every two processors, as far as transfers, chunks and pinn
         CHECK(transfer::rings_of(job("gpu0 -> gpu0.ce -> gpu1", here.bytes), options, means) == 1);
     }
     const transfer::StagingMeans few{.processors = 2, .transfers_at_once = 3, .slots_bytes = mib};
-    TransferOptions asked;
+    TransferOptions asked = options;
     asked.threads = 6;
     CHECK(transfer::rings_of(job("host -> gpu0.ce -> gpu0", 64 * mib), asked, few) == 6);
     CHECK(transfer::rings_of(job("host -> gpu0.ce -> gpu0", 5 * mib), asked, few) == 2);  // two chunks
-    TransferOptions in_turn;
+    TransferOptions in_turn = options;
     in_turn.pipeline = false;
     CHECK(transfer::rings_of(job("host -> gpu0.ce -> gpu0", 64 * mib), in_turn, {16, 1, 1024 * mib}) == 1);
 }
