@@ -17,7 +17,10 @@ find_package(ZLIB REQUIRED)                  # zlib1g-dev: heaptrack's logs
 # spends most on the symbols of libstdc++.
 if(MEMSWEEP_RE2 MATCHES "[.]a$" AND fmt_VERSION VERSION_LESS 10 AND NOT MEMSWEEP_SANITIZE)
   try_compile(MEMSWEEP_LINKED_IN_WORKS
-    SOURCES "${PROJECT_SOURCE_DIR}/app/linked_in/trial.cpp" "${PROJECT_SOURCE_DIR}/app/linked_in/fmt_definitions.cpp"
+    SOURCE_FROM_CONTENT trial.cpp "#include <fmt/format.h>
+#include <re2/re2.h>
+int main(int argc, char** argv) { return RE2::PartialMatch(fmt::format(\"{} {:L} {:.3f}\", argv[0], argc, 1.5), \"x\"); }"
+    SOURCES "${PROJECT_SOURCE_DIR}/app/fmt_definitions.cpp"
     CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON
     LINK_OPTIONS -static-libstdc++ -static-libgcc LINK_LIBRARIES "${MEMSWEEP_RE2}" Threads::Threads)
 else()
