@@ -32,8 +32,8 @@ struct ArraySpec {
     // Of a shape that fits: see Layout::fits.
     ArraySpec(model::DType element, std::span<const std::uint64_t> shape, model::Fill filled,
               model::Touch touched) noexcept
-        : bytes{model::size_bytes(element)}, dtype{element}, fill{filled}, touch{touched},
-          zeroed{filled == model::Fill::zeros && touched != model::Touch::full},
+        : bytes{model::size_bytes(element)}, element_bytes{static_cast<std::uint8_t>(bytes)}, dtype{element},
+          fill{filled}, touch{touched}, zeroed{filled == model::Fill::zeros && touched != model::Touch::full},
           written{zeroed ? touched != model::Touch::none : filled != model::Fill::none || touched != model::Touch::none}
     {
         for (const std::uint64_t length : shape) {
@@ -42,6 +42,7 @@ struct ArraySpec {
     }
 
     std::uint64_t bytes{};
+    std::uint8_t element_bytes{};
     model::DType dtype{};
     model::Fill fill{};
     model::Touch touch{};
@@ -69,7 +70,7 @@ class Array {
             return status;
         }
         dtype_ = spec.dtype;
-        layout_.lay_out(shape, model::size_bytes(dtype_));
+        layout_.lay_out(shape, spec.element_bytes);
         if (spec.written) {
             write_elements(spec);
         }

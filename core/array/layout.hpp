@@ -65,6 +65,11 @@ struct Layout {
     {
         dimensions = of_shape.size();
         offset_bytes = 0;
+        if (dimensions == 1) [[likely]] {
+            shape[0] = of_shape[0];
+            strides_bytes[0] = static_cast<std::int64_t>(element_bytes);
+            return;
+        }
         std::uint64_t stride = element_bytes;
         for (std::size_t axis = dimensions; axis-- > 0;) {
             shape[axis] = of_shape[axis];

@@ -151,8 +151,10 @@ struct Handles {
 
     void forget() noexcept
     {
-        for (array::Array& one : meant()) {
-            one.reset();
+        array::Array* const all = current.data();
+        const std::size_t count = in_use;
+        for (std::size_t i = 0; i < count; ++i) {
+            all[i].reset();
         }
         in_use = 0;
     }

@@ -73,8 +73,9 @@ class Buffer {
     // The first handle on a block whose data, alignment and discipline are set, `bytes` of which are the buffer.
     [[nodiscard]] static Buffer begin(Block& block, std::uint64_t bytes) noexcept
     {
+        void* const data = block.data;  // before the count is stored, behind which it would be loaded anew
         lifetime::begin(block);
-        return Buffer{&block, block.data, bytes};
+        return Buffer{&block, data, bytes};
     }
     [[nodiscard]] static Buffer begin_kept(Block& block, std::uint64_t bytes) noexcept
     {

@@ -1,5 +1,6 @@
 #include "core/memory/allocator_resources.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -18,23 +19,24 @@ Allocation cleared(const Allocation& made, std::size_t bytes)
 
 }  // namespace
 
-Allocation MallocResource::allocate_aligned(std::size_t bytes, std::size_t alignment) noexcept
+Allocation MallocResource::allocate_otherwise(std::size_t bytes, std::size_t alignment) noexcept
 {
     if (!is_servable(bytes, alignment)) {
         return {nullptr, AllocStatus::bad_request};
     }
+    const std::size_t asked = std::max<std::size_t>(bytes, 1);
+    if (alignment <= alignof(std::max_align_t)) {
+        return granted(std::malloc(asked));
+    }
     void* ptr = nullptr;
-    return ::posix_memalign(&ptr, alignment, asked_of_malloc(bytes)) == 0
-               ? granted(ptr)
-               : Allocation{nullptr, AllocStatus::out_of_memory};
+    return ::posix_memalign(&ptr, alignment, asked) == 0 ? granted(ptr)
+                                                         : Allocation{nullptr, AllocStatus::out_of_memory};
 }
 
 Allocation MallocResource::allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept
 {
-    if (alignment > alignof(std::max_align_t) || !is_servable(bytes, alignment)) {
-        return cleared(allocate_aligned(bytes, alignment), bytes);
-    }
-    return granted(std::calloc(asked_of_malloc(bytes), 1));
+    return is_for_malloc_itself(bytes, alignment) ? granted(std::calloc(bytes, 1))
+                                                  : cleared(allocate_otherwise(bytes, alignment), bytes);
 }
 
 Allocation PmrResource::allocate(std::size_t bytes, std::size_t alignment) noexcept

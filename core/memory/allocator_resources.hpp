@@ -1,7 +1,6 @@
 // The allocators that a process has, as resources: malloc, posix_memalign and the standard library's; and none at all.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -25,10 +24,10 @@ class MallocResource final : public MemoryResource {
   public:
     [[nodiscard]] Allocation allocate(std::size_t bytes, std::size_t alignment) noexcept override
     {
-        if (alignment > alignof(std::max_align_t) || !is_servable(bytes, alignment)) [[unlikely]] {
-            return allocate_aligned(bytes, alignment);
+        if (!is_for_malloc_itself(bytes, alignment)) [[unlikely]] {
+            return allocate_otherwise(bytes, alignment);
         }
-        return granted(std::malloc(asked_of_malloc(bytes)));
+        return granted(std::malloc(bytes));
     }
     [[nodiscard]] Allocation allocate_zeroed(std::size_t bytes, std::size_t alignment) noexcept override;
     void deallocate(void* ptr, std::size_t /*bytes*/, std::size_t /*alignment*/) noexcept override
@@ -37,10 +36,11 @@ class MallocResource final : public MemoryResource {
     }
 
   private:
-    // malloc(0) may answer with a null pointer, which would look like a refusal.
-    [[nodiscard]] static std::size_t asked_of_malloc(std::size_t bytes) noexcept
+    // What it aligns unasked; of no bytes it may answer with a null pointer, which would look like a refusal.
+    [[nodiscard]] static bool is_for_malloc_itself(std::size_t bytes, std::size_t alignment) noexcept
     {
-        return std::max<std::size_t>(bytes, 1);
+        const std::size_t below = alignment - 1;
+        return below < alignof(std::max_align_t) && (alignment & below) == 0 && bytes - 1 < max_request_bytes / 2;
     }
     [[nodiscard]] static Allocation granted(void* ptr) noexcept
     {
@@ -48,7 +48,7 @@ class MallocResource final : public MemoryResource {
         return hidden != nullptr ? Allocation{hidden, AllocStatus::ok}
                                  : Allocation{nullptr, AllocStatus::out_of_memory};
     }
-    [[nodiscard]] static Allocation allocate_aligned(std::size_t bytes, std::size_t alignment) noexcept;
+    [[nodiscard]] static Allocation allocate_otherwise(std::size_t bytes, std::size_t alignment) noexcept;
 };
 
 // The process's malloc with every allocation aligned, however little is asked for: what libraries give arrays that
