@@ -13,8 +13,8 @@ find_path(MEMSWEEP_HWLOC_HEADERS hwloc.h REQUIRED)
 find_library(MEMSWEEP_RE2 NAMES libre2.a re2 REQUIRED)    # libre2-dev: --filter, in linear time and bounded memory
 find_path(MEMSWEEP_RE2_HEADERS re2/re2.h REQUIRED)
 find_package(ZLIB REQUIRED)                  # zlib1g-dev: heaptrack's logs
-# fmt, re2 and the compiler's runtime inside of memsweep: it starts in two thirds of the time, of which the dynamic loader
-# spends most on the symbols of libstdc++.
+# fmt, re2 and libstdc++ inside of memsweep: it starts in two thirds of the time, of which the dynamic loader spends most on
+# the symbols of libstdc++. The unwinder stays shared, because two of them cannot pass on each other's exceptions.
 if(MEMSWEEP_RE2 MATCHES "[.]a$" AND fmt_VERSION VERSION_LESS 10 AND NOT MEMSWEEP_SANITIZE)
   try_compile(MEMSWEEP_LINKED_IN_WORKS
     SOURCE_FROM_CONTENT trial.cpp "#include <fmt/format.h>
@@ -22,11 +22,11 @@ if(MEMSWEEP_RE2 MATCHES "[.]a$" AND fmt_VERSION VERSION_LESS 10 AND NOT MEMSWEEP
 int main(int argc, char** argv) { return RE2::PartialMatch(fmt::format(\"{} {:L} {:.3f}\", argv[0], argc, 1.5), \"x\"); }"
     SOURCES "${PROJECT_SOURCE_DIR}/app/fmt_definitions.cpp"
     CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON
-    LINK_OPTIONS -static-libstdc++ -static-libgcc LINK_LIBRARIES "${MEMSWEEP_RE2}" Threads::Threads)
+    LINK_OPTIONS -static-libstdc++ LINK_LIBRARIES "${MEMSWEEP_RE2}" Threads::Threads)
 else()
   set(MEMSWEEP_LINKED_IN_WORKS OFF)
 endif()
-cmake_dependent_option(MEMSWEEP_LINKED_IN "Link fmt, re2 and the compiler's runtime into memsweep" ON MEMSWEEP_LINKED_IN_WORKS OFF)
+cmake_dependent_option(MEMSWEEP_LINKED_IN "Link fmt, re2 and libstdc++ into memsweep" ON MEMSWEEP_LINKED_IN_WORKS OFF)
 find_program(MEMSWEEP_MUSL_COMPILER musl-gcc)  # musl-tools: memsweep-launch starts in an eighth of the time; glibc will do
 set(MEMSWEEP_MUSL_WORKS OFF)
 if(MEMSWEEP_MUSL_COMPILER AND NOT CMAKE_CROSSCOMPILING)

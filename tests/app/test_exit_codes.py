@@ -423,15 +423,13 @@ class Table(CliTest):
     def bug(self):
         """A bug for want of one: a preloaded allocation that throws what nothing in the program expects."""
         (self.folder / "bug.cpp").write_text("""
-            #include <cstdlib>
-            #include <new>
+            #include <cstddef>
             #include <stdexcept>
-            void* operator new(std::size_t bytes) {
+            extern "C" void* __libc_malloc(std::size_t bytes);
+            extern "C" void* malloc(std::size_t bytes) {
                 if (bytes > 50'000'000) throw std::logic_error("planted");
-                return std::malloc(bytes);
+                return __libc_malloc(bytes);
             }
-            void operator delete(void* at) noexcept { std::free(at); }
-            void operator delete(void* at, std::size_t) noexcept { std::free(at); }
             """)
         subprocess.run(["c++", "-shared", "-fPIC", "-O1", "-o", "bug.so", "bug.cpp"], cwd=self.folder, check=True)
 
