@@ -404,12 +404,13 @@ scenarios() {
 
 sanitizer() {
     [[ sanitizer_memcheck =~ $only || sanitizer_initcheck =~ $only ]] || return
-    local program refusal tool
+    local program refusal tool assertions
     program=$(PATH=$PATH:/usr/local/cuda/bin command -v compute-sanitizer)
     if [[ $backend != cuda ]]; then
         note "not run" sanitizer "compute-sanitizer watches CUDA alone"
         return
-    elif [[ -z $absent && -z $program ]]; then
+    fi
+    if [[ -z $absent && -z $program ]]; then
         note "not run" sanitizer "compute-sanitizer is not installed"
         return
     fi
@@ -418,12 +419,13 @@ sanitizer() {
         step "sanitizer_$tool" 150 "${kit_run[@]}" "${program:-compute-sanitizer}" --tool "$tool" --error-exitcode 9 --report-api-errors no "$here/bin/test_gpu" "[gpu]" -d yes || continue
         # Some virtual machines do not let it at the device.
         refusal=$(grep -m 1 -i 'device not supported' "$log")
+        assertions=$(grep -oE '[1-9][0-9]* assertions|assertions: +[1-9][0-9]*' "$log" | tail -n 1)
         if [[ -n $refusal ]]; then
             note "not run" "sanitizer_$tool" "${refusal#=* }"
         # Under initcheck a copy waits for what was queued before it, and a latch that holds that up gives way: the
         # contract's word on it does not count there.
-        elif [[ $tool == initcheck && $rc != 9 ]] && grep -q 'ERROR SUMMARY: 0 errors' "$log"; then
-            note passed "sanitizer_$tool" "no error in $(grep -oE '[0-9]+ assertions|assertions: +[0-9]+' "$log" | tail -n 1)"
+        elif [[ $tool == initcheck && $rc != 9 && -n $assertions ]] && grep -q 'ERROR SUMMARY: 0 errors' "$log"; then
+            note passed "sanitizer_$tool" "no error in $assertions"
         else
             judge_tests "sanitizer_$tool"
         fi

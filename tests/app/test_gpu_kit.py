@@ -211,6 +211,14 @@ esac""", "nvbandwidth": f"echo theirs >>{self.folder}/order; echo SUM host_to_de
             self.assertRegex(done.stdout, rf"(?m)^not run +sanitizer_{tool} +Error: Device not supported$")
         self.assertRegex(done.stdout, r"(?m)^failed +broken_context +exit code 0: no assertion; ")
         self.assertEqual(len((kit / "results/gpu_beside.csv").read_text().splitlines()), 1 + 5 * 3)
+        # What a latch asserts does not count under initcheck; that nothing was asserted does, and so does an error.
+        failed_assertions = "assertions: 38 | 36 passed | 2 failed"
+        for said, errors, code, verdicts in (("", 0, 0, ("failed", "failed")), ("assertions: 0", 0, 0, ("failed", "failed")),
+                                             (failed_assertions, 0, 2, ("failed", "passed")), (failed_assertions, 5, 9, ("failed", "failed")),
+                                             ("(12 assertions in 1 test case)", 0, 0, ("passed", "passed"))):
+            (kit / "bin/compute-sanitizer").write_text(f"#!/bin/sh\necho '{said}'; echo '========= ERROR SUMMARY: {errors} errors'; exit {code}\n")
+            done = call(kit / "gpu_check.sh", "b", "--only", "sanitizer", cwd=self.folder, env=environment(PATH=f"{kit}/bin:{os.environ['PATH']}"))
+            self.assertEqual(tuple(re.findall(r"(?m)^(\w+) +sanitizer_\w+", done.stdout)), verdicts, done)
 
     def test_pools_and_staging(self):
         times = [(f"driver_memory/pool={pool}/resource={resource}/size={size}", "time_per_op", time)

@@ -146,8 +146,8 @@ class Installed(CliTest):
         self.assertIn("libc6 (>=", depends)
         self.assertIn("libhwloc15", depends)
         linked_in = "MEMSWEEP_LINKED_IN:BOOL=ON" in (BUILD / "CMakeCache.txt").read_text()
-        self.assertEqual({name for name in ("libfmt9", "libre2-9", "libstdc++6") if name not in depends},
-                         {"libfmt9", "libre2-9", "libstdc++6"} if linked_in else set())
+        for name in ("libfmt9", "libstdc++6"):
+            (self.assertNotIn if linked_in else self.assertIn)(name, depends)
         root = self.folder / "root"
         self.call("dpkg-deb", "--extract", packages[0], root)
         for name in EXPECTED:
