@@ -194,7 +194,8 @@ OptionTable<model::TransferStep> keys_of(Of<model::TransferStep> /*operation*/)
         rows::flag<&T::options, &Options::pipeline>(
             "pipeline", "staged: a slot is filled while others are on their way; false: one slot alone"),
         rows::flag<&T::options, &Options::adaptive>(
-            "adaptive", "staged: chunks grow and shrink with the rate that is seen, from 64KiB to \"chunk\""),
+            "adaptive", "staged: chunks grow and shrink with the rate that is seen, from 64KiB to \"chunk\", or 4MiB "
+                        "where that is 0"),
         rows::integer<&T::options, &Options::concurrency>("concurrency", 0, 64,
                                                           "transfers under way at a time; 0: all"),
         rows::size<&T::options, &Options::offset_bytes>("offset", 0, 1ULL << 20U,
