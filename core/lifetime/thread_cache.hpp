@@ -19,6 +19,7 @@
 
 #include "core/base/own_counter.hpp"
 #include "core/lifetime/block.hpp"
+#include "core/memory/thread_slot.hpp"
 
 namespace memsweep::lifetime {
 
@@ -165,7 +166,7 @@ class ThreadCache {
         Entry* entry{};
         Shard* shard{};
     };
-    static thread_local constinit Recent recent;
+    MEMSWEEP_LOCAL_EXEC static thread_local constinit Recent recent;
 
     // Makes this thread's shard the recent one; false: there is none left.
     [[nodiscard]] bool turn_to_shard() noexcept { return recent.number == number_ || take_shard(); }

@@ -33,8 +33,8 @@ bool goes_by_use(model::Eviction rule)
 }  // namespace
 
 ClassPool::ClassPool(const model::PoolSpec& spec, MemoryResource& upstream)
-    : spec_{spec}, returns_alignment_{spec.zeros == model::ZeroRule::on_return ? 0 : spec.alignment},
-      upstream_{upstream}, classes_{spec}, tier_{classes_.count(), std::min(spec.thread_blocks, max_thread_blocks)},
+    : spec_{spec}, upstream_{upstream}, classes_{spec},
+      tier_{classes_.count(), std::min(spec.thread_blocks, max_thread_blocks)},
       depot_{classes_.count(), spec.depot_blocks}, store_{classes_, spec}
 {
     if (spec.topology == model::PoolTopology::striped) {
@@ -140,7 +140,7 @@ void* ClassPool::reuse(std::uint32_t index, std::size_t bytes) noexcept
     } else {
         ThreadTier::Cache* const cache = tier_.find_or_make();
         if (ThreadTier::Magazine* const own = open_magazine(cache, index); own != nullptr) {
-            cache->remember(bytes, *own);
+            remember(*cache, bytes, *own);
             if (void* const idle = own->take(bytes); idle != nullptr) {
                 return idle;
             }
@@ -161,6 +161,15 @@ void* ClassPool::take_striped(std::uint32_t index) noexcept
         count(taken.own ? counts_.depot_hits : counts_.common_hits);
     }
     return taken.ptr;
+}
+
+// From then on blocks of this size go straight to the magazine and from it. Not where what comes back is cleared first,
+// and not in a pool aligned to less than aligns_so lets pass.
+void ClassPool::remember(ThreadTier::Cache& cache, std::size_t bytes, ThreadTier::Magazine& own) const noexcept
+{
+    if (spec_.zeros != model::ZeroRule::on_return && spec_.alignment >= alignof(std::max_align_t)) {
+        cache.remember(bytes, own);
+    }
 }
 
 // The class's place in a thread's cache; nullptr: there is no cache, or it keeps nothing of this class.
@@ -229,7 +238,7 @@ bool ClassPool::put_own(std::uint32_t index, void* ptr, std::size_t bytes) noexc
     if (own == nullptr) {
         return false;
     }
-    cache->remember(bytes, *own);
+    remember(*cache, bytes, *own);
     if (own->count() >= own->capacity) {
         std::array<void*, max_thread_blocks> batch{};
         const std::uint32_t moved = own->take_oldest({batch.data(), (own->capacity + 1) / 2});

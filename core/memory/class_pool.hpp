@@ -3,13 +3,15 @@
 //
 // Units    bytes.
 // Cost     a hit in the thread's own cache: a table look-up and plain loads and stores, a few nanoseconds, without lock
-//          or locked instruction. The other tiers: a lock of the class, then one of the store.
+//          or locked instruction. The other tiers: a lock of the class, then one of the store. Where what comes back is
+//          cleared, and in a pool aligned to less than malloc's blocks are, a hit also finds the size's class first.
 // Memory   beyond what Pool says: at most `thread_bytes` per class and thread, `depot_bytes` per class and
 //          `limit_bytes` in the common store lie idle.
 // Threads  any. trim takes from the depots, the store, the caller's own cache and those of threads that have ended.
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstring>
 #include <mutex>
 #include <optional>
@@ -46,7 +48,7 @@ class ClassPool final : public Pool {
 
     void deallocate(void* ptr, std::size_t bytes, std::size_t alignment) noexcept override
     {
-        ThreadTier::Magazine* const own = alignment <= returns_alignment_ ? tier_.recall(bytes) : nullptr;
+        ThreadTier::Magazine* const own = aligns_so(alignment) ? tier_.recall(bytes) : nullptr;
         if (own == nullptr || !own->put(ptr)) {
             deallocate_shared(ptr, bytes, alignment);
         }
@@ -75,9 +77,16 @@ class ClassPool final : public Pool {
                                                                           : SizeClasses::none;
     }
 
+    // Of sizes whose magazine is remembered: see remember. The first comparison is made by the compiler where the
+    // caller names its alignment, and then nothing is loaded for it.
+    [[nodiscard]] bool aligns_so(std::size_t alignment) const noexcept
+    {
+        return alignment <= alignof(std::max_align_t) || alignment <= spec_.alignment;
+    }
+
     [[nodiscard]] void* take_own(std::size_t bytes, std::size_t alignment) noexcept
     {
-        const bool served = is_power_of_two(alignment) && alignment <= spec_.alignment;
+        const bool served = is_power_of_two(alignment) && aligns_so(alignment);
         ThreadTier::Magazine* const own = served ? tier_.recall(bytes) : nullptr;
         return own == nullptr ? nullptr : own->take(bytes);
     }
@@ -95,6 +104,7 @@ class ClassPool final : public Pool {
     [[nodiscard]] Allocation from_upstream(std::size_t bytes, std::size_t alignment, bool zeroed) noexcept;
     [[nodiscard]] Allocation make_block(std::uint32_t index, std::size_t bytes, bool zeroed) noexcept;
     [[nodiscard]] void* reuse(std::uint32_t index, std::size_t bytes) noexcept;
+    void remember(ThreadTier::Cache& cache, std::size_t bytes, ThreadTier::Magazine& own) const noexcept;
     [[nodiscard]] ThreadTier::Magazine* open_magazine(ThreadTier::Cache* cache, std::uint32_t index) const noexcept;
     [[nodiscard]] void* refill(std::uint32_t index, ThreadTier::Cache* cache) noexcept;
     [[nodiscard]] void* take_striped(std::uint32_t index) noexcept;
@@ -115,7 +125,6 @@ class ClassPool final : public Pool {
     [[nodiscard]] std::uint64_t trim_caches() noexcept;
 
     const model::PoolSpec spec_;
-    const std::size_t returns_alignment_;  // of what may go straight into a cache; 0: nothing may
     MemoryResource& upstream_;
     SizeClasses classes_;
     ThreadTier tier_;

@@ -142,8 +142,8 @@ class ThreadTier {
         static constexpr std::size_t places = 64;
         [[nodiscard]] static std::size_t place_of(std::uint64_t bytes) noexcept
         {
-            constexpr std::uint64_t golden = 0x9E37'79B9'7F4A'7C15;
-            return (bytes * golden) >> 58U;
+            constexpr std::uint32_t golden = 0x9E37'79B9;  // 32 bits multiply in one instruction
+            return (static_cast<std::uint32_t>(bytes) * golden) >> 26U;
         }
 
         // Two arrays, whose elements are found without arithmetic.

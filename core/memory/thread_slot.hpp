@@ -9,13 +9,21 @@
 
 #include <cstdint>
 
+// Of a thread-local variable: it lies in the program, so that x86-64 reads it by one instruction. Code that may become
+// part of a shared library (-fPIC) has to look up where it lies.
+#if defined(__PIC__) && !defined(__PIE__)
+#define MEMSWEEP_LOCAL_EXEC
+#else
+#define MEMSWEEP_LOCAL_EXEC [[gnu::tls_model("local-exec")]]
+#endif
+
 namespace memsweep::memory {
 
 inline constexpr std::uint32_t thread_slots = 64;
 
 // The thread's number if it has one, thread_slots for one that shares, unclaimed_slot before its first thread_slot().
 inline constexpr std::uint32_t unclaimed_slot = thread_slots + 1;
-extern constinit thread_local std::uint32_t current_thread_slot;
+MEMSWEEP_LOCAL_EXEC extern constinit thread_local std::uint32_t current_thread_slot;
 
 [[nodiscard]] std::uint32_t claim_thread_slot() noexcept;
 

@@ -335,18 +335,24 @@ TEST_CASE("class pool: a refused request leaves nothing acquired", "[unit]")
     CHECK(pool.stats().misses == 0);
 }
 
-TEST_CASE("class pool: stricter alignment goes past the pool", "[unit]")
+TEST_CASE("class pool: stricter alignment goes past the pool, also when it is asked for again", "[unit]")
 {
-    model::PoolSpec spec = classes();
-    spec.alignment = 64;
-    Rig rig{spec};
-    const Allocation strict = rig.pool.allocate(100, 128);
-    rig.pool.deallocate(strict.ptr, 100, 128);
-    CHECK(rig.pool.stats().bypasses == 1);
-    CHECK(rig.upstream.live_bytes() == 0);
-    const Allocation fine = rig.pool.allocate(100, 64);
-    rig.pool.deallocate(fine.ptr, 100, 64);
-    CHECK(rig.pool.stats().idle_bytes == 128);
+    for (const std::uint32_t alignment : {1U, 8U, 16U, 64U}) {
+        INFO("a pool aligned to " << alignment);
+        model::PoolSpec spec = classes();
+        spec.alignment = alignment;
+        Rig rig{spec};
+        for (std::uint64_t times = 1; times <= 3; ++times) {
+            const Allocation fine = rig.pool.allocate(100, alignment);
+            rig.pool.deallocate(fine.ptr, 100, alignment);
+            CHECK(rig.pool.stats().idle_bytes == 128);
+            const Allocation strict = rig.pool.allocate(100, std::size_t{2} * alignment);
+            CHECK(rig.pool.stats().bypasses == times);
+            rig.pool.deallocate(strict.ptr, 100, std::size_t{2} * alignment);
+            CHECK(rig.upstream.live_bytes() == 128);
+        }
+        CHECK(rig.pool.stats().thread_hits == 2);
+    }
 }
 
 TEST_CASE("class pool: zeros by each rule", "[unit]")
