@@ -117,8 +117,9 @@ Block* BlockSlab::acquire_shared() noexcept
 }
 
 // The thread keeps the newer half of what it has.
-void BlockSlab::recycle_shared(Own& own, Block& block) noexcept
+void BlockSlab::recycle_shared(Block& block) noexcept
 {
+    Own& own = own_[memory::current_thread_slot];
     if (own.limit == 0) {
         return push(block, block);
     }

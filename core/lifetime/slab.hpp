@@ -52,13 +52,21 @@ class BlockSlab {
 
     void recycle(Block& block) noexcept
     {
+        if (!recycle_own(block)) [[unlikely]] {
+            recycle_shared(block);
+        }
+    }
+    // False: the calling thread keeps as many as it may.
+    [[nodiscard]] bool recycle_own(Block& block) noexcept
+    {
         Own& own = own_[memory::current_thread_slot];
         if (own.count == own.limit) [[unlikely]] {
-            return recycle_shared(own, block);
+            return false;
         }
         block.next = own.first;
         own.first = &block;
         ++own.count;
+        return true;
     }
 
     // Afterwards the calling thread can acquire this many without growing.
@@ -91,7 +99,7 @@ class BlockSlab {
     };
 
     [[nodiscard]] Block* acquire_shared() noexcept;
-    void recycle_shared(Own& own, Block& block) noexcept;
+    void recycle_shared(Block& block) noexcept;
     [[nodiscard]] Block& at(std::uint32_t index) const noexcept;
     [[nodiscard]] std::uint32_t pop(std::span<Block*> out) noexcept;
     void push(Block& first, Block& last) noexcept;
@@ -110,7 +118,7 @@ class BlockSlab {
 
 // The one place where a released block's memory is really freed: every discipline calls it, sooner or later.
 //
-// Cost     the once-flag, the resource's deallocate and the slab's compare-and-swap.
+// Cost     the once-flag, the resource's deallocate, and what giving the block back to the slab takes.
 // Threads  any; a block that two threads come to free is freed by one of them.
 // Ownership  borrows the resource and the slab, which must outlive it.
 class Reclaimer {
@@ -129,8 +137,14 @@ class Reclaimer {
     void free_alone(Block& block) noexcept
     {
         if (claim_free_alone(block)) {
-            resource_.deallocate(block.data, block.bytes, block.alignment());
-            slab_.recycle(block);
+            void* const data = block.data;
+            const std::uint64_t bytes = block.bytes;
+            const std::size_t alignment = block.alignment();
+            // The block first, so that nothing is left to do after the last call.
+            if (!slab_.recycle_own(block)) [[unlikely]] {
+                return free_beyond_own(block, data, bytes, alignment);
+            }
+            resource_.deallocate(data, bytes, alignment);
         }
     }
 
@@ -149,6 +163,13 @@ class Reclaimer {
     [[nodiscard]] memory::MemoryResource& resource() const noexcept { return resource_; }
 
   private:
+    [[gnu::noinline]] void free_beyond_own(Block& block, void* data, std::uint64_t bytes,
+                                           std::size_t alignment) noexcept
+    {
+        slab_.recycle(block);
+        resource_.deallocate(data, bytes, alignment);
+    }
+
     memory::MemoryResource& resource_;
     BlockSlab& slab_;
 };
