@@ -140,11 +140,10 @@ class Interpreter {
 
     Flow run(const Body& body, std::uint64_t times = 1)
     {
-        const Instruction* const all = region_.instructions.data();
-        const Instruction* const begin = all + body.begin;
-        const Instruction* const end = all + body.end;
+        const Instruction* const begin = region_.instructions.data() + body.begin;
+        const Instruction* const end = region_.instructions.data() + body.end;
         for (std::uint64_t turn = 0; turn < times; ++turn) {
-            for (const Instruction* one = begin; one != end; one = all + one->next) {
+            for (const Instruction* one = begin; one != end; one += one->length) {
                 if (const Flow flow = run_one(*one); flow != Flow::done) [[unlikely]] {
                     return flow;
                 }

@@ -48,7 +48,7 @@ class Compiler {
                                          .timed = step.timed,
                                          .watched = step.timed || phase != no_phase || has_limit_,
                                          .phase = phase,
-                                         .next = end_of_program()};
+                                         .length = static_cast<std::uint32_t>(program_.instructions.size() - at)};
             program_.marked = program_.marked || step.timed;
         }
     }

@@ -128,7 +128,7 @@ struct alignas(64) Instruction {
     bool timed{};
     bool watched{};  // something surrounds it: the clock, a phase, the policy of trims
     std::uint16_t phase{no_phase};
-    std::uint32_t next{};  // index of the instruction behind this one and its body
+    std::uint32_t length{1};  // in instructions, with its body
 };
 static_assert(std::is_trivially_copyable_v<Instruction>, "a worker receives instructions as bytes");
 

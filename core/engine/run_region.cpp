@@ -13,7 +13,7 @@ using base::fail;
 
 // Changes with every change of the records above, so that a worker of another build is refused.
 constexpr std::uint64_t region_magic =
-    0x6D656D7377703031ULL ^ (sizeof(RunHeader) << 32) ^ sizeof(Instruction) ^ (sizeof(PointRecord) << 16);
+    0x6D656D7377703032ULL ^ (sizeof(RunHeader) << 32) ^ sizeof(Instruction) ^ (sizeof(PointRecord) << 16);
 
 constexpr std::uint64_t aligned(std::uint64_t offset)
 {

@@ -137,7 +137,7 @@ class ThreadPool {
     // False: refused, here or in another thread.
     bool run_body(Member& member, const Body& body)
     {
-        for (std::uint32_t at = body.begin; at < body.end; at = region_.instructions[at].next) {
+        for (std::uint32_t at = body.begin; at < body.end; at += region_.instructions[at].length) {
             if (!operate(member, region_.instructions[at])) {
                 return false;
             }
