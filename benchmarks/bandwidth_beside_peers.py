@@ -11,14 +11,14 @@ Peers   STREAM by McCalpin (gcc -O3 -march=native -fopenmp, and -O2, whose Copy 
         out. Nothing is downloaded. tinymembench is built with --size in place of its 32 MiB, which fit into a cache, and with
         three repetitions of 0.1 s for its ten of 0.5 s.
 Limits  bandwidth_limits.c, loops written by hand for this processor's widest vectors, held apart from the peers. Both sides
-        have as many samples of about as long, each after an unmeasured run of its loop, while all loops take turns; of both the
-        best median of a kernel's loops counts, which is that of five loops by hand (read: two, triad: four) and of at most four
-        kinds of store of ours (read: one, triad: two).
+        have as many samples of about as long, each after an unmeasured run of its loop, while all loops take turns: five loops by
+        hand of a kernel (read: two, triad: four) and at most four kinds of store of ours (read: one, triad: two).
 Method  Each round runs memsweep and every peer once, the order turned from round to round. Where a peer reports its best
-        sample, ours is the best too; where it reports a mean, ours is the median. Of the loops and stores that memsweep
-        measures the best counts, as a peer's best test does. Printed: medians, and the median of the rounds' ratios to the best
-        peer (ours over theirs; latency theirs over ours) with its exact 95 % interval. --save keeps the rounds and adds
-        to those of the file, so that many rounds can be measured in short slices.
+        sample, ours is the best too; where it reports a mean, ours is the median. Of a peer's tests the best of its round counts. Of
+        our stores, of the peers and of the loops by hand the one that is best over all rounds counts, in each of them: the best of
+        each round would be the luckiest, and who has more loops is luckier. Printed: medians, and the median of the rounds' ratios
+        (ours over theirs; latency theirs over ours) with its exact 95 % interval. --save keeps the rounds and adds to those of the
+        file, so that many rounds can be measured in short slices.
         Latency: multichase's chase goes over one line of each four, in random order within 64 pages; ours does that four times
         over, for each of the lines. So ours of a set is held beside multichase's default stride on four times the memory: as many
         lines, as many of them at a time in 64 pages. (With a stride of 64 multichase's next line is often the neighbour, which
@@ -65,7 +65,7 @@ def bytes_of(text):
 
 
 class Memsweep:
-    """Both statistics of every kernel, of the best of its stores."""
+    """Both statistics of every kernel by its stores."""
 
     def __init__(self, options, threads):
         self.command = [options.binary, "probe", "bandwidth", "-f", "json", "-q", "--size", options.size, "--min-time", "40ms", "-n", str(SAMPLES),
@@ -78,8 +78,7 @@ class Memsweep:
             for kernel in self.kernels:
                 if case["params"]["kernel"] in OURS[kernel] and case["status"] == "ok":
                     summary = case["metrics"]["bandwidth"]["summary"]
-                    mean, best = found.get(kernel, (0, 0))
-                    found[kernel] = (max(mean, summary["median"]), max(best, summary["max"]))
+                    found.setdefault(kernel, {})[case["id"]] = {"mean": summary["median"], "best": summary["max"]}
         return found
 
 
@@ -145,9 +144,7 @@ class Tinymembench:
 
 
 class Limits:
-    """The best of the loops written by hand; no peer."""
-
-    statistic = "mean"
+    """The loops written by hand, each by its name; no peer."""
 
     def __init__(self, options, threads, folder):
         self.threads = threads
@@ -156,8 +153,8 @@ class Limits:
 
     def round(self):
         found = {}
-        for kernel, rate in re.findall(r"^(\w+) \S+ ([\d.]+)", run(*self.command, OMP_NUM_THREADS=self.threads, OMP_PROC_BIND="true"), re.M):
-            found[kernel] = max(found.get(kernel, 0), float(rate) * 1e9)
+        for kernel, loop, rate in re.findall(r"^(\w+) (\S+) ([\d.]+)", run(*self.command, OMP_NUM_THREADS=self.threads, OMP_PROC_BIND="true"), re.M):
+            found.setdefault(kernel, {})[loop] = float(rate) * 1e9
         return found
 
 
@@ -255,15 +252,12 @@ def bandwidth_rounds(options, folder):
             if kernel not in measured["memsweep"]:
                 print(f"{what}: memsweep measured no such case in round {number + 1}", file=sys.stderr)
                 continue
-            mean, best = measured["memsweep"][kernel]
+            ours = measured["memsweep"][kernel]
             theirs = {name: measured[name][kernel] for name in peers if kernel in measured[name]}
             if theirs:
-                ratios = {name: (best if peers[name].statistic == "best" else mean) / rate for name, rate in theirs.items()}
-                yield {"what": what, "goal": "bandwidth", "ours": mean, "theirs": theirs, "ratios": ratios}
-            limit = measured.get("limits", {}).get(kernel)
-            if limit is None:
-                continue
-            yield {"what": f"{what}, limit", "goal": "limits", "ours": mean, "theirs": {"by hand": limit}, "ratios": {"by hand": mean / limit}}
+                yield {"what": what, "goal": "bandwidth", "ours": ours, "theirs": theirs, "by": {name: peers[name].statistic for name in theirs}}
+            if kernel in measured.get("limits", {}):
+                yield {"what": f"{what}, limit", "goal": "limits", "ours": ours, "theirs": measured["limits"][kernel], "by": {}}
 
 
 def latency_rounds(options, _folder):
@@ -276,28 +270,34 @@ def latency_rounds(options, _folder):
             for who in (("ours", "theirs") if number % 2 else ("theirs", "ours")):
                 results[who] = (float(run(*chase)) * 1e-9 if who == "theirs"
                                 else json.loads(run(*probe))["cases"][0]["metrics"]["latency"]["summary"]["median"])
-            yield {"what": f"latency {text} {pages}", "goal": "latency", "ours": results["ours"], "theirs": {"multichase": results["theirs"]},
-                   "ratios": {"multichase": results["theirs"] / results["ours"]}}
+            yield {"what": f"latency {text} {pages}", "goal": "latency", "ours": {"chase": {"mean": results["ours"]}},
+                   "theirs": {"multichase": results["theirs"]}, "by": {}}
 
 
 def judge(rounds):
     failed = False
-    print(f"{'':26} {'ours':>10} {'best peer':>22} {'ratio':>7} {'95 % interval':>16}  verdict")
+    print(f"{'':26} {'ours':>10} {'best peer':>26} {'ratio':>7} {'95 % interval':>16}  verdict")
     for what in dict.fromkeys(one["what"] for one in rounds):
         mine = [one for one in rounds if one["what"] == what]
         goal, both_sides = GOAL[mine[0]["goal"]], mine[0]["goal"] == "latency"
-        ratios = [min(one["ratios"].values()) for one in mine]
-        names = [min(one["ratios"], key=one["ratios"].get) for one in mine]
-        name = max(set(names), key=names.count)
+        own = max(mine[0]["ours"], key=lambda case: statistics.median(one["ours"][case]["mean"] for one in mine if case in one["ours"]))
+        mine = [one for one in mine if own in one["ours"]]
+
+        def ratios_to(name):
+            both = ((one["ours"][own][one["by"].get(name, "mean")], one["theirs"][name]) for one in mine if name in one["theirs"])
+            return [theirs / ours if both_sides else ours / theirs for ours, theirs in both]
+
+        name = min({name for one in mine for name in one["theirs"]}, key=lambda name: statistics.median(ratios_to(name)))
+        ratios = ratios_to(name)
         low, high = interval_of_median(ratios)
         enough = len(ratios) >= LEAST_ROUNDS
         inside = enough and low >= goal and (not both_sides or high <= 2 - goal)
         outside = enough and (high < goal or (both_sides and low > 2 - goal))
         failed |= outside
         scale, unit = (1e9, "ns") if both_sides else (1e-9, "GB/s")
-        ours, theirs = (statistics.median(values) * scale for values in ([one["ours"] for one in mine], [one["theirs"][name] for one in mine if name in one["theirs"]]))
-        print(f"{what:26} {ours:6.1f} {unit:>4} {theirs:6.1f} {name:>15} {statistics.median(ratios):7.3f} {low:7.3f} to {high:.3f} "
-              f" {'holds' if inside else 'fails' if outside else 'open'} at {goal} ({len(mine)} rounds)")
+        ours, theirs = (statistics.median(values) * scale for values in ([one["ours"][own]["mean"] for one in mine], [one["theirs"][name] for one in mine if name in one["theirs"]]))
+        print(f"{what:26} {ours:6.1f} {unit:>4} {theirs:6.1f} {name:>19} {statistics.median(ratios):7.3f} {low:7.3f} to {high:.3f} "
+              f" {'holds' if inside else 'fails' if outside else 'open'} at {goal} ({len(ratios)} rounds)")
     return failed
 
 
