@@ -79,6 +79,10 @@ base::Expected<void> take(const Bound& bound)
             continue;
         }
         for (const std::string& text : given->results()) {
+            // An unset variable of a pipeline: taken as "not given" it would open the gate that the option asks for.
+            if (text.empty()) {
+                return refuse("the value is empty; leave the option out, or give it one", given->get_name());
+            }
             const std::vector<std::string>& choices = option->value.choices;
             if (!choices.empty() && std::ranges::find(choices, text) == choices.end()) {
                 const std::vector<std::string_view> known{choices.begin(), choices.end()};

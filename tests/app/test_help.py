@@ -60,6 +60,27 @@ class Help(CliTest):
                     if heading == "Options":
                         self.assertLessEqual(len(re.findall(r"(?m)^  -", options)), 8, "more than these need groups")
 
+    def test_no_option_takes_an_empty_value(self):
+        """An unset variable of a pipeline; --baseline "" would be a gate that always passes."""
+        positionals = {"doctor": [], "probe": [], "cliffs": [], "list": ["metrics"], "profile": ["fit", "x"]}
+        tried = 0
+        for command in commands():
+            options = re.findall(r"(?m)^  (-\S+) (\S+)((?:.*\n {5,})*.*)$", self.expect(0, command, "--help").text)
+            required = [names.split(",")[-1] for names, _, described in options if "(required)" in described]
+            for names, placeholder, _ in options:
+                name = names.split(",")[-1]
+                if not placeholder.isupper():  # a flag, with the first word of its help
+                    continue
+                others = [word for other in required if other != name for word in (other, "glibc" if other == "--on" else "rmm" if other == "--format" else "x")]
+                values = ["", ""] if name == "--between" else [""]
+                with self.subTest(command=command, option=name):
+                    outcome = self.memsweep(command, *others, *positionals.get(command, ["x"]), name, *values)
+                    self.assertEqual(outcome.code, 2, outcome)
+                    self.assertIn("the value is empty", outcome.errors)
+                    self.assertEqual(list(self.folder.iterdir()), [])
+                    tried += 1
+        self.assertGreater(tried, 60)
+
     def test_the_page_and_the_completions(self):
         self.check("man", self.expect(0, "man", "--date", "2026-01-31", cwd=SOURCE).text.replace("\\-", "-"))
         for shell in SHELLS:
