@@ -26,7 +26,7 @@ bool is_name(const std::string& argument)
 
 std::string named_file(const std::string& argument, const std::string& folder)
 {
-    if (!is_name(argument) || is_there(argument)) {
+    if (!is_name(argument)) {
         return argument;
     }
     const std::string path = shipped(folder + "/" + argument + ".json");
@@ -60,14 +60,12 @@ std::string nearest_hint(const std::string& argument, const std::string& folder)
 
 std::string shipped(const std::string& relative)
 {
-    if (is_there(relative)) {
-        return relative;
-    }
     std::error_code problem;
     const fs::path folder = fs::read_symlink("/proc/self/exe", problem).parent_path();
     const std::string beside = (folder / "../share/memsweep" / relative).lexically_normal().string();
     const std::string built = (folder / "../.." / relative).lexically_normal().string();
-    return !is_there(beside) && is_there(built) ? built : beside;
+    const std::string& found = !is_there(beside) && is_there(built) ? built : beside;
+    return fs::equivalent(relative, found, problem) ? relative : found;
 }
 
 std::string scenario_path(const std::string& argument)

@@ -6,14 +6,15 @@
 
 namespace memsweep::app {
 
-// A file or folder as in the source tree ("configs/gates/memory.json"): in the checkout that we stand in; else, from
-// the folder of the executable, in ../share/memsweep, where it is installed or packed; else in ../.., the checkout of
-// build/PRESET. Nothing else is known of either, so that both can be moved. When it is in none, the path in
-// ../share/memsweep, so that messages name where it belongs.
+// A file or folder as in the source tree ("configs/gates/memory.json"): from the folder of the executable, in
+// ../share/memsweep, where it is installed or packed; else in ../.., the checkout of build/PRESET. Nothing else is
+// known of either, so that both can be moved. When it is in none, the path in ../share/memsweep, so that messages name
+// where it belongs. The working folder is never searched: whoever filled it would decide what a shipped name runs.
+// Where it is that checkout, the path is the relative one.
 [[nodiscard]] std::string shipped(const std::string& relative);
 
-// A file by its path, or by the name of one that ships: "churn" is scenarios/catalog/churn.json. What names neither
-// stays as it is, so that messages name what the user wrote.
+// A file by its path, or by the name of one that ships: "churn" is scenarios/catalog/churn.json, also where the working
+// folder has a file "churn", which is "./churn". What ships under no such name stays as it is.
 [[nodiscard]] std::string scenario_path(const std::string& argument);
 [[nodiscard]] std::string gate_path(const std::string& argument);
 

@@ -162,6 +162,28 @@ class Environment(CliTest):
         self.assertEqual(done.returncode, 0, done.stderr)
 
 
+class WorkingFolder(CliTest):
+    """Whoever filled the folder that memsweep is started in does not decide what a shipped name means."""
+
+    def test_a_shipped_name_means_what_ships(self):
+        planted = {"format": "memsweep-scenario", "version": 1, "name": "churn", "command": {"run": ["touch", "planted"]}}
+        for path in ("scenarios/catalog/churn.json", "churn"):
+            self.write(path, planted)
+        self.write("configs/gates/memory.json", b"not a gate")
+        self.expect(0, "validate", "churn")
+        self.assertIn("mode=finalizer", self.expect(0, "list", "cases", "churn").text)
+        self.expect(0, "run", "churn", "--quick", "-k", "mode=refcount", "-q", "-o", "r.json")
+        self.assertFalse((self.folder / "planted").exists())
+        self.assertEqual({case["params"]["mode"] for case in self.result()["cases"]}, {"refcount"})
+        self.assertNotEqual(self.memsweep("compare", "r.json", "r.json", "--gate", "memory").code, 2)
+
+    def test_a_file_of_a_shipped_name_is_meant_by_its_path(self):
+        self.small()
+        (self.folder / "small.json").rename(self.folder / "churn")
+        self.expect(0, "run", "./churn", "-q", "-o", "r.json")
+        self.assertEqual(self.result()["run"]["scenario"]["name"], "small")
+
+
 class Limits(CliTest):
     def check_ending(self, outcome):
         """A result or a clear error; never a signal, an abort or a trace."""
