@@ -10,9 +10,12 @@
 #include <cstdlib>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "app/cli/option_values.hpp"
 #include "core/base/printable.hpp"
 #include "core/sys/output_file.hpp"
+#include "reporters/text/escaping.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -46,12 +49,18 @@ bool wants_color(ColorMode mode)
     return isatty(STDOUT_FILENO) == 1 && (term == nullptr || std::string_view{term} != "dumb");
 }
 
+// Logs of CI services read stderr too.
+void say(const char* before, std::string_view line)
+{
+    std::fprintf(stderr, "%s\n", reporters::without_commands(fmt::format("{}{}", before, line)).c_str());
+}
+
 void print_lines(const std::vector<base::Error>& errors, const char* before)
 {
     std::set<std::string> said;
     for (const base::Error& error : errors) {
         if (const auto [line, is_new] = said.insert(base::describe(error)); is_new) {
-            std::fprintf(stderr, "%s%s\n", before, line->c_str());
+            say(before, *line);
         }
     }
 }
@@ -83,7 +92,7 @@ reporters::TerminalStyle terminal_style(const GlobalOptions& global)
 
 void print_error(const base::Error& error)
 {
-    std::fprintf(stderr, "memsweep: error: %s\n", base::describe(error).c_str());
+    say("memsweep: error: ", base::describe(error));
 }
 
 void print_errors(const std::vector<base::Error>& errors)
@@ -98,7 +107,7 @@ void print_places(const std::vector<base::Error>& errors)
 
 void print_note(std::string_view message)
 {
-    std::fprintf(stderr, "memsweep: %s\n", base::printable(message).c_str());
+    say("memsweep: ", base::printable(message));
 }
 
 ExitCode settled(const base::Expected<ExitCode>& outcome)

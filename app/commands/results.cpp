@@ -1,5 +1,7 @@
 #include "app/commands/results.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
@@ -17,6 +19,7 @@
 #include "reporters/document/run_document.hpp"
 #include "reporters/json/fleet_json.hpp"
 #include "reporters/json/result_json.hpp"
+#include "reporters/text/escaping.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -124,14 +127,18 @@ ExitCode write_text(const WriteText& write, const std::string& path)
     if (!is_stdout(path)) {
         return settled(write_file(path, write));
     }
-    reporters::TextSink sink{print_data};
+    const bool is_seen = isatty(STDOUT_FILENO) == 1;
+    reporters::TextSink sink{[is_seen](std::string_view text) {
+        return is_seen ? print_data(reporters::inert_lines(text)) : print_data(text);
+    }};
     write(sink);
     return sink.finish() ? ExitCode::done : ExitCode::bad_input;
 }
 
 ExitCode write_text(const std::string& text, const std::string& path)
 {
-    return write_text([&](reporters::TextSink& sink) { sink.add(text); }, path);
+    return is_stdout(path) ? print_text(text)
+                           : settled(write_file(path, [&](reporters::TextSink& sink) { sink.add(text); }));
 }
 
 base::Expected<void> write_result(const model::RunReport& report, const std::string& path, sys::Existing existing)

@@ -29,7 +29,9 @@ using AnyResult = std::variant<model::RunReport, model::Fleet>;
 using WriteText = std::function<void(reporters::TextSink&)>;
 [[nodiscard]] base::Expected<void> write_file(const std::string& path, const WriteText& write);
 
-// To a file or, when the path is empty or "-", to stdout. What went wrong is printed.
+// To a file or, when the path is empty or "-", to stdout. What went wrong is printed. What comes piece by piece is a
+// program's format, raw in a file and a pipe: on a terminal the texts in it are made inert. A whole text is inert
+// already.
 [[nodiscard]] bool is_stdout(const std::string& path);
 [[nodiscard]] ExitCode write_text(const WriteText& write, const std::string& path);
 [[nodiscard]] ExitCode write_text(const std::string& text, const std::string& path);
@@ -39,16 +41,10 @@ template <typename Report>
 [[nodiscard]] ExitCode write_in(const reporters::Format& format, const Report& report, const std::string& path,
                                 const GlobalOptions& global)
 {
-    const bool for_terminal = format.name == "text" && is_stdout(path);
-    return write_text(
-        [&](reporters::TextSink& sink) {
-            if (for_terminal) {
-                sink.add(reporters::to_terminal(report, terminal_style(global)));
-            } else {
-                format.write(report, sink);
-            }
-        },
-        path);
+    if (format.name == "text" && is_stdout(path)) {
+        return write_text(reporters::to_terminal(report, terminal_style(global)), path);
+    }
+    return write_text([&](reporters::TextSink& sink) { format.write(report, sink); }, path);
 }
 
 // A measured result in full. Existing::keep: io where a file is there.

@@ -15,6 +15,14 @@ bool is_control(std::string_view character)
     return lead < 0x20 || lead == 0x7F || c1;
 }
 
+// Marks that turn the direction of writing, and the separators of lines and paragraphs: U+061C, U+200E, U+200F,
+// U+2028 to U+202E, U+2066 to U+2069.
+bool steers_writing(std::string_view character)
+{
+    return character == "\u061C" || character == "\u200E" || character == "\u200F" ||
+           (character >= "\u2028" && character <= "\u202E") || (character >= "\u2066" && character <= "\u2069");
+}
+
 void add_escape(std::string& out, char c)
 {
     switch (c) {
@@ -68,7 +76,7 @@ std::string printable(std::string_view text)
     while (!text.empty()) {
         const std::size_t length = utf8_length(text);
         const std::string_view character = text.substr(0, std::max<std::size_t>(length, 1));
-        if (length > 0 && !is_control(character)) {
+        if (length > 0 && !is_control(character) && !steers_writing(character)) {
             out += character;
         } else {
             for (const char c : character) {

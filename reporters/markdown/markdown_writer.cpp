@@ -243,7 +243,7 @@ std::string markdown_text(std::string_view text)
     const std::size_t begin = inert.find_first_not_of(' ');  // four blanks would make a block of code
     const std::string_view shown =
         begin == std::string::npos ? std::string_view{} : std::string_view{inert}.substr(begin);
-    std::string out{shown.starts_with("::") ? apart : std::string_view{}};  // a command to the log of GitHub Actions
+    std::string out{begins_command(shown) ? apart : std::string_view{}};
     for (std::size_t at = 0; at < shown.size(); ++at) {
         append_marked(out, shown, at);
     }

@@ -35,12 +35,21 @@ bool is_scalar_value(char32_t value)
 
 bool turns_direction(char32_t value)
 {
-    return (value >= 0x202A && value <= 0x202E) || (value >= 0x2066 && value <= 0x2069);
+    return value == 0x61C || value == 0x200E || value == 0x200F || (value >= 0x202A && value <= 0x202E) ||
+           (value >= 0x2066 && value <= 0x2069);
 }
 
 bool is_control(char32_t value)
 {
     return value < 0x20 || (value >= 0x7F && value < 0xA0) || value == 0x2028 || value == 0x2029;
+}
+
+// As .NET's Char.IsWhiteSpace has it, in which the runner of GitHub Actions is written: it trims all of these.
+bool is_white_space(char32_t value)
+{
+    return (value >= 0x9 && value <= 0xD) || value == 0x20 || value == 0x85 || value == 0xA0 || value == 0x1680 ||
+           (value >= 0x2000 && value <= 0x200A) || value == 0x2028 || value == 0x2029 || value == 0x202F ||
+           value == 0x205F || value == 0x3000;
 }
 
 char32_t inert(char32_t value)
@@ -131,6 +140,19 @@ std::string inert_text(std::string_view text)
     return mapped(text, inert);
 }
 
+std::string inert_lines(std::string_view text)
+{
+    return mapped(text, [](char32_t value) { return value == '\n' ? value : inert(value); });
+}
+
+bool begins_command(std::string_view line)
+{
+    while (!line.empty() && is_white_space(first_code_point(line).value)) {
+        line.remove_prefix(first_code_point(line).length);
+    }
+    return line.starts_with("::");
+}
+
 std::string escaped(std::string_view text)
 {
     std::string out;
@@ -143,17 +165,20 @@ std::string escaped(std::string_view text)
 
 std::string without_commands(std::string_view text)
 {
-    constexpr std::string_view old_form = "##[";
     std::string out;
     out.reserve(text.size());
-    bool at_start = true;  // of a line, but for blanks
+    bool at_start = true;     // of a line, but for white space
+    bool in_keyword = false;  // "##", or letters behind it
     while (!text.empty()) {
-        const bool command = (at_start && text.starts_with("::")) || text.starts_with(old_form);
-        out += command ? "\\" : "";
-        const char c = text.front();
-        out += c;
-        at_start = c == '\n' || (at_start && (c == ' ' || c == '\t'));
-        text.remove_prefix(1);
+        const CodePoint next = first_code_point(text);
+        const bool is_letter = (next.value >= 'a' && next.value <= 'z') || (next.value >= 'A' && next.value <= 'Z');
+        if ((at_start && text.starts_with("::")) || (in_keyword && next.value == '[')) {
+            out += '\\';
+        }
+        in_keyword = (out.ends_with('#') && next.value == '#') || (in_keyword && is_letter);
+        at_start = next.value == '\n' || (at_start && is_white_space(next.value));
+        out += text.substr(0, next.length);
+        text.remove_prefix(next.length);
     }
     return out;
 }

@@ -25,6 +25,9 @@ void append_utf8(std::string& out, char32_t code_point);
 // the writing direction, become U+FFFD. What a terminal or a page may show without being steered by it.
 [[nodiscard]] std::string inert_text(std::string_view text);
 
+// The same of many lines: what a terminal may show of a format that is made for programs.
+[[nodiscard]] std::string inert_lines(std::string_view text);
+
 // For element content and for attributes in double quotes alike: inert, and with & < > " ' written as entities.
 [[nodiscard]] std::string escaped(std::string_view text);
 
@@ -32,8 +35,13 @@ void append_utf8(std::string& out, char32_t code_point);
 // apostrophe where a spreadsheet would take it for a formula, because it begins with = + - @ or a tab.
 [[nodiscard]] std::string csv_text(std::string_view text);
 
-// Lines that the log of GitHub Actions would take for commands ("::error::...", "##[error]...") get a backslash, since
-// what scenarios and results say is printed by runs that hold secrets.
+// Lines that the log of a CI service would take for commands get a backslash, since what scenarios and results say is
+// printed by runs that hold secrets: "::error::..." behind any white space of Unicode, and "##" with letters and "["
+// behind it anywhere in a line, as GitHub Actions ("##[error]"), Azure Pipelines ("##vso[") and TeamCity
+// ("##teamcity[") look for it.
 [[nodiscard]] std::string without_commands(std::string_view text);
+
+// Whether one line would be such a command by what it begins with.
+[[nodiscard]] bool begins_command(std::string_view line);
 
 }  // namespace memsweep::reporters

@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/printable.hpp"
 #include "reporters/document/chart.hpp"
 #include "reporters/document/document.hpp"
 #include "reporters/document/table.hpp"
@@ -154,16 +157,44 @@ TEST_CASE("a text from a file is no formula to a spreadsheet", "[unit]")
     CHECK(csv_text("").empty());
 }
 
-TEST_CASE("no line is a command to the log of GitHub Actions", "[unit]")
+TEST_CASE("no line is a command to the log of a CI service", "[unit]")
 {
     CHECK(without_commands("::error::a\n  ::warning file=b::c\nd ::e\n") ==
           "\\::error::a\n  \\::warning file=b::c\nd ::e\n");
-    CHECK(without_commands("a ##[error]b") == "a \\##[error]b");
-    CHECK(without_commands("a: b\n\nc") == "a: b\n\nc");
+    CHECK(without_commands("a: b\n\nc # d [e] ## f [g] #h[i]") == "a: b\n\nc # d [e] ## f [g] #h[i]");
     Document document;
     document.add(Paragraph{.text = "::error::owned", .mark = "  "});
     CHECK(to_terminal(document, {.width = 80}) == "  \\::error::owned\n");
     CHECK(markdown_text("::error::owned").starts_with("<!-- -->"));
+
+    // The rules of the three parsers: a line is trimmed of all that .NET calls white space and then begins with "::";
+    // of the others the keyword stands anywhere in a line.
+    constexpr std::array<std::string_view, 26> white{
+        "",       " ",      "\t",     "\v",     "\f",     "\r",     "\u0085", "\u00A0",   "\u1680",
+        "\u2000", "\u2001", "\u2002", "\u2003", "\u2004", "\u2005", "\u2006", "\u2007",   "\u2008",
+        "\u2009", "\u200A", "\u2028", "\u2029", "\u202F", "\u205F", "\u3000", " \u3000\t"};
+    for (const std::string_view blank : white) {
+        const std::string line = fmt::format("{}::set-env name=A::b", blank);
+        CHECK(without_commands(line) == fmt::format("{}\\::set-env name=A::b", blank));
+        CHECK(without_commands("first\n" + line) == fmt::format("first\n{}\\::set-env name=A::b", blank));
+        CHECK(begins_command(line));
+        CHECK_FALSE(begins_command(markdown_text(line)));
+    }
+    for (const std::string_view keyword : {"##[", "##vso[", "##teamcity[", "###[", "a##vso["}) {
+        for (const std::string_view before : {"", "a ", "\u3000", "#", "##"}) {
+            const std::string line = fmt::format("{}{}x]y", before, keyword);
+            CHECK(without_commands(line).find(keyword.substr(keyword.size() - 2)) == std::string::npos);
+            CHECK(markdown_text(line).find(keyword) == std::string::npos);
+        }
+    }
+}
+
+TEST_CASE("what a terminal shows steers neither it nor its reader", "[unit]")
+{
+    const std::string hostile = "a\x1b[2Jb\u009Bc\u202Ed\u2066e\u200Ff\u061Cg\nh";
+    CHECK(inert_lines(hostile) == "a\uFFFD[2Jb\uFFFDc\uFFFDd\uFFFDe\uFFFDf\uFFFDg\nh");
+    CHECK(base::printable("a\u202Eb\u200Fc\u2028d\u2066e\u061Cf\u3000") ==
+          "a\\xe2\\x80\\xaeb\\xe2\\x80\\x8fc\\xe2\\x80\\xa8d\\xe2\\x81\\xa6e\\xd8\\x9cf\u3000");
 }
 
 }  // namespace memsweep::reporters
