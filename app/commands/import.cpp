@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -40,14 +42,34 @@ std::string bad_lines_text(const trace::ImportSink& sink)
     return text + (sink.bad_lines() > sink.first_bad_lines().size() ? "; ..." : "");
 }
 
+std::string differing_totals_text(const trace::ImportSink& sink)
+{
+    std::string text;
+    std::size_t named = 0;
+    for (const trace::StatedTotal& total : sink.stated_totals()) {
+        if (total.stated == total.imported) {
+            continue;
+        }
+        if (++named > trace::named_bad_lines) {
+            return text + "; ...";
+        }
+        text += fmt::format("{}{}: {} by the log, {} imported", text.empty() ? "" : "; ", total.what, total.stated,
+                            total.imported);
+    }
+    return text;
+}
+
 trace::TraceSummary summary_of(const trace::ImportSink& sink, const trace::ImportFormat& format, trace::Facts facts)
 {
+    std::vector<trace::StatedTotal> stated = sink.stated_totals();
+    std::ranges::sort(stated, {}, &trace::StatedTotal::what);  // as they are read from the trace
     return {.totals = sink.accounting().totals(),
             .sizes = sink.accounting().sizes(),
             .lifetimes = sink.accounting().lifetimes(),
             .facts = std::move(facts),
             .ticks_per_second = format.ticks_per_second,
-            .bad_lines = sink.bad_lines()};
+            .bad_lines = sink.bad_lines(),
+            .stated_totals = std::move(stated)};
 }
 
 base::Expected<ExitCode> execute(const ImportCommand& command, const GlobalOptions& global)
@@ -72,10 +94,19 @@ base::Expected<ExitCode> execute(const ImportCommand& command, const GlobalOptio
             return refuse("refused for its bad lines (--strict)", command.log);
         }
     }
-    const trace::Facts facts{{"source", std::string{(*format)->name}},
-                             {trace::bad_lines_fact, std::to_string(sink.bad_lines())},
-                             {"ghosts", std::to_string(sink.ghosts())}};
-    MEMSWEEP_TRY(writer.finish(facts));
+    if (const std::string differing = differing_totals_text(sink); !differing.empty()) {
+        print_note(fmt::format("{}: not all of it was understood: {}", command.log, differing));
+        if (command.strict) {
+            return refuse("refused for totals that it states otherwise (--strict)", command.log);
+        }
+    }
+    trace::Facts facts{{"source", std::string{(*format)->name}},
+                       {trace::bad_lines_fact, std::to_string(sink.bad_lines())},
+                       {trace::ghosts_fact, std::to_string(sink.ghosts())}};
+    facts.insert(sink.facts().begin(), sink.facts().end());
+    trace::Facts written = facts;
+    written.merge(trace::stated_facts(sink.stated_totals()));
+    MEMSWEEP_TRY(writer.finish(written));
     MEMSWEEP_TRY(output.commit());
     if (command.out == "-" || (global.quiet && !command.json)) {
         return ExitCode::done;
@@ -102,9 +133,12 @@ void add_import(Command& program, const GlobalOptions& global)
                    "Which block of a class heaptrack means: lifo, fifo, random");
     command.option("--uid UID", value::number(import.uid, 0, UINT64_MAX),
                    "Umpire 4 and before: only the events of this process");
-    command.flag("--strict", import.strict, "Refuse a log with bad lines, which otherwise are counted and left out");
+    command.flag(
+        "--strict", import.strict,
+        "Refuse a log with bad lines, which otherwise are counted and left out, or with other totals than it states");
     command.flag("--json", import.json, "The totals as JSON");
-    command.footer = "Exit codes: 0 imported; 2 unreadable, of an unknown format, or --strict and a line is bad.";
+    command.footer = "Exit codes: 0 imported; 2 unreadable, of an unknown format, or --strict and a line is bad or a "
+                     "total differs.";
 }
 
 }  // namespace memsweep::app

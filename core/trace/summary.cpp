@@ -22,6 +22,20 @@ std::uint64_t count_in(const Facts& facts, const std::string& name)
     return fact == facts.end() ? 0 : base::parse_number(fact->second).value_or(0);
 }
 
+void take_stated_totals(TraceSummary& summary)
+{
+    const std::string_view prefix = stated_fact;
+    for (const auto& [name, value] : summary.facts) {
+        if (name.starts_with(prefix)) {
+            std::string_view imported = value;
+            const auto stated = base::parse_number(base::take_until(imported, ' '));
+            summary.stated_totals.push_back(
+                {name.substr(prefix.size()), stated.value_or(0), base::parse_number(imported).value_or(0)});
+        }
+    }
+    std::erase_if(summary.facts, [&](const auto& fact) { return fact.first.starts_with(prefix); });
+}
+
 // What each process has of the accounting's counts, event by event.
 class ProcessAccounts {
   public:
@@ -216,6 +230,15 @@ Totals Accounting::totals() const
     return totals;
 }
 
+Facts stated_facts(const std::vector<StatedTotal>& totals)
+{
+    Facts facts;
+    for (const StatedTotal& total : totals) {
+        facts[stated_fact + total.what] = std::to_string(total.stated) + " " + std::to_string(total.imported);
+    }
+    return facts;
+}
+
 TraceSummary summarize(TraceReader& reader)
 {
     TraceSummary summary;
@@ -241,6 +264,7 @@ TraceSummary summarize(TraceReader& reader)
     summary.ticks_per_second = reader.header().ticks_per_second;
     summary.bad_lines = count_in(summary.facts, bad_lines_fact);
     accounts.finish(accounting, summary);
+    take_stated_totals(summary);
     return summary;
 }
 

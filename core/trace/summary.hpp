@@ -87,6 +87,14 @@ class Accounting {
     Histogram lifetimes_{};
 };
 
+// A total that the log of an imported trace states, beside what its events add up to.
+struct StatedTotal {
+    std::string what;  // "allocations of process 14505"
+    std::uint64_t stated{};
+    std::uint64_t imported{};
+};
+[[nodiscard]] Facts stated_facts(const std::vector<StatedTotal>& totals);
+
 struct Space {
     std::string name;
     SpaceKind kind{};
@@ -119,10 +127,11 @@ struct TraceSummary {
     Histogram lifetimes{};
     std::map<EventKind, std::uint64_t> by_kind;
     std::map<std::uint32_t, Space> spaces;
-    Facts facts;  // without those of program_fact
+    Facts facts;  // without those of program_fact and stated_fact
     Damage damage;
     std::uint64_t ticks_per_second{};
-    std::uint64_t bad_lines{};  // of the log that the trace was imported from
+    std::uint64_t bad_lines{};               // of the log that the trace was imported from
+    std::vector<StatedTotal> stated_totals;  // by that log
 };
 
 // Totals whose impossible_event is not 0 are wrong from there on: possible_total() makes an error of it.

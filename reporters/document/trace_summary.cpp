@@ -36,7 +36,9 @@ Table totals_table(const TraceSummary& summary)
 {
     const trace::Totals& totals = summary.totals;
     Table table{.title = "Totals", .columns = {Column::key("what"), Column::number("value")}};
-    const auto row = [&](const char* name, const std::string& value) { table.rows.push_back({{name}, {value}}); };
+    const auto row = [&](const std::string& name, const std::string& value) {
+        table.rows.push_back({{name}, {value}});
+    };
     row("events", count_text(totals.events));
     row("processes", count_text(totals.processes));
     row("threads", count_text(totals.threads));
@@ -59,6 +61,11 @@ Table totals_table(const TraceSummary& summary)
     row_unless_zero("frees of unknown blocks", totals.unknown_frees);
     row_unless_zero("allocations at a live block's place", totals.duplicate_allocations);
     row_unless_zero("bad lines in the log", summary.bad_lines);
+    for (const trace::StatedTotal& total : summary.stated_totals) {
+        if (total.stated != total.imported) {
+            row(fmt::format("{}, by the log itself", inert_text(total.what)), count_text(total.stated));
+        }
+    }
     if (totals.peak_mapped_bytes != 0) {
         row("peak mapped bytes", base::format_size(totals.peak_mapped_bytes));
     }

@@ -285,7 +285,10 @@ std::string to_json(const trace::TraceSummary& summary)
                      {"unknown_frees", totals.unknown_frees},
                      {"duplicate_allocations", totals.duplicate_allocations},
                      {"failures", totals.failures},
-                     {"bad_lines", summary.bad_lines}};
+                     {"bad_lines", summary.bad_lines},
+                     {"stated_totals", json_list(summary.stated_totals, [](const trace::StatedTotal& total) {
+                          return Json{{"what", total.what}, {"stated", total.stated}, {"imported", total.imported}};
+                      })}};
     if (!summary.by_kind.empty()) {  // an import counts no more than the totals
         add_details(document, summary);
     }

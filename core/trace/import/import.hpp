@@ -53,11 +53,19 @@ class ImportSink {
     void define_space(std::uint32_t space, SpaceKind kind, std::uint32_t device, std::string_view name);
     void bad(std::uint64_t number, std::string_view reason);
     void count_ghost() noexcept { ++ghosts_; }
+    void state_total(std::string what, std::uint64_t stated, std::uint64_t imported)
+    {
+        stated_totals_.push_back({std::move(what), stated, imported});
+    }
+    // Something of the log that its events do not show, for those who read the trace.
+    void state_fact(const std::string& name, std::string value) { facts_[name] = std::move(value); }
 
     [[nodiscard]] const Accounting& accounting() const noexcept { return accounting_; }
     [[nodiscard]] std::uint64_t bad_lines() const noexcept { return bad_lines_; }
     [[nodiscard]] const std::vector<BadLine>& first_bad_lines() const noexcept { return first_bad_lines_; }
     [[nodiscard]] std::uint64_t ghosts() const noexcept { return ghosts_; }
+    [[nodiscard]] const std::vector<StatedTotal>& stated_totals() const noexcept { return stated_totals_; }
+    [[nodiscard]] const Facts& facts() const noexcept { return facts_; }
 
   private:
     TraceWriter* writer_;
@@ -65,6 +73,8 @@ class ImportSink {
     std::vector<BadLine> first_bad_lines_;
     std::uint64_t bad_lines_{};
     std::uint64_t ghosts_{};  // blocks that were live before the log begins
+    std::vector<StatedTotal> stated_totals_;
+    Facts facts_;
 };
 
 struct ImportFormat {

@@ -30,6 +30,10 @@ class HeaptrackLines {
         if (trimmed(line).empty()) {
             return nullptr;
         }
+        if (trimmed(line) == "A") {
+            sink_->state_fact(beginning_fact, "heaptrack was attached to the program while it ran");
+            return nullptr;
+        }
         if (line.size() < 2 || line[1] != ' ' || modes.find(line[0]) == std::string_view::npos) {
             return "not a line of heaptrack: expected a letter and a blank";
         }

@@ -27,6 +27,8 @@ struct Entry {
     std::uint32_t device;
 };
 
+constexpr std::uint64_t grain_bytes = 512;  // what PyTorch rounds sizes up to
+
 using DeviceAddress = std::pair<std::uint32_t, std::uint64_t>;  // device, address
 
 constexpr std::array<LoggedAction, 9> pytorch_actions{{{"alloc", EventKind::malloc},
@@ -57,11 +59,13 @@ class Snapshot {
         }
         order_entries();
         map_older_segments();
+        choose_unit();
         find_ghosts();
         std::uint64_t number = 0;
         for (const Entry& entry : entries_) {
             add(entry, ++number);
         }
+        state_totals();
         return true;
     }
 
@@ -135,6 +139,7 @@ class Snapshot {
         }
         for (const auto& [device, ranges] : mapped) {
             for (const auto& [begin, end] : ranges) {
+                sink_->state_fact(beginning_fact, "the allocator had taken segments before the snapshot's ring begins");
                 name_device(device);
                 sink_->add({.kind = EventKind::map,
                             .space = device,
@@ -179,22 +184,85 @@ class Snapshot {
                 add_ghost(place, unsigned_of(*value, "size"), unsigned_of(*value, "stream"));
             }
         }
+        for_each_active([&](const DeviceAddress& place, const PickleValue& block, const PickleValue& segment) {
+            if (seen.insert(place).second) {
+                const std::uint64_t asked = unsigned_of(block, "requested_size");
+                add_ghost(place, as_requested_ && asked != 0 ? asked : unsigned_of(block, "size"),
+                          unsigned_of(segment, "stream"));
+            }
+        });
+    }
+
+    // Calls visit(place, block, segment) for each block that is live at the snapshot.
+    template <typename Visit>
+    void for_each_active(Visit visit) const
+    {
         for (const PickleValue* segment : segments()) {
-            find_ghosts_in(*segment, seen);
+            std::uint64_t address = unsigned_of(*segment, "address");
+            const auto device = static_cast<std::uint32_t>(segment->integer_of("device"));
+            for (const PickleValue* block : segment->items_of("blocks")) {
+                address = block->get("address") != nullptr ? unsigned_of(*block, "address") : address;
+                if (starts_active(*block)) {
+                    visit(DeviceAddress{device, address}, *block, *segment);
+                }
+                address += unsigned_of(*block, "size");
+            }
         }
     }
 
-    void find_ghosts_in(const PickleValue& segment, std::set<DeviceAddress>& seen)
+    // The ring and the segments do not always count alike: a block of the segments has what was asked for beside what
+    // it takes, or, in older snapshots, only the latter; an entry of the ring has one of the two. Blocks from before
+    // the ring and those in it shall have one unit: what was asked for, where the snapshot tells it of all.
+    void choose_unit()
     {
-        std::uint64_t address = unsigned_of(segment, "address");
-        const auto device = static_cast<std::uint32_t>(segment.integer_of("device"));
-        for (const PickleValue* block : segment.items_of("blocks")) {
-            const std::uint64_t size = unsigned_of(*block, "size");
-            address = block->get("address") != nullptr ? unsigned_of(*block, "address") : address;
-            if (starts_active(*block) && seen.insert({device, address}).second) {
-                add_ghost({device, address}, size, unsigned_of(segment, "stream"));
+        std::map<DeviceAddress, std::uint64_t> last;  // sizes in the ring
+        bool are_whole_grains = true;
+        for (const auto& [value, device] : entries_) {
+            if (kind_of(pytorch_actions, value->text_of("action")) == EventKind::malloc) {
+                last[{device, unsigned_of(*value, "addr")}] = unsigned_of(*value, "size");
+                are_whole_grains = are_whole_grains && unsigned_of(*value, "size") % grain_bytes == 0;
             }
-            address += size;
+        }
+        std::size_t as_asked = 0;
+        std::size_t as_taken = 0;
+        bool tells_all = true;
+        for_each_active([&](const DeviceAddress& place, const PickleValue& block, const PickleValue& /*segment*/) {
+            const auto in_ring = last.find(place);
+            const std::uint64_t asked = unsigned_of(block, "requested_size");
+            tells_all = tells_all && (asked != 0 || in_ring != last.end());
+            if (in_ring != last.end() && asked != 0 && asked != unsigned_of(block, "size")) {
+                as_asked += in_ring->second == asked ? 1U : 0U;
+                as_taken += in_ring->second == unsigned_of(block, "size") ? 1U : 0U;
+            }
+        });
+        const bool ring_is_rounded = as_taken > as_asked || (as_asked == 0 && !last.empty() && are_whole_grains);
+        as_requested_ = tells_all && !ring_is_rounded;
+        sink_->state_fact(sizes_fact,
+                          as_requested_ ? "as requested" : "rounded up to 512 B, as PyTorch hands them out");
+    }
+
+    [[nodiscard]] std::uint64_t in_unit(std::uint64_t size) const
+    {
+        const std::uint64_t over = size % grain_bytes;
+        return as_requested_ || over == 0 ? size : base::saturating_add(size, grain_bytes - over);
+    }
+
+    // What is live at the snapshot by its segments, beside what the events leave.
+    void state_totals()
+    {
+        if (segments().empty()) {
+            return;
+        }
+        std::uint64_t blocks = 0;
+        std::uint64_t bytes = 0;
+        for_each_active([&](const DeviceAddress& /*place*/, const PickleValue& block, const PickleValue& /*segment*/) {
+            ++blocks;
+            bytes = base::saturating_add(bytes, unsigned_of(block, "requested_size"));
+        });
+        const Totals totals = sink_->accounting().totals();
+        sink_->state_total("blocks live at the snapshot", blocks, totals.end_live_blocks);
+        if (as_requested_) {
+            sink_->state_total("bytes live at the snapshot", bytes, totals.end_live_bytes);
         }
     }
 
@@ -206,7 +274,7 @@ class Snapshot {
                     .space = block.first,
                     .stream = stream,
                     .address = block.second,
-                    .size = size,
+                    .size = in_unit(size),
                     .ticks = first_ticks_});
     }
 
@@ -225,6 +293,9 @@ class Snapshot {
                     .address = unsigned_of(*entry.value, "addr"),
                     .size = unsigned_of(*entry.value, "size"),
                     .ticks = ticks_of(*entry.value)};
+        if (action == "alloc") {
+            event.size = in_unit(event.size);
+        }
         if (action == "snapshot") {
             return;
         }
@@ -243,6 +314,7 @@ class Snapshot {
     std::vector<Entry> entries_;
     std::set<std::uint32_t> named_;
     std::uint64_t first_ticks_{};
+    bool as_requested_{};  // sizes are what was asked for, not what PyTorch rounds it up to
 };
 
 base::Expected<void> import_pytorch(LogText& log, ImportSink& sink, const ImportOptions& options)

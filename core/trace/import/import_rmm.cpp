@@ -1,14 +1,17 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
+#include <set>
 
 #include "core/trace/import/import.hpp"
+#include "core/trace/import/log_clock.hpp"
 
 namespace memsweep::trace {
 namespace {
 
 constexpr std::size_t max_columns = 16;
-constexpr std::uint64_t day_ns = 86'400'000'000'000;
+constexpr std::uint64_t max_device = 4095;
 
 bool is_rmm(std::string_view head)
 {
@@ -21,6 +24,7 @@ bool is_rmm(std::string_view head)
 struct Columns {
     std::size_t thread = 0, time = 1, action = 2, pointer = 3, size = 4, stream = 5;
     std::size_t device = max_columns;
+    std::size_t live_blocks = max_columns;  // CNMeM's count of them
     std::size_t needed = 5;
 };
 
@@ -55,6 +59,7 @@ bool read_header(std::string_view line, Columns& columns)
          : label == "Size" || label == "Size (bytes)" ? found.size
          : label == "Stream"                          ? found.stream
          : label == "Device ID"                       ? found.device
+         : label == "Current Allocs"                  ? found.live_blocks
                                                       : found.needed) = i;
     }
     if (std::max({found.action, found.pointer, found.size}) >= max_columns) {
@@ -64,63 +69,6 @@ bool read_header(std::string_view line, Columns& columns)
     columns = found;
     return true;
 }
-
-// What follows a decimal point, in nanoseconds.
-std::optional<std::uint64_t> fraction_ns(std::string_view digits)
-{
-    std::uint64_t value = 0;
-    for (std::size_t i = 0; i < 9; ++i) {
-        const char digit = i < digits.size() ? digits[i] : '0';
-        if (digit < '0' || digit > '9') {
-            return std::nullopt;
-        }
-        value = value * 10 + static_cast<unsigned>(digit - '0');
-    }
-    return value;
-}
-
-// "22:30:49.650739", with ':' before the fraction in older logs, or seconds since 1970.
-std::optional<std::uint64_t> time_ns(std::string_view text, bool& is_time_of_day)
-{
-    is_time_of_day = text.size() >= 8 && text[2] == ':' && text[5] == ':';
-    if (is_time_of_day) {
-        const auto hours = parse_number(text.substr(0, 2));
-        const auto minutes = parse_number(text.substr(3, 2));
-        const auto seconds = parse_number(text.substr(6, 2));
-        const auto fraction = fraction_ns(text.size() > 9 ? text.substr(9) : std::string_view{});
-        if (!hours || !minutes || !seconds || !fraction || (text.size() > 8 && text[8] != '.' && text[8] != ':')) {
-            return std::nullopt;
-        }
-        return (*hours * 3600 + *minutes * 60 + *seconds) * 1'000'000'000 + *fraction;
-    }
-    const auto seconds = parse_number(take_until(text, '.'));
-    const auto fraction = fraction_ns(text);
-    if (!seconds || !fraction || *seconds > 10'000'000'000) {
-        return std::nullopt;
-    }
-    return *seconds * 1'000'000'000 + *fraction;
-}
-
-// A time of day begins again at midnight.
-class LogClock {
-  public:
-    std::uint64_t read(std::string_view text)
-    {
-        bool is_time_of_day = false;
-        const auto time = time_ns(text, is_time_of_day);
-        if (!time) {
-            return last_;
-        }
-        if (is_time_of_day && *time + days_ + day_ns / 2 < last_) {
-            days_ += day_ns;
-        }
-        return last_ = *time + (is_time_of_day ? days_ : 0);
-    }
-
-  private:
-    std::uint64_t last_{};
-    std::uint64_t days_{};
-};
 
 // "name.dev3.csv": RMM for Python writes a log per device.
 std::uint32_t device_in(const std::string& name)
@@ -146,6 +94,7 @@ class RmmRows {
     RmmRows(ImportSink& sink, const ImportOptions& options) : sink_{&sink}, file_device_{device_in(options.name)}
     {
         sink.define_space(0, SpaceKind::device, file_device_, "device");
+        defined_.insert(0);
     }
 
     const char* add(std::string_view line)
@@ -159,6 +108,16 @@ class RmmRows {
         }
         std::fill(row_.begin() + static_cast<std::ptrdiff_t>(count), row_.end(), std::string_view{});
         return add(row_);
+    }
+
+    // CNMeM's log says after each row how many blocks are live, on all devices together by their addresses alone.
+    [[nodiscard]] const char* finish() const
+    {
+        if (stated_live_blocks_ && defined_.size() == 1) {
+            sink_->state_total("blocks live at the end", *stated_live_blocks_,
+                               sink_->accounting().totals().end_live_blocks);
+        }
+        return nullptr;
     }
 
   private:
@@ -186,6 +145,9 @@ class RmmRows {
         if (!thread || !stream) {
             return !thread ? "invalid thread" : "invalid stream";
         }
+        if (device.value_or(0) > max_device) {
+            return "invalid device";
+        }
         Event event{.thread = static_cast<std::uint32_t>(*thread),
                     .space = device ? static_cast<std::uint32_t>(*device) : 0,
                     .stream = *stream,
@@ -198,7 +160,11 @@ class RmmRows {
         set_kind(event, *kind);
         event.old_address = *kind == EventKind::realloc ? *address : 0;
         event.ticks = clock_.read(field(row, columns_.time));
+        if (defined_.insert(event.space).second) {
+            sink_->define_space(event.space, SpaceKind::device, event.space, "device");
+        }
         sink_->add(event);
+        stated_live_blocks_ = parse_number(field(row, columns_.live_blocks));
         return nullptr;
     }
 
@@ -207,6 +173,8 @@ class RmmRows {
     Row row_;
     LogClock clock_;
     std::uint32_t file_device_;
+    std::optional<std::uint64_t> stated_live_blocks_;
+    std::set<std::uint32_t> defined_;  // devices that the log's rows name
 };
 
 }  // namespace

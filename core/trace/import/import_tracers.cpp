@@ -1,250 +1,218 @@
-// Calls of allocation functions as tracers print them: "malloc(16) = 0x4A46040" (valgrind, ltrace), and
-// "@ caller + 0x55da66fe42a0 0x10" (glibc's mtrace).
+// Calls of allocation functions as valgrind prints them, "malloc(16) = 0x4A46040", and as glibc's mtrace does,
+// "@ caller + 0x55da66fe42a0 0x10".
 #include <algorithm>
-#include <array>
 #include <map>
 #include <string>
 
 #include "core/base/checked.hpp"
 #include "core/trace/import/import.hpp"
+#include "core/trace/import/log_clock.hpp"
+#include "core/trace/import/traced_call.hpp"
 
 namespace memsweep::trace {
 namespace {
 
-enum class CallShape { malloc, calloc, realloc, reallocarray, memalign, free, posix_memalign };
-
-struct TracedFunction {
-    std::string_view name;
-    CallShape shape;
-};
-
-constexpr std::array traced_functions{
-    TracedFunction{"malloc", CallShape::malloc},
-    TracedFunction{"calloc", CallShape::calloc},
-    TracedFunction{"realloc", CallShape::realloc},
-    TracedFunction{"reallocarray", CallShape::reallocarray},
-    TracedFunction{"memalign", CallShape::memalign},
-    TracedFunction{"aligned_alloc", CallShape::memalign},
-    TracedFunction{"valloc", CallShape::malloc},
-    TracedFunction{"pvalloc", CallShape::malloc},
-    TracedFunction{"posix_memalign", CallShape::posix_memalign},
-    TracedFunction{"free", CallShape::free},
-    TracedFunction{"cfree", CallShape::free},
-    TracedFunction{"_Znwm", CallShape::malloc},
-    TracedFunction{"_Znam", CallShape::malloc},
-    TracedFunction{"_ZnwmRKSt9nothrow_t", CallShape::malloc},
-    TracedFunction{"_ZnamRKSt9nothrow_t", CallShape::malloc},
-    TracedFunction{"_ZdlPv", CallShape::free},
-    TracedFunction{"_ZdaPv", CallShape::free},
-    TracedFunction{"_ZdlPvm", CallShape::free},
-    TracedFunction{"_ZdaPvm", CallShape::free},
-};
-
-// The last call of an allocation function in a text: tracers print one call inside another.
-struct TracedCall {
-    const TracedFunction* function{};  // nullptr: there is none
-    std::string_view rest;             // behind the opening parenthesis
-};
-
-TracedCall find_call(std::string_view text)
-{
-    const auto is_word = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    };
-    TracedCall found;
-    for (std::size_t open = text.find('('); open != std::string_view::npos; open = text.find('(', open + 1)) {
-        std::size_t begin = open;
-        while (begin > 0 && is_word(text[begin - 1])) {
-            --begin;
-        }
-        const std::string_view name = text.substr(begin, open - begin);
-        const auto* const function = std::ranges::find(traced_functions, name, &TracedFunction::name);
-        if (function != traced_functions.end()) {
-            found = {function, text.substr(open + 1)};
-        }
-    }
-    return found;
-}
-
-// Sizes are decimal, also behind a word: "al 64, size 100".
-std::optional<std::uint64_t> size_in(std::string_view text)
-{
-    text = trimmed(text);
-    return parse_number(take_last_word(text));
-}
-
-std::optional<std::uint64_t> product(std::optional<std::uint64_t> a, std::optional<std::uint64_t> b)
-{
-    return a && b ? base::checked_mul(*a, *b) : std::nullopt;
-}
-
-// These fill in kind, addresses and sizes of the event; false where the text of the call cannot be read.
-bool read_allocation(Event& event, EventKind kind, std::optional<std::uint64_t> size, std::string_view result)
-{
-    const auto address = parse_pointer(result);
-    if (!size || !address) {
-        return false;
-    }
-    event.kind = *address == 0 && *size != 0 ? EventKind::failed_alloc : kind;
-    event.address = *address;
-    event.size = *size;
-    return true;
-}
-
-bool read_reallocation(Event& event, std::string_view old, std::optional<std::uint64_t> size, std::string_view result)
-{
-    const auto old_address = parse_pointer(trimmed(old));
-    if (!old_address) {
-        return false;
-    }
-    if (*old_address != 0 && size == std::optional<std::uint64_t>{0} && parse_pointer(result).value_or(0) == 0) {
-        event.kind = EventKind::realloc;
-        event.old_address = *old_address;
-        return true;
-    }
-    const bool good = read_allocation(event, EventKind::realloc, size, result);
-    event.old_address = event.kind == EventKind::realloc ? *old_address : 0;
-    return good;
-}
-
-bool read_call(Event& event, CallShape shape, std::string_view arguments, std::string_view result)
-{
-    const std::string_view first = take_until(arguments, ',');
-    switch (shape) {
-    case CallShape::malloc:
-        return read_allocation(event, EventKind::malloc, size_in(first), result);
-    case CallShape::calloc:
-        return read_allocation(event, EventKind::calloc, product(size_in(first), size_in(arguments)), result);
-    case CallShape::realloc:
-        return read_reallocation(event, first, size_in(arguments), result);
-    case CallShape::reallocarray: {
-        const std::string_view count = take_until(arguments, ',');
-        return read_reallocation(event, first, product(size_in(count), size_in(arguments)), result);
-    }
-    case CallShape::memalign:
-        event.alignment = size_in(first).value_or(1);
-        return read_allocation(event, EventKind::aligned_alloc, size_in(arguments), result);
-    case CallShape::posix_memalign:
-        return false;  // it returns its block through memory that no tracer prints
-    case CallShape::free:
-        break;
-    }
-    const auto address = parse_pointer(trimmed(first));
-    event.kind = EventKind::free;
-    event.address = address.value_or(0);
-    return address.has_value();
-}
-
-// `rest`: "16) = 0x4A46040". Returns why the call is bad, or nullptr.
-const char* add_call(ImportSink& sink, std::uint32_t process, CallShape shape, std::string_view rest, bool has_result)
-{
-    const std::size_t close = rest.find(')', has_result && rest.starts_with("(nil)") ? 5 : 0);
-    const std::size_t equals = rest.find('=', close == std::string_view::npos ? 0 : close);
-    const bool is_whole = close != std::string_view::npos && (!has_result || equals != std::string_view::npos);
-    const std::string_view result = equals == std::string_view::npos ? std::string_view{} : rest.substr(equals + 1);
-    Event event{.process = process};
-    if (!is_whole || !read_call(event, shape, rest.substr(0, close), trimmed(result))) {
-        return "a call whose arguments or result cannot be read";
-    }
-    if (event.kind != EventKind::free || event.address != 0) {
-        sink.add(event);
-    }
-    return nullptr;
-}
-
-constexpr const char* no_calls = "no call of an allocation function";
-
 bool is_valgrind(std::string_view head)
 {
     return has_line_with(head, "--", "-- malloc(") || has_line_with(head, "==", "alloc") ||
-           has_line_with(head, "==", "Memcheck") || has_line_with(head, "--", "alloc(");
+           has_line_with(head, "==", "Memcheck") || has_line_with(head, "--", "alloc(") ||
+           has_line_with(head, "--", "-- _Zn");
 }
 
-// "--PID-- malloc(16) = 0x4A46040"; other lines are those of valgrind and of the program.
+// What stands between the marks before valgrind's lines: "14505", or with --time-stamp=yes "00:00:00:06.289 14831".
+struct LineMark {
+    std::uint32_t process{};
+    std::string_view stamp;
+    std::string_view text;  // behind the mark
+};
+
+std::optional<LineMark> mark_of(std::string_view line, std::string_view sign)
+{
+    const std::size_t end = line.starts_with(sign) ? line.find(sign, sign.size()) : std::string_view::npos;
+    if (end == std::string_view::npos) {
+        return std::nullopt;
+    }
+    std::string_view between = line.substr(sign.size(), end - sign.size());
+    const auto process = parse_number(take_last_word(between));
+    return process ? std::optional{LineMark{static_cast<std::uint32_t>(*process), trimmed(between),
+                                            trimmed(line.substr(end + sign.size()))}}
+                   : std::nullopt;
+}
+
+// "days:hours:minutes:seconds.milliseconds" since valgrind began.
+std::optional<std::uint64_t> elapsed_ns(std::string_view stamp)
+{
+    const auto days = parse_number(take_until(stamp, ':'));
+    bool is_time_of_day = false;
+    const auto rest = time_ns(stamp, is_time_of_day);
+    return days && *days < 10'000 && rest && is_time_of_day ? std::optional{*days * 86'400 * ns_ticks + *rest}
+                                                            : std::nullopt;
+}
+
+// "23 allocs, 22 frees, 110,160 bytes allocated", as valgrind counts them: a reallocation is one of each, a free of
+// what is no block one too, and what was refused none.
+struct HeapUsage {
+    std::uint64_t allocations{};
+    std::uint64_t frees{};
+    std::uint64_t bytes{};
+
+    void add(const Event& event)
+    {
+        const bool gives = event.kind != EventKind::free && event.kind != EventKind::failed_alloc && event.address != 0;
+        allocations += gives ? 1U : 0U;
+        bytes = base::saturating_add(bytes, gives ? event.size : 0);
+        frees += event.kind == EventKind::free || event.old_address != 0 ? 1U : 0U;
+    }
+};
+
+std::optional<std::uint64_t> take_count(std::string_view& text, std::string_view unit)
+{
+    std::string digits;
+    for (const char digit : trimmed(take_until(text, ' '))) {
+        digits += digit == ',' ? std::string{} : std::string{digit};
+    }
+    text = trimmed(text);
+    const bool has_unit = text.starts_with(unit);
+    text.remove_prefix(has_unit ? unit.size() : 0);
+    text = trimmed(text);
+    return has_unit ? parse_number(digits) : std::nullopt;
+}
+
+std::optional<HeapUsage> heap_usage_in(std::string_view text)
+{
+    constexpr std::string_view title = "total heap usage: ";
+    if (!text.starts_with(title)) {
+        return std::nullopt;
+    }
+    text.remove_prefix(title.size());
+    const auto allocations = take_count(text, "allocs,");
+    const auto frees = take_count(text, "frees,");
+    const auto bytes = take_count(text, "bytes allocated");
+    return allocations && frees && bytes ? std::optional{HeapUsage{*allocations, *frees, *bytes}} : std::nullopt;
+}
+
+// The functions of allocation that valgrind prints and that give no block, nor take one.
+bool is_question(std::string_view name)
+{
+    return name.starts_with("malloc_") || name.starts_with("mall");
+}
+
+// A name that valgrind may print before "(" where it traces calls, and that speaks of allocation.
+bool speaks_of_allocation(std::string_view name)
+{
+    const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+    const bool is_name = name.find_first_of(" :.<>") == std::string_view::npos;
+    return is_name && !is_question(name) && (has("alloc") || has("free") || has("memalign"));
+}
+
+// "--PID-- malloc(16) = 0x4A46040", and "==PID==   total heap usage: ..." at a process's end; other lines are those of
+// valgrind and of the program.
 class ValgrindLines {
   public:
     ValgrindLines(ImportSink& sink, const ImportOptions& /*options*/) : sink_{&sink} {}
 
     const char* add(std::string_view line)
     {
-        const std::size_t end = line.starts_with("--") ? line.find("-- ", 2) : std::string_view::npos;
-        const auto process = end == std::string_view::npos ? std::nullopt : parse_number(line.substr(2, end - 2));
-        const TracedCall call = process ? find_call(line) : TracedCall{};
-        has_calls_ = has_calls_ || call.function != nullptr;
-        return call.function == nullptr
-                   ? nullptr
-                   : add_call(*sink_, static_cast<std::uint32_t>(*process), call.function->shape, call.rest, false);
+        if (const auto mark = mark_of(line, "==")) {
+            read_message(*mark);
+            return nullptr;
+        }
+        const auto mark = mark_of(line, "--");
+        return mark ? read_trace(*mark) : nullptr;
     }
-    const char* finish() const { return has_calls_ ? nullptr : no_calls; }
+
+    const char* finish()
+    {
+        for (const auto& [process, counted] : processes_) {
+            if (counted.stated) {
+                compare(process, counted);
+            }
+        }
+        return has_calls_ || is_whole_ ? nullptr : "no call of an allocation function";
+    }
 
   private:
-    ImportSink* sink_;
-    bool has_calls_{};
-};
+    struct Process {
+        HeapUsage usage;
+        HeapUsage before;  // of all others, when it was first met: a child of a fork begins with its parent's counts
+        std::optional<HeapUsage> stated;
+    };
 
-bool is_ltrace(std::string_view head)
-{
-    return has_line_with(head, "", "malloc(") && has_line_with(head, "", ") ");
-}
-
-// "PID object->malloc(16) = 0x55da66fe42a0"; a call that another thread interrupts comes in two lines.
-class LtraceLines {
-  public:
-    LtraceLines(ImportSink& sink, const ImportOptions& /*options*/) : sink_{&sink} {}
-
-    const char* add(std::string_view line)
+    Process& process_of(std::uint32_t number)
     {
-        const std::uint32_t process = process_of(line);
-        if (const std::size_t resumed = line.find(" resumed>"); resumed != std::string_view::npos) {
-            return finish_call(process, line.substr(resumed + 9));
+        return processes_.try_emplace(number, Process{.usage = {}, .before = all_, .stated = {}}).first->second;
+    }
+
+    void read_message(const LineMark& mark)
+    {
+        if (mark.text.starts_with("Command: ")) {
+            begin_program(mark.process);
+        } else if (const auto stated = heap_usage_in(mark.text)) {
+            process_of(mark.process).stated = stated;
+            is_whole_ = is_whole_ || stated->allocations == 0;
         }
-        const TracedCall call = find_call(line);
-        if (call.function == nullptr) {
+    }
+
+    // A process that becomes another program, which valgrind follows with --trace-children=yes, begins anew.
+    void begin_program(std::uint32_t number)
+    {
+        const auto known = processes_.find(number);
+        if (known != processes_.end()) {
+            known->second = {};
+            sink_->add({.kind = EventKind::exec, .process = number, .ticks = ticks_});
+        }
+    }
+
+    const char* read_trace(const LineMark& mark)
+    {
+        std::optional<TracedCall> call;
+        std::string_view text = mark.text;
+        for (auto next = call_at(text); next && speaks(next->name); next = call_at(text)) {
+            call = next;  // of a realloc that is an allocation or a free the last: "realloc(0x0,42)malloc(42) = 0x4A"
+            text = next->rest.substr(std::min(next->rest.size(), next->rest.find(')')));
+            text = text.substr(std::min<std::size_t>(text.size(), 1));
+        }
+        if (!call) {
             return nullptr;
         }
         has_calls_ = true;
-        if (const std::size_t cut = call.rest.find("<unfinished"); cut != std::string_view::npos) {
-            unfinished_[process] = {call.function->shape, std::string{call.rest.substr(0, cut)}};
-            return nullptr;
+        ticks_ = elapsed_ns(mark.stamp).value_or(ticks_);
+        Event event{.process = mark.process, .ticks = ticks_};
+        const auto shape = shape_of(call->name);
+        if (!shape || !read_call(event, *shape, call->rest)) {
+            return shape ? "a call whose arguments or result cannot be read" : "an allocation function that is unknown";
         }
-        return add_call(*sink_, process, call.function->shape, call.rest, true);
-    }
-    const char* finish() const
-    {
-        return !has_calls_            ? no_calls
-               : !unfinished_.empty() ? "the log ends within a call: a line without its resumed one"
-                                      : nullptr;
-    }
-
-  private:
-    struct Unfinished {
-        CallShape shape{};
-        std::string arguments;
-    };
-
-    static std::uint32_t process_of(std::string_view line)
-    {
-        line = trimmed(line);
-        if (line.starts_with("[pid ")) {
-            line.remove_prefix(5);
+        if (event.kind != EventKind::free || event.address != 0) {
+            process_of(mark.process).usage.add(event);
+            all_.add(event);
+            sink_->add(event);
         }
-        const std::string_view digits = line.substr(0, line.find_first_not_of("0123456789"));
-        return static_cast<std::uint32_t>(parse_number(digits).value_or(0));
+        return nullptr;
     }
 
-    const char* finish_call(std::uint32_t process, std::string_view rest)
+    static bool speaks(std::string_view name) { return shape_of(name).has_value() || speaks_of_allocation(name); }
+
+    void compare(std::uint32_t number, const Process& process)
     {
-        const auto begun = unfinished_.extract(process);
-        if (begun.empty()) {
-            return nullptr;  // of a call that allocates nothing
-        }
-        const auto& [shape, arguments] = begun.mapped();
-        return add_call(*sink_, process, shape, arguments + std::string{rest}, true);
+        const auto one = [&](std::string_view what, std::uint64_t HeapUsage::*count) {
+            const std::uint64_t stated = process.stated.value_or(HeapUsage{}).*count;
+            const std::uint64_t imported = process.usage.*count;
+            const bool is_of_fork = stated > imported && stated - imported <= process.before.*count;
+            if (!is_of_fork) {
+                sink_->state_total(fmt::format("{} of process {}", what, number), stated, imported);
+            }
+        };
+        one("allocations", &HeapUsage::allocations);
+        one("frees", &HeapUsage::frees);
+        one("bytes allocated", &HeapUsage::bytes);
     }
 
     ImportSink* sink_;
-    std::map<std::uint32_t, Unfinished> unfinished_;
+    std::map<std::uint32_t, Process> processes_;
+    HeapUsage all_;
+    std::uint64_t ticks_{};
     bool has_calls_{};
+    bool is_whole_{};  // it says that nothing was allocated
 };
 
 bool is_mtrace(std::string_view head)
@@ -326,10 +294,8 @@ class MtraceLines {
 
 }  // namespace
 
-constinit const ImportFormat valgrind_format{"valgrind", "valgrind --trace-malloc=yes", 0, is_valgrind,
+constinit const ImportFormat valgrind_format{"valgrind", "valgrind --trace-malloc=yes", ns_ticks, is_valgrind,
                                              import_lines<ValgrindLines>};
-constinit const ImportFormat ltrace_format{"ltrace", "ltrace -f -e malloc+free+calloc+realloc", 0, is_ltrace,
-                                           import_lines<LtraceLines>};
 constinit const ImportFormat mtrace_format{"mtrace", "glibc's mtrace(), text", 0, is_mtrace, import_lines<MtraceLines>};
 
 }  // namespace memsweep::trace

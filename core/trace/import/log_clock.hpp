@@ -1,0 +1,34 @@
+// The stamps that logs write before what they tell, as one clock that goes on.
+//
+// Units    nanoseconds.
+// Errors   a stamp that cannot be read leaves the clock where it is.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace memsweep::trace {
+
+// "22:30:49.650739", with ':' before the fraction in older logs, or seconds since 1970; empty where it is neither.
+[[nodiscard]] std::optional<std::uint64_t> time_ns(std::string_view text, bool& is_time_of_day);
+
+// A time of day begins again at midnight.
+class LogClock {
+  public:
+    std::uint64_t read(std::string_view text)
+    {
+        bool is_time_of_day = false;
+        const auto time = time_ns(text, is_time_of_day);
+        return time ? set(*time, is_time_of_day) : last_;
+    }
+    std::uint64_t set(std::uint64_t time, bool is_time_of_day);
+    std::uint64_t advance(std::uint64_t by) { return last_ += by; }
+    [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
+
+  private:
+    std::uint64_t last_{};
+    std::uint64_t days_{};
+};
+
+}  // namespace memsweep::trace
