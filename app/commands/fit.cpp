@@ -27,6 +27,8 @@ struct FitCommand {
     std::string out;
     std::vector<std::string> policies;  // empty: all
     std::optional<std::uint64_t> capacity_bytes;
+    std::string capacity_text;            // as it was asked for
+    std::optional<trace::Memory> memory;  // empty: all that the trace has
     std::optional<std::uint64_t> alignment_bytes;
     std::uint64_t runs{1};
 };
@@ -73,22 +75,137 @@ std::string text_of(const FitCommand& command, reporters::FitReport& report, con
     return reporters::to_terminal(report, terminal_style(global));
 }
 
+base::Expected<void> read_capacity(FitCommand& command, const std::string& given)
+{
+    command.capacity_bytes = MEMSWEEP_TRY(base::parse_size(given));
+    const std::size_t unit = given.find_first_not_of("0123456789.");
+    command.capacity_text = unit == std::string::npos ? given + " B" : given.substr(0, unit) + " " + given.substr(unit);
+    return {};
+}
+
+base::Expected<void> read_memory(FitCommand& command, const std::string& given)
+{
+    command.memory = trace::Memory{};
+    if (given != "host") {
+        command.memory->device = static_cast<std::uint32_t>(MEMSWEEP_TRY(value::whole_number(given, 0, UINT32_MAX)));
+    }
+    return {};
+}
+
+std::string name_of(const trace::Memory& memory)
+{
+    return memory.device ? fmt::format("device {}", *memory.device) : std::string{"the host"};
+}
+
+// Bytes of one memory are no help to another: they are fitted apart.
+base::Expected<void> check_memories(const FitCommand& command, const trace::PlacementOps& ops)
+{
+    std::string names;
+    for (const trace::Memory& memory : ops.memories) {
+        names += (names.empty() ? "" : ", ") + name_of(memory);
+    }
+    if (!command.memory && ops.memories.size() > 1) {
+        return refuse(fmt::format("the trace has blocks in {} memories, which hold nothing for each other ({}): "
+                                  "--device N, or --device host, chooses one",
+                                  ops.memories.size(), names),
+                      command.trace);
+    }
+    if (command.memory && !ops.memories.contains(*command.memory) && (command.memory->device || !names.empty())) {
+        return refuse(
+            fmt::format("the trace has no block there{}", names.empty() ? names : "; it has them on " + names),
+            "--device");
+    }
+    return {};
+}
+
+std::uint64_t count_in(const trace::Facts& facts, const char* name)
+{
+    const auto fact = facts.find(name);
+    return fact == facts.end() ? 0 : base::parse_number(fact->second).value_or(0);
+}
+
+std::string counted(std::uint64_t count, const char* one, const char* many)
+{
+    return fmt::format("{} {}", base::format_count(static_cast<double>(count)), count == 1 ? one : many);
+}
+
+std::string refusal_text(const trace::PlacementOps& ops)
+{
+    std::string text = counted(ops.refusals, "request was refused", "requests were refused");
+    if (ops.refused) {
+        text += fmt::format(", the {} of event {} while {} were live: counted as granted and freed at once",
+                            base::format_size(ops.refused->size),
+                            base::format_count(static_cast<double>(ops.refused->event)),
+                            base::format_size(ops.refused->live_bytes));
+    }
+    if (ops.senseless_refusals != 0) {
+        text += fmt::format("; {} for more than 64 PiB, left out", ops.senseless_refusals);
+    }
+    return text + ". What would have followed is not in the trace";
+}
+
+// Whatever the trace does not have of what was done.
+void add_caveats(const trace::PlacementOps& ops, const trace::Facts& facts, reporters::FitReport& report)
+{
+    const auto least = [&](std::string caveat) {
+        report.is_least = true;
+        report.caveats.push_back(std::move(caveat));
+    };
+    if (ops.refusals > ops.senseless_refusals) {
+        least(refusal_text(ops));
+    } else if (ops.refusals != 0) {
+        report.caveats.push_back(refusal_text(ops));
+    }
+    const std::uint64_t ghosts = count_in(facts, trace::ghosts_fact);
+    const auto beginning = facts.find(trace::beginning_fact);
+    const std::string mapped = ops.mapped_peak == 0 ? std::string{}
+                                                    : fmt::format("; the allocator's segments took up to {}",
+                                                                  base::format_size(ops.mapped_peak));
+    if (ghosts != 0) {
+        least(counted(ghosts, "block was live", "blocks were live") +
+              " before the log begins: how much was live earlier is not in it" + mapped);
+    } else if (beginning != facts.end()) {
+        least(beginning->second + ": how much was live earlier is not in it" + mapped);
+    }
+    if (ops.unknown_frees != 0) {
+        least(counted(ops.unknown_frees, "free is of a block", "frees are of blocks") +
+              " whose allocation is not in the trace");
+    }
+    if (const std::uint64_t bad = count_in(facts, trace::bad_lines_fact); bad != 0) {
+        least(counted(bad, "line of the log", "lines of the log") + " could not be read");
+    }
+}
+
 base::Expected<ExitCode> execute(const FitCommand& command, const GlobalOptions& global)
 {
     MEMSWEEP_TRY(check_out(command.out, {command.trace}));
     auto reader = MEMSWEEP_TRY(trace::TraceReader::open(command.trace));
-    const trace::PlacementOps ops = trace::placement_ops(reader);
+    const trace::PlacementOps ops = trace::placement_ops(reader, command.memory);
     if (ops.impossible_event != 0) {
         return refuse(fmt::format("event {} takes what is live beyond 64 PiB, which no capacity is fitted to",
                                   ops.impossible_event),
                       command.trace);
     }
+    MEMSWEEP_TRY(check_memories(command, ops));
     ExitCode code = note_damage(command.trace, reader.damage());
     const std::uint64_t usual = ops.on_device ? device_alignment_bytes : host_alignment_bytes;
     const trace::FitOptions options{
         .capacity = command.capacity_bytes, .alignment = command.alignment_bytes.value_or(usual), .runs = command.runs};
-    reporters::FitReport report{
-        .trace_name = command.trace, .live_peak = ops.live_peak, .options = options, .policies = {}, .pictures = {}};
+    const trace::Facts& facts = reader.facts();
+    const auto sizes = facts.find(trace::sizes_fact);
+    reporters::FitReport report{.trace_name = command.trace,
+                                .live_peak = ops.live_peak,
+                                .granted_peak = ops.granted_peak,
+                                .options = options,
+                                .capacity_text = command.capacity_text,
+                                .memory = command.memory ? name_of(*command.memory) : std::string{},
+                                .sizes = sizes == facts.end() ? std::string{} : sizes->second,
+                                .caveats = {},
+                                .refusals = ops.refusals,
+                                .refused = ops.refused,
+                                .policies = {},
+                                .pictures = {}};
+    add_caveats(ops, facts, report);
     for (const trace::PlacementPolicy& policy : wanted_policies(command)) {
         report.policies.push_back(trace::fit(ops, policy, options));
         if (const std::uint64_t event = report.policies.back().impossible_event; event != 0) {
@@ -98,6 +215,9 @@ base::Expected<ExitCode> execute(const FitCommand& command, const GlobalOptions&
         }
         const bool fails = command.capacity_bytes && report.policies.back().first_failure;
         code = fails ? ExitCode::finding : code;
+    }
+    if (command.capacity_bytes && report.is_least) {
+        code = worse(code, ExitCode::no_verdict);
     }
     return worse(code, write_text(text_of(command, report, ops, global), command.out));
 }
@@ -109,19 +229,23 @@ void add_fit(Command& program, const GlobalOptions& global)
     Command& command = program.command("fit", "Smallest capacity a trace needs per placement policy; needs no GPU");
     auto& fit = arguments_of<FitCommand>(command, global, execute);
     command.positional("trace FILE", value::text(fit.trace), "A trace (.mst); - is stdin");
-    command.option("--capacity SIZE", value::size(fit.capacity_bytes),
+    command.option("--capacity SIZE",
+                   value::each([&fit](const std::string& given) { return read_capacity(fit, given); }),
                    "Also say what fails first at this capacity, as in 80GiB");
     command.option("--policy POLICY", value::words(fit.policies, value::names_in(trace::placement_policies())),
                    "Only this policy (repeatable)");
     command.option("--alignment SIZE", value::size(fit.alignment_bytes),
                    "Sizes are rounded up to it (default 16B, and 256B where there are devices)");
+    command.option("--device N", value::each([&fit](const std::string& given) { return read_memory(fit, given); }),
+                   "Only the blocks on this device, or on the host; needed where a trace has several");
     command.option("--runs N", value::number(fit.runs, 1, 1000), "The same run so often: what the last one needs");
     command.format_option(fit.format, value::word(fit.format, {"text", "json", "html"}),
                           "text, json, or html with pictures of the address space");
     command.option("-o,--out FILE", value::text(fit.out), "Where to write (default stdout)");
     command.footer =
         "Exit codes: 0 done; 1 --capacity is too small for a policy, or parts of the trace were damaged and left "
-        "out; 2 unreadable.";
+        "out; 2 unreadable, or several devices and no --device; 5 --capacity, and the trace does not have all that "
+        "was done: what was refused, or came before it.";
     command.check = [&fit]() -> base::Expected<void> {
         if (fit.alignment_bytes && !std::has_single_bit(*fit.alignment_bytes)) {
             return refuse("not a power of two", "--alignment");

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 
+#include "core/base/checked.hpp"
 #include "core/trace/live_blocks.hpp"
 
 namespace memsweep::trace {
@@ -133,6 +135,121 @@ std::optional<std::uint64_t> search(const PlacementOps& ops, const PlacementPoli
     return high * unit;
 }
 
+// Turns the events of a trace into operations.
+struct OpsReader {
+    explicit OpsReader(std::optional<Memory> memory) : only{memory} {}
+
+    // False where what is live goes beyond what anything is fitted to.
+    bool add(const Event& event)
+    {
+        if (event.kind == EventKind::define_space) {
+            define(event);
+            return true;
+        }
+        ++number;
+        if (result.stamps.empty() || event.ticks > result.stamps.back().ticks) {
+            result.stamps.push_back({number, event.ticks});
+        }
+        if (event.kind == EventKind::exec || event.kind == EventKind::process_exit) {
+            walk.end_process(event.process, [&](const LiveBlock& block) { put(block, true); });
+            return true;
+        }
+        if (event.kind == EventKind::fork) {
+            forked.insert(event.other);
+        }
+        const auto memory = memories.find(event.space);
+        if (memory != memories.end() && asks_for_memory(event.kind)) {
+            result.memories.insert(memory->second);
+        }
+        if (only && (memory == memories.end() ? Memory{} : memory->second) != only) {
+            return true;
+        }
+        if (event.kind == EventKind::map || event.kind == EventKind::unmap) {
+            map(event, memory != memories.end() && memory->second.device);
+        }
+        return event.kind == EventKind::failed_alloc ? refuse(event) : change(event);
+    }
+
+    PlacementOps result;
+    BlockWalk walk;
+    std::uint64_t live_peak{};  // of what was granted
+
+  private:
+    void define(const Event& event)
+    {
+        const bool is_device = event.space_kind == SpaceKind::device;
+        result.on_device = result.on_device || is_device;
+        if (is_device) {
+            memories[event.space] = {event.other};
+        } else if (event.space_kind == SpaceKind::host || event.space_kind == SpaceKind::pinned) {
+            memories[event.space] = {};
+        }
+    }
+
+    void put(const std::optional<LiveBlock>& block, bool is_free)
+    {
+        if (block) {
+            result.ops.push_back({block->size, block->tag, is_free});
+            result.events.push_back(number);
+        }
+    }
+
+    static bool asks_for_memory(EventKind kind)
+    {
+        return is_allocation(kind) || kind == EventKind::realloc || kind == EventKind::failed_alloc;
+    }
+
+    bool change(const Event& event)
+    {
+        const BlockWalk::Change change = walk.add(event);
+        if (change.overflows || walk.live_bytes() > max_live_peak) {
+            result = {.on_device = result.on_device, .impossible_event = number};
+            return false;
+        }
+        result.unknown_frees += change.frees_unknown && !forked.contains(event.process) ? 1U : 0U;
+        live_peak = std::max(live_peak, walk.live_bytes());
+        put(change.freed, true);
+        put(change.replaced, true);
+        put(change.made, false);
+        return true;
+    }
+
+    // At an address that no block has, and that is free again at once.
+    bool refuse(const Event& event)
+    {
+        ++result.refusals;
+        if (event.size > max_live_peak || walk.live_bytes() > max_live_peak - event.size) {
+            ++result.senseless_refusals;
+            return true;
+        }
+        if (!result.refused || walk.live_bytes() + event.size > result.refused->live_bytes + result.refused->size) {
+            result.refused = RefusedRequest{number, event.size, walk.live_bytes()};
+        }
+        Event granted = event;
+        granted.kind = EventKind::malloc;
+        granted.address = ~0ULL;
+        put(walk.add(granted).made, false);
+        granted.kind = EventKind::free;
+        put(walk.add(granted).freed, true);
+        return true;
+    }
+
+    void map(const Event& event, bool on_device)
+    {
+        if (on_device) {
+            mapped = event.kind == EventKind::map ? base::saturating_add(mapped, event.size)
+                                                  : mapped - std::min(mapped, event.size);
+            result.mapped_peak = std::max(result.mapped_peak, mapped);
+        }
+    }
+
+    std::optional<Memory> only;
+    std::map<std::uint32_t, Memory> memories;  // by spaces
+    std::set<std::uint32_t> forked;            // processes that began with the blocks of another
+    std::uint64_t number{};
+    std::uint64_t mapped{};
+};
+
 struct Rectangle {
     std::uint64_t address{};
     std::uint64_t size{};
@@ -187,43 +304,19 @@ std::span<const PlacementPolicy> placement_policies()
     return policies;
 }
 
-PlacementOps placement_ops(TraceReader& reader)
+PlacementOps placement_ops(TraceReader& reader, std::optional<Memory> only)
 {
-    PlacementOps result;
-    BlockWalk walk;
-    result.ticks_per_second = reader.header().ticks_per_second;
-    std::uint64_t number = 0;
-    const auto put = [&](const std::optional<LiveBlock>& block, bool is_free) {
-        if (block) {
-            result.ops.push_back({block->size, block->tag, is_free});
-            result.events.push_back(number);
-        }
-    };
+    OpsReader ops{only};
+    ops.result.ticks_per_second = reader.header().ticks_per_second;
     Event event;
     while (reader.next(event)) {
-        if (event.kind == EventKind::define_space) {
-            result.on_device = result.on_device || event.space_kind == SpaceKind::device;
-            continue;
+        if (!ops.add(event)) {
+            break;
         }
-        ++number;
-        if (result.stamps.empty() || event.ticks > result.stamps.back().ticks) {
-            result.stamps.push_back({number, event.ticks});
-        }
-        if (event.kind == EventKind::exec || event.kind == EventKind::process_exit) {
-            walk.end_process(event.process, [&](const LiveBlock& block) { put(block, true); });
-            continue;
-        }
-        const BlockWalk::Change change = walk.add(event);
-        if (change.overflows || walk.live_bytes() > max_live_peak) {
-            result = {.live_peak = walk.peak_live_bytes(), .on_device = result.on_device, .impossible_event = number};
-            return result;
-        }
-        put(change.freed, true);
-        put(change.replaced, true);
-        put(change.made, false);
     }
-    result.live_peak = walk.peak_live_bytes();
-    return result;
+    ops.result.live_peak = ops.live_peak;
+    ops.result.granted_peak = ops.walk.peak_live_bytes();
+    return std::move(ops.result);
 }
 
 std::optional<double> seconds_until(const PlacementOps& ops, std::uint64_t event)
@@ -248,7 +341,8 @@ PolicyFit fit(const PlacementOps& ops, const PlacementPolicy& policy, const FitO
 {
     PolicyFit result;
     result.policy = policy.name;
-    if (ops.live_peak == 0 || ops.live_peak > max_live_peak) {
+    const std::uint64_t peak = std::max(ops.live_peak, ops.granted_peak);
+    if (peak == 0 || peak > max_live_peak) {
         return result;
     }
     if (policy.depends_on_capacity) {
@@ -268,7 +362,7 @@ PolicyFit fit(const PlacementOps& ops, const PlacementPolicy& policy, const FitO
             return result;
         }
     }
-    result.ratio = static_cast<double>(result.capacity) / static_cast<double>(ops.live_peak);
+    result.ratio = static_cast<double>(result.capacity) / static_cast<double>(peak);
     if (!result.first_failure) {
         result.first_failure = first_failure(ops, policy, options.capacity.value_or(result.capacity - 1), options);
     }

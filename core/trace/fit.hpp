@@ -5,7 +5,9 @@
 // Memory   24 bytes an operation, 16 a stamp of the trace's clock, and what the policy keeps of live blocks.
 #pragma once
 
+#include <compare>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -14,7 +16,21 @@
 
 namespace memsweep::trace {
 
-// Allocations and frees of a trace, with recycled block numbers.
+// Memory that blocks of a trace lie in, and whose bytes are no one else's: a device, by its number, or the host.
+struct Memory {
+    std::optional<std::uint32_t> device;  // empty: the host
+    friend auto operator<=>(const Memory&, const Memory&) = default;
+};
+
+// A request that was refused when the trace was made.
+struct RefusedRequest {
+    std::uint64_t event{};
+    std::uint64_t size{};
+    std::uint64_t live_bytes{};  // beside it
+};
+
+// Allocations and frees of a trace, with recycled block numbers. A request that was refused stands among them as one
+// that is granted and freed at once: it is part of what is needed.
 struct PlacementOps {
     struct Op {
         std::uint64_t size{};  // 0 with is_free
@@ -30,7 +46,14 @@ struct PlacementOps {
     std::vector<Stamp> stamps;  // wherever the clock has moved on
     std::uint64_t ticks_per_second{};
     std::uint64_t live_peak{};
+    std::uint64_t granted_peak{};  // had no request been refused; no less than live_peak
     bool on_device{};
+    std::set<Memory> memories;  // that have blocks, of those that the trace names as a device's or the host's
+    std::uint64_t refusals{};
+    std::optional<RefusedRequest> refused;  // the one that most would have been live with
+    std::uint64_t senseless_refusals{};     // of so much that no machine has it: they are not among the operations
+    std::uint64_t unknown_frees{};          // of blocks whose allocation is not in it; a forked child's do not count
+    std::uint64_t mapped_peak{};            // of devices: the segments that their allocators had taken
     std::uint64_t
         impossible_event{};  // the first that takes live_peak beyond 64 PiB, which nothing is fitted to; 0: none
 };
@@ -38,8 +61,8 @@ struct PlacementOps {
 // From the trace's first event to this one; empty where the trace tells no time.
 [[nodiscard]] std::optional<double> seconds_until(const PlacementOps& ops, std::uint64_t event);
 
-// All processes and memories of the trace share one arena.
-[[nodiscard]] PlacementOps placement_ops(TraceReader& reader);
+// All processes of the trace share one arena, and so do all memories, or the one that is named.
+[[nodiscard]] PlacementOps placement_ops(TraceReader& reader, std::optional<Memory> only = std::nullopt);
 
 struct FitFailure {
     std::uint64_t event{};
@@ -59,7 +82,7 @@ struct FitOptions {
 struct PolicyFit {
     std::string_view policy;
     std::uint64_t capacity{};
-    double ratio{};  // to the live peak: 1 plus the realized fragmentation
+    double ratio{};  // to the live peak, had nothing been refused: 1 plus the realized fragmentation
     std::vector<std::uint64_t> needed_after_run;
     // At the capacity asked for (absent: everything fits), or else at one byte less than the smallest.
     std::optional<FitFailure> first_failure;

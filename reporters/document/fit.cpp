@@ -52,17 +52,37 @@ std::string failure_text(const trace::FitFailure& failure)
                        base::format_count(static_cast<double>(failure.event)), time);
 }
 
-// "needs 3.68 GiB under pytorch; at 3.00 GiB the 40.0 MiB block of event 5,765 fails, t = 1.20 s"
+// "needs at least", where the trace does not have all of it.
+std::string needs(const FitReport& report)
+{
+    return report.is_least ? "needs at least" : "needs";
+}
+
+// "fits into 4000 MiB"; nothing that is known of a part may say that of the whole.
+std::string fits(const FitReport& report)
+{
+    return report.is_least ? fmt::format("would fit into {} as far as it is known,", report.capacity_text)
+                           : fmt::format("fits into {}", report.capacity_text);
+}
+
+std::string live_text(const FitReport& report)
+{
+    return fmt::format("{} that {} live at the peak", base::format_size(report.granted_peak),
+                       report.refusals == 0 ? "are" : "would be");
+}
+
+// "needs 3.68 GiB under pytorch; at 3 GiB the 40.0 MiB block of event 5,765 fails, t = 1.20 s"
 std::string text_of_one(const trace::PolicyFit& fit, const FitReport& report)
 {
-    std::string text = fmt::format("needs {} under {}", base::format_size(fit.capacity), fit.policy);
+    std::string text = fmt::format("{} {} under {}", needs(report), base::format_size(fit.capacity), fit.policy);
     if (!report.options.capacity) {
-        return text + fmt::format(", {:.2f} times the {} that are live at the peak", fit.ratio,
-                                  base::format_size(report.live_peak));
+        return text + fmt::format(", {:.2f} times the {}", fit.ratio, live_text(report));
     }
-    const std::string capacity = base::format_size(*report.options.capacity);
-    return text + (fit.first_failure ? fmt::format("; at {} {}", capacity, failure_text(*fit.first_failure))
-                                     : fmt::format(" and fits into {}", capacity));
+    if (fit.first_failure) {
+        return text + fmt::format("; at {} {}", report.capacity_text, failure_text(*fit.first_failure));
+    }
+    return text + (report.is_least ? fmt::format("; whether all of it fits into {} is not known", report.capacity_text)
+                                   : fmt::format(" and fits into {}", report.capacity_text));
 }
 
 std::string text_of_many(const FitReport& report, const std::vector<std::string>& fitting)
@@ -70,19 +90,19 @@ std::string text_of_many(const FitReport& report, const std::vector<std::string>
     const auto [least, most] = std::ranges::minmax_element(report.policies, {}, &trace::PolicyFit::capacity);
     const std::size_t policies = report.policies.size();
     if (!report.options.capacity) {
-        return fmt::format("needs {} to {}; {} are live at the peak", need_of(*least), need_of(*most),
-                           base::format_size(report.live_peak));
+        return report.refusals == 0 ? fmt::format("{} {} to {}; {} are live at the peak", needs(report),
+                                                  need_of(*least), need_of(*most), base::format_size(report.live_peak))
+                                    : fmt::format("{} {} to {}, with the {}", needs(report), need_of(*least),
+                                                  need_of(*most), live_text(report));
     }
-    const std::string capacity = base::format_size(*report.options.capacity);
     if (fitting.empty()) {
-        return fmt::format("fits into {} under none of {} policies; the least that one needs is {}", capacity, policies,
-                           need_of(*least));
+        return fmt::format("fits into {} under none of {} policies; the least that one needs is {}",
+                           report.capacity_text, policies, need_of(*least));
     }
     return fitting.size() == policies
-               ? fmt::format("fits into {} under each of {} policies; the most that one needs is {}", capacity,
-                             policies, need_of(*most))
-               : fmt::format("fits into {} under {} of {} policies: {}", capacity, fitting.size(), policies,
-                             listed(fitting));
+               ? fmt::format("{} under each of {} policies; the most that one needs is {}", fits(report), policies,
+                             need_of(*most))
+               : fmt::format("{} under {} of {} policies: {}", fits(report), fitting.size(), policies, listed(fitting));
 }
 
 // "tlsf needs 14.4 MiB: the 1.95 MiB block of event 1,213,762 fails"
@@ -98,8 +118,14 @@ std::string finding_text(const trace::PolicyFit& fit, std::uint64_t capacity)
 // The answer in a sentence, and what fails first under each policy that the capacity is too small for.
 Opening opening_of(const FitReport& report)
 {
-    if (report.live_peak == 0) {
-        return {.headline = {"This trace allocates nothing: any capacity suffices.", Tone::plain}};
+    if (report.granted_peak == 0) {
+        Opening nothing{.headline = {report.is_least ? "This trace has no allocation, and not all of what was done."
+                                                     : "This trace allocates nothing: any capacity suffices.",
+                                     Tone::plain}};
+        for (const std::string& caveat : report.caveats) {
+            nothing.findings.push_back({measure::Importance::warning, caveat});
+        }
+        return nothing;
     }
     std::vector<std::string> fitting;
     for (const trace::PolicyFit& fit : report.policies) {
@@ -112,10 +138,12 @@ Opening opening_of(const FitReport& report)
     const std::string runs =
         report.options.runs > 1 ? fmt::format("{} times in a row, this", report.options.runs) : "This";
     Opening opening{.headline = {fmt::format("{} trace {}.", runs, text), Tone::plain}};
+    for (const std::string& caveat : report.caveats) {
+        opening.findings.push_back({measure::Importance::warning, caveat});
+    }
     if (report.options.capacity) {
-        opening.headline.tone = fitting.empty()                           ? Tone::bad
-                                : fitting.size() < report.policies.size() ? Tone::caution
-                                                                          : Tone::good;
+        const bool is_certain = fitting.size() == report.policies.size() && !report.is_least;
+        opening.headline.tone = fitting.empty() ? Tone::bad : is_certain ? Tone::good : Tone::caution;
         for (const trace::PolicyFit& fit : report.policies) {
             if (fit.first_failure && !is_one) {
                 opening.findings.push_back({measure::Importance::note, finding_text(fit, *report.options.capacity)});
@@ -128,8 +156,7 @@ Opening opening_of(const FitReport& report)
 std::string failure_note(const FitReport& report)
 {
     if (report.options.capacity) {
-        return fmt::format("fails first: what does not fit in {}; nothing where all does",
-                           base::exact_size(*report.options.capacity));
+        return fmt::format("fails first: what does not fit in {}; nothing where all does", report.capacity_text);
     }
     return "fails first: what does not fit when the capacity is one byte less";
 }
@@ -313,9 +340,13 @@ Document document(const FitReport& report, const Audience& audience)
                       .title = inert_text(report.trace_name),
                       .description = "The smallest capacity that a trace needs, by placement policy."};
     document.add(opening_of(report));
-    document.add(Paragraph{fmt::format(
-        "Live at the peak: {} ({} bytes). Sizes rounded up to {}.", base::format_size(report.live_peak),
-        base::format_count(static_cast<double>(report.live_peak)), base::exact_size(report.options.alignment))});
+    const std::string memory = report.memory.empty() ? std::string{} : fmt::format(" Only {}.", report.memory);
+    const std::string sizes =
+        report.sizes.empty() ? std::string{} : fmt::format(" The trace's sizes are {}.", inert_text(report.sizes));
+    document.add(Paragraph{fmt::format("Live at the peak: {} ({} bytes). Sizes rounded up to {}.{}{}",
+                                       base::format_size(report.live_peak),
+                                       base::format_count(static_cast<double>(report.live_peak)),
+                                       base::exact_size(report.options.alignment), memory, sizes)});
     document.add(TableBlock{.table = capacity_table(report), .id = "capacities", .is_sortable = true});
     if (audience.medium == Medium::page) {
         ChartSection section{{}, growth_charts(report)};

@@ -2,6 +2,7 @@
 // under each policy, and the growth from run to run.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,15 @@ struct PolicyPicture {
 struct FitReport {
     std::string trace_name;
     std::uint64_t live_peak{};
+    std::uint64_t granted_peak{};  // had no request been refused
     trace::FitOptions options;
+    std::string capacity_text;         // of the options, as it was asked for
+    std::string memory;                // that was asked for, as in "device 1"; empty: all that the trace has
+    std::string sizes;                 // what they are, where the trace's source says so: "as requested"
+    bool is_least{};                   // what the trace does not have may need more
+    std::vector<std::string> caveats;  // why, and what else a reader has to know of the figures
+    std::uint64_t refusals{};
+    std::optional<trace::RefusedRequest> refused;  // the one that most would have been live with
     std::vector<trace::PolicyFit> policies;
     std::vector<PolicyPicture> pictures;  // for a page
 };

@@ -80,6 +80,12 @@ Json json_failure(const std::optional<trace::FitFailure>& failure)
             {"seconds", failure->seconds}};
 }
 
+Json json_refused(const std::optional<trace::RefusedRequest>& refused)
+{
+    return refused ? Json{{"event", refused->event}, {"size", refused->size}, {"live_bytes", refused->live_bytes}}
+                   : Json();
+}
+
 Json json_policy(const trace::PolicyFit& fit)
 {
     return {{"policy", fit.policy},
@@ -260,6 +266,13 @@ std::string to_json(const FitReport& report)
                            {"format_version", 1},
                            {"live_peak", report.live_peak},
                            {"peak_live_bytes", report.live_peak},  // as `info` calls it
+                           {"granted_peak", report.granted_peak},
+                           {"at_least", report.is_least},
+                           {"caveats", report.caveats},
+                           {"refusals", report.refusals},
+                           {"refused", json_refused(report.refused)},
+                           {"memory", json_text_or_null(report.memory)},
+                           {"sizes", json_text_or_null(report.sizes)},
                            {"capacity", report.options.capacity},
                            {"alignment", report.options.alignment},
                            {"runs", report.options.runs},

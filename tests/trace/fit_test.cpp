@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <tuple>
+#include <utility>
 
 #include "core/base/rng.hpp"
 #include "tests/trace/trace_bytes.hpp"
@@ -258,4 +261,57 @@ TEST_CASE("an event's time is that of the last stamp before it", "[unit]")
     CHECK(trace::seconds_until(ops, 100) == 2.0);
     ops.stamps.resize(1);
     CHECK_FALSE(trace::seconds_until(ops, 5));  // it stands still
+}
+
+TEST_CASE("what was refused is needed as if it had been granted and freed at once", "[unit]")
+{
+    using trace::EventKind;
+    const auto event = [](EventKind kind, std::uint64_t address, std::uint64_t size) {
+        return trace::Event{.kind = kind, .process = 1, .address = address, .size = size};
+    };
+    const std::string file = tests::trace_of(
+        {event(EventKind::malloc, 16, 4096), event(EventKind::failed_alloc, 0, 8192), event(EventKind::free, 16, 0),
+         event(EventKind::failed_alloc, 0, 10'000), event(EventKind::failed_alloc, 0, ~0ULL),
+         event(EventKind::free, 512, 0), event(EventKind::malloc, 32, 64)});
+    auto reader = trace::TraceReader::open(tests::read_from(file), "memory");
+    REQUIRE(reader);
+    const PlacementOps ops = trace::placement_ops(*reader);
+    CHECK(ops.live_peak == 4096);
+    CHECK(ops.granted_peak == 4096 + 8192);
+    CHECK(ops.refusals == 3);
+    CHECK(ops.senseless_refusals == 1);
+    CHECK(ops.unknown_frees == 1);
+    REQUIRE(ops.refused);
+    CHECK(ops.refused->event == 2);
+    CHECK(ops.refused->size == 8192);
+    CHECK(ops.refused->live_bytes == 4096);
+    for (const trace::PlacementPolicy& policy : trace::placement_policies()) {
+        INFO(policy.name);
+        const trace::PolicyFit result = trace::fit(ops, policy, {.capacity = std::nullopt});
+        CHECK(result.capacity >= 4096 + 8192);
+        CHECK(trace::first_failure(ops, policy, 4096, {.capacity = std::nullopt})->event == 2);
+    }
+}
+
+TEST_CASE("each device is an arena of its own, and so is the host", "[unit]")
+{
+    using trace::EventKind;
+    using trace::SpaceKind;
+    std::vector<trace::Event> events;
+    for (const auto& [space, kind, device] :
+         {std::tuple{0U, SpaceKind::device, 3U}, std::tuple{1U, SpaceKind::device, 5U},
+          std::tuple{2U, SpaceKind::host, 0U}}) {
+        events.push_back(
+            {.kind = EventKind::define_space, .space_kind = kind, .space = space, .other = device, .text = "m"});
+        events.push_back({.kind = EventKind::malloc, .space = space, .address = 16, .size = 100U << space});
+    }
+    const std::string file = tests::trace_of(events);
+    auto reader = trace::TraceReader::open(tests::read_from(file), "memory");
+    REQUIRE(reader);
+    CHECK(trace::placement_ops(*reader).memories == std::set<trace::Memory>{{}, {3}, {5}});
+    for (const auto& [memory, live] :
+         {std::pair{trace::Memory{}, 400U}, std::pair{trace::Memory{3}, 100U}, std::pair{trace::Memory{5}, 200U}}) {
+        reader->rewind();
+        CHECK(trace::placement_ops(*reader, memory).live_peak == live);
+    }
 }
