@@ -19,7 +19,8 @@
 
 #include "core/base/text.hpp"
 #include "core/sys/descriptor.hpp"
-#include "core/sys/output_file.hpp"
+#include "core/sys/file_text.hpp"
+#include "core/sys/spool.hpp"
 #include "core/trace/format/crc32c.hpp"
 
 namespace memsweep::trace {
@@ -41,37 +42,14 @@ bool is_possible(const ChunkHeader& header)
            header.raw_bytes <= max_chunk_bytes && (header.codec == Codec::raw || header.codec == Codec::zstd);
 }
 
+// What is no trace may have no end; opening it fails by its first bytes.
 base::Expected<sys::UniqueFd> copy_of_pipe(int pipe, const std::string& name)
 {
-    std::FILE* const file = std::tmpfile();  // on disk: a trace may be larger than memory
-    if (file == nullptr) {
-        return base::fail(sys::io_error("cannot make a temporary file", errno, name));
-    }
-    sys::UniqueFd copy{::fcntl(::fileno(file), F_DUPFD_CLOEXEC, 0)};
-    std::fclose(file);
-    std::array<char, 64 << 10> piece{};
     std::string head;
-    for (;;) {
-        const ssize_t got = sys::retry_interrupted([&] { return ::read(pipe, piece.data(), piece.size()); });
-        if (got < 0) {
-            return base::fail(sys::io_error("cannot read", errno, name));
-        }
-        if (got == 0) {
-            return copy;
-        }
-        if (const int problem = sys::write_all(copy.get(), {piece.data(), static_cast<std::size_t>(got)});
-            problem != 0) {
-            return base::fail(sys::io_error("cannot write to a temporary file", problem, name));
-        }
-        // What is no trace may have no end; opening it fails by its first bytes.
-        if (head.size() < sizeof file_magic) {
-            head.append(piece.data(), std::min(static_cast<std::size_t>(got), sizeof file_magic));
-            if (head.size() >= sizeof file_magic &&
-                std::memcmp(head.data(), file_magic.data(), file_magic.size()) != 0) {
-                return copy;
-            }
-        }
-    }
+    return sys::spooled(pipe, name, {}, [&head](std::string_view piece) {
+        head.append(piece.substr(0, sizeof file_magic - std::min(sizeof file_magic, head.size())));
+        return head.size() < sizeof file_magic || std::memcmp(head.data(), file_magic.data(), sizeof file_magic) == 0;
+    });
 }
 
 base::Expected<sys::UniqueFd> seekable(const std::string& path)
