@@ -1,11 +1,14 @@
 #include "core/base/command_words.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
 
 namespace memsweep::base {
 namespace {
+
+constexpr std::string_view operators = "<>|&;";
 
 class WordReader {
   public:
@@ -21,6 +24,11 @@ class WordReader {
                 if (!read_quoted(next)) {
                     return fail(ErrorCode::invalid_input, fmt::format("a {} is not closed", next));
                 }
+            } else if (operators.find(next) != std::string_view::npos) {
+                return fail(ErrorCode::invalid_input,
+                            fmt::format("{} is for a shell, and none reads this: --shell gives it to one, and quotes "
+                                        "around {} make it a word of the program",
+                                        next, next));
             } else {
                 word() += next == '\\' && !rest_.empty() ? take() : next;
             }
@@ -71,11 +79,38 @@ class WordReader {
     std::vector<std::string> words_;
 };
 
+// "|", "2>", "&&", "2>&1", but neither "->" nor ">=".
+bool is_operator(std::string_view word)
+{
+    word.remove_prefix(std::min(word.find_first_not_of("0123456789"), word.size()));
+    const std::size_t rest = word.find_first_not_of(operators);
+    if (rest == std::string_view::npos) {
+        return !word.empty();
+    }
+    const std::string_view descriptor = word.substr(rest);
+    return rest >= 2 && word[rest - 1] == '&' && (word[rest - 2] == '<' || word[rest - 2] == '>') &&
+           (descriptor == "-" || descriptor.find_first_not_of("0123456789") == std::string_view::npos);
+}
+
+// find ends the program of -exec by a word ";".
+bool is_of_find(const std::string& word)
+{
+    return word == "-exec" || word == "-execdir" || word == "-ok" || word == "-okdir";
+}
+
 }  // namespace
 
 Expected<std::vector<std::string>> command_words(std::string_view text)
 {
     return WordReader{text}.read();
+}
+
+std::string shell_operator(const std::vector<std::string>& words)
+{
+    const bool is_find = std::ranges::any_of(words, is_of_find);
+    const auto found = std::ranges::find_if(
+        words, [&](const std::string& word) { return is_operator(word) && !(is_find && word == ";"); });
+    return found == words.end() ? std::string{} : *found;
 }
 
 }  // namespace memsweep::base

@@ -1,8 +1,9 @@
 // A command as one text, as people type it: its words.
 //
 // Sources  POSIX shell, 2.2 Quoting: blanks part words; '...', "..." with backslashes before " \ $ and `, and a
-//          backslash before any character keep them together. Nothing is expanded: no variables, globs or operators.
-// Errors   invalid_input: a quote is not closed, or there is no word.
+//          backslash before any character keep them together. Nothing is expanded, neither variables nor globs.
+// Errors   invalid_input: a quote is not closed, there is no word, or an operator (< > | & ;) stands outside of quotes,
+//          which a shell would act on.
 #pragma once
 
 #include <string>
@@ -14,5 +15,9 @@
 namespace memsweep::base {
 
 [[nodiscard]] Expected<std::vector<std::string>> command_words(std::string_view text);
+
+// The first word that is nothing but an operator of a shell, such as "|" or "2>"; empty: there is none. Where words
+// come without quotes, as behind --, an operator may be what the program wants: `expr 1 '<' 2`, and find's ";".
+[[nodiscard]] std::string shell_operator(const std::vector<std::string>& words);
 
 }  // namespace memsweep::base
