@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::string_view output_fact = "output";  // the checksum of what a command has printed
 
+constexpr std::string_view input_fact = "input";  // how much a command has read, and its digest
+
 // The first repetition's word stands: later ones have the same library.
 void keep_allocator(const Outcome& outcome, model::AllocatorInfo& info)
 {
@@ -102,6 +104,7 @@ std::string keep_facts(const Program& program, const Outcome& outcome, model::Ca
 {
     keep_allocator(outcome, report.allocator);
     keep_routes(program, outcome.record, report.facts);
+    keep_fact(input_fact, program.command ? program.command->input_contents : "", report.facts);
     keep_fact("uncounted", outcome.command.why_uncounted, report.facts);
     return outcome.ending == Ending::finished ? keep_command_facts(outcome.command, report.facts) : "";
 }

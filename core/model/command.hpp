@@ -15,6 +15,7 @@ struct CommandSpec {
     std::vector<std::string> prepare;  // the same, before each repetition and outside all measurements; empty: nothing
     std::vector<std::string> cleanup;  // the same, after it
     std::string input;                 // file that its standard input is read from; empty: /dev/null
+    std::string input_contents;        // "12 B, sha256 ...": what `input` held when the run began; empty: not known
     std::string cwd;                   // empty: as memsweep's
     Variables environment;             // added to memsweep's own, or replacing it by name; sorted by name
     std::string output{"null"};        // what becomes of its standard output: a word below, or a file

@@ -15,9 +15,10 @@
 namespace memsweep::scenarios {
 namespace {
 
-// As a scenario may be called: "g++-12" is g___12.
-std::string plan_name(const std::string& program)
+// As a scenario may be called: "g++-12" is g___12. Of a script the first word counts.
+std::string plan_name(const std::string& words, bool shell)
 {
+    const std::string program = shell ? words.substr(0, words.find_first_of(" \t\n")) : words;
     std::string name = program.substr(program.rfind('/') + 1);
     for (char& c : name) {
         c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -33,12 +34,15 @@ std::string plan_name(const std::string& program)
 }  // namespace
 
 Loaded command_plan(const std::vector<std::string>& words, const std::string& description, const Overrides& overrides,
-                    const Surroundings& surroundings)
+                    const Surroundings& surroundings, bool shell)
 {
     nlohmann::ordered_json scenario{{"format", "memsweep-scenario"},
                                     {"version", 1},
-                                    {"name", plan_name(words.front())},
+                                    {"name", plan_name(words.front(), shell)},
                                     {"command", {{"run", {"true"}}}}};
+    if (shell) {
+        scenario["command"]["shell"] = true;
+    }
     for (const auto& [axis, values] : overrides.axes) {
         scenario["axes"][axis] = {axis == allocator_axis ? "glibc" : "declared"};  // the override's values replace it
         scenario["command"]["run"] = words;
@@ -74,15 +78,15 @@ void add_build(std::string_view build, const model::Plan& from, model::Plan& int
 
 Loaded build_comparison_plan(const std::vector<std::string>& base, const std::vector<std::string>& candidate,
                              const std::string& description, const Overrides& overrides,
-                             const Surroundings& surroundings)
+                             const Surroundings& surroundings, bool shell)
 {
     if (std::ranges::find(overrides.axes, build_axis, &std::pair<std::string, std::string>::first) !=
         overrides.axes.end()) {
         return tl::unexpected{std::vector<base::Error>{
             {base::ErrorCode::invalid_input, "the two programs are this axis already", "--axis build"}}};
     }
-    Loaded plan = command_plan(candidate, description, overrides, surroundings);
-    Loaded other = plan ? command_plan(base, description, overrides, surroundings) : plan;
+    Loaded plan = command_plan(candidate, description, overrides, surroundings, shell);
+    Loaded other = plan ? command_plan(base, description, overrides, surroundings, shell) : plan;
     if (!other) {
         return other;
     }
@@ -94,6 +98,17 @@ Loaded build_comparison_plan(const std::vector<std::string>& base, const std::ve
     plan->settings.order = model::Order::shuffled;
     take_fingerprints(*plan);
     return plan;
+}
+
+void give_input(model::Plan& plan, const std::string& path, const std::string& contents)
+{
+    for (model::Case& one : plan.cases) {
+        one.command->input_contents = contents;
+    }
+    take_fingerprints(plan);
+    for (model::Case& one : plan.cases) {
+        one.command->input = path;
+    }
 }
 
 std::string transfer_scenario(const std::vector<model::TransferSpec>& transfers, std::uint64_t bytes,

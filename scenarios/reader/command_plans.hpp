@@ -17,8 +17,9 @@ namespace memsweep::scenarios {
 // One case: this program with these arguments, named after the program's file. With axes (-a NAME=VALUES), which need
 // not be declared anywhere, there is a case for every combination, and the words may hold ${axis.NAME}; else they are
 // taken as they are.
+// With `shell` there is one word, a script of /bin/sh; the case is named after the script's first word.
 [[nodiscard]] Loaded command_plan(const std::vector<std::string>& words, const std::string& description,
-                                  const Overrides& overrides, const Surroundings& surroundings);
+                                  const Overrides& overrides, const Surroundings& surroundings, bool shell = false);
 
 // Two programs to be compared, in that order: the cases of both, with the axis `build` in front, whose values are
 // `base` and `candidate`; shuffled within each round. Errors: also an axis of that name in the overrides.
@@ -27,7 +28,12 @@ inline constexpr std::string_view base_build = "base";
 inline constexpr std::string_view candidate_build = "candidate";
 [[nodiscard]] Loaded build_comparison_plan(const std::vector<std::string>& base,
                                            const std::vector<std::string>& candidate, const std::string& description,
-                                           const Overrides& overrides, const Surroundings& surroundings);
+                                           const Overrides& overrides, const Surroundings& surroundings,
+                                           bool shell = false);
+
+// Every program of such a plan reads this file as its standard input. The fingerprints have what it holds, and not its
+// name: the same bytes from elsewhere are the same measurement.
+void give_input(model::Plan& plan, const std::string& path, const std::string& contents);
 
 // The file that carries these transfers out, `bytes` each, with a line end; `repetitions` is at least 1.
 [[nodiscard]] std::string transfer_scenario(const std::vector<model::TransferSpec>& transfers, std::uint64_t bytes,

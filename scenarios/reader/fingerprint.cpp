@@ -180,6 +180,9 @@ json command_json(const model::CommandSpec& command)
     if (!command.environment.empty()) {
         object["env"] = variables_json(command.environment);
     }
+    if (!command.input_contents.empty()) {  // known so early of what a command line gives alone, whose file has no name
+        object["input"] = command.input_contents;
+    }
     return object;
 }
 
@@ -230,31 +233,11 @@ std::string canonical_assertion(const model::Assertion& assertion)
     return text_of(object);
 }
 
-class Digest {
-  public:
-    Digest() { SHA256Init(&state_); }
-
-    void add(std::string_view bytes)
-    {
-        SHA256Update(&state_, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
-    }
-
-    void add_line(std::string_view text)
-    {
-        add(text);
-        add("\n");
-    }
-
-    std::string hex()
-    {
-        std::array<char, SHA256_DIGEST_STRING_LENGTH> text{};
-        SHA256End(&state_, text.data());
-        return text.data();
-    }
-
-  private:
-    SHA2_CTX state_{};
-};
+void add_line(Digest& digest, std::string_view text)
+{
+    digest.add(text);
+    digest.add("\n");
+}
 
 // By id: the order of axes and of their values decides only when a case runs, not what it measures.
 std::vector<model::Case*> by_id(model::Plan& plan)
@@ -269,6 +252,29 @@ std::vector<model::Case*> by_id(model::Plan& plan)
 }
 
 }  // namespace
+
+struct Digest::State {
+    SHA2_CTX context{};
+};
+
+Digest::Digest() : state_{std::make_unique<State>()}
+{
+    SHA256Init(&state_->context);
+}
+
+Digest::~Digest() = default;
+
+void Digest::add(std::string_view bytes)
+{
+    SHA256Update(&state_->context, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+}
+
+std::string Digest::hex()
+{
+    std::array<char, SHA256_DIGEST_STRING_LENGTH> text{};
+    SHA256End(&state_->context, text.data());
+    return text.data();
+}
 
 std::string canonical_object(std::span<const OptionInfo> options, const void* object, const void* plain)
 {
@@ -287,18 +293,18 @@ void take_fingerprints(model::Plan& plan)
     const std::string header = canonical_header(plan);
     Digest whole;
     whole.add(fingerprint_version);
-    whole.add_line(header);
+    add_line(whole, header);
     for (model::Case* plan_case : by_id(plan)) {
         const std::string text = canonical_case(*plan_case);
-        whole.add_line(text);
+        add_line(whole, text);
         Digest digest;
         digest.add(fingerprint_version);
-        digest.add_line(header);
-        digest.add_line(text);
+        add_line(digest, header);
+        add_line(digest, text);
         plan_case->fingerprint = digest.hex();
     }
     for (const model::Assertion& assertion : plan.assertions) {
-        whole.add_line(canonical_assertion(assertion));
+        add_line(whole, canonical_assertion(assertion));
     }
     plan.fingerprint = whole.hex();
 }

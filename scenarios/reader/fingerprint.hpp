@@ -5,6 +5,7 @@
 // Cost     one JSON text per case; tens of milliseconds for 10,000 cases.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +19,22 @@ namespace memsweep::scenarios {
 struct OptionInfo;
 
 inline constexpr std::string_view fingerprint_version = "memsweep-fingerprint-1";
+
+// The SHA-256 of bytes that come piece by piece; hex() once, at the end.
+class Digest {
+  public:
+    Digest();
+    Digest(const Digest&) = delete;
+    Digest& operator=(const Digest&) = delete;
+    ~Digest();
+
+    void add(std::string_view bytes);
+    [[nodiscard]] std::string hex();
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
 
 // 64 lower-case hexadecimal digits.
 [[nodiscard]] std::string sha256(std::string_view bytes);

@@ -75,6 +75,35 @@ TEST_CASE("what a command cannot be is refused in its place", "[unit]")
     }
 }
 
+TEST_CASE("what programs read is part of their fingerprint, and where it lies is not", "[unit]")
+{
+    const auto plan_of = [](const std::string& path, const std::string& contents) {
+        auto plan = scenarios::build_comparison_plan({"a"}, {"b"}, "", {}, fake_surroundings());
+        REQUIRE(plan);
+        if (!path.empty()) {
+            scenarios::give_input(*plan, path, contents);
+        }
+        return *std::move(plan);
+    };
+    const model::Plan one = plan_of("/in", "3 B, sha256 aa");
+    for (const model::Case& each : one.cases) {
+        CHECK(each.command->input == "/in");
+    }
+    CHECK(one.fingerprint == plan_of("/elsewhere", "3 B, sha256 aa").fingerprint);
+    CHECK(one.fingerprint != plan_of("/in", "3 B, sha256 bb").fingerprint);
+    CHECK(one.fingerprint != plan_of("", "").fingerprint);
+    CHECK(one.cases.front().fingerprint != plan_of("/in", "3 B, sha256 bb").cases.front().fingerprint);
+}
+
+TEST_CASE("a script is one text of a shell, and its case is named after its first word", "[unit]")
+{
+    const auto plan = scenarios::command_plan({"./tools/a-b -n 1 | wc /x"}, "", {}, fake_surroundings(), true);
+    REQUIRE(plan);
+    CHECK(plan->name == "a_b");
+    CHECK(plan->cases.front().command->shell);
+    CHECK(plan->cases.front().command->run == std::vector<std::string>{"./tools/a-b -n 1 | wc /x"});
+}
+
 TEST_CASE("what a command runs is part of its fingerprint", "[unit]")
 {
     const auto one = load_command(R"({"run": ["a"]})");
