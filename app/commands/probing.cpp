@@ -241,6 +241,25 @@ std::vector<probe::Part> expected_parts(const ProbeCommand& command, const probe
     return parts;
 }
 
+// What drawings and nodes then say of memory is said with it.
+void warn_of_node_memory(const sys::Topology& topology, model::RunReport& report)
+{
+    if (topology.contradicted_bytes == 0) {
+        return;
+    }
+    const std::uint64_t kernel = report.machine.memory_bytes;
+    const bool is_more = kernel > topology.contradicted_bytes;
+    report.warnings.push_back(
+        {"node-memory",
+         fmt::format("the nodes have {} by hwloc, but the kernel counts {} (MemTotal): {}",
+                     base::format_size(topology.contradicted_bytes), base::format_size(kernel),
+                     is_more ? "memory was plugged in after the start" : "/proc/meminfo shows a limit"),
+         is_more ? (topology.nodes.size() == 1
+                        ? "the kernel's figure stands for the machine and for its node"
+                        : "the kernel's figure stands for the machine; which node has the rest cannot be told")
+                 : "hwloc's figure stands for the machine"});
+}
+
 void add_probe_warnings(model::RunReport& report)
 {
     if (auto warning = model::build_warning(report.tool)) {
@@ -321,6 +340,9 @@ base::Expected<model::RunReport> probe(const ProbeCommand& command, const Global
                                       .wants = wants};
     left.emplace(clock, expected_parts(command, context, *runtime));
     report.machine.devices = probe::device_lines(*runtime);
+    if (asks_for(command, "topology")) {
+        warn_of_node_memory(topology, report);
+    }
     if (measures(command)) {
         context.progress("whether other work disturbs this machine");
         look_for_other_work(clock, report);

@@ -122,6 +122,11 @@ std::vector<model::CaseReport> probe_topology(const ProbeContext& context)
     }
     for (const sys::NumaNode& facts : context.nodes) {
         cases.push_back(node_case(facts));
+        if (const std::uint64_t told = context.topology.contradicted_bytes; told != 0) {
+            set_fact(cases.back(), "memory_doubt",
+                     fmt::format("hwloc gives all nodes {}, the kernel counts {} (MemTotal)", base::format_size(told),
+                                 base::format_size(sys::machine_facts().memory_bytes)));
+        }
     }
     for (const sys::PciDevice& device : context.topology.devices) {
         if (is_accelerator(device)) {

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <hwloc.h>
 
+#include "core/sys/file_text.hpp"
 #include "core/sys/processors.hpp"
 
 namespace memsweep::sys {
@@ -292,6 +293,23 @@ std::string xml_of(hwloc_topology_t topology)
     return xml;
 }
 
+void replace_in_label(TopologyPart& part, const std::string& what, const std::string& by)
+{
+    if (const std::size_t at = part.label.rfind(what); at != std::string::npos) {
+        part.label.replace(at, what.size(), by);
+    }
+}
+
+void replace_in_nodes(TopologyPart& part, const std::string& what, const std::string& by)
+{
+    if (part.kind == Kind::node) {
+        replace_in_label(part, what, by);
+    }
+    for (TopologyPart& inner : part.parts) {
+        replace_in_nodes(inner, what, by);
+    }
+}
+
 // `choose` says what is described, when it is not this machine.
 template <typename Choose>
 base::Expected<Topology> load(const std::string& what, const Choose& choose)
@@ -325,8 +343,9 @@ base::Expected<Topology> load(const std::string& what, const Choose& choose)
     const bool with_domain = std::ranges::any_of(
         topology.devices, [](const PciDevice& device) { return !device.address.starts_with("0000:"); });
     topology.machine = part_of(hwloc_get_root_obj(made), with_domain);
-    if (const std::uint64_t bytes = hwloc_get_root_obj(made)->total_memory; bytes != 0) {
-        topology.machine.label += fmt::format(" ({} total)", size_text(bytes));
+    topology.memory_bytes = hwloc_get_root_obj(made)->total_memory;
+    if (topology.memory_bytes != 0) {
+        topology.machine.label += fmt::format(" ({} total)", size_text(topology.memory_bytes));
     }
     topology.xml = xml_of(made);
     return topology;
@@ -341,7 +360,35 @@ std::string_view name_of(CacheType type) noexcept
 
 base::Expected<Topology> load_topology()
 {
-    return load("this machine", [](hwloc_topology_t) { return 0; });
+    Topology topology = MEMSWEEP_TRY(load("this machine", [](hwloc_topology_t) { return 0; }));
+    if (topology.is_this_machine) {
+        check_memory(topology, find_kib_field(read_kernel_text("/proc/meminfo").value_or(""), "MemTotal").value_or(0));
+    }
+    return topology;
+}
+
+void check_memory(Topology& topology, std::uint64_t kernel_bytes)
+{
+    constexpr std::uint64_t forgiven_share = 100;
+    const std::uint64_t told = topology.memory_bytes;
+    const std::uint64_t apart = told > kernel_bytes ? told - kernel_bytes : kernel_bytes - told;
+    if (kernel_bytes == 0 || told == 0 || apart <= kernel_bytes / forgiven_share) {
+        return;
+    }
+    topology.contradicted_bytes = told;
+    const bool is_more = kernel_bytes > told;
+    const std::string before = size_text(told);
+    const std::string stands = size_text(is_more ? kernel_bytes : told);
+    const std::string mark = is_more ? "hwloc: " + before : "MemTotal: " + size_text(kernel_bytes);
+    replace_in_label(topology.machine, before + " total", fmt::format("{} total; {}", stands, mark));
+    if (!is_more) {
+        return;
+    }
+    topology.memory_bytes = kernel_bytes;
+    if (topology.nodes.size() == 1) {
+        topology.nodes.front().memory_bytes = kernel_bytes;
+        replace_in_nodes(topology.machine, before, fmt::format("{}; {}", stands, mark));
+    }
 }
 
 base::Expected<Topology> topology_from_xml(const std::string& path)

@@ -8,7 +8,8 @@
 // Units    bytes; processors and nodes by the numbers of the operating system.
 // Sources  hwloc 2.x. As in every program that uses it, HWLOC_XMLFILE and HWLOC_SYNTHETIC describe another machine in
 //          place of this one. On this machine the kernel's own list says which processors a node has, because hwloc
-//          gives a node of memory alone the processors nearest to it.
+//          gives a node of memory alone the processors nearest to it; and how much memory there is in all, because
+//          nodes may lack what was plugged in later (check_memory). `xml` is hwloc's own.
 // Cost     1.4 ms here, 40 to 80 ms on an emulated processor, and some hundred KiB of heap: never in a worker, whose
 //          memory is measured.
 // Errors   invalid_input: hwloc cannot read the file or the description.
@@ -67,12 +68,14 @@ struct TopologyPart {
 
 struct Topology {
     bool is_this_machine{};
-    std::uint32_t cores{};              // 0: not shown
-    std::uint32_t packages{};           // 0: not shown
-    std::vector<Processor> processors;  // online, in the order of their numbers
-    std::vector<Cache> caches;          // by level, type and size, then by processor
-    std::vector<NumaNode> nodes;        // in the order of their numbers, at least one
-    std::vector<PciDevice> devices;     // by address
+    std::uint32_t cores{};               // 0: not shown
+    std::uint32_t packages{};            // 0: not shown
+    std::vector<Processor> processors;   // online, in the order of their numbers
+    std::vector<Cache> caches;           // by level, type and size, then by processor
+    std::vector<NumaNode> nodes;         // in the order of their numbers, at least one
+    std::uint64_t memory_bytes{};        // of all nodes; 0: not shown
+    std::uint64_t contradicted_bytes{};  // what the nodes add up to by hwloc, where the kernel counts otherwise; else 0
+    std::vector<PciDevice> devices;      // by address
     TopologyPart machine;
     std::string xml;  // the whole of it, as lstopo and every program with hwloc read it
 };
@@ -80,6 +83,13 @@ struct Topology {
 [[nodiscard]] base::Expected<Topology> load_topology();
 [[nodiscard]] base::Expected<Topology> topology_from_xml(const std::string& path);
 [[nodiscard]] base::Expected<Topology> topology_from_synthetic(const std::string& description);
+
+// Holds the nodes' memory against what the kernel counts in all (MemTotal of /proc/meminfo; 0: not known), as
+// load_topology does for this machine. Where memory was plugged in after the start, the kernel's own figures of its
+// nodes, which hwloc reads, miss it: then its total stands for the machine, and for a node that is the only one. In a
+// container whose /proc/meminfo shows a limit the nodes have more: then they stand. Either way the drawing says both,
+// and contradicted_bytes is set. A hundredth is forgiven.
+void check_memory(Topology& topology, std::uint64_t kernel_bytes);
 
 // Caches that are alike.
 struct CacheKind {

@@ -73,7 +73,7 @@ class Topology(CliTest):
         self.assertEqual(ours[2], theirs[2], "distances")
         drawn, theirs = self.expect(0, "probe", "topology", env=variables).text, lstopo("console", variables)
         if not same_memory:
-            drawn, theirs = (re.sub(r"\d+[KMGT]B( total)?\)", "SIZE)", text) for text in (drawn, theirs))
+            drawn, theirs = (re.sub(r"\d+[KMGT]B( total)?(; \w+: \d+[KMGT]B)?\)", "SIZE)", text) for text in (drawn, theirs))
         self.assertEqual(drawn[:len(theirs)], theirs)
 
     def all_variables(self):
@@ -89,6 +89,38 @@ class Topology(CliTest):
 
     def test_this_machine(self):
         self.compare(environment(), same_memory=False)  # a virtual machine's may change in between
+
+    def test_the_memory_of_this_machine_is_the_kernels_or_marked(self):
+        kernel = 1024 * int(re.search(r"MemTotal:\s+(\d+) kB", pathlib.Path("/proc/meminfo").read_text())[1])
+        document = strict_json(self.probe(environment()).out)
+        nodes = told_by_memsweep(document)[1]
+        marks = [warning for warning in document["warnings"] if warning["code"] == "node-memory"]
+        if sum(nodes.values()) < kernel * 0.98 or sum(nodes.values()) > kernel * 1.02:
+            self.assertEqual(len(marks), 1, "neither the kernel's figure nor a word that it is not")
+        if len(nodes) == 1 and not any("limit" in mark["message"] for mark in marks):
+            self.assertLess(abs(sum(nodes.values()) - kernel), kernel * 0.02)
+
+    def test_memory_that_the_kernel_counts_otherwise_is_marked(self):
+        """Machines described as this one: their nodes' memory is planted beside this kernel's."""
+        kernel = 1024 * int(re.search(r"MemTotal:\s+(\d+) kB", pathlib.Path("/proc/meminfo").read_text())[1])
+        for name, description, share in (("less", "numa(memory={}) pu:2", 3), ("more", "numa(memory={}) pu:2", 0.3),
+                                         ("of two", "numa:2(memory={}) pu:1", 6), ("agreeing", "numa(memory={}) pu:2", 1)):
+            with self.subTest(name):
+                variables = environment(HWLOC_SYNTHETIC=description.format(int(kernel / share)), HWLOC_THISSYSTEM="1")
+                document = strict_json(self.probe(variables).out)
+                marks = [warning["message"] for warning in document["warnings"] if warning["code"] == "node-memory"]
+                doubts = [case["facts"]["memory_doubt"] for case in document["cases"] if "memory_doubt" in case.get("facts", {})]
+                drawn = self.expect(0, "probe", "topology", env=variables).text.splitlines()[0]
+                if name == "agreeing":
+                    self.assertEqual((marks, doubts), ([], []))
+                    self.assertNotIn(";", drawn)
+                    continue
+                self.assertEqual(len(marks), 1)
+                self.assertEqual(len(doubts), 2 if name == "of two" else 1)
+                self.assertRegex(drawn, r"total; MemTotal: \d+[KMGT]B\)" if name == "more" else r"total; hwloc: \d+[KMGT]B\)")
+                told = sum(told_by_memsweep(document)[1].values())
+                if name == "less":
+                    self.assertLess(abs(told - kernel), kernel * 0.02)
 
     def test_described_machines(self):
         self.assertGreaterEqual(len(MACHINES), 6)

@@ -48,6 +48,49 @@ TEST_CASE("topology: a described machine has the caches, cores and nodes of its 
     CHECK(topology.nodes[1].cpus.front() == 16);
 }
 
+TEST_CASE("topology: memory that the kernel counts otherwise than the nodes is marked", "[unit]")
+{
+    for (const char* const name : tests::machine_names) {
+        INFO(name);
+        const sys::Topology told = machine(name);
+        const std::uint64_t bytes = told.memory_bytes;
+        REQUIRE(bytes != 0);
+        for (const std::uint64_t agreeing : {bytes, bytes + bytes / 200, bytes - bytes / 200, std::uint64_t{0}}) {
+            sys::Topology checked = told;
+            sys::check_memory(checked, agreeing);
+            CHECK(checked.contradicted_bytes == 0);
+            CHECK(checked.memory_bytes == bytes);
+            CHECK(sys::text_of(checked) == sys::text_of(told));
+        }
+        sys::Topology plugged = told;
+        sys::check_memory(plugged, bytes * 3);
+        CHECK(plugged.contradicted_bytes == bytes);
+        CHECK(plugged.memory_bytes == bytes * 3);
+        CHECK(plugged.machine.label.find("total; hwloc: ") != std::string::npos);
+        CHECK(plugged.xml == told.xml);
+        for (std::size_t i = 0; i < told.nodes.size(); ++i) {
+            const std::uint64_t of_node = told.nodes[i].memory_bytes;
+            CHECK(plugged.nodes[i].memory_bytes == (told.nodes.size() == 1 ? bytes * 3 : of_node));
+        }
+        sys::Topology limited = told;
+        sys::check_memory(limited, bytes / 3);
+        CHECK(limited.contradicted_bytes == bytes);
+        CHECK(limited.memory_bytes == bytes);
+        CHECK(limited.nodes.front().memory_bytes == told.nodes.front().memory_bytes);
+        CHECK(limited.machine.label.find("total; MemTotal: ") != std::string::npos);
+    }
+}
+
+TEST_CASE("topology: of one node the kernel's total is drawn as the node's too", "[unit]")
+{
+    auto topology = synthetic("[numa(memory=8GiB)] pu:2");
+    sys::check_memory(topology, 24ULL << 30);
+    CHECK(topology.nodes.front().memory_bytes == 24ULL << 30);
+    const std::string drawn = sys::text_of(topology);
+    CHECK(drawn.find("Machine (24GB total; hwloc: 8192MB)") != std::string::npos);
+    CHECK(drawn.find("(P#0 24GB; hwloc: 8192MB)") != std::string::npos);
+}
+
 TEST_CASE("topology: what is not described is left out", "[unit]")
 {
     const auto topology = synthetic("pu:2");
