@@ -19,6 +19,9 @@ measure::ScenarioFacts facts_of(const model::RunReport& run, const model::Plan& 
     measure::ScenarioFacts facts = measure::scenario_facts(run);
     for (const model::Case& one : plan.cases) {
         facts.cases.emplace(one.id, one.fingerprint);
+        if (one.command && !one.command->input_contents.empty()) {
+            facts.inputs.emplace(one.id, one.command->input_contents);
+        }
     }
     return facts;
 }
@@ -64,7 +67,9 @@ std::optional<measure::Criteria> gate_criteria(const std::string& gate,
 base::Expected<measure::Comparison> compare_named(const NamedResult& base, const NamedResult& candidate,
                                                   const measure::Criteria& criteria, bool force)
 {
-    std::vector<std::string> unlike = measure::differences(*base.report, *candidate.report);
+    const std::string machines = measure::compared_machines(*base.report, *candidate.report);
+    std::vector<std::string> unlike =
+        machines.empty() ? measure::differences(*base.report, *candidate.report) : std::vector<std::string>{};
     if (!unlike.empty() && !force) {
         return refuse(fmt::format("not comparable with {}: {}; --force compares them all the same", base.name,
                                   fmt::join(unlike, "; ")),
@@ -77,6 +82,7 @@ base::Expected<measure::Comparison> compare_named(const NamedResult& base, const
     comparison->base.name = base.name;
     comparison->candidate.name = candidate.name;
     comparison->overruled = std::move(unlike);
+    comparison->machines = machines;
     return comparison;
 }
 

@@ -28,6 +28,8 @@ struct NamedResult {
     const model::RunReport* report;
 };
 
+// Probes of two machines are alike; the comparison says how the machines differ.
+//
 // Errors   invalid_input: the two are not alike, with what differs (unless `force`), or no case is in both.
 [[nodiscard]] base::Expected<measure::Comparison> compare_named(const NamedResult& base, const NamedResult& candidate,
                                                                 const measure::Criteria& criteria, bool force);

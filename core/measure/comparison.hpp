@@ -82,6 +82,7 @@ struct Comparison {
     bool is_in_rounds{};                         // judged by compare_rounds()
     std::vector<std::uint32_t> duet_processors;  // of a result whose sides ran at the same time; empty: they did not
     std::vector<std::string> overruled;          // differences that --force ignored
+    std::string machines;                        // what differs between two machines that were probed; empty: no such
     std::vector<ComparedCase> cases;
     std::vector<CasePair> pairs;            // of `cases`
     std::vector<MetricComparison> metrics;  // `pair` counts in `cases`

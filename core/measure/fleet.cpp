@@ -12,6 +12,7 @@
 #include "core/base/host_list.hpp"
 #include "core/measure/cases.hpp"
 #include "core/measure/format.hpp"
+#include "core/measure/likeness.hpp"
 #include "core/measure/summary.hpp"
 
 namespace memsweep::measure {
@@ -23,11 +24,6 @@ using model::RunReport;
 using model::Status;
 
 constexpr double absent = std::numeric_limits<double>::quiet_NaN();
-
-bool is_probe(const RunReport& report)
-{
-    return report.run.scenario_name.starts_with("probe_");
-}
 
 void add_counts(const model::Counts& from, model::Counts& into)
 {

@@ -80,11 +80,30 @@ void add_cases(Parts& parts, const ScenarioFacts& base, const ScenarioFacts& can
     }
 }
 
-// Whether one has some of the other's cases, or both the same and other assertions, and what both have is known to be
-// the same.
-bool measure_the_same(const ScenarioFacts& base, const ScenarioFacts& candidate)
+// The first of them. Results of before did not say it: `all` also names a file that one of the two does not know.
+void add_inputs(Parts& parts, const ScenarioFacts& base, const ScenarioFacts& candidate, bool all)
 {
-    if (base.cases.size() == candidate.cases.size() && base.assertions == candidate.assertions) {
+    for (const auto& [id, fingerprint] : base.cases) {
+        const auto read_by = [&id](const ScenarioFacts& facts) {
+            const auto found = facts.inputs.find(id);
+            return found == facts.inputs.end() ? std::string{} : found->second;
+        };
+        const std::string before = read_by(base);
+        const std::string after = read_by(candidate);
+        const bool comparable = all ? candidate.cases.contains(id) : !before.empty() && !after.empty();
+        if (comparable && before != after) {
+            parts.push_back(fmt::format("{} read {} against {}", id, before.empty() ? "nothing that is known" : before,
+                                        after.empty() ? "nothing that is known" : after));
+            return;
+        }
+    }
+}
+
+// Whether one has some of the other's cases, or both the same and other assertions, and what both have is known to be
+// the same. Across machines each may have cases that the other lacks.
+bool measure_the_same(const ScenarioFacts& base, const ScenarioFacts& candidate, bool across_machines)
+{
+    if (!across_machines && base.cases.size() == candidate.cases.size() && base.assertions == candidate.assertions) {
         return false;  // nothing that is told explains why the fingerprints differ
     }
     std::size_t in_both = 0;
@@ -98,7 +117,7 @@ bool measure_the_same(const ScenarioFacts& base, const ScenarioFacts& candidate)
         }
         ++in_both;
     }
-    return in_both != 0 && in_both == std::min(base.cases.size(), candidate.cases.size());
+    return in_both != 0 && (across_machines || in_both == std::min(base.cases.size(), candidate.cases.size()));
 }
 
 std::string short_print(const std::string& fingerprint)
@@ -110,9 +129,12 @@ std::string short_print(const std::string& fingerprint)
 
 ScenarioFacts scenario_facts(const RunReport& report)
 {
-    ScenarioFacts facts{report.run.scenario_name, report.run.scenario_fingerprint, {}, report.run.overrides, {}};
+    ScenarioFacts facts{report.run.scenario_name, report.run.scenario_fingerprint, {}, report.run.overrides, {}, {}};
     for (const model::CaseReport& one : report.cases) {
         facts.cases.emplace(one.id, one.fingerprint);
+        if (const model::Scalar* const input = model::find_value(one.facts, "input")) {
+            facts.inputs.emplace(one.id, model::to_text(*input));
+        }
     }
     for (const model::AssertionResult& one : report.assertions) {
         std::string written = fmt::format("{} {}", model::name_of(one.severity), one.expression);
@@ -124,12 +146,22 @@ ScenarioFacts scenario_facts(const RunReport& report)
     return facts;
 }
 
-std::string scenario_difference(const ScenarioFacts& base, const ScenarioFacts& candidate)
+bool is_probe(const RunReport& report)
 {
-    if ((base.fingerprint == candidate.fingerprint && !base.fingerprint.empty()) || measure_the_same(base, candidate)) {
-        return {};
-    }
+    return report.run.scenario_name.starts_with("probe_");
+}
+
+std::string scenario_difference(const ScenarioFacts& base, const ScenarioFacts& candidate, bool across_machines)
+{
     Parts parts;
+    add_inputs(parts, base, candidate, false);
+    if (parts.empty()) {
+        if ((base.fingerprint == candidate.fingerprint && !base.fingerprint.empty()) ||
+            measure_the_same(base, candidate, across_machines)) {
+            return {};
+        }
+        add_inputs(parts, base, candidate, true);
+    }
     add_if_unlike(parts, "scenario", quoted(base.name), quoted(candidate.name));
     add_overrides(parts, base, candidate);
     if (base.name == candidate.name) {
@@ -168,6 +200,18 @@ std::vector<std::string> differences(const RunReport& base, const RunReport& can
                                    machine_difference(base.machine, candidate.machine)};
     std::erase_if(found, [](const std::string& text) { return text.empty(); });
     return found;
+}
+
+std::string compared_machines(const RunReport& base, const RunReport& candidate)
+{
+    if (!is_probe(base) || !is_probe(candidate) || base.machine.fingerprint.empty() ||
+        candidate.machine.fingerprint.empty()) {
+        return {};
+    }
+    const std::string difference = machine_difference(base.machine, candidate.machine);
+    const bool alike =
+        scenario_difference(scenario_facts(base), scenario_facts(candidate), !difference.empty()).empty();
+    return alike ? difference : std::string{};
 }
 
 std::vector<std::string> setting_differences(const RunReport& base, const RunReport& candidate)

@@ -22,6 +22,12 @@ constexpr std::size_t max_open_cases = 4;
 std::vector<measure::Finding> findings_of(const ComparisonReport& report, const Comparison& comparison, Medium medium)
 {
     std::vector<measure::Finding> findings = comparison.findings;
+    if (!comparison.machines.empty()) {
+        findings.insert(
+            findings.begin(),
+            measure::Finding{measure::Importance::note, fmt::format("{} against {}: {}", comparison.base.host,
+                                                                    comparison.candidate.host, comparison.machines)});
+    }
     for (const std::string& difference : comparison.overruled) {
         findings.push_back({measure::Importance::warning, "compared by force, although " + difference});
     }

@@ -89,6 +89,46 @@ TEST_CASE("what both have decides where the assertions differ, or one has some o
     CHECK_THAT(reported(base, other), Contains("the same cases"));
 }
 
+TEST_CASE("what a program read tells two results apart where both know it", "[unit]")
+{
+    model::RunReport base = report();
+    base.cases[0].facts = {{"input", std::string{"3 B, sha256 aa"}}};
+    model::RunReport other = base;
+    CHECK(differences(base, other).empty());
+    other.cases[0].facts.clear();  // as results of before
+    CHECK(differences(base, other).empty());
+    other.cases[0].facts = {{"input", std::string{"4 B, sha256 bb"}}};
+    CHECK_THAT(reported(base, other), Contains("read 3 B, sha256 aa against 4 B, sha256 bb"));
+    other.cases[0].facts.clear();
+    other.run.scenario_fingerprint = "bbbbbbbbbbbbbbbb";
+    CHECK_THAT(reported(base, other), Contains("read 3 B, sha256 aa against nothing that is known"));
+}
+
+TEST_CASE("the machines are what probes of two machines compare", "[unit]")
+{
+    model::RunReport base = report();
+    base.run.scenario_name = "probe_faults";
+    base.cases[0].fingerprint = "a";
+    base.cases[1].fingerprint = "b";
+    model::RunReport other = base;
+    CHECK(compared_machines(base, other).empty());  // nothing to say of one kind of machine
+    other.machine.fingerprint = "nnnn";
+    other.machine.cores = 64;
+    CHECK(compared_machines(base, other) == "the machines differ: cores 2 against 64");
+    other.run.scenario_fingerprint = "bbbb";
+    other.cases[1] = case_report({{"mode", "c"}}, {});  // each has cases that the other's machine does not
+    CHECK(compared_machines(base, other) == "the machines differ: cores 2 against 64");
+    CHECK(differences(base, other).size() == 2);  // of which merging is not the judge
+    other.cases[0].fingerprint = "c";             // probed in another way, as by --size
+    CHECK(compared_machines(base, other).empty());
+    other = base;
+    other.machine.fingerprint.clear();
+    CHECK(compared_machines(base, other).empty());
+    other.machine.fingerprint = "nnnn";
+    other.run.scenario_name = base.run.scenario_name = "churn";
+    CHECK(compared_machines(base, other).empty());
+}
+
 TEST_CASE("a result without a fingerprint is like nothing, not even itself", "[unit]")
 {
     model::RunReport none = report();
