@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
 #include "app/commands/plans.hpp"
+#include "app/commands/program_input.hpp"
 #include "app/commands/run_session.hpp"
 #include "app/commands/shipped.hpp"
 #include "app/commands/this_machine.hpp"
@@ -106,6 +108,11 @@ void add_programs(Command& command, RunCommand& run)
     command.option("--stdout WHERE", value::text(run.stdout_word),
                    "What becomes of what the programs print: null, inherit, a file, or checksum: one that prints "
                    "something else has failed");
+    command.option("--stdin FILE", value::text(run.stdin_file),
+                   "What they read, each run from its start: /dev/null for nothing, - to wait for the end of ours "
+                   "(default: what is redirected into memsweep)");
+    command.flag("--shell", run.shell,
+                 "The program behind --, and that of --against, is one text: a script of /bin/sh");
     command.flag("--count", run.count, "Count their allocations, in repetitions of their own; --against always does");
 }
 
@@ -114,7 +121,7 @@ void add_comparing(Command& command, RunCommand& run)
     command.group = "Comparing two programs";
     command.option("--against CMD", value::text(run.against),
                    "Measure this command too, both in random order in each round, and compare: a regression is exit "
-                   "code 1. Quotes keep words together; no shell reads it");
+                   "code 1. Quotes keep words together; no shell reads it without --shell");
     command.flag("--duet", run.duet,
                  "Run both of a round at the same time, each on one of two processors of one kind, drawn anew for each "
                  "round, so that noise hits both alike");
@@ -124,12 +131,23 @@ void add_comparing(Command& command, RunCommand& run)
                    "How much a metric may change: wall_time=5%, working_set_peak=2%,1MiB (repeatable)");
 }
 
+base::Expected<std::vector<std::string>> words_of(const std::string& text, bool shell)
+{
+    return shell ? std::vector{text} : base::command_words(text);
+}
+
 base::Expected<void> check_comparison(const RunCommand& run)
 {
-    if (run.words.empty() && (run.count || !run.against.empty() || !run.stdout_word.empty())) {
+    if (run.words.empty() &&
+        (run.count || run.shell || !run.against.empty() || !run.stdout_word.empty() || !run.stdin_file.empty())) {
         return refuse("goes with a program behind --", !run.against.empty()       ? "--against"
                                                        : !run.stdout_word.empty() ? "--stdout"
+                                                       : !run.stdin_file.empty()  ? "--stdin"
+                                                       : run.shell                ? "--shell"
                                                                                   : "--count");
+    }
+    if (run.shell && run.words.size() != 1) {
+        return refuse("takes one text behind --, the script: put all of it into quotes", "--shell");
     }
     if (run.against.empty()) {
         if (run.is_automatic || run.budget || run.duet || !run.thresholds.empty()) {
@@ -149,7 +167,7 @@ base::Expected<void> check_comparison(const RunCommand& run)
         return refuse("both programs of --duet would write this file at the same time; null, inherit or checksum",
                       "--stdout");
     }
-    if (auto words = base::command_words(run.against); !words) {
+    if (auto words = words_of(run.against, run.shell); !words) {
         return refuse(words.error().message, "--against");
     }
     return {};
@@ -229,11 +247,12 @@ scenarios::Loaded command_plan(const RunCommand& command, const scenarios::Surro
 {
     const std::string description = reporters::command_line(command.words);
     if (command.against.empty()) {
-        return scenarios::command_plan(command.words, description, effective_overrides(command), surroundings);
+        return scenarios::command_plan(command.words, description, effective_overrides(command), surroundings,
+                                       command.shell);
     }
-    return scenarios::build_comparison_plan(base::command_words(command.against).value(), command.words,
+    return scenarios::build_comparison_plan(words_of(command.against, command.shell).value(), command.words,
                                             fmt::format("{} against {}", description, command.against),
-                                            effective_overrides(command), surroundings);
+                                            effective_overrides(command), surroundings, command.shell);
 }
 
 LoadedPlans load(const RunCommand& command, const model::Machine& machine)
@@ -244,10 +263,6 @@ LoadedPlans load(const RunCommand& command, const model::Machine& machine)
     LoadedPlans loaded;
     auto plan = command_plan(command, surroundings(machine));
     if (plan) {
-        for (model::Case& one : plan->cases) {
-            one.command->output = command.stdout_word.empty() ? one.command->output : command.stdout_word;
-            one.command->count = command.count || !command.against.empty();
-        }
         loaded.plans.push_back(*std::move(plan));
     } else {
         loaded.errors = std::move(plan.error());
@@ -256,19 +271,56 @@ LoadedPlans load(const RunCommand& command, const model::Machine& machine)
 }
 
 // Before anything is measured: every program must be there.
-std::vector<base::Error> missing_programs(const std::vector<model::Plan>& plans)
+std::vector<base::Error> missing_programs(const std::vector<model::Plan>& plans, const IdMatcher& wanted)
 {
     std::vector<base::Error> errors;
     std::set<std::string> seen;
     for (const model::Plan& plan : plans) {
         for (const model::Case& one : plan.cases) {
-            std::string why = one.command ? engine::missing_program(*one.command) : "";
+            std::string why = one.command && wanted(one.id) ? engine::missing_program(*one.command) : "";
             if (!why.empty() && seen.insert(why).second) {
                 errors.push_back({base::ErrorCode::invalid_input, std::move(why), plan.path});
             }
         }
     }
     return errors;
+}
+
+// What the command line says of programs behind --, and a scenario of its own.
+void set_up_programs(const RunCommand& command, std::vector<model::Plan>& plans)
+{
+    if (command.words.empty()) {
+        return;
+    }
+    for (model::Case& one : plans.front().cases) {
+        one.command->output = command.stdout_word.empty() ? one.command->output : command.stdout_word;
+        one.command->count = command.count || !command.against.empty();
+    }
+}
+
+// What programs behind -- read, which is good for as long as the result lives; scenarios name it themselves.
+base::Expected<std::optional<ProgramInput>> take_input(const RunCommand& command, std::vector<model::Plan>& plans)
+{
+    if (command.dry_run) {
+        return std::optional<ProgramInput>{};
+    }
+    if (command.words.empty()) {
+        look_into_inputs(plans);
+        const bool reads_nothing = std::ranges::any_of(plans, [](const model::Plan& plan) {
+            return std::ranges::any_of(
+                plan.cases, [](const model::Case& one) { return one.command && one.command->input.empty(); });
+        });
+        const bool is_scenario = std::ranges::find(command.scenarios, "-") != command.scenarios.end();
+        if (reads_nothing && !is_scenario && has_unread_input()) {
+            print_note("standard input is not read: the command of a scenario reads the file that its \"stdin\" names");
+        }
+        return std::optional<ProgramInput>{};
+    }
+    std::optional<ProgramInput> input = MEMSWEEP_TRY(ProgramInput::take(command.stdin_file));
+    if (!input->path().empty()) {
+        scenarios::give_input(plans.front(), input->path(), input->contents());
+    }
+    return input;
 }
 
 base::Expected<ExitCode> execute(const RunCommand& command, const GlobalOptions& global)
@@ -280,13 +332,20 @@ base::Expected<ExitCode> execute(const RunCommand& command, const GlobalOptions&
         return ExitCode::bad_input;
     }
     MEMSWEEP_TRY(check_names(command, loaded.plans));
-    const IdMatcher wanted = MEMSWEEP_TRY(id_matcher(command.filter));
-    for (model::Plan& plan : loaded.plans) {
-        std::erase_if(plan.cases, [&](const model::Case& one) { return !wanted(one.id); });
+    if (const std::string word = command.shell ? "" : base::shell_operator(command.words); !word.empty()) {
+        print_note(fmt::format("no shell reads what stands behind --: the program gets the word {} itself; --shell "
+                               "takes a script",
+                               word));
     }
-    if (const auto missing = missing_programs(loaded.plans); !missing.empty() && !command.dry_run) {
+    const IdMatcher wanted = MEMSWEEP_TRY(id_matcher(command.filter));
+    if (const auto missing = missing_programs(loaded.plans, wanted); !missing.empty() && !command.dry_run) {
         print_places(missing);
         return ExitCode::bad_input;
+    }
+    const auto input = MEMSWEEP_TRY(take_input(command, loaded.plans));
+    set_up_programs(command, loaded.plans);
+    for (model::Plan& plan : loaded.plans) {
+        std::erase_if(plan.cases, [&](const model::Case& one) { return !wanted(one.id); });
     }
     if (command.quick) {
         only_warn(loaded.plans);

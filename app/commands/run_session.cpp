@@ -27,6 +27,7 @@
 #include "core/engine/worker.hpp"
 #include "core/engine/worker_executor.hpp"
 #include "core/measure/findings.hpp"
+#include "core/model/case_index.hpp"
 #include "core/sys/clock.hpp"
 #include "core/sys/machine_facts.hpp"
 #include "core/sys/output_file.hpp"
@@ -104,6 +105,25 @@ void add_warnings(model::RunReport& report, bool repeats_enough)
     }
 }
 
+// A file that a scenario names is in no fingerprint; what a case has read of it stands in its facts.
+base::Expected<void> check_inputs(const std::string& path, const model::Plan& plan, const model::RunReport& resumed)
+{
+    const model::CaseIndex index{resumed.cases};
+    for (const model::Case& one : plan.cases) {
+        const auto position = index.position(one.id);
+        const model::Scalar* const read =
+            position ? model::find_value(resumed.cases[*position].facts, "input") : nullptr;
+        const std::string contents = one.command ? one.command->input_contents : "";
+        if (read != nullptr && !contents.empty() && model::to_text(*read) != contents) {
+            return refuse(fmt::format("{} has read {} there, and would read {} now; run without --resume, or with "
+                                      "another -o",
+                                      one.id, model::to_text(*read), contents),
+                          path);
+        }
+    }
+    return {};
+}
+
 // The earlier run's own file, or what a younger run that was cut off left beside it; and the repetitions in its
 // journal.
 base::Expected<void> take_over_earlier(const std::string& path, const model::Plan& plan, model::RunReport& report)
@@ -128,6 +148,7 @@ base::Expected<void> take_over_earlier(const std::string& path, const model::Pla
                 resumed.run.scenario_fingerprint, plan.fingerprint),
             path);
     }
+    MEMSWEEP_TRY(check_inputs(path, plan, resumed));
     report.cases = std::move(resumed.cases);
     report.run.id = resumed.run.id;
     report.run.started = resumed.run.started;

@@ -33,6 +33,8 @@ struct RunCommand {
     bool is_automatic{};                             // rounds until the verdict is sure
     std::optional<std::chrono::nanoseconds> budget;  // no round begins that would end later
     std::string stdout_word;                         // of `words`, as a scenario says it; empty: as it says by default
+    std::string stdin_file;                          // of `words`; "-" and empty: as ProgramInput says
+    bool shell{};                                    // `words` and `against` are scripts
     bool count{};                                    // the allocations of `words`
     bool resume{};
     bool fail_fast{};
