@@ -10,13 +10,16 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/cli/console.hpp"
 #include "app/cli/option_values.hpp"
 #include "core/base/text.hpp"
 #include "core/measure/assertions.hpp"
+#include "core/measure/findings.hpp"
 #include "core/measure/format.hpp"
 #include "core/sys/output_file.hpp"
+#include "reporters/document/run_tables.hpp"
 
 namespace memsweep::app {
 namespace {
@@ -24,6 +27,14 @@ namespace {
 using model::AssertionOutcome;
 using model::AssertionResult;
 using model::CaseReport;
+
+bool is_same(const AssertionResult& one, const AssertionResult& other)
+{
+    return one.case_id == other.case_id && one.expression == other.expression && one.severity == other.severity &&
+           std::ranges::equal(one.where, other.where, [](const model::Param& a, const model::Param& b) {
+               return a.name == b.name && a.value == b.value;
+           });
+}
 
 std::vector<CaseReport> cases_of(const scenarios::ProbeLimit& limit, const std::vector<CaseReport>& cases)
 {
@@ -44,8 +55,10 @@ std::string evidence(const CaseReport& report, const model::Expression& expressi
     }
     const model::Summary& summary = *metric->summary;
     const auto text = [&](double value) { return measure::format_value(metric->unit, value); };
-    return fmt::format("median {} of {} samples, {} to {}", text(summary.median), summary.n, text(summary.min),
-                       text(summary.max));
+    return expression.stat == model::Stat::min ? fmt::format("the least of {} samples is {}, the median {}", summary.n,
+                                                             text(summary.min), text(summary.median))
+                                               : fmt::format("median {} of {} samples, {} to {}", text(summary.median),
+                                                             summary.n, text(summary.min), text(summary.max));
 }
 
 // What of its `where` no case has, with the nearest that one has; empty: each word of it is one's, but none has them
@@ -106,12 +119,17 @@ void fail_case(const AssertionResult& result, const scenarios::ProbeLimit& limit
 {
     const auto found = std::ranges::find(cases, result.case_id, &CaseReport::id);
     if (found == cases.end() || result.outcome != AssertionOutcome::failed ||
-        result.severity != model::Severity::fail || found->status != model::Status::ok) {
+        result.severity != model::Severity::fail) {
         return;
     }
-    found->status = model::Status::failed;
-    found->reason =
-        fmt::format("limit violated: {}: {}", result.expression, evidence(*found, limit.assertion.expression));
+    const std::string why =
+        fmt::format("{}{}: {}", model::limit_violated, result.expression, evidence(*found, limit.assertion.expression));
+    if (found->status == model::Status::ok) {
+        found->status = model::Status::failed;
+        found->reason = why;
+    } else if (found->reason.starts_with(model::limit_violated) && found->reason.find(why) == std::string::npos) {
+        found->reason += "; " + why;
+    }
 }
 
 // What a figure of a case is, and what its machine must reach.
@@ -140,11 +158,12 @@ std::string limit_text(model::Unit unit, double value, bool is_least)
 scenarios::ProbeLimit limit_of(const CaseReport& report, const model::Metric& metric, double margin)
 {
     const bool is_least = metric.better == model::Better::higher;
-    const double bound = metric.summary->median * (is_least ? 1 - margin : 1 + margin);
+    const double bound = reporters::shown_value(metric) * (is_least ? 1 - margin : 1 + margin);
     scenarios::ProbeLimit limit{.scenario = report.scenario};
     limit.assertion.where = report.params;
     limit.assertion.text =
-        fmt::format("{}.median {} {}", metric.name, is_least ? ">=" : "<=", limit_text(metric.unit, bound, is_least));
+        fmt::format("{}.{} {} {}", metric.name, reporters::is_shown_by_least(metric.name) ? "min" : "median",
+                    is_least ? ">=" : "<=", limit_text(metric.unit, bound, is_least));
     return limit;
 }
 
@@ -154,8 +173,7 @@ std::vector<scenarios::ProbeLimit> limits_of(const model::RunReport& report, dou
     for (const CaseReport& one : report.cases) {
         for (const std::string_view name : limited_metrics) {
             const model::Metric* const metric = model::find_metric(one, name);
-            if (one.status == model::Status::ok && metric != nullptr && metric->summary &&
-                metric->summary->median > 0) {
+            if (one.status == model::Status::ok && metric != nullptr && metric->summary && metric->summary->min > 0) {
                 limits.push_back(limit_of(one, *metric, margin));
             }
         }
@@ -185,8 +203,9 @@ std::optional<std::vector<scenarios::ProbeLimit>> limits_in(const std::string& p
     return *std::move(loaded);
 }
 
-void judge_by_limits(const std::vector<scenarios::ProbeLimit>& limits, model::RunReport& report)
+bool judge_by_limits(const std::vector<scenarios::ProbeLimit>& limits, model::RunReport& report)
 {
+    bool violated = false;
     // All of them by what was measured, before one of them changes a case's status.
     std::vector<std::pair<const scenarios::ProbeLimit*, AssertionResult>> judged;
     for (const scenarios::ProbeLimit& limit : limits) {
@@ -201,8 +220,14 @@ void judge_by_limits(const std::vector<scenarios::ProbeLimit>& limits, model::Ru
     }
     for (auto& [limit, result] : judged) {
         fail_case(result, *limit, report.cases);
+        result.is_limit = true;
+        violated = violated || (result.outcome == AssertionOutcome::failed && result.severity == model::Severity::fail);
+        std::erase_if(report.assertions, [&one = result](const AssertionResult& earlier) {
+            return is_same(earlier, one);  // of a result that was held against it before
+        });
         report.assertions.push_back(std::move(result));
     }
+    return violated;
 }
 
 void add_limits_to_write(Command& command, LimitsToWrite& limits)
@@ -213,12 +238,18 @@ void add_limits_to_write(Command& command, LimitsToWrite& limits)
         "the most");
     command.option("--margin PERCENT", value::defaulting(value::parsed(limits.margin, parse_margin), "10%"),
                    "Of --write-limits: how much worse than here is still healthy");
+    command.flag("--force", limits.force, "Write limits also of figures that the result itself calls not trustworthy");
 }
 
 base::Expected<void> write_limits(const LimitsToWrite& limits, const model::RunReport& report)
 {
     if (limits.path.empty()) {
         return {};
+    }
+    if (const auto doubts = measure::doubts_about_machine(report); !doubts.empty() && !limits.force) {
+        return refuse(fmt::format("{}; measure again where nothing else runs, or write them all the same by --force",
+                                  fmt::join(doubts, "; ")),
+                      "--write-limits");
     }
     const auto made = limits_of(report, limits.margin);
     if (made.empty()) {

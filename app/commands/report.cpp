@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,14 +75,6 @@ base::Expected<ExitCode> report_fleet(const model::Fleet& fleet, const ReportCom
     return worse(written, report.judgement.bad.empty() ? ExitCode::case_failed : ExitCode::finding);
 }
 
-// Whether one of the limits, which are the last assertions, is violated.
-bool is_violated(std::span<const model::AssertionResult> limits)
-{
-    return std::ranges::any_of(limits, [](const model::AssertionResult& one) {
-        return one.outcome == model::AssertionOutcome::failed && one.severity == model::Severity::fail;
-    });
-}
-
 base::Expected<ExitCode> report_result(model::RunReport report, const ReportCommand& command,
                                        const GlobalOptions& global)
 {
@@ -92,11 +82,9 @@ base::Expected<ExitCode> report_result(model::RunReport report, const ReportComm
     if (!limits) {
         return ExitCode::bad_input;
     }
-    const std::size_t own_assertions = report.assertions.size();
-    judge_by_limits(*limits, report);
+    const bool violated = judge_by_limits(*limits, report);
     ExitCode code = write_report(report, {command.format, command.out}, global);
     code = worse(code, settled(write_limits(command.limits_to_write, report)));
-    const bool violated = is_violated(std::span{report.assertions}.subspan(own_assertions));
     return violated || (command.check && !measure::problems_of(report).empty()) ? worse(code, ExitCode::finding) : code;
 }
 

@@ -85,11 +85,22 @@ std::string assertion_text(const Group& group)
                                : fmt::format("{} for {}: {}", group.what, group.first, group.detail);
 }
 
-void report_assertions(const std::vector<AssertionResult>& results, model::Severity severity, Importance importance,
+// A violated limit of a case is the reason why the case has failed, with its evidence, and said there.
+bool is_said_of_case(const AssertionResult& result, const std::vector<CaseReport>& cases)
+{
+    const auto of_case = std::ranges::find(cases, result.case_id, &CaseReport::id);
+    return result.is_limit && of_case != cases.end() && of_case->status == Status::failed &&
+           of_case->reason.find(model::limit_violated + result.expression) != std::string::npos;
+}
+
+void report_assertions(const model::RunReport& report, model::Severity severity, Importance importance,
                        std::vector<Finding>& findings)
 {
     std::vector<Group> groups;
-    for (const AssertionResult& result : results) {
+    for (const AssertionResult& result : report.assertions) {
+        if (is_said_of_case(result, report.cases)) {
+            continue;
+        }
         if (result.outcome == model::AssertionOutcome::failed && result.severity == severity) {
             const std::string_view verb = result.actual ? "does not hold" : "cannot be judged";
             add_to(groups, {fmt::format("{} {}", result.expression, verb), result.case_id, outcome(result), 1});
@@ -106,7 +117,7 @@ std::vector<Finding> broken(const model::RunReport& report)
     report_status(report.cases, Status::error, "broke off", Importance::failure, found);
     report_status(report.cases, Status::timeout, "timed out", Importance::failure, found);
     report_status(report.cases, Status::failed, "failed", Importance::failure, found);
-    report_assertions(report.assertions, model::Severity::fail, Importance::failure, found);
+    report_assertions(report, model::Severity::fail, Importance::failure, found);
     return found;
 }
 
@@ -286,17 +297,24 @@ std::vector<Finding> failures(const model::RunReport& report)
     return found;
 }
 
+std::vector<std::string> doubts_about_machine(const model::RunReport& report)
+{
+    std::vector<std::string> doubts;
+    for (const Warning& warning : report.warnings) {
+        if (warning.code == busy_machine_code) {
+            doubts.push_back(warning.message);
+        }
+    }
+    std::ranges::move(implausible_probe_sentences(report.cases), std::back_inserter(doubts));
+    return doubts;
+}
+
 std::vector<Finding> findings(const model::RunReport& report)
 {
     std::vector<Finding> found = broken(report);
-    report_assertions(report.assertions, model::Severity::warn, Importance::warning, found);
-    for (const Warning& warning : report.warnings) {
-        if (warning.code == busy_machine_code) {
-            found.push_back({Importance::warning, warning.message});
-        }
-    }
-    for (std::string& sentence : implausible_probe_sentences(report.cases)) {
-        found.push_back({Importance::warning, std::move(sentence)});
+    report_assertions(report, model::Severity::warn, Importance::warning, found);
+    for (std::string& doubt : doubts_about_machine(report)) {
+        found.push_back({Importance::warning, std::move(doubt)});
     }
     for (const auto sentences : {replay_sentences, probe_sentences, placement_sentences, contrast_sentences}) {
         for (std::string& sentence : sentences(report.cases)) {

@@ -28,6 +28,10 @@ inline constexpr std::string_view busy_machine_code = "busy-machine";
 
 [[nodiscard]] std::vector<Finding> findings(const model::RunReport& report);
 
+// Why the figures of this result are not to be trusted, by its own words: other work disturbed the machine before
+// anything was measured, or a probe found what no memory does. Each of them is among the findings.
+[[nodiscard]] std::vector<std::string> doubts_about_machine(const model::RunReport& report);
+
 // Of these, what the exit code of a run to its end stands for: what failed, and where nothing at all was measured, what
 // was skipped. And what was refused for its memory, which whoever asked for it did not expect.
 [[nodiscard]] std::vector<Finding> failures(const model::RunReport& report);

@@ -177,7 +177,11 @@ struct AssertionResult {
     Severity severity{Severity::fail};
     std::string reason;        // why there is no actual value
     std::vector<Param> where;  // the cases it was written for; empty: all
+    bool is_limit{};           // of a limits file, which no scenario asserts
 };
+
+// How the reason of a case begins that a limit failed.
+inline constexpr const char* limit_violated = "limit violated: ";
 
 struct RunInfo {
     std::string id;

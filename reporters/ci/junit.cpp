@@ -25,7 +25,7 @@ struct TestCase {
     std::string name;        // the assertion, or "runs"
     double seconds{};
     TestOutcome outcome{TestOutcome::passed};
-    std::string type;     // of a failure or an error: "assertion", "crash", "timeout"
+    std::string type;     // of a failure or an error: "assertion", "limit", "crash", "timeout"
     std::string message;  // why it did not pass
     std::string detail;   // actual value and interval
     std::string output;   // what a passed one has to say all the same
@@ -220,7 +220,7 @@ TestCase assertion_test(const model::AssertionResult& result, const model::CaseR
         return test;
     }
     test.outcome = TestOutcome::failure;
-    test.type = "assertion";
+    test.type = result.is_limit ? "limit" : "assertion";
     test.message = fmt::format("{}: {}", result.expression, actual_text(result));
     test.detail = detail_text(result, report);
     return test;
@@ -333,6 +333,9 @@ std::vector<Fact> properties_of(const Comparison& comparison)
     std::vector<Fact> facts{{"base", side_text(comparison.base)},
                             {"candidate", side_text(comparison.candidate)},
                             {"noisy_metrics", fmt::format("{}", comparison.noisy_metrics)}};
+    if (!comparison.machines.empty()) {
+        facts.push_back({"machines", comparison.machines});
+    }
     for (const std::string& difference : comparison.overruled) {
         facts.push_back({"overruled", difference});
     }

@@ -82,7 +82,7 @@ class Run {
         add_matrices();
         add_not_ok(cases_of(report_));
         if (auto assertions = assertions_table(report_)) {
-            document_.add(Heading{"Assertions"});
+            document_.add(Heading{claims_heading(report_)});
             document_.add(TableBlock{.table = *std::move(assertions), .id = "assertions"});
         }
         add_warnings();
@@ -252,7 +252,7 @@ class Run {
         broken.note.clear();
         broken.rows.resize(broken.rows.size() - assertions_held());  // the table has them last
         if (!broken.rows.empty()) {
-            document_.add(Heading{"Assertions that do not hold"});
+            document_.add(Heading{claims_heading(report_) + " that do not hold"});
             document_.add(TableBlock{.table = std::move(broken)});
         }
         add_folded(std::move(all));
@@ -273,7 +273,7 @@ class Run {
         if (report_.assertions.empty()) {
             return;
         }
-        document_.add(Heading{"Assertions"});
+        document_.add(Heading{claims_heading(report_)});
         Items items{{{fmt::format("{} of {} hold", assertions_held(), report_.assertions.size())}}};
         for (const model::AssertionResult& result : report_.assertions) {
             if (result.outcome == model::AssertionOutcome::passed) {

@@ -82,23 +82,39 @@ std::string cases_sentence(const model::Counts& counts)
     return fmt::format("{} of {} ok; {}.", counts.ok, plural(counts.cases, "case"), listed(rest));
 }
 
-std::string assertions_sentence(const model::RunReport& report, const model::Counts& counts)
+// What the scenario asserts, or what a limits file asks; empty where there is none of it.
+std::string claims_sentence(const model::RunReport& report, bool limits)
 {
-    const std::uint64_t all = report.assertions.size();
+    model::RunReport of_kind;
+    std::ranges::copy_if(report.assertions, std::back_inserter(of_kind.assertions),
+                         [limits](const model::AssertionResult& one) { return one.is_limit == limits; });
+    const std::uint64_t all = of_kind.assertions.size();
     if (all == 0) {
-        return "Nothing was asserted.";
+        return {};
     }
+    const std::string_view noun = limits ? "limit" : "assertion";
+    const model::Counts counts = model::count(of_kind);
     const std::uint64_t unknown = counts.assertions_not_evaluated;
     const std::string rest = unknown == 0 ? "." : fmt::format("; {} could not be evaluated.", unknown);
     if (counts.assertions_failed > 0 || counts.assertions_warned > 0) {
-        std::string text = fmt::format("{} of {} failed", counts.assertions_failed, plural(all, "assertion"));
+        std::string text =
+            fmt::format("{} of {} {}", counts.assertions_failed, plural(all, noun), limits ? "violated" : "failed");
         text += counts.assertions_warned > 0 ? fmt::format(", {} warned", counts.assertions_warned) : std::string{};
         return text + rest;
     }
     if (unknown > 0) {
-        return fmt::format("{} of {} hold{}", all - unknown, plural(all, "assertion"), rest);
+        return fmt::format("{} of {} hold{}", all - unknown, plural(all, noun), rest);
     }
-    return all == 1 ? "The assertion holds." : all_of(all, "assertions") + " hold.";
+    return all == 1 ? fmt::format("The {} holds.", noun) : all_of(all, fmt::format("{}s", noun)) + " hold.";
+}
+
+std::string assertions_sentence(const model::RunReport& report)
+{
+    const std::string assertions = claims_sentence(report, false);
+    const std::string limits = claims_sentence(report, true);
+    return assertions.empty() && limits.empty()
+               ? std::string{"Nothing was asserted."}
+               : fmt::format("{}{}{}", assertions, assertions.empty() || limits.empty() ? "" : " ", limits);
 }
 
 Tone run_tone(const model::RunReport& report, const model::Counts& counts)
@@ -252,7 +268,7 @@ Opening run_opening(const model::RunReport& report)
         opening.findings.erase(verdict);
     }
     if (!report.assertions.empty() || (replays.empty() && !are_figures(cases_of(report)))) {
-        text += " " + assertions_sentence(report, counts);
+        text += " " + assertions_sentence(report);
     }
     return opening;
 }

@@ -281,12 +281,21 @@ Table metrics_table(const Cases& cases)
     return table;
 }
 
+std::string claims_heading(const model::RunReport& report)
+{
+    const auto limits = std::ranges::count_if(report.assertions, &model::AssertionResult::is_limit);
+    return limits == 0                                        ? "Assertions"
+           : std::cmp_equal(limits, report.assertions.size()) ? "Limits"
+                                                              : "Assertions and limits";
+}
+
 std::optional<Table> assertions_table(const model::RunReport& report)
 {
     if (report.assertions.empty()) {
         return std::nullopt;
     }
-    Table table{.title = "Every assertion",
+    const bool all_limits = std::ranges::all_of(report.assertions, &model::AssertionResult::is_limit);
+    Table table{.title = all_limits ? "Every limit" : "Every assertion",
                 .note = "those that do not hold first",
                 .columns = {Column::text("outcome"), Column::text("assertion"), Column::number("actual"),
                             Column::text("case")}};

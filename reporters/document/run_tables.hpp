@@ -27,6 +27,8 @@ namespace memsweep::reporters {
 [[nodiscard]] std::optional<Table> phases_table(const Cases& cases);
 
 // Every assertion, the failed ones first; empty when there are none.
+// "Assertions", "Limits", or both: what the claims are that a result was held against.
+[[nodiscard]] std::string claims_heading(const model::RunReport& report);
 [[nodiscard]] std::optional<Table> assertions_table(const model::RunReport& report);
 
 // What sharing a worker costs: one row per case of a sweep that has its like placed alone, with both times, their

@@ -326,6 +326,11 @@ void members(Io& io, PartOf<Io, model::AssertionResult>& assertion)
     }
     io("severity", assertion.severity);
     io("reason", assertion.reason, member::added_nullable);
+    std::optional<bool> is_limit = assertion.is_limit ? std::optional{true} : std::nullopt;
+    io("limit", is_limit, member::left_out);
+    if constexpr (Io::is_reading) {
+        assertion.is_limit = is_limit.value_or(false);
+    }
 }
 
 }  // namespace memsweep::reporters
