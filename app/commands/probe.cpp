@@ -12,6 +12,7 @@
 #include "app/commands/results.hpp"
 #include "app/commands/shipped.hpp"
 #include "app/commands/this_machine.hpp"
+#include "core/base/printable.hpp"
 #include "core/base/quantity.hpp"
 #include "core/base/text.hpp"
 #include "core/sys/file_text.hpp"
@@ -70,7 +71,7 @@ void add_measuring(Command& command, ProbeCommand& probe)
     command.option("--min-time DURATION", value::duration(probe.min_time),
                    "Of each sample of a bandwidth (default 20ms)");
     command.option("-n,--repetitions,--samples N", value::number(probe.samples, 1, 10'000),
-                   "Samples of each case (default 7)");
+                   "Samples of each case (default 9)");
 }
 
 void add_output(Command& command, ProbeArguments& asked)
@@ -204,7 +205,7 @@ ExitCode exit_code(const model::RunReport& report, const sys::StopSignals& signa
 base::Expected<ExitCode> dump_scenario(const ProbeCommand& command)
 {
     constexpr std::uint64_t usual_bytes = 64U << 20U;
-    constexpr std::uint32_t usual_repetitions = 7;
+    constexpr std::uint32_t usual_repetitions = 9;
     const std::string scenario =
         command.preset.empty()
             ? scenarios::transfer_scenario(command.transfers, command.array_bytes.value_or(usual_bytes),
@@ -255,13 +256,18 @@ base::Expected<ExitCode> execute(const ProbeArguments& asked, const GlobalOption
     const sys::StopSignals signals;
     const sys::SystemClock clock;
     model::RunReport report = MEMSWEEP_TRY(probe(command, global, topology, clock, signals));
+    if (report.cases.empty() && !report.run.interrupted && !command.filter.empty()) {
+        return refuse(fmt::format("no case of {} matches \"{}\"; -f csv-summary lists the ids of all",
+                                  probe_name(command), base::printable(command.filter)),
+                      "--filter");
+    }
     if (asks_for(command, "topology")) {
         report.machine.topology = topology.xml;
     }
     if (!show_machine(command, topology, wanted)) {
         return ExitCode::bad_input;
     }
-    judge_by_limits(*limits, report);
+    static_cast<void>(judge_by_limits(*limits, report));
     ExitCode code = exit_code(report, signals);
     report.run.exit_code = static_cast<int>(code);
     ExitCode written = ExitCode::done;
@@ -296,7 +302,8 @@ void add_probe(Command& program, const GlobalOptions& global)
     add_output(command, asked);
     command.footer =
         "What this machine lacks is listed as skipped, with its reason. Exit codes: 0 done; 1 wrong data, or a limit "
-        "is violated; 2 wrong usage, or output that cannot be written; 3 the kernel refused something; 130/143 "
+        "is violated; 2 wrong usage, a filter that no case matches, or output that cannot be written; 3 the kernel "
+        "refused something; 130/143 "
         "interrupted.";
     command.check = [&asked] { return check(asked); };
 }

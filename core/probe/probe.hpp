@@ -29,8 +29,10 @@ namespace memsweep::probe {
 struct ProbeSettings {
     std::optional<std::uint64_t> array_bytes;  // of each array that kernels run over; absent: from the caches measured
     double sample_seconds{0.02};               // at least, of bandwidth; latencies take a third of it
-    std::uint32_t samples{7};                  // the least that give the median a 95 % interval and leave one to spare
-    std::uint64_t memory_budget_bytes{};       // that may be resident at a time
+    // Two probes are compared metric by metric, all at once: 2 / C(18, 9) is 4.1e-5, so that a change among 1,200 noisy
+    // metrics can be shown (7 samples: 85, and a probe of a machine with two processors has 130).
+    std::uint32_t samples{9};
+    std::uint64_t memory_budget_bytes{};  // that may be resident at a time
     std::uint64_t seed{1};
 };
 
@@ -113,7 +115,7 @@ void set_ceiling_shares(std::vector<model::CaseReport>& cases);
 // "probe_device/device=gpu0/transfer=host_to_device_memcpy_ce"; without a device "probe_device/transfer=..."
 //
 // Sources  device_cases.hpp lists them; copy_queue.hpp has the methods. Every sample is verified.
-// Cost     less than a millisecond where there is no device; with one about ten samples of sample_seconds a case.
+// Cost     less than a millisecond where there is no device; with one about a dozen samples of sample_seconds a case.
 [[nodiscard]] std::vector<model::CaseReport> probe_devices(const ProbeContext& context, device::Runtime& runtime);
 
 // Transfers that were written down, all of them at once: bytes that arrive per second, each for itself and together.

@@ -37,14 +37,14 @@ std::vector<Part> usual_parts(const ProbeContext& context, const device::Runtime
     const double share = static_cast<double>(context.settings.samples) * context.settings.sample_seconds /
                          (static_cast<double>(usual.samples) * usual.sample_seconds);
     const auto nodes = static_cast<double>(context.nodes.size());
-    const double samples_of_a_device_case = 10;
+    const double samples_of_a_device_case = 12;
     return {{"topology", 0.1},
-            {"latency", 2 + 2 * share},
-            {"bandwidth", 4 + 10 * share + nodes * nodes * (0.2 + 0.4 * share)},
+            {"latency", 2 + 2.6 * share},
+            {"bandwidth", 4 + 13 * share + nodes * nodes * (0.2 + 0.5 * share)},
             {"faults", 1.5},
             {"device", static_cast<double>(device_case_count(context, runtime)) * samples_of_a_device_case *
                            usual.sample_seconds * share},
-            {"transfers", 1 + share}};
+            {"transfers", 1 + 1.3 * share}};
 }
 
 TimeLeft::TimeLeft(const sys::Clock& clock, std::vector<Part> parts)

@@ -423,7 +423,7 @@ class Probe(CliTest):
         return document
 
     def test_limits_are_written_from_a_result_which_keeps_them(self):
-        document = self.stored("faults", "host -> cpu -> host", "--write-limits", "l.json", "--margin", "20%")
+        document = self.stored("faults", "host -> cpu -> host", "--write-limits", "l.json", "--margin", "20%", "--force")
         written = strict_json((self.folder / "l.json").read_bytes())
         judge = validator("limits")
         if judge is not None:
@@ -449,12 +449,140 @@ class Probe(CliTest):
 
     def test_limits_of_a_stored_result(self):
         self.stored("faults")
-        self.expect(0, "report", "r.json", "--write-limits", "l.json")
+        self.expect(0, "report", "r.json", "--write-limits", "l.json", "--force")
         text = (self.folder / "l.json").read_text()
         self.assertIn("within 10 %", text)
         self.expect(0, "report", "r.json", "--limits", "l.json", "-f", "json", "-o", "again.json")
-        self.expect(0, "report", "again.json", "--limits", "l.json", "--write-limits", "m.json")
+        again = self.expect(0, "report", "again.json", "--limits", "l.json", "--write-limits", "m.json", "--force").text
+        count = text.count('"expr"')
+        self.assertIn(f"All {count} limits hold.", again, "each counts once, and is no assertion")
+        self.assertNotIn("ssertion", again)
         self.assertEqual((self.folder / "m.json").read_text(), text)
+
+    def plant(self, document, change, name="planted.json"):
+        planted = json.loads(json.dumps(document))
+        change(planted)
+        return self.write(name, planted)
+
+    def test_no_limits_of_figures_that_the_result_does_not_trust(self):
+        document = self.stored("latency", "-k", "(pages=4k/size=65536|chains=[12])$")
+        latency = next(case for case in document["cases"] if case["scenario"] == "probe_latency")
+
+        def trusted(planted):
+            planted["warnings"] = []
+            planted["cases"] = [case for case in planted["cases"] if case["id"] == latency["id"]]
+
+        def busy(planted):
+            trusted(planted)
+            planted["warnings"] = [{"code": "busy-machine", "message": "not trustworthy here: planted", "hint": "end it"}]
+
+        def impossible(planted):
+            trusted(planted)
+            smaller = json.loads(json.dumps(planted["cases"][0]))
+            smaller["params"]["size"] = 32768
+            smaller["id"] = smaller["id"].replace("65536", "32768")
+            metric = smaller["metrics"]["latency"]
+            metric["values"] = [value * 3 for value in metric["values"]]
+            for key in ("min", "max", "mean", "median"):
+                metric["summary"][key] *= 3
+            planted["cases"].append(smaller)
+
+        for change in (busy, impossible):
+            with self.subTest(change.__name__):
+                path = self.plant(document, change)
+                said = self.expect(2, "report", path, "--write-limits", "l.json").errors
+                self.assertIn("not trustworthy", said)
+                self.assertIn("--force", said)
+                self.assertFalse((self.folder / "l.json").exists())
+                self.expect(0, "report", path, "--write-limits", "l.json", "--force")
+                (self.folder / "l.json").unlink()
+        self.expect(0, "report", self.plant(document, trusted), "--write-limits", "l.json", "--margin", "10%")
+        limit, = strict_json((self.folder / "l.json").read_bytes())["limits"]
+        self.assertRegex(limit["expr"], r"^latency\.min <= [0-9.]+ns$", "what the report shows")
+        bound = float(limit["expr"].split()[-1][:-2]) / 1e9
+        least = latency["metrics"]["latency"]["summary"]["min"]
+        self.assertTrue(1.0999 * least <= bound <= 1.102 * least, (bound, least))
+
+        def noisier(planted):  # every sample but the best is late: the figure is what it was
+            trusted(planted)
+            metric = planted["cases"][0]["metrics"]["latency"]
+            metric["values"] = [value if value == min(metric["values"]) else value * 4 for value in metric["values"]]
+            metric["summary"]["median"] *= 4
+            metric["summary"]["max"] *= 4
+
+        self.expect(0, "report", self.plant(document, noisier), "--limits", "l.json")
+
+    def test_a_violated_limit_is_told_once(self):
+        self.stored("faults")
+        case = {"scenario": "probe_faults", "where": {"kind": "first_touch", "pages": "4k"}}
+        path = self.limits(case | {"expr": "time_per_fault.median < 1ns"}, case | {"expr": "time_per_fault.min < 1ns"},
+                           case | {"expr": "time_per_fault.median < 1h"}, {"scenario": "gone", "expr": "bandwidth.median > 1GB/s"})
+        for format, once in (("text", ("time_per_fault.median < 1ns: median", "time_per_fault.min < 1ns: the least")), ("md", ())):
+            shown = self.expect(1, "report", "r.json", "--limits", path, "-f", format).text
+            shown = " ".join(shown.split())
+            self.assertIn("3 of 4 limits violated", shown)
+            self.assertNotIn("ssertion", shown)
+            for text in once:
+                self.assertEqual(shown.count("limit violated: " + text), 1, shown)
+            self.assertNotIn("does not hold for", shown)
+            self.assertIn("no case that it speaks of was measured", shown)
+        stored = self.expect(1, "report", "r.json", "--limits", path, "-f", "json", "-o", "again.json")
+        stored = strict_json(self.expect(1, "report", "again.json", "--limits", path, "-f", "json").out)
+        self.assertEqual([one["limit"] for one in stored["assertions"]], [True] * 4)
+        for one in stored["assertions"]:
+            del one["limit"]  # as results of before
+        self.write("before.json", stored)
+        self.assertEqual(len(strict_json(self.expect(1, "report", "before.json", "--limits", path, "-f", "json").out)["assertions"]), 4)
+
+    def test_a_filter_that_no_case_matches_is_an_error(self):
+        for what in ("faults", "topology", "host -> cpu -> host"):
+            with self.subTest(what):
+                outcome = self.expect(2, "probe", what, *QUICK, "-k", "no such case", "-o", "r.json")
+                self.assertIn('matches "no such case"', outcome.errors)
+                self.assertFalse((self.folder / "r.json").exists())
+        self.expect(0, "probe", "faults", *QUICK, "-k", "hugetlb_1g")  # may be skipped, with its reason
+
+    def test_two_probes_by_default_can_be_compared(self):
+        document = strict_json(self.expect(0, "probe", "--min-time", "1ms", "--size", "1MiB", "-f", "json").out)
+        self.write("all.json", document)
+        compared = strict_json(self.expect(0, "compare", "all.json", "all.json", "-f", "json").out)["comparisons"][0]
+        self.assertGreater(compared["noisy_metrics"], 50)
+        self.assertEqual(compared["counts"]["insufficient"], 0)
+
+    def test_two_machines_are_what_two_probes_compare(self):
+        document = self.stored("faults")
+
+        def elsewhere(planted):
+            planted["machine"].update(host="elsewhere", cores=64, cpu="Another CPU", fingerprint="f" * 64)
+
+        def with_other_cases(planted):
+            elsewhere(planted)
+            planted["run"]["scenario"]["fingerprint"] = "e" * 64
+            planted["cases"][-1]["id"] = planted["cases"][-1]["id"].replace("probe_faults/", "probe_faults/a=1/")
+            planted["cases"][-1]["params"]["a"] = 1
+
+        for change in (elsewhere, with_other_cases):
+            with self.subTest(change.__name__):
+                path = self.plant(document, change)
+                outcome = self.memsweep("compare", "r.json", path)
+                self.assertIn(outcome.code, (0, 5), str(outcome))
+                shown = " ".join(outcome.text.split())
+                self.assertIn(f"{document['machine']['host']} against elsewhere", shown)
+                self.assertIn('against "Another CPU"', shown)
+                self.assertNotIn("by force", shown)
+                judged = strict_json(self.memsweep("compare", "r.json", path, "-f", "json").out)["comparisons"][0]
+                self.assertIn("against 64", judged["machines"])
+                self.assertEqual(judged["overruled"], [])
+                self.assertIn("cannot be merged", self.expect(2, "merge", "r.json", self.plant(document, lambda one: (
+                    change(one), one["run"].update(id="another"))), "-o", "m.json").errors)
+
+        def sized(planted):
+            elsewhere(planted)
+            for case in planted["cases"]:
+                case["fingerprint"] = "d" * 64
+            planted["run"]["scenario"]["fingerprint"] = "e" * 64
+
+        self.assertIn("--force", self.expect(2, "compare", "r.json", self.plant(document, sized)).errors)
 
     def test_what_has_no_limits(self):
         self.stored("topology")
