@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
@@ -39,7 +40,6 @@ struct CliffsCommand {
 };
 
 using measure::Cliff;
-using measure::CliffCause;
 using measure::SizeRange;
 using reporters::SettingEffect;
 using reporters::TriedSetting;
@@ -50,6 +50,7 @@ constexpr std::chrono::seconds cost_patience{120};
 // What a process says of the malloc that it runs under.
 struct CostAnswer {
     std::array<char, 512> library{};
+    std::array<char, 64> version{};
     memory::MallocCost cost{};
     std::uint64_t given{};  // 1 when all of it is written
 };
@@ -63,6 +64,7 @@ ExitCode answer_on(int fd, std::uint64_t bytes)
     auto& answer = *region->data<CostAnswer>();
     answer.cost = memory::measure_malloc_cost(sys::SystemClock{}, bytes);
     sys::serving_library().copy(answer.library.data(), answer.library.size() - 1);
+    sys::allocator_version().copy(answer.version.data(), answer.version.size() - 1);
     answer.given = 1;
     return ExitCode::done;
 }
@@ -71,7 +73,7 @@ ExitCode answer_on(int fd, std::uint64_t bytes)
 // before, under that malloc.
 //
 // Errors   os: no process could be started; invalid_input: it ran under another malloc, refused the size or died.
-base::Expected<measure::SizeCost> cost_under(const model::AllocatorSpec& allocator, std::uint64_t bytes)
+base::Expected<CostAnswer> ask_under(const model::AllocatorSpec& allocator, std::uint64_t bytes)
 {
     auto region = MEMSWEEP_TRY(sys::SharedRegion::create(sizeof(CostAnswer), "memsweep-cost"));
     sys::SpawnOptions spawn{.argv = {"/proc/self/exe", "malloc-cost", std::to_string(answer_fd), std::to_string(bytes)},
@@ -93,7 +95,27 @@ base::Expected<measure::SizeCost> cost_under(const model::AllocatorSpec& allocat
     if (answer.cost.ns_per_op < 0) {
         return refuse(fmt::format("it refuses a block of {} B", bytes), allocator.name);
     }
+    return answer;
+}
+
+base::Expected<measure::SizeCost> cost_under(const model::AllocatorSpec& allocator, std::uint64_t bytes)
+{
+    const CostAnswer answer = MEMSWEEP_TRY(ask_under(allocator, bytes));
     return measure::SizeCost{bytes, answer.cost.faults_per_op, answer.cost.ns_per_op};
+}
+
+// What our environment sets of allocators: they are measured as they would run from here.
+model::Variables allocator_settings()
+{
+    model::Variables settings;
+    for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+        std::string_view value{*entry};
+        const std::string_view name = base::take_until(value, '=');
+        if (model::sets_an_allocator(name)) {
+            settings.emplace_back(name, value);
+        }
+    }
+    return settings;
 }
 
 measure::CostOfSize costs(const model::AllocatorSpec& allocator)
@@ -135,7 +157,7 @@ base::Expected<TriedSetting> judge(const Cliff& cliff, const measure::CostOfSize
 
 TriedSetting try_setting(model::AllocatorSpec allocator, const Cliff& cliff, const measure::CliffSetting& setting)
 {
-    allocator.environment.emplace_back(setting.variable, setting.value);
+    measure::add_setting(allocator.environment, setting);
     auto judged = judge(cliff, costs(allocator));
     TriedSetting tried =
         judged ? *std::move(judged) : TriedSetting{.effect = SettingEffect::failed, .reason = judged.error().message};
@@ -143,10 +165,11 @@ TriedSetting try_setting(model::AllocatorSpec allocator, const Cliff& cliff, con
     return tried;
 }
 
-reporters::ExplainedCliff explain(const model::AllocatorSpec& allocator, const Cliff& cliff, bool verify)
+reporters::ExplainedCliff explain(const model::AllocatorSpec& allocator, std::string_view version, const Cliff& cliff,
+                                  bool verify)
 {
     reporters::ExplainedCliff explained{.cliff = cliff};
-    if (const CliffCause* cause = measure::find_cause(allocator.name, cliff)) {
+    if (const auto cause = measure::find_cause({allocator.name, version, allocator.environment}, cliff)) {
         explained.cause = cause->text;
         explained.without = cause->without;
         for (const measure::CliffSetting& setting :
@@ -169,16 +192,17 @@ base::Expected<reporters::AllocatorCliffs> look_at(const std::string& name, cons
         found.skipped = library.error().message;
         return found;
     }
-    const model::AllocatorSpec allocator{.name = name, .library = *library};
+    const model::AllocatorSpec allocator{.name = name, .library = *library, .environment = allocator_settings()};
     found.library = library->empty() ? sys::c_library() : *library;
     show_progress(fmt::format("{}: sweeping sizes from {} to {}", name, base::exact_size(command.range.from),
                               base::exact_size(command.range.to)));
+    const CostAnswer first = MEMSWEEP_TRY(ask_under(allocator, command.range.from));
     measure::CliffSurvey survey = MEMSWEEP_TRY(measure::find_cliffs(command.range, costs(allocator)));
     found.sizes = std::move(survey.sizes);
     for (const Cliff& cliff : survey.cliffs) {
         show_progress(fmt::format("{}: a cliff after {} B{}", name, cliff.cheap.bytes,
                                   command.no_verify ? "" : "; trying what should move it"));
-        found.cliffs.push_back(explain(allocator, cliff, !command.no_verify));
+        found.cliffs.push_back(explain(allocator, first.version.data(), cliff, !command.no_verify));
     }
     return found;
 }
@@ -231,9 +255,9 @@ void add_cliffs(Command& program, const GlobalOptions& global)
     command.flag("--no-verify", cliffs.no_verify, "Name the settings that should move a cliff without trying them");
     command.format_option(cliffs.format, value::word(cliffs.format, {"text", "json"}), "text or json");
     command.option("-o,--out FILE", value::text(cliffs.out), "Where to write (default stdout)");
-    command.footer =
-        "Each size is measured in a fresh process. Exit codes: 0 done; 2 an unknown allocator; 3 a measurement "
-        "failed; 4 none of the allocators is installed.";
+    command.footer = "Each size is measured in a fresh process, with the settings of allocators that the environment "
+                     "has. Exit codes: 0 done; 2 an unknown allocator; 3 a measurement "
+                     "failed; 4 none of the allocators is installed.";
     command.check = [&cliffs]() -> base::Expected<void> {
         if (cliffs.range.from == 0 || cliffs.range.from >= cliffs.range.to) {
             return refuse("must be above 0 and below --to", "--from");

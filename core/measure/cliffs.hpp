@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "core/base/expected.hpp"
+#include "core/model/allocator.hpp"
 
 namespace memsweep::measure {
 
@@ -58,20 +60,30 @@ struct CliffSetting {
     std::string_view value;
 };
 
-// Why an allocator has a cliff that is known, and the settings that should move it.
-//
-// Sources  glibc 2.36, jemalloc 5.3.0, mimalloc 2.0.9 and gperftools 2.10 (Debian 12): their documentation and source
-//          name the limits. `memsweep cliffs` tries every setting and reports what it really did.
-struct CliffCause {
-    std::string_view allocator;
-    CliffKind kind{};
-    std::uint64_t lowest{};  // the last cheap size lies from here
-    std::uint64_t highest{};
-    std::string_view text;
-    std::span<const CliffSetting> settings;  // to try, one by one
-    std::string_view without;                // why there is none; empty when there are settings
+// What decides where an allocator's limits lie.
+struct AllocatorFacts {
+    std::string_view name;      // as model::allocators() has it
+    std::string_view version;   // as the allocator says it, "2.36" or "5.3.0-0-g54e"; empty: not known
+    model::Variables settings;  // of its environment
 };
 
-[[nodiscard]] const CliffCause* find_cause(std::string_view allocator, const Cliff& cliff);  // nullptr: not known
+// Why an allocator has a cliff that is known, and the settings that should move it.
+struct CliffCause {
+    std::string_view text;
+    std::span<const CliffSetting> settings;  // to try, one by one
+    std::string_view without;                // why none lifts the limit; empty where one does
+};
+
+// The cause of a cliff, named only if the allocator's limit, under its settings and in its version, is the cliff's last
+// cheap size.
+//
+// Sources  64-bit builds. glibc, malloc/malloc.c (2.26 brought the thread cache, 2.42 let it hold large blocks) and
+//          malloc(3), mallopt(3), "Memory Allocation Tunables"; jemalloc 5, include/jemalloc/internal/sc.h, tcache and
+//          arena options in jemalloc(3); mimalloc 1.7 and 2.0, include/mimalloc-types.h; gperftools 2.10,
+//          src/common.h. `memsweep cliffs` tries every setting and reports what it really did.
+[[nodiscard]] std::optional<CliffCause> find_cause(const AllocatorFacts& allocator, const Cliff& cliff);
+
+// The setting beside those that are there already: a variable that holds a list gets one more element, which wins.
+void add_setting(model::Variables& settings, const CliffSetting& setting);
 
 }  // namespace memsweep::measure

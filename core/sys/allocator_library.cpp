@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
+#include <gnu/libc-version.h>
 #include <malloc.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -196,6 +197,25 @@ using Collect = void(bool force);
 constexpr const char* purge_all_arenas = "arena.4096.purge";  // MALLCTL_ARENAS_ALL
 
 }  // namespace
+
+std::string allocator_version()
+{
+    if (auto* control = find<Mallctl>("mallctl")) {
+        const char* text = nullptr;
+        std::size_t bytes = sizeof text;
+        const bool said = control("version", static_cast<void*>(&text), &bytes, nullptr, 0) == 0 && text != nullptr;
+        return said ? text : "";
+    }
+    if (auto* number = find<int()>("mi_version")) {  // 209 is 2.0.9
+        const int version = number();
+        return fmt::format("{}.{}.{}", version / 100, version / 10 % 10, version % 10);
+    }
+    if (auto *say = find<const char*(int* major, int* minor, const char** patch)>("tc_version")) {
+        const char* const text = say(nullptr, nullptr, nullptr);
+        return text != nullptr ? text : "";
+    }
+    return gnu_get_libc_version();
+}
 
 bool trim_allocator() noexcept
 {

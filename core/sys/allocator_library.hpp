@@ -23,6 +23,12 @@ namespace memsweep::sys {
 // The file that malloc comes from.
 [[nodiscard]] std::string serving_library();
 
+// The version of the malloc that serves this process, as it says it: "2.36", "5.3.0-0-g54eaed1", "2.0.9", "gperftools
+// 2.10".
+//
+// Sources  jemalloc: mallctl("version"); mimalloc: mi_version; gperftools: tc_version; else the C library's own.
+[[nodiscard]] std::string allocator_version();
+
 // Whether two paths name one file.
 [[nodiscard]] bool is_same_file(const std::string& one, const std::string& other);
 

@@ -2,7 +2,7 @@
 
 import unittest
 
-from memsweep_cli import CliTest, sanitized, strict_json
+from memsweep_cli import CliTest, environment, sanitized, strict_json
 
 PAGE = 4096
 # Last cheap size and metric by allocator, in a range that costs little to sweep.
@@ -47,6 +47,19 @@ class Cliffs(CliTest):
         moved = effects["MALLOC_CONF=oversize_threshold:4194304"]
         self.assertEqual(moved["effect"], "moved")
         self.assertLess(moved["last_cheap"], 7_340_032 - PAGE)
+
+    def test_the_end_of_the_thread_cache_follows_its_setting(self):
+        # A cliff of three times is not there on every processor; where it is, at exactly this size.
+        settings = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0:glibc.malloc.mmap_threshold=1048576"}
+        outcome = self.memsweep("cliffs", "--on", "glibc", "--from", "700KiB", "--to", "1500KiB", "-f", "json", "--no-verify",
+                                env=environment(**settings))
+        self.assertEqual(outcome.code, 0, f"\n{outcome}")
+        (cliff,) = [c for c in strict_json(outcome.out)["allocators"][0]["cliffs"] if c["metric"] == "faults_per_op"]
+        self.assertLessEqual(abs(cliff["last_cheap"] - (1 << 20)), PAGE, "the environment's settings hold")
+        self.assertIn("the mmap threshold, which does not grow", cliff["cause"])
+        found = self.cliffs("glibc", "900B", "1200B", "--no-verify")
+        for cliff in found["cliffs"]:
+            self.assertIn("thread cache" if cliff["last_cheap"] == 1032 else "", cliff["cause"] or "")
 
     def test_text_names_the_size_the_cause_and_the_setting(self):
         outcome = self.expect(0, "cliffs", "--on", "glibc", "--from", "31MiB", "--to", "34MiB")

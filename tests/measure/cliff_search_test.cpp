@@ -103,15 +103,3 @@ TEST_CASE("the sizes of a sweep ascend from one end to the other", "[unit]")
     CHECK(sizes.back() == 1000);
     CHECK(std::is_sorted(sizes.begin(), sizes.end(), std::less_equal<>{}));
 }
-
-TEST_CASE("causes are known for the cliffs that they are about", "[unit]")
-{
-    const auto at = [](CliffKind kind, std::uint64_t bytes) {
-        return Cliff{kind, {.bytes = bytes}, {.bytes = bytes + 1}};
-    };
-    CHECK(find_cause("glibc", at(CliffKind::faults, 33'550'312)) != nullptr);
-    CHECK(find_cause("jemalloc", at(CliffKind::time, 32'768)) !=
-          find_cause("jemalloc", at(CliffKind::faults, 7'340'032)));
-    CHECK(find_cause("glibc", at(CliffKind::time, 33'550'312)) == nullptr);
-    CHECK(find_cause("mimalloc", at(CliffKind::faults, 131'072)) == nullptr);
-}
