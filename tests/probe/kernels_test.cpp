@@ -1,4 +1,5 @@
 // Every form that this processor can run, against the arithmetic written out.
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -100,6 +101,21 @@ TEST_CASE("forms of a kernel are told apart by their description", "[machine]")
     }
     for (const auto& kernel : model::names<Kernel>()) {
         CHECK_FALSE(probe::candidates(kernel.value).empty());
+    }
+}
+
+TEST_CASE("a calibration of reads chooses among 2 and 4 pages in turn, line by line too", "[machine]")
+{
+    const auto tries = [](std::uint32_t pages, std::uint32_t prefetch_bytes) {
+        const std::vector<const Form*> among = probe::candidates(Kernel::read);
+        return std::ranges::any_of(among, [&](const Form* form) {
+            return form->pages == pages && form->prefetch_bytes == prefetch_bytes && form->lines_per_turn == 1;
+        });
+    };
+    for (const std::uint32_t pages : {2U, 4U, 8U}) {
+        INFO(pages << " pages");
+        CHECK(tries(pages, 0));
+        CHECK(tries(pages, 1024) == (pages < 8));
     }
 }
 
