@@ -106,6 +106,13 @@ std::uint64_t touch(void* ptr, std::uint64_t bytes, model::Touch touch) noexcept
     return pages_spanned(ptr, bytes, sys::page_size());
 }
 
+void write_over(void* ptr, std::uint64_t bytes) noexcept
+{
+    constexpr int data = 0x5A;
+    std::memset(ptr, data, bytes);
+    memory::keep_stores(ptr);
+}
+
 void fill(void* ptr, std::uint64_t elements, DType dtype, Fill fill) noexcept
 {
     if (fill == Fill::none || elements == 0) {

@@ -17,6 +17,12 @@ namespace memsweep::array {
 // Cost     page: one store per page; full: one memset.
 std::uint64_t touch(void* ptr, std::uint64_t bytes, model::Touch touch) noexcept;
 
+// Writes data over memory as a program does that has something to say: every byte, and none of them zero, because some
+// processors write zeroes at twice the rate of anything else.
+//
+// Cost     one memset.
+void write_over(void* ptr, std::uint64_t bytes) noexcept;
+
 // Fills contiguous elements with what a scenario asks for, writing every byte; Fill::none writes nothing. `ptr` is
 // aligned for the type.
 //

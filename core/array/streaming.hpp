@@ -52,11 +52,11 @@ struct StreamingSizes {
 // begins beyond all that was tried, and not below what is presumed.
 [[nodiscard]] StreamingSizes streaming_sizes(std::span<const StreamingTrial> trials, std::uint64_t presumed) noexcept;
 
-// Two inputs joined in both ways, from 2 to 32 MiB in all. The result follows its inputs as in a heap: on an EPYC
-// 9005 streaming 8 MB took 1.25 times as long as plain stores then, and 0.9 times where each lay in a mapping of its
-// own. Empty where the table does not stream.
+// Two inputs of data joined in both ways, from 2 to 64 MiB in all. The result follows its inputs as in a heap: on an
+// EPYC 9005 streaming 8 MB took 1.25 times as long as plain stores then, and 0.9 times where each lay in a mapping of
+// its own. Empty where the table does not stream.
 //
-// Cost     some 60 ms, and 32 MiB while it lasts.
+// Cost     some 150 ms, and 64 MiB while it lasts.
 // Errors   std::bad_alloc.
 [[nodiscard]] std::vector<StreamingTrial> try_streaming(const CastTable& table, const sys::Clock& clock);
 

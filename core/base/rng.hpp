@@ -4,8 +4,11 @@
 // Cost     one multiply-xor chain, about 1 ns.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
 #include <utility>
 
 #include "core/base/checked.hpp"
@@ -37,6 +40,16 @@ class Rng {
         for (std::size_t i = values.size(); i > 1; --i) {
             using std::swap;
             swap(values[i - 1], values[below(i)]);
+        }
+    }
+
+    // Data in which no two words are alike and no byte prevails: nothing on its way can shorten it, as some processors
+    // do with stores of zeroes.
+    void fill(std::span<std::byte> bytes) noexcept
+    {
+        for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::uint64_t)) {
+            const std::uint64_t word = next();
+            std::memcpy(bytes.data() + at, &word, std::min(sizeof word, bytes.size() - at));
         }
     }
 

@@ -286,8 +286,14 @@ class NamedArrays {
     {
         Handles& handles = handles_[write.target];
         for (const array::Array& one : handles.meant()) {
-            accesses_.run(one, write.target, write.overrun_bytes,
-                          [&] { array::touch(one.data(), one.bytes() + write.overrun_bytes, write.touch); });
+            accesses_.run(one, write.target, write.overrun_bytes, [&] {
+                const std::uint64_t bytes = one.bytes() + write.overrun_bytes;
+                if (write.touch == model::Touch::full) {
+                    array::write_over(one.data(), bytes);
+                } else {
+                    array::touch(one.data(), bytes, write.touch);
+                }
+            });
         }
         count_first_touch(handles);
     }

@@ -103,7 +103,7 @@ class StepOperations {
             auto* const data = static_cast<std::byte*>(one.data());
             const bool dropped = memory::stream(data, one.bytes(), plan, [&](std::byte* chunk, std::uint64_t bytes) {
                 if (plan.writes) {
-                    array::touch(chunk, bytes, model::Touch::full);
+                    array::write_over(chunk, bytes);
                 } else {
                     ArrayCounts& counts = record_.array_counts;
                     counts.checksum = array::chained(counts.checksum, array::checksum(chunk, bytes));

@@ -108,6 +108,38 @@ void add_stores(Cases cases, std::vector<std::string>& sentences)
     add_sentence(sentences, "non-temporal stores copy at this multiple of plain ones", parts, ", ");
 }
 
+// "2.18x [2.15, 2.20] by one thread (nt)": where zeroes are written at another rate than data, by more than a tenth.
+void add_zeroes(Cases cases, std::vector<std::string>& sentences)
+{
+    constexpr double clear_share = 0.1;
+    std::vector<std::string> parts;
+    for (const ProbedCase& zeroes : measured(cases, "probe_bandwidth", "bandwidth")) {
+        if (text_of(*zeroes.report, "variant") != "zeroes") {
+            continue;
+        }
+        const auto same = [&](const CaseReport& one) {
+            return text_of(one, "kernel") == text_of(*zeroes.report, "kernel") && text_of(one, "variant").empty() &&
+                   text_of(one, "store") == text_of(*zeroes.report, "store") &&
+                   number_of(one, "threads") == number_of(*zeroes.report, "threads");
+        };
+        const auto data = best(measured(cases, "probe_bandwidth", "bandwidth", same));
+        const auto shift = data ? case_shift(*data->report, *zeroes.report, "bandwidth") : std::nullopt;
+        if (!shift || !shift->is_ratio || std::abs(shift->estimate - 1) <= clear_share) {
+            continue;
+        }
+        const bool is_noise = shift->interval && shift->interval->front() <= 1 && shift->interval->back() >= 1;
+        if (!is_noise) {
+            parts.push_back(fmt::format("{} by {} ({})", factor_text(*data->report, *zeroes.report, "bandwidth"),
+                                        threads_text(number_of(*zeroes.report, "threads")),
+                                        text_of(*zeroes.report, "store")));
+        }
+    }
+    add_sentence(sentences,
+                 "zeroes are written at this multiple of other data's rate, so a benchmark that writes zeroes "
+                 "measures another machine",
+                 parts, ", ");
+}
+
 // By pages, in the order of sizes.
 std::map<std::string, std::vector<ProbedCase>> latencies(Cases cases)
 {
@@ -383,6 +415,7 @@ std::vector<std::string> probe_sentences(std::span<const CaseReport> all)
     std::vector<std::string> sentences;
     add_bandwidth(cases, sentences);
     add_stores(cases, sentences);
+    add_zeroes(cases, sentences);
     add_latency(cases, sentences);
     add_parallel_loads(cases, sentences);
     add_faults(cases, sentences);

@@ -25,10 +25,12 @@ constexpr std::uint64_t least_array_bytes = 1U << 16;
 struct KernelKind {
     Kernel kernel{};
     Store store{};
+    bool zeroes{};  // the value that is written; else stream_scalar
     friend bool operator==(const KernelKind&, const KernelKind&) = default;
 };
 
-// In the order of the kernels' names; plain before non-temporal.
+// In the order of the kernels' names; plain before non-temporal. Writes come once more with zeroes, which some
+// processors write at another rate than all other data.
 std::vector<KernelKind> kernel_kinds()
 {
     std::vector<KernelKind> found;
@@ -37,6 +39,9 @@ std::vector<KernelKind> kernel_kinds()
             const KernelKind kind{form->kernel, form->store};
             if (std::ranges::find(found, kind) == found.end()) {
                 found.push_back(kind);
+                if (kind.kernel == Kernel::write) {
+                    found.push_back({kind.kernel, kind.store, true});
+                }
             }
         }
     }
@@ -50,13 +55,19 @@ struct Running {
     std::size_t chunks{};
     model::CaseReport report;
     std::vector<double> wall, stream_rate, payload_rate, bus_rate;
+
+    [[nodiscard]] double scalar() const { return kind.zeroes ? 0 : stream_scalar; }
 };
 
 model::CaseReport bandwidth_case(const KernelKind& kind, std::size_t threads)
 {
-    return new_case("probe_bandwidth", {{"kernel", std::string{model::name_of(kind.kernel)}},
-                                        {"store", std::string{model::name_of(kind.store)}},
-                                        {"threads", static_cast<std::int64_t>(threads)}});
+    std::vector<model::Param> params{{"kernel", std::string{model::name_of(kind.kernel)}},
+                                     {"store", std::string{model::name_of(kind.store)}},
+                                     {"threads", static_cast<std::int64_t>(threads)}};
+    if (kind.zeroes) {
+        params.push_back({"variant", std::string{"zeroes"}});
+    }
+    return new_case("probe_bandwidth", std::move(params));
 }
 
 std::vector<std::size_t> thread_counts(const sys::NumaNode& node)
@@ -85,12 +96,21 @@ std::vector<model::CaseReport> all_excused(const ProbeContext& context, const st
     return cases;
 }
 
-void prepare(Running& one, const ProbeContext& context)
+// Zeroes are written by the loop that writes data beside them; nullptr where nothing does.
+const Form* form_of_data(const std::vector<Running>& running, const Running& one)
 {
-    one.form = calibrate(*one.stream, one.kind.kernel, one.kind.store, seconds_per_trial);
+    const KernelKind data{one.kind.kernel, one.kind.store};
+    const auto beside = std::ranges::find_if(
+        running, [&](const Running& other) { return other.stream == one.stream && other.kind == data; });
+    return one.kind.zeroes && beside != running.end() ? beside->form : nullptr;
+}
+
+void prepare(Running& one, const Form* given, const ProbeContext& context)
+{
+    one.form = given != nullptr ? given : calibrate(*one.stream, one.kind.kernel, one.kind.store, seconds_per_trial);
     one.chunks = one.stream->chunks_for(*one.form, context.settings.sample_seconds);
     const StreamRun checked =
-        one.stream->run_checked(*one.form, stream_scalar, std::min(one.chunks, max_checked_chunks));
+        one.stream->run_checked(*one.form, one.scalar(), std::min(one.chunks, max_checked_chunks));
     one.report.planned_repetitions = context.settings.samples;
     set_fact(one.report, "loop", describe(*one.form));
     if (!checked.problem.empty()) {
@@ -103,13 +123,13 @@ void prepare(Running& one, const ProbeContext& context)
 // was not measured.
 void lead_in(Running& one)
 {
-    static_cast<void>(one.stream->run(*one.form, stream_scalar, std::min(one.chunks, one.stream->chunks_per_share())));
+    static_cast<void>(one.stream->run(*one.form, one.scalar(), std::min(one.chunks, one.stream->chunks_per_share())));
 }
 
 void take_sample(Running& one)
 {
     lead_in(one);
-    const StreamRun run = one.stream->run(*one.form, stream_scalar, one.chunks);
+    const StreamRun run = one.stream->run(*one.form, one.scalar(), one.chunks);
     if (!run.problem.empty()) {
         fail(one.report, run.problem);
     }
@@ -287,7 +307,7 @@ std::vector<model::CaseReport> probe_bandwidth(const ProbeContext& context,
         for (const KernelKind& kind : wanted_kinds(context, pool.size())) {
             running.push_back({.kind = kind, .stream = &stream, .report = bandwidth_case(kind, pool.size())});
             if (!context.stopped()) {
-                prepare(running.back(), context);
+                prepare(running.back(), form_of_data(running, running.back()), context);
             }
         }
     }

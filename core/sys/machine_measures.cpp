@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/base/rng.hpp"
 #include "core/sys/file_text.hpp"
 #include "core/sys/page_ops.hpp"
 #include "core/sys/process_probe.hpp"
@@ -27,6 +28,17 @@ std::uint64_t compute() noexcept
         state ^= state << 17;
     }
     return state;
+}
+
+// Touched, and with data in it: zeroes are written faster than anything else by some processors.
+base::Expected<Mapping> memory_to_copy()
+{
+    auto memory = Mapping::anonymous(2 * copied_bytes);
+    if (memory) {
+        constexpr std::uint64_t seed = 4;
+        base::Rng{seed}.fill({memory->data(), memory->size()});
+    }
+    return memory;
 }
 
 struct ProcessorTime {
@@ -62,10 +74,7 @@ CanaryReadings run_canary(const Clock& clock, const CanaryLimits& limits, const 
 {
     const std::string top = with_slash(root);
     CanaryReadings readings;
-    const auto memory = Mapping::anonymous(2 * copied_bytes);
-    if (memory) {
-        touch_pages(memory->data(), memory->size());
-    }
+    const auto memory = memory_to_copy();
     volatile std::uint64_t result = compute();  // warm, and never optimised away
     const auto before = processor_time(top);
     const auto begin = clock.now();
@@ -89,10 +98,9 @@ CanaryReadings run_canary(const Clock& clock, const CanaryLimits& limits, const 
     return readings;
 }
 
-MachinePace::MachinePace(const Clock& clock) : clock_{clock}, memory_{Mapping::anonymous(2 * copied_bytes)}
+MachinePace::MachinePace(const Clock& clock) : clock_{clock}, memory_{memory_to_copy()}
 {
     if (memory_) {
-        touch_pages(memory_->data(), memory_->size());
         static_cast<void>(read());  // the first one warms up
     }
 }

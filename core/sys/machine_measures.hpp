@@ -2,8 +2,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,6 +54,12 @@ class MachinePace {
 
     explicit MachinePace(const Clock& clock);
     [[nodiscard]] std::optional<Reading> read();
+
+    // What is copied and where to: data and no zeroes. Empty where there is no memory.
+    [[nodiscard]] std::span<const std::byte> copied() const noexcept
+    {
+        return memory_ ? std::span<const std::byte>{memory_->data(), memory_->size()} : std::span<const std::byte>{};
+    }
 
   private:
     const Clock& clock_;

@@ -52,6 +52,9 @@ using base::Expected;
 
 using State = BufferState;
 
+// What a side holds that nobody has written: no zeroes, which may be moved faster than data.
+constexpr std::byte unwritten{0x5A};
+
 struct Cell {
     State next{};
     BufferCopy copy{BufferCopy::none};
@@ -179,7 +182,7 @@ Expected<void> UnifiedBuffer::make_host()
                                       model::name_of(host_kind_)));
     }
     host_ = std::make_unique<EndMemory>(*std::move(made));
-    std::memset(host_->host(), 0, bytes_);
+    std::memset(host_->host(), std::to_integer<int>(unwritten), bytes_);
     return {};
 }
 
@@ -193,7 +196,7 @@ Expected<void> UnifiedBuffer::make_device()
         return base::fail(made.error());
     }
     device_memory_ = *std::move(made);
-    return runtime_->fill(stream_.id(), device_memory_.at(), std::byte{0}, bytes_);
+    return runtime_->fill(stream_.id(), device_memory_.at(), unwritten, bytes_);
 }
 
 Expected<void> UnifiedBuffer::start(BufferCopy copy)

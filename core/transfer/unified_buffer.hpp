@@ -12,7 +12,7 @@
 // write_host and write_device: that side is about to write in place, over what is current now. mark_host_dirty and
 // mark_device_dirty: it has written. They copy nothing, so they are errors where the other side's contents would be
 // lost, or where the side has no memory. A request that needs no copy makes none. Memory that a state needs and the
-// buffer lacks is allocated and zeroed.
+// buffer lacks is allocated and filled.
 //
 // Units    bytes; copies are counted one by one, as they are made.
 //

@@ -152,6 +152,20 @@ class IgnoredFrees(ReleaseTest):
         self.assertEqual(self.defects(ignored), [])
 
 
+class WrittenData(ReleaseTest):
+    def test_what_steps_write_is_data_and_what_they_touch_first_reads_as_zeroes(self):
+        size = 1_000_000
+
+        def checksum(*steps):
+            one = {"op": "alloc", "as": "a", "dtype": "uint8", "shape": [size], "touch": "full"}
+            return self.run_steps(0, [one, *steps, read(), drop()])["metrics"]["checksum"]["values"]
+        zeroes = checksum()
+        self.assertEqual(checksum(write(touch="page")), zeroes)
+        written = checksum(write(touch="full"))
+        self.assertNotEqual(written, zeroes)
+        self.assertEqual(checksum({"op": "stream", "target": "a", "chunk": "64KiB", "write": True}), written)
+
+
 class LeakSlope(ReleaseTest):
     CATALOGUED = json.loads((CATALOG / "leak_slope.json").read_text())
 

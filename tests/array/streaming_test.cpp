@@ -1,6 +1,8 @@
 #include "core/array/streaming.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -94,6 +96,33 @@ TEST_CASE("both kinds of store are tried at every size, in both ways", "[unit]")
     }
     CHECK(std::ranges::is_sorted(found, {}, &StreamingTrial::bytes_moved));
     CHECK(try_streaming(cast_table_baseline, clock).empty());
+}
+
+namespace {
+
+struct Streamed {
+    std::uint64_t bytes{};
+    std::uint64_t zeroes{};
+};
+Streamed streamed;  // by the table below, which has no place for more
+
+}  // namespace
+
+TEST_CASE("streaming is tried with data: zeroes are written at another rate by some processors", "[unit]")
+{
+    CastTable watched = cast_table_baseline;
+    watched.streamed_copy = [](std::byte* out, const std::byte* in, std::size_t bytes) noexcept {
+        streamed.bytes += bytes;
+        streamed.zeroes += static_cast<std::uint64_t>(std::count(in, in + bytes, std::byte{0}));
+        std::memcpy(out, in, bytes);
+    };
+    watched.finish_streams = []() noexcept {};
+    streamed = {};
+    const std::vector<StreamingTrial> trials = try_streaming(watched, sys::SystemClock{});
+    REQUIRE_FALSE(trials.empty());
+    CHECK(trials.back().bytes_moved == 64 * mib);  // the catalog's largest of two inputs moves 64 MB
+    CHECK(streamed.bytes > 64 * mib);
+    CHECK(streamed.zeroes < streamed.bytes / 128);  // a byte in 256 of any data
 }
 
 TEST_CASE("memory that is not resident gets plain stores, however large it is", "[unit]")

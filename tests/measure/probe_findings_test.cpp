@@ -45,6 +45,31 @@ TEST_CASE("a probe's bandwidth is reported by threads, the best of all stores", 
               "non-temporal stores copy at this multiple of plain ones: 1.50x [1.50, 1.50] by one thread"});
 }
 
+TEST_CASE("zeroes that are written at another rate than data are a finding from a tenth on", "[unit]")
+{
+    const auto zeroes = [](const char* store, std::int64_t threads, double gigabytes) {
+        return probe_case("probe_bandwidth",
+                          {{"kernel", std::string{"write"}},
+                           {"store", std::string{store}},
+                           {"threads", threads},
+                           {"variant", std::string{"zeroes"}}},
+                          "bandwidth", std::vector<double>(7, gigabytes * 1e9));
+    };
+    // Of an EPYC 9005: non-temporal stores by one thread.
+    const std::vector cases{
+        rate("write", "plain", 1, 30), zeroes("plain", 1, 32.9), rate("write", "nt", 1, 44),     zeroes("nt", 1, 96),
+        rate("write", "nt", 2, 60),    zeroes("nt", 2, 48),      rate("memset", "opaque", 1, 20)};
+    CHECK(
+        probe_sentences(cases) ==
+        std::vector<std::string>{"zeroes are written at this multiple of other data's rate, so a benchmark that writes "
+                                 "zeroes measures another machine: 2.18x [2.18, 2.18] by one thread (nt), "
+                                 "0.80x [0.80, 0.80] by 2 threads (nt)"});
+    const std::vector alike{rate("write", "nt", 1, 44), zeroes("nt", 1, 41)};
+    CHECK(probe_sentences(alike).empty());
+    const std::vector alone{zeroes("nt", 1, 41), rate("write", "plain", 1, 90)};
+    CHECK(probe_sentences(alone).empty());
+}
+
 TEST_CASE("a probe's latency is reported by the levels at which it climbs", "[unit]")
 {
     // The climb from 64 to 256 KiB takes two steps and is one.

@@ -1,7 +1,11 @@
 #include "core/sys/machine_measures.hpp"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <iostream>
+#include <span>
 #include <utility>
 
 #include "core/sys/page_ops.hpp"
@@ -41,6 +45,22 @@ std::uint64_t pages_in(std::uint64_t bytes)
 }
 
 }  // namespace
+
+TEST_CASE("the machine's pace copies data and no zeroes", "[machine]")
+{
+    const sys::SystemClock clock;
+    sys::MachinePace pace{clock};
+    REQUIRE(pace.read());
+    const std::span<const std::byte> copied = pace.copied();
+    REQUIRE(copied.size() == std::size_t{8} << 20U);
+    for (const std::span<const std::byte> half : {copied.first(copied.size() / 2), copied.last(copied.size() / 2)}) {
+        std::array<std::size_t, 256> counts{};
+        for (const std::byte byte : half) {
+            ++counts.at(std::to_integer<std::size_t>(byte));
+        }
+        CHECK(*std::ranges::max_element(counts) < half.size() / 128);  // no byte prevails, zero or other
+    }
+}
 
 TEST_CASE("the canary times both halves of every round, and steal between", "[unit]")
 {
