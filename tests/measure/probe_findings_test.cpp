@@ -62,7 +62,7 @@ TEST_CASE("zeroes that are written at another rate than data are a finding from 
     CHECK(
         probe_sentences(cases) ==
         std::vector<std::string>{"zeroes are written at this multiple of other data's rate, so a benchmark that writes "
-                                 "zeroes measures another machine: 2.18x [2.18, 2.18] by one thread (nt), "
+                                 "zeroes measures another machine: 2.2x [2.2, 2.2] by one thread (nt), "
                                  "0.80x [0.80, 0.80] by 2 threads (nt)"});
     const std::vector alike{rate("write", "nt", 1, 44), zeroes("nt", 1, 41)};
     CHECK(probe_sentences(alike).empty());
