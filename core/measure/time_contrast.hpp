@@ -56,7 +56,8 @@ struct Attribution {
 [[nodiscard]] std::optional<Attribution> attribute(const model::CaseReport& base, const model::CaseReport& other);
 
 // "page faults explain 81 % of the extra time (1,953 more faults per array at 800.0 ns each), calls into the allocator
-// 12 %, waiting for the collector 3 %; 4 % is unexplained"
+// 12 %, waiting for the collector 3 %; 4 % is unexplained". Parts that add up to more than 120 % are no split: then
+// that the machine was too busy for one.
 [[nodiscard]] std::string cause_text(const Attribution& attribution);
 
 // The cause_text of two cases; empty when there is nothing to attribute.
@@ -86,8 +87,9 @@ struct MachineContrast {
 // True when what is left without the machine's part is within the threshold. `base` is what thresholds refer to.
 [[nodiscard]] bool machine_explains(const MachineContrast& machine, const Threshold& threshold, double base);
 
-// "of 8.00 ms more, waiting for a processor explains 88 %, page faults at 900.0 ns each instead of 500.0 ns 10 %; what
-// is left, 0.2 % of the base, is"
+// "of 8.00 ms more, waiting for a processor explains 88 % (7.04 ms), page faults at 900.0 ns each instead of 500.0 ns
+// explain 10 % (0.80 ms); what is left, 0.2 % of the base, is". Where they add up to more than 120 %, their times
+// alone.
 [[nodiscard]] std::string machine_text(const MachineContrast& machine, double base);
 
 }  // namespace memsweep::measure
