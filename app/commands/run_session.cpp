@@ -348,6 +348,7 @@ class RunSession {
         }
         engine::Runner runner{plan, *executor, observers, clock_, capabilities_, options};
         runner.run(report);
+        report.calibration.harness_seconds_per_run = measure::start_price(report);
         // A quick run repeats nothing on purpose, and a scenario that ships as often as what it shows needs.
         add_warnings(report, command_.quick || (!command_.overrides.repetitions && is_shipped_scenario(plan.path)));
         if (rounds) {

@@ -36,6 +36,10 @@ inline constexpr std::string_view busy_machine_code = "busy-machine";
 // was skipped. And what was refused for its memory, which whoever asked for it did not expect.
 [[nodiscard]] std::vector<Finding> failures(const model::RunReport& report);
 
+// What of a program's time goes into starting any: as it was measured beside the cases, and never more than the
+// shortest repetition, which contains a start. Empty: not measured.
+[[nodiscard]] std::optional<double> start_price(const model::RunReport& report);
+
 // What a probe found about a machine's memory: its bandwidth, what non-temporal stores gain, the latency of a load by
 // the size of the working set, what several loads at once gain, and the cost of a page fault. Empty without cases of a
 // probe.

@@ -193,7 +193,7 @@ std::string streaming_line(const model::Calibration& calibration)
 std::string harness_line(const model::Calibration& calibration)
 {
     if (calibration.harness_seconds_per_run && calibration.harness_seconds_beside_run) {
-        return fmt::format("{} of each run's time, and {} beside it (measured: a program that does nothing, median)",
+        return fmt::format("{} of each run's time, and {} beside it (measured: a program that does nothing)",
                            base::format_duration(*calibration.harness_seconds_per_run),
                            base::format_duration(*calibration.harness_seconds_beside_run));
     }

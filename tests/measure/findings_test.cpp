@@ -1,5 +1,8 @@
 #include "core/measure/findings.hpp"
 
+#include <algorithm>
+
+#include "core/base/quantity.hpp"
 #include "core/measure/format.hpp"
 #include "core/measure/summary.hpp"
 #include "tests/measure/samples.hpp"
@@ -263,9 +266,30 @@ TEST_CASE("of several short programs the shortest is named", "[unit]")
 
 TEST_CASE("a program as short as one that does nothing has no part of its own", "[unit]")
 {
-    const auto found = findings_of_programs({program("a", 390e-6)}, 400e-6);
+    const auto found = findings_of_programs({program("a", 420e-6)}, 400e-6);
     REQUIRE(found.size() == 1);
-    CHECK_THAT(found[0].text, Contains("takes 390.0 us, no more than starting any program does (400.0 us)"));
+    CHECK_THAT(found[0].text, Contains("takes 420.0 us, hardly more than starting any program does (400.0 us)"));
+}
+
+TEST_CASE("the start of a program costs no more than the shortest run that contains one", "[unit]")
+{
+    const auto price = [](std::vector<CaseReport> cases, std::optional<double> measured) {
+        model::RunReport report;
+        report.cases = std::move(cases);
+        report.calibration.harness_seconds_per_run = measured;
+        return start_price(report);
+    };
+    // Measured while something else ran: 11.1 ms, beside a program that takes 0.67.
+    const std::vector both{program("a", 673.7e-6), program("b", 1)};
+    const double least = std::ranges::min(present(both.front().metrics.front().values));
+    CHECK(price(both, 11.1e-3) == least);
+    CHECK(price(both, 400e-6) == 400e-6);
+    CHECK_FALSE(price(both, std::nullopt));
+    CHECK(price({}, 400e-6) == 400e-6);
+    const auto found = findings_of_programs(both, 11.1e-3);
+    REQUIRE(found.size() == 1);
+    CHECK_THAT(found[0].text,
+               Contains("hardly more than starting any program does (" + base::format_duration(least) + ")"));
 }
 
 TEST_CASE("programs of a fair length, and without a figure of their start, are not called short", "[unit]")

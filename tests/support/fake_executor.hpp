@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ class FakeExecutor final : public engine::Executor {
         if (!scripted.empty()) {
             outcome.ending = scripted.front().ending;
             outcome.reason = scripted.front().reason;
+            outcome.record.wall_ns = scripted.front().wall_ns.value_or(wall_ns);
             scripted.pop_front();
         }
         return outcome;
@@ -38,6 +40,7 @@ class FakeExecutor final : public engine::Executor {
     struct Scripted {
         engine::Ending ending{engine::Ending::finished};
         std::string reason;
+        std::optional<std::int64_t> wall_ns{};  // none: as those without a script
     };
     std::deque<Scripted> scripted;
     std::int64_t wall_ns{1'000'000};
