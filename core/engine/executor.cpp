@@ -102,6 +102,7 @@ void read_region(const RunRegion& region, Outcome& outcome)
         break;
     case RunState::waiting:
     case RunState::running:
+    case RunState::counting:
         outcome.ending = Ending::crashed;
         break;
     }

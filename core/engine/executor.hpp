@@ -80,7 +80,7 @@ struct Repetition {
 };
 
 // Copies the measurements that a repetition left in its region, and turns the region's state into an ending with its
-// reason. A region still waiting or running means that its worker did not get to the end: `crashed`.
+// reason. A region in one of the states before `finished` means that its worker did not get to the end: `crashed`.
 void read_region(const RunRegion& region, Outcome& outcome);
 
 class Executor {

@@ -81,6 +81,7 @@ class Interpreter {
         if (stopwatch_.running()) {
             stopwatch_.stop();
         }
+        region_.header->state.store(RunState::counting, std::memory_order_release);
         const bool complete = accounts_.take_end();
         arrays_.report_broken_poison();
         transfers_.finish();

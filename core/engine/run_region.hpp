@@ -33,6 +33,7 @@ struct ReplayPlace {
 enum class RunState : std::uint32_t {
     waiting,
     running,
+    counting,  // the steps are done; from here on the worker does work of its own
     finished,
     refused,
     unmet,

@@ -70,25 +70,28 @@ class SeriesSampler {
         }
     }
 
-    // Takes a sample when the repetition is under way; times count from its first step.
+    // Takes a sample while the steps run; times count from the first of them. What the worker does before and after
+    // them is its own: it prepares, counts what is left, and fills memory to learn what a fault costs.
     void sample(const RunRegion& region, const Gauges& gauges, std::chrono::nanoseconds now)
     {
-        const RunState state = region.header->state.load(std::memory_order_acquire);
-        if (state == RunState::waiting) {
+        if (!is_running(region)) {
             return;
         }
         const std::chrono::nanoseconds started{region.header->started_ns.load(std::memory_order_relaxed)};
         const double t = std::chrono::duration<double>(now - started).count();
-        if (watch_) {
-            if (const auto bytes = watch_->working_set_bytes()) {
-                working_set_.t.push_back(t);
-                working_set_.v.push_back(static_cast<double>(*bytes));
-            }
+        const auto working_set = watch_ ? watch_->working_set_bytes() : std::nullopt;
+        const std::uint32_t index = region.header->counters.load(std::memory_order_relaxed);
+        const std::uint64_t live = gauges.counters[index % max_case_memories].live_bytes();
+        if (!is_running(region)) {  // the steps ended while it was taken
+            return;
+        }
+        if (working_set) {
+            working_set_.t.push_back(t);
+            working_set_.v.push_back(static_cast<double>(*working_set));
         }
         if (wants_live_bytes_) {
-            const std::uint32_t index = region.header->counters.load(std::memory_order_relaxed);
             live_bytes_.t.push_back(t);
-            live_bytes_.v.push_back(static_cast<double>(gauges.counters[index % max_case_memories].live_bytes()));
+            live_bytes_.v.push_back(static_cast<double>(live));
         }
     }
 
@@ -104,6 +107,11 @@ class SeriesSampler {
     }
 
   private:
+    static bool is_running(const RunRegion& region)
+    {
+        return region.header->state.load(std::memory_order_acquire) == RunState::running;
+    }
+
     std::optional<sys::ProcessWatch> watch_;
     model::Series working_set_;
     model::Series live_bytes_;

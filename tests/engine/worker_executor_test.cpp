@@ -1,6 +1,7 @@
 // Real workers on the real kernel: they measure, die, hang and are stopped, and none of them stays behind.
 #include "core/engine/worker_executor.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -109,6 +110,31 @@ TEST_CASE("a worker's counters, resident set and series agree on a finalizer's d
     REQUIRE(unasked.series.size() == 1);
     CHECK(unasked.series.front().name == "working_set");
     CHECK(gone(outcome.pid));
+}
+
+TEST_CASE("a curve ends with the steps: what the worker does for itself is not in it", "[machine]")
+{
+    constexpr std::uint64_t bytes = 1 << 20;
+    constexpr double slack = 2 << 20;  // the kernel's counters lag behind
+    const engine::Program program = program_of({tests::repeat(
+        30, {tests::alloc("a", bytes, model::Touch::full, 1), {.operation = model::IdleStep{1ms}}, tests::drop("a")})});
+    const engine::RunLimits limits{.timeout = 60s,
+                                   .series = {.interval = 500us, .working_set = true, .live_bytes = true},
+                                   .measure_fault_cost = true,
+                                   .keeps_worker = true};
+    for (const model::Isolation isolation : {model::Isolation::process, model::Isolation::none}) {
+        WorkerBench bench{isolation};
+        for (int repetition = 0; repetition < 3; ++repetition) {
+            const engine::Outcome outcome = bench.run(program, limits);
+            REQUIRE(outcome.ending == Ending::finished);
+            CHECK(outcome.record.fault_costs.small_page > 0);  // it did fill memory of its own
+            const auto peak = static_cast<double>(outcome.record.peak_working_set_bytes);
+            for (const model::Series& series : outcome.series) {
+                const double most = std::ranges::max(series.v);
+                CHECK(most <= (series.name == "working_set" ? peak + slack : static_cast<double>(bytes)));
+            }
+        }
+    }
 }
 
 TEST_CASE("a worker that is killed is a crash with its signal", "[machine]")
