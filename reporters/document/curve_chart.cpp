@@ -104,16 +104,17 @@ const model::CaseReport& base_of(const ChartGroup& group)
     return found == group.cases.end() ? *group.cases.front().report : *found->report;
 }
 
-// "finalizer: peak 767.9 MiB; holds 762.9 MiB after drop; ..."
+// "finalizer: peak 767.9 MiB; holds 762.9 MiB after drop; ...", of the repetition that is drawn.
 std::string strip_title(const ChartCase& one, const model::CaseReport& base)
 {
+    const model::CaseReport drawn = drawn_repetition(*one.report);
     std::vector<std::string> parts;
-    if (const auto peak = measure::case_median(*one.report, {}, "working_set_peak")) {
+    if (const auto peak = measure::case_median(drawn, {}, "working_set_peak")) {
         parts.push_back("peak " + value_text(*peak, model::Unit::bytes));
     }
     const auto mode = measure::mode_of(base);
     if (mode && &base != one.report) {
-        parts.push_back(measure::held_part(base, *mode, *one.report));
+        parts.push_back(measure::held_part(drawn_repetition(base), *mode, drawn));
     }
     std::erase(parts, std::string{});
     return inert_text(parts.empty() ? one.label : fmt::format("{}: {}", one.label, listed(parts, "; ")));
@@ -278,6 +279,27 @@ Table series_table(const ChartCase& one, const Curve& curve, std::size_t most_ro
 
 }  // namespace
 
+model::CaseReport drawn_repetition(const model::CaseReport& report)
+{
+    const std::uint32_t repetition = first_repetition(report);
+    model::CaseReport drawn{.id = report.id,
+                            .scenario = report.scenario,
+                            .params = report.params,
+                            .release = report.release,
+                            .repetitions = 1,
+                            .planned_repetitions = 1,
+                            .operation = report.operation};
+    for (const model::Metric& metric : report.metrics) {
+        model::Metric& one = drawn.metrics.emplace_back(metric);
+        one.values = repetition < metric.values.size() ? std::vector{metric.values[repetition]}
+                                                       : std::vector<std::optional<double>>{};
+        one.summary.reset();
+    }
+    std::ranges::copy_if(report.points, std::back_inserter(drawn.points),
+                         [&](const model::Point& point) { return point.repetition == repetition; });
+    return drawn;
+}
+
 CurveDetail curve_detail(const Cases& cases)
 {
     std::size_t strips = 0;
@@ -307,7 +329,8 @@ std::optional<Chart> curve_chart(const ChartGroup& group, const CurveDetail& det
                            [&](const ChartCase& one) { return strip_title(one, base_of(sampled)); });
     make_distinct(strips);
     Chart chart{.title = "Working set over time",
-                .about = "The first measured repetition, one strip for each on one time axis. What falls in live bytes "
+                .about = "The first measured repetition, one strip for each on one time axis; titles speak of it too. "
+                         "What falls in live bytes "
                          "was released; what falls in the working set went back to the system.",
                 .spoken = fmt::format("Curves of {}. {}.", listed(curve_names(sampled), " and "), listed(strips, ". ")),
                 .spec = spec_of(sampled, strips, detail),

@@ -15,7 +15,7 @@ namespace memsweep::reporters {
 
 // Memory over time: a strip per case on one time axis, its phases behind it.
 //
-// Sources  the first measured repetition of each case.
+// Sources  the first measured repetition of each case, for curves and for what their titles say.
 // Memory   all curves of a report together stay below some 40,000 samples and 6,000 table rows, each below 2,000:
 //          min and max of every stretch are kept.
 
@@ -36,6 +36,10 @@ struct CurveDetail {
     return report.series.empty() ? 0
                                  : std::ranges::min_element(report.series, {}, &model::Series::repetition)->repetition;
 }
+
+// The case as that repetition alone left it: its metrics and points, so that what stands beside a curve is said of what
+// is drawn. Without its phases and series.
+[[nodiscard]] model::CaseReport drawn_repetition(const model::CaseReport& report);
 
 // Time or bandwidth along an axis that is swept, such as size: lines with interval bands on logarithmic axes. Empty
 // when no axis has three positive numbers that span a factor of four. Lines beyond eight make another chart.

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "core/measure/cases.hpp"
 #include "reporters/document/run_charts.hpp"
 #include "reporters/text/display_text.hpp"
 #include "reporters/text/escaping.hpp"
@@ -66,12 +67,18 @@ double largest_of(const std::vector<double>& values)
     return largest;
 }
 
+// As the kernel has it, where that is known: samples may miss it.
+double peak_of(const model::CaseReport& report, const model::Series& series)
+{
+    return measure::case_median(drawn_repetition(report), {}, "working_set_peak").value_or(largest_of(series.v));
+}
+
 std::vector<Line> lines_of(const ChartGroup& group)
 {
     std::vector<Line> lines;
     for (const ChartCase& one : group.cases) {
         if (const model::Series* series = working_set_of(*one.report)) {
-            lines.push_back({one.label, series, largest_of(series->v)});
+            lines.push_back({one.label, series, peak_of(*one.report, *series)});
         }
     }
     return lines;

@@ -55,14 +55,42 @@ TEST_CASE("modes share a chart on one time axis, and each strip says what was fo
     const Chart& curves = sections[0].charts[0];
     const Parsed strips = spec_of(curves)["facet"]["row"]["sort"];
     REQUIRE(strips.size() == 2);
-    CHECK(strips[0] == "refcount: peak 769.1 MiB");
-    CHECK(strips[1].get<std::string>().starts_with("finalizer: peak 769.1 MiB; holds 762.9 MiB after drop"));
+    CHECK(strips[0] == "refcount: peak 767.9 MiB");
+    CHECK(strips[1].get<std::string>().starts_with("finalizer: peak 767.9 MiB; holds 762.9 MiB after drop"));
     CHECK(curves.spoken.find("finalizer: peak") != std::string::npos);
     CHECK(records(curves, "sample") == 2 * (4 + 3));
     CHECK(records(curves, "phase") == 2 * 4);
     CHECK(curves.data.size() == 4);
     CHECK(spec_of(curves)["spec"]["layer"][3]["encoding"]["x"]["scale"]["domain"] == Parsed({0, 173.8}));
     CHECK(sections[0].charts[1].title == "Page faults by phase");
+}
+
+TEST_CASE("what stands above a curve is of the repetition that is drawn, not of all", "[unit]")
+{
+    model::RunReport report = sample_report();
+    for (model::CaseReport& one : report.cases) {
+        for (model::Metric& metric : one.metrics) {
+            if (metric.name == "working_set_peak" && !metric.values.empty()) {
+                metric.values.front() = 10.0 * 1024 * 1024;
+            }
+        }
+        for (model::Point& point : one.points) {
+            if (point.repetition == 0 && point.floating_bytes && *point.floating_bytes > 0) {
+                point.floating_bytes = 3.0 * 1024 * 1024;
+            }
+        }
+    }
+    const Chart curves = sections_of(report)[0].charts[0];
+    const Parsed strips = spec_of(curves)["facet"]["row"]["sort"];
+    CHECK(strips[0] == "refcount: peak 10.0 MiB");
+    CHECK(strips[1].get<std::string>().starts_with("finalizer: peak 10.0 MiB; holds 3.0 MiB after drop"));
+    // A result whose first repetition has no series is drawn, and told, by its second.
+    for (model::CaseReport& one : report.cases) {
+        std::erase_if(one.series, [](const model::Series& series) { return series.repetition == 0; });
+    }
+    const Chart second = sections_of(report)[0].charts[0];
+    CHECK(spec_of(second)["facet"]["row"]["sort"][0] == "refcount: peak 777.2 MiB");
+    CHECK(drawn_repetition(report.cases[0]).points.front().repetition == 1);
 }
 
 TEST_CASE("phases without a page fault are named, not drawn", "[unit]")
