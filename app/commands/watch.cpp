@@ -30,6 +30,7 @@ namespace memsweep::app {
 namespace {
 
 constexpr const char* from_outside = "memsweep watch looks from outside";
+constexpr const char* reaped_elsewhere = "the kernel gave its figures away: SIGCHLD is ignored";
 
 // Of the program and its arguments: results of one command are compared.
 std::string fingerprint(const std::vector<std::string>& command)
@@ -50,30 +51,33 @@ class Watching {
         watched_.repetitions = watched_.planned_repetitions = 1;
     }
 
+    // The command has been started.
     void begin()
     {
         started_ = sys::utc_now();
-        begun_ = std::chrono::steady_clock::now();
         sampler_.begin();
         sampler_.sample();
     }
 
     void sample() { sampler_.sample(); }
 
-    // Totals are the kernel's own, of the command and of what it has waited for.
+    // Totals are the kernel's own, of the command and of what it has waited for, so that they are known of one that
+    // ended before it was sampled. `wall`: from just before its process was made.
     [[nodiscard]] model::RunReport finish(const std::vector<std::string>& command, const sys::ExitStatus& status,
-                                          const std::vector<std::string>& argv)
+                                          std::chrono::nanoseconds wall, const std::vector<std::string>& argv)
     {
-        const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begun_;
-        const std::chrono::duration<double> cpu = status.user_cpu + status.system_cpu;
-        add_metric("wall_time", wall.count());
-        add_metric("cpu_time", cpu.count());
-        add_metric("working_set_peak", static_cast<double>(std::max(sampler_.peak_bytes(), status.max_rss_bytes)));
+        const bool is_known = status.code >= 0;
+        const auto total = [&](double value) { return is_known ? std::optional{value} : std::nullopt; };
+        const std::uint64_t peak = std::max(sampler_.peak_bytes(), status.max_rss_bytes);
+        add_metric("wall_time", sys::seconds_of(wall));
+        add_metric("cpu_time", total(sys::seconds_of(status.user_cpu + status.system_cpu)), reaped_elsewhere);
+        add_metric("working_set_peak", peak > 0 ? std::optional{static_cast<double>(peak)} : std::nullopt,
+                   reaped_elsewhere);
         add_metric("residual_working_set", std::nullopt, "the command has ended");
         add_metric("live_bytes_peak", std::nullopt, from_outside);
         add_metric("floating_bytes_peak", std::nullopt, from_outside);
-        add_metric("minor_faults", static_cast<double>(status.minor_faults));
-        add_metric("major_faults", static_cast<double>(status.major_faults));
+        add_metric("minor_faults", total(static_cast<double>(status.minor_faults)), reaped_elsewhere);
+        add_metric("major_faults", total(static_cast<double>(status.major_faults)), reaped_elsewhere);
         add_metric("memory_stall_time", sampler_.stall_seconds(), "the kernel keeps no pressure figures");
         watched_.series = sampler_.take_series();
         model::RunReport report = model::new_report(this_machine(), started_, argv);
@@ -108,7 +112,6 @@ class Watching {
     }
 
     std::string started_;
-    std::chrono::steady_clock::time_point begun_;
     engine::TreeSampler sampler_{true};
     model::CaseReport watched_;
 };
@@ -137,21 +140,24 @@ std::string curve_line(const model::CaseReport& watched, std::string_view name, 
 std::string text_of(const model::RunReport& report, const WatchCommand& command, const sys::ExitStatus& status)
 {
     const model::CaseReport& watched = report.cases.front();
-    const auto figure = [&](std::string_view name) {
+    const auto figure = [&](std::string_view name, std::string_view before, std::string_view after) {
         const model::Metric& metric = *model::find_metric(watched, name);
-        return reporters::value_text(metric.values.front().value_or(0), metric.unit);
+        const auto& value = metric.values.front();
+        return value ? fmt::format("{}{}{}", before, reporters::value_text(*value, metric.unit), after)
+                     : fmt::format("{}not known: {}", before, metric.reason);
     };
     std::string text =
         fmt::format("{}: {}\n", base::printable(reporters::command_line(command.command)), status.describe());
-    text += curve_line(watched, "working_set", "peak " + figure("working_set_peak"));
-    text += curve_line(watched, "minor_faults", figure("minor_faults") + " in all");
-    text += curve_line(watched, "major_faults", figure("major_faults") + " in all");
-    const bool has_stall = model::find_metric(watched, "memory_stall_time")->values.front().has_value();
+    text += curve_line(watched, "working_set", figure("working_set_peak", "peak ", ""));
+    text += curve_line(watched, "minor_faults", figure("minor_faults", "", " in all"));
+    text += curve_line(watched, "major_faults", figure("major_faults", "", " in all"));
     text += curve_line(watched, "memory_stall",
-                       has_stall ? figure("memory_stall_time") + " in which some task of this machine waited for memory"
-                                 : "not known: the kernel keeps no pressure figures");
-    text += fmt::format("{} of wall time, {} of processor time; {}\n", figure("wall_time"), figure("cpu_time"),
-                        measure::counted(watched.series.front().v.size(), "sample"));
+                       figure("memory_stall_time", "", " in which some task of this machine waited for memory"));
+    const std::size_t samples = watched.series.front().v.size();
+    text +=
+        fmt::format("{}, {}; {}\n", figure("wall_time", "", " of wall time"), figure("cpu_time", "processor time ", ""),
+                    samples > 0 ? measure::counted(samples, "sample")
+                                : "no sample, for it ended before the first: peaks and totals are the kernel's");
     return text;
 }
 
@@ -179,10 +185,11 @@ base::Expected<ExitCode> execute(const WatchCommand& command, const GlobalOption
     MEMSWEEP_TRY(check_target(target_of(command)));
     sys::adopt_orphans();
     Watching watching;
-    auto running = MEMSWEEP_TRY(sys::ForegroundCommand::start(command.command, {}));
+    auto running = MEMSWEEP_TRY(sys::ForegroundCommand::launch(command.command));
     watching.begin();
     const sys::ExitStatus status = running.wait(command.interval, [&] { watching.sample(); });
-    const model::RunReport report = watching.finish(command.command, status, global.argv);
+    const auto wall = sys::SystemClock{}.now() - running.begun();
+    const model::RunReport report = watching.finish(command.command, status, wall, global.argv);
     const sys::StopSignals signals;  // from here on they end the waiting for a reader
     ExitCode written = put_out(report, command, status, global);
     if (written != ExitCode::done) {

@@ -139,8 +139,8 @@ ForegroundCommand::ForegroundCommand() noexcept : masks_{true}
 }
 
 ForegroundCommand::ForegroundCommand(ForegroundCommand&& other) noexcept
-    : pid_{other.pid_}, mask_before_{other.mask_before_}, masks_{std::exchange(other.masks_, false)},
-      signals_{std::move(other.signals_)}, pidfd_{std::move(other.pidfd_)}
+    : pid_{other.pid_}, begun_{other.begun_}, mask_before_{other.mask_before_},
+      masks_{std::exchange(other.masks_, false)}, signals_{std::move(other.signals_)}, pidfd_{std::move(other.pidfd_)}
 {
 }
 

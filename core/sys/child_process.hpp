@@ -111,8 +111,8 @@ class ChildProcess {
 
 // A command that runs as if its user had started it alone: in our process group and on our terminal.
 //
-// Sources  posix_spawnp(3); signalfd(2); pidfd_open (Linux 5.3); wait4.
-// Errors   os: it cannot be started (`where` is the command).
+// Sources  posix_spawnp(3), or core/sys/launcher; signalfd(2); pidfd_open (Linux 5.3); wait4.
+// Errors   os: it cannot be started (`where` is the command); launch: also not_supported, there is no launcher.
 // Threads  from the main thread, before others: SIGINT, SIGTERM, SIGHUP and SIGQUIT stay blocked while it runs.
 // Ownership  the command outlives us when we are killed.
 //
@@ -124,6 +124,9 @@ class ForegroundCommand {
     [[nodiscard]] static base::Expected<ForegroundCommand>
     start(const std::vector<std::string>& argv, const std::vector<std::pair<std::string, std::string>>& environment);
 
+    // One that is measured: the launcher makes its process, so that its largest resident set is none of ours.
+    [[nodiscard]] static base::Expected<ForegroundCommand> launch(const std::vector<std::string>& argv);
+
     ForegroundCommand(const ForegroundCommand&) = delete;
     ForegroundCommand& operator=(const ForegroundCommand&) = delete;
     ForegroundCommand(ForegroundCommand&& other) noexcept;
@@ -131,6 +134,8 @@ class ForegroundCommand {
     ~ForegroundCommand();
 
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+    // On the steady clock, just before the process of a launched command was made.
+    [[nodiscard]] std::chrono::nanoseconds begun() const noexcept { return begun_; }
 
     // Until the command has ended; calls `each` about every `interval` meanwhile, when there is one.
     [[nodiscard]] ExitStatus wait(std::chrono::nanoseconds interval = {}, const std::function<void()>& each = {});
@@ -140,6 +145,7 @@ class ForegroundCommand {
     void pass_on_signals() const;
 
     pid_t pid_{};
+    std::chrono::nanoseconds begun_{};
     sigset_t mask_before_{};
     bool masks_{};
     UniqueFd signals_;

@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
+#include <initializer_list>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -56,6 +58,14 @@ class SpawnActions {
         return lifted_.back().valid() &&
                ::posix_spawn_file_actions_adddup2(&actions_, lifted_.back().get(), number) == 0;
     }
+    // `fd` keeps a number that nothing of ours has; -1: it could not be had.
+    [[nodiscard]] int give(int fd)
+    {
+        lifted_.emplace_back(::fcntl(fd, F_DUPFD_CLOEXEC, first_lifted));
+        const int number = lifted_.back().get();  // which stays open there: so says a copy onto itself
+        return lifted_.back().valid() && ::posix_spawn_file_actions_adddup2(&actions_, number, number) == 0 ? number
+                                                                                                            : -1;
+    }
     void enter(const std::string& folder)
     {
         if (!folder.empty()) {
@@ -72,27 +82,47 @@ class SpawnActions {
 class SpawnAttributes {
   public:
     SpawnAttributes() noexcept
+        : SpawnAttributes{{SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGCHLD, SIGXFSZ, SIGTTIN, SIGTTOU}, no_signal()}
     {
-        ::posix_spawnattr_init(&attributes_);
-        sigset_t usual;
-        sigemptyset(&usual);
-        for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGCHLD, SIGXFSZ, SIGTTIN, SIGTTOU}) {
-            sigaddset(&usual, signal);
-        }
-        sigset_t none;
-        sigemptyset(&none);
-        ::posix_spawnattr_setsigdefault(&attributes_, &usual);
-        ::posix_spawnattr_setsigmask(&attributes_, &none);
-        ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     }
+    // Signals are as ours were, but for SIGPIPE, which we ignore.
+    explicit SpawnAttributes(const sigset_t& mask) noexcept : SpawnAttributes{{SIGPIPE}, mask} {}
     SpawnAttributes(const SpawnAttributes&) = delete;
     SpawnAttributes& operator=(const SpawnAttributes&) = delete;
     ~SpawnAttributes() { ::posix_spawnattr_destroy(&attributes_); }
     [[nodiscard]] const posix_spawnattr_t* get() const { return &attributes_; }
 
   private:
+    SpawnAttributes(std::initializer_list<int> by_default, const sigset_t& mask) noexcept
+    {
+        ::posix_spawnattr_init(&attributes_);
+        sigset_t set;
+        sigemptyset(&set);
+        for (const int signal : by_default) {
+            sigaddset(&set, signal);
+        }
+        ::posix_spawnattr_setsigdefault(&attributes_, &set);
+        ::posix_spawnattr_setsigmask(&attributes_, &mask);
+        ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    }
+    static sigset_t no_signal() noexcept
+    {
+        sigset_t none;
+        sigemptyset(&none);
+        return none;
+    }
+
     posix_spawnattr_t attributes_{};
 };
+
+base::Expected<std::pair<UniqueFd, UniqueFd>> launcher_sockets()
+{
+    std::array<int, 2> sockets{-1, -1};
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets.data()) != 0) {
+        return base::fail(base::os_error("socketpair", errno));
+    }
+    return std::pair{UniqueFd{sockets[0]}, UniqueFd{sockets[1]}};
+}
 
 }  // namespace
 
@@ -124,12 +154,7 @@ base::Expected<CommandLaunch> CommandLaunch::prepare(const LaunchOptions& option
     const std::string path = MEMSWEEP_TRY(launcher_path());
     const std::vector<std::string> environment = MEMSWEEP_TRY(child_environment(options.program));
     const std::string& program = options.program.argv.front();
-    std::array<int, 2> sockets{-1, -1};
-    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets.data()) != 0) {
-        return base::fail(base::os_error("socketpair", errno));
-    }
-    UniqueFd ours{sockets[0]};
-    const UniqueFd theirs{sockets[1]};
+    auto [ours, theirs] = MEMSWEEP_TRY(launcher_sockets());
     SpawnActions actions;
     actions.enter(options.cwd);
     if (!actions.give(options.input, 0) || !actions.give(options.output, 1) || !actions.give(options.error, 2) ||
@@ -165,7 +190,7 @@ base::Expected<Launched> CommandLaunch::start()
     return started();
 }
 
-base::Expected<Launched> CommandLaunch::started()
+base::Expected<CommandLaunch::Born> CommandLaunch::born()
 {
     const auto receive = [this](LaunchWord& word) {
         return retry_interrupted([&] { return ::recv(socket_.get(), &word, sizeof word, 0); });
@@ -181,16 +206,58 @@ base::Expected<Launched> CommandLaunch::started()
     if (born.pid == 0) {
         return base::fail(base::os_error("starting a process", refused.error != 0 ? refused.error : ECHILD, program_));
     }
+    return Born{born.pid, std::chrono::nanoseconds{born.begun_ns}, refused.error};
+}
+
+base::Expected<Launched> CommandLaunch::started()
+{
+    const Born born = MEMSWEEP_TRY(this->born());
     UniqueFd pidfd{static_cast<int>(::syscall(SYS_pidfd_open, born.pid, 0))};
     const int problem = pidfd.valid() ? 0 : errno;
     ChildProcess process{born.pid, std::move(pidfd)};
-    if (refused.error != 0) {
-        return base::fail(base::os_error("cannot be run", refused.error, program_));
+    if (born.refused != 0) {
+        return base::fail(base::os_error("cannot be run", born.refused, program_));
     }
     if (problem != 0) {
         return base::fail(base::os_error("pidfd_open", problem, program_));
     }
-    return Launched{std::move(process), std::chrono::nanoseconds{born.begun_ns}};
+    return Launched{std::move(process), born.begun};
+}
+
+base::Expected<ForegroundCommand> ForegroundCommand::launch(const std::vector<std::string>& argv)
+{
+    const std::string path = MEMSWEEP_TRY(launcher_path());
+    const std::vector<std::string> environment = MEMSWEEP_TRY(child_environment({.argv = argv}));
+    auto [ours, theirs] = MEMSWEEP_TRY(launcher_sockets());
+    ForegroundCommand command;
+    CommandLaunch::Launcher launcher;
+    {
+        SpawnActions actions;  // which hold the launcher's end open while they live
+        const int number = actions.give(theirs.get());
+        if (number < 0) {
+            return base::fail(base::os_error("fcntl", errno, argv.front()));
+        }
+        std::vector<std::string> words{std::to_string(number)};
+        words.insert(words.end(), argv.begin(), argv.end());
+        const int problem =
+            ::posix_spawn(&launcher.pid, path.c_str(), actions.get(), SpawnAttributes{command.mask_before_}.get(),
+                          exec_list(words).data(), exec_list(environment).data());
+        if (problem != 0) {
+            return base::fail(base::os_error("cannot be run", problem, path));
+        }
+    }
+    theirs.reset();
+    ::send(ours.get(), &launch_in_foreground, 1, MSG_NOSIGNAL);
+    CommandLaunch launch{std::move(launcher), std::move(ours), argv.front(), false};
+    const CommandLaunch::Born born = MEMSWEEP_TRY(launch.born());
+    if (born.refused != 0) {
+        retry_interrupted([&] { return ::waitpid(born.pid, nullptr, 0); });
+        return base::fail(base::os_error("cannot be run", born.refused, argv.front()));
+    }
+    command.pid_ = born.pid;
+    command.begun_ = born.begun;
+    command.pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, command.pid_, 0)));
+    return command;
 }
 
 }  // namespace memsweep::sys

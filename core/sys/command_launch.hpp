@@ -68,6 +68,15 @@ class CommandLaunch {
     [[nodiscard]] base::Expected<Launched> started();
 
   private:
+    friend class ForegroundCommand;  // which has a launcher start it, too
+    struct Born {
+        pid_t pid{};
+        std::chrono::nanoseconds begun{};
+        int refused{};  // errno of what became of its program; 0: it runs
+    };
+    // Errors   os: no process was made.
+    [[nodiscard]] base::Expected<Born> born();
+
     struct Launcher {
         pid_t pid{};
         Launcher() = default;

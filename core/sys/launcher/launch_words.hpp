@@ -5,9 +5,10 @@
 
 namespace memsweep::sys {
 
-inline constexpr int launcher_socket = 3;     // of the launcher
-inline constexpr int could_not_launch = 127;  // its exit code, as a shell says it
-inline constexpr char launch_go = 'g';        // to the launcher: start the program
+inline constexpr int launcher_socket = 3;          // of the launcher, unless its name is another number
+inline constexpr int could_not_launch = 127;       // its exit code, as a shell says it
+inline constexpr char launch_go = 'g';             // to the launcher: start the program, in a session of its own
+inline constexpr char launch_in_foreground = 'f';  // in the launcher's session, not to end with memsweep
 
 // From the launcher, and from the program's process where it could not become the program. No message, but the
 // socket's end, says that it has.

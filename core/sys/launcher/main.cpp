@@ -1,4 +1,5 @@
-// memsweep-launch PROGRAM ARGS...: starts the program as a child of memsweep, not of itself, and ends.
+// memsweep-launch PROGRAM ARGS..., whose own name may be the number of its socket: starts the program as a child of
+// memsweep, not of itself, and ends.
 //
 // The kernel hands the largest resident set of a process down to what it starts (ru_maxrss survives fork and exec), so
 // a program that memsweep itself started would seem as large as memsweep. This process is small, and is never
@@ -32,9 +33,11 @@ namespace {
 using memsweep::sys::could_not_launch;
 using memsweep::sys::LaunchWord;
 
+int words = memsweep::sys::launcher_socket;
+
 void say(const LaunchWord& word)
 {
-    static_cast<void>(::send(memsweep::sys::launcher_socket, &word, sizeof word, MSG_NOSIGNAL));
+    static_cast<void>(::send(words, &word, sizeof word, MSG_NOSIGNAL));
 }
 
 // Becomes the file, or says in errno why not. A script without a first line that names its interpreter is the shell's.
@@ -75,12 +78,15 @@ void become_program(char** all)
     errno = is_refused ? EACCES : ENOENT;
 }
 
-// A session of its own, so that no terminal's signals reach it and it finds no terminal to wait for.
-[[noreturn]] void become(char** all)
+// A session of its own, so that no terminal's signals reach it and it finds no terminal to wait for; unless it is its
+// user's, who waits for it at the terminal.
+[[noreturn]] void become(char** all, bool in_foreground)
 {
-    ::setsid();
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    ::fcntl(memsweep::sys::launcher_socket, F_SETFD, FD_CLOEXEC);
+    if (!in_foreground) {
+        ::setsid();
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    }
+    ::fcntl(words, F_SETFD, FD_CLOEXEC);
     become_program(all);
     say({.pid = 0, .error = errno, .begun_ns = 0});
     ::_exit(could_not_launch);
@@ -91,14 +97,17 @@ void become_program(char** all)
 int main(int argc, char** argv)
 {
     char go{};
-    if (argc < 2 || ::recv(memsweep::sys::launcher_socket, &go, 1, 0) != 1) {
+    if (argc > 0 && ::atoi(argv[0]) > 0) {
+        words = ::atoi(argv[0]);
+    }
+    if (argc < 2 || ::recv(words, &go, 1, 0) != 1) {
         return could_not_launch;
     }
     timespec now{};
     ::clock_gettime(CLOCK_MONOTONIC, &now);
     const long pid = ::syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, nullptr, nullptr);
     if (pid == 0) {
-        become(argv);
+        become(argv, go == memsweep::sys::launch_in_foreground);
     }
     const int error = pid < 0 ? errno : 0;
     say({.pid = pid < 0 ? 0 : static_cast<int>(pid),
