@@ -65,14 +65,32 @@ base::Expected<IdMatcher> id_matcher(const std::string& expression)
     return IdMatcher{[wanted](const std::string& id) { return RE2::PartialMatch(id, *wanted); }};
 }
 
+ExpectedTime expected_time(const model::Plan& plan, std::uint64_t budget_bytes)
+{
+    const double turns = plan.settings.repetitions + plan.settings.warmup;
+    const auto peaks = model::estimated_peaks_bytes(plan.cases, budget_bytes);
+    ExpectedTime expected;
+    for (std::size_t i = 0; i < plan.cases.size(); ++i) {
+        const model::Case& one = plan.cases[i];
+        if (one.command) {
+            expected.processes += turns;
+            expected.is_open = true;
+        } else if (peaks[i] <= budget_bytes) {
+            const auto written = static_cast<double>(model::written_bytes(one.steps));
+            expected.seconds +=
+                turns * (worker_seconds + model::idle_seconds(one.steps) + written / written_bytes_per_second);
+            expected.processes += turns;
+            expected.is_open = expected.is_open || model::replays_or_transfers(one.steps);
+        }
+    }
+    return expected;
+}
+
 std::string dry_run_text(const std::vector<model::Plan>& plans, std::uint64_t budget_bytes)
 {
     std::string text;
-    double seconds = 0;
-    double workers = 0;
-    bool is_open = false;  // how long cannot be told
+    ExpectedTime all;
     for (const model::Plan& plan : plans) {
-        const double turns = plan.settings.repetitions + plan.settings.warmup;
         text += fmt::format("{}: {}, {} after {} warm-up, {} order, isolation {}\n", base::printable(plan.name),
                             measure::counted(plan.cases.size(), "case"),
                             measure::counted(plan.settings.repetitions, "repetition"), plan.settings.warmup,
@@ -83,32 +101,25 @@ std::string dry_run_text(const std::vector<model::Plan>& plans, std::uint64_t bu
             if (one.command) {
                 text +=
                     fmt::format("  {}: runs a program, whose memory and time are not known\n", base::printable(one.id));
-                workers += turns;
-                is_open = true;
                 continue;
             }
-            const std::uint64_t peak = peaks[i];
-            const std::uint64_t written = model::written_bytes(one.steps);
-            const bool refused = peak > budget_bytes;
-            text += fmt::format(
-                "  {}: holds up to {}, writes {} per repetition{}\n", base::printable(one.id), base::format_size(peak),
-                base::format_size(written),
-                refused ? fmt::format("; above the budget of {}, would be skipped", base::format_size(budget_bytes))
-                        : "");
-            if (!refused) {
-                seconds += turns * (worker_seconds + model::idle_seconds(one.steps) +
-                                    static_cast<double>(written) / written_bytes_per_second);
-                workers += turns;
-                is_open = is_open || model::replays_or_transfers(one.steps);
-            }
+            text += fmt::format("  {}: holds up to {}, writes {} per repetition{}\n", base::printable(one.id),
+                                base::format_size(peaks[i]), base::format_size(model::written_bytes(one.steps)),
+                                peaks[i] > budget_bytes ? fmt::format("; above the budget of {}, would be skipped",
+                                                                      base::format_size(budget_bytes))
+                                                        : "");
         }
+        const ExpectedTime expected = expected_time(plan, budget_bytes);
+        all.seconds += expected.seconds;
+        all.processes += expected.processes;
+        all.is_open = all.is_open || expected.is_open;
     }
-    if (is_open) {
+    if (all.is_open) {
         return text + fmt::format("at least {} in all, for waiting, settling and {} starts of a process; programs, "
                                   "replays and transfers take their time on top\n",
-                                  base::format_duration(seconds), base::format_count(workers));
+                                  base::format_duration(all.seconds), base::format_count(all.processes));
     }
-    return text + fmt::format("about {} in all\n", base::format_duration(seconds));
+    return text + fmt::format("about {} in all\n", base::format_duration(all.seconds));
 }
 
 }  // namespace memsweep::app

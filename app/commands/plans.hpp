@@ -34,6 +34,14 @@ struct LoadedPlans {
 using IdMatcher = std::function<bool(const std::string& id)>;
 [[nodiscard]] base::Expected<IdMatcher> id_matcher(const std::string& expression);
 
+// About how long a run would take: for writing, waiting, settling and starts of processes.
+struct ExpectedTime {
+    double seconds{};
+    double processes{};
+    bool is_open{};  // programs, replays and transfers take their time on top
+};
+[[nodiscard]] ExpectedTime expected_time(const model::Plan& plan, std::uint64_t budget_bytes);
+
 // What a run would do: its cases, the memory each may hold at once, and about how long it would take.
 [[nodiscard]] std::string dry_run_text(const std::vector<model::Plan>& plans, std::uint64_t budget_bytes);
 

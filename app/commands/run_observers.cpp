@@ -17,6 +17,7 @@
 #include "app/commands/results.hpp"
 #include "core/base/printable.hpp"
 #include "core/base/quantity.hpp"
+#include "core/measure/format.hpp"
 #include "core/model/case_index.hpp"
 #include "core/sys/descriptor.hpp"
 #include "core/sys/output_file.hpp"
@@ -29,16 +30,73 @@ namespace {
 
 class PlainProgress final : public engine::Observer {
   public:
+    PlainProgress(Announcement announcement, const sys::Clock& clock)
+        : announcement_{std::move(announcement)}, clock_{clock}
+    {
+    }
+
+    void run_started(const model::RunReport& report, const engine::PlannedRuns& planned) override
+    {
+        planned_ = planned;
+        began_ = last_line_ = clock_.now();
+        if (planned.cases == 0) {
+            return;
+        }
+        std::string line = fmt::format(
+            "{}: {}, {}{}", base::printable(report.run.scenario_name), measure::counted(planned.cases, "case"),
+            announcement_.until_sure ? "at most " : "", measure::counted(planned.repetitions, "repetition"));
+        line += planned.warmups > 0 ? fmt::format(" after {}", measure::counted(planned.warmups, "warm-up")) : "";
+        line += announcement_.until_sure ? ", until the verdict is sure" : "";
+        line += announcement_.time.empty() ? "" : ", " + announcement_.time;
+        std::fprintf(stderr, "%s\n", line.c_str());
+    }
+
+    void repetition_ended(const engine::RepetitionStart& /*start*/, const engine::Outcome& /*outcome*/,
+                          const model::RunReport& /*report*/) override
+    {
+        constexpr std::uint64_t lines = 10;
+        ++done_;
+        const std::uint64_t all = planned_.repetitions + planned_.warmups;
+        const std::uint64_t passed = all > 0 ? std::min(done_, all) * lines / all : lines;
+        const bool is_due = passed > passed_ || done_ == planned_.cases;  // each was run once: how long is known
+        passed_ = passed;
+        if (is_due && passed < lines && clock_.now() - last_line_ >= apart) {
+            say_how_far(all);
+        }
+    }
+
     void case_ended(const model::CaseReport& ended, const model::RunReport& report) override
     {
         ++ended_;
+        last_line_ = clock_.now();
         std::fprintf(stderr, "[%llu/%zu] %s: %s%s%s\n", static_cast<unsigned long long>(ended_), report.cases.size(),
                      base::printable(ended.id).c_str(), name_of(ended.status).data(), ended.reason.empty() ? "" : ": ",
                      base::printable(ended.reason).c_str());
     }
 
   private:
-    std::uint64_t ended_{};
+    static constexpr std::chrono::seconds apart{1};  // who waits less long needs no line
+
+    void say_how_far(std::uint64_t all)
+    {
+        last_line_ = clock_.now();
+        const double elapsed = sys::seconds_of(last_line_ - began_);
+        const std::string_view bound = announcement_.until_sure ? "at most" : "about";
+        const std::string line =
+            fmt::format("{} of {}{} runs in {}, {} {} to go", done_, announcement_.until_sure ? "at most " : "", all,
+                        base::format_duration(elapsed), bound,
+                        base::format_duration(elapsed / static_cast<double>(done_) * static_cast<double>(all - done_)));
+        std::fprintf(stderr, "%s\n", line.c_str());
+    }
+
+    Announcement announcement_;
+    const sys::Clock& clock_;
+    engine::PlannedRuns planned_;
+    std::chrono::nanoseconds began_{};
+    std::chrono::nanoseconds last_line_{};
+    std::uint64_t done_{};    // repetitions and warm-ups
+    std::uint64_t passed_{};  // tenths of them
+    std::uint64_t ended_{};   // cases
 };
 
 class StatusLine final : public engine::Observer {
@@ -48,9 +106,9 @@ class StatusLine final : public engine::Observer {
     StatusLine& operator=(const StatusLine&) = delete;
     ~StatusLine() override { clear(); }
 
-    void run_started(const model::RunReport& /*report*/, std::uint64_t planned_repetitions) override
+    void run_started(const model::RunReport& /*report*/, const engine::PlannedRuns& planned) override
     {
-        planned_ = planned_repetitions;
+        planned_ = planned.repetitions;
         began_ = clock_.now();
     }
 
@@ -105,10 +163,12 @@ class StatusLine final : public engine::Observer {
     std::string last_peak_;
 };
 
-// Tells the person who waits how far the run is: on a terminal one status line on stderr, elsewhere one line per case.
-// The line is drawn between repetitions only, never inside a timed phase. Returns nullptr for ProgressMode::none and
+// Tells the person who waits how far the run is: on a terminal one status line on stderr, elsewhere a line at the
+// start, one for each tenth of a run that takes seconds, and one per case. The line is drawn between repetitions only,
+// never inside a timed phase. Returns nullptr for ProgressMode::none and
 // ::json, which an EventLog on stderr serves.
-std::unique_ptr<engine::Observer> make_progress(ProgressMode mode, const sys::Clock& clock)
+std::unique_ptr<engine::Observer> make_progress(ProgressMode mode, const Announcement& announcement,
+                                                const sys::Clock& clock)
 {
     const char* term = std::getenv("TERM");
     const bool can_redraw = isatty(STDERR_FILENO) == 1 && (term == nullptr || std::string_view{term} != "dumb");
@@ -116,7 +176,7 @@ std::unique_ptr<engine::Observer> make_progress(ProgressMode mode, const sys::Cl
         return std::make_unique<StatusLine>(clock);
     }
     if (mode == ProgressMode::plain || mode == ProgressMode::automatic) {
-        return std::make_unique<PlainProgress>();
+        return std::make_unique<PlainProgress>(announcement, clock);
     }
     return nullptr;
 }
@@ -133,7 +193,7 @@ class RunObservers::ResultFile final : public engine::Observer {
         replaces_earlier_ = !stream_ && !names_itself && target && target->existing;
     }
 
-    void run_started(const model::RunReport& report, std::uint64_t /*planned_repetitions*/) override
+    void run_started(const model::RunReport& report, const engine::PlannedRuns& /*planned*/) override
     {
         positions_.emplace(report.cases);
     }
@@ -262,12 +322,12 @@ class RunObservers::EventLog final : public engine::Observer {
 
     [[nodiscard]] bool failed() const { return complained_; }
 
-    void run_started(const model::RunReport& report, std::uint64_t planned_repetitions) override
+    void run_started(const model::RunReport& report, const engine::PlannedRuns& planned) override
     {
         run_id_ = report.run.id;
         write("run_start", {{"scenario", report.run.scenario_name},
                             {"cases", report.cases.size()},
-                            {"repetitions", planned_repetitions}});
+                            {"repetitions", planned.repetitions}});
     }
 
     // The first measured worker of a case is its start; the later ones are repetition starts, so that whoever counts
@@ -348,6 +408,7 @@ RunObservers::~RunObservers() = default;
 
 base::Expected<std::unique_ptr<RunObservers>> RunObservers::make(const std::string& result_path, bool names_itself,
                                                                  const std::string& events, bool append_events,
+                                                                 const Announcement& announcement,
                                                                  const GlobalOptions& global, const sys::Clock& clock)
 {
     std::unique_ptr<RunObservers> observers{new RunObservers};
@@ -363,7 +424,7 @@ base::Expected<std::unique_ptr<RunObservers>> RunObservers::make(const std::stri
         observers->all_.push_back(log.get());
     }
     if (!global.quiet) {
-        observers->progress_ = make_progress(global.progress, clock);
+        observers->progress_ = make_progress(global.progress, announcement, clock);
     }
     if (observers->progress_) {
         observers->all_.push_back(observers->progress_.get());
@@ -371,9 +432,9 @@ base::Expected<std::unique_ptr<RunObservers>> RunObservers::make(const std::stri
     return observers;
 }
 
-void RunObservers::run_started(const model::RunReport& report, std::uint64_t planned_repetitions)
+void RunObservers::run_started(const model::RunReport& report, const engine::PlannedRuns& planned)
 {
-    std::ranges::for_each(all_, [&](engine::Observer* one) { one->run_started(report, planned_repetitions); });
+    std::ranges::for_each(all_, [&](engine::Observer* one) { one->run_started(report, planned); });
 }
 
 void RunObservers::repetition_started(const engine::RepetitionStart& start)

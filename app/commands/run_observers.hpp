@@ -25,6 +25,12 @@
 
 namespace memsweep::app {
 
+// What progress says of a run before anything of it is measured.
+struct Announcement {
+    std::string time;   // "about 52 s"; empty: nothing is known
+    bool until_sure{};  // of the repetitions there will be fewer where the verdict is sure before
+};
+
 // Passes every event on: to the result file first, to progress last.
 class RunObservers final : public engine::Observer {
   public:
@@ -35,12 +41,12 @@ class RunObservers final : public engine::Observer {
     // Errors   the event file cannot be written.
     [[nodiscard]] static base::Expected<std::unique_ptr<RunObservers>>
     make(const std::string& result_path, bool names_itself, const std::string& events, bool append_events,
-         const GlobalOptions& global, const sys::Clock& clock);
+         const Announcement& announcement, const GlobalOptions& global, const sys::Clock& clock);
     RunObservers(const RunObservers&) = delete;
     RunObservers& operator=(const RunObservers&) = delete;
     ~RunObservers() override;
 
-    void run_started(const model::RunReport& report, std::uint64_t planned_repetitions) override;
+    void run_started(const model::RunReport& report, const engine::PlannedRuns& planned) override;
     void repetition_started(const engine::RepetitionStart& start) override;
     void repetition_ended(const engine::RepetitionStart& start, const engine::Outcome& outcome,
                           const model::RunReport& report) override;

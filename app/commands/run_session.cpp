@@ -21,6 +21,7 @@
 #include "app/commands/shipped.hpp"
 #include "app/commands/this_machine.hpp"
 #include "core/base/printable.hpp"
+#include "core/base/quantity.hpp"
 #include "core/engine/calibration.hpp"
 #include "core/engine/command_executor.hpp"
 #include "core/engine/runner.hpp"
@@ -208,8 +209,9 @@ class RunSession {
         if (command_.resume) {
             MEMSWEEP_TRY(take_over_earlier(path, plan, report));
         }
-        const auto observers = MEMSWEEP_TRY(RunObservers::make(path, command_.out.empty(), command_.events,
-                                                               std::exchange(events_begun_, true), global_, clock_));
+        const auto observers =
+            MEMSWEEP_TRY(RunObservers::make(path, command_.out.empty(), command_.events,
+                                            std::exchange(events_begun_, true), announcement(plan), global_, clock_));
         const bool interrupted = measure(plan, criteria, *observers, report);
 
         std::optional<measure::Comparison> comparison;
@@ -249,6 +251,21 @@ class RunSession {
         report.run.scenario_fingerprint = plan.fingerprint;
         report.run.overrides = recorded_overrides(command_.overrides);
         return report;
+    }
+
+    [[nodiscard]] Announcement announcement(const model::Plan& plan) const
+    {
+        Announcement said{.until_sure = command_.is_automatic};
+        const ExpectedTime expected = expected_time(plan, budget_bytes_);
+        if (command_.budget) {
+            said.time = fmt::format("at most {}", base::format_duration(sys::seconds_of(*command_.budget)));
+        } else if (expected.seconds > 0) {
+            said.time =
+                fmt::format("{} {}", expected.is_open ? "at least" : "about", base::format_duration(expected.seconds));
+        } else {
+            said.time = "how long is known when each has run once";
+        }
+        return said;
     }
 
     [[nodiscard]] base::Expected<std::string> expanded(const std::string& pattern, const model::RunReport& report) const

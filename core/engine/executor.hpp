@@ -99,6 +99,13 @@ struct RepetitionStart {
     bool warmup{};
 };
 
+// What a run is going to do, of cases that are not refused and of repetitions that an earlier run did not leave.
+struct PlannedRuns {
+    std::uint64_t cases{};
+    std::uint64_t repetitions{};  // of all cases together, as the warm-ups are
+    std::uint64_t warmups{};
+};
+
 // Who is told what happens during a run: progress on a terminal, an event stream, the result file. Until a case has
 // ended, its metrics have no summaries.
 //
@@ -108,7 +115,7 @@ class Observer {
   public:
     virtual ~Observer() = default;
 
-    virtual void run_started(const model::RunReport& /*report*/, std::uint64_t /*planned_repetitions*/) {}
+    virtual void run_started(const model::RunReport& /*report*/, const PlannedRuns& /*planned*/) {}
     virtual void repetition_started(const RepetitionStart& /*start*/) {}
     virtual void repetition_ended(const RepetitionStart& /*start*/, const Outcome& /*outcome*/,
                                   const model::RunReport& /*report*/)

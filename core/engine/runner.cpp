@@ -83,9 +83,13 @@ Runner::Runner(const model::Plan& plan, Executor& executor, Observer& observer, 
 void Runner::run(model::RunReport& report)
 {
     prepare(report);
-    std::uint64_t planned = 0;
-    for (const Entry& entry : entries_) {
-        planned += entry.ended ? 0 : plan_.settings.repetitions;
+    PlannedRuns planned;
+    for (std::size_t index = 0; index < entries_.size(); ++index) {
+        if (!entries_[index].ended) {
+            ++planned.cases;
+            planned.repetitions += plan_.settings.repetitions - report.cases[index].repetitions;
+            planned.warmups += plan_.settings.warmup;
+        }
     }
     observer_.run_started(report, planned);
     for (std::size_t index = 0; index < entries_.size(); ++index) {

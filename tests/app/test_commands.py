@@ -11,7 +11,7 @@ import threading
 import unicodedata
 import unittest
 
-from memsweep_cli import (BINARY, CATALOG, UTC, CliTest, alloc, drop, environment, event_lines, execute, idle, sample, scenario,
+from memsweep_cli import (BINARY, CATALOG, NO_TIMES, UTC, CliTest, alloc, drop, environment, event_lines, execute, idle, sample, scenario,
                           strict_json)
 
 COMMANDS = ("run", "compare", "report", "new", "validate", "list", "schema", "merge", "doctor", "info", "import", "export", "fit", "cliffs",
@@ -350,6 +350,39 @@ class Dress(CliTest):
         lines = self.expect(0, "run", "small.json", "-o", "r.json").errors.splitlines()
         self.assertEqual([line for line in lines if line.startswith("[")], ["[1/2] small/n=1: ok", "[2/2] small/n=2: ok"])
         self.assertNotIn("[1/2]", self.expect(0, "run", "small.json", "-o", "r.json", "--progress", "none").errors)
+
+    def test_progress_elsewhere_begins_with_what_is_to_come(self):
+        """One line, in time: before the first worker, and of every command that runs cases."""
+        self.small(axes={"n": [1, 2]}, steps=[alloc(count="${axis.n}"), drop(), idle("20ms")], repetitions=3, warmup=1)
+        self.write("log.csv", "Thread,Time,Action,Pointer,Size,Stream\n1,00:00:01,allocate,0x10,64,0\n1,00:00:02,free,0x10,64,0\n")
+        self.expect(0, "import", "log.csv", "-o", "t.mst", "-q")
+        time = r"(about|at least) [\d.]+ m?s"
+        later = "how long is known when each has run once"
+        for first, command in ((rf"small: 2 cases, 6 repetitions after 2 warm-ups, {time}", ("run", "small.json")),
+                               (rf"small: 1 case, 1 repetition, {time}", ("run", "small.json", "--quick", "-k", "n=1")),
+                               (rf"\S+: 1 case, 2 repetitions.*, {later}", ("run", "-n", "2", "--", "true")),
+                               (rf"\S+: 2 cases, 4 repetitions.*, {later}", ("run", "-n", "2", *NO_TIMES, "--against", "true", "--", "true")),
+                               (r"\S+: 2 cases, at most 200 repetitions.*, until the verdict is sure, at most 2.00 s",
+                                ("run", "--budget", "2s", *NO_TIMES, "--against", "true", "--", "true")),
+                               (rf"\S+: 1 case, 1 repetition.*, {time}", ("replay", "t.mst", "--on", "glibc", "-n", "1", "--settle", "0s"))):
+            with self.subTest(command):
+                lines = [line for line in self.memsweep(*command).errors.splitlines() if not line.startswith("memsweep: ")]
+                self.assertRegex(lines[0], f"^{first}$")
+                self.assertEqual([line for line in lines if re.search(r"cases?, ", line)], lines[:1])
+        for silent in (("-q",), ("--progress", "none")):
+            self.assertNotIn("case", self.expect(0, "run", "small.json", "-o", "r.json", *silent).errors)
+
+    def test_progress_elsewhere_has_a_line_for_each_tenth_of_a_run_that_takes_long(self):
+        self.small(axes={"n": [1, 2]}, steps=[alloc(count="${axis.n}"), drop(), idle("280ms")], repetitions=10, warmup=1)
+        lines = self.expect(0, "run", "small.json", "-o", "r.json").errors.splitlines()
+        told = [re.fullmatch(r"(\d+) of 22 runs in [\d.]+ s, about [\d.]+ m?s to go", line) for line in lines]
+        done = [int(found[1]) for found in told if found]
+        self.assertGreaterEqual(len(done), 3)
+        self.assertLessEqual(len(done), 9)
+        self.assertEqual(done, sorted(set(done)))
+        self.assertLess(done[-1], 22)
+        for silent in (("-q",), ("--progress", "none"), ("--progress", "json")):
+            self.assertNotIn(" runs in ", self.expect(0, "run", "small.json", "-o", "r.json", "-n", "3", *silent).errors)
 
     def test_quiet(self):
         outcome = self.expect(1, "run", "small.json", "-q", "-o", "r2.json")

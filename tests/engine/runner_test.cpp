@@ -72,6 +72,31 @@ TEST_CASE("interleaved repetitions go round-robin after the warm-up round", "[un
     }
 }
 
+TEST_CASE("who listens knows at the start what is left to be run", "[unit]")
+{
+    Bench bench;
+    bench.run(plan_of({"x", "y"}));
+    CHECK(bench.observer.planned.cases == 2);
+    CHECK(bench.observer.planned.repetitions == 4);
+    CHECK(bench.observer.planned.warmups == 2);
+    CHECK(bench.observer.turns.size() == 6);
+
+    // Of a run that goes on: x has both repetitions, y one of them.
+    bench.report.cases[1].repetitions = 1;
+    bench.observer = {};
+    bench.run(plan_of({"x", "y"}));
+    CHECK(bench.observer.planned.cases == 1);
+    CHECK(bench.observer.planned.repetitions == 1);
+    CHECK(bench.observer.turns == Turns{"y w0", "y r1"});
+
+    model::Plan refused = plan_of({"x"});
+    refused.requirements.numa_nodes = 8;
+    Bench other;
+    other.run(refused);
+    CHECK(other.observer.planned.cases == 0);
+    CHECK(other.observer.planned.repetitions == 0);
+}
+
 // To sum up all of them with every one took hours.
 TEST_CASE("20,000 repetitions are summed up when their case ends", "[unit]")
 {

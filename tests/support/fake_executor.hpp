@@ -52,6 +52,8 @@ class FakeExecutor final : public engine::Executor {
 
 class RecordingObserver final : public engine::Observer {
   public:
+    void run_started(const model::RunReport& /*report*/, const engine::PlannedRuns& runs) override { planned = runs; }
+
     void repetition_started(const engine::RepetitionStart& start) override
     {
         turns.push_back(std::string{start.case_id} + (start.warmup ? " w" : " r") + std::to_string(start.repetition));
@@ -62,6 +64,7 @@ class RecordingObserver final : public engine::Observer {
         ended_cases.push_back(ended.id);
     }
 
+    engine::PlannedRuns planned;
     std::vector<std::string> turns;
     std::vector<std::string> ended_cases;
 };
