@@ -44,6 +44,8 @@ std::uint8_t* encode(EventEncoder& encoder, std::uint8_t* at, WordEvent event,
         return encoder.counted(at, OtherOperation::thread, id);
     case WordEvent::fork:
         return encoder.counted(at, OtherOperation::fork, id);
+    case WordEvent::thread_exit:
+        return encoder.bare(at, OtherOperation::thread_exit);
     case WordEvent::stamp:
         return encoder.stamp(at, values[0]);
     }
@@ -72,13 +74,16 @@ RecordedChunk ChunkTranslator::translated(const ChunkHeader& header, std::span<c
     WordDecoder decoder{words_};
     WordEvent event{};
     std::array<std::uint64_t, max_operands> values{};
+    bool ends_thread = false;
     while (decoder.next(event, values)) {
         at = encode(encoder, at, event, values);
         written.events += is_context(event) ? 0U : 1U;
+        ends_thread = event == WordEvent::thread_exit || (ends_thread && is_context(event));
     }
     written.last_ticks = encoder.last_ticks();
     const auto length = static_cast<std::size_t>(at - events_.data());
-    return {sealer_.sealed(written, {reinterpret_cast<const char*>(events_.data()), length}), decoder.damaged()};
+    return {sealer_.sealed(written, {reinterpret_cast<const char*>(events_.data()), length}), decoder.damaged(),
+            ends_thread};
 }
 
 }  // namespace memsweep::trace

@@ -17,7 +17,8 @@ namespace memsweep::trace {
 
 struct RecordedChunk {
     SealedChunk chunk;
-    bool damaged{};  // its events end before its payload does
+    bool damaged{};      // its events end before its payload does
+    bool ends_thread{};  // its last event is the exit of its thread
 };
 
 class ChunkTranslator {

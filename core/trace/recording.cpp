@@ -123,11 +123,14 @@ base::Expected<void> ImageWriter::put_ends(OtherOperation end)
     std::uint64_t last_ticks = image_.facts.start_ticks;
     for (const auto& [thread, last] : ends_) {
         last_ticks = std::max(last_ticks, last.last_ticks);
+    }
+    // Behind all that they did: what is live at a program's last event is live while all of these are there.
+    for (const auto& [thread, last] : ends_) {
         if (thread != image_.facts.process && last.next_sequence != 0) {
-            MEMSWEEP_TRY(put_end(thread, OtherOperation::thread_exit, last.last_ticks));
+            MEMSWEEP_TRY(put_end(thread, OtherOperation::thread_exit, last_ticks + 1));
         }
     }
-    return put_end(image_.facts.process, end, last_ticks);
+    return put_end(image_.facts.process, end, last_ticks + 1);
 }
 
 // `next` is what follows under its process's number, if anything does: another program in the same process, or in a

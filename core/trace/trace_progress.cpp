@@ -44,7 +44,8 @@ base::Expected<void> put(TraceProgress& progress, const TakeBytes& take, const R
         ends.clear();
         ++progress.ended_images[header.process];
     } else {
-        ends[header.thread] = {header.first_ticks, header.sequence + 1, header.last_ticks, end.has_value()};
+        ends[header.thread] = {header.first_ticks, header.sequence + 1, header.last_ticks,
+                               end.has_value() || chunk.ends_thread};
     }
     progress.events += header.events;
     progress.damaged_chunks += chunk.damaged ? 1U : 0U;

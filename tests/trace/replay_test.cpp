@@ -1,6 +1,8 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <mutex>
 #include <set>
 
@@ -8,6 +10,7 @@
 #include "core/memory/adaptors.hpp"
 #include "core/memory/allocator_resources.hpp"
 #include "core/memory/counters.hpp"
+#include "core/sys/clock.hpp"
 #include "core/trace/replay/replayer.hpp"
 #include "tests/trace/trace_bytes.hpp"
 
@@ -259,6 +262,203 @@ TEST_CASE("a replay frees what a process left, and what a lost free hid", "[unit
     CHECK(strict.allocations == 3);
 }
 
+namespace {
+
+// Threads of a program that are kept apart by what the trace does not tell: each way of it, with many small blocks.
+class Apart {
+  public:
+    static constexpr std::uint64_t blocks = 1500;
+    static constexpr std::uint64_t bytes = 4000;
+
+    std::vector<Event> events;
+
+    void start(std::uint32_t thread) { add({.kind = EventKind::thread_start, .thread = thread, .other = thread}); }
+    void exit(std::uint32_t thread) { add({.kind = EventKind::thread_exit, .thread = thread}); }
+    void allocate(std::uint32_t thread, std::uint64_t count = blocks)
+    {
+        for (std::uint64_t i = 0; i < count; ++i) {
+            live_.push_back(next_ += 0x10000);
+            add({.kind = EventKind::malloc, .thread = thread, .address = next_, .size = bytes});
+        }
+    }
+    void free(std::uint32_t thread, std::uint64_t left = 0)
+    {
+        for (; live_.size() > left; live_.pop_back()) {
+            add({.kind = EventKind::free, .thread = thread, .address = live_.back()});
+        }
+    }
+
+  private:
+    void add(const Event& event)
+    {
+        events.push_back(event);
+        events.back().process = 1;
+        events.back().ticks = events.size();
+    }
+
+    std::vector<std::uint64_t> live_;
+    std::uint64_t next_{0x10000};
+};
+
+std::vector<Event> kept_apart_by(const std::string& what)
+{
+    constexpr std::uint32_t threads = 8;
+    Apart program;
+    program.allocate(1, 1);
+    program.free(1);
+    if (what == "join") {
+        for (std::uint32_t thread = 2; thread < 2 + threads; ++thread) {
+            program.start(thread);
+            program.allocate(thread);
+            program.free(thread);
+            program.exit(thread);
+        }
+        return program.events;
+    }
+    for (std::uint32_t thread = 2; thread < 2 + threads; ++thread) {
+        program.start(thread);
+    }
+    for (std::uint64_t round = 0; round < 4; ++round) {
+        for (std::uint32_t thread = 2; thread < 2 + threads; ++thread) {
+            if (what == "mutex") {
+                program.allocate(thread);
+                program.free(thread);
+            } else if (what == "queue") {  // what one has made is freed by the next
+                program.allocate(thread);
+                program.free(thread == 9 ? 2 : thread + 1);
+            } else if (what == "phases") {  // all make a little, then one after the other gives it back
+                program.allocate(thread, Apart::blocks / threads);
+            } else if (what == "survivors") {
+                program.allocate(thread, Apart::blocks / 2);
+                program.free(thread, (round * threads + thread) * 10);
+            }
+        }
+        if (what == "phases") {
+            program.free(static_cast<std::uint32_t>(2 + round));
+        }
+    }
+    return program.events;
+}
+
+std::size_t tasks()
+{
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator{"/proc/self/task"}, {}));
+}
+
+}  // namespace
+
+TEST_CASE("threads that were kept apart are so in a replay, as far as it matters for what is live", "[unit]")
+{
+    const std::string what = GENERATE("join", "mutex", "queue", "phases", "survivors");
+    CAPTURE(what);
+    const auto events = kept_apart_by(what);
+    const trace::Totals recorded = tests::summary_of(tests::trace_of(events)).totals;
+    const auto words = compiled(events);
+    trace::Replayer replayer{program_of(words)};
+    const std::uint64_t step = std::max<std::uint64_t>(64U << 10U, recorded.peak_live_bytes / 64);
+    CHECK(replayer.totals().peak_live_bytes == recorded.peak_live_bytes);
+    CHECK(replayer.totals().peak_live_bound <= recorded.peak_live_bytes + step);
+    replayer.prepare();
+    for (int round = 0; round < 3; ++round) {
+        memory::MallocResource malloc_resource;
+        memory::Counters counters;
+        memory::CountingAdaptor counting{malloc_resource, counters};
+        std::uint64_t at_end = 0;
+        const auto look = [&] { at_end = counters.live_bytes(); };
+        CHECK(!replayer.on(counting, trace::ReplayTouch::none, {.times = nullptr, .at_end = look}).refused);
+        CHECK(counters.live_bytes_peak() <= replayer.totals().peak_live_bound);
+        CHECK(at_end == recorded.end_live_bytes);
+        CHECK(counters.live_bytes() == 0);
+    }
+}
+
+TEST_CASE("a replay of dealt threads keeps the recorded order too", "[unit]")
+{
+    const auto words = compiled(kept_apart_by("mutex"), {.threads = 3});
+    trace::Replayer replayer{program_of(words)};
+    memory::MallocResource malloc_resource;
+    memory::Counters counters;
+    memory::CountingAdaptor counting{malloc_resource, counters};
+    CHECK(!replayer.on(counting, trace::ReplayTouch::none).refused);
+    CHECK(counters.live_bytes_peak() <= replayer.totals().peak_live_bound);
+}
+
+TEST_CASE("a replayed thread ends where the recorded one did", "[unit]")
+{
+    Apart program;
+    program.allocate(1, 1);
+    const bool exits = GENERATE(true, false);
+    for (std::uint32_t thread = 2; thread < 6; ++thread) {
+        program.start(thread);
+        program.allocate(thread);
+        if (exits) {
+            program.exit(thread);
+        }
+    }
+    program.allocate(1, 1);
+    if (!exits) {  // at the end of their process
+        for (std::uint32_t thread = 2; thread < 6; ++thread) {
+            program.exit(thread);
+        }
+    }
+    program.events.push_back({.kind = EventKind::process_exit, .process = 1, .thread = 1, .ticks = 1'000'000});
+    const auto words = compiled(program.events);
+    trace::Replayer replayer{program_of(words)};
+    const std::size_t before = tasks();
+    std::size_t at_end = 0;
+    static_cast<void>(
+        replayer.on_malloc(trace::ReplayTouch::none, {.times = nullptr, .at_end = [&] { at_end = tasks(); }}));
+    CHECK(at_end == before + (exits ? 0 : 4));
+    CHECK(replayer.totals().end_live_bytes == (4 * Apart::blocks + 2) * Apart::bytes);
+}
+
+TEST_CASE("a replay has more threads than any machine, one after the other, and numbers that are used again", "[unit]")
+{
+    Apart program;
+    program.allocate(1, 1);
+    for (std::uint32_t request = 0; request < 2000; ++request) {
+        program.start(2 + request % 3);
+        program.allocate(2 + request % 3, 20);
+        program.free(2 + request % 3);
+        program.exit(2 + request % 3);
+    }
+    const auto words = compiled(program.events);
+    CHECK(program_of(words).threads.size() == 2001);
+    trace::Replayer replayer{program_of(words)};
+    CHECK(replayer.on_malloc(trace::ReplayTouch::first_byte).events == replayer.totals().events);
+}
+
+TEST_CASE("a trace of one thread has no steps", "[unit]")
+{
+    const auto words = compiled(busy_program({}, 3));
+    const auto program = program_of(words);
+    CHECK(program.steps.size() == 1);
+    for (std::uint64_t i = 0; i < program.threads.front().extended; ++i) {
+        const auto action = program.extended(program.threads.front())[i].action;
+        CHECK((action != trace::ExtendedAction::enter && action != trace::ExtendedAction::leave));
+    }
+}
+
+TEST_CASE("waiting for a recorded time is no part of any time", "[unit]")
+{
+    Apart program;
+    program.allocate(1, 4);
+    for (Event& event : program.events) {
+        event.ticks *= 20'000'000;  // 60 ms from the first to the last
+    }
+    const auto words = compiled(program.events, {.threads = 0, .paced = true});
+    trace::Replayer replayer{program_of(words)};
+    const sys::SystemClock clock;
+    const auto before = clock.now();
+    const trace::ReplayRun dispatch = replayer.prepare();
+    const auto between = clock.now();
+    const trace::ReplayRun run = replayer.on_malloc(trace::ReplayTouch::none);
+    const auto after = clock.now();
+    CHECK((after - between).count() >= 60'000'000);
+    CHECK(run.thread_ns < (after - between).count() - 50'000'000);
+    CHECK(dispatch.thread_ns <= (between - before).count());
+}
+
 TEST_CASE("a refusal stops every thread of a replay", "[unit]")
 {
     const auto words = compiled(busy_program({.threads = 3}, 5));
@@ -273,7 +473,7 @@ TEST_CASE("every timed call is counted, by the size of its block", "[unit]")
     const auto words = compiled(events);
     trace::Replayer replayer{program_of(words)};
     auto times = std::make_unique<trace::CallTimeCounts>();
-    replayer.on_malloc(trace::ReplayTouch::none, times.get());
+    replayer.on_malloc(trace::ReplayTouch::none, {.times = times.get(), .at_end = {}});
     std::uint64_t allocations = 0;
     for (const auto& steps : times->counts[0]) {
         for (const std::uint32_t count : steps) {

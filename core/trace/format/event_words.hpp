@@ -47,9 +47,10 @@ enum class WordEvent : std::uint8_t {
     process,        // of the events that follow
     thread,         // likewise
     fork,           // the child's process
+    thread_exit,    // nothing: of the thread that records it
     stamp,          // ticks; only in the short form
 };
-inline constexpr unsigned word_events = 13;
+inline constexpr unsigned word_events = 14;
 
 inline constexpr unsigned word_size_shift = 48;
 inline constexpr unsigned word_tag_bits = 3;
@@ -59,7 +60,7 @@ inline constexpr std::size_t max_event_words = 2 * max_operands + 1;
 
 [[nodiscard]] constexpr std::size_t operands_of(WordEvent event) noexcept
 {
-    constexpr std::array<std::uint8_t, word_events> counts{1, 2, 2, 3, 3, 1, 2, 2, 1, 1, 1, 1, 0};
+    constexpr std::array<std::uint8_t, word_events> counts{1, 2, 2, 3, 3, 1, 2, 2, 1, 1, 1, 1, 0, 0};
     return counts[static_cast<std::size_t>(event)];
 }
 

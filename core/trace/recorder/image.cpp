@@ -44,6 +44,25 @@ bool is_counting;
 
 __thread std::uint32_t recorded_thread __attribute__((tls_model("initial-exec"))) = 0;
 
+// A key whose destructor runs when a thread ends. Threads that have none of it end unseen.
+pthread_key_t exit_key;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+bool has_exit_key;       // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+// Beyond these keys the C library allocates the place of a value, which would be recorded while it is set.
+constexpr pthread_key_t keys_without_allocation = 32;  // PTHREAD_KEY_2NDLEVEL_SIZE of nptl
+
+void record_thread_exit(void* /*mark*/) noexcept
+{
+    record<Call::thread_exit>(0);
+}
+
+void expect_exit() noexcept
+{
+    if (has_exit_key && exit_key < keys_without_allocation) {
+        ::pthread_setspecific(exit_key, &exit_key);
+    }
+}
+
 const TickClock& the_clock() noexcept
 {
     static const TickClock clock;  // -fno-threadsafe-statics: any thread finds the same
@@ -364,6 +383,9 @@ bool attach(std::uint32_t thread) noexcept
     begin_stream(*log, is_first);
     make_ready(*log, the_choice.selects() ? LogState::selecting : LogState::ready);
     current = log;
+    if (!is_first) {
+        expect_exit();
+    }
     if (is_first) {
         last_process = image->facts->process;
     }
@@ -398,6 +420,7 @@ void attach_thread() noexcept
         is_counting = the_choice.on && the_choice.counts && begin_counting(folder.data());
         the_choice.on = the_choice.on && !the_choice.counts;
         image = the_choice.on ? make_image() : nullptr;
+        has_exit_key = image != nullptr && ::pthread_key_create(&exit_key, record_thread_exit) == 0;
         if (the_choice.on && image == nullptr) {
             RecordingFile::note_refusal(folder.data(), id_of(SYS_getpid), -ENOMEM);
         }

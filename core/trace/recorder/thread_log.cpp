@@ -70,6 +70,8 @@ bool select(CallEvent& event, bool old_was_chosen) noexcept
         }
         return is_new_chosen || old_was_chosen;
     }
+    case Call::thread_exit:
+        return true;
     default:
         break;
     }

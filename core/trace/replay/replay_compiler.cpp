@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <bit>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
+#include <queue>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/base/checked.hpp"
+#include "core/trace/replay/replay_lives.hpp"
 
 namespace memsweep::trace {
 namespace {
@@ -20,105 +23,117 @@ constexpr std::size_t resting_cells = 256;
 constexpr std::size_t max_threads = 1024;
 constexpr std::uint64_t max_alignment = 1U << 30U;
 
+// What of the order between threads may be lost, of the memory that is live: a 64th of the peak, or what is too little
+// to be told from a process's own.
+constexpr std::uint64_t least_step_bytes = 64U << 10U;
+constexpr std::uint64_t steps_per_peak = 64;
+
 using ThreadIndex = std::uint32_t;
-using RecordedThread = std::pair<std::uint32_t, std::uint32_t>;  // process, thread
 
-// What orders the threads of a replay: which thread replays which recorded one, who waits for whose start, and the
-// cells through which blocks go from one thread to another.
-class ReplayOrder {
+// The cells through which blocks go from one thread to another.
+class ReplayCells {
   public:
-    // Recorded threads are dealt out to `threads` sequences; 0: each has one of its own.
-    ReplayOrder(std::vector<ReplaySequence>& sequences, std::uint32_t threads)
-        : sequences_{&sequences}, threads_{threads}
-    {
-    }
-
-    // The thread that replays a recorded one. A new one begins with a wait for the thread that started it.
-    ThreadIndex thread_of(const RecordedThread& recorded)
-    {
-        if (recorded == last_recorded_ && !indices_.empty()) {
-            return last_thread_;
-        }
-        last_recorded_ = recorded;
-        const auto number = static_cast<std::uint32_t>(indices_.size());
-        const ThreadIndex dealt = threads_ == 0 ? number : number % threads_;
-        const auto [place, is_new] = indices_.try_emplace(recorded, dealt);
-        last_thread_ = place->second;
-        if (is_new) {
-            if (last_thread_ >= sequences_->size()) {
-                sequences_->resize(std::size_t{last_thread_} + 1);
-            }
-            await_start(thread_starts_, recorded, last_thread_);
-            await_start(process_starts_, {recorded.first, 0}, last_thread_);
-        }
-        return last_thread_;
-    }
-    void start_thread(ThreadIndex starter, const RecordedThread& started)
-    {
-        thread_starts_[started] = place_for_signal(starter);
-    }
-    void start_process(ThreadIndex starter, std::uint32_t process)
-    {
-        process_starts_[{process, 0}] = place_for_signal(starter);
-    }
-
     // A cell for a block that `giver` made at event `made_at` and that `taker` uses at event `now`. It belongs to this
     // pair alone, and was emptied before the block was made: giver and taker then see its uses in the same order, and
     // the giver never waits for what comes later.
-    std::uint32_t take_cell(ThreadIndex giver, ThreadIndex taker, std::uint64_t made_at, std::uint64_t now)
+    std::uint32_t take(ThreadIndex giver, ThreadIndex taker, std::uint64_t made_at, std::uint64_t now)
     {
-        std::deque<UsedCell>& cells = pair_cells_[{giver, taker}];
-        std::uint32_t cell = cells_;
+        std::deque<UsedCell>& cells = by_pair_[{giver, taker}];
+        std::uint32_t cell = count_;
         if (cells.size() >= resting_cells && cells.front().emptied_at < made_at) {
             cell = cells.front().cell;
             cells.pop_front();
         } else {
-            ++cells_;
+            ++count_;
         }
         cells.push_back({cell, now});
         return cell;
     }
-
-    [[nodiscard]] std::uint32_t cells() const noexcept { return cells_; }
+    [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
 
   private:
-    struct Start {
-        ThreadIndex starter{};
-        std::uint64_t op{};  // of the starter: the place for a signal
-    };
     struct UsedCell {
         std::uint32_t cell{};
         std::uint64_t emptied_at{};
     };
-    using Starts = std::map<RecordedThread, Start>;
+    std::map<std::pair<ThreadIndex, ThreadIndex>, std::deque<UsedCell>> by_pair_;
+    std::uint32_t count_{};
+};
 
-    void await_start(Starts& starts, const RecordedThread& started, ThreadIndex thread)
+// Cuts the recorded order into steps, and knows how much can be live at once when threads run freely within each.
+class ReplaySteps {
+  public:
+    explicit ReplaySteps(std::uint64_t peak_live_bytes)
+        : most_bytes_{std::max(least_step_bytes, peak_live_bytes / steps_per_peak)}
     {
-        const auto found = starts.extract(started);
-        if (!found.empty() && found.mapped().starter != thread) {
-            const auto [starter, op] = found.mapped();
-            const std::uint32_t cell = cells_++;
-            (*sequences_)[starter].extended_of(op) = {.action = ExtendedAction::signal, .to_cell = true, .to = cell};
-            (*sequences_)[thread].put({.action = ExtendedAction::await, .from_cell = true, .slot = cell});
+    }
+
+    struct Entry {
+        std::uint64_t step{};
+        bool leaves{};  // the thread has had a part of a step before
+    };
+
+    // Before an event of the thread that allocates so many bytes while others are live: the step that the thread has to
+    // enter first, if it is not in it.
+    std::optional<Entry> before(ThreadIndex thread, std::uint64_t bytes, std::uint64_t live_bytes)
+    {
+        if (thread >= parts_.size()) {
+            parts_.resize(std::size_t{thread} + 1);
+        }
+        const bool has_others = members_.back() > 1 || (members_.back() == 1 && thread != newest_);
+        if (has_others && (bytes > most_bytes_ || bytes_ > most_bytes_ - bytes)) {
+            members_.push_back(0);
+            bytes_ = 0;
+        }
+        bytes_ = base::saturating_add(bytes_, bytes);
+        const std::uint64_t step = members_.size() - 1;
+        Part& part = parts_[thread];
+        if (part.step == step) {
+            return std::nullopt;
+        }
+        if (members_.back() == 0) {
+            bound_now_ = live_bytes;
+            bound_ = std::max(bound_, bound_now_);
+        }
+        const bool leaves = part.step != no_step;
+        part = {.step = step};
+        ++members_.back();
+        newest_ = thread;
+        return step == 0 ? std::nullopt : std::optional{Entry{step, leaves}};
+    }
+
+    // What the event made of what is live.
+    void account(ThreadIndex thread, std::int64_t change)
+    {
+        Part& part = parts_[thread];
+        part.live += change;
+        if (part.live > part.peak) {
+            bound_now_ = base::saturating_add(bound_now_, static_cast<std::uint64_t>(part.live - part.peak));
+            part.peak = part.live;
+            bound_ = std::max(bound_, bound_now_);
         }
     }
-    // Becomes a signal if another thread turns out to replay what is started.
-    Start place_for_signal(ThreadIndex thread)
-    {
-        ReplaySequence& sequence = (*sequences_)[thread];
-        sequence.put({.action = ExtendedAction::pace});  // until time 0: no wait
-        return {thread, sequence.last_op()};
-    }
 
-    std::vector<ReplaySequence>* sequences_;
-    std::uint32_t threads_;
-    std::map<RecordedThread, ThreadIndex> indices_;
-    Starts thread_starts_;
-    Starts process_starts_;  // under thread 0
-    std::map<std::pair<ThreadIndex, ThreadIndex>, std::deque<UsedCell>> pair_cells_;
-    std::uint32_t cells_{};
-    RecordedThread last_recorded_{};
-    ThreadIndex last_thread_{};
+    // How many threads have a part of each step.
+    [[nodiscard]] const std::vector<std::uint64_t>& members() const noexcept { return members_; }
+    // The most that can be live, whichever threads are first in each step.
+    [[nodiscard]] std::uint64_t bound() const noexcept { return bound_; }
+
+  private:
+    static constexpr std::uint64_t no_step = ~std::uint64_t{0};
+    struct Part {
+        std::uint64_t step{no_step};
+        std::int64_t live{};  // allocated less freed in the step
+        std::int64_t peak{};
+    };
+
+    std::uint64_t most_bytes_;
+    std::vector<std::uint64_t> members_{0};
+    std::vector<Part> parts_;  // by thread
+    ThreadIndex newest_{};     // the thread that entered last
+    std::uint64_t bytes_{};    // allocated in the step
+    std::uint64_t bound_now_{};
+    std::uint64_t bound_{};
 };
 
 struct Block {
@@ -139,8 +154,9 @@ bool is_plain(std::uint64_t size, std::uint32_t alignment)
 // shows only when that thread uses it: the operation that made the block is then rewritten to give it away.
 class ReplayCompiler {
   public:
-    ReplayCompiler(const ReplayCompileOptions& options, std::uint64_t ticks_per_second)
-        : options_{options}, ns_per_tick_{1e9 / static_cast<double>(std::max<std::uint64_t>(ticks_per_second, 1))}
+    ReplayCompiler(const ReplayCompileOptions& options, const ReplaySurvey& survey, std::uint64_t ticks_per_second)
+        : options_{options}, survey_{survey}, steps_{survey.peak_live_bytes},
+          ns_per_tick_{1e9 / static_cast<double>(std::max<std::uint64_t>(ticks_per_second, 1))}
     {
     }
     ReplayCompiler(const ReplayCompiler&) = delete;
@@ -149,6 +165,7 @@ class ReplayCompiler {
     void add(const Event& event)
     {
         ++now_;
+        life_ = lives_.follow(event);
         events_ += event.kind != EventKind::define_space ? 1U : 0U;
         switch (event.kind) {
         case EventKind::malloc:
@@ -162,16 +179,12 @@ class ReplayCompiler {
         case EventKind::move:
             transfer(begin(event), event);
             break;
-        case EventKind::thread_start:
-            order_.start_thread(begin(event), {event.process, event.other});
-            break;
-        case EventKind::fork:
-            order_.start_process(begin(event), event.other);
-            break;
         case EventKind::exec:
         case EventKind::process_exit:
-            end_process(begin(event), event.process);
+            ending_.emplace_back(event.process, life_);
             break;
+        case EventKind::thread_start:
+        case EventKind::fork:
         case EventKind::free_requested:
         case EventKind::failed_alloc:
         case EventKind::map:
@@ -189,6 +202,9 @@ class ReplayCompiler {
     {
         MEMSWEEP_TRY(possible_total(impossible_event_, {}));
         for (ReplaySequence& sequence : sequences_) {
+            if (steps_.members().size() > 1) {
+                sequence.put({.action = ExtendedAction::leave});
+            }
             sequence.body = sequence.ops.size();
         }
         walk_.live().for_each([this](const BlockKey&, const LiveBlock& live) {
@@ -196,23 +212,26 @@ class ReplayCompiler {
             put_release(sequences_[block.owner], block, {block.slot, false});
         });
         totals_.peak_live_bytes = walk_.peak_live_bytes();
+        totals_.peak_live_bound = std::max(steps_.bound(), totals_.peak_live_bytes);
         totals_.end_live_bytes = walk_.live_bytes();
-        std::uint64_t slots = order_.cells();
+        std::uint64_t slots = cells_.count();
         for (const ReplaySequence& sequence : sequences_) {
             totals_.events += sequence.events;
             slots = std::max<std::uint64_t>(slots, sequence.slots.count());
         }
-        if (sequences_.size() > max_threads) {
-            return base::fail(base::ErrorCode::invalid_input,
-                              fmt::format("the trace has {} threads, and a replay at most {}: --threads deals them out",
-                                          sequences_.size(), max_threads));
+        if (most_threads_ > max_threads) {
+            return base::fail(
+                base::ErrorCode::invalid_input,
+                fmt::format("the trace has {} threads at a time, and a replay at most {}: --threads deals "
+                            "them out",
+                            most_threads_, max_threads));
         }
         if (slots >= max_replay_slots) {
             return base::fail(
                 base::ErrorCode::invalid_input,
                 fmt::format("{} blocks are live at once; a replay has place for {}", slots, max_replay_slots));
         }
-        return lay_out(sequences_, order_.cells(), totals_);
+        return lay_out(sequences_, steps_.members(), cells_.count(), totals_);
     }
 
   private:
@@ -222,19 +241,78 @@ class ReplayCompiler {
         bool is_cell{};
     };
 
-    // The thread that replays the event, paced up to it.
+    // The thread that replays the event: it has come to the event's step, and is paced up to it.
     ThreadIndex begin(const Event& event)
     {
-        const ThreadIndex thread = order_.thread_of({event.process, event.thread});
+        end_processes();
+        const ThreadIndex thread = thread_of(life_);
         if (!first_ticks_) {
             first_ticks_ = event.ticks;
         }
+        const bool allocates = is_allocation(event.kind) || event.kind == EventKind::realloc;
+        enter(thread, allocates ? event.size : 0);
         ReplaySequence& sequence = sequences_[thread];
         if (options_.paced && event.ticks > sequence.last_ticks) {
             sequence.last_ticks = event.ticks;
             sequence.put({.action = ExtendedAction::pace, .size = to_ns(event.ticks)});
         }
         return thread;
+    }
+
+    void enter(ThreadIndex thread, std::uint64_t bytes)
+    {
+        if (const auto entry = steps_.before(thread, bytes, walk_.live_bytes())) {
+            sequences_[thread].put({.action = ExtendedAction::enter, .from_cell = entry->leaves, .size = entry->step});
+        }
+    }
+
+    // The thread that replays a recorded one, which is started where it is first seen.
+    ThreadIndex thread_of(std::uint32_t life)
+    {
+        if (life >= threads_.size()) {
+            threads_.resize(std::size_t{life} + 1, no_thread);
+        }
+        if (threads_[life] == no_thread) {
+            const ThreadIndex number = seen_++;
+            threads_[life] = options_.threads == 0 ? number : number % options_.threads;
+            if (threads_[life] == sequences_.size()) {
+                start(threads_[life], options_.threads == 0 ? survey_.ends[life] : ReplaySurvey::never);
+            }
+        }
+        return threads_[life];
+    }
+
+    // By the first thread, which joins those before that have ended. It is there to the end itself.
+    void start(ThreadIndex thread, std::uint64_t end)
+    {
+        sequences_.emplace_back();
+        if (thread != 0) {
+            enter(0, 0);
+            for (; !ends_.empty() && ends_.top().first < now_; ends_.pop()) {
+                sequences_.front().put({.action = ExtendedAction::join, .to = ends_.top().second});
+                --threads_now_;
+            }
+            sequences_.front().put({.action = ExtendedAction::spawn, .to = thread});
+        }
+        if (thread != 0 && end != ReplaySurvey::never) {
+            sequences_.back().ends = true;
+            ends_.emplace(end, thread);
+        }
+        most_threads_ = std::max(most_threads_, ++threads_now_);
+    }
+
+    // What ended processes held is freed before anything else happens; where nothing does, it is live at the last
+    // event.
+    void end_processes()
+    {
+        for (const auto& [process, life] : std::exchange(ending_, {})) {
+            const ThreadIndex thread = thread_of(life);
+            enter(thread, 0);
+            walk_.end_process(process, [&](const LiveBlock& block) {
+                release(thread, block.tag);
+                steps_.account(thread, -static_cast<std::int64_t>(block.size));
+            });
+        }
     }
 
     void change_blocks(ThreadIndex thread, const Event& event)
@@ -244,6 +322,14 @@ class ReplayCompiler {
         impossible_event_ = change.overflows && impossible_event_ == 0 ? events_ : impossible_event_;
         if (change.replaced) {
             release(thread, change.replaced->tag);
+        }
+        for (const auto* gone : {&change.replaced, &change.freed}) {
+            if (*gone) {
+                steps_.account(thread, -static_cast<std::int64_t>((*gone)->size));
+            }
+        }
+        if (change.made) {
+            steps_.account(thread, static_cast<std::int64_t>(change.made->size));
         }
         sequences_[thread].events += change.freed || change.made ? 1U : 0U;
         totals_.frees += change.freed ? 1U : 0U;
@@ -305,11 +391,6 @@ class ReplayCompiler {
         if (!source.is_cell) {
             sequences_[thread].slots.give_back(source.slot);
         }
-    }
-
-    void end_process(ThreadIndex thread, std::uint32_t process)
-    {
-        walk_.end_process(process, [&](const LiveBlock& block) { release(thread, block.tag); });
     }
 
     static void put_release(ReplaySequence& sequence, const Block& block, const Source& source)
@@ -384,7 +465,7 @@ class ReplayCompiler {
             return {block.slot, false};
         }
         ++totals_.handed_over;
-        const std::uint32_t cell = order_.take_cell(block.owner, thread, block.made_at, now_);
+        const std::uint32_t cell = cells_.take(block.owner, thread, block.made_at, now_);
         sequences_[block.owner].give_away(block.made_by, cell);
         sequences_[block.owner].slots.give_back(block.slot);
         return {cell, true};
@@ -412,10 +493,24 @@ class ReplayCompiler {
         return ticks <= first ? 0 : static_cast<std::uint64_t>(static_cast<double>(ticks - first) * ns_per_tick_);
     }
 
+    using End = std::pair<std::uint64_t, ThreadIndex>;
+    static constexpr ThreadIndex no_thread = ~ThreadIndex{0};
+
     ReplayCompileOptions options_;
+    const ReplaySurvey& survey_;
+    ReplaySteps steps_;
     double ns_per_tick_;
     std::vector<ReplaySequence> sequences_;
-    ReplayOrder order_{sequences_, options_.threads};
+    ReplayCells cells_;
+    ThreadLives lives_;
+    std::vector<ThreadIndex> threads_;                                 // by life
+    ThreadIndex seen_{};                                               // lives that have a thread
+    std::priority_queue<End, std::vector<End>, std::greater<>> ends_;  // of threads that are not joined yet
+    std::uint64_t threads_now_{};
+    std::uint64_t most_threads_{};
+    std::uint32_t life_{};  // of the event's thread
+    // Processes that have ended, and the lives that end them, until anything else happens.
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> ending_;
     BlockWalk walk_;
     std::vector<Block> blocks_;  // by their numbers in the walk
     ReplayTotals totals_;
@@ -429,7 +524,8 @@ class ReplayCompiler {
 
 base::Expected<std::vector<std::uint64_t>> compile_replay(TraceReader& reader, const ReplayCompileOptions& options)
 {
-    ReplayCompiler compiler{options, reader.header().ticks_per_second};
+    const ReplaySurvey surveyed = survey(reader);
+    ReplayCompiler compiler{options, surveyed, reader.header().ticks_per_second};
     Event event;
     while (reader.next(event)) {
         compiler.add(event);

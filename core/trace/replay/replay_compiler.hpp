@@ -19,6 +19,7 @@ struct ReplaySequence {
     std::uint64_t body{};
     std::uint64_t events{};
     std::uint64_t last_ticks{};
+    bool ends{};  // where its body does
 
     void put(ReplayOp op, std::uint32_t slot, std::uint64_t size)
     {
@@ -53,8 +54,9 @@ struct ReplaySequence {
     }
 };
 
-// The words of a program whose threads are these sequences.
-[[nodiscard]] std::vector<std::uint64_t> lay_out(const std::vector<ReplaySequence>& sequences, std::uint64_t cells,
+// The words of a program whose threads are these sequences; `steps`: how many threads have a part of each.
+[[nodiscard]] std::vector<std::uint64_t> lay_out(const std::vector<ReplaySequence>& sequences,
+                                                 const std::vector<std::uint64_t>& steps, std::uint64_t cells,
                                                  const ReplayTotals& totals);
 
 }  // namespace memsweep::trace

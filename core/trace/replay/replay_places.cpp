@@ -9,23 +9,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 namespace memsweep::trace {
 namespace {
 
 constexpr int spins = 100;             // some two microseconds of pauses
 constexpr int yields = 100;            // another some thirty: a processor that goes to sleep takes longer to come back
 constexpr long max_sleep_ns = 50'000;  // a wake that was missed costs no more
-
-void pause_briefly() noexcept
-{
-#if defined(__x86_64__)
-    _mm_pause();
-#endif
-}
 
 // The half of the cell that a futex can compare. Full or empty shows in it but for addresses that end in 32 zero bits,
 // which the end of the sleep takes care of.

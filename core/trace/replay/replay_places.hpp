@@ -16,7 +16,18 @@
 #include "core/memory/lazy_array.hpp"
 #include "core/trace/replay/replay_program.hpp"
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 namespace memsweep::trace {
+
+inline void pause_briefly() noexcept
+{
+#if defined(__x86_64__)
+    _mm_pause();
+#endif
+}
 
 // Handles in a mapping of their own: the malloc that is measured knows nothing of them.
 class HandleArray {
@@ -50,6 +61,13 @@ struct ReplayPlaces {
             handles.emplace(slots.size());
             handles_beside.emplace(cells.size());
         }
+    }
+
+    // What a process has of them resident once all are in use.
+    [[nodiscard]] std::uint64_t bytes() const noexcept
+    {
+        const std::uint64_t handle_bytes = handles ? (slots.size() + cells.size()) * sizeof(lifetime::Buffer) : 0;
+        return slots.size() * sizeof(void*) + cells.size() * sizeof(void*) + handle_bytes;
     }
 
     // Offsets of every thread's slots in one array. Threads write to their own cache lines.

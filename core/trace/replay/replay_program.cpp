@@ -25,16 +25,19 @@ bool fits(std::uint64_t first, std::uint64_t count, std::uint64_t each, std::uin
 
 }  // namespace
 
-std::vector<std::uint64_t> lay_out(const std::vector<ReplaySequence>& sequences, std::uint64_t cells,
+std::vector<std::uint64_t> lay_out(const std::vector<ReplaySequence>& sequences,
+                                   const std::vector<std::uint64_t>& steps, std::uint64_t cells,
                                    const ReplayTotals& totals)
 {
     ReplayHeader header{.magic = replay_magic,
                         .threads = sequences.size(),
                         .cells = cells,
                         .first_thread = words_of<ReplayHeader>,
+                        .steps = steps.size(),
                         .totals = totals};
     std::vector<ReplayThread> threads;
-    std::uint64_t at = header.first_thread + sequences.size() * words_of<ReplayThread>;
+    header.first_step = header.first_thread + sequences.size() * words_of<ReplayThread>;
+    std::uint64_t at = header.first_step + steps.size();
     for (const ReplaySequence& sequence : sequences) {
         ReplayThread thread{.first_op = at,
                             .ops = sequence.ops.size(),
@@ -42,7 +45,8 @@ std::vector<std::uint64_t> lay_out(const std::vector<ReplaySequence>& sequences,
                             .extended = sequence.extended.size(),
                             .body = sequence.body,
                             .events = sequence.events,
-                            .slots = sequence.slots.count()};
+                            .slots = sequence.slots.count(),
+                            .ends = sequence.ends ? 1U : 0U};
         at = thread.first_extended + thread.extended * words_of<ExtendedOp>;
         threads.push_back(thread);
     }
@@ -55,6 +59,7 @@ std::vector<std::uint64_t> lay_out(const std::vector<ReplaySequence>& sequences,
     };
     std::memcpy(words.data(), &header, sizeof header);
     put(header.first_thread, threads);
+    put(header.first_step, steps);
     for (std::size_t i = 0; i < sequences.size(); ++i) {
         put(threads[i].first_op, sequences[i].ops);
         put(threads[i].first_extended, sequences[i].extended);
@@ -69,12 +74,14 @@ base::Expected<ReplayProgram> view(std::span<const std::uint64_t> words)
     };
     const auto* header = reinterpret_cast<const ReplayHeader*>(words.data());
     if (words.size() < words_of<ReplayHeader> || header->magic != replay_magic || header->words > words.size() ||
-        !fits(header->first_thread, header->threads, words_of<ReplayThread>, header->words)) {
+        !fits(header->first_thread, header->threads, words_of<ReplayThread>, header->words) ||
+        !fits(header->first_step, header->steps, 1, header->words)) {
         return foreign();
     }
     ReplayProgram program{
         .header = header,
         .threads = {reinterpret_cast<const ReplayThread*>(words.data() + header->first_thread), header->threads},
+        .steps = words.subspan(header->first_step, header->steps),
         .words = words.first(header->words)};
     for (const ReplayThread& thread : program.threads) {
         if (!fits(thread.first_op, thread.ops, 1, header->words) ||

@@ -4,7 +4,13 @@
 // A slot holds one live block. A block that one thread alone touches has a slot of that thread, and no other thread
 // looks at it. A block that goes from one thread to another passes through a cell of that pair of threads: the giver
 // waits until the cell is empty, the taker until it is full. Both orders are those of the recorded events, so that no
-// replay can deadlock. Nothing else orders threads except their start.
+// replay can deadlock.
+//
+// The recorded order of all events is cut into steps of little memory. A thread begins its part of a step when all
+// others have done theirs of the steps before; within a step threads are free. So no more is live at any time than was
+// recorded, and a step. A step ends only where a second thread comes into it: one thread alone has one step however
+// long, and no cost. A thread is started by the first one where it was first seen in the recording, after the threads
+// that had ended by then have been joined, and it ends where the recorded one did.
 //
 // Units    bytes, nanoseconds, counts. An operation is one word: kind in bits 0 to 3, slot or cell in 4 to 31, size in
 //          32 to 63. What does not fit (large sizes, alignments, resizes, transfers, pauses) is an ExtendedOp, and its
@@ -39,11 +45,13 @@ enum class ExtendedAction : std::uint8_t {
     zeroed,
     release,
     resize,
-    pass,    // only moves a block from a slot or cell to another
-    copy,    // between two blocks of this thread, `slot` and `to`
-    signal,  // fills the cell `to`
-    await,   // empties the cell `slot`
-    pace,    // not before `size` nanoseconds after the beginning
+    pass,   // only moves a block from a slot or cell to another
+    copy,   // between two blocks of this thread, `slot` and `to`
+    pace,   // not before `size` nanoseconds after the beginning
+    enter,  // the step `size`, when all have done their parts of those before; `from_cell`: leaves its last step first
+    leave,  // has done its part of its last step
+    spawn,  // starts the thread `to`
+    join,   // waits for the end of the thread `to`
 };
 
 struct ExtendedOp {
@@ -76,6 +84,7 @@ struct ReplayThread {
     std::uint64_t body{};    // this many operations are the recorded ones; those after them free what is left
     std::uint64_t events{};  // allocations, frees, resizes and transfers of the body
     std::uint64_t slots{};
+    std::uint64_t ends{};  // 1: behind its body it ends; 0: it is there until what is left is freed
 };
 
 struct ReplayTotals {
@@ -85,7 +94,8 @@ struct ReplayTotals {
     std::uint64_t handed_over{};  // blocks that went from one thread to another
     std::uint64_t left_out{};     // frees and transfers of what is not live
     std::uint64_t peak_live_bytes{};
-    std::uint64_t end_live_bytes{};
+    std::uint64_t peak_live_bound{};  // most that can be live in a replay, however its threads are scheduled
+    std::uint64_t end_live_bytes{};   // at the last event
     std::uint64_t bytes_allocated{};
 };
 
@@ -95,12 +105,15 @@ struct ReplayHeader {
     std::uint64_t threads{};
     std::uint64_t cells{};
     std::uint64_t first_thread{};  // word
+    std::uint64_t steps{};
+    std::uint64_t first_step{};  // word: how many threads have a part of each step
     ReplayTotals totals;
 };
 
 struct ReplayProgram {
     const ReplayHeader* header{};
     std::span<const ReplayThread> threads;
+    std::span<const std::uint64_t> steps;  // by step, the number of its threads
     std::span<const std::uint64_t> words;
 
     [[nodiscard]] std::span<const std::uint64_t> ops(const ReplayThread& thread) const
@@ -118,7 +131,7 @@ struct ReplayCompileOptions {
     bool paced{};             // at the recorded speed, by the stamps of the trace
 };
 
-// Errors   invalid_input: more live blocks at once than max_replay_slots, or more than 1024 threads.
+// Errors   invalid_input: more live blocks at once than max_replay_slots, or more than 1024 threads at a time.
 [[nodiscard]] base::Expected<std::vector<std::uint64_t>> compile_replay(TraceReader& reader,
                                                                         const ReplayCompileOptions& options);
 

@@ -12,6 +12,7 @@
 #include "core/sys/clock.hpp"
 #include "core/sys/page_ops.hpp"
 #include "core/trace/replay/replay_backends.hpp"
+#include "core/trace/replay/replay_gate.hpp"
 #include "core/trace/replay/replay_places.hpp"
 
 namespace memsweep::trace {
@@ -31,18 +32,35 @@ void touch_block(void* data, std::uint64_t from, std::uint64_t size, ReplayTouch
     memory::keep_stores(bytes);
 }
 
+// Starts and joins the threads of a run; called by the first of them.
+class Crew {
+  public:
+    Crew() = default;
+    Crew(const Crew&) = delete;
+    Crew& operator=(const Crew&) = delete;
+    virtual ~Crew() = default;
+    virtual void spawn(std::size_t thread) = 0;
+    virtual void join(std::size_t thread) = 0;
+};
+
 // What the threads of one run share.
 template <typename Backend>
 struct Shared {
     std::atomic<void*>* cells{};
     typename Backend::Slot* beside{};  // of a cell, what does not go into it; nullptr where the block itself does
     ReplayTouch touch{};
+    bool paced{};
     ReplayWaits waits;
-    std::atomic<std::uint32_t> ready{0};
-    std::atomic<bool> go{false};
-    bool cancelled{};  // before `go`: a thread could not be started
+    ReplayGate* gate{};
+    Crew* crew{};
     std::int64_t began_ns{};
     const sys::Clock* clock{};
+
+    void stop() noexcept
+    {
+        waits.stop();
+        gate->stop();
+    }
 };
 
 template <typename Backend, bool timed>
@@ -77,7 +95,7 @@ class ThreadReplay {
                 done = run_rarer(kind, slot, size);
             }
             if (!done) [[unlikely]] {
-                shared_.waits.stop();
+                shared_.stop();
                 return false;
             }
         }
@@ -153,10 +171,18 @@ class ThreadReplay {
         return false;
     }
 
+    bool wait_for(const std::atomic<void*>& cell, bool full)
+    {
+        if ((cell.load(std::memory_order_acquire) != nullptr) == full) [[likely]] {
+            return true;
+        }
+        return while_waiting([&] { return shared_.waits.until(cell, full, result.waits); });
+    }
+
     bool put(std::uint32_t cell_index, Slot& slot)
     {
         std::atomic<void*>& cell = shared_.cells[cell_index];
-        if (!shared_.waits.until(cell, false, result.waits)) {
+        if (!wait_for(cell, false)) {
             return false;
         }
         if constexpr (in_cells) {
@@ -173,7 +199,7 @@ class ThreadReplay {
     bool get(std::uint32_t cell_index, Slot& slot)
     {
         std::atomic<void*>& cell = shared_.cells[cell_index];
-        if (!shared_.waits.until(cell, true, result.waits)) {
+        if (!wait_for(cell, true)) {
             return false;
         }
         if constexpr (in_cells) {
@@ -192,19 +218,29 @@ class ThreadReplay {
     {
         switch (op.action) {
         case ExtendedAction::pace:
-            wait_until(op.size);
-            return true;
-        case ExtendedAction::signal:
-            shared_.cells[op.to].store(full_cell(), std::memory_order_release);
-            shared_.waits.changed(shared_.cells[op.to]);
-            return true;
-        case ExtendedAction::await:
-            if (!shared_.waits.until(shared_.cells[op.slot], true, result.waits)) {
-                return false;
+            return !shared_.paced || while_waiting([&] { return wait_until(op.size); });
+        case ExtendedAction::enter:
+            if (op.from_cell) {
+                shared_.gate->leave();
             }
-            shared_.cells[op.slot].store(nullptr, std::memory_order_relaxed);
-            began_waiting();
+            if (shared_.gate->is_open(op.size)) {
+                return true;
+            }
+            ++result.waits;
+            return while_waiting([&] { return shared_.gate->wait(op.size); });
+        case ExtendedAction::leave:
+            shared_.gate->leave();
             return true;
+        case ExtendedAction::spawn:
+            return while_waiting([&] {
+                shared_.crew->spawn(op.to);
+                return true;
+            });
+        case ExtendedAction::join:
+            return while_waiting([&] {
+                shared_.crew->join(op.to);
+                return true;
+            });
         case ExtendedAction::copy:
             copy(op);
             return true;
@@ -272,22 +308,29 @@ class ThreadReplay {
         }
     }
 
-    void wait_until(std::uint64_t ns)
+    // False: stopped.
+    bool wait_until(std::uint64_t ns)
     {
-        if (ns != 0) {
-            const std::int64_t due = shared_.began_ns + static_cast<std::int64_t>(ns);
-            const std::int64_t left = due - shared_.clock->now().count();
-            if (left > 0) {
-                shared_.clock->sleep_for(std::chrono::nanoseconds{left});
-            }
+        constexpr std::int64_t longest_sleep = 50'000'000;  // between two looks whether the replay is stopped
+        const std::int64_t due = shared_.began_ns + static_cast<std::int64_t>(ns);
+        for (std::int64_t left = due - shared_.clock->now().count(); left > 0 && !shared_.waits.stopped();
+             left = due - shared_.clock->now().count()) {
+            shared_.clock->sleep_for(std::chrono::nanoseconds{std::min(left, longest_sleep)});
         }
+        return !shared_.waits.stopped();
     }
 
-    // Time before a thread is started is not its own.
-    void began_waiting() { began_late_ns_ = shared_.clock->now().count(); }
+    template <typename Wait>
+    bool while_waiting(const Wait& wait)
+    {
+        const std::int64_t began = shared_.clock->now().count();
+        const bool done = wait();
+        waited_ns_ += shared_.clock->now().count() - began;
+        return done;
+    }
 
   public:
-    [[nodiscard]] std::int64_t began_late_ns() const { return began_late_ns_; }
+    [[nodiscard]] std::int64_t waited_ns() const { return waited_ns_; }
 
   private:
     Backend backend_;
@@ -296,23 +339,8 @@ class ThreadReplay {
     const ExtendedOp* extended_;
     CallTimeCounts* times_;
     ReplayTouch touch_;
-    std::int64_t began_late_ns_{};
+    std::int64_t waited_ns_{};
 };
-
-template <typename Backend, bool timed>
-ReplayRun run_thread(const Backend& backend, Shared<Backend>& shared, const ReplayProgram& program,
-                     const ReplayThread& thread, typename Backend::Slot* slots, CallTimeCounts* times)
-{
-    ThreadReplay<Backend, timed> replay{backend, shared, slots, program.extended(thread), times};
-    const auto ops = program.ops(thread);
-    const std::int64_t began = shared.clock->now().count();
-    bool whole = replay.run(ops.first(thread.body));
-    const std::int64_t ended = shared.clock->now().count();
-    whole = whole && replay.run(ops.subspan(thread.body));
-    replay.result.thread_ns = ended - std::max(began, replay.began_late_ns());
-    replay.result.events = thread.events;
-    return replay.result;
-}
 
 void add(ReplayRun& total, const ReplayRun& one)
 {
@@ -326,6 +354,154 @@ void add(ReplayRun& total, const ReplayRun& one)
     }
 }
 
+// The threads of one run. The first is the caller's, and starts the others where the program says so. Those that have
+// not ended at the last event wait until it has been looked at, and free what they have left; of the others the first
+// thread does.
+template <typename Backend, bool timed>
+class Run final : public Crew {
+  public:
+    using Slot = typename Backend::Slot;
+
+    Run(const Backend& backend, Shared<Backend>& shared, const ReplayProgram& program, Slot* slots,
+        const std::vector<std::uint64_t>& first_slot, const ReplayWatch& watch)
+        : backend_{backend}, shared_{shared}, program_{program}, slots_{slots}, first_slot_{first_slot}, watch_{watch},
+          threads_(program.threads.size())
+    {
+        shared.crew = this;
+    }
+    Run(const Run&) = delete;
+    Run& operator=(const Run&) = delete;
+    ~Run() override { end(); }
+
+    ReplayRun run()
+    {
+        if (program_.threads.empty()) {
+            return total_;
+        }
+        Member first{*this, 0};
+        shared_.began_ns = shared_.clock->now().count();
+        bool whole = first.run_body();
+        for (std::size_t index = 1; index < threads_.size(); ++index) {
+            if (program_.threads[index].ends != 0) {
+                join(index);
+            }
+        }
+        for (std::uint32_t parked = parked_.load(); parked != to_park_; parked = parked_.load()) {
+            parked_.wait(parked);
+        }
+        whole = whole && !shared_.waits.stopped();
+        if (whole && watch_.at_end) {
+            watch_.at_end();
+        }
+        end();
+        if (whole) {
+            first.free_rest();
+            for (std::size_t index = 1; index < threads_.size(); ++index) {
+                if (program_.threads[index].ends != 0) {
+                    Member{*this, index}.free_rest();
+                }
+            }
+        }
+        return total_;
+    }
+
+    void spawn(std::size_t index) override
+    {
+        const bool ends = program_.threads[index].ends != 0;
+        threads_[index] = std::thread{[this, index, ends] {
+            Member member{*this, index};
+            const bool whole = member.run_body();
+            if (!ends) {
+                parked_.fetch_add(1);
+                parked_.notify_one();
+                is_over_.wait(false);
+                if (whole && !shared_.waits.stopped()) {
+                    member.free_rest();
+                }
+            }
+        }};
+        to_park_ += ends ? 0 : 1;
+    }
+
+    void join(std::size_t index) override
+    {
+        if (threads_[index].joinable()) {
+            threads_[index].join();
+        }
+    }
+
+  private:
+    // One thread of the program, in whichever thread it is run.
+    class Member {
+      public:
+        Member(Run& run, std::size_t index)
+            : run_{run}, thread_{run.program_.threads[index]},
+              times_{timed ? std::make_unique<CallTimeCounts>() : nullptr},
+              replay_{run.backend_, run.shared_, run.slots_ + run.first_slot_[index], run.program_.extended(thread_),
+                      times_.get()}
+        {
+        }
+        // False: stopped.
+        bool run_body()
+        {
+            const sys::Clock& clock = *run_.shared_.clock;
+            const std::int64_t began = clock.now().count();
+            const bool whole = replay_.run(run_.program_.ops(thread_).first(thread_.body));
+            replay_.result.thread_ns = clock.now().count() - began - replay_.waited_ns();
+            replay_.result.events = thread_.events;
+            const std::lock_guard lock{run_.joining_};
+            add(run_.total_, replay_.result);
+            if constexpr (timed) {
+                run_.watch_.times->add(*times_);
+                *times_ = {};
+            }
+            return whole;
+        }
+        void free_rest()
+        {
+            static_cast<void>(replay_.run(run_.program_.ops(thread_).subspan(thread_.body)));
+            if constexpr (timed) {
+                const std::lock_guard lock{run_.joining_};
+                run_.watch_.times->add(*times_);
+            }
+        }
+
+      private:
+        Run& run_;
+        const ReplayThread& thread_;
+        std::unique_ptr<CallTimeCounts> times_;
+        ThreadReplay<Backend, timed> replay_;
+    };
+
+    // Also where a thread could not be started.
+    void end()
+    {
+        if (parked_.load() != to_park_) {
+            shared_.stop();
+        }
+        is_over_.store(true);
+        is_over_.notify_all();
+        for (std::thread& thread : threads_) {
+            if (thread.joinable()) {
+                thread.join();
+            }
+        }
+    }
+
+    const Backend& backend_;
+    Shared<Backend>& shared_;
+    const ReplayProgram& program_;
+    Slot* slots_;
+    const std::vector<std::uint64_t>& first_slot_;
+    const ReplayWatch& watch_;
+    std::vector<std::thread> threads_;
+    std::uint32_t to_park_{};
+    std::atomic<std::uint32_t> parked_{0};
+    std::atomic<bool> is_over_{false};
+    std::mutex joining_;
+    ReplayRun total_;
+};
+
 }  // namespace
 
 Replayer::Replayer(const ReplayProgram& program) : program_{program}, places_{std::make_unique<ReplayPlaces>(program)}
@@ -338,18 +514,26 @@ ReplayRun Replayer::prepare(bool with_handles)
     if (with_handles) {
         places_->make_handles();
     }
-    static_cast<void>(on_nothing());
-    return on_nothing();
+    static_cast<void>(run(NullBackend{}, ReplayTouch::none, {}, false));
+    return run(NullBackend{}, ReplayTouch::none, {}, false);
+}
+
+std::uint64_t Replayer::own_bytes() const noexcept
+{
+    return places_->bytes();
 }
 
 template <typename Backend>
-ReplayRun Replayer::run(const Backend& backend, ReplayTouch touch, CallTimeCounts* times)
+ReplayRun Replayer::run(const Backend& backend, ReplayTouch touch, const ReplayWatch& watch, bool paced)
 {
     using BlockSlot = typename Backend::Slot;
     const sys::SystemClock clock;
+    ReplayGate gate{program_.steps};
     Shared<Backend> shared;
     shared.cells = program_.header->cells == 0 ? nullptr : &places_->cells[0];
     shared.touch = touch;
+    shared.paced = paced;
+    shared.gate = &gate;
     shared.clock = &clock;
     BlockSlot* slots = nullptr;
     if constexpr (std::is_pointer_v<BlockSlot>) {
@@ -359,74 +543,32 @@ ReplayRun Replayer::run(const Backend& backend, ReplayTouch touch, CallTimeCount
         slots = places_->handles->data();
         shared.beside = places_->handles_beside->data();
     }
-    ReplayRun total;
-    std::mutex joining;
-    std::vector<std::unique_ptr<CallTimeCounts>> all_counts(program_.threads.size());
-    for (auto& counts : all_counts) {
-        counts = times != nullptr ? std::make_unique<CallTimeCounts>() : nullptr;
+    if (watch.times != nullptr) {
+        return Run<Backend, true>{backend, shared, program_, slots, places_->first_slot, watch}.run();
     }
-    const auto body = [&](std::size_t index) {
-        CallTimeCounts* const counts = all_counts[index].get();
-        if (shared.ready.fetch_add(1) + 1 == program_.threads.size()) {
-            shared.began_ns = clock.now().count();
-            shared.go.store(true);
-            shared.go.notify_all();
-        } else {
-            shared.go.wait(false);
-        }
-        if (shared.cancelled) {
-            return;
-        }
-        const ReplayThread& thread = program_.threads[index];
-        BlockSlot* const first = slots + places_->first_slot[index];
-        const ReplayRun one = counts != nullptr
-                                  ? run_thread<Backend, true>(backend, shared, program_, thread, first, counts)
-                                  : run_thread<Backend, false>(backend, shared, program_, thread, first, nullptr);
-        const std::lock_guard lock{joining};
-        add(total, one);
-        if (counts != nullptr) {
-            times->add(*counts);
-        }
-    };
-    std::vector<std::jthread> others;  // all of them wait for the last: where one cannot start, none begins
-    try {
-        others.reserve(program_.threads.size());
-        for (std::size_t index = 1; index < program_.threads.size(); ++index) {
-            others.emplace_back(body, index);
-        }
-    } catch (...) {
-        shared.cancelled = true;
-        shared.go.store(true);
-        shared.go.notify_all();
-        throw;
-    }
-    if (!program_.threads.empty()) {
-        body(0);
-    }
-    others.clear();
-    return total;
+    return Run<Backend, false>{backend, shared, program_, slots, places_->first_slot, watch}.run();
 }
 
-ReplayRun Replayer::on_nothing(CallTimeCounts* times)
+ReplayRun Replayer::on_nothing(const ReplayWatch& watch)
 {
-    return run(NullBackend{}, ReplayTouch::none, times);
+    return run(NullBackend{}, ReplayTouch::none, watch);
 }
 
-ReplayRun Replayer::on_malloc(ReplayTouch touch, CallTimeCounts* times)
+ReplayRun Replayer::on_malloc(ReplayTouch touch, const ReplayWatch& watch)
 {
-    return run(MallocBackend{}, touch, times);
+    return run(MallocBackend{}, touch, watch);
 }
 
-ReplayRun Replayer::on(memory::MemoryResource& resource, ReplayTouch touch, CallTimeCounts* times)
+ReplayRun Replayer::on(memory::MemoryResource& resource, ReplayTouch touch, const ReplayWatch& watch)
 {
-    return touch == ReplayTouch::unreachable ? run(ResourceBackend<false>{resource}, touch, times)
-                                             : run(ResourceBackend<true>{resource}, touch, times);
+    return touch == ReplayTouch::unreachable ? run(ResourceBackend<false>{resource}, touch, watch)
+                                             : run(ResourceBackend<true>{resource}, touch, watch);
 }
 
-ReplayRun Replayer::on(lifetime::Heap& heap, bool frees_manually, ReplayTouch touch, CallTimeCounts* times)
+ReplayRun Replayer::on(lifetime::Heap& heap, bool frees_manually, ReplayTouch touch, const ReplayWatch& watch)
 {
-    return touch == ReplayTouch::unreachable ? run(HeapBackend<false>{heap, frees_manually}, touch, times)
-                                             : run(HeapBackend<true>{heap, frees_manually}, touch, times);
+    return touch == ReplayTouch::unreachable ? run(HeapBackend<false>{heap, frees_manually}, touch, watch)
+                                             : run(HeapBackend<true>{heap, frees_manually}, touch, watch);
 }
 
 }  // namespace memsweep::trace

@@ -1,0 +1,56 @@
+// The steps of a replay (replay_program.hpp): which one its threads may be in.
+//
+// Cost     of a step, an atomic subtraction by each of its threads and a store by the last; a thread that comes too
+//          early looks for some two microseconds, yields its processor for a while, and then sleeps on a futex.
+// Memory   64 words.
+// Sources  futex(2). Who sleeps says so before it looks again, and who opens a step does so before it looks for
+//          sleepers, so that no wake is missed.
+// Threads  any; each enters and leaves the steps that it has a part of, in their order.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace memsweep::trace {
+
+class ReplayGate {
+  public:
+    // `members`: how many threads have a part of each step.
+    explicit ReplayGate(std::span<const std::uint64_t> members) : members_{members}
+    {
+        left_.store(members.empty() ? 0 : members.front(), std::memory_order_relaxed);
+    }
+
+    [[nodiscard]] bool is_open(std::uint64_t step) const noexcept
+    {
+        return open_.load(std::memory_order_acquire) >= step;
+    }
+    // Until the step is open; false: stopped.
+    [[nodiscard]] bool wait(std::uint64_t step) noexcept;
+    // By each of its threads once: the last one opens the next step.
+    void leave() noexcept
+    {
+        if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+            open_next();
+        }
+    }
+    void stop() noexcept;
+
+  private:
+    void open_next() noexcept;
+
+    std::span<const std::uint64_t> members_;
+    alignas(64) std::atomic<std::uint64_t> open_{0};
+    std::atomic<bool> stopped_{false};
+    alignas(64) std::atomic<std::uint64_t> left_{0};
+    struct Bed {
+        std::atomic<std::uint32_t> turn{0};
+        std::atomic<std::uint32_t> sleepers{0};
+    };
+    alignas(64) std::array<Bed, 64> beds_{};  // by step
+};
+
+}  // namespace memsweep::trace

@@ -1,0 +1,95 @@
+#include "core/trace/replay/replay_lives.hpp"
+
+#include <algorithm>
+
+#include "core/trace/live_blocks.hpp"
+
+namespace memsweep::trace {
+namespace {
+
+struct Life {
+    std::uint64_t last_event{};
+    std::uint64_t exit{};  // 0: none is recorded
+};
+
+class Survey {
+  public:
+    void add(const Event& event)
+    {
+        ++now_;
+        const std::uint32_t number = lives_.follow(event);
+        Life& life = at(number);
+        if (event.kind == EventKind::thread_exit) {
+            exits_ = true;
+            life.exit = life.exit == 0 ? now_ : life.exit;
+        } else if (event.kind == EventKind::exec || event.kind == EventKind::process_exit) {
+            lives_.each_of_process(event.process, [this](std::uint32_t one) {
+                all_[one].exit = all_[one].exit == 0 ? now_ : all_[one].exit;
+            });
+            walk_.end_process(event.process, [](const LiveBlock&) {});
+        } else if (is_replayed(event.kind)) {
+            life.last_event = now_;
+            last_event_ = now_;
+            static_cast<void>(walk_.add(event));
+        }
+    }
+
+    [[nodiscard]] ReplaySurvey result() const
+    {
+        ReplaySurvey found{.ends = {}, .peak_live_bytes = walk_.peak_live_bytes()};
+        for (const Life& life : all_) {
+            // What runs while a thread is taken down may come behind its exit.
+            const std::uint64_t end = std::max(life.exit, life.last_event);
+            const bool has_ended = (life.exit != 0 || !exits_) && end < last_event_;
+            found.ends.push_back(has_ended ? end : ReplaySurvey::never);
+        }
+        return found;
+    }
+
+  private:
+    Life& at(std::uint32_t number)
+    {
+        if (number >= all_.size()) {
+            all_.resize(std::size_t{number} + 1);
+        }
+        return all_[number];
+    }
+
+    ThreadLives lives_;
+    std::vector<Life> all_;
+    BlockWalk walk_;
+    std::uint64_t now_{};
+    std::uint64_t last_event_{};
+    bool exits_{};
+};
+
+}  // namespace
+
+bool is_replayed(EventKind kind) noexcept
+{
+    switch (kind) {
+    case EventKind::malloc:
+    case EventKind::calloc:
+    case EventKind::aligned_alloc:
+    case EventKind::realloc:
+    case EventKind::free:
+    case EventKind::copy:
+    case EventKind::move:
+        return true;
+    default:
+        return false;
+    }
+}
+
+ReplaySurvey survey(TraceReader& reader)
+{
+    Survey survey;
+    Event event;
+    while (reader.next(event)) {
+        survey.add(event);
+    }
+    reader.rewind();
+    return survey.result();
+}
+
+}  // namespace memsweep::trace

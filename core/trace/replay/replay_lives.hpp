@@ -1,0 +1,76 @@
+// The lives of recorded threads: when each begins and ends. The numbers of threads are used again, so that a number may
+// stand for one thread after another.
+//
+// A first reading of a trace (survey) finds the ends. A thread ends with its recorded exit, or with its process; in a
+// trace that tells of no exit, with its last event.
+//
+// Units    events, by their number from 1; bytes.
+// Cost     of the survey: that of reading the trace.
+// Memory   some 100 bytes a thread.
+// Threads  one.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "core/trace/trace_reader.hpp"
+
+namespace memsweep::trace {
+
+using RecordedThread = std::pair<std::uint32_t, std::uint32_t>;  // process, thread
+
+// Numbers the lives in the order in which events tell of them.
+class ThreadLives {
+  public:
+    // Of the thread that the event is of. Every event of a trace is to be told.
+    std::uint32_t follow(const Event& event)
+    {
+        if (event.kind == EventKind::thread_start) {  // what is of its number from here on is of another life
+            lives_.erase({event.process, event.other});
+            last_ = none;
+        }
+        const RecordedThread thread{event.process, event.thread};
+        if (thread == last_ && thread != none) {
+            return last_life_;
+        }
+        const auto [place, is_new] = lives_.try_emplace(thread, count_);
+        count_ += is_new ? 1U : 0U;
+        last_ = thread;
+        return last_life_ = place->second;
+    }
+    template <typename Visit>
+    void each_of_process(std::uint32_t process, Visit visit) const
+    {
+        for (auto at = lives_.lower_bound({process, 0}); at != lives_.end() && at->first.first == process; ++at) {
+            visit(at->second);
+        }
+    }
+
+  private:
+    static constexpr RecordedThread none{std::numeric_limits<std::uint32_t>::max(),
+                                         std::numeric_limits<std::uint32_t>::max()};
+
+    std::map<RecordedThread, std::uint32_t> lives_;
+    std::uint32_t count_{};
+    RecordedThread last_{none};
+    std::uint32_t last_life_{};
+};
+
+struct ReplaySurvey {
+    static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+
+    std::vector<std::uint64_t>
+        ends;  // by life: the last event that is its own; `never`: it is there at the last event of all
+    std::uint64_t peak_live_bytes{};
+};
+
+// Whether a replay makes something of the event in its thread.
+[[nodiscard]] bool is_replayed(EventKind kind) noexcept;
+
+// Reads the trace to its end, and rewinds it.
+[[nodiscard]] ReplaySurvey survey(TraceReader& reader);
+
+}  // namespace memsweep::trace
