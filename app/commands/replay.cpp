@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include <unistd.h>
+
 #include "app/cli/option_values.hpp"
 #include "app/commands/commands.hpp"
 #include "app/commands/run_session.hpp"
@@ -21,8 +23,9 @@ namespace memsweep::app {
 namespace {
 
 struct ReplayCommand {
-    scenarios::ReplayRequest request{.settle = std::chrono::seconds{5}};
-    std::string format;  // empty: tables
+    scenarios::ReplayRequest request;
+    std::chrono::nanoseconds settle{-1};  // not given
+    std::string format;                   // empty: tables
     std::string out;
     std::vector<ReportTarget> reports;
     std::optional<std::uint64_t> max_memory_bytes;
@@ -43,7 +46,8 @@ void add_cases(Command& command, scenarios::ReplayRequest& request)
     command.group = "Cases";
     command.required_option(
         "--on A,B", value::offering(value::comma_texts(request.on), value::names_in(model::allocators())),
-        "With commas: glibc, jemalloc, mimalloc, tcmalloc, a library's path, null, pool:tls, pool:pow2, best_fit, "
+        "With commas: glibc, jemalloc, mimalloc, tcmalloc, with settings too ('jemalloc{dirty_decay=0s}'), a library's "
+        "path, null, pool:tls, pool:pow2, best_fit, "
         "tlsf, arena, pages; memory of a device: pinned, managed, device, below a pool too (pool@device), of another "
         "one (device@gpu1)");
     command.option("--release MODE,...", value::comma_texts(request.release),
@@ -72,8 +76,10 @@ void add_measuring(Command& command, ReplayCommand& replay)
     command.option("-n,--repetitions N", value::number(request.repetitions, 1, 1'000'000),
                    "Measured repetitions of each case");
     command.option("--warmup N", value::number(request.warmup, 0, 1'000'000), "Rounds run and discarded first");
-    command.option("--settle DURATION", value::defaulting(value::duration(request.settle), "5s"),
-                   "How long what stays resident after the end is watched, up to 5s");
+    command.option("--settle DURATION", value::duration(replay.settle),
+                   "How long the replay is idle at its last event, with what is then live (default 12s for allocators "
+                   "that give back by time, as jemalloc and mimalloc, else 1s); when all is freed what stays is "
+                   "watched as long, up to 5s");
     command.flag("--no-latency", replay.no_latency, "Leave out the last replay, which times every call");
     command.option("--timeout DURATION", value::duration(request.timeout),
                    "Time allowed to one repetition (default 10m)");
@@ -93,10 +99,44 @@ void add_output(Command& command, ReplayCommand& replay)
                    "Also write this format, to FILE or stdout (repeatable)");
 }
 
+// What commas within braces have parted is one name: jemalloc{dirty_decay=0s,tcache=false}.
+std::vector<std::string> with_settings(const std::vector<std::string>& pieces)
+{
+    std::vector<std::string> names;
+    bool is_open = false;
+    for (const std::string& piece : pieces) {
+        if (is_open) {
+            names.back() += "," + piece;
+        } else {
+            names.push_back(piece);
+        }
+        is_open = names.back().find('{') != std::string::npos && !names.back().ends_with('}');
+    }
+    return names;
+}
+
+model::Variables settings_in_environment()
+{
+    model::Variables found;
+    for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+        const std::string_view text{*entry};
+        const std::size_t equals = text.find('=');
+        if (equals != std::string_view::npos && model::sets_an_allocator(text.substr(0, equals))) {
+            found.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+        }
+    }
+    return found;
+}
+
 // What was left out of the command line.
 scenarios::ReplayRequest completed(const ReplayCommand& command)
 {
     scenarios::ReplayRequest request = command.request;
+    request.on = with_settings(request.on);
+    request.environment = settings_in_environment();
+    if (command.settle >= std::chrono::nanoseconds::zero()) {
+        request.settle = command.settle;
+    }
     request.latency = !command.no_latency;
     if (request.release.empty()) {
         request.release = {"immediate"};

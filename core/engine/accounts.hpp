@@ -175,6 +175,10 @@ class Accounts {
         }
         record_.baseline_working_set_bytes = snapshot->working_set_bytes();
         record_.baseline_huge_page_bytes = snapshot->anon_huge_bytes;
+        record_.own_bytes += snapshot->rss_bytes - std::min(snapshot->rss_bytes, snapshot->anon_bytes);
+        if (!region_.replays.empty()) {
+            region_.header->own_bytes.store(record_.own_bytes, std::memory_order_relaxed);
+        }
         stopwatch_.begin();
         region_.header->started_ns.store(stopwatch_.started().count(), std::memory_order_relaxed);
         region_.header->state.store(RunState::running, std::memory_order_release);
@@ -212,7 +216,33 @@ class Accounts {
         stopwatch_.resume(pause);
     }
 
+    // At the last event of a replay, with what is then live, and once more when it has been idle for so long. None of
+    // it is part of any time.
+    void look_at_replay(std::chrono::nanoseconds settle, const sys::Clock& clock)
+    {
+        const Stopwatch::Pause pause = stopwatch_.pause();
+        ReplayRecord& replay = record_.replay;
+        const auto peak = probe_.peak_bytes();
+        replay.end_bytes = resident_of_replay();
+        replay.peak_bytes = peak && replay.end_bytes != 0 ? std::max(without_own(*peak), replay.end_bytes) : 0;
+        if (settle > std::chrono::nanoseconds::zero()) {
+            clock.sleep_for(settle);
+            replay.idle_bytes = resident_of_replay();
+        }
+        stopwatch_.resume(pause);
+    }
+
   private:
+    [[nodiscard]] std::uint64_t without_own(std::uint64_t working_set) const
+    {
+        return working_set - std::min(working_set, record_.own_bytes);
+    }
+    [[nodiscard]] std::uint64_t resident_of_replay()
+    {
+        const auto snapshot = probe_.snapshot();
+        return snapshot ? without_own(snapshot->working_set_bytes()) : 0;
+    }
+
     // Looked at wherever it is counted, so that the highest fragmentation is that of every sample and the end.
     [[nodiscard]] memory::PoolStats pool_stats()
     {

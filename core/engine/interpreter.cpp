@@ -261,7 +261,8 @@ class Interpreter {
 
     Flow execute(const Replay& replay)
     {
-        const trace::ReplayRun run = replays_.run(replay);
+        const trace::ReplayRun run =
+            replays_.run(replay, [&] { accounts_.look_at_replay(nanoseconds{replay.settle_ns}, clock_); });
         return run.refused ? refused({memory::AllocStatus::out_of_memory, run.refused_bytes}) : Flow::done;
     }
 

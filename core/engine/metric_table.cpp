@@ -216,6 +216,8 @@ Value no_value(const Context& /*context*/)
 }
 
 constexpr std::string_view no_replay = "no event was replayed";
+constexpr std::string_view not_looked_at = "the replay did not come to its last event";
+constexpr std::string_view not_idle = "the replay was not idle after its last event (settle)";
 constexpr std::string_view no_time = "the clock showed no time for it";
 constexpr std::string_view not_sampled = "the case takes no sample of this name";
 constexpr std::string_view no_transfer = "no transfer was completed";
@@ -267,6 +269,27 @@ Value whole(const std::optional<std::uint64_t>& count)
 
 constexpr auto concats = has<model::ConcatStep>;
 constexpr auto replays = has<model::ReplayStep>;
+
+// Memory of a device, or none at all, is not resident.
+bool replays_on_host(const Program& program)
+{
+    return replays(program) && !model::is_beyond_reach(program.memory.resource) &&
+           program.memory.resource != model::ResourceKind::null;
+}
+
+// A mode that frees later lets more be live than was recorded.
+bool replays_immediately(const Program& program)
+{
+    return replays(program) && program.release.mode == model::ReleaseMode::immediate;
+}
+
+template <auto bytes>
+Value counted_if_looked_at(const Context& context)
+{
+    const std::uint64_t found = context.outcome.record.replay.*bytes;
+    return found == 0 ? Value{} : Value{static_cast<double>(found)};
+}
+
 constexpr auto migrates = has<model::MigrateStep>;
 constexpr auto streams = has<model::StreamStep>;
 constexpr auto shares = has<model::ShareStep>;
@@ -395,6 +418,10 @@ constexpr auto rows = std::to_array<Extractor>({
      [](const Context& c) -> Value {
          return static_cast<double>(c.outcome.record.replay.transferred_bytes + moved(c).all_bytes());
      }},
+    {Id::resident_peak, replays_on_host, counted_if_looked_at<&ReplayRecord::peak_bytes>, not_looked_at},
+    {Id::resident_end, replays_on_host, counted_if_looked_at<&ReplayRecord::end_bytes>, not_looked_at},
+    {Id::resident_idle, replays_on_host, counted_if_looked_at<&ReplayRecord::idle_bytes>, not_idle},
+    {Id::live_bytes_bound, replays_immediately, counted<&Record::replay, &ReplayRecord::live_bound>},
     {Id::retained_0s, replays, [](const Context& c) { return retained(c, "retained_0s"); }, not_sampled},
     {Id::retained_100ms, replays, [](const Context& c) { return retained(c, "retained_100ms"); }, not_sampled},
     {Id::retained_1s, replays, [](const Context& c) { return retained(c, "retained_1s"); }, not_sampled},

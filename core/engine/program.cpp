@@ -136,7 +136,7 @@ class Compiler {
 
     Replay compiled(const model::ReplayStep& step)
     {
-        Replay made{.touch = step.touch, .latency = step.latency};
+        Replay made{.touch = step.touch, .latency = step.latency, .settle_ns = step.settle.count()};
         program_.times_calls = program_.times_calls || step.latency;
         auto packed = traces_.find_or_compile(step);
         if (!packed) {

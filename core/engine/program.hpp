@@ -68,7 +68,8 @@ struct Sample {
 struct Replay {
     std::uint16_t trace{};  // index in Program::replays
     model::ReplayTouch touch{};
-    bool latency{};  // every call is timed by itself
+    bool latency{};            // every call is timed by itself
+    std::int64_t settle_ns{};  // idle after the last event
 };
 
 // The instructions of a block, by index.

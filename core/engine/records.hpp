@@ -124,6 +124,10 @@ struct ReplayRecord {
     std::uint64_t direct_allocations{};  // made by calls that the counters of the case's memory do not see
     std::uint64_t direct_bytes{};
     std::uint64_t direct_live_peak{};
+    std::uint64_t live_bound{};  // most bytes that can be live, however threads are scheduled
+    std::uint64_t peak_bytes{};  // resident, as ReplayResidence counts; 0: not looked at
+    std::uint64_t end_bytes{};
+    std::uint64_t idle_bytes{};
     double ns_per_tick{};  // of the counter that single calls are timed by
 };
 
@@ -188,6 +192,7 @@ struct RepetitionRecord {
     std::uint64_t arrays{};           // allocated over the repetition
     std::uint64_t allocated_bytes{};  // over the repetition
     std::uint64_t baseline_working_set_bytes{};
+    std::uint64_t own_bytes{};  // of that: files, and what replays need besides the memory that they measure
     std::uint64_t baseline_huge_page_bytes{};
     std::uint64_t end_working_set_bytes{};
     std::uint64_t peak_working_set_bytes{};  // VmHWM + hugetlb

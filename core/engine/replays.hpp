@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 
 #include <fcntl.h>
 
@@ -63,20 +64,24 @@ class Replays {
             One& one = replays_.emplace_back(*std::move(words), *program);
             const bool with_handles = memory_.release.mode != model::ReleaseMode::immediate;
             const trace::ReplayRun dispatch = one.replayer.prepare(with_handles);
+            region_.header->record.own_bytes += one.replayer.own_bytes();
             region_.header->record.replay.dispatch_ns += dispatch.thread_ns;
             region_.header->record.replay.dispatch_events += dispatch.events;
         }
         return true;
     }
 
-    [[nodiscard]] trace::ReplayRun run(const Replay& step)
+    // `at_end` is called at the last event, before what is left is freed; not where every call is timed.
+    [[nodiscard]] trace::ReplayRun run(const Replay& step, const std::function<void()>& at_end)
     {
         trace::Replayer& replayer = replays_[step.trace].replayer;
         trace::CallTimeCounts* const times = step.latency ? &region_.call_counts.front() : nullptr;
         const sys::SystemClock clock;
         const std::int64_t began_ns = clock.now().count();
         const std::uint64_t began_ticks = trace::counter_ticks();
-        const trace::ReplayRun run = replay(replayer, touch_of(step.touch, memory_.spec), times);
+        static const std::function<void()> nothing;
+        const trace::ReplayRun run =
+            replay(replayer, touch_of(step.touch, memory_.spec), {times, step.latency ? nothing : at_end});
         if (is_direct()) {
             count_direct_calls(replayer);
         }
@@ -108,16 +113,16 @@ class Replays {
     }
 
     [[nodiscard]] trace::ReplayRun replay(trace::Replayer& replayer, trace::ReplayTouch touch,
-                                          trace::CallTimeCounts* times)
+                                          const trace::ReplayWatch& watch)
     {
         if (is_direct()) {
-            return memory_.spec.resource == model::ResourceKind::null ? replayer.on_nothing(times)
-                                                                      : replayer.on_malloc(touch, times);
+            return memory_.spec.resource == model::ResourceKind::null ? replayer.on_nothing(watch)
+                                                                      : replayer.on_malloc(touch, watch);
         }
         if (memory_.release.mode == model::ReleaseMode::immediate) {
-            return replayer.on(memory_.stack.top(), touch, times);
+            return replayer.on(memory_.stack.top(), touch, watch);
         }
-        return replayer.on(memory_.heap, memory_.frees_manually, touch, times);
+        return replayer.on(memory_.heap, memory_.frees_manually, touch, watch);
     }
 
     // The counters of the case's memory see nothing of them; what was recorded is what they would have counted.

@@ -66,8 +66,9 @@ struct RunHeader {
     RunOrder order;
     std::atomic<RunState> state{RunState::waiting};
     std::atomic<std::int64_t> started_ns{0};
-    std::atomic<std::uint32_t> points{0};    // records published
-    std::atomic<std::uint32_t> counters{0};  // which Counters of the worker's Gauges this repetition counts in
+    std::atomic<std::uint64_t> own_bytes{0};  // as in the record: no part of a replay's series
+    std::atomic<std::uint32_t> points{0};     // records published
+    std::atomic<std::uint32_t> counters{0};   // which Counters of the worker's Gauges this repetition counts in
     RepetitionRecord record;
 };
 

@@ -87,7 +87,8 @@ class SeriesSampler {
         }
         if (working_set) {
             working_set_.t.push_back(t);
-            working_set_.v.push_back(static_cast<double>(*working_set));
+            const std::uint64_t own = region.header->own_bytes.load(std::memory_order_relaxed);
+            working_set_.v.push_back(static_cast<double>(*working_set - std::min(*working_set, own)));
         }
         if (wants_live_bytes_) {
             live_bytes_.t.push_back(t);

@@ -18,8 +18,13 @@ constexpr std::array<KnownAllocator, 4> table{{
      "thread caches over a central page heap that rarely returns memory"},
 }};
 
-constexpr std::array<std::string_view, 2> settings{"MALLOC_CONF", "GLIBC_TUNABLES"};
-constexpr std::array<std::string_view, 3> prefixes{"MIMALLOC_", "TCMALLOC_", "MALLOC_"};
+struct Reader {
+    std::string_view prefix;  // of variables
+    std::string_view allocator;
+};
+constexpr std::array readers{Reader{"MALLOC_CONF", "jemalloc"}, Reader{"GLIBC_TUNABLES", "glibc"},
+                             Reader{"MIMALLOC_", "mimalloc"}, Reader{"TCMALLOC_", "tcmalloc"},
+                             Reader{"MALLOC_", "glibc"}};
 
 }  // namespace
 
@@ -48,10 +53,16 @@ bool is_library_path(std::string_view name)
     return name.starts_with('/');
 }
 
+std::string_view allocator_set_by(std::string_view variable)
+{
+    const auto found =
+        std::ranges::find_if(readers, [&](const Reader& one) { return variable.starts_with(one.prefix); });
+    return found == readers.end() ? std::string_view{} : found->allocator;
+}
+
 bool sets_an_allocator(std::string_view variable)
 {
-    return std::ranges::find(settings, variable) != settings.end() ||
-           std::ranges::any_of(prefixes, [&](std::string_view prefix) { return variable.starts_with(prefix); });
+    return !allocator_set_by(variable).empty();
 }
 
 }  // namespace memsweep::model

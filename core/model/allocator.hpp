@@ -35,6 +35,9 @@ struct KnownAllocator {
 
 [[nodiscard]] bool is_library_path(std::string_view name);  // "/path/to/any.so"
 
+// The known allocator that a variable of the environment is for; empty: none of them reads it.
+[[nodiscard]] std::string_view allocator_set_by(std::string_view variable);
+
 // Whether a variable of the environment changes how one of these allocators works.
 [[nodiscard]] bool sets_an_allocator(std::string_view variable);
 

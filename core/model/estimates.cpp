@@ -428,6 +428,8 @@ double idle_seconds(const std::vector<Step>& steps)
     for (const Step& step : steps) {
         if (const auto* idle = std::get_if<IdleStep>(&step.operation)) {
             total += std::chrono::duration<double>(idle->duration).count();
+        } else if (const auto* replay = std::get_if<ReplayStep>(&step.operation)) {
+            total += replay->latency ? 0 : std::chrono::duration<double>(replay->settle).count();
         } else if (const Nested inner = nested(step.operation); inner.steps != nullptr) {
             total += static_cast<double>(inner.times) * idle_seconds(*inner.steps);
         }

@@ -248,9 +248,9 @@ struct SampleStep {
     bool counters_only{};  // nothing is read from /proc: cheap enough for every turn of a loop
 };
 
-// Allocates and frees as a recorded program did: in the order of its events, and between its threads in the order in
-// which blocks went from one to another. Under release mode immediate the calls go straight to the memory; any other
-// mode gives every block a handle, whose drop is the recorded free.
+// Allocates and frees as a recorded program did: in the order of its events, between its threads in steps of little
+// memory, and in the order in which blocks went from one to another. Under release mode immediate the calls go straight
+// to the memory; any other mode gives every block a handle, whose drop is the recorded free.
 struct ReplayStep {
     static constexpr OperationInfo info{
         "replay", "allocate and free as a recorded program did, thread by thread, and free at its end what it left"};
@@ -259,8 +259,9 @@ struct ReplayStep {
     std::uint32_t threads{};  // recorded threads are dealt out to so many; 0: to one each
     ReplayTouch touch{ReplayTouch::recorded};
     ReplaySpeed speed{ReplaySpeed::maximum};
-    bool latency{};                   // every call is timed by itself; such a replay is no part of time_per_event
-    std::uint64_t peak_live_bytes{};  // of the recording
+    bool latency{};                     // every call is timed by itself; such a replay is no part of time_per_event
+    std::chrono::nanoseconds settle{};  // how long it is idle after the last event, with what is then live
+    std::uint64_t peak_live_bytes{};    // of the recording
     std::uint64_t bytes_allocated{};
     std::uint64_t largest_block_bytes{};
 };

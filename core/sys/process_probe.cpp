@@ -178,12 +178,13 @@ class SmapsSum {
         snapshot.rss_bytes = bytes_[0];
         snapshot.anon_huge_bytes = bytes_[1];
         snapshot.hugetlb_bytes = bytes_[2] + bytes_[3];
+        snapshot.anon_bytes = bytes_[4];
         return snapshot;
     }
 
   private:
-    static constexpr std::array<std::string_view, 4> fields{"Rss", "AnonHugePages", "Private_Hugetlb",
-                                                            "Shared_Hugetlb"};
+    static constexpr std::array<std::string_view, 5> fields{"Rss", "AnonHugePages", "Private_Hugetlb", "Shared_Hugetlb",
+                                                            "Anonymous"};
 
     std::array<std::uint64_t, fields.size()> bytes_{};
     std::array<bool, fields.size()> seen_{};

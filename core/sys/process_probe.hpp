@@ -29,7 +29,8 @@ namespace memsweep::sys {
 struct MemorySnapshot {
     std::uint64_t rss_bytes{};        // smaps_rollup: Rss (the counters behind statm and VmRSS may lag)
     std::uint64_t hugetlb_bytes{};    // smaps_rollup: Private_Hugetlb + Shared_Hugetlb, which Rss leaves out
-    std::uint64_t anon_huge_bytes{};  // smaps_rollup: AnonHugePages, a part of Rss
+    std::uint64_t anon_bytes{};       // smaps_rollup: Anonymous, a part of Rss: neither of files nor shared memory
+    std::uint64_t anon_huge_bytes{};  // smaps_rollup: AnonHugePages, a part of that
     std::uint64_t minor_faults{};     // getrusage(RUSAGE_SELF).ru_minflt
     std::uint64_t major_faults{};     // getrusage(RUSAGE_SELF).ru_majflt
 

@@ -22,7 +22,7 @@ struct Replayed {
     bool is_null{};       // no memory at all: no choice
     double seconds{};     // per event
     std::array<double, 2> interval{};
-    double bytes{};  // resident above the baseline, at the peak
+    double bytes{};  // resident at the peak
     bool on_device{};
     bool on_front{};
 };
@@ -58,7 +58,8 @@ std::vector<Replayed> replayed(const Cases& cases)
     const CaseKeys keys{found};
     std::vector<Replayed> all;
     for (const model::CaseReport* report : found) {
-        const auto bytes = median_in(*report, "working_set_peak_delta");
+        const auto peak = median_in(*report, "resident_peak");
+        const auto bytes = peak ? peak : median_in(*report, "working_set_peak_delta");
         if (report->status != model::Status::ok || !bytes) {
             continue;
         }
@@ -161,15 +162,19 @@ std::optional<Table> replay_table(const Cases& cases)
     constexpr std::array shown{Shown{"per event", "time_per_event", model::Unit::seconds},
                                Shown{"dispatch", "dispatch_per_event", model::Unit::seconds},
                                Shown{"p99 alloc", "allocate_time_p99", model::Unit::seconds},
-                               Shown{"peak", "working_set_peak_delta", model::Unit::bytes},
-                               Shown{"after the end", "retained_0s", model::Unit::bytes},
+                               Shown{"peak", "resident_peak", model::Unit::bytes},
+                               Shown{"end", "resident_end", model::Unit::bytes},
+                               Shown{"idle", "resident_idle", model::Unit::bytes},
+                               Shown{"all freed", "retained_0s", model::Unit::bytes},
                                Shown{"trimmed", "retained_trimmed", model::Unit::bytes},
                                Shown{"faults", "minor_faults", model::Unit::one}};
     Table table{.title = "Time and memory",
                 .note =
-                    "medians; dispatch: the same events on no memory, which the time contains; peak and what stays: "
-                    "resident above the baseline, which memory of a device is not; front: no other has lower medians "
-                    "in both, or in time where one of the two has memory of a device",
+                    "medians; dispatch: the same events on no memory, which the time contains; waiting is in neither; "
+                    "peak, end, idle: resident without files and without the trace, up to its last event, then, and "
+                    "after idling, which memory of a device is not; all freed, trimmed: resident above the baseline; "
+                    "front: no other has lower medians in time and at the peak, or in time where one of the two has "
+                    "memory of a device",
                 .columns = keys.columns(),
                 .rows = {}};
     for (const Shown& one : shown) {
@@ -180,7 +185,9 @@ std::optional<Table> replay_table(const Cases& cases)
     for (const model::CaseReport* report : found) {
         std::vector<Cell> row = keys.cells(*report);
         for (const Shown& one : shown) {
-            row.push_back(value_cell(median_in(*report, one.metric), one.unit));
+            const bool is_old_peak = std::string_view{one.metric} == "resident_peak" && !median_in(*report, one.metric);
+            const char* const metric = is_old_peak ? "working_set_peak_delta" : one.metric;
+            row.push_back(value_cell(median_in(*report, metric), one.unit));
         }
         const auto at = std::ranges::find(weighed, report, &Replayed::report);
         const bool on_front = at != weighed.end() && at->on_front;

@@ -274,7 +274,10 @@ OptionTable<model::ReplayStep> keys_of(Of<model::ReplayStep> /*operation*/)
         rows::choice<&R::touch>("touch", "what is written into each block"),
         rows::choice<&R::speed>("speed", "how fast events follow"),
         rows::flag<&R::latency>("latency", "every call is timed by itself, for the times by size; no part of "
-                                           "time_per_event")};
+                                           "time_per_event"),
+        rows::duration<&R::settle>("settle", 0, hour,
+                                   "how long it is idle after the last event, before it frees what is left")
+            .unless_default()};
 }
 
 std::vector<std::string_view> operation_names()

@@ -92,8 +92,71 @@ model::MemorySpec memory_of(std::string_view on)
     return pool == nullptr ? model::MemorySpec{} : pool->memory;
 }
 
-bool is_known(std::string_view name)
+// Without its settings: "jemalloc" of "jemalloc{dirty_decay=0s}".
+std::string_view target_of(std::string_view on)
 {
+    return on.substr(0, on.find('{'));
+}
+
+// These give nothing back because time goes by.
+bool is_unmoved_by_time(std::string_view on)
+{
+    const std::string_view name = target_of(on);
+    return name == "glibc" || name == "tcmalloc" ||
+           (model::find_allocator(name) == nullptr && !model::is_library_path(name));
+}
+
+nanoseconds idle_time(const ReplayRequest& request, std::string_view on)
+{
+    return request.settle.value_or(is_unmoved_by_time(on) ? std::chrono::seconds{1} : std::chrono::seconds{12});
+}
+
+// "dirty_decay=0s,tcache=false" as the settings of a scenario file.
+std::string settings_text(std::string_view allocator, std::string_view settings)
+{
+    std::string text;
+    while (!settings.empty()) {
+        const std::size_t comma = std::min(settings.find(','), settings.size());
+        const std::string_view setting = settings.substr(0, comma);
+        settings.remove_prefix(std::min(comma + 1, settings.size()));
+        const std::size_t equals = std::min(setting.find('='), setting.size());
+        const std::string_view value = setting.substr(std::min(equals + 1, setting.size()));
+        const bool is_bare = value == "true" || value == "false" || base::parse_number(value).has_value();
+        text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", in_quotes(setting.substr(0, equals)),
+                            is_bare ? std::string{value} : in_quotes(value));
+    }
+    return fmt::format("{{{}: {{{}}}}}", in_quotes(allocator), text);
+}
+
+// Variables of the caller's environment that are for the allocator, and settings of its own, which win.
+model::Variables joined(const model::Variables& callers, std::string_view allocator, const model::Variables& own)
+{
+    model::Variables all;
+    for (const auto& [name, value] : callers) {
+        if (model::allocator_set_by(name) == allocator || model::is_library_path(allocator)) {
+            all.emplace_back(name, value);
+        }
+    }
+    for (const auto& [name, value] : own) {
+        const auto found = std::ranges::find(all, name, &std::pair<std::string, std::string>::first);
+        const bool is_list = name == "MALLOC_CONF" || name == "GLIBC_TUNABLES";
+        if (found == all.end()) {
+            all.emplace_back(name, value);
+        } else if (is_list && !found->second.empty()) {
+            found->second += (name == "MALLOC_CONF" ? "," : ":") + value;
+        } else {
+            found->second = value;
+        }
+    }
+    return all;
+}
+
+bool is_known(std::string_view on)
+{
+    const std::string_view name = target_of(on);
+    if (name.size() != on.size() && (!on.ends_with('}') || allocator_options(name).empty())) {
+        return false;
+    }
     return find_pool(name) != nullptr || driver_memory(name) || model::find_allocator(name) != nullptr ||
            model::is_library_path(name);
 }
@@ -127,7 +190,7 @@ std::vector<model::Step> steps_of(const ReplayRequest& request, const model::Rep
     }
     nanoseconds now{0};
     for (const Look& look : looks) {
-        if (look.after > request.settle) {
+        if (look.after > request.settle.value_or(looks.back().after)) {
             break;
         }
         if (look.after > now) {
@@ -141,6 +204,7 @@ std::vector<model::Step> steps_of(const ReplayRequest& request, const model::Rep
     if (request.latency) {
         model::ReplayStep timing = replay;
         timing.latency = true;
+        timing.settle = {};
         steps.push_back(within(release, {std::move(timing), "replay_timing_calls", false, {}}));
     }
     return steps;
@@ -162,8 +226,13 @@ std::vector<base::Error> unknown_names(const ReplayRequest& request)
             std::ranges::copy_if(model::all_names<ResourceKind>(), std::back_inserter(known),
                                  [](std::string_view kind) { return driver_memory(kind).has_value(); });
             errors.push_back({base::ErrorCode::invalid_input,
-                              fmt::format("{} is no allocator, pool, library or memory of a device{}", in_quotes(name),
-                                          base::suggestion(name, known)),
+                              name.find('{') != std::string::npos && !allocator_options(target_of(name)).empty()
+                                  ? fmt::format("{} lacks the closing brace of its settings", in_quotes(name))
+                              : name.find('{') != std::string::npos && model::find_allocator(target_of(name)) == nullptr
+                                  ? fmt::format("{} takes no settings: only glibc, jemalloc, mimalloc and tcmalloc do",
+                                                in_quotes(target_of(name)))
+                                  : fmt::format("{} is no allocator, pool, library or memory of a device{}",
+                                                in_quotes(name), base::suggestion(name, known)),
                               "--on"});
         }
     }
@@ -244,6 +313,7 @@ class PlanMaker {
         model::ReplayStep replay;
         replay.threads = threads;
         replay.speed = request_.speed;
+        replay.settle = idle_time(request_, on);
         const bool asked = model::touch_objection(one.memory.resource).empty();
         replay.touch = asked ? request_.touch : model::ReplayTouch::recorded;
         check_bounds(operation_options("replay"), &replay, flag);
@@ -256,6 +326,7 @@ class PlanMaker {
         one.steps = steps_of(request_, replay, release);
         one.fingerprint = fingerprint_of(one);
         name(one, on, release, threads);
+        read_settings(on, flag, one);
         fingerprints_ += fmt::format("{} {}\n", one.id, one.fingerprint);
         const bool again =
             std::ranges::any_of(plan_.cases, [&](const model::Case& other) { return other.id == one.id; });
@@ -318,8 +389,26 @@ class PlanMaker {
         one.params = {{"on", on}, {"release", release}, {"threads", static_cast<std::int64_t>(shown)}};
         one.id = model::case_id(plan_.name, one.params);
         if (find_pool(on) == nullptr && !driver_memory(on)) {
-            one.allocator.name = on;
+            one.allocator.name = target_of(on);
         }
+    }
+
+    void read_settings(const std::string& on, const Place& flag, model::Case& one)
+    {
+        if (one.allocator.name.empty()) {
+            return;
+        }
+        model::Variables own;
+        if (const std::string_view name = target_of(on); name.size() != on.size()) {
+            const std::string_view inner{on.data() + name.size() + 1, on.size() - name.size() - 2};
+            const auto node = parse_document(flag, settings_text(name, inner), diagnostics_);
+            if (node) {
+                const Scope scope{surroundings_};
+                own = read_allocator(&*node, {{std::string{allocator_axis}, one.allocator.name}}, {scope, diagnostics_})
+                          .environment;
+            }
+        }
+        one.allocator.environment = joined(request_.environment, one.allocator.name, own);
     }
 
     template <typename Object>

@@ -6,9 +6,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/model/allocator.hpp"
 #include "core/model/settings.hpp"
 #include "scenarios/reader/loader.hpp"
 
@@ -16,16 +18,19 @@ namespace memsweep::scenarios {
 
 struct ReplayRequest {
     std::string trace;
-    std::vector<std::string> on;  // an allocator, pool or resource; or the path of a library; or POOL@KIND, KIND@gpuN
-                                  // of a device's memory
+    std::vector<std::string> on;  // an allocator, with settings too (jemalloc{dirty_decay=0s}); a pool or resource; the
+                                  // path of a library; or POOL@KIND, KIND@gpuN of a device's memory
+    model::Variables environment;        // of the caller: each allocator keeps those that are for it
     std::vector<std::string> release;    // modes, also MODE:PROFILE
     std::vector<std::uint32_t> threads;  // 0: as recorded
     model::ReplayTouch touch{model::ReplayTouch::recorded};
     model::ReplaySpeed speed{model::ReplaySpeed::maximum};
     std::uint64_t collect_every{10'000};  // of modes that collect and have no profile
-    std::chrono::nanoseconds settle{};    // how long what stays resident after the end is watched
-    bool latency{true};                   // replay once more at the end, every call timed
-    std::uint32_t repetitions{6};         // fewer have no interval, and so no verdict
+    // How long a replay is idle at its last event, and then what stays resident when all is freed is watched; empty:
+    // 12 s of idleness for allocators that give back by time, 1 s for others, and the whole watch.
+    std::optional<std::chrono::nanoseconds> settle;
+    bool latency{true};            // replay once more at the end, every call timed
+    std::uint32_t repetitions{6};  // fewer have no interval, and so no verdict
     std::uint32_t warmup{1};
     std::chrono::nanoseconds timeout{std::chrono::minutes{10}};
 };
