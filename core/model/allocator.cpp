@@ -18,13 +18,13 @@ constexpr std::array<KnownAllocator, 4> table{{
      "thread caches over a central page heap that rarely returns memory"},
 }};
 
-struct Reader {
+struct VariableOf {
     std::string_view prefix;  // of variables
     std::string_view allocator;
 };
-constexpr std::array readers{Reader{"MALLOC_CONF", "jemalloc"}, Reader{"GLIBC_TUNABLES", "glibc"},
-                             Reader{"MIMALLOC_", "mimalloc"}, Reader{"TCMALLOC_", "tcmalloc"},
-                             Reader{"MALLOC_", "glibc"}};
+constexpr std::array variables{VariableOf{"MALLOC_CONF", "jemalloc"}, VariableOf{"GLIBC_TUNABLES", "glibc"},
+                               VariableOf{"MIMALLOC_", "mimalloc"}, VariableOf{"TCMALLOC_", "tcmalloc"},
+                               VariableOf{"MALLOC_", "glibc"}};
 
 }  // namespace
 
@@ -56,8 +56,8 @@ bool is_library_path(std::string_view name)
 std::string_view allocator_set_by(std::string_view variable)
 {
     const auto found =
-        std::ranges::find_if(readers, [&](const Reader& one) { return variable.starts_with(one.prefix); });
-    return found == readers.end() ? std::string_view{} : found->allocator;
+        std::ranges::find_if(variables, [&](const VariableOf& one) { return variable.starts_with(one.prefix); });
+    return found == variables.end() ? std::string_view{} : found->allocator;
 }
 
 bool sets_an_allocator(std::string_view variable)
