@@ -1,5 +1,7 @@
 #include "core/measure/replay_verdict.hpp"
 
+#include <array>
+
 #include "core/measure/findings.hpp"
 #include "core/measure/summary.hpp"
 #include "tests/measure/samples.hpp"
@@ -67,6 +69,40 @@ TEST_CASE("a device's memory is in no working set, so times alone are weighed", 
     for (const char* host : {"pinned", "pool@pinned@gpu0", "managed", "jemalloc", "/opt/device"}) {
         CHECK_FALSE(measure::is_on_device(replay_on(host, fast, none)));
     }
+}
+
+namespace {
+
+model::CaseReport looked_at(const std::string& allocator, double seconds, std::array<double, 3> bytes, double bound = 1)
+{
+    std::vector<model::Metric> metrics{measure::metric("time_per_event", measure::scaled(ten, seconds)),
+                                       measure::metric("working_set_peak_delta", measure::scaled(ten, 1e6)),
+                                       measure::metric("resident_peak", measure::scaled(ten, bytes[0])),
+                                       measure::metric("resident_end", measure::scaled(ten, bytes[1])),
+                                       measure::metric("resident_idle", measure::scaled(ten, bytes[2])),
+                                       measure::metric("live_bytes_peak", measure::scaled(ten, 1e7)),
+                                       measure::metric("live_bytes_bound", measure::scaled(ten, 1e7 * bound))};
+    for (model::Metric& one : metrics) {
+        one.summary = measure::summarize(one.values);
+    }
+    return measure::case_report({{"on", allocator}}, std::move(metrics));
+}
+
+}  // namespace
+
+TEST_CASE("a verdict weighs memory at the peak, at the end and after idling", "[unit]")
+{
+    CHECK(verdict_of({looked_at("a", 1e-8, {1e7, 1e7, 1e7}), looked_at("b", 1e-8, {1e7, 2e7, 1e7})}) ==
+          "take a: no other is shown to be faster or to hold less");
+    CHECK(verdict_of({looked_at("a", 1e-8, {1e7, 1e7, 3e7}), looked_at("b", 1e-8, {1e7, 2e7, 1e7})}) ==
+          "none is best at all: take a and b for time, a and b for memory at the peak, a for memory at the end, b for "
+          "memory after idling");
+}
+
+TEST_CASE("memory is not weighed where more may be live than was recorded", "[unit]")
+{
+    CHECK(verdict_of({looked_at("a", 1e-8, {1e7, 1e7, 1e7}), looked_at("b", 1e-8, {1e7, 2e7, 1e7}, 1.2)})
+              .starts_with("no verdict: no difference between a and b is shown in time; memory is not weighed"));
 }
 
 TEST_CASE("too few repetitions and a single case have no verdict", "[unit]")
