@@ -27,13 +27,15 @@ class Image:
         self.bytes = sum(shard[1] for shard in shards)
 
 
-class Counting(CliTest):
-    def count(self, *command, code=0):
+class CountedPrograms(CliTest):
+    def count(self, *command, code=0, library=""):
+        """`library`: an allocator that is preloaded behind the recorder."""
         folder = self.folder / "counts"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
-        variables = environment(LD_PRELOAD=os.fspath(BUILD / "libmemsweep_record.so"), MEMSWEEP_RECORD=os.fspath(folder),
-                                MEMSWEEP_RECORD_OPTIONS="count")
+        recorder = os.fspath(BUILD / "libmemsweep_record.so")
+        variables = environment(LD_PRELOAD=f"{recorder}:{os.fspath(library)}" if library else recorder,
+                                MEMSWEEP_RECORD=os.fspath(folder), MEMSWEEP_RECORD_OPTIONS="count")
         outcome = subprocess.run([os.fspath(part) for part in command], env=variables, cwd=self.folder, capture_output=True,
                                  timeout=120)
         self.assertEqual(outcome.returncode, code, outcome)
@@ -46,6 +48,8 @@ class Counting(CliTest):
         self.assertEqual(images[0].lost, 0)
         return images[0]
 
+
+class Counting(CountedPrograms):
     def test_every_function(self):
         start = self.count_one(PROGRAM, "exits", code=3)
         calls = self.count_one(PROGRAM, "calls")

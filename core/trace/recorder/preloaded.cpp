@@ -1,6 +1,5 @@
 // The functions that programs find before those of the C library: allocation, mappings, threads; and what happens when
-// the library is loaded. An allocation is recorded after the real call, a release before it, so that no other thread's
-// events can come in between.
+// the library is loaded.
 #include <cerrno>
 #include <cstdarg>
 #include <cstddef>
@@ -11,7 +10,10 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+#include "core/trace/recorder/allocator_calls.hpp"
 #include "core/trace/recorder/image.hpp"
+#include "core/trace/recorder/noted_calls.hpp"
+#include "core/trace/recorder/operators.hpp"
 #include "core/trace/recorder/real_calls.hpp"
 #include "core/trace/recorder/thread_log.hpp"
 
@@ -20,27 +22,6 @@
 namespace {
 
 using namespace memsweep::trace::recorder;
-
-std::uint64_t place(const void* block) noexcept
-{
-    return reinterpret_cast<std::uint64_t>(block);
-}
-
-void* block_at(std::uint64_t address) noexcept
-{
-    return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr): what place() was given
-}
-
-// Of the block, which is returned.
-template <Call call>
-__attribute__((always_inline)) inline void* note_allocation(void* block, std::size_t bytes,
-                                                            std::size_t alignment = 0) noexcept
-{
-    if (block == nullptr) [[unlikely]] {
-        return block_at(record<Call::failed_alloc>(0, bytes));
-    }
-    return block_at(record<call>(place(block), bytes, alignment));  // nothing, before the real functions are found
-}
 
 __attribute__((always_inline)) inline void record_and_free(void* block) noexcept
 {
@@ -72,6 +53,8 @@ bool is_foreign(void* function) noexcept
 __attribute__((constructor)) void begin() noexcept
 {
     find_real_calls();
+    note_objects_at_start();
+    redirect_allocator_calls();
     if (current->state == LogState::unset) {
         attach_thread();
     }

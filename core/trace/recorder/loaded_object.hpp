@@ -1,0 +1,122 @@
+// A program or library as the dynamic linker has loaded it: what it defines, and the places through which it calls by
+// name.
+//
+// Nothing here allocates, as dlsym(3) does to say that it found nothing.
+//
+// Sources  elf(5), dl_iterate_phdr(3); the hash table of DT_GNU_HASH as binutils writes it.
+// Cost     definition(): tens of ns; refers_to(): some ns for each name; for_each_reference(): a look at every
+//          relocation.
+// Memory   none.
+// Ownership  holds as long as the object is loaded.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <link.h>
+
+namespace memsweep::trace::recorder {
+
+class LoadedObject {
+  public:
+    LoadedObject() = default;
+    explicit LoadedObject(const dl_phdr_info& info) noexcept;
+    // The one that this address lies in; one that has nothing where there is none.
+    [[nodiscard]] static LoadedObject holding(const void* address) noexcept;
+
+    // visit(object, path), in the order in which the linker looks for names, until one returns true.
+    template <typename Visit>
+    static void visit_all(Visit visit) noexcept
+    {
+        ::dl_iterate_phdr(
+            [](dl_phdr_info* info, std::size_t, void* data) {
+                return (*static_cast<Visit*>(data))(LoadedObject{*info}, info->dlpi_name) ? 1 : 0;
+            },
+            &visit);
+    }
+    // Null: none of them has it.
+    [[nodiscard]] static void* first_definition(const char* symbol) noexcept;
+    // Of the objects behind this one.
+    [[nodiscard]] void* definition_behind(const char* symbol) const noexcept;
+
+    [[nodiscard]] bool contains(const void* address) const noexcept
+    {
+        const auto at = reinterpret_cast<std::uintptr_t>(address);
+        return at >= begin_ && at < end_;
+    }
+    [[nodiscard]] bool is(const LoadedObject& other) const noexcept { return begin_ == other.begin_; }
+    // Null: it has none of that name.
+    [[nodiscard]] void* definition(const char* symbol) const noexcept;
+    [[nodiscard]] bool defines(const char* symbol) const noexcept { return definition(symbol) != nullptr; }
+
+    // Of the names that others define for it: whether match(name) is true of one.
+    template <typename Match>
+    [[nodiscard]] bool refers_to(Match match) const noexcept
+    {
+        for (std::size_t i = 1; i < undefined_; ++i) {
+            if (symbols_[i].st_shndx == SHN_UNDEF && match(names_ + symbols_[i].st_name)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    // replace(name, value now) for every address that the linker finds by a name, the object's own symbols among them;
+    // what it returns other than null is written there instead, also where the linker keeps the place read-only.
+    template <typename Replace>
+    void for_each_reference(Replace replace) noexcept
+    {
+        bool is_open = false;
+        for (const Relocations& table : {by_call_, by_address_}) {
+            for (std::size_t i = 0; i < table.count; ++i) {
+                void** const slot = slot_of(table.first[i]);
+                void* const better = slot == nullptr ? nullptr : replace(name_of(table.first[i]), *slot);
+                if (better != nullptr) {
+                    if (!is_open) {
+                        is_open = true;
+                        protect_slots(false);
+                    }
+                    *slot = better;
+                }
+            }
+        }
+        if (is_open) {
+            protect_slots(true);
+        }
+    }
+
+  private:
+    struct Relocations {
+        const ElfW(Rela) * first{};
+        std::size_t count{};
+    };
+
+    void read_dynamic(const ElfW(Dyn) * entry) noexcept;
+    // Null: it is no address of a symbol.
+    [[nodiscard]] void** slot_of(const ElfW(Rela) & relocation) const noexcept;
+    [[nodiscard]] const char* name_of(const ElfW(Rela) & relocation) const noexcept;
+    [[nodiscard]] void* definition_at(std::uint32_t symbol, const char* name) const noexcept;
+    void protect_slots(bool read_only) const noexcept;
+    template <typename Type>
+    [[nodiscard]] Type* at(std::uintptr_t address) const noexcept
+    {
+        // The kernel's own object is not relocated.
+        return reinterpret_cast<Type*>(address < base_ ? address + base_
+                                                       : address);  // NOLINT(performance-no-int-to-ptr)
+    }
+
+    std::uintptr_t base_{};
+    std::uintptr_t begin_{};
+    std::uintptr_t end_{};
+    std::uintptr_t relro_begin_{};
+    std::uintptr_t relro_end_{};
+    const ElfW(Sym) * symbols_{};
+    const char* names_{};
+    const std::uint32_t* gnu_hash_{};
+    const std::uint32_t* hash_{};
+    std::size_t undefined_{};  // symbols from this one on are its own
+    Relocations by_call_;
+    Relocations by_address_;
+};
+
+}  // namespace memsweep::trace::recorder

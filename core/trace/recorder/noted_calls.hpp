@@ -1,0 +1,55 @@
+// How a call that gave or takes a block is recorded: an allocation after the real call, a release before it, so that no
+// other thread's events can come in between.
+//
+// Threads  any.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/trace/recorder/real_calls.hpp"
+#include "core/trace/recorder/thread_log.hpp"
+
+namespace memsweep::trace::recorder {
+
+[[nodiscard]] inline std::uint64_t place(const void* block) noexcept
+{
+    return reinterpret_cast<std::uint64_t>(block);
+}
+
+[[nodiscard]] inline void* block_at(std::uint64_t address) noexcept
+{
+    return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr): what place() was given
+}
+
+// Of the block, which is returned.
+template <Call call>
+__attribute__((always_inline)) inline void* note_allocation(void* block, std::size_t bytes,
+                                                            std::size_t alignment = 0) noexcept
+{
+    if (block == nullptr) [[unlikely]] {
+        return block_at(record<Call::failed_alloc>(0, bytes));
+    }
+    return block_at(record<call>(place(block), bytes, alignment));  // nothing, before the real functions are found
+}
+
+// Records a refusal when an exception leaves the block that it stands in. For files that are compiled with exceptions.
+class RefusedUnlessGiven {
+  public:
+    explicit RefusedUnlessGiven(std::size_t bytes) noexcept : bytes_{bytes} {}
+    RefusedUnlessGiven(const RefusedUnlessGiven&) = delete;
+    RefusedUnlessGiven& operator=(const RefusedUnlessGiven&) = delete;
+    ~RefusedUnlessGiven()
+    {
+        if (!is_given_) {
+            record<Call::failed_alloc>(0, bytes_);
+        }
+    }
+    void given() noexcept { is_given_ = true; }
+
+  private:
+    std::size_t bytes_;
+    bool is_given_{};
+};
+
+}  // namespace memsweep::trace::recorder
