@@ -35,6 +35,7 @@ base::Expected<ExitCode> execute(const InfoCommand& command, const GlobalOptions
     auto reader = MEMSWEEP_TRY(trace::TraceReader::open(command.trace));
     const trace::TraceSummary summary = trace::summarize(reader);
     MEMSWEEP_TRY(trace::possible_total(summary.totals.impossible_event, command.trace));
+    note_unseen_blocks(command.trace, summary);
     const ExitCode code = note_damage(command.trace, summary.damage);
     return worse(code, write_text(text_of(command, summary, global), command.out));
 }

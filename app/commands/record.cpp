@@ -22,6 +22,8 @@
 #include "core/sys/child_process.hpp"
 #include "core/sys/file_text.hpp"
 #include "core/trace/recording.hpp"
+#include "core/trace/summary.hpp"
+#include "core/trace/trace_reader.hpp"
 #include "reporters/document/table.hpp"
 
 namespace memsweep::app {
@@ -157,6 +159,11 @@ base::Expected<ExitCode> finish(const RecordCommand& command, const std::string&
     }
     say_what_is_missing(*summary, command.out);
     say_what_was_left_out(*found, command.out);
+    if (summary->may_have_unseen_blocks) {
+        if (auto reader = trace::TraceReader::open(command.out)) {
+            note_unseen_blocks(command.out, trace::summarize(*reader));
+        }
+    }
     if (!global.quiet) {
         print_note(fmt::format("{}: {}, {}", command.out, reporters::plural(summary->events, "event"),
                                processes_text(summary->processes)));

@@ -4,7 +4,12 @@
 
 #include <fcntl.h>
 
+#include <fmt/format.h>
+
 #include "app/cli/console.hpp"
+#include "core/base/quantity.hpp"
+#include "core/trace/unseen_blocks.hpp"
+#include "reporters/document/trace_charts.hpp"
 #include "reporters/document/trace_summary.hpp"
 
 namespace memsweep::app {
@@ -25,6 +30,19 @@ ExitCode note_damage(const std::string& path, const trace::Damage& damage)
     }
     print_note(path + ": " + note);
     return ExitCode::finding;
+}
+
+void note_unseen_blocks(const std::string& path, const trace::TraceSummary& summary)
+{
+    for (const trace::ProcessSummary& process : summary.processes) {
+        if (trace::has_unseen_blocks(process.heap_pages_bytes, process.peak_live_bytes, process.allocations)) {
+            print_note(
+                fmt::format("{}: this does not see the allocations of process {}: it held {} in pages of its heap, and "
+                            "at most {} of blocks are recorded; it does not ask for them by malloc or new",
+                            path, reporters::process_label(process), base::format_size(process.heap_pages_bytes),
+                            base::format_size(process.peak_live_bytes)));
+        }
+    }
 }
 
 base::Expected<TraceOutput> TraceOutput::open(const std::string& path)

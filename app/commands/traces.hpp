@@ -6,6 +6,7 @@
 
 #include "app/cli/command_line.hpp"
 #include "core/sys/output_file.hpp"
+#include "core/trace/summary.hpp"
 #include "core/trace/trace_file.hpp"
 #include "core/trace/trace_writer.hpp"
 
@@ -13,6 +14,9 @@ namespace memsweep::app {
 
 // Says what of a trace could not be read, which is a finding.
 [[nodiscard]] ExitCode note_damage(const std::string& path, const trace::Damage& damage);
+
+// Says which processes held much more than what is recorded of them.
+void note_unseen_blocks(const std::string& path, const trace::TraceSummary& summary);
 
 // A file that a trace is written to piece by piece; it takes its name when it is whole.
 //

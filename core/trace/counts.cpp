@@ -4,12 +4,17 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <system_error>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "core/base/quantity.hpp"
 #include "core/trace/format/count_layout.hpp"
 #include "core/trace/format/recording_layout.hpp"
+#include "core/trace/unseen_blocks.hpp"
 
 namespace memsweep::trace {
 namespace {
@@ -24,6 +29,29 @@ std::optional<CountFile> read_count_file(const fs::path& path)
     const bool is_whole = file != nullptr && std::fread(&counts, sizeof counts, 1, file.get()) == 1;
     return is_whole && counts.magic == count_magic && counts.version == count_version ? std::optional{counts}
                                                                                       : std::nullopt;
+}
+
+std::uint64_t allocations_of(const CountFile& image)
+{
+    return std::accumulate(image.shards.begin(), image.shards.end(), std::uint64_t{},
+                           [](std::uint64_t sum, const CountShard& shard) { return sum + shard.allocations; });
+}
+
+bool is_mostly_unseen(const CountFile& image)
+{
+    return image.foreign_malloc == 0 &&
+           has_unseen_blocks(image.heap_pages_bytes, image.live_bytes_peak, allocations_of(image));
+}
+
+// A count of a part would pass for a small one.
+base::Error mostly_unseen(const CountFile& image)
+{
+    return {
+        base::ErrorCode::not_supported,
+        fmt::format("its allocations cannot be counted: a process of it held {} in pages of its heap, and {} of blocks "
+                    "were seen: it does not ask for them by malloc or new",
+                    base::format_size(image.heap_pages_bytes), base::format_size(image.live_bytes_peak)),
+        {}};
 }
 
 void add_image(const CountFile& image, Counts& into)
@@ -54,6 +82,7 @@ base::Error nothing_counted(const Counts& counts)
 base::Expected<Counts> take_counts(const std::string& folder)
 {
     Counts counts;
+    std::optional<base::Error> unseen;
     std::vector<fs::path> taken;
     std::error_code problem;
     for (fs::directory_iterator at{folder, problem}; !problem && at != fs::directory_iterator{};
@@ -62,6 +91,7 @@ base::Expected<Counts> take_counts(const std::string& folder)
         if (path.extension() == count_ending) {
             if (const auto image = read_count_file(path)) {
                 add_image(*image, counts);
+                unseen = is_mostly_unseen(*image) ? mostly_unseen(*image) : unseen;
             }
             taken.push_back(path);
         } else if (path.extension() == refusal_ending) {
@@ -77,6 +107,9 @@ base::Expected<Counts> take_counts(const std::string& folder)
     }
     if (counts.images == counts.foreign_mallocs) {
         return base::fail(nothing_counted(counts));
+    }
+    if (unseen) {
+        return base::fail(*unseen);
     }
     return counts;
 }

@@ -6,8 +6,8 @@
 //          images that run beside each other reach theirs at times that do not repeat, and images that follow one
 //          another never have theirs at once. What is live at the end is the sum of what each image had not given
 //          back when it ended; a forked child does not answer for its parent's blocks.
-// Errors   not_supported: nothing was counted, and why; io: the folder cannot be read.
-// Threads  one.
+// Errors   not_supported: nothing was counted, or so little that it is not the program's, and why; io: the folder
+// cannot be read. Threads  one.
 #pragma once
 
 #include <cstdint>

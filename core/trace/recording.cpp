@@ -13,6 +13,7 @@
 #include "core/trace/format/ticks.hpp"
 #include "core/trace/recorded_chunk.hpp"
 #include "core/trace/recorded_pieces.hpp"
+#include "core/trace/unseen_blocks.hpp"
 
 namespace memsweep::trace {
 namespace {
@@ -189,6 +190,23 @@ Facts program_facts(const std::vector<RecordedImage>& images)
     return facts;
 }
 
+// Of each process the most that one of its programs held, where that is worth a word.
+Facts heap_facts(const std::vector<RecordedImage>& images)
+{
+    std::map<std::uint32_t, std::uint64_t> most;
+    for (const RecordedImage& image : images) {
+        if (image.facts.heap_pages_bytes > heap_pages_worth_a_word && image.facts.foreign_malloc == 0) {
+            std::uint64_t& bytes = most[image.facts.process];
+            bytes = std::max(bytes, image.facts.heap_pages_bytes);
+        }
+    }
+    Facts facts;
+    for (const auto& [process, bytes] : most) {
+        facts[std::string{heap_pages_fact} + std::to_string(process)] = std::to_string(bytes);
+    }
+    return facts;
+}
+
 }  // namespace
 
 ClockReading read_clocks() noexcept
@@ -260,6 +278,11 @@ base::Expected<RecordingSummary> put_rest(const std::vector<RecordedImage>& imag
     summary.events = progress.events;
     summary.damaged_chunks = progress.damaged_chunks;
     facts.merge(program_facts(images));
+    facts.merge(heap_facts(images));
+    summary.may_have_unseen_blocks = std::ranges::any_of(images, [&](const RecordedImage& image) {
+        return image.facts.foreign_malloc == 0 &&
+               has_unseen_blocks(image.facts.heap_pages_bytes, 0, summary.events / 2);
+    });
     facts["processes"] = std::to_string(summary.processes);
     facts["lost_events"] = std::to_string(summary.lost_events);
     MEMSWEEP_TRY(put_facts(take, facts));

@@ -48,6 +48,7 @@ struct RecordingSummary {
     std::uint64_t damaged_chunks{};
     std::uint64_t still_running{};    // processes, recorded up to now
     std::uint64_t foreign_mallocs{};  // images of programs with their own malloc
+    bool may_have_unseen_blocks{};    // some process held more than its events explain: its blocks will tell
     int stopped_errno{};              // why a process could not go on recording; 0: all could
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <map>
 #include <utility>
 
@@ -66,11 +67,16 @@ class ProcessAccounts {
         for (ProcessSummary& process : processes_) {
             process.end_live_bytes += process.live_bytes;
             const auto program = summary.facts.find(std::string{program_fact} + std::to_string(process.process));
+            const auto heap = summary.facts.find(std::string{heap_pages_fact} + std::to_string(process.process));
+            process.heap_pages_bytes =
+                heap == summary.facts.end() ? 0 : std::strtoull(heap->second.c_str(), nullptr, 10);
             process.program = program == summary.facts.end() ? std::string{} : program->second;
         }
         summary.processes = std::move(processes_);
         summary.live = std::move(history_);
-        std::erase_if(summary.facts, [](const auto& fact) { return fact.first.starts_with(program_fact); });
+        std::erase_if(summary.facts, [](const auto& fact) {
+            return fact.first.starts_with(program_fact) || fact.first.starts_with(heap_pages_fact);
+        });
     }
 
   private:

@@ -117,6 +117,7 @@ struct ProcessSummary {
     std::uint64_t last_event{};
     std::uint64_t first_ticks{};
     std::uint64_t last_ticks{};
+    std::uint64_t heap_pages_bytes{};  // that can be nothing but blocks (recorder/heap_pages.hpp); 0: not known
 };
 
 struct TraceSummary {
@@ -127,7 +128,7 @@ struct TraceSummary {
     Histogram lifetimes{};
     std::map<EventKind, std::uint64_t> by_kind;
     std::map<std::uint32_t, Space> spaces;
-    Facts facts;  // without those of program_fact and stated_fact
+    Facts facts;  // without those of program_fact, stated_fact and heap_pages_fact
     Damage damage;
     std::uint64_t ticks_per_second{};
     std::uint64_t bad_lines{};               // of the log that the trace was imported from

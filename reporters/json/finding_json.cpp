@@ -171,6 +171,7 @@ Json json_processes(const trace::TraceSummary& summary)
                     {"bytes_allocated", process.bytes_allocated},
                     {"peak_live_bytes", process.peak_live_bytes},
                     {"end_live_bytes", process.end_live_bytes},
+                    {"heap_pages_bytes", process.heap_pages_bytes == 0 ? Json{} : Json(process.heap_pages_bytes)},
                     {"first_seconds", seconds_of(summary, process.first_ticks)},
                     {"last_seconds", seconds_of(summary, process.last_ticks)}};
     });

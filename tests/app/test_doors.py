@@ -6,11 +6,12 @@ import shutil
 import subprocess
 import unittest
 
-from memsweep_cli import BINARY, SOURCE, environment, execute
+from memsweep_cli import BINARY, MIB, SOURCE, CliTest, environment, execute
 from test_counting import CountedPrograms
 
 BUILD = BINARY.parent
 DOORS = BUILD / "recorded_doors"
+PAGES = BUILD / "recorded_pages"
 AS_PLUGIN = (BUILD / "recorded_plugin_host", BUILD / "librecorded_doors_library.so")
 KINDS = ("malloc", "calloc", "aligned_alloc", "realloc", "free", "failed_alloc")
 GIVING = KINDS[:4]
@@ -188,6 +189,43 @@ class Doors(CountedPrograms):
         _, info = self.recorded(program)
         found = {kind: info["by_kind"].get(kind, 0) // 1000 for kind in GIVING + ("free",)}
         self.assertEqual(found, {"malloc": 1, "calloc": 1, "aligned_alloc": 1, "realloc": 1, "free": 3})
+
+    def test_blocks_that_pass_by_are_noticed(self):
+        """By the pages that a process held: what asks past every door is not taken for little."""
+        for name, library in self.libraries.items():
+            for command in (("hidden", library or "libc.so.6"), ("break",)):
+                with self.subTest(allocator=name, command=command):
+                    trace = self.folder / "t.mst"
+                    preloaded = {"LD_PRELOAD": library} if library else {}
+                    recording = execute("record", "-o", trace, "--", PAGES, *command, env=environment(**preloaded), cwd=self.folder)
+                    self.assertEqual(recording.code, 0, f"\n{recording}")
+                    seen = self.expect(0, "info", trace, "--json")
+                    for outcome in (recording, seen):
+                        self.assertRegex(outcome.errors, r"does not see the allocations of process .*held \d+(\.\d+)? MiB in pages")
+                    (process,) = json.loads(seen.out)["by_process"]
+                    self.assertGreater(process["heap_pages_bytes"], 40 * MIB)
+                    self.expect(0, "record", "-q", "-o", trace, "--sample", "2", "--", PAGES, *command)
+                    self.assertNotIn("does not see", self.expect(0, "info", trace).errors, "a part is what was asked for")
+
+    def test_what_is_seen_is_not_doubted(self):
+        for name, library in self.libraries.items():
+            for way in ("blocks", "tiny", "large", "new", "mapped", "copied", "data", "stacks", "nothing"):
+                with self.subTest(allocator=name, way=way):
+                    trace = self.folder / "t.mst"
+                    preloaded = {"LD_PRELOAD": library} if library else {}
+                    recording = execute("record", "-o", trace, "--", PAGES, way, env=environment(**preloaded), cwd=self.folder)
+                    self.assertEqual(recording.code, 0, f"\n{recording}")
+                    self.assertNotIn("does not see", recording.errors + self.expect(0, "info", trace).errors)
+
+
+class Uncounted(CliTest):
+    def test_a_count_of_what_is_not_seen_is_absent(self):
+        def counted(*command):
+            result = self.folder / "r.json"
+            self.expect(0, "run", "--count", "-n", "1", "-o", result, "--", PAGES, *command)
+            return result.read_text()
+        self.assertRegex(counted("hidden", "libc.so.6"), r"cannot be counted: a process of it held \d+(\.\d+)? MiB in pages")
+        self.assertNotIn("cannot be counted", counted("blocks"))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 #include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkdtemp
 
 #include "core/trace/format/count_layout.hpp"
+#include "core/trace/unseen_blocks.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace memsweep;
@@ -66,4 +67,31 @@ TEST_CASE("where nothing was counted, the reason is said", "[unit]")
     std::filesystem::create_symlink("28", folder.path() / "9.0.refused");
     CHECK_THAT(take_counts(folder.path()).error().message, Contains("no room"));
     CHECK_FALSE(take_counts((folder.path() / "absent").string()));
+}
+
+TEST_CASE("a count that cannot be the program's is none", "[unit]")
+{
+    const TempFolder folder;
+    const auto write = [&](std::uint64_t heap_pages, std::uint64_t peak) {
+        CountFile image{.magic = count_magic, .heap_pages_bytes = heap_pages};
+        image.live_bytes_peak = peak;
+        image.shards[0] = {3, peak};
+        std::ofstream{folder.path() / "10.0.count", std::ios::binary}.write(reinterpret_cast<const char*>(&image),
+                                                                            sizeof image);
+    };
+    constexpr std::uint64_t mib = 1U << 20U;
+    write(64 * mib, mib);
+    CHECK_THAT(take_counts(folder.path()).error().message, Contains("held 64 MiB") && Contains("1 MiB of blocks"));
+    write(64 * mib, 40 * mib);
+    CHECK(take_counts(folder.path()));
+}
+
+TEST_CASE("pages that blocks, rounding and headers explain hide none", "[unit]")
+{
+    constexpr std::uint64_t mib = 1U << 20U;
+    CHECK(has_unseen_blocks(50 * mib, 70'000, 2));
+    CHECK_FALSE(has_unseen_blocks(0, 0, 0));
+    CHECK_FALSE(has_unseen_blocks(4 * mib, 0, 0));
+    CHECK_FALSE(has_unseen_blocks(100 * mib, 50 * mib, 2));
+    CHECK_FALSE(has_unseen_blocks(64 * mib, 2 * mib, 2 * mib));  // of one byte each
 }

@@ -25,6 +25,7 @@ struct CountFile {
     std::uint32_t version{count_version};
     std::uint32_t process{};
     std::uint32_t foreign_malloc{};           // 1: the program brings its own malloc, so that its calls do not come by
+    std::uint64_t heap_pages_bytes{};         // that can be nothing but blocks, when it ended by exit(3); 0: not known
     alignas(64) std::uint64_t live_bytes{};   // asked for and not given back
     std::uint64_t live_bytes_peak{};          // the largest that was
     alignas(64) std::uint64_t lost_blocks{};  // whose size could not be kept

@@ -47,15 +47,16 @@ struct ImageFacts {
     std::uint64_t start_ticks{};        // of the clock behind the stamps, read together with
     std::uint64_t start_nanoseconds{};  // CLOCK_MONOTONIC
     std::uint64_t start_unix_ns{};
-    std::uint64_t append_at{};       // where the next chunk goes that finds no slot
-    std::uint64_t lost_events{};     // that found no slot, or came after recording stopped
-    std::uint32_t stopped_errno{};   // why recording stopped before the process ended: ENOSPC, ...; 0: it did not
-    std::uint32_t foreign_malloc{};  // 1: the program brings its own malloc, so that its calls do not come by
-    std::uint32_t slots_used{};      // slots from this one on have never been used
-    std::uint32_t pid_namespace{};   // inode of /proc/self/ns/pid; 0: not known
-    char program[64]{};              // the last part of the executable's path, cut, and zeroes; empty: not known
+    std::uint64_t append_at{};         // where the next chunk goes that finds no slot
+    std::uint64_t lost_events{};       // that found no slot, or came after recording stopped
+    std::uint32_t stopped_errno{};     // why recording stopped before the process ended: ENOSPC, ...; 0: it did not
+    std::uint32_t foreign_malloc{};    // 1: the program brings its own malloc, so that its calls do not come by
+    std::uint32_t slots_used{};        // slots from this one on have never been used
+    std::uint32_t pid_namespace{};     // inode of /proc/self/ns/pid; 0: not known
+    char program[64]{};                // the last part of the executable's path, cut, and zeroes; empty: not known
+    std::uint64_t heap_pages_bytes{};  // that can be nothing but blocks, when it ended by exit(3); 0: not known
 };
-static_assert(sizeof(ImageFacts) == 136 && std::is_trivially_copyable_v<ImageFacts>);
+static_assert(sizeof(ImageFacts) == 144 && std::is_trivially_copyable_v<ImageFacts>);
 inline constexpr std::uint32_t facts_offset = 128;
 
 // The recorder goes from free to writing and from there to full or, its chunk appended, writes on; who reads the

@@ -309,6 +309,14 @@ void count_in_forked_child() noexcept
     }
 }
 
+// The cells are pages too: half a byte per byte of heap at most.
+void count_heap_pages(std::uint64_t bytes) noexcept
+{
+    if (CountFile* const file = current_file()) {
+        file->heap_pages_bytes = bytes / 3 * 2;
+    }
+}
+
 void count_foreign_malloc() noexcept
 {
     if (CountFile* const file = current_file()) {

@@ -41,5 +41,6 @@ void count_failed_realloc(std::uint64_t old_address) noexcept;
 void count_in_forked_child() noexcept;
 
 void count_foreign_malloc() noexcept;
+void count_heap_pages(std::uint64_t bytes) noexcept;
 
 }  // namespace memsweep::trace::recorder

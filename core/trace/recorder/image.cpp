@@ -492,6 +492,17 @@ void count_lost_event() noexcept
     }
 }
 
+void note_heap_pages(std::uint64_t bytes) noexcept
+{
+    if (is_counting) {
+        count_heap_pages(bytes);
+    }
+    const bool sees_all = !the_choice.selects();
+    if (sees_all && image != nullptr && image->facts != nullptr) {
+        image->facts->heap_pages_bytes = bytes;
+    }
+}
+
 void note_foreign_malloc() noexcept
 {
     if (is_counting) {

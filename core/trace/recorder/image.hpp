@@ -30,5 +30,6 @@ void count_lost_event() noexcept;
 [[nodiscard]] const Choice& choice() noexcept;
 [[nodiscard]] const TickClock& tick_clock() noexcept;
 void note_foreign_malloc() noexcept;
+void note_heap_pages(std::uint64_t bytes) noexcept;
 
 }  // namespace memsweep::trace::recorder

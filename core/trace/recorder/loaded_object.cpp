@@ -41,6 +41,7 @@ LoadedObject::LoadedObject(const dl_phdr_info& info) noexcept : base_{info.dlpi_
         if (part.p_type == PT_LOAD) {
             begin_ = std::min(begin_, from);
             end_ = std::max(end_, from + part.p_memsz);
+            writable_bytes_ += (part.p_flags & PF_W) != 0 ? part.p_memsz : 0;
         } else if (part.p_type == PT_GNU_RELRO) {
             relro_begin_ = from;
             relro_end_ = from + part.p_memsz;

@@ -19,7 +19,7 @@ namespace memsweep::trace::recorder {
 
 class LoadedObject {
   public:
-    LoadedObject() = default;
+    constexpr LoadedObject() = default;
     explicit LoadedObject(const dl_phdr_info& info) noexcept;
     // The one that this address lies in; one that has nothing where there is none.
     [[nodiscard]] static LoadedObject holding(const void* address) noexcept;
@@ -44,6 +44,7 @@ class LoadedObject {
         const auto at = reinterpret_cast<std::uintptr_t>(address);
         return at >= begin_ && at < end_;
     }
+    [[nodiscard]] std::size_t writable_bytes() const noexcept { return writable_bytes_; }  // its data, as loaded
     [[nodiscard]] bool is(const LoadedObject& other) const noexcept { return begin_ == other.begin_; }
     // Null: it has none of that name.
     [[nodiscard]] void* definition(const char* symbol) const noexcept;
@@ -108,6 +109,7 @@ class LoadedObject {
     std::uintptr_t base_{};
     std::uintptr_t begin_{};
     std::uintptr_t end_{};
+    std::size_t writable_bytes_{};
     std::uintptr_t relro_begin_{};
     std::uintptr_t relro_end_{};
     const ElfW(Sym) * symbols_{};

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 
 #include "core/trace/recorder/allocator_calls.hpp"
+#include "core/trace/recorder/heap_pages.hpp"
 #include "core/trace/recorder/image.hpp"
 #include "core/trace/recorder/noted_calls.hpp"
 #include "core/trace/recorder/operators.hpp"
@@ -49,18 +50,31 @@ bool is_foreign(void* function) noexcept
            ::dladdr(reinterpret_cast<void*>(&is_foreign), &us) != 0 && owner.dli_fbase != us.dli_fbase;
 }
 
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): a preloaded library has no main to own it
+pid_t first_process;
+
 // A program that never allocates is in the recording too.
 __attribute__((constructor)) void begin() noexcept
 {
     find_real_calls();
     note_objects_at_start();
+    note_mapping(nullptr, 0, 0);  // it looks for the allocator
     redirect_allocator_calls();
     if (current->state == LogState::unset) {
         attach_thread();
     }
     ::pthread_atfork(nullptr, nullptr, in_forked_child);
+    first_process = ::getpid();
     if (is_foreign(::dlsym(RTLD_DEFAULT, "malloc"))) {
         note_foreign_malloc();
+    }
+}
+
+// Not of a forked child, whose pages are its parent's.
+__attribute__((destructor)) void end() noexcept
+{
+    if (first_process == ::getpid()) {
+        note_heap_pages(heap_pages_bytes());
     }
 }
 
@@ -164,13 +178,12 @@ MEMSWEEP_PRELOADED void* mmap(void* hint, std::size_t bytes, int protection, int
     if (at != MAP_FAILED && (flags & MAP_ANONYMOUS) != 0) {
         record<Call::map>(place(at), bytes);
     }
+    note_mapping(__builtin_return_address(0), bytes, flags);
     return at;
 }
 
 MEMSWEEP_PRELOADED void* mmap64(void* hint, std::size_t bytes, int protection, int flags, int fd, off_t offset)
-{
-    return mmap(hint, bytes, protection, flags, fd, offset);
-}
+    __attribute__((alias("mmap")));
 
 MEMSWEEP_PRELOADED int munmap(void* at, std::size_t bytes)
 {
@@ -192,6 +205,7 @@ MEMSWEEP_PRELOADED void* mremap(void* at, std::size_t before, std::size_t after,
     if (moved != MAP_FAILED) {
         record<Call::unmap>(place(at), before);
         record<Call::map>(place(moved), after);
+        note_mapping(__builtin_return_address(0), after, MAP_PRIVATE);
     }
     return moved;
 }
@@ -200,6 +214,7 @@ MEMSWEEP_PRELOADED int pthread_create(pthread_t* thread, const pthread_attr_t* a
                                       void* argument)
 {
     expect_threads();
+    note_thread(attributes);
     return real.pthread_create(thread, attributes, run, argument);
 }
 // NOLINTEND(readability-identifier-naming,bugprone-reserved-identifier)

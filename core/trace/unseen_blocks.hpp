@@ -1,0 +1,21 @@
+// Whether a recording can have seen what its process did: the pages that are nothing but blocks
+// (recorder/heap_pages.hpp) against the blocks that were recorded.
+#pragma once
+
+#include <cstdint>
+
+namespace memsweep::trace {
+
+// An allocator needs less than this beside its blocks; what it keeps of a little is no sign.
+inline constexpr std::uint64_t heap_pages_worth_a_word = 4U << 20U;
+
+// More than twice what was live at most: an allocator's rounding and its holes are not as much. Its least block and a
+// header are 64 bytes, also of a block of one byte.
+[[nodiscard]] constexpr bool has_unseen_blocks(std::uint64_t heap_pages_bytes, std::uint64_t peak_live_bytes,
+                                               std::uint64_t allocations) noexcept
+{
+    return heap_pages_bytes > heap_pages_worth_a_word &&
+           (heap_pages_bytes - heap_pages_worth_a_word) / 2 > peak_live_bytes + 32 * allocations;
+}
+
+}  // namespace memsweep::trace
