@@ -91,6 +91,7 @@ void resized(void* block, Size bytes) noexcept
     record<Call::realloc>(place(block), bytes, place(block));
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): lists of parameters and of arguments
 #define MEMSWEEP_GIVES(name, parameters, arguments, ...)                                                               \
     struct name##_call {                                                                                               \
         static inline void*(*real)parameters = nullptr;                                                                \
@@ -140,6 +141,8 @@ void resized(void* block, Size bytes) noexcept
             return problem;                                                                                            \
         }                                                                                                              \
     };
+
+// NOLINTEND(bugprone-macro-parentheses)
 
 // Other names of the C library's, and those of C23, where an allocator has them.
 #define MEMSWEEP_CALLS_OF_C(GIVES, MOVES, TAKES, FILLS, OWN)                                                           \

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
 #include <link.h>
 
@@ -102,8 +103,8 @@ class LoadedObject {
     [[nodiscard]] Type* at(std::uintptr_t address) const noexcept
     {
         // The kernel's own object is not relocated.
-        return reinterpret_cast<Type*>(address < base_ ? address + base_
-                                                       : address);  // NOLINT(performance-no-int-to-ptr)
+        const std::uintptr_t place = address < base_ ? address + base_ : address;
+        return reinterpret_cast<Type*>(place);  // NOLINT(performance-no-int-to-ptr): what the linker wrote
     }
 
     std::uintptr_t base_{};

@@ -168,6 +168,7 @@ void note_objects_at_start() noexcept
 
 }  // namespace memsweep::trace::recorder
 
+// NOLINTBEGIN(bugprone-macro-parentheses): types, and lists of parameters
 #define MEMSWEEP_OPERATOR(symbol, result, signature, parameters, arguments)                                            \
     namespace {                                                                                                        \
     struct symbol##_door : Operator<symbol##_door, result signature> {                                                 \
@@ -178,6 +179,7 @@ void note_objects_at_start() noexcept
     {                                                                                                                  \
         return symbol##_door::goes_to.load(std::memory_order_acquire) arguments;                                       \
     }
+// NOLINTEND(bugprone-macro-parentheses)
 #define MEMSWEEP_NEW(symbol) MEMSWEEP_OPERATOR(symbol, void*, (std::size_t), (std::size_t bytes), (bytes))
 #define MEMSWEEP_NEW_WITH(symbol, type)                                                                                \
     MEMSWEEP_OPERATOR(symbol, void*, (std::size_t, type), (std::size_t bytes, type how), (bytes, how))
