@@ -68,7 +68,7 @@ std::string fits(const FitReport& report)
 std::string live_text(const FitReport& report)
 {
     return fmt::format("{} that {} live at the peak", base::format_size(report.granted_peak),
-                       report.refusals == 0 ? "are" : "would be");
+                       report.granted_peak == report.live_peak ? "are" : "would be");
 }
 
 // "needs 3.68 GiB under pytorch; at 3 GiB the 40.0 MiB block of event 5,765 fails, t = 1.20 s"
@@ -90,10 +90,11 @@ std::string text_of_many(const FitReport& report, const std::vector<std::string>
     const auto [least, most] = std::ranges::minmax_element(report.policies, {}, &trace::PolicyFit::capacity);
     const std::size_t policies = report.policies.size();
     if (!report.options.capacity) {
-        return report.refusals == 0 ? fmt::format("{} {} to {}; {} are live at the peak", needs(report),
-                                                  need_of(*least), need_of(*most), base::format_size(report.live_peak))
-                                    : fmt::format("{} {} to {}, with the {}", needs(report), need_of(*least),
-                                                  need_of(*most), live_text(report));
+        return report.granted_peak == report.live_peak
+                   ? fmt::format("{} {} to {}; {} are live at the peak", needs(report), need_of(*least), need_of(*most),
+                                 base::format_size(report.live_peak))
+                   : fmt::format("{} {} to {}, with the {}", needs(report), need_of(*least), need_of(*most),
+                                 live_text(report));
     }
     if (fitting.empty()) {
         return fmt::format("fits into {} under none of {} policies; the least that one needs is {}",

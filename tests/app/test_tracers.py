@@ -121,6 +121,13 @@ class Ltrace(Imports):
                   "7 app->_Znwm(9, 1, 0, 0 <unfinished ...>\n7 <... _Znwm resumed> ) = 0x30\n")
         self.check(nested, {"allocations": 4, "frees": 2, "bytes_allocated": 2 + 300 + 5 + 9, "bad_lines": 0, "unknown_frees": 0})
 
+    def test_one_call_by_both_of_its_names(self):
+        """What -x prints: the call through the program's table, and the library's function within it."""
+        log = ("7 reallocarray(0, 10, 30, 0xf0 <unfinished ...>\n7 reallocarray@libc.so.6(0, 10, 30, 0xf0 <unfinished ...>\n"
+               "7 realloc@libc.so.6(0, 300) = 0x10\n7 <... reallocarray resumed> ) = 0x10\n7 <... reallocarray resumed> ) = 0x10\n"
+               "7 free(0x10 <unfinished ...>\n7 free@libc.so.6(0x10) = <void>\n7 <... free resumed> ) = <void>\n")
+        self.check(log, {"allocations": 1, "frees": 1, "bytes_allocated": 300, "bad_lines": 0, "unknown_frees": 0})
+
     def test_a_log_that_is_whole_is_believed(self):
         for log in ("7 +++ exited (status 0) +++\n", "+++ exited (status 0) +++", "12:00:00 +++ killed by SIGKILL +++\n"):
             self.check(log, {"events": 0, "bad_lines": 0})

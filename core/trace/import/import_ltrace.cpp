@@ -48,6 +48,12 @@ LineHead head_of(std::string_view line)
     return head;
 }
 
+// "malloc@libc.so.6" of -x, which its resumed line calls "malloc".
+std::string_view without_object(std::string_view name)
+{
+    return name.substr(0, name.find('@'));
+}
+
 bool ends_process(std::string_view text)
 {
     return text.starts_with("+++ exited") || text.starts_with("+++ killed");
@@ -166,7 +172,7 @@ class LtraceLines {
     const char* begin(std::uint32_t process, CallShape shape, std::string_view name, std::string_view arguments)
     {
         std::vector<OpenCall>& calls = open_[process];
-        OpenCall call{.name = std::string{name}, .shape = shape, .arguments = std::string{arguments}};
+        OpenCall call{.name = std::string{without_object(name)}, .shape = shape, .arguments = std::string{arguments}};
         const OpenCall* const outer = calls.empty() ? nullptr : &calls.back();
         call.counts = outer == nullptr || !outer->hides;
         call.hides = !call.counts || (shape != CallShape::free && shape != CallShape::untold && !may_throw(name));
@@ -194,7 +200,7 @@ class LtraceLines {
         if (mark == std::string_view::npos) {
             return nullptr;
         }
-        const std::string_view name = text.substr(0, mark);
+        const std::string_view name = without_object(text.substr(0, mark));
         const auto shape = shape_of(name);
         if (!shape) {
             return nullptr;  // of a call that allocates nothing
