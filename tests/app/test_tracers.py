@@ -127,6 +127,10 @@ class Ltrace(Imports):
                "7 realloc@libc.so.6(0, 300) = 0x10\n7 <... reallocarray resumed> ) = 0x10\n7 <... reallocarray resumed> ) = 0x10\n"
                "7 free(0x10 <unfinished ...>\n7 free@libc.so.6(0x10) = <void>\n7 <... free resumed> ) = <void>\n")
         self.check(log, {"allocations": 1, "frees": 1, "bytes_allocated": 300, "bad_lines": 0, "unknown_frees": 0})
+        name = "operator new(unsigned long)"
+        log = (f"7 {name}(4, 0x8, 0, 0 <unfinished ...>\n7 {name}@libstdc++.so.6(4, 0x8, 0, 0 <unfinished ...>\n7 malloc@libc.so.6(4) = 0x10\n"
+               f"7 <... {name} resumed> ) = 0x10\n7 <... {name} resumed> ) = 0x10\n")
+        self.check(log, {"allocations": 1, "bytes_allocated": 4, "bad_lines": 0, "duplicate_allocations": 0})
 
     def test_a_log_that_is_whole_is_believed(self):
         for log in ("7 +++ exited (status 0) +++\n", "+++ exited (status 0) +++", "12:00:00 +++ killed by SIGKILL +++\n"):

@@ -198,10 +198,10 @@ std::optional<TracedCall> call_at(std::string_view text)
     const std::string_view callee = text.substr(begin, open - begin);
     if (callee.starts_with("operator ")) {  // its types stand before its arguments
         const std::size_t close = text.find(')', open);
-        if (close == std::string_view::npos || text.substr(close + 1, 1) != "(") {
+        open = close == std::string_view::npos ? close : text.find('(', close + 1);
+        if (open == std::string_view::npos || (text[close + 1] != '(' && text[close + 1] != '@')) {
             return std::nullopt;
         }
-        open = close + 1;
     }
     const std::string_view name = trimmed(text.substr(begin, open - begin));
     return name.empty() ? std::nullopt : std::optional{TracedCall{name, text.substr(open + 1)}};
