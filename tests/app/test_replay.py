@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from memsweep_cli import SOURCE, CliTest, sanitized
+from memsweep_cli import SOURCE, CliTest, environment, sanitized
 
 SQLITE = SOURCE / "scenarios/traces/sqlite.mst"
 FAST = ["-n", "2", "--warmup", "0", "--settle", "0s"]
@@ -94,7 +94,7 @@ class Replay(CliTest):
         """Settings in braces and the caller's own variables reach the worker, and stand in the result."""
         trace = self.small()
         result = json.loads(self.expect(0, "replay", str(trace), "--on", "glibc{arena_max=2,tcache_count=0},glibc", "--no-latency", *FAST,
-                                        "-f", "json", env={"GLIBC_TUNABLES": "glibc.malloc.mxfast=0"}).text)
+                                        "-f", "json", env=environment(GLIBC_TUNABLES="glibc.malloc.mxfast=0")).text)
         variables = {case["params"]["on"]: case["allocator"]["environment"] for case in result["cases"]}
         self.assertEqual(variables["glibc"], {"GLIBC_TUNABLES": "glibc.malloc.mxfast=0"})
         self.assertEqual(variables["glibc{arena_max=2,tcache_count=0}"],
