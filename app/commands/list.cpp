@@ -96,11 +96,11 @@ Expected<Listing> list_cases(const ListCommand& command)
 
 Expected<Listing> list_metrics(const ListCommand& /*command*/)
 {
-    Listing listing{{"name", "of", "unit", "better", "class", "provenance", "meaning"}, {}};
+    Listing listing{{"name", "of", "unit", "better", "class", "provenance", "role", "meaning"}, {}};
     const auto add = [&listing](std::string_view of, std::span<const model::MetricInfo> catalog) {
         for (const model::MetricInfo& info : catalog) {
             add_row(listing, info.name, of, name_of(info.unit), name_of(info.better), name_of(info.metric_class),
-                    name_of(info.provenance), info.meaning);
+                    name_of(info.provenance), name_of(info.role), info.meaning);
         }
     };
     add("repetition", model::metric_catalog());

@@ -273,11 +273,20 @@ class Comparer {
     [[nodiscard]] std::string_view why_informational(const MetricComparison& result) const
     {
         const std::string& metric = result.metric;
-        if (model::describes_machine(metric)) {
+        switch (model::role_of(metric)) {
+        case model::Role::machine:
             return "what the machine costs, not what the case does";
-        }
-        if (model::explains_time(metric)) {
+        case model::Role::time_part:
             return "a part of the time, which is judged as a whole";
+        case model::Role::context:
+            if (!is_named(*criteria_, metric)) {
+                return "it explains the others; --metric or --threshold judges it";
+            }
+            break;
+        case model::Role::headline:
+        case model::Role::outcome:
+        case model::Role::event:
+            break;
         }
         if (criteria_->informational_units.contains(result.unit)) {
             return "metrics in this unit are asked to be shown only";
@@ -425,6 +434,11 @@ bool is_change(Verdict verdict)
     constexpr std::array changes{Verdict::regressed, Verdict::improved,      Verdict::added,
                                  Verdict::missing,   Verdict::newly_failing, Verdict::fixed};
     return std::ranges::find(changes, verdict) != changes.end();
+}
+
+bool is_named(const Criteria& criteria, const std::string& metric)
+{
+    return criteria.only.contains(metric) || criteria.thresholds.contains(metric);
 }
 
 Outcome outcome(const Comparison& comparison)

@@ -30,10 +30,13 @@ using MetricNames = std::set<std::string, std::less<>>;
 struct Criteria {
     Thresholds thresholds;
     MetricNames only;                             // empty: every metric
-    MetricNames informational;                    // shown and never judged, beside those that describe the machine
+    MetricNames informational;                    // shown and never judged, beside those whose role says so
     bool points{};                                // also what named points measured, as POINT.METRIC
     std::set<model::Unit> informational_units{};  // every metric in one of these is shown and never judged
 };
+
+// Whether somebody asked for this metric by its name: those are judged whose role is only to explain, too.
+[[nodiscard]] bool is_named(const Criteria& criteria, const std::string& metric);
 
 struct MetricComparison {
     std::size_t pair{};  // of the pairs compared: its index

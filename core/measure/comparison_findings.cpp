@@ -180,7 +180,7 @@ void add_machine(const Comparison& comparison, std::vector<Finding>& findings)
         return std::max(metric.shift->estimate, 1 / metric.shift->estimate);
     };
     for (const MetricComparison& metric : comparison.metrics) {
-        if (!model::describes_machine(metric.metric) || !metric.shift || !metric.shift->is_ratio ||
+        if (model::role_of(metric.metric) != model::Role::machine || !metric.shift || !metric.shift->is_ratio ||
             !metric.shift->interval || comparison.is_between) {
             continue;
         }

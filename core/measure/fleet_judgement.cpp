@@ -250,7 +250,8 @@ FleetJudgement judge_fleet(const Fleet& fleet)
     out.tests.resize(fleet.hosts.size());
     find_kinds(fleet, out);
     for (std::size_t metric = 0; metric < fleet.metrics.size(); ++metric) {
-        if (model::explains_time(fleet.metrics[metric].name)) {
+        if (const model::Role role = model::role_of(fleet.metrics[metric].name);
+            role == model::Role::time_part || role == model::Role::context) {
             continue;
         }
         for (std::size_t kind = 0; kind < out.kinds.size(); ++kind) {

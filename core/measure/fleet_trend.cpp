@@ -217,6 +217,13 @@ base::Expected<FleetTrend> compare_fleets(const NamedFleet& base, const NamedFle
                            .candidate = median(pairs.candidate),
                            .shift = median_shift(shifts, is_ratio)};
         observed.push_back({metric.unit, metric.better, threshold, change.base, change.candidate});
+        const model::Role role = model::role_of(metric.name);
+        if (role == model::Role::context && !thresholds.contains(metric.name)) {
+            change.verdict = Verdict::informational;
+            change.why = "it explains the others; --threshold judges it";
+            trend.changes.push_back(std::move(change));
+            continue;
+        }
         if (metric.metric_class == model::MetricClass::exact) {
             Judgement judgement = judge_exact(observed.back());
             change.verdict = judgement.verdict;
@@ -227,7 +234,7 @@ base::Expected<FleetTrend> compare_fleets(const NamedFleet& base, const NamedFle
         } else {
             open.push_back({trend.changes.size(), sign_p(shifts, is_ratio ? 1 : 0)});
         }
-        if (is_ratio && metric.metric_class == model::MetricClass::noisy && !model::explains_time(metric.name)) {
+        if (is_ratio && metric.metric_class == model::MetricClass::noisy && role != model::Role::time_part) {
             add_outlying(before, metric, pairs, shifts, threshold, trend, tests);
         }
         trend.changes.push_back(std::move(change));

@@ -79,7 +79,9 @@ std::optional<Change> change_at(const Trend& trend, const Sequence& sequence, st
     if (judgement.verdict != Verdict::regressed && judgement.verdict != Verdict::improved) {
         return std::nullopt;
     }
-    change.verdict = model::describes_machine(trend.metric) ? Verdict::informational : judgement.verdict;
+    const model::Role role = model::role_of(trend.metric);
+    change.verdict =
+        role == model::Role::machine || role == model::Role::context ? Verdict::informational : judgement.verdict;
     change.why = std::move(judgement.why);
     return change;
 }

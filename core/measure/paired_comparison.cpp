@@ -15,19 +15,9 @@ using model::CaseReport;
 using model::Metric;
 using model::MetricClass;
 
-constexpr std::array<std::string_view, 8> judged_metrics{"wall_time",       "cpu_time",      "working_set_peak",
-                                                         "instructions",    "allocations",   "allocated_bytes",
-                                                         "live_bytes_peak", "live_bytes_end"};
-
-bool is_asked_for_by_name(const std::string& metric, const Criteria& criteria)
-{
-    return criteria.only.contains(metric) || criteria.thresholds.contains(metric);
-}
-
 bool is_asked_for(const std::string& metric, const Criteria& criteria)
 {
-    return is_asked_for_by_name(metric, criteria) ||
-           (criteria.only.empty() && std::ranges::find(judged_metrics, metric) != judged_metrics.end());
+    return is_named(criteria, metric) || (criteria.only.empty() && model::role_of(metric) == model::Role::headline);
 }
 
 Criteria narrowed(const model::RunReport& report, Criteria criteria)
@@ -133,7 +123,7 @@ void stop_waiting_for_wall_time(Comparison& comparison, const Criteria& criteria
 {
     for (MetricComparison& metric : comparison.metrics) {
         const bool open = metric.verdict == Verdict::inconclusive || metric.verdict == Verdict::insufficient;
-        if (metric.metric != "wall_time" || !open || metric.hidden || is_asked_for_by_name(metric.metric, criteria)) {
+        if (metric.metric != "wall_time" || !open || metric.hidden || is_named(criteria, metric.metric)) {
             continue;
         }
         const MetricComparison* const processor = verdict_on(comparison, metric.pair, "cpu_time");

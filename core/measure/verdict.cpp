@@ -51,8 +51,6 @@ struct NamedThreshold {
 // Times of one event lie between two readings of the clock, which take some 20 ns each and come in steps: draining
 // nothing takes 50 to 150 ns, and no 5 % of that is a change.
 constexpr Threshold one_event{0.05, 100e-9};
-constexpr std::array<std::string_view, 6> of_one_event{"drain_time",          "release_latency", "release_latency_p95",
-                                                       "release_latency_max", "gc_pause_time",   "gc_pause_max"};
 constexpr std::array<NamedThreshold, 5> named{{{"minor_faults", {0.02, 64}},
                                                {"faults_over_expected", {0.02, 64}},
                                                {"faults_per_op", {0.02, 1}},
@@ -178,7 +176,7 @@ Threshold default_threshold(std::string_view metric, Unit unit, model::MetricCla
 
 bool is_of_one_event(std::string_view metric)
 {
-    return std::ranges::find(of_one_event, without_point(metric)) != of_one_event.end();
+    return model::role_of(without_point(metric)) == model::Role::event;
 }
 
 Threshold threshold_for(const Thresholds& chosen, std::string_view metric, Unit unit, model::MetricClass metric_class)

@@ -10,30 +10,30 @@ namespace memsweep::model {
 namespace {
 
 constexpr std::array<MetricInfo, metric_count> metrics{{
-#define MEMSWEEP_METRIC(name, unit, better, metric_class, provenance, meaning)                                         \
-    {#name, Unit::unit, Better::better, MetricClass::metric_class, Provenance::provenance, meaning},
+#define MEMSWEEP_METRIC(name, unit, better, metric_class, provenance, role, meaning)                                   \
+    {#name, Unit::unit, Better::better, MetricClass::metric_class, Provenance::provenance, Role::role, meaning},
 #include "core/model/metrics.inc"
 #undef MEMSWEEP_METRIC
 }};
 
 constexpr std::array<MetricInfo, 9> point_metrics{{
-    {"live_bytes", Unit::bytes, Better::lower, MetricClass::exact, Provenance::measured,
+    {"live_bytes", Unit::bytes, Better::lower, MetricClass::exact, Provenance::measured, Role::outcome,
      "acquired minus released, by exact counters"},
-    {"floating_bytes", Unit::bytes, Better::lower, MetricClass::exact, Provenance::measured,
+    {"floating_bytes", Unit::bytes, Better::lower, MetricClass::exact, Provenance::measured, Role::outcome,
      "live natively but unreachable for the program"},
-    {"working_set", Unit::bytes, Better::lower, MetricClass::noisy, Provenance::measured,
+    {"working_set", Unit::bytes, Better::lower, MetricClass::noisy, Provenance::measured, Role::outcome,
      "resident set, huge pages included"},
-    {"working_set_delta", Unit::bytes, Better::lower, MetricClass::noisy, Provenance::derived,
+    {"working_set_delta", Unit::bytes, Better::lower, MetricClass::noisy, Provenance::derived, Role::outcome,
      "working_set against the repetition's baseline"},
-    {"minor_faults", Unit::one, Better::lower, MetricClass::noisy, Provenance::measured,
+    {"minor_faults", Unit::one, Better::lower, MetricClass::noisy, Provenance::measured, Role::outcome,
      "since the repetition began, samples excluded"},
-    {"major_faults", Unit::one, Better::lower, MetricClass::noisy, Provenance::measured,
+    {"major_faults", Unit::one, Better::lower, MetricClass::noisy, Provenance::measured, Role::outcome,
      "since the repetition began, samples excluded"},
-    {"queue_depth", Unit::one, Better::lower, MetricClass::noisy, Provenance::measured,
+    {"queue_depth", Unit::one, Better::lower, MetricClass::noisy, Provenance::measured, Role::outcome,
      "arrays found unreachable and waiting for release"},
-    {"pool_idle_bytes", Unit::bytes, Better::lower, MetricClass::exact, Provenance::measured,
+    {"pool_idle_bytes", Unit::bytes, Better::lower, MetricClass::exact, Provenance::measured, Role::outcome,
      "held by a pool, in use by nobody"},
-    {"huge_page_bytes", Unit::bytes, Better::higher, MetricClass::noisy, Provenance::measured,
+    {"huge_page_bytes", Unit::bytes, Better::higher, MetricClass::noisy, Provenance::measured, Role::outcome,
      "transparent huge pages (AnonHugePages) against the baseline"},
 }};
 
@@ -61,16 +61,10 @@ std::optional<MetricId> metric_id(std::string_view name)
     return found == nullptr ? std::nullopt : std::optional{static_cast<MetricId>(found - metrics.data())};
 }
 
-bool describes_machine(std::string_view metric)
+Role role_of(std::string_view metric)
 {
-    return metric == "fault_cost" || metric == "huge_fault_cost" || metric == "shared_fault_cost" ||
-           metric == "refault_cost";
-}
-
-bool explains_time(std::string_view metric)
-{
-    return metric == "fault_time" || metric == "allocator_time" || metric == "collector_wait_time" ||
-           metric == "run_delay_time" || metric == "kernel_time" || metric == "other_time";
+    const MetricInfo* const found = find_metric(metrics, metric);
+    return found == nullptr ? Role::outcome : found->role;
 }
 
 }  // namespace memsweep::model

@@ -46,6 +46,19 @@ inline constexpr auto name_table<Provenance> = std::to_array<Named<Provenance>>(
     {Provenance::modelled, "modelled", "follows a runtime profile's rule, not an observation"},
 });
 
+// What a metric is for. Whoever judges or shows metrics asks for it here and keeps no list of names.
+enum class Role : std::uint8_t { headline, outcome, event, time_part, context, machine };
+
+template <>
+inline constexpr auto name_table<Role> = std::to_array<Named<Role>>({
+    {Role::headline, "headline", "what a program costs as a whole: judged by every comparison, that of rounds too"},
+    {Role::outcome, "outcome", "judged between results, shown of rounds"},
+    {Role::event, "event", "a time of one event: judged as an outcome, with room for two readings of the clock"},
+    {Role::time_part, "time_part", "a part of the time of a case: shown beside the time, which is judged as a whole"},
+    {Role::context, "context", "explains the others, and follows what else the machine does: judged where it is named"},
+    {Role::machine, "machine", "what the machine costs, not what the case does: shown, never judged"},
+});
+
 struct Summary {
     std::uint64_t n{};
     double min{}, max{}, mean{}, median{};
@@ -74,6 +87,7 @@ struct MetricInfo {
     Better better;
     MetricClass metric_class;
     Provenance provenance;
+    Role role;
     std::string_view meaning;
 };
 
@@ -81,10 +95,8 @@ struct MetricInfo {
 [[nodiscard]] std::span<const MetricInfo> point_catalog();   // of a named point
 [[nodiscard]] const MetricInfo* find_metric(std::span<const MetricInfo> catalog, std::string_view name);
 
-// Says what this machine costs rather than what the case does: shown beside a comparison, never judged by it.
-[[nodiscard]] bool describes_machine(std::string_view metric);
-
-// A part of the time of a case: shown beside a comparison, which judges the time as a whole.
-[[nodiscard]] bool explains_time(std::string_view metric);
+// By the name of a metric of a whole repetition. What the catalogue does not know, a later version's metric or that of
+// a named point, is an outcome.
+[[nodiscard]] Role role_of(std::string_view metric);
 
 }  // namespace memsweep::model

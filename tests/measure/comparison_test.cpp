@@ -171,6 +171,32 @@ TEST_CASE("a counter that differs by less than is shown is shown in full", "[uni
     CHECK_THAT(only(more).why, Contains("800000001 instead of 800000000 B"));
 }
 
+TEST_CASE("a gate judges a metric by its role, unless somebody names it", "[unit]")
+{
+    for (const model::MetricInfo& info : model::metric_catalog()) {
+        CAPTURE(info.name);
+        const std::string name{info.name};
+        const double worse = info.better == model::Better::lower ? 4 : 0.25;
+        const std::vector<double> large = scaled(ten, 1e9);
+        const std::vector base{metric(name, large)};
+        const std::vector candidate{metric(name, scaled(large, worse))};
+        const auto verdict = [&](const Criteria& criteria) { return only(compare(base, candidate, criteria)).verdict; };
+        const bool is_judged =
+            info.role == model::Role::headline || info.role == model::Role::outcome || info.role == model::Role::event;
+        CHECK(verdict({}) == (is_judged ? Verdict::regressed : Verdict::informational));
+        Criteria shown;
+        shown.only = {name};
+        Criteria limited;
+        limited.thresholds[name] = {0.05, 0};
+        const bool is_named = is_judged || info.role == model::Role::context;
+        CHECK(verdict(shown) == (is_named ? Verdict::regressed : Verdict::informational));
+        CHECK(verdict(limited) == (is_named ? Verdict::regressed : Verdict::informational));
+    }
+    CHECK(model::role_of("context_switches") == model::Role::context);
+    CHECK(model::role_of("pressure") == model::Role::context);
+    CHECK(model::role_of("a_metric_of_a_later_version") == model::Role::outcome);
+}
+
 TEST_CASE("every metric of an informational unit is shown and not judged", "[unit]")
 {
     const std::vector base{metric("wall_time", ten), metric("release_latency_p95", ten), metric("call_time_max", ten),

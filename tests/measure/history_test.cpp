@@ -217,3 +217,16 @@ TEST_CASE("a run without a value leaves a gap, and its neighbours are judged", "
     REQUIRE(count.changes.size() == 1);
     CHECK(count.changes[0].run == 5);
 }
+
+TEST_CASE("a history shows what only explains, and judges it not", "[unit]")
+{
+    std::vector<model::RunReport> reports;
+    for (std::size_t run = 0; run < 20; ++run) {
+        const double often = (run < 10 ? 1 : 3) * (1000 + static_cast<double>(run % 3));
+        reports.push_back(run_of(run, {metric("context_switches", {often}), metric("minor_faults", {often})}));
+    }
+    const History history = only_history(reports);
+    REQUIRE(trend(history, "context_switches").changes.size() == 1);
+    CHECK(trend(history, "context_switches").changes.front().verdict == Verdict::informational);
+    CHECK(trend(history, "minor_faults").changes.front().verdict == Verdict::regressed);
+}
