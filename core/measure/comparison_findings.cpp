@@ -212,7 +212,11 @@ std::string effect_sentence(const MetricComparison& metric)
     const Shift& shift = *metric.shift;
     const auto shown = [&](double value) { return signed_change(metric.unit, shift.is_ratio, value, 2); };
     if (!shift.interval) {
-        return fmt::format("effect: {}{}", shown(shift.estimate),
+        const double change = *metric.candidate_median - *metric.base_median;
+        const std::string difference = shift.is_ratio && change != 0
+                                           ? fmt::format(" ({})", format_difference(metric.unit, change))
+                                           : std::string{};
+        return fmt::format("effect: {}{}{}", shown(shift.estimate), difference,
                            metric.metric_class == model::MetricClass::exact
                                ? " of the medians; an exact counter needs no interval"
                                : "; too few values for an interval");

@@ -40,15 +40,18 @@ Observed observed(const Trend& trend, double before, double after)
     return {trend.unit, trend.better, trend.threshold, before, after};
 }
 
-// An exact counter is on another level as soon as its median is another one.
+// An exact counter is on another level as soon as its median is another one, by more than is forgiven. Each run is held
+// against the last level and not against the run before it, lest it drift away in small steps.
 void judge_exact_trend(Trend& trend)
 {
     const Sequence sequence = sequence_of(trend);
+    std::size_t level = 0;
     for (std::size_t i = 1; i < sequence.runs.size(); ++i) {
-        const double before = sequence.medians[i - 1];
+        const double before = sequence.medians[level];
         const double after = sequence.medians[i];
         Judgement judgement = judge_exact(observed(trend, before, after));
         if (judgement.verdict != Verdict::same) {
+            level = i;
             trend.changes.push_back({.run = sequence.runs[i],
                                      .verdict = judgement.verdict,
                                      .before = before,

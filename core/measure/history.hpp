@@ -6,7 +6,8 @@
 // Sources  change_points.hpp for what varies, one family over all metrics of a history: Benjamini-Hochberg over each
 //          one's surest cut, and every further cut at the level that this leaves (Benjamini and Bogomolov 2014). A cut
 //          is a change when its size and its interval say so too, exactly as in a comparison of both sides of it
-//          (verdict.hpp). An exact counter changes wherever its median does. Nothing is drawn at random.
+//          (verdict.hpp). An exact counter changes where its median leaves the last level by more than
+//          its threshold. Nothing is drawn at random.
 // Memory   of a result only its medians are kept.
 // Errors   none: what cannot be judged has no changes, and `why` says so.
 #pragma once

@@ -114,7 +114,8 @@ class Changes {
     [[nodiscard]] double allowed(const Threshold& threshold, double times) const
     {
         const double of_base = std::fabs(base_median_);
-        const double in_unit = times * std::max(threshold.relative * of_base, threshold.absolute);
+        const double in_unit =
+            times * std::max(std::min(threshold.relative * of_base, threshold.at_most), threshold.absolute);
         return is_ratio_ ? std::log1p(in_unit / of_base) : in_unit;
     }
 
@@ -271,13 +272,16 @@ Judgement judge_constants(std::span<const PairOfValues> rounds, const PairedQues
     return judgement;
 }
 
-// A counter that varies a little after all cannot be held to no change at all.
+// A counter that varies a little after all cannot be held to what one that repeats is held to. Half a percent, so that
+// 1 % is found.
 PairedQuestion of_varying(PairedQuestion question)
 {
-    constexpr Threshold varying_counter{0.01, 0};
-    if (question.metric_class == MetricClass::exact && question.threshold.relative <= 0 &&
-        question.threshold.absolute <= 0) {
-        question.threshold = varying_counter;
+    constexpr double varying_counter = 0.005;
+    const Threshold& asked = question.threshold;
+    const bool is_of_a_constant =
+        (asked.relative <= 0 && asked.absolute <= 0) || (std::isfinite(asked.at_most) && asked.relative > 0);
+    if (question.metric_class == MetricClass::exact && is_of_a_constant) {
+        question.threshold = {std::max(asked.relative, varying_counter), asked.absolute};
     }
     return question;
 }
@@ -293,7 +297,9 @@ bool is_constant_counter(std::span<const PairOfValues> rounds, const PairedQuest
 Threshold default_paired_threshold(std::string_view metric, model::Unit unit, MetricClass metric_class)
 {
     Threshold threshold = default_threshold(metric, unit, metric_class);
-    threshold.relative /= 2;
+    if (metric_class == MetricClass::noisy) {
+        threshold.relative /= 2;
+    }
     return threshold;
 }
 

@@ -44,6 +44,9 @@ using model::Unit;
 
 constexpr double mebibyte = 1024.0 * 1024.0;
 
+// A program's sizes are exact and yet follow what is not the program's: the length of its own name, of a folder's.
+constexpr Threshold exact_size{.relative = 0.001, .absolute = 0, .at_most = 4096};
+
 struct NamedThreshold {
     std::string_view metric;
     Threshold threshold;
@@ -140,16 +143,24 @@ std::string doubt(const Observed& observed, bool beyond_threshold, double q)
                             : fmt::format("more than the {} allowed, but the interval reaches no change", allowed);
 }
 
-// Two values of an exact counter; in full where rounding would hide that they differ.
-std::string instead_of(const Observed& observed)
+// Whether people would read this factor as no change.
+bool reads_as_none(double factor)
 {
-    const std::string to = format_value(observed.unit, observed.candidate_median);
-    const std::string from = format_value(observed.unit, observed.base_median);
-    if (to != from) {
-        return fmt::format("{} instead of {}", to, from);
-    }
-    return fmt::format("{} instead of {} {}", observed.candidate_median, observed.base_median,
-                       model::name_of(observed.unit));
+    return factor != 1 && format_factor(factor) == format_factor(1);
+}
+
+bool reads_as_none(const Shift& shift)
+{
+    return shift.is_ratio && reads_as_none(shift.estimate);
+}
+
+// Of two values: by how much they differ where rounding would hide that they do.
+std::string instead_of(Unit unit, double base_median, double candidate_median)
+{
+    std::string to = format_value(unit, candidate_median);
+    return base_median != 0 && reads_as_none(candidate_median / base_median)
+               ? fmt::format("{} ({})", format_difference(unit, candidate_median - base_median), to)
+               : fmt::format("{} instead of {}", to, format_value(unit, base_median));
 }
 
 bool can_show(std::size_t n, std::size_t m, std::size_t family)
@@ -162,7 +173,7 @@ bool can_show(std::size_t n, std::size_t m, std::size_t family)
 Threshold default_threshold(std::string_view metric, Unit unit, model::MetricClass metric_class)
 {
     if (metric_class == model::MetricClass::exact) {
-        return {};
+        return unit == Unit::bytes ? exact_size : Threshold{};
     }
     if (unit == Unit::bytes) {
         return {0.02, mebibyte};
@@ -188,7 +199,8 @@ Threshold threshold_for(const Thresholds& chosen, std::string_view metric, Unit 
 bool beyond(const Threshold& threshold, double base, double change)
 {
     const double size = std::fabs(change);
-    return size > threshold.relative * std::fabs(base) && size >= threshold.absolute && size > 0;
+    return size > std::min(threshold.relative * std::fabs(base), threshold.at_most) && size >= threshold.absolute &&
+           size > 0;
 }
 
 std::string to_text(const Threshold& threshold, Unit unit)
@@ -197,7 +209,10 @@ std::string to_text(const Threshold& threshold, Unit unit)
     if (threshold.relative <= 0) {
         return absolute;
     }
-    const std::string relative = format_percent(threshold.relative);
+    std::string relative = format_percent(threshold.relative);
+    if (std::isfinite(threshold.at_most)) {
+        relative += fmt::format(", at most {}", format_value(unit, threshold.at_most));
+    }
     return threshold.absolute > 0 ? fmt::format("{} and {}", relative, absolute) : relative;
 }
 
@@ -226,7 +241,7 @@ bool gates(Verdict verdict)
 Judgement judge_exact(const Observed& observed)
 {
     const double change = observed.candidate_median - observed.base_median;
-    const std::string shown = instead_of(observed);
+    const std::string shown = instead_of(observed.unit, observed.base_median, observed.candidate_median);
     if (!beyond(observed.threshold, observed.base_median, change)) {
         return {Verdict::same, change != 0 ? shown + ", which is allowed" : std::string{"no change"}};
     }
@@ -281,10 +296,24 @@ std::string signed_change(Unit unit, bool is_ratio, double value, int digits)
     return value >= 2 ? format_factor(value) + "x" : with_sign(percent, base::format_number(percent, digits) + " %");
 }
 
+std::string brief_shift_text(Unit unit, const Shift& shift, double base_median)
+{
+    if (!shift.is_ratio) {
+        return format_difference(unit, shift.estimate);
+    }
+    return reads_as_none(shift) ? format_difference(unit, (shift.estimate - 1) * base_median)
+                                : format_factor(shift.estimate) + "x";
+}
+
 std::string shift_text(Unit unit, const Shift& shift, double base_median, double candidate_median)
 {
     if (!shift.interval) {
-        return fmt::format("{} instead of {}", format_value(unit, candidate_median), format_value(unit, base_median));
+        return instead_of(unit, base_median, candidate_median);
+    }
+    if (reads_as_none(shift)) {
+        const auto percent = [&](double value) { return signed_change(unit, true, value, 2); };
+        return fmt::format("{} (95 % interval {} to {})", percent(shift.estimate), percent((*shift.interval)[0]),
+                           percent((*shift.interval)[1]));
     }
     const auto shown = [&](double value) {
         return shift.is_ratio ? format_factor(value) : format_difference(unit, value);

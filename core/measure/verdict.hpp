@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,27 +23,29 @@
 namespace memsweep::measure {
 
 // How large a change must be before it matters: relative and absolute at once, so that 1 page fault becoming 2 is not
-// reported as "+100 %".
+// reported as "+100 %". `at_most` ends what the relative part allows: 0.1 % of a gigabyte are too many to forgive.
 struct Threshold {
     double relative{};
     double absolute{};
+    double at_most{std::numeric_limits<double>::infinity()};
 };
 
 // By the name of the metric, or POINT.METRIC for a named point. A metric that is not named keeps its default.
 using Thresholds = std::map<std::string, Threshold, std::less<>>;
 
 // Times and bandwidths 5 %; noisy sizes (working set) 2 % and 1 MiB; minor faults 2 % and 64; faults per array 2 % and
-// 1; major faults 1; queue depth 5 % and 1; exact counters 0.
+// 1; major faults 1; queue depth 5 % and 1; exact sizes 0.1 % but at most 4 KiB; other exact counters 0.
 [[nodiscard]] Threshold default_threshold(std::string_view metric, model::Unit unit, model::MetricClass metric_class);
 // Times of one event, as opposed to those of all that a case does: a latency, a pause.
 [[nodiscard]] bool is_of_one_event(std::string_view metric);
 [[nodiscard]] Threshold threshold_for(const Thresholds& chosen, std::string_view metric, model::Unit unit,
                                       model::MetricClass metric_class);
 
-// True when the change is more than the relative and at least the absolute threshold, and not 0.
+// True when the change is more than the relative threshold, or than `at_most` if that is less, and at least the
+// absolute one, and not 0.
 [[nodiscard]] bool beyond(const Threshold& threshold, double base, double change);
 
-// "2 % and 1.00 MiB", "5 %", "1", or "0" when every change counts.
+// "2 % and 1.00 MiB", "5 %", "0.1 %, at most 4.00 KiB", "1", or "0" when every change counts.
 [[nodiscard]] std::string to_text(const Threshold& threshold, model::Unit unit);
 
 // A threshold as people write it: "5%", "2%,1MiB", "0%,64".
@@ -101,7 +104,12 @@ struct Observed {
 // "+5.2 %" of a ratio, "3.1x" from 2 on; "+64" of a difference.
 [[nodiscard]] std::string signed_change(model::Unit unit, bool is_ratio, double value, int digits);
 
-// "1.10x (95 % interval 1.09 to 1.12)", "+64 (95 % interval +60 to +70)"; without an interval "300 instead of 100".
+// A factor, "1.10x", or the difference in the metric's unit where that says more: "+8 B" where the factor would
+// be 1.00x.
+[[nodiscard]] std::string brief_shift_text(model::Unit unit, const Shift& shift, double base_median);
+
+// "1.10x (95 % interval 1.09 to 1.12)", "+64 (95 % interval +60 to +70)", "+0.51 % (95 % interval +0.48 % to +0.55 %)";
+// without an interval "300 instead of 100", or "+8 B (3.26 MiB)" where both would read alike.
 [[nodiscard]] std::string shift_text(model::Unit unit, const Shift& shift, double base_median, double candidate_median);
 
 }  // namespace memsweep::measure

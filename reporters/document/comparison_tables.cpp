@@ -88,7 +88,8 @@ Cell effect_cell(const MetricComparison& metric)
     if (!metric.shift) {
         return {};
     }
-    return {.text = shift_text(metric, metric.shift->estimate),
+    return {.text = metric.shift->interval ? shift_text(metric, metric.shift->estimate)
+                                           : measure::brief_shift_text(metric.unit, *metric.shift, *metric.base_median),
             .exact = number_text(metric.shift->estimate),
             .tone = tone_of(metric.verdict)};
 }

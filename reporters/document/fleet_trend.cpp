@@ -78,14 +78,16 @@ Table fleet_changes_table(const FleetTrend& trend, bool only_changed)
         const auto effect = [&](double value) {
             return change.shift.is_ratio ? measure::format_factor(value) + "x" : value_text(value, change.unit);
         };
-        table.rows.push_back({{.text = change.case_id},
-                              {.text = change.metric},
-                              verdict_cell(change.verdict, change.why),
-                              count_cell(change.hosts),
-                              value_cell(change.base, change.unit),
-                              value_cell(change.candidate, change.unit),
-                              {.text = effect(change.shift.estimate)},
-                              {.text = interval_text(change.shift.interval, "..", effect)}});
+        table.rows.push_back(
+            {{.text = change.case_id},
+             {.text = change.metric},
+             verdict_cell(change.verdict, change.why),
+             count_cell(change.hosts),
+             value_cell(change.base, change.unit),
+             value_cell(change.candidate, change.unit),
+             {.text = change.shift.interval ? effect(change.shift.estimate)
+                                            : measure::brief_shift_text(change.unit, change.shift, change.base)},
+             {.text = interval_text(change.shift.interval, "..", effect)}});
     }
     return table;
 }

@@ -63,7 +63,8 @@ std::vector<Cell> change_row(const History& history, const Row& row)
             {.text = whole_seconds(history.runs[change.run].started), .exact = history.runs[change.run].started},
             value_cell(change.before, row.trend->unit),
             value_cell(change.after, row.trend->unit),
-            {.text = effect(change.shift.estimate)},
+            {.text = change.shift.interval ? effect(change.shift.estimate)
+                                           : measure::brief_shift_text(row.trend->unit, change.shift, change.before)},
             {.text = interval_text(change.shift.interval, "..", effect)}};
 }
 

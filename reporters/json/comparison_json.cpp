@@ -1,5 +1,7 @@
 // What is compared: two results, many results of one scenario, two runs of a fleet.
 
+#include <cmath>
+
 #include "core/model/machine.hpp"
 #include "reporters/json/result_members.hpp"
 #include "reporters/json/subject_json.hpp"
@@ -40,7 +42,11 @@ Json shift_json(const measure::Shift& shift)
 
 Json threshold_json(const measure::Threshold& threshold)
 {
-    return {{"relative", threshold.relative}, {"absolute", threshold.absolute}};
+    Json json{{"relative", threshold.relative}, {"absolute", threshold.absolute}};
+    if (std::isfinite(threshold.at_most)) {
+        json["at_most"] = threshold.at_most;
+    }
+    return json;
 }
 
 Json tool_json(const model::ToolInfo& tool)

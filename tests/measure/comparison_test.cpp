@@ -165,10 +165,20 @@ TEST_CASE("the repetitions that an explanation asks for would settle it", "[unit
     CHECK(repetitions_to_settle(only(at(needed)), 1) == 0);
 }
 
-TEST_CASE("a counter that differs by less than is shown is shown in full", "[unit]")
+TEST_CASE("a counter that differs by less than is shown is told by its difference", "[unit]")
 {
-    const auto more = compare({metric("live_bytes_peak", {800'000'000})}, {metric("live_bytes_peak", {800'000'001})});
-    CHECK_THAT(only(more).why, Contains("800000001 instead of 800000000 B"));
+    Criteria strict;
+    strict.thresholds["live_bytes_peak"] = {0, 0};
+    const std::vector base{metric("live_bytes_peak", {800'000'000})};
+    const std::vector one_more{metric("live_bytes_peak", {800'000'001})};
+    const Comparison more = compare(base, one_more, strict);
+    CHECK(only(more).verdict == Verdict::regressed);
+    CHECK_THAT(only(more).why, Contains("+1 B (762.9 MiB)"));
+    CHECK_THAT(why_of(more), Contains("0.00 % (+1 B)"));
+    REQUIRE(more.findings.size() == 1);
+    CHECK_THAT(more.findings.front().text, Contains("live_bytes_peak +1 B (762.9 MiB) regressed"));
+    CHECK(only(compare(base, one_more)).verdict == Verdict::same);
+    CHECK_THAT(why_of(compare(base, one_more)), Contains("allowed: 0.1 %, at most 4.00 KiB"));
 }
 
 TEST_CASE("a gate judges a metric by its role, unless somebody names it", "[unit]")

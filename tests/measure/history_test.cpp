@@ -218,6 +218,19 @@ TEST_CASE("a run without a value leaves a gap, and its neighbours are judged", "
     CHECK(count.changes[0].run == 5);
 }
 
+TEST_CASE("a history forgives a few bytes, and not many steps of a few", "[unit]")
+{
+    const auto changes_of = [](const std::vector<double>& bytes) {
+        std::vector<model::RunReport> reports;
+        for (std::size_t run = 0; run < bytes.size(); ++run) {
+            reports.push_back(run_of(run, {metric("allocated_bytes", {bytes[run]})}));
+        }
+        return trend(only_history(reports), "allocated_bytes").changes.size();
+    };
+    CHECK(changes_of({1e6, 1e6 + 8, 1e6, 1e6 + 900}) == 0);
+    CHECK(changes_of({1e6, 1e6 + 600, 1e6 + 1200, 1e6 + 1800, 1e6 + 2400, 1e6 + 3000}) == 2);
+}
+
 TEST_CASE("a history shows what only explains, and judges it not", "[unit]")
 {
     std::vector<model::RunReport> reports;

@@ -33,8 +33,9 @@ TEST_CASE("every metric has the default threshold of its kind", "[unit]")
     CHECK(of("drain_time").absolute == 100e-9);
     CHECK_FALSE(beyond(of("drain_time"), 70e-9, 80e-9));
     CHECK(of("time_per_op").absolute == 0);
-    CHECK(of("live_bytes_peak").relative == 0);
-    CHECK(of("live_bytes_peak").absolute == 0);
+    CHECK(of("live_bytes_peak").relative == 0.001);
+    CHECK(of("live_bytes_peak").at_most == 4096);
+    CHECK(of("allocations").relative == 0);
     CHECK(of("allocations").absolute == 0);
     CHECK(default_threshold("bandwidth", model::Unit::bytes_per_second, model::MetricClass::noisy).relative == 0.05);
 }
@@ -64,6 +65,57 @@ TEST_CASE("thresholds are shown in their unit", "[unit]")
     CHECK(to_text({0.05, 0}, model::Unit::seconds) == "5 %");
     CHECK(to_text({0.02, 1048576}, model::Unit::bytes) == "2 % and 1.00 MiB");
     CHECK(to_text({0, 1}, model::Unit::one) == "1");
+    CHECK(to_text({0.001, 0, 4096}, model::Unit::bytes) == "0.1 %, at most 4.00 KiB");
+}
+
+TEST_CASE("of an exact size is forgiven what is below 0.1 % and below 4 KiB, of a count nothing", "[unit]")
+{
+    struct Change {
+        const char* metric;
+        double base, change;
+        Verdict verdict;
+    };
+    const auto verdict_of = [](const Change& one, const Thresholds& chosen) {
+        return judge_exact({metric(one.metric, {}).unit, metric(one.metric, {}).better,
+                            threshold_of(chosen, one.metric), one.base, one.base + one.change})
+            .verdict;
+    };
+    for (const char* const size : {"live_bytes_peak", "allocated_bytes", "live_bytes_end"}) {
+        CAPTURE(size);
+        CHECK(verdict_of({size, 3418000, 8, {}}, {}) == Verdict::same);
+        CHECK(verdict_of({size, 3418000, -8, {}}, {}) == Verdict::same);
+        CHECK(verdict_of({size, 3418000, 3419, {}}, {}) == Verdict::regressed);  // beyond 0.1 %
+        CHECK(verdict_of({size, 1e9, 4096, {}}, {}) == Verdict::same);
+        CHECK(verdict_of({size, 1e9, 4097, {}}, {}) == Verdict::regressed);  // beyond 4 KiB
+        CHECK(verdict_of({size, 0, 1, {}}, {}) == Verdict::regressed);       // of nothing 0.1 % is nothing
+        CHECK(verdict_of({size, 3418000, 8, {}}, {{size, {0, 0}}}) == Verdict::regressed);
+    }
+    for (const char* const count : {"allocations", "outstanding", "checksum", "double_frees"}) {
+        CAPTURE(count);
+        CHECK(verdict_of({count, 1e6, 1, {}}, {}) != Verdict::same);
+    }
+}
+
+TEST_CASE("a change that rounding would hide is told by its difference", "[unit]")
+{
+    const auto of_medians = [](double from, double to) { return Shift{true, to / from, {}}; };
+    const Shift eight = of_medians(3418000, 3418008);
+    CHECK(brief_shift_text(Unit::bytes, eight, 3418000) == "+8 B");
+    CHECK(shift_text(Unit::bytes, eight, 3418000, 3418008) == "+8 B (3.26 MiB)");
+    CHECK(shift_text(Unit::one, of_medians(1000, 999), 1000, 999) == "-1 (999)");
+    CHECK(shift_text(Unit::one, of_medians(1000, 1020), 1000, 1020) == "1,020 instead of 1,000");
+    CHECK(shift_text(Unit::one, of_medians(1000, 1000), 1000, 1000) == "1,000 instead of 1,000");
+    CHECK(brief_shift_text(Unit::one, of_medians(1000, 1020), 1000) == "1.02x");
+    CHECK(brief_shift_text(Unit::one, of_medians(1000, 1000), 1000) == "1.00x");
+    CHECK(brief_shift_text(Unit::bytes, {false, 64, {}}, 0) == "+64 B");
+    const Shift slower{true, 1.0041, std::array{1.0032, 1.0047}};
+    CHECK(shift_text(Unit::seconds, slower, 1, 1.0041) == "+0.41 % (95 % interval +0.32 % to +0.47 %)");
+    for (const double change : {8.0, 3000.0}) {
+        const Judgement judged = judge_exact({Unit::bytes, model::Better::lower, {}, 3418000, 3418000 + change});
+        CAPTURE(judged.why);
+        CHECK(judged.verdict == Verdict::regressed);
+        CHECK_THAT(judged.why, Contains("+") && !Contains("instead"));
+    }
 }
 
 TEST_CASE("a threshold is a percentage and perhaps an amount in the metric's unit", "[unit]")
